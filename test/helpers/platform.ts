@@ -12,6 +12,9 @@ export async function onPlatform<T>(platform: NodeJS.Platform, work: () => T | P
 /** For what Windows lacks: pipes, devices, permission bits, links that anyone may create. */
 export const itOnPosix = process.platform === 'win32' ? it.skip : it;
 
+/** For `/dev/full`, on which every write fails. */
+export const itOnLinux = process.platform === 'linux' ? it : it.skip;
+
 /** Lets the tests of a `describe` see another system: what is shown differs by it. */
 export function usePlatform(platform: NodeJS.Platform): void {
   const own = Object.getOwnPropertyDescriptor(process, 'platform')!;

@@ -38,11 +38,13 @@ export class HashIndex {
   }
 
   /** Returns the numbers of all hashes, in ascending order of the hashes. */
-  sorted(): number[] {
-    const all = new BigUint64Array(this.size);
-    for (let entry = 0; entry < this.size; entry++)
-      all[entry] = (BigInt(this.#hashes[2 * entry + 1] ?? 0) << 32n) | BigInt(this.#hashes[2 * entry] ?? 0);
-    return Array.from(all.sort(), (hash) => this.find(Number(hash & 0xffffffffn), Number(hash >> 32n)));
+  sorted(): Uint32Array {
+    const hashes = this.#hashes.slice(0, 2 * this.size);
+    // The same memory in numbers of 64 bits: VS Code runs on no machine that stores the higher half first.
+    new BigUint64Array(hashes.buffer).sort();
+    return Uint32Array.from({ length: this.size }, (_, at) =>
+      this.find(hashes[2 * at] ?? 0, hashes[2 * at + 1] ?? 0),
+    );
   }
 
   #slotOf(low: number, high: number): number {

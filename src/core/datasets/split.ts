@@ -84,7 +84,7 @@ export class PromptSplit {
     return undefined;
   }
 
-  #takeTrial(order: readonly number[], wanted: number): void {
+  #takeTrial(order: Uint32Array, wanted: number): void {
     let left = wanted;
     for (let at = order.length - 1; at >= 0 && left > 0; at--) {
       const prompt = order[at] ?? 0;

@@ -187,7 +187,7 @@ async function ask(question: string, signal: AbortSignal): Promise<'review' | 'd
   const isOver = AbortSignal.any([signal, over.signal]);
   const pressed = Promise.resolve(showInformation(question, review, decline)).then((button) => {
     if (button === undefined || !isOver.aborted) return button;
-    void showInformation(l10n.t('This proposal is no longer open. Nothing was sent.'));
+    void showInformation(l10n.t('This proposal has ended. Nothing was sent.'));
     return undefined;
   });
   const unanswered = new Promise<undefined>((resolve) => {

@@ -76,7 +76,8 @@ async function consent(
   // A withdrawn proposal asks nothing more.
   if (signal?.aborted) return undefined;
   const duplicates = await review.confirmDuplicates(sha256, model);
-  if (duplicates !== 'continue' || signal?.aborted) return duplicates === 'continue' ? undefined : duplicates;
+  if (duplicates !== 'continue') return duplicates;
+  if (signal?.aborted) return undefined;
   const context = review.context();
   const wanted = runParameters(context, choices, sha256);
   const chosen = { modelId: model.model_id, priority: choices.priority };

@@ -12,7 +12,7 @@ import {
 import { inspectDataset, type DatasetFile } from '../../../../src/core/datasets/fileKind.ts';
 import { NewFiles } from '../../../../src/core/datasets/newFiles.ts';
 import { useFolder } from '../../../helpers/folder.ts';
-import { itOnPosix } from '../../../helpers/platform.ts';
+import { itOnLinux, itOnPosix } from '../../../helpers/platform.ts';
 
 const WORKER = path.join(import.meta.dirname, '../../../../src/core/datasets/convertWorker.ts');
 const MAX_BYTES = 600_000_000;
@@ -88,9 +88,7 @@ describe('convertDataset', function () {
     assert.deepEqual(await readdir(folder()), ['cut.json', 'quote.csv']);
   });
 
-  it('leaves no file if the disk is full, and says so', async function () {
-    const full = await stat('/dev/full').catch(() => undefined);
-    if (full === undefined) this.skip();
+  itOnLinux('leaves no file if the disk is full, and says so', async () => {
     await writeFile(file('data.csv'), 'text\na\n');
     const add = mock.method(NewFiles.prototype, 'add', () => open('/dev/full', 'w'));
     try {

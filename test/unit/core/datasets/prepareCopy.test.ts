@@ -23,7 +23,7 @@ import { PrepareError, type PrepareChoices } from '../../../../src/core/datasets
 import { CheckError, countOf } from '../../../../src/core/datasets/report.ts';
 import { SEGMENT_BYTES } from '../../../../src/core/datasets/segments.ts';
 import { useChecker } from '../../../helpers/checker.ts';
-import { itOnPosix } from '../../../helpers/platform.ts';
+import { itOnLinux, itOnPosix } from '../../../helpers/platform.ts';
 import { Random } from '../../../helpers/random.ts';
 
 const MAX_BYTES = 600_000_000;
@@ -463,7 +463,7 @@ describe('a prepared copy', () => {
     },
   );
 
-  itOnPosix('says that the disk is full, and nothing else, when a write fails', async function () {
+  itOnLinux('says that the disk is full, and nothing else, when a write fails', async function () {
     if (process.platform !== 'linux') this.skip();
     const source = await sourceOf(`${JSON.stringify(chat('a', 'x'.repeat(100_000)))}\n`.repeat(40));
     const [input, full] = [await open(source.path, 'r'), await open('/dev/full', 'w')];

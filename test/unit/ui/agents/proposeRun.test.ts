@@ -155,6 +155,11 @@ describe('proposeRun', () => {
     await utimes(path.join(proposals, mark), old, old);
     await propose();
     assert.equal(standIn.shown.sentences.length, 1);
+    // Declined by a clock that was set back since.
+    const later = new Date(Date.now() + 60_000);
+    await utimes(path.join(proposals, mark), later, later);
+    await propose();
+    assert.equal(standIn.shown.sentences.length, 2);
   });
 
   it('is refused at once while another one is open in any window', async () => {
@@ -173,6 +178,10 @@ describe('proposeRun', () => {
       chargedReceipt({ atMs, dataset: dataset(), run: { run_id: 'run-1' } });
     receipts = [submitted(Date.now() - 23 * hour)];
     assert.match(JSON.stringify(await propose()), /Already submitted: run run-1\. Don’t propose it again/);
+    // A later one that was discarded has no run.
+    const at = { localMs: Date.now() - hour };
+    receipts.push({ ...submitted(at.localMs), settled: { kind: 'discarded', at } });
+    assert.match(JSON.stringify(await propose()), /Already submitted: run run-1/);
     receipts = [submitted(Date.now() - 25 * hour)];
     await propose();
     assert.equal(ran.length, 1);
@@ -201,7 +210,7 @@ describe('proposeRun', () => {
       );
       button.resolve('Review…');
       await sleep(10);
-      assert.equal(standIn.shown.sentences.at(-1), 'This proposal is no longer open. Nothing was sent.');
+      assert.equal(standIn.shown.sentences.at(-1), 'This proposal has ended. Nothing was sent.');
       assert.equal(ran.length, 0);
       // The lock is free.
       const lease = await Lease.take(path.join(storage, 'proposals', 'open.lock'), 1);
@@ -226,6 +235,14 @@ describe('proposeRun', () => {
     assert.match(JSON.stringify(await propose()), /changes that aren’t on the disk/);
     Object.assign(tabGroups, { all });
     assert.equal(ran.length, 1);
+  });
+
+  it('takes a label as plain text', async () => {
+    for (const label of ['a\n\u202eb', '\u200b \n']) await propose({ label });
+    const labels = (ran as [string, [unknown, unknown, { label?: string }]][]).map(
+      ([, [, , { label }]]) => label,
+    );
+    assert.deepEqual(labels, ['a b', undefined]);
   });
 
   it('doesn’t choose between two folders that have such a file', async () => {

@@ -210,6 +210,34 @@ describe('reviewSubmission', () => {
   });
 
   describe('money', () => {
+    it('ask nothing more once a proposal is withdrawn, not even about the budget', async () => {
+      const perRun = { perRunCents: 100, currency: 'USD' };
+      for (const [when, asked] of [
+        ['restart', 0],
+        ['confirmDuplicates', 1],
+      ] as const) {
+        standIn.forget();
+        let questions = 0;
+        const stop = new AbortController();
+        const changes = {
+          // Over the budget.
+          money: moneyOf({ account: { ...account, budget: perRun }, receipts, balance: usd(40_000) }),
+          proposal: new Proposal('Ready', stop.signal),
+          restart: () => {
+            if (when === 'restart') stop.abort();
+            return Promise.resolve(undefined);
+          },
+          confirmDuplicates: () => {
+            questions++;
+            stop.abort();
+            return Promise.resolve('continue' as const);
+          },
+        };
+        assert.equal(await walk(ACCEPTING, changes), undefined);
+        assert.deepEqual([questions, standIn.shown.inputs.length, standIn.shown.sentences], [asked, 1, []]);
+      }
+    });
+
     it('over the budget is confirmed again only if the figures changed before the final question', async () => {
       const perRun = { perRunCents: 100, currency: 'USD' };
       const both = { ...perRun, perMonthCents: 1_000 };

@@ -551,7 +551,7 @@ describe('submitDataset', () => {
         return buttons.find((button) => button === SUBMIT);
       };
       if (withdrawnAfter < 0) stop.abort();
-      const preset = { modelId: 'm', proposal };
+      const preset = { modelId: 'm', label: 'The agent’s', priority: true, proposal };
       const ended = await submitDataset(parts, standIn.Uri.file(file), undefined, preset).catch(
         (error: unknown) => (error as { code?: string }).code,
       );
@@ -606,7 +606,9 @@ describe('submitDataset', () => {
       standIn.shown.folder = () => other;
       const { proposal } = await propose(Infinity, ['Dataset', ...ACCEPTING]);
       assert.equal(proposal.isReplaced, true);
-      assert.deepEqual([drafts[0]?.dataset.path, drafts[0]?.proposedBy], [other, undefined]);
+      const { dataset, label, priority_processing, proposedBy } = drafts[0]!;
+      assert.deepEqual([dataset.path, proposedBy, priority_processing], [other, undefined, false]);
+      assert.match(label ?? '', /^other\b/);
     });
   });
 });
