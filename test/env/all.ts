@@ -82,6 +82,7 @@ async function main(): Promise<void> {
       total.failed += outcome.failed;
       total.skipped += outcome.skipped;
       const why = outcome.why === undefined ? '' : ` (${outcome.why})`;
+      for (const failure of outcome.failures ?? []) lines.push(`failed in ${part.name}: ${failure}`);
       lines.push(`${part.name}: ${counts(outcome)} in ${secondsSince(beganMs)} s${why}`);
     }
   };

@@ -8,6 +8,14 @@ export interface Report {
   passed: number;
   failed: number;
   skipped: number;
+  /** The title and the message of each failed test, for the summary: the end of a log is often all that is kept. */
+  failures?: readonly string[];
+}
+
+/** A failed test in a summary. @param error an object with a message; an error of a parallel process is no Error here */
+export function failureOf(test: { fullTitle(): string }, error: unknown): string {
+  const message = String((error as { message?: unknown }).message);
+  return `${test.fullTitle()}: ${message.slice(0, 2000)}`;
 }
 
 /** Writes a report atomically. */
@@ -20,11 +28,12 @@ export function writeReport(file: string, report: Report): void {
 /** Reads a report; undefined if there is none or it is invalid. */
 export async function readReport(file: string): Promise<Report | undefined> {
   try {
-    const { passed, failed, skipped } = JSON.parse(await readFile(file, 'utf8')) as Partial<
+    const { passed, failed, skipped, failures } = JSON.parse(await readFile(file, 'utf8')) as Partial<
       Record<string, unknown>
     >;
     const isCount = (value: unknown): value is number => Number.isInteger(value);
-    return isCount(passed) && isCount(failed) && isCount(skipped) ? { passed, failed, skipped } : undefined;
+    if (!isCount(passed) || !isCount(failed) || !isCount(skipped)) return undefined;
+    return { passed, failed, skipped, failures: Array.isArray(failures) ? failures.map(String) : [] };
   } catch {
     return undefined;
   }

@@ -12,7 +12,7 @@ import { chromium } from './chromium.ts';
 import { Mocha } from './mocha.ts';
 import { run } from './processes.ts';
 import { fail, results, root, SetUpError, vsix } from './project.ts';
-import { writeReport, type Report } from './report.ts';
+import { failureOf, writeReport, type Report } from './report.ts';
 import { installExtension } from './serve.ts';
 import { vscodeServer } from './vscode-server.ts';
 
@@ -43,9 +43,14 @@ async function main(): Promise<void> {
         process.stdout.write(`\nflaky: ${path.basename(file)} passed when it ran again\n`);
     }
   }
-  const count = (of: keyof Report): number =>
+  const count = (of: 'passed' | 'failed' | 'skipped'): number =>
     [...outcomes.values()].reduce((sum, outcome) => sum + outcome[of], 0);
-  const report: Report = { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
+  const report: Report = {
+    passed: count('passed'),
+    failed: count('failed'),
+    skipped: count('skipped'),
+    failures: [...outcomes.values()].flatMap(({ failures }) => failures ?? []),
+  };
   writeReport(reportFile, report);
   if (report.passed === 0) throw new SetUpError('No test of the user interface passed.');
   process.exit(report.failed > 0 ? 1 : 0);
@@ -146,11 +151,14 @@ async function runMocha(file: string): Promise<Report> {
   });
   mocha.addFile(file);
   await mocha.loadFilesAsync();
-  const report: Report = { passed: 0, failed: 0, skipped: 0 };
+  const report = { passed: 0, failed: 0, skipped: 0, failures: [] as string[] };
   await new Promise<void>((resolve) => {
     const runner = mocha.run(() => resolve());
     runner.on('pass', () => (report.passed += 1));
-    runner.on('fail', () => (report.failed += 1));
+    runner.on('fail', (test, error) => {
+      report.failed += 1;
+      report.failures.push(failureOf(test, error));
+    });
     runner.on('pending', () => (report.skipped += 1));
   });
   mocha.dispose();
