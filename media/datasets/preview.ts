@@ -121,13 +121,13 @@ class Page {
   }
 
   /** Replaces everything but the notice. */
-  #showFailure({ text, convert }: PreviewFailure): void {
+  #showFailure({ text, action }: PreviewFailure): void {
     const failure = element('main', { class: 'failure' }, [
       element('h1', { class: 'spoken', text: this.#start.fileName }),
       element('p', { text }),
     ]);
-    const onConvert = () => this.#client.send({ type: 'convert' });
-    if (convert !== undefined) failure.append(button(convert, onConvert, { class: 'secondary' }));
+    const onAct = () => this.#client.send({ type: 'act' });
+    if (action !== undefined) failure.append(button(action, onAct, { class: 'secondary' }));
     document.body.replaceChildren(this.#notice, failure);
   }
 

@@ -19,6 +19,8 @@ export const COMMANDS = {
   prepareDataset: 'fineTuning.prepareDataset',
   convertToJsonl: 'fineTuning.convertToJsonl',
   openSampleDataset: 'fineTuning.openSampleDataset',
+  compareAnswers: 'fineTuning.compareAnswers',
+  openSampleComparison: 'fineTuning.openSampleComparison',
   submitAgain: 'fineTuning.submitAgain',
   copySkill: 'fineTuning.copySkill',
   refresh: 'fineTuning.refresh',
@@ -79,6 +81,7 @@ export const PANELS = {
   run: 'fineTuning.run',
   adapter: 'fineTuning.adapter',
   spend: 'fineTuning.spend',
+  answers: 'fineTuning.answers',
 } as const;
 
 /** Settings of the extension without the section `fineTuning`, with their fallback values. */
@@ -110,6 +113,8 @@ export const CONTEXT_KEYS = {
   accountsUnreadable: 'fineTuning.accountsUnreadable',
   /** Whether the active account is the sandbox. */
   sandbox: 'fineTuning.sandboxActive',
+  /** The paths of the open files that have answers to compare. */
+  answersFiles: 'fineTuning.answersFiles',
   /** The paths of the files downloaded from the active account. */
   downloadedFiles: 'fineTuning.downloadedFiles',
   /** Whether the user entered a website for the active account. */
