@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import type { LeftOut, Side } from '../../core/answers/answerRow.ts';
 import { MAX_BYTES, MAX_ROWS, type AnswersFile } from '../../core/answers/answersFile.ts';
 import type { BySide, Chance, Comparison, Measure } from '../../core/answers/comparison.ts';
-import { MAX_CHRF_CODE_POINTS } from '../../core/answers/scores.ts';
+import { MAX_CODE_POINTS } from '../../core/answers/chrf.ts';
 import type { Choice, VoteTally } from '../../core/answers/votes.ts';
 import { compact, formatBytes, formatCount, formatRows } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
@@ -100,7 +100,7 @@ export function headlineOf(comparison: Comparison): NonNullable<AnswersHead['hea
         l10n.t(
           'In {0}, only the first {1} characters were compared.',
           formatRows(shortened),
-          formatCount(MAX_CHRF_CODE_POINTS),
+          formatCount(MAX_CODE_POINTS),
         ),
       failed > 0 && l10n.t('{0} not compared: the program reported an error.', formatRows(failed)),
     ),
@@ -186,12 +186,11 @@ export function tableOf(comparison: Comparison): AnswersTable | undefined {
     rows: compact(
       row(l10n.t('Exact answer'), exact),
       validJson && row(l10n.t('Valid JSON'), validJson),
-      median &&
-        row(
-          l10n.t('Characters (median)'),
-          median,
-          l10n.t('expected: {0}', formatCount(Math.round(median.expected))),
-        ),
+      row(
+        l10n.t('Characters (median)'),
+        { base: Math.round(median.base), adapter: Math.round(median.adapter) },
+        l10n.t('expected: {0}', formatCount(Math.round(median.expected))),
+      ),
       row(l10n.t('Cut off'), cutOff),
     ),
   };

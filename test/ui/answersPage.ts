@@ -1,0 +1,67 @@
+import type { FrameLocator, Locator } from 'playwright-core';
+import type { Workbench } from './workbench.ts';
+
+/** A row of a file of answers: the expected one, and those of both models. */
+export function answers(
+  prompt: string,
+  expected: string,
+  base: string,
+  adapter: string,
+  more: object = {},
+): string {
+  const messages = [{ role: 'user', content: prompt }];
+  return `${JSON.stringify({ messages, expected, base, adapter, ...more })}\n`;
+}
+
+/** The page that compares answers in the active editor. */
+export class AnswersPage {
+  readonly #workbench: Workbench;
+  readonly frame: FrameLocator;
+
+  constructor(workbench: Workbench) {
+    this.#workbench = workbench;
+    this.frame = workbench.webview('panel');
+  }
+
+  /** Opens the page of a file from the explorer. */
+  async open(fileName: string): Promise<void> {
+    const explorer = await this.#workbench.sideBar.explorer();
+    await explorer.chooseInContextMenu(fileName, 'Compare Answers…');
+    await this.title(fileName).waitFor();
+  }
+
+  title(text: string | RegExp): Locator {
+    return this.frame.locator('h1').filter({ hasText: text });
+  }
+
+  button(name: string): Locator {
+    return this.frame.getByRole('button', { name, exact: true });
+  }
+
+  row(line: number): Locator {
+    const title = this.frame.getByRole('heading', { name: `Row ${line.toLocaleString('en')}`, exact: true });
+    return this.frame.locator('article').filter({ has: title });
+  }
+
+  /** The numbers of the rows in the page, from the top. */
+  async rowNumbers(): Promise<number[]> {
+    const titles = await this.frame.locator('article h2').allTextContents();
+    return titles.map((title) => Number(title.replace(/\D/g, '')));
+  }
+
+  /** The sentences of the headline. */
+  headline(): Promise<string[]> {
+    return this.frame.locator('.headline p').allTextContents();
+  }
+
+  /** What the live regions say. */
+  async said(): Promise<string[]> {
+    const regions = await this.frame.locator('[role=status]').allTextContents();
+    return regions.filter((text) => text !== '');
+  }
+
+  /** Waits for the title of the row that is voted on. */
+  async waitForVote(title: string): Promise<void> {
+    await this.frame.locator('.voting h1').getByText(title, { exact: true }).waitFor();
+  }
+}
