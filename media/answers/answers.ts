@@ -11,12 +11,14 @@ import { VoteView, type AnswersClient } from './voteView.ts';
 class Page {
   readonly #client: AnswersClient;
   readonly #words: AnswersStart['words'];
-  readonly #head = element('header', { class: 'top' });
+  readonly #headContent = element('div');
+  readonly #head = element('header', { class: 'top' }, [this.#headContent]);
   readonly #main: HTMLElement;
   readonly #noMatch: HTMLElement;
   readonly #feed: RowFeed<AnswersRow>;
   readonly #vote: VoteView;
-  #shown: AnswersHead | undefined;
+  #length = 0;
+  #hasFilters = false;
 
   constructor(client: AnswersClient, { words }: AnswersStart) {
     this.#client = client;
@@ -44,7 +46,8 @@ class Page {
     if (message.type === 'head') this.#showHead(message);
     else if (message.type === 'list') {
       this.#feed.show(message);
-      this.#noMatch.hidden = message.length > 0 || this.#shown?.filters.length === 0;
+      this.#length = message.length;
+      this.#showNoMatch();
     } else if (message.type === 'rows') this.#feed.take(message);
     else if (message.type === 'voting') {
       const wasVoting = !this.#vote.root.hidden;
@@ -55,9 +58,14 @@ class Page {
     }
   }
 
+  #showNoMatch(): void {
+    this.#noMatch.hidden = this.#length > 0 || !this.#hasFilters;
+  }
+
   #showHead(head: AnswersHead): void {
-    this.#shown = head;
-    morph(this.#head, element('header', { class: 'top' }, this.#drawHead(head)));
+    this.#hasFilters = head.filters.length > 0;
+    this.#showNoMatch();
+    morph(this.#headContent, element('div', {}, this.#drawHead(head)));
   }
 
   #drawHead(head: AnswersHead): HTMLElement[] {
@@ -133,13 +141,14 @@ class Page {
     const texts = new Texts(this.#words, parts);
     const head = element('header', { class: 'rowHead' }, [
       element('h2', { text: row.title, attributes: { id: titleId } }),
+      texts.drawPrompt(row.prompt),
     ]);
     const onShow = () => this.#client.send({ type: 'showInHoldOut', row: row.row });
     if (row.hasHoldOut)
       head.append(button(this.#words.showInHoldOut, onShow, { class: 'link', key: 'holdOut' }));
     return [
       head,
-      texts.drawPrompt(row.prompt),
+      ...texts.drawOpenPrompt(row.prompt),
       element(
         'div',
         { class: 'texts' },

@@ -18,11 +18,11 @@ export class Texts {
     this.#parts = parts;
   }
 
-  /** Draws a prompt on one line, which expands if that leaves something out. */
+  /** Draws a prompt on one line; if that leaves something out, it expands. */
   drawPrompt({ line, messages }: AnswersPrompt): HTMLElement {
     if (messages === undefined) return this.#drawPlain(line, 'prompt');
     const isOpen = this.#parts.isOpen(PROMPT);
-    const toggle = element(
+    return element(
       'button',
       {
         class: 'link prompt',
@@ -31,8 +31,11 @@ export class Texts {
       },
       drawReadable(isOpen ? this.#words.prompt : line, this.#budget),
     );
-    if (!isOpen) return toggle;
-    return element('div', {}, [toggle, this.drawMessages(messages)]);
+  }
+
+  /** Draws the messages of a prompt, if the user expanded it. */
+  drawOpenPrompt({ messages = [] }: AnswersPrompt): HTMLElement[] {
+    return this.#parts.isOpen(PROMPT) ? [this.drawMessages(messages)] : [];
   }
 
   drawMessages(messages: readonly AnswersText[]): HTMLElement {

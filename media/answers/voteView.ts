@@ -7,7 +7,7 @@ import type {
   AnswersVoting,
 } from '../../src/ui/answers/protocol.ts';
 import type { Client } from '../shared/client.ts';
-import { button, element } from '../shared/dom.ts';
+import { button, element, keepFocus } from '../shared/dom.ts';
 import { Texts } from './texts.ts';
 
 export type AnswersClient = Client<{
@@ -115,10 +115,9 @@ export class VoteView {
 
   #toggle(key: string): void {
     if (!this.#open.delete(key)) this.#open.add(key);
-    const isKept = this.root.contains(document.activeElement);
+    const refocus = keepFocus(this.root);
     this.#draw();
-    const again = this.root.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`);
-    if (isKept) (again ?? this.root).focus();
+    refocus(this.root, this.root);
   }
 
   #choose(choice: AnswersChoice): void {

@@ -5,8 +5,8 @@ import type { RowScores } from '../../core/answers/scores.ts';
 import type { Vote } from '../../core/answers/votes.ts';
 import { cutAtWholeCharacters, toPlainLine } from '../../core/base/plainText.ts';
 import { compact, formatCount } from '../shared/format.ts';
-import { NAMES } from './answersView.ts';
-import type { AnswersPrompt, AnswersRow, AnswersText } from './protocol.ts';
+import { CHOICES, NAMES } from './answersView.ts';
+import type { AnswersPrompt, AnswersRow, AnswersText, AnswersVoteRow } from './protocol.ts';
 
 /** Maximum units shown of a text. */
 const MAX_UNITS = 100_000;
@@ -39,12 +39,26 @@ export function answersRow(
   };
 }
 
-export function expectedOf({ expected }: Pick<AnswerRow, 'expected'>): AnswersText {
+/** A row to vote on: nothing says which model a text is from. @param left the side that is shown on the left */
+export function voteTexts(
+  row: AnswerRow,
+  left: Side,
+): Pick<AnswersVoteRow, 'row' | 'prompt' | 'expected' | 'left' | 'right'> {
+  return {
+    row: row.line,
+    prompt: promptOf(row.messages),
+    expected: expectedOf(row),
+    left: answerText('left', CHOICES.left, row[left]),
+    right: answerText('right', CHOICES.right, row[left === 'base' ? 'adapter' : 'base']),
+  };
+}
+
+function expectedOf({ expected }: AnswerRow): AnswersText {
   return answerText('expected', NAMES.expected, expected);
 }
 
 /** The prompt on one line; its messages, if that leaves something out. */
-export function promptOf(messages: readonly Message[]): AnswersPrompt {
+function promptOf(messages: readonly Message[]): AnswersPrompt {
   const texts = messages.map(({ text }) => text.slice(0, PROMPT_UNITS * 4));
   const line = toPlainLine(texts.join(' / '), PROMPT_UNITS);
   const isComplete = messages.length === 1 && messages[0]?.text === line;
@@ -59,7 +73,7 @@ export function promptOf(messages: readonly Message[]): AnswersPrompt {
 }
 
 /** A text without what the model thought, which is folded. @param expected the text with which differences are marked */
-export function answerText(key: string, name: string, text: string, expected?: string): AnswersText {
+function answerText(key: string, name: string, text: string, expected?: string): AnswersText {
   const { thinking, answer } = splitThinking(text);
   const found = expected === undefined ? undefined : differences(answer, expected);
   return {

@@ -60,7 +60,7 @@ export class AnswersDocument implements Disposable {
 
   /** Undefined unless reading and comparing take long. The fraction is unknown while the file is read. */
   get progress(): { fraction: number | undefined } | undefined {
-    return this.#work?.isLate === true ? this.#work : undefined;
+    return this.#work?.isLate === true ? { fraction: this.#work.fraction } : undefined;
   }
 
   /** Reads the file as it is now. Never rejects. */
@@ -68,7 +68,9 @@ export class AnswersDocument implements Disposable {
     this.#stop.abort();
     const { signal } = (this.#stop = new AbortController());
     const work = { isLate: false, fraction: undefined as number | undefined };
+    const hadProblem = this.#problem !== undefined;
     [this.#work, this.#problem] = [work, undefined];
+    if (hadProblem) this.#changed.fire();
     let read: AnswersFile | undefined;
     const isOver = () => signal.aborted || this.#store.disposed;
     const late = setTimeout(() => {

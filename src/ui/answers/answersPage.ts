@@ -1,15 +1,11 @@
 import path from 'node:path';
 import { commands, l10n, Uri, type WebviewPanel } from 'vscode';
 import { lineInHoldOut } from '../../core/answers/filesBeside.ts';
-import { tallyVotes } from '../../core/answers/votes.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
-import { refusalSentence } from '../shared/datasetTexts.ts';
-import { formatCount, formatRows } from '../shared/format.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
 import { showInformation } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { TERMS } from '../shared/terms.ts';
 import {
   isCount,
   isOneOf,
@@ -20,35 +16,18 @@ import {
   type RequestTable,
 } from '../shared/webview.ts';
 import { AnswersDocument, type ShownAnswers } from './answersDocument.ts';
-import { answersRow, answerText, expectedOf, promptOf } from './answerRows.ts';
-import {
-  answersTitle,
-  changedNotice,
-  CHOICES,
-  fileNotices,
-  filterButtons,
-  headlineOf,
-  headTitle,
-  noAnswers,
-  pageWords,
-  sampleNotice,
-  summaryOf,
-  tableOf,
-  votesSentence,
-  votesText,
-} from './answersView.ts';
+import { answersRow, voteTexts } from './answerRows.ts';
+import { answersHead, answersTitle, pageWords, votedText, voteEnd, voteTitle } from './answersView.ts';
 import type {
   AnswersChoice,
   AnswersFilter,
-  AnswersHead,
   AnswersMemory,
   AnswersMessage,
   AnswersRequest,
   AnswersRow,
   AnswersVoteRow,
-  AnswersVoting,
 } from './protocol.ts';
-import { Voting, type VotingStep } from './voting.ts';
+import { Voting, type VoteStep } from './voting.ts';
 
 const FILTERS: readonly AnswersFilter[] = ['all', 'different', 'adapter', 'base', 'voted'];
 const VOTE_CHOICES: readonly AnswersChoice[] = ['left', 'right', 'equal'];
@@ -105,8 +84,8 @@ export class AnswersPage implements Disposable {
   /** What was listed last. */
   #shown: ShownAnswers | undefined;
   #voting: Voting | undefined;
-  /** That the file changed. */
-  #notice: string | undefined;
+  /** That the file changed, until the user does something; whether that dropped votes. */
+  #changed: { hadVotes: boolean } | undefined;
 
   constructor(file: string, panel: WebviewPanel, parts: AnswersPageParts) {
     this.#file = file;
@@ -154,8 +133,9 @@ export class AnswersPage implements Disposable {
     this.#shown = shown;
     if (shown?.file !== before?.file || shown?.compared !== before?.compared) {
       const isSame = shown !== undefined && shown.file.sha256 === before?.file.sha256;
-      if (shown !== undefined && before !== undefined && !isSame)
-        this.#notice = changedNotice(this.#name, (this.#voting?.votes.size ?? 0) > 0);
+      if (shown === undefined) this.#changed = undefined;
+      else if (before !== undefined && !isSame)
+        this.#changed = { hadVotes: this.#voting?.tally !== undefined };
       if (!isSame) {
         this.#voting = undefined;
         if (this.#filter === 'voted') this.#filter = 'all';
@@ -169,7 +149,7 @@ export class AnswersPage implements Disposable {
   }
 
   #list(filter: AnswersFilter): void {
-    [this.#filter, this.#notice] = [filter, undefined];
+    [this.#filter, this.#changed] = [filter, undefined];
     this.#select();
     this.#postHead();
     this.#postList(false);
@@ -178,10 +158,10 @@ export class AnswersPage implements Disposable {
   #select(): void {
     const { file, compared } = this.#shown ?? {};
     const isListed = (index: number): boolean => {
-      if (this.#filter === 'all') return true;
+      if (this.#filter === 'all' || compared === undefined) return true;
       if (this.#filter === 'voted') return this.#voting?.votes.has(file?.rows[index]?.line ?? 0) === true;
-      if (this.#filter === 'different') return compared?.scores[index]?.isSame === false;
-      return compared?.comparison.leads[index] === this.#filter;
+      if (this.#filter === 'different') return compared.scores[index]?.isSame === false;
+      return compared.comparison.leads[index] === this.#filter;
     };
     this.#listed = Array.from(file?.rows.keys() ?? []).filter(isListed);
     this.#generation += 1;
@@ -229,7 +209,7 @@ export class AnswersPage implements Disposable {
   ): void {
     const voting = this.#voting;
     if (voting === undefined) return;
-    this.#notice = undefined;
+    this.#changed = undefined;
     const before = voting.step;
     let said: string | undefined;
     if (request.type === 'vote') voting.begin();
@@ -238,104 +218,45 @@ export class AnswersPage implements Disposable {
     else if (request.type === 'end') voting.end();
     else {
       if (before?.kind !== 'row' || !voting.choose(request.row, request.choice)) return;
-      const [at, limit] = [formatCount(before.at + 1), formatCount(voting.limit)];
-      said = l10n.t('{0}. {1} of {2}.', CHOICES[request.choice], at, limit);
+      said = votedText(request.choice, before.at, voting);
     }
     this.#postVoting(said);
-    if (voting.step === undefined) this.#list(voting.votes.size > 0 ? 'voted' : 'all');
+    if (voting.step === undefined) this.#list(voting.tally === undefined ? 'all' : 'voted');
     else this.#postHead();
   }
 
   #postVoting(said?: string): void {
-    const step = this.#voting?.step;
-    const [voting, message] = [
-      this.#voting,
-      { type: 'voting', said, row: undefined, end: undefined } as const,
-    ];
-    if (voting === undefined || step === undefined) this.#host.post(message);
-    else if (step.kind === 'row') this.#host.post({ ...message, row: this.#voteRow(voting, step) });
-    else this.#host.post({ ...message, end: endOf(voting) });
+    const voting = this.#voting;
+    const step = voting?.step;
+    this.#host.post({
+      type: 'voting',
+      row: voting && step?.kind === 'row' ? this.#voteRow(voting, step) : undefined,
+      end: voting && step?.kind === 'end' ? voteEnd(voting) : undefined,
+      said,
+    });
   }
 
   #voteRow(
     voting: Voting,
-    { index, left, choice, at }: VotingStep & { kind: 'row' },
+    { index, left, choice, at }: VoteStep & { kind: 'row' },
   ): AnswersVoteRow | undefined {
     const row = this.#shown?.file.rows[index];
-    if (row === undefined) return undefined;
-    const { words } = { words: CHOICES };
-    const [first, last] = left === 'base' ? [row.base, row.adapter] : [row.adapter, row.base];
-    const [limit, total] = [formatCount(voting.limit), formatRows(voting.total)];
-    return {
-      row: row.line,
-      title: l10n.t('{0} of {1}', formatCount(at + 1), limit),
-      note: l10n.t('{0} of {1} that differ', limit, total),
-      prompt: promptOf(row.messages),
-      expected: expectedOf(row),
-      left: answerText('left', words.left, first),
-      right: answerText('right', words.right, last),
-      choice,
-      canGoBack: at > 0,
-    };
+    return row && { ...voteTexts(row, left), ...voteTitle(at, voting), choice, canGoBack: at > 0 };
   }
 
   #postHead(): void {
-    this.#host.post(this.#head());
-  }
-
-  #head(): AnswersHead {
-    const { file, compared, expectedRows } = this.#shown ?? {};
     const { problem, progress } = this.#document;
-    const votes = this.#voting?.votes;
-    const tally = votes === undefined || votes.size === 0 ? undefined : tallyVotes(votes.values());
-    const isSample = this.#file === this.#parts.sample;
-    const isEmpty = file?.rows.length === 0;
-    return {
-      type: 'head',
-      title: file === undefined ? this.#name : headTitle(this.#name, file.rows.length),
-      notices: [
-        ...(isSample ? [sampleNotice()] : []),
-        ...(this.#notice === undefined ? [] : [this.#notice]),
-        ...(file === undefined ? [] : fileNotices(this.#name, file, expectedRows)),
-        ...(tally === undefined ? [] : [votesSentence(tally)]),
-      ],
-      progress: progress && {
-        text: progressText(this.#name, progress.fraction),
-        fraction: progress.fraction,
-      },
-      failure:
-        problem !== undefined
-          ? problemOf(this.#name, problem)
-          : isEmpty
-            ? { text: noAnswers(this.#name), retry: undefined }
-            : undefined,
-      headline: compared && !isEmpty ? headlineOf(compared.comparison) : undefined,
-      table: compared && !isEmpty ? tableOf(compared.comparison) : undefined,
-      filters: compared && !isEmpty ? filterButtons(this.#filter, tally !== undefined) : [],
-      canVote: (this.#voting?.total ?? 0) > 0,
-      summary: compared && !isEmpty ? summaryOf(compared.comparison, tally) : undefined,
-    };
+    this.#host.post(
+      answersHead({
+        name: this.#name,
+        isSample: this.#file === this.#parts.sample,
+        changed: this.#changed,
+        ...{ problem, progress },
+        shown: this.#shown,
+        filter: this.#filter,
+        voteRows: this.#voting?.total ?? 0,
+        tally: this.#voting?.tally,
+      }),
+    );
   }
-}
-
-function endOf(voting: Voting): AnswersVoting['end'] {
-  const { isUnfinished, more } = voting;
-  return {
-    text: votesText(tallyVotes(voting.votes.values())),
-    more: isUnfinished ? l10n.t('Continue') : more > 0 ? l10n.t('{0} More', formatCount(more)) : undefined,
-  };
-}
-
-function progressText(name: string, fraction: number | undefined): string {
-  return fraction === undefined
-    ? l10n.t('Reading {0}…', name)
-    : l10n.t('Comparing, {0}%…', Math.floor(fraction * 100));
-}
-
-function problemOf(name: string, problem: NonNullable<AnswersDocument['problem']>): AnswersHead['failure'] {
-  if (problem === 'cancelled')
-    return { text: l10n.t('The comparison was canceled.'), retry: TERMS.compareAnswers };
-  if (problem === 'failed')
-    return { text: l10n.t('The answers couldn’t be compared. See the log for details.'), retry: TERMS.retry };
-  return { text: refusalSentence(name, problem), retry: undefined };
 }

@@ -4,9 +4,12 @@ import { MAX_BYTES, MAX_ROWS, type AnswersFile } from '../../core/answers/answer
 import type { BySide, Chance, Comparison, Measure } from '../../core/answers/comparison.ts';
 import { MAX_CODE_POINTS } from '../../core/answers/chrf.ts';
 import type { Choice, VoteTally } from '../../core/answers/votes.ts';
-import { compact, formatBytes, formatCount, formatRows } from '../shared/format.ts';
+import { refusalSentence } from '../shared/datasetTexts.ts';
+import { compact, formatCount, formatRows } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
-import type { AnswersFilter, AnswersHead, AnswersTable, AnswersWord } from './protocol.ts';
+import type { AnswersDocument, ShownAnswers } from './answersDocument.ts';
+import type { AnswersFilter, AnswersHead, AnswersTable, AnswersVoteRow, AnswersWord } from './protocol.ts';
+import type { Voting } from './voting.ts';
 
 /** The page's own texts. */
 export function pageWords(): Record<AnswersWord, string> {
@@ -67,18 +70,73 @@ export function answersTitle(fileName: string): string {
   return l10n.t('Answers: {0}', fileName);
 }
 
-export function headTitle(fileName: string, rows: number): string {
-  return l10n.t('{0} · {1}', fileName, formatRows(rows));
+/** What is known of a file and its comparison. */
+export interface AnswersFacts {
+  name: string;
+  /** Whether it is the comparison that is packed with the extension. */
+  isSample: boolean;
+  /** That the file changed, and whether that dropped votes. */
+  changed: { hadVotes: boolean } | undefined;
+  problem: AnswersDocument['problem'];
+  progress: AnswersDocument['progress'];
+  shown: ShownAnswers | undefined;
+  filter: AnswersFilter;
+  /** Rows that can be voted on. */
+  voteRows: number;
+  tally: VoteTally | undefined;
 }
 
-export function filterButtons(pressed: AnswersFilter, hasVotes: boolean): AnswersHead['filters'] {
+/** Everything above the rows. */
+export function answersHead(facts: AnswersFacts): AnswersHead {
+  const { name, isSample, changed, problem, progress, shown, filter, voteRows, tally } = facts;
+  const isEmpty = shown?.file.rows.length === 0;
+  const comparison = isEmpty ? undefined : shown?.compared?.comparison;
+  return {
+    type: 'head',
+    title: shown === undefined ? name : l10n.t('{0} · {1}', name, formatRows(shown.file.rows.length)),
+    notices: compact(
+      isSample &&
+        l10n.t('A real, tiny adapter: 80 rows of sums. It learned the form of the answers, not to add.'),
+      changed && changedNotice(name, changed.hadVotes),
+      ...(shown === undefined ? [] : fileNotices(name, shown)),
+      tally && votesSentence(tally),
+    ),
+    progress: progress && { ...progress, text: progressText(name, progress.fraction) },
+    failure:
+      problem === undefined ? (isEmpty ? { text: noAnswers(name) } : undefined) : problemOf(name, problem),
+    headline: comparison && headlineOf(comparison),
+    table: comparison && tableOf(comparison),
+    filters: comparison === undefined ? [] : filterButtons(filter, tally !== undefined),
+    canVote: voteRows > 0,
+    summary: comparison && summaryOf(comparison, tally),
+  };
+}
+
+function progressText(name: string, fraction: number | undefined): string {
+  return fraction === undefined
+    ? l10n.t('Reading {0}…', name)
+    : l10n.t('Comparing, {0}%…', Math.floor(fraction * 100));
+}
+
+function problemOf(
+  name: string,
+  problem: NonNullable<AnswersFacts['problem']>,
+): NonNullable<AnswersHead['failure']> {
+  if (problem === 'cancelled')
+    return { text: l10n.t('The comparison was canceled.'), retry: TERMS.compareAnswers };
+  if (problem === 'failed')
+    return { text: l10n.t('The answers couldn’t be compared. See the log for details.'), retry: TERMS.retry };
+  return { text: refusalSentence(name, problem) };
+}
+
+function filterButtons(pressed: AnswersFilter, hasVotes: boolean): AnswersHead['filters'] {
   return (Object.keys(FILTERS) as AnswersFilter[])
     .filter((filter) => filter !== 'voted' || hasVotes)
     .map((filter) => ({ filter, words: FILTERS[filter], isPressed: filter === pressed }));
 }
 
 /** What a comparison says above its rows. */
-export function headlineOf(comparison: Comparison): NonNullable<AnswersHead['headline']> {
+function headlineOf(comparison: Comparison): NonNullable<AnswersHead['headline']> {
   const { rows, failed, same, isProbablyInactive, measure, chance, cutOff, shortened } = comparison;
   if (isProbablyInactive) {
     const [equal, all] = [formatCount(same), formatRows(rows - failed)];
@@ -173,7 +231,7 @@ function thinkingSentence({ base, adapter }: Comparison['isMostlyThinking']): st
 }
 
 /** Undefined if the adapter was probably inactive: numbers would only mislead. */
-export function tableOf(comparison: Comparison): AnswersTable | undefined {
+function tableOf(comparison: Comparison): AnswersTable | undefined {
   const { exact, validJson, medianCharacters: median, cutOff, isProbablyInactive } = comparison;
   if (isProbablyInactive) return undefined;
   const row = (name: string, of: BySide, note?: string) => ({
@@ -196,17 +254,9 @@ export function tableOf(comparison: Comparison): AnswersTable | undefined {
   };
 }
 
-/** What the file lacks. @param expectedRows how many it will have, if it is being written and that is known */
-export function fileNotices(
-  name: string,
-  {
-    rows,
-    leftOut,
-    cutBy,
-    isBeingWritten,
-  }: Pick<AnswersFile, 'rows' | 'leftOut' | 'cutBy' | 'isBeingWritten'>,
-  expectedRows: number | undefined,
-): string[] {
+/** What isn't shown. */
+function fileNotices(name: string, { file, expectedRows }: ShownAnswers): string[] {
+  const { rows, leftOut, cutBy, isBeingWritten } = file;
   const count = formatCount(rows.length);
   return compact(
     isBeingWritten &&
@@ -215,7 +265,7 @@ export function fileNotices(
         : l10n.t('{0} is being written: {1} of {2}.', name, count, formatRows(expectedRows))),
     leftOutSentence(leftOut),
     cutBy === 'rows' && l10n.t('Only the first {0} are shown.', formatRows(MAX_ROWS)),
-    cutBy === 'bytes' && l10n.t('Only the first {0} are shown.', formatBytes(MAX_BYTES)),
+    cutBy === 'bytes' && l10n.t('Only the first {0} MB are shown.', formatCount(MAX_BYTES / 2 ** 20)),
   );
 }
 
@@ -238,21 +288,17 @@ const REASONS: Readonly<Record<LeftOut, (count: string) => string>> = {
   'too-long': (count) => l10n.t('{0} too long', count),
 };
 
-export function sampleNotice(): string {
-  return l10n.t('A real, tiny adapter: 80 rows of sums. It learned the form of the answers, not to add.');
-}
-
-export function noAnswers(name: string): string {
+function noAnswers(name: string): string {
   return l10n.t('{0} has no answers. Each line needs messages, expected, base and adapter.', name);
 }
 
-export function changedNotice(name: string, hadVotes: boolean): string {
+function changedNotice(name: string, hadVotes: boolean): string {
   return hadVotes
     ? l10n.t('{0} changed; shown again. Your votes were discarded.', name)
     : l10n.t('{0} changed; shown again.', name);
 }
 
-export function votesSentence({ adapter, base, equal }: VoteTally): string {
+function votesSentence({ adapter, base, equal }: VoteTally): string {
   return l10n.t(
     'You preferred the adapter in {0}, the base model in {1}; {2} equal.',
     formatRows(adapter),
@@ -261,7 +307,31 @@ export function votesSentence({ adapter, base, equal }: VoteTally): string {
   );
 }
 
-export function votesText(tally: VoteTally): string {
+/** What screen readers say after a vote. @param at its position in the session */
+export function votedText(choice: Choice, at: number, { limit }: Pick<Voting, 'limit'>): string {
+  return l10n.t('{0}. {1} of {2}.', CHOICES[choice], formatCount(at + 1), formatCount(limit));
+}
+
+/** The title above a row to vote on. */
+export function voteTitle(
+  at: number,
+  { limit, total }: Pick<Voting, 'limit' | 'total'>,
+): Pick<AnswersVoteRow, 'title' | 'note'> {
+  return {
+    title: l10n.t('{0} of {1}', formatCount(at + 1), formatCount(limit)),
+    note: l10n.t('{0} of {1} that differ', formatCount(limit), formatRows(total)),
+  };
+}
+
+export function voteEnd({ isUnfinished, more, tally }: Pick<Voting, 'isUnfinished' | 'more' | 'tally'>) {
+  const further = more > 0 ? l10n.t('{0} More', formatCount(more)) : undefined;
+  return {
+    text: tally === undefined ? '' : votesText(tally),
+    more: isUnfinished ? l10n.t('Continue') : further,
+  };
+}
+
+function votesText(tally: VoteTally): string {
   const { chance } = tally;
   const odds =
     chance.kind === 'too-few'
@@ -274,7 +344,7 @@ export function votesText(tally: VoteTally): string {
 }
 
 /** The comparison as Markdown: counts only. */
-export function summaryOf(comparison: Comparison, tally: VoteTally | undefined): string {
+function summaryOf(comparison: Comparison, tally: VoteTally | undefined): string {
   const table = tableOf(comparison);
   const rows = formatRows(comparison.rows);
   const cells = (parts: readonly string[]) => `| ${parts.join(' | ')} |`;

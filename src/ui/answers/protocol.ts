@@ -62,7 +62,7 @@ export interface AnswersHead {
   /** `fraction` is from 0 to 1, or undefined if unknown. */
   progress: { text: string; fraction: number | undefined } | undefined;
   /** Why there is nothing to show. */
-  failure: { text: string; retry: string | undefined } | undefined;
+  failure: { text: string; retry?: string } | undefined;
   headline: { isWarning: boolean; sentences: readonly string[] } | undefined;
   table: AnswersTable | undefined;
   /** Empty until the answers are compared. */

@@ -3,16 +3,18 @@ import type { RowScores } from '../../core/answers/scores.ts';
 import type { Side } from '../../core/answers/answerRow.ts';
 import {
   leftSide,
+  tallyVotes,
   VOTE_ROWS,
   voteOf,
   voteOrder,
   type Choice,
   type Vote,
   type Votes,
+  type VoteTally,
 } from '../../core/answers/votes.ts';
 
 /** What the page shows while the user votes. */
-export type VotingStep =
+export type VoteStep =
   { kind: 'row'; index: number; left: Side; choice: Choice | undefined; at: number } | { kind: 'end' };
 
 /** Owns the votes on one version of a file, which nothing stores, and the row that is voted on. */
@@ -37,6 +39,11 @@ export class Voting {
     return this.#votes;
   }
 
+  /** Undefined without votes. */
+  get tally(): VoteTally | undefined {
+    return this.#votes.size === 0 ? undefined : tallyVotes(this.#votes.values());
+  }
+
   /** The rows that can be voted on. */
   get total(): number {
     return this.#order.length;
@@ -58,7 +65,7 @@ export class Voting {
   }
 
   /** Undefined while the user doesn't vote. */
-  get step(): VotingStep | undefined {
+  get step(): VoteStep | undefined {
     const at = this.#at;
     if (at === undefined) return undefined;
     const index = at < this.#limit ? this.#order[at] : undefined;
