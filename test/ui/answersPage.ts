@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FrameLocator, Locator } from 'playwright-core';
 import type { Workbench } from './workbench.ts';
 
@@ -54,10 +56,33 @@ export class AnswersPage {
     return this.frame.locator('.headline p').allTextContents();
   }
 
+  /** The cells of the table, row by row. */
+  async table(): Promise<string[][]> {
+    const rows = await this.frame.locator('tbody tr').all();
+    return Promise.all(rows.map((row) => row.locator('th, td').allInnerTexts()));
+  }
+
   /** What the live regions say. */
   async said(): Promise<string[]> {
     const regions = await this.frame.locator('[role=status]').allTextContents();
     return regions.filter((text) => text !== '');
+  }
+
+  async waitUntilSaid(text: string): Promise<void> {
+    const region = this.frame.locator('[role=status]').filter({ hasText: text });
+    await region.first().waitFor({ state: 'attached' });
+  }
+
+  /** Waits until exactly these rows are in the page. */
+  async waitForRows(lines: readonly number[]): Promise<void> {
+    const wanted = lines.join();
+    for (let attempt = 0; attempt < 300 && (await this.rowNumbers()).join() !== wanted; attempt++)
+      await sleep(50);
+    assert.deepEqual(await this.rowNumbers(), lines);
+  }
+
+  focused(): Locator {
+    return this.frame.locator(':focus');
   }
 
   /** Waits for the title of the row that is voted on. */
