@@ -138,7 +138,7 @@ class Page {
   }
 
   #drawRow(row: AnswersRow, titleId: string, parts: OpenParts): HTMLElement[] {
-    const texts = new Texts(this.#words, parts);
+    const texts = new Texts(this.#words, parts, 'h3');
     const head = element('header', { class: 'rowHead' }, [
       element('h2', { text: row.title, attributes: { id: titleId } }),
       texts.drawPrompt(row.prompt),

@@ -11,11 +11,14 @@ export const PROMPT = 'prompt';
 export class Texts {
   readonly #words: Readonly<Record<AnswersWord, string>>;
   readonly #parts: OpenParts;
+  readonly #heading: 'h2' | 'h3';
   readonly #budget: MarkBudget = { marksLeft: MOST_MARKS };
 
-  constructor(words: Readonly<Record<AnswersWord, string>>, parts: OpenParts) {
+  /** @param heading of an answer, below that of the row */
+  constructor(words: Readonly<Record<AnswersWord, string>>, parts: OpenParts, heading: 'h2' | 'h3') {
     this.#words = words;
     this.#parts = parts;
+    this.#heading = heading;
   }
 
   /** Draws a prompt on one line; if that leaves something out, it expands. */
@@ -50,7 +53,11 @@ export class Texts {
   draw(text: AnswersText, kind: 'answer' | 'message'): HTMLElement {
     const { key, name, notes, rest, thinking } = text;
     const head = element('div', { class: 'textHead' }, [
-      element(kind === 'answer' ? 'h3' : 'span', { class: 'name' }, drawReadable(name, this.#budget)),
+      element(
+        kind === 'answer' ? this.#heading : 'span',
+        { class: 'name' },
+        drawReadable(name, this.#budget),
+      ),
       ...notes.map((note) => element('span', { class: 'note', text: note })),
     ]);
     const drawn = element('div', { class: kind }, [head]);

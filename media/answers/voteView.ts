@@ -63,10 +63,11 @@ export class VoteView {
   #drawRow(row: AnswersVoteRow): HTMLElement[] {
     const { expected, left, right, prompt, title, note } = row;
     const words = this.#words;
-    const texts = new Texts(words, {
-      isOpen: (key) => this.#open.has(key),
-      toggle: (key) => this.#toggle(key),
-    });
+    const parts = {
+      isOpen: (key: string) => this.#open.has(key),
+      toggle: (key: string) => this.#toggle(key),
+    };
+    const texts = new Texts(words, parts, 'h2');
     const hasExpected = this.#open.has('shown');
     const choose = (choice: AnswersChoice) =>
       button(words[choice], () => this.#choose(choice), {

@@ -104,7 +104,9 @@ export class RowFeed<Row extends { row: number }> {
       for (const [, drawn] of this.#drawn()) drawn.setAttribute('aria-setsize', this.#setSize());
       this.#list.update();
     }
-    this.#list.feed.setAttribute('aria-busy', String(state.busy));
+    // A feed without articles is an error for screen readers.
+    this.#list.feed.role = state.length > 0 ? 'feed' : 'group';
+    this.#list.feed.ariaBusy = String(state.busy);
   }
 
   /** Shows another version of the rows at the same place. */
