@@ -114,9 +114,9 @@ describe('comparison of answers', () => {
         await page.waitForVote(`${at} of 20`);
         await keyboard.press('ArrowLeft');
       }
-      const end = page.frame.getByText(
-        /^You preferred the adapter in \d+ rows, the base model in \d+; 1 equal\./,
-      );
+      const end = page.frame
+        .locator('.voting')
+        .getByText(/^You preferred the adapter in \d+ rows, the base model in \d+; 1 equal\./);
       await end.waitFor();
       assert.match(await end.innerText(), / would come up in (< )?[\d.]+% of sessions\.$/);
       assert.equal(await page.button('20 More').count(), 0);

@@ -19,7 +19,7 @@ export function activateAnswers(services: Services): void {
       deserializeWebviewPanel: async (panel, state) => (await panels()).deserializeWebviewPanel(panel, state),
     }),
   );
-  disposables.add(new ComparisonOffers());
+  disposables.add(new ComparisonOffers(log));
   commands.add('nothing', {
     [COMMANDS.compareAnswers]: async (...args) =>
       (await import('./compareAnswers.ts')).compareAnswers(

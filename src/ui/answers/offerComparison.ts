@@ -3,6 +3,7 @@ import { isAnswersLine } from '../../core/answers/answerRow.ts';
 import { isAnswersFile } from '../../core/answers/answersFile.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { COMMANDS, CONTEXT_KEYS } from '../shared/ids.ts';
+import { inBackground, type Log } from '../shared/log.ts';
 import { setting } from '../shared/settings.ts';
 import { urisOf } from '../shared/tabs.ts';
 import { TERMS } from '../shared/terms.ts';
@@ -16,11 +17,11 @@ export class ComparisonOffers implements vscode.CodeLensProvider, Disposable {
   #settling: NodeJS.Timeout | undefined;
   #known = '[]';
 
-  constructor() {
+  constructor(log: Pick<Log, 'error'>) {
     const { languages, window, workspace } = vscode;
     const update = () => {
       clearTimeout(this.#settling);
-      this.#settling = setTimeout(() => void this.#update(), SETTLE_MS);
+      this.#settling = setTimeout(() => inBackground(log, this.#update()), SETTLE_MS);
     };
     for (const one of [
       languages.registerCodeLensProvider({ language: 'jsonl', scheme: 'file' }, this),
@@ -32,7 +33,7 @@ export class ComparisonOffers implements vscode.CodeLensProvider, Disposable {
       }),
     ])
       this.#store.add(one);
-    void this.#update();
+    inBackground(log, this.#update());
   }
 
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {

@@ -358,7 +358,6 @@ describe('AnswersPage', () => {
     await writeFile(slow, 'setInterval(() => {}, 1000);');
     await writeFile(file, FOUR.join(''));
     await restore({ file }, slow);
-    await delay(300);
     assert.equal(head().progress, undefined);
     await until(() => head().progress !== undefined);
     assert.deepEqual(head().progress, {
