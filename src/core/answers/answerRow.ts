@@ -32,8 +32,8 @@ export interface AnswerRow extends Readonly<Record<Side, string>> {
 export type LeftOut = 'too-long' | 'not-json' | 'no-messages' | 'no-expected' | 'no-base' | 'no-adapter';
 
 /**
- * Reads one line. Contents may be strings, or lists of parts with text, and further fields are ignored. An expected answer has text,
- * the other ones may be empty.
+ * Reads one line. Contents may be strings, or lists of parts with text, and further fields are ignored. An expected answer has text
+ * besides thinking, the other ones may be empty.
  * @param line without its line end; a byte order mark is skipped
  * @param number from 1
  */
@@ -45,7 +45,7 @@ export function parseAnswerRow(line: string, number: number): AnswerRow | LeftOu
   if (messages === undefined) return 'no-messages';
   if (messages.length > MAX_MESSAGES) return 'too-long';
   const [expected, base, adapter] = [textOf(row['expected']), textOf(row['base']), textOf(row['adapter'])];
-  if (expected === undefined || expected.trim() === '') return 'no-expected';
+  if (expected === undefined || splitThinking(expected).answer.trim() === '') return 'no-expected';
   if (base === undefined) return 'no-base';
   if (adapter === undefined) return 'no-adapter';
   const ends = { base: endOf(row['base_end']), adapter: endOf(row['adapter_end']) };
