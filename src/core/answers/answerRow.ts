@@ -41,9 +41,9 @@ export function parseAnswerRow(line: string, number: number): AnswerRow | LeftOu
   if (line.length > MAX_ROW_UNITS) return 'too-long';
   const row = parseObject(line);
   if (row === undefined) return 'not-json';
+  if (Array.isArray(row['messages']) && row['messages'].length > MAX_MESSAGES) return 'too-long';
   const messages = messagesOf(row);
   if (messages === undefined) return 'no-messages';
-  if (messages.length > MAX_MESSAGES) return 'too-long';
   const [expected, base, adapter] = [textOf(row['expected']), textOf(row['base']), textOf(row['adapter'])];
   if (expected === undefined || splitThinking(expected).answer.trim() === '') return 'no-expected';
   if (base === undefined) return 'no-base';
@@ -54,16 +54,14 @@ export function parseAnswerRow(line: string, number: number): AnswerRow | LeftOu
 
 /** Whether a file that begins with this line has answers, and isn't a dataset. */
 export function isAnswersLine(line: string): boolean {
-  // A dataset's row may be long, and needn't be parsed.
-  const mayFit = ['messages', 'expected', 'base', 'adapter'].every((field) => line.includes(`"${field}"`));
-  return mayFit && typeof parseAnswerRow(line, 1) !== 'string';
+  return typeof parseAnswerRow(line, 1) !== 'string';
 }
 
 /** Returns the messages of a row, of answers or of a chat dataset; undefined if it has none. */
 export function messagesOf(row: Readonly<Record<string, unknown>>): Message[] | undefined {
   const messages = row['messages'];
   if (!Array.isArray(messages) || messages.length === 0) return undefined;
-  const read = messages.slice(0, MAX_MESSAGES + 1).map((message: unknown) => {
+  const read = messages.map((message: unknown) => {
     const role = isObject(message) ? (message['role'] ?? message['from']) : undefined;
     return { role: typeof role === 'string' ? role : undefined, text: textOf(message) ?? '' };
   });

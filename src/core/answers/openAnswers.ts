@@ -37,7 +37,6 @@ export function openAnswers(
 ): Promise<readonly RowScores[]> {
   const rows: AnswerRow[] = [];
   const take = (progress: OpenProgress) => {
-    if (signal?.aborted === true) return;
     if (progress.kind === 'rows') for (const row of progress.rows) rows.push(row);
     else if (progress.kind === 'read') onRead({ ...progress.file, rows });
     else onProgress?.(progress.fraction);

@@ -93,6 +93,7 @@ describe('a hold-out', () => {
     assert.equal(await line('Bye'), undefined);
     assert.equal(await line('Be brief.'), undefined);
     assert.equal(await lineInHoldOut(file(), []), undefined);
+    assert.equal(await lineInHoldOut(file(), [{ role: 'system', text: 'Hi' }]), undefined);
     assert.equal(await lineInHoldOut(path.join(folder(), 'none'), [{ role: 'user', text: 'Hi' }]), undefined);
   });
 

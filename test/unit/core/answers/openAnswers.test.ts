@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { readAnswers, type AnswersFile } from '../../../../src/core/answers/answersFile.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AnswersError, readAnswers, type AnswersFile } from '../../../../src/core/answers/answersFile.ts';
 import { openAnswers, type OpenOptions } from '../../../../src/core/answers/openAnswers.ts';
 import { scoreRow } from '../../../../src/core/answers/scores.ts';
 import { writtenAnswer } from '../../../helpers/answers.ts';
@@ -64,7 +65,23 @@ describe('openAnswers', function () {
     assert.equal((await open()).scores.length, 1);
   });
 
+  it('says nothing after it was canceled', async () => {
+    await writeFile(file(), `${writtenAnswer({ base: 'x'.repeat(20_000) })}\n`.repeat(100));
+    const stop = new AbortController();
+    let said = 0;
+    const onRead = () => {
+      stop.abort();
+      // Meanwhile the thread has scores.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    };
+    await assert.rejects(open({ signal: stop.signal, onRead, onProgress: () => said++ }), {
+      code: 'cancelled',
+    });
+    await delay(300);
+    assert.equal(said, 0);
+  });
+
   it('rejects what is no file', async () => {
-    await assert.rejects(open(), { code: 'missing' });
+    await assert.rejects(open(), (error) => error instanceof AnswersError && error.code === 'missing');
   });
 });
