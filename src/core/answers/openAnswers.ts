@@ -4,7 +4,7 @@ import { AnswersError, type AnswersFailure, type AnswersFile } from './answersFi
 import type { RowScores } from './scores.ts';
 
 /** Enough for the most rows, or for the longest one if each of its characters is a value. */
-const LIMITS = { maxOldGenerationSizeMb: 1024 } as const;
+const LIMITS = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 8 } as const;
 
 export interface OpenOptions {
   /** The script of the thread: `dist('answersWorker.cjs')`. */
