@@ -1,5 +1,5 @@
 // Bundles the extension and its pages, and compiles the dataset scanner.
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import asc from 'assemblyscript/asc';
 import { build, transform } from 'esbuild';
@@ -43,6 +43,8 @@ async function bundleExtension() {
     write: false,
   });
   const texts = new Map(outputFiles.map(({ path: file, text }) => [`./${path.basename(file)}`, text]));
+  /** The parts that have no file, and the file that exports each. */
+  const exporters = new Map();
   await mkdir('dist', { recursive: true });
   for (const entry of ENTRIES) {
     const main = `./${entry}.cjs`;
@@ -55,10 +57,18 @@ async function bundleExtension() {
       }
     await bundleParts(main, parts, texts);
     for (const part of parts) {
-      if (part !== main)
-        await writeFile(path.join('dist', part), `module.exports = require('${main}')['${part}'];\n`);
+      if (part !== main) exporters.set(part, main);
       texts.delete(part);
     }
+  }
+  /** @param {string} code */
+  const withParts = (code) =>
+    code.replaceAll(/\brequire\("(\.\/[\w-]+\.cjs)"\)/g, (required, part) =>
+      exporters.has(part) ? `require("${exporters.get(part)}")["${part}"]` : required,
+    );
+  for (const entry of ENTRIES) {
+    const file = path.join('dist', `${entry}.cjs`);
+    await writeFile(file, withParts(await readFile(file, 'utf8')));
   }
   for (const [file, text] of texts) {
     const { code } = await transform(text, {
@@ -67,7 +77,7 @@ async function bundleExtension() {
       supported: { 'dynamic-import': false },
       ...{ minify, sourcemap: forNode.sourcemap },
     });
-    await writeFile(path.join('dist', file), code);
+    await writeFile(path.join('dist', file), withParts(code));
   }
   return metafile;
 }
