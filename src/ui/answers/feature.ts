@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { lazy } from '../../core/base/async.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
-import { ComparisonOffers } from './offerComparison.ts';
+import { inBackground } from '../shared/log.ts';
 
 /** The page that compares the answers of base model and adapter, and the commands that open it. */
 export function activateAnswers(services: Services): void {
@@ -19,7 +19,15 @@ export function activateAnswers(services: Services): void {
       deserializeWebviewPanel: async (panel, state) => (await panels()).deserializeWebviewPanel(panel, state),
     }),
   );
-  disposables.add(new ComparisonOffers(log));
+  const offers = lazy(async () =>
+    disposables.add(new (await import('./offerComparison.ts')).ComparisonOffers(log)),
+  );
+  // Nothing is offered before the first JSONL document opens.
+  const load = ({ languageId }: vscode.TextDocument): void => {
+    if (languageId === 'jsonl') inBackground(log, offers());
+  };
+  disposables.add(vscode.workspace.onDidOpenTextDocument(load));
+  vscode.workspace.textDocuments.forEach(load);
   commands.add('nothing', {
     [COMMANDS.compareAnswers]: async (...args) =>
       (await import('./compareAnswers.ts')).compareAnswers(
