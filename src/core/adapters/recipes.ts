@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { isLora, isPath } from './fit.ts';
 import { baseChangeOf, type AdapterConfig } from './peftConfig.ts';
+import { POWERSHELL, pythonString, SH, wslPath, type Shell } from './quoting.ts';
 import type { AdapterReport, LoraPair } from './report.ts';
 
 const TOOLS = ['peft', 'vllm', 'llamacpp', 'ollama'] as const;
@@ -375,48 +376,4 @@ function scaleCorrection(config: AdapterConfig | undefined, pairs: readonly Lora
   );
   const [only = 1] = corrections;
   return corrections.size > 1 || Number.isNaN(only) ? 'none' : only;
-}
-
-/** Quotes a text so that a program reads it unchanged. */
-type Quote = (text: string) => string;
-
-/** One word of a POSIX shell. */
-const posixWord: Quote = (text) =>
-  /^[\w@%+:,./-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`;
-
-/** One word of PowerShell, which also treats typographic quotation marks as quotes. */
-const powershellWord: Quote = (text) =>
-  /^[A-Za-z0-9_:./\\][\w:./\\-]*$/.test(text) ? text : `'${text.replace(/['\u2018-\u201b]/g, '$&$&')}'`;
-
-/** A string literal of Python. */
-const pythonString: Quote = (text) => {
-  const escaped = text
-    .replaceAll('\\', '\\\\')
-    .replaceAll('"', '\\"')
-    .replaceAll('\n', '\\n')
-    .replaceAll('\r', '\\r')
-    .replace(/[\p{Cc}\u2028\u2029]/gu, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
-  return `"${escaped}"`;
-};
-
-interface Shell {
-  quote: Quote;
-  /** Joins the lines of one command. */
-  joint: string;
-  /** Changes to a folder, even on another drive. */
-  cd: string;
-}
-
-const SH: Readonly<Shell> = { quote: posixWord, joint: ' \\\n  ', cd: 'cd' };
-const POWERSHELL: Readonly<Shell> = {
-  quote: powershellWord,
-  joint: ' `\n  ',
-  cd: 'Set-Location -LiteralPath',
-};
-
-/** Returns the WSL path of a Windows folder, assuming the default mount point. */
-function wslPath(folder: string): string {
-  const drive = /^([A-Za-z]):[\\/]/.exec(folder);
-  const path = folder.replaceAll('\\', '/');
-  return drive === null ? path : `/mnt/${(drive[1] ?? '').toLowerCase()}${path.slice(2)}`;
 }
