@@ -95,8 +95,10 @@ export function nameOf(folder: string): string {
 
 /** Returns the name of its repository on the Hub (huggingface/huggingface_hub src/huggingface_hub/utils/_validators.py). */
 export function repositoryOf(folder: string): string {
-  const name = nameOf(folder).replace(/([.-])[.-]+/g, '$1');
-  return `${USERNAME}/${name.replace(/(\.git|[.-])+$/, '')}`;
+  const name = nameOf(folder)
+    .replace(/([.-])[.-]+/g, '$1')
+    .replaceAll(/\.git(?=\.|$)/g, '');
+  return `${USERNAME}/${name.replace(/[.-]$/, '')}`;
 }
 
 /**
