@@ -111,6 +111,7 @@ function bundleWorkers() {
       datasetWorker: 'src/core/datasets/worker.ts',
       convertWorker: 'src/core/datasets/convertWorker.ts',
       adapterWorker: 'src/core/adapters/worker.ts',
+      answersWorker: 'src/core/answers/worker.ts',
     },
     outExtension: { '.js': '.cjs' },
     format: 'cjs',

@@ -1,4 +1,10 @@
-/** Texts of a row are a stranger's: they are shown as text, and are never stored or logged. */
+// Texts of a row are a stranger's: they are only ever shown as text, and never stored or logged.
+
+/** The most UTF-16 units of a line and messages of its prompt; others are left out, unread. */
+export const MAX_ROW_UNITS = 4 * 1024 * 1024;
+const MAX_MESSAGES = 1_000;
+/** A text in a part, in a content, in a message. */
+const MAX_DEPTH = 4;
 
 /** One message of the prompt. */
 export interface Message {
@@ -22,32 +28,97 @@ export interface AnswerRow extends Readonly<Record<Side, string>> {
   ends: Readonly<Partial<Record<Side, AnswerEnd>>>;
 }
 
-/** Why a line isn't an answer, in the order in which it is examined. `too-long`: over 8 MB, it isn't read. */
+/** Why a line isn't an answer, in the order in which it is examined. `too-long`: over 4 MB or 1,000 messages. */
 export type LeftOut = 'too-long' | 'not-json' | 'no-messages' | 'no-expected' | 'no-base' | 'no-adapter';
 
 /**
- * Reads one line. Contents may be strings, or lists of parts with text, and further fields are ignored.
+ * Reads one line. Contents may be strings, or lists of parts with text, and further fields are ignored. An expected answer has text,
+ * the other ones may be empty.
  * @param line without its line end; a byte order mark is skipped
  * @param number from 1
  */
 export function parseAnswerRow(line: string, number: number): AnswerRow | LeftOut {
-  throw new Error(`not implemented ${line.length} ${number}`);
+  if (line.length > MAX_ROW_UNITS) return 'too-long';
+  const row = parseObject(line);
+  if (row === undefined) return 'not-json';
+  const messages = messagesOf(row);
+  if (messages === undefined) return 'no-messages';
+  if (messages.length > MAX_MESSAGES) return 'too-long';
+  const [expected, base, adapter] = [textOf(row['expected']), textOf(row['base']), textOf(row['adapter'])];
+  if (expected === undefined || expected.trim() === '') return 'no-expected';
+  if (base === undefined) return 'no-base';
+  if (adapter === undefined) return 'no-adapter';
+  const ends = { base: endOf(row['base_end']), adapter: endOf(row['adapter_end']) };
+  return { line: number, messages, expected, base, adapter, ends };
 }
 
 /** Whether a file that begins with this line has answers, and isn't a dataset. */
 export function isAnswersLine(line: string): boolean {
-  return typeof parseAnswerRow(line, 1) !== 'string';
+  // A dataset's row may be long, and needn't be parsed.
+  const mayFit = ['messages', 'expected', 'base', 'adapter'].every((field) => line.includes(`"${field}"`));
+  return mayFit && typeof parseAnswerRow(line, 1) !== 'string';
 }
 
-/** Splits what a model thought from its answer, which alone is scored. */
+/** Returns the messages of a row, of answers or of a chat dataset; undefined if it has none. */
+export function messagesOf(row: Readonly<Record<string, unknown>>): Message[] | undefined {
+  const messages = row['messages'];
+  if (!Array.isArray(messages) || messages.length === 0) return undefined;
+  const read = messages.slice(0, MAX_MESSAGES + 1).map((message: unknown) => {
+    const role = isObject(message) ? (message['role'] ?? message['from']) : undefined;
+    return { role: typeof role === 'string' ? role : undefined, text: textOf(message) ?? '' };
+  });
+  return read.some(({ role, text }) => role !== undefined || text !== '') ? read : undefined;
+}
+
+/** Returns the object that a line is, or undefined. */
+export function parseObject(line: string): Readonly<Record<string, unknown>> | undefined {
+  // Unlike `JSON.parse`, this costs nothing where a file has millions of other lines.
+  if (!/^\uFEFF?[ \t\r]*\{/.test(line)) return undefined;
+  try {
+    return JSON.parse(line.replace(/^\uFEFF/, '')) as Readonly<Record<string, unknown>>;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the texts in a message, a content or a list of parts; undefined if there is no such thing. */
+function textOf(value: unknown, depth = MAX_DEPTH): string | undefined {
+  if (typeof value === 'string') return value;
+  if (depth === 0) return undefined;
+  if (Array.isArray(value)) return value.map((part) => textOf(part, depth - 1) ?? '').join('');
+  return isObject(value) ? textOf(value['content'] ?? value['value'] ?? value['text'], depth - 1) : undefined;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function endOf(value: unknown): AnswerEnd | undefined {
+  return value === 'length' || value === 'error' ? value : undefined;
+}
+
+const OPENED = /^\s*<think>/;
+const CLOSING = '</think>';
+
+/** What a model thought, and its answer, which alone is scored. */
 export interface ThoughtAnswer {
-  /** Between `<think>` and `</think>`, or all if it doesn't end; empty if there is none. */
+  /** Trimmed; empty if there is none. */
   thinking: string;
-  /** Without blanks around it. */
   answer: string;
 }
 
-/** Splits the thinking that an answer begins with. Its opening tag may stand in the prompt. */
+/** Splits the thinking that an answer begins with. Its opening tag may stand in the prompt, and its end may be cut off. */
 export function splitThinking(text: string): ThoughtAnswer {
-  throw new Error(`not implemented ${text.length}`);
+  const opened = OPENED.exec(text)?.[0].length;
+  const closed = text.indexOf(CLOSING);
+  if (closed === -1)
+    return opened === undefined
+      ? { thinking: '', answer: text }
+      : { thinking: text.slice(opened).trim(), answer: '' };
+  const isThinking = opened !== undefined || !text.slice(0, closed).includes('<think>');
+  if (!isThinking) return { thinking: '', answer: text };
+  return {
+    thinking: text.slice(opened ?? 0, closed).trim(),
+    answer: text.slice(closed + CLOSING.length).trimStart(),
+  };
 }

@@ -1,9 +1,16 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { isMissing } from '../base/diskError.ts';
 import { ExpectedError } from '../base/errors.ts';
-import type { FileStamp } from '../base/fileStamp.ts';
-import type { AnswerRow, LeftOut } from './answerRow.ts';
+import { stampOf, type FileStamp } from '../base/fileStamp.ts';
+import { isAnswersLine, MAX_ROW_UNITS, parseAnswerRow, type AnswerRow, type LeftOut } from './answerRow.ts';
 
 export const MAX_ROWS = 2_000;
 export const MAX_BYTES = 32 * 1024 * 1024;
+/** Bytes per read of a first line. */
+const CHUNK_BYTES = 64 * 1024;
+const LF = 0x0a;
 
 /** Why a file can't be read. */
 export type AnswersFailure = 'missing' | 'folder' | 'not-a-file' | 'unreadable';
@@ -12,7 +19,7 @@ export class AnswersError extends ExpectedError {
   readonly code: AnswersFailure;
 
   constructor(code: AnswersFailure) {
-    super(`the answers can't be read: ${code}`);
+    super(`the answers could not be read: ${code}`);
     this.code = code;
   }
 }
@@ -29,22 +36,117 @@ export interface AnswersFile {
   leftOut: Readonly<Partial<Record<LeftOut, number>>>;
   /** Which limit was reached, so that not all rows are shown. */
   cutBy: 'rows' | 'bytes' | undefined;
-  /** Whether the last line is part of an answer without a line end: a program is still writing it. */
+  /** Whether the last line is the beginning of an object: a program is still writing it. */
   isBeingWritten: boolean;
 }
 
 /**
- * Reads a regular file, up to the limits. Blocks for long: it is for the thread and for tests, see `openAnswers`.
+ * Reads a regular file, up to the limits. A large one takes a second: it is for the thread and for tests, see `openAnswers`.
  * @throws AnswersError
  */
-export function readAnswers(path: string): Promise<AnswersFile> {
-  throw new Error(`not implemented ${path}`);
+export async function readAnswers(path: string): Promise<AnswersFile> {
+  const { bytes, stamp } = await readBeginning(path);
+  const isWhole = bytes.length >= stamp.sizeBytes;
+  const rows: AnswerRow[] = [];
+  const leftOut: Partial<Record<LeftOut, number>> = {};
+  let cutBy: AnswersFile['cutBy'] = isWhole ? undefined : 'bytes';
+  let isBeingWritten = false;
+  for (const { number, text, isEnded } of linesOf(bytes)) {
+    if (rows.length === MAX_ROWS) {
+      cutBy = 'rows';
+      break;
+    }
+    if (!isEnded && !isWhole) break;
+    const row = parseAnswerRow(text, number);
+    if (typeof row === 'object') rows.push(row);
+    else if (!isEnded && row === 'not-json' && /^\uFEFF?\s*\{/.test(text)) isBeingWritten = true;
+    else leftOut[row] = (leftOut[row] ?? 0) + 1;
+  }
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { stamp, sha256, rows, leftOut, cutBy, isBeingWritten };
 }
 
 /**
  * Whether a file begins with an answer, and so isn't a dataset. Reads only its first line. Never rejects: a file that can't be read
  * has none.
  */
-export function isAnswersFile(path: string): Promise<boolean> {
-  throw new Error(`not implemented ${path}`);
+export async function isAnswersFile(path: string): Promise<boolean> {
+  try {
+    return await withFile(path, async (handle) => isAnswersLine(await firstLine(handle)));
+  } catch {
+    return false;
+  }
+}
+
+async function firstLine(handle: FileHandle): Promise<string> {
+  const chunks: Buffer[] = [];
+  for (let position = 0; position < MAX_ROW_UNITS; position += CHUNK_BYTES) {
+    const chunk = await fill(handle, Buffer.allocUnsafeSlow(CHUNK_BYTES), position);
+    const end = chunk.indexOf(LF);
+    chunks.push(end === -1 ? chunk : chunk.subarray(0, end));
+    if (end !== -1 || chunk.length < CHUNK_BYTES) return Buffer.concat(chunks).toString('utf8');
+  }
+  return '';
+}
+
+/** Returns the first bytes of a regular file, at most 32 MB. @throws AnswersError */
+export function readBeginning(path: string): Promise<{ bytes: Buffer; stamp: FileStamp }> {
+  return withFile(path, async (handle, stamp) => {
+    const bytes = Buffer.allocUnsafeSlow(Math.min(stamp.sizeBytes, MAX_BYTES));
+    return { bytes: await fill(handle, bytes, 0), stamp };
+  });
+}
+
+/** Opens a regular file while it is read. @throws AnswersError, also for errors of the file system in `read` */
+async function withFile<T>(
+  path: string,
+  read: (handle: FileHandle, stamp: FileStamp) => Promise<T>,
+): Promise<T> {
+  let handle: FileHandle | undefined;
+  try {
+    // Without waiting for the writer of a pipe. Windows has no such flag, and no such pipes.
+    handle = await open(path, constants.O_RDONLY | ((constants.O_NONBLOCK as number | undefined) ?? 0));
+    const found = await handle.stat({ bigint: true });
+    if (!found.isFile()) throw new AnswersError(found.isDirectory() ? 'folder' : 'not-a-file');
+    return await read(handle, stampOf(found));
+  } catch (error) {
+    if (error instanceof AnswersError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    // On Windows a folder can't be opened.
+    if (code === 'EISDIR') throw new AnswersError('folder');
+    throw new AnswersError(isMissing(error) ? 'missing' : 'unreadable');
+  } finally {
+    await handle?.close();
+  }
+}
+
+/** Fills a buffer, up to the end of the file. */
+async function fill(handle: FileHandle, buffer: Buffer, position: number): Promise<Buffer> {
+  let filled = 0;
+  while (filled < buffer.length) {
+    const left = buffer.length - filled;
+    const { bytesRead } = await handle.read(buffer, filled, left, position + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}
+
+/** A line that isn't blank. */
+export interface Line {
+  /** From 1; lines end at LF only. */
+  number: number;
+  /** Without its LF, but with a CR before that. */
+  text: string;
+  isEnded: boolean;
+}
+
+/** Returns the lines of some bytes, of which invalid ones are replaced. */
+export function* linesOf(bytes: Buffer): Generator<Line> {
+  for (let number = 1, from = 0; from < bytes.length; number++) {
+    const end = bytes.indexOf(LF, from);
+    const text = bytes.toString('utf8', from, end === -1 ? bytes.length : end);
+    if (/\S/.test(text)) yield { number, text, isEnded: end !== -1 };
+    from = end === -1 ? bytes.length : end + 1;
+  }
 }

@@ -1,5 +1,5 @@
 import type { Side } from './answerRow.ts';
-import type { RowScores } from './scores.ts';
+import type { AnswerScores, RowScores } from './scores.ts';
 
 /** What is compared. Chosen from the expected answers alone. */
 export type Measure = 'exact' | 'fields' | 'closer';
@@ -34,8 +34,8 @@ export interface Comparison {
   exact: BySide & { readonly both: number };
   /** Undefined unless every expected answer is JSON. */
   validJson: BySide | undefined;
-  /** The median of the code points; undefined without rows. */
-  medianCharacters: (BySide & { readonly expected: number }) | undefined;
+  /** Medians of the code points. */
+  medianCharacters: BySide & { readonly expected: number };
   /** `rows`: those in which at least one was cut off. */
   cutOff: BySide & { readonly rows: number };
   /** Cut off in at least a tenth of the answers of a side. */
@@ -46,20 +46,113 @@ export interface Comparison {
   shortened: number;
 }
 
+/** Up to this median of the expected answers, an answer is right or wrong. */
+const EXACT_CHARACTERS = 40;
+/** Points of chrF by which one is closer, less what rounding takes. */
+const CLOSER_POINTS = 1 - 1e-9;
+const SAME_ROWS = 5;
+const SAME_SHARE = 0.95;
+const CUT_OFF_SHARE = 0.1;
+const DECISIVE_ROWS = 6;
+const UNLIKELY = 0.05;
+
 /** Compares all rows. Pure, and fast for the most rows that a file shows. */
 export function compareScores(scores: readonly RowScores[]): Comparison {
-  throw new Error(`not implemented ${scores.length}`);
+  const measure = measureOf(scores.map(({ expected }) => expected));
+  const leads = scores.map((row) => leadOf(row, measure));
+  const compared = scores.filter((row) => !hasFailed(row));
+  const leading = (lead: Lead) => leads.filter((one) => one === lead).length;
+  const count = (is: (row: RowScores) => boolean) => compared.filter(is).length;
+  const bySide = (is: (answer: AnswerScores) => boolean) => ({
+    base: count(({ base }) => is(base)),
+    adapter: count(({ adapter }) => is(adapter)),
+  });
+  const ahead = { base: leading('base'), adapter: leading('adapter') };
+  const same = count(({ isSame }) => isSame);
+  const isCutOff = (answer: AnswerScores) => answer.isCutOff;
+  const cutOff = bySide(isCutOff);
+  const thinking = bySide(({ thinkingCharacters }) => thinkingCharacters > 0);
+  const isJson = scores.length > 0 && scores.every(({ expected }) => expected.fields !== undefined);
+  return {
+    rows: scores.length,
+    failed: scores.length - compared.length,
+    measure,
+    leads,
+    ahead,
+    equal: leading('equal'),
+    same,
+    isProbablyInactive: compared.length >= SAME_ROWS && same >= SAME_SHARE * compared.length,
+    chance: chanceOf(ahead.base, ahead.adapter),
+    exact: {
+      ...bySide(({ isExact }) => isExact),
+      both: count(({ base, adapter }) => base.isExact && adapter.isExact),
+    },
+    validJson: isJson ? bySide((answer) => answer.isJson) : undefined,
+    medianCharacters: {
+      base: median(compared.map(({ base }) => base.characters)),
+      adapter: median(compared.map(({ adapter }) => adapter.characters)),
+      expected: median(compared.map(({ expected }) => expected.characters)),
+    },
+    cutOff: { ...cutOff, rows: count(({ base, adapter }) => base.isCutOff || adapter.isCutOff) },
+    isOftenCutOff:
+      compared.length > 0 && Math.max(cutOff.base, cutOff.adapter) >= CUT_OFF_SHARE * compared.length,
+    isMostlyThinking: {
+      base: 2 * thinking.base > compared.length,
+      adapter: 2 * thinking.adapter > compared.length,
+    },
+    shortened: measure === 'closer' ? count(({ isShortened }) => isShortened) : 0,
+  };
 }
 
-/** What the sign test says of two counts: too few below six. */
+/** Chooses what is compared, by the expected answers: short ones are right or wrong, JSON has fields, other texts are close or not. */
+function measureOf(expected: readonly RowScores['expected'][]): Measure {
+  if (expected.length === 0) return 'closer';
+  if (median(expected.map(({ characters }) => characters)) <= EXACT_CHARACTERS) return 'exact';
+  return expected.every(({ fields }) => fields !== undefined) ? 'fields' : 'closer';
+}
+
+function leadOf(row: RowScores, measure: Measure): Lead {
+  if (hasFailed(row)) return 'failed';
+  // The same answers may differ in how their accents are composed.
+  if (row.isSame) return 'equal';
+  const points = ({ isExact, fieldsRight, chrf }: AnswerScores) =>
+    ({ exact: Number(isExact), fields: fieldsRight, closer: chrf })[measure];
+  const difference = points(row.adapter) - points(row.base);
+  if (Math.abs(difference) < CLOSER_POINTS) return 'equal';
+  return difference > 0 ? 'adapter' : 'base';
+}
+
+function hasFailed({ base, adapter }: RowScores): boolean {
+  return base.hasFailed || adapter.hasFailed;
+}
+
+/** The mean of the two in the middle if there is an even number; 0 without any. */
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? 0;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
+}
+
+/** What the sign test says of two counts: nothing below six. */
 export function chanceOf(one: number, other: number): Chance {
-  throw new Error(`not implemented ${one} ${other}`);
+  if (one + other < DECISIVE_ROWS) return { kind: 'too-few' };
+  const p = signTest(one, other);
+  return { kind: p <= UNLIKELY ? 'unlikely' : 'likely', p };
 }
 
 /**
- * The exact two-sided sign test: how probable a difference this large is, or a larger one, if both sides are as likely to be ahead.
- * @returns from 0 to 1
+ * The exact two-sided sign test: how probable a difference this large is, or a larger one, if both sides are as likely to be ahead:
+ * 2 · Σᵢ₌₀ᵏ C(n,i) / 2ⁿ, at most 1, where k is the smaller count and n the sum.
  */
 export function signTest(one: number, other: number): number {
-  throw new Error(`not implemented ${one} ${other}`);
+  const n = one + other;
+  const k = Math.min(one, other);
+  // C(n,k) / 2ⁿ as a logarithm, since neither fits into a number, and the sum as a multiple of it, from its largest term down.
+  let logarithm = -n * Math.LN2;
+  for (let i = 1; i <= k; i++) logarithm += Math.log((n - k + i) / i);
+  let sum = 1;
+  let term = 1;
+  for (let i = k; i > 0; i--) sum += term *= i / (n - i + 1);
+  return Math.min(1, 2 * Math.exp(logarithm) * sum);
 }

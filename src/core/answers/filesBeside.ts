@@ -1,37 +1,103 @@
-import type { Message } from './answerRow.ts';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { setImmediate as pause } from 'node:timers/promises';
+import { messagesOf, parseObject, type Message } from './answerRow.ts';
+import { linesOf, readBeginning } from './answersFile.ts';
+
+const ENDING = /\.(jsonl|ndjson)$/i;
+/** Added to the name of a copy, or of a hold-out, with a number if that was taken. */
+const COPY = /\.(?:prepared|trial|holdout)(-\d+)?$/;
+/** Rows that the recipe's program answers. */
+const RECIPE_ROWS = 50;
+/** Lines that are read without a pause. */
+const BLOCK_LINES = 200;
 
 /** Whether a file is named as one of answers: `train.answers.jsonl`. What it has decides, see `isAnswersFile`. */
-export function isAnswersName(path: string): boolean {
-  throw new Error(`not implemented ${path}`);
+export function isAnswersName(file: string): boolean {
+  return /\.answers\.(jsonl|ndjson)$/i.test(file);
 }
 
 /**
- * Returns the file of answers beside a dataset or hold-out: of `train.jsonl`, `train.prepared.jsonl` or `train.holdout.jsonl` it is
- * `train.answers.jsonl` or `train.holdout.answers.jsonl`. The newest; undefined if there is none. Never rejects.
+ * Returns the file of answers beside a dataset or hold-out: for `train.jsonl`, `train.prepared.jsonl` and `train.holdout.jsonl` it is
+ * `train.holdout.answers.jsonl` or `train.answers.jsonl`, unless it has the name of the file itself. Undefined if there is none. Never
+ * rejects.
  */
 export function answersBeside(dataset: string): Promise<string | undefined> {
-  throw new Error(`not implemented ${dataset}`);
+  const { whole, name, number } = nameOf(dataset);
+  return firstFile(dataset, [`${whole}.answers`, `${name}.holdout${number}.answers`, `${name}.answers`]);
 }
 
 /**
- * Returns the hold-out beside a dataset or a file of answers: `train.holdout.jsonl`. Undefined if there is none. Never rejects.
+ * Returns the hold-out of a dataset or a file of answers that lies beside it: `train.holdout.jsonl` for `train.jsonl`,
+ * `train.prepared.jsonl`, `train.answers.jsonl` and `train.holdout.answers.jsonl`. Answers to the rows of `train.jsonl` itself have
+ * that. Undefined if there is none. Never rejects.
  */
-export function holdOutBeside(path: string): Promise<string | undefined> {
-  throw new Error(`not implemented ${path}`);
+export function holdOutBeside(file: string): Promise<string | undefined> {
+  const { whole, name, number } = nameOf(file);
+  const answered = isAnswersName(file) ? [whole] : [];
+  return firstFile(file, [`${name}.holdout${number}`, ...answered]);
+}
+
+interface Name {
+  /** Without folder and endings. */
+  whole: string;
+  /** Also without what a copy adds, and with its number: "" or "-2". */
+  name: string;
+  number: string;
+}
+
+function nameOf(file: string): Name {
+  const whole = path
+    .basename(file)
+    .replace(ENDING, '')
+    .replace(/\.answers$/i, '');
+  const copy = COPY.exec(whole);
+  return { whole, name: whole.slice(0, copy?.index), number: copy?.[1] ?? '' };
+}
+
+/** Returns the first of some files that exists beside another one. */
+async function firstFile(beside: string, names: readonly string[]): Promise<string | undefined> {
+  for (const name of names) {
+    const file = path.join(path.dirname(beside), `${name}.jsonl`);
+    const found = await stat(file).catch(() => undefined);
+    if (found?.isFile() === true) return file;
+  }
+  return undefined;
 }
 
 /**
  * Returns how many rows the file will have that is being written, as far as that is certain: those of a hold-out with at most 50, all
  * of which the recipe's program answers. Undefined otherwise. Never rejects.
  */
-export function expectedRows(holdOut: string): Promise<number | undefined> {
-  throw new Error(`not implemented ${holdOut}`);
+export async function expectedRows(holdOut: string): Promise<number | undefined> {
+  const lines: number[] = [];
+  for await (const { line } of promptsOf(holdOut)) if (lines.push(line) > RECIPE_ROWS) return undefined;
+  return lines.length || undefined;
 }
 
 /**
- * Returns the line of a hold-out, from 1, whose prompt these messages are. Undefined if there is none in its first 32 MB. Never
- * rejects.
+ * Returns the line of a hold-out, from 1, that has these messages and then the answer. Undefined if there is none in its first 32 MB.
+ * Never rejects.
  */
-export function lineInHoldOut(holdOut: string, messages: readonly Message[]): Promise<number | undefined> {
-  throw new Error(`not implemented ${holdOut} ${messages.length}`);
+export async function lineInHoldOut(
+  holdOut: string,
+  messages: readonly Message[],
+): Promise<number | undefined> {
+  for await (const { line, messages: all } of promptsOf(holdOut)) {
+    const isSame = ({ role, text }: Message, index: number) =>
+      role === all[index]?.role && text === all[index]?.text;
+    if (all.length - messages.length <= 1 && messages.every(isSame)) return line;
+  }
+  return undefined;
+}
+
+/** Returns the chat rows of a file; none if it can't be read. */
+async function* promptsOf(file: string): AsyncGenerator<{ line: number; messages: Message[] }> {
+  const read = await readBeginning(file).catch(() => undefined);
+  let lines = 0;
+  for (const { number, text } of linesOf(read?.bytes ?? Buffer.alloc(0))) {
+    const messages = messagesOf(parseObject(text) ?? {});
+    if (messages !== undefined) yield { line: number, messages };
+    if (++lines % BLOCK_LINES === 0) await pause();
+  }
 }

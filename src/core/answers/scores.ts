@@ -1,18 +1,18 @@
-import type { AnswerRow, Side } from './answerRow.ts';
-
-/** The most code points, without white space, that chrF compares; longer texts are compared up to there. */
-export const MAX_CHRF_CODE_POINTS = 8_000;
+import { splitThinking, type AnswerRow, type Side } from './answerRow.ts';
+import { Chrf } from './chrf.ts';
+import { answeredJson, countFields, expectedFields, parseJson } from './fields.ts';
+import { codePointsIn, foldAnswer } from './foldAnswer.ts';
 
 export interface AnswerScores {
   /** Equal to the expected answer: after NFC, with white space folded to one blank, trimmed. */
   isExact: boolean;
-  /** chrF2 with the expected answer, from 0 to 100. */
+  /** chrF2 with the expected answer, from 0 to 100. An exact one has 100. */
   chrf: number;
-  /** Fields of the expected answer that this one has with the same value; undefined if the expected one isn't an object or array. */
-  fieldsRight: number | undefined;
+  /** Fields of the expected answer that this one has with the same value; 0 if the expected one isn't an object or array. */
+  fieldsRight: number;
   /** Whether all of it is JSON. */
   isJson: boolean;
-  /** Code points, without thinking. */
+  /** Code points, without thinking and blanks around it. */
   characters: number;
   isCutOff: boolean;
   /** Whether the program failed, so that there is nothing to compare. */
@@ -28,9 +28,8 @@ export interface RowScores extends Readonly<Record<Side, AnswerScores>> {
   expected: {
     /** Code points. */
     characters: number;
-    /** Leaves of the JSON object or array that it is; undefined if it isn't one. */
+    /** Fields of the JSON object or array that it is; undefined if it isn't one. */
     fields: number | undefined;
-    isJson: boolean;
   };
   /** Whether chrF compared only the beginning of a text. */
   isShortened: boolean;
@@ -38,5 +37,33 @@ export interface RowScores extends Readonly<Record<Side, AnswerScores>> {
 
 /** Scores one row. Takes some milliseconds for long texts. */
 export function scoreRow(row: AnswerRow): RowScores {
-  throw new Error(`not implemented ${row.line}`);
+  const expected = splitThinking(row.expected).answer;
+  const fields = expectedFields(expected);
+  const folded = foldAnswer(expected);
+  const chrf = new Chrf(expected);
+  const answers = { base: splitThinking(row.base), adapter: splitThinking(row.adapter) };
+  const scoresOf = (side: Side): AnswerScores => {
+    const { answer, thinking } = answers[side];
+    const isExact = foldAnswer(answer) === folded;
+    return {
+      isExact,
+      chrf: isExact ? 100 : chrf.score(side, answer),
+      fieldsRight: fields === undefined ? 0 : countFields(fields, answeredJson(answer)?.value).right,
+      isJson: parseJson(answer) !== undefined,
+      characters: codePointsIn(answer),
+      isCutOff: row.ends[side] === 'length',
+      hasFailed: row.ends[side] === 'error',
+      thinkingCharacters: codePointsIn(thinking),
+    };
+  };
+  return {
+    base: scoresOf('base'),
+    adapter: scoresOf('adapter'),
+    isSame: foldAnswer(answers.base.answer) === foldAnswer(answers.adapter.answer),
+    expected: {
+      characters: codePointsIn(expected),
+      fields: fields === undefined ? undefined : countFields(fields, undefined).fields,
+    },
+    isShortened: chrf.isShortened,
+  };
 }

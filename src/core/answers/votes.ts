@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { AnswerRow, Side } from './answerRow.ts';
-import type { BySide, Chance } from './comparison.ts';
+import { chanceOf, type BySide, type Chance } from './comparison.ts';
 import type { RowScores } from './scores.ts';
 
 /** Rows of one session; as many are added at a time. */
@@ -24,17 +25,30 @@ export function voteOrder(
   rows: readonly Pick<AnswerRow, 'line'>[],
   scores: readonly RowScores[],
 ): number[] {
-  throw new Error(`not implemented ${sha256} ${rows.length} ${scores.length}`);
+  return scores
+    .flatMap(({ isSame, base, adapter }, index) => {
+      const line = rows[index]?.line;
+      if (line === undefined || isSame || base.hasFailed || adapter.hasFailed) return [];
+      return [{ index, hash: hashOf(sha256, line) }];
+    })
+    .toSorted((one, other) => one.hash.compare(other.hash))
+    .map(({ index }) => index);
 }
 
 /** Which side is shown on the left, by the same hash. */
 export function leftSide(sha256: string, line: number): Side {
-  throw new Error(`not implemented ${sha256} ${line}`);
+  // Its order depends on the first bytes.
+  return (hashOf(sha256, line).at(-1) ?? 0) % 2 === 0 ? 'base' : 'adapter';
+}
+
+function hashOf(sha256: string, line: number): Buffer {
+  return createHash('sha256').update(`${sha256}:${line}`).digest();
 }
 
 /** Returns for whom a choice votes. */
 export function voteOf(choice: Choice, left: Side): Vote {
-  throw new Error(`not implemented ${choice} ${left}`);
+  if (choice === 'equal') return 'e';
+  return (choice === 'left') === (left === 'adapter') ? 'a' : 'b';
 }
 
 export interface VoteTally extends BySide {
@@ -42,6 +56,10 @@ export interface VoteTally extends BySide {
   chance: Chance;
 }
 
+const NAMES = { a: 'adapter', b: 'base', e: 'equal' } as const;
+
 export function tallyVotes(votes: Iterable<Vote>): VoteTally {
-  throw new Error(`not implemented ${typeof votes}`);
+  const tally = { adapter: 0, base: 0, equal: 0 };
+  for (const vote of votes) tally[NAMES[vote]]++;
+  return { ...tally, chance: chanceOf(tally.adapter, tally.base) };
 }

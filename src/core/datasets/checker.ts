@@ -6,6 +6,7 @@ import { DiskError, isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { stampOf } from '../base/fileStamp.ts';
+import { throttled } from '../base/thread.ts';
 import { ReportBuilder } from './buildReport.ts';
 import { hasByteOrderMark, kindOf, recognized, SAMPLE_BYTES } from './fileKind.ts';
 import { PrepareError, type PrepareCounts, type PrepareJob } from './prepare.ts';
@@ -28,7 +29,6 @@ const ONE_WORKER_BYTES = 2 * SEGMENT_BYTES;
 const IDLE_MS = 30_000;
 /** A worker is stopped if a row of many megabytes made its memory grow beyond this. */
 const MAX_IDLE_MEMORY_BYTES = 40 * 1024 * 1024;
-const PROGRESS_MS = 100;
 
 /** Paths of files that are built beside the extension and loaded at the first check. */
 export interface CheckerFiles {
@@ -205,17 +205,6 @@ function progressOf(totalBytes: number, onProgress?: (fraction: number) => void)
   return (bytes) => {
     done += bytes;
     report(Math.min(done / totalBytes, 1));
-  };
-}
-
-/** Returns a function that reports progress several times a second. */
-function throttled(onProgress?: (fraction: number) => void): (fraction: number) => void {
-  let reportedMs = -Infinity;
-  return (fraction) => {
-    const nowMs = performance.now();
-    if (nowMs - reportedMs < PROGRESS_MS) return;
-    reportedMs = nowMs;
-    onProgress?.(fraction);
   };
 }
 

@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import path from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { onDisk } from '../base/diskError.ts';
-import { throwIfCancelled, unlessCancelled } from '../base/errors.ts';
+import { throwIfCancelled } from '../base/errors.ts';
+import { runThread } from '../base/thread.ts';
 import { ConvertError, type ConvertFailure } from './convertError.ts';
 import type { ConvertCounts, ConvertJob } from './convertRows.ts';
 import { modeOf, type DatasetFile } from './fileKind.ts';
@@ -23,12 +23,8 @@ export interface Converted extends Pick<ConvertCounts, 'rows' | 'ragged'> {
   path: string;
 }
 
-/** What the thread says; `progress` several times, one of the others at the end. */
-export type ConvertAnswer =
-  | { kind: 'progress'; fraction: number }
-  | { kind: 'done'; counts: ConvertCounts }
-  | { kind: 'failed'; code: ConvertFailure; row: number | undefined }
-  | { kind: 'changing' };
+/** What the thread says of an error: of the conversion, or that the file was written to meanwhile. */
+export type ConvertFault = { code: ConvertFailure; row: number | undefined } | 'changing';
 
 /**
  * Writes the rows of an inspected file beside it as JSONL: of JSON or of a table, in UTF-8 or UTF-16. Objects are copied byte for
@@ -59,7 +55,11 @@ async function convert(
       const output = await files.add();
       const { name, ext } = path.parse(source.path);
       const job = { inputFd: input.fd, sizeBytes: source.sizeBytes, extension: ext };
-      const counts = await runThread(worker, { ...job, outputFd: output.fd, maxBytes }, options);
+      const counts = await runThread<number, ConvertCounts, ConvertFault>(
+        worker,
+        { ...job, outputFd: output.fd, maxBytes } satisfies ConvertJob,
+        { limits: HEAP_MIB, errorOf, waitsForEnd: true, ...options },
+      );
       await modeOf(input, source);
       throwIfCancelled(options.signal);
       const isJsonl = /^\.(jsonl|ndjson)$/i.test(ext);
@@ -75,31 +75,6 @@ async function convert(
   }
 }
 
-/** Runs a thread until it has converted the file, failed, or is canceled. Afterwards it no longer uses the files. */
-async function runThread(
-  worker: string,
-  job: ConvertJob,
-  { signal, onProgress }: ConvertOptions,
-): Promise<ConvertCounts> {
-  throwIfCancelled(signal);
-  const thread = new Worker(worker, {
-    workerData: job,
-    resourceLimits: HEAP_MIB,
-  });
-  const { promise, resolve, reject } = Promise.withResolvers<ConvertCounts>();
-  thread.on('message', (answer: ConvertAnswer) => {
-    if (answer.kind === 'progress') onProgress?.(answer.fraction);
-    else if (answer.kind === 'done') resolve(answer.counts);
-    else
-      reject(
-        answer.kind === 'failed' ? new ConvertError(answer.code, answer.row) : new CheckError('changing'),
-      );
-  });
-  thread.on('error', reject);
-  thread.on('exit', () => reject(new Error('the thread ended without an answer')));
-  try {
-    return await unlessCancelled(promise, signal);
-  } finally {
-    await thread.terminate();
-  }
+function errorOf(fault: ConvertFault): Error {
+  return fault === 'changing' ? new CheckError('changing') : new ConvertError(fault.code, fault.row);
 }

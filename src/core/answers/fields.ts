@@ -1,0 +1,65 @@
+import { foldAnswer } from './foldAnswer.ts';
+
+/** A JSON object or array. */
+type Container = readonly unknown[] | Readonly<Record<string, unknown>>;
+
+/** A block of Markdown that is all of an answer. */
+const FENCED = /^\s*```\w*\s*\n([^]*)\n\s*```\s*$/;
+
+/** Returns the value that a text is in JSON; undefined if it isn't any. */
+export function parseJson(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the JSON value of an answer, also of one that wraps it in a block of Markdown, and nothing else. */
+export function answeredJson(text: string): { value: unknown } | undefined {
+  return parseJson(text) ?? parseJson(FENCED.exec(text)?.[1] ?? '');
+}
+
+/** Returns an expected answer that is a JSON object or array, or undefined. */
+export function expectedFields(text: string): Container | undefined {
+  const value = parseJson(text)?.value;
+  return isContainer(value) ? value : undefined;
+}
+
+/**
+ * Counts the fields of an expected answer, and those for which another value has the same. A field is a value that holds no others, at
+ * any depth: a string, number, boolean or null, or an empty object or array. The same field has the same keys in any order, and the
+ * same index in arrays; strings are equal as answers are. Further fields of the other value don't count.
+ */
+export function countFields(expected: Container, other: unknown): { fields: number; right: number } {
+  let fields = 0;
+  let right = 0;
+  // Not recursive, because a hostile value could overflow the stack.
+  const pairs: [expected: unknown, other: unknown][] = [[expected, other]];
+  for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
+    const [one, two] = pair;
+    const entries = isContainer(one) ? Object.entries(one) : [];
+    for (const [key, value] of entries) pairs.push([value, ownValue(one, two, key)]);
+    if (entries.length > 0) continue;
+    fields++;
+    if (isSameLeaf(one, two)) right++;
+  }
+  return { fields, right };
+}
+
+/** Returns the value that the second one has where the first has it. */
+function ownValue(one: unknown, two: unknown, key: string): unknown {
+  const isAlike = isContainer(two) && Array.isArray(one) === Array.isArray(two);
+  // Not those of a prototype: a key may be `constructor`.
+  return isAlike && Object.hasOwn(two, key) ? (two as Readonly<Record<string, unknown>>)[key] : undefined;
+}
+
+function isSameLeaf(one: unknown, two: unknown): boolean {
+  if (typeof one === 'string') return typeof two === 'string' && foldAnswer(one) === foldAnswer(two);
+  if (!isContainer(one)) return one === two;
+  return isContainer(two) && Array.isArray(one) === Array.isArray(two) && Object.keys(two).length === 0;
+}
+
+function isContainer(value: unknown): value is Container {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,13 @@
+/** More combining marks in a row than a text has, which take a time that grows with their square to normalize. */
+const STACKED = /\p{M}{64}/u;
+
+/** Returns what is compared of an answer: normalized to NFC, with white space folded to one blank, trimmed. */
+export function foldAnswer(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return STACKED.test(line) ? line : line.normalize('NFC');
+}
+
+/** Returns how many code points a text has, without blanks around it. */
+export function codePointsIn(text: string): number {
+  return text.trim().replace(/[\u{10000}-\u{10ffff}]/gu, '.').length;
+}
