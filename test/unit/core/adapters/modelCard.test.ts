@@ -103,7 +103,7 @@ describe('modelCard', () => {
       const named = { ...hostile, weights: { ...hostile.weights!, modules: [text, 'q_proj'] } };
       for (const one of [named, { ...named, config: { ...named.config!, peftType: 'LORA' } }]) {
         // Neither the reader of the config nor that of the tensors may be the only guard.
-        const { config } = one;
+        const config = one.config!;
         const raw = { ...one, config: { ...config, baseModel: text, revision: text, peftVersion: text } };
         for (const shown of [card(one), card(raw)]) {
           const [, front = '', body = ''] = /^---\n([^]*?)\n---\n([^]*)$/.exec(shown) ?? [];
