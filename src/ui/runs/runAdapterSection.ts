@@ -26,15 +26,18 @@ export function adapterSection(view: KnownRun): RunPageSection | undefined {
 
 /** Whether training helped, which only the user's own comparison can say. */
 function comparison(view: KnownRun): RunPageFact {
-  const { answers } = view;
+  const { answers, isActive } = view;
+  const adapter = adapterHere(view);
   return fact(
     'comparison',
     l10n.t('Did it help?'),
     l10n.t('Compare it with the base model on rows that weren’t trained on.'),
     ...compact(
       {
-        ...button('howToCompare', adapterHere(view)?.path ?? '', l10n.t('How')),
+        ...button('howToCompare', adapter?.path ?? '', l10n.t('How')),
         label: l10n.t('How to compare it with the base model'),
+        // Without the adapter, the command finds the run in the active account, to say how to get it.
+        isDisabled: adapter === undefined && !isActive,
       },
       answers !== undefined && button('compareAnswers', answers, l10n.t('Compare Answers')),
     ),

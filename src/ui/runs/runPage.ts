@@ -155,12 +155,10 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
       submitAgain: () => executeCommand(COMMANDS.submitAgain, run),
       inspect: () => executeCommand(COMMANDS.inspectAdapter, vscode.Uri.file(target)),
       openDataset: () => executeCommand(COMMANDS.previewDataset, vscode.Uri.file(target)),
-      // At the block of the recipes; without the adapter, the command says how to get it.
-      howToCompare: () =>
-        executeCommand(
-          COMMANDS.inspectAdapter,
-          target === '' ? run : vscode.Uri.file(target).with({ fragment: 'compare' }),
-        ),
+      howToCompare: () => {
+        const adapter = target === '' ? run : vscode.Uri.file(target).with({ fragment: 'compare' });
+        return executeCommand(COMMANDS.inspectAdapter, adapter);
+      },
       compareAnswers: () => executeCommand(COMMANDS.compareAnswers, vscode.Uri.file(target)),
       cancelDownload: () => executeCommand(COMMANDS.cancelDownload, target),
       reveal: () => revealOf(vscode.Uri.file(target)).show(),
