@@ -32,8 +32,8 @@ export interface AnswerRow extends Readonly<Record<Side, string>> {
 export type LeftOut = 'too-long' | 'not-json' | 'no-messages' | 'no-expected' | 'no-base' | 'no-adapter';
 
 /**
- * Reads one line. Contents may be strings, or lists of parts with text, and further fields are ignored. An expected answer has text,
- * the other ones may be empty.
+ * Reads one line. Contents may be strings, or lists of parts with text, and further fields are ignored. An expected answer has text
+ * besides thinking, the other ones may be empty.
  * @param line without its line end; a byte order mark is skipped
  * @param number from 1
  */
@@ -41,11 +41,11 @@ export function parseAnswerRow(line: string, number: number): AnswerRow | LeftOu
   if (line.length > MAX_ROW_UNITS) return 'too-long';
   const row = parseObject(line);
   if (row === undefined) return 'not-json';
+  if (Array.isArray(row['messages']) && row['messages'].length > MAX_MESSAGES) return 'too-long';
   const messages = messagesOf(row);
   if (messages === undefined) return 'no-messages';
-  if (messages.length > MAX_MESSAGES) return 'too-long';
   const [expected, base, adapter] = [textOf(row['expected']), textOf(row['base']), textOf(row['adapter'])];
-  if (expected === undefined || expected.trim() === '') return 'no-expected';
+  if (expected === undefined || splitThinking(expected).answer.trim() === '') return 'no-expected';
   if (base === undefined) return 'no-base';
   if (adapter === undefined) return 'no-adapter';
   const ends = { base: endOf(row['base_end']), adapter: endOf(row['adapter_end']) };
@@ -54,16 +54,14 @@ export function parseAnswerRow(line: string, number: number): AnswerRow | LeftOu
 
 /** Whether a file that begins with this line has answers, and isn't a dataset. */
 export function isAnswersLine(line: string): boolean {
-  // A dataset's row may be long, and needn't be parsed.
-  const mayFit = ['messages', 'expected', 'base', 'adapter'].every((field) => line.includes(`"${field}"`));
-  return mayFit && typeof parseAnswerRow(line, 1) !== 'string';
+  return typeof parseAnswerRow(line, 1) !== 'string';
 }
 
 /** Returns the messages of a row, of answers or of a chat dataset; undefined if it has none. */
 export function messagesOf(row: Readonly<Record<string, unknown>>): Message[] | undefined {
   const messages = row['messages'];
   if (!Array.isArray(messages) || messages.length === 0) return undefined;
-  const read = messages.slice(0, MAX_MESSAGES + 1).map((message: unknown) => {
+  const read = messages.map((message: unknown) => {
     const role = isObject(message) ? (message['role'] ?? message['from']) : undefined;
     return { role: typeof role === 'string' ? role : undefined, text: textOf(message) ?? '' };
   });

@@ -8,6 +8,8 @@ import { isAnswersLine, MAX_ROW_UNITS, parseAnswerRow, type AnswerRow, type Left
 
 export const MAX_ROWS = 2_000;
 export const MAX_BYTES = 32 * 1024 * 1024;
+/** Lines that aren't blank, most of which aren't answers: no file of answers has so many. */
+const MAX_LINES = 20_000;
 /** Bytes per read of a first line. */
 const CHUNK_BYTES = 64 * 1024;
 const LF = 0x0a;
@@ -51,8 +53,9 @@ export async function readAnswers(path: string): Promise<AnswersFile> {
   const leftOut: Partial<Record<LeftOut, number>> = {};
   let cutBy: AnswersFile['cutBy'] = isWhole ? undefined : 'bytes';
   let isBeingWritten = false;
+  let lines = 0;
   for (const { number, text, isEnded } of linesOf(bytes)) {
-    if (rows.length === MAX_ROWS) {
+    if (rows.length === MAX_ROWS || ++lines > MAX_LINES) {
       cutBy = 'rows';
       break;
     }

@@ -61,6 +61,7 @@ export class Chrf {
     this.#isShortened ||= isShortened;
     const numbers = this.#numbered(points);
     const table = this.#table;
+    const column = SEEN[side];
     /** N-grams that both have, by n - 1: each as often as in the text that has fewer of it. */
     const matches = new Float64Array(MAX_N);
     for (let from = 0; from < numbers.length; from++)
@@ -68,8 +69,8 @@ export class Chrf {
         const number = numbers[from + n - 1] ?? -1;
         const slot = number < 0 ? undefined : this.#find(this.#keyOf(node, number));
         if (slot === undefined || table[slot] === 0) break;
-        const seen = (table[slot + SEEN[side]] ?? 0) + 1;
-        table[slot + SEEN[side]] = seen;
+        const seen = (table[slot + column] ?? 0) + 1;
+        table[slot + column] = seen;
         if (seen <= (table[slot + 1] ?? 0)) matches[n - 1] = (matches[n - 1] ?? 0) + 1;
         node = slot / SLOT + 1;
       }
@@ -78,7 +79,9 @@ export class Chrf {
 
   /** Returns the numbers of code points, -1 for those that the expected text doesn't have. */
   #numbered(points: readonly number[]): Int32Array {
-    return Int32Array.from(points, (point) => this.#numbers.get(point) ?? -1);
+    const numbers = new Int32Array(points.length);
+    for (const [index, point] of points.entries()) numbers[index] = this.#numbers.get(point) ?? -1;
+    return numbers;
   }
 
   /** Returns the key of an n-gram: its first n - 1 code points, by their node, and the last one. Never 0. */

@@ -15,9 +15,9 @@ export function parseJson(text: string): { value: unknown } | undefined {
   }
 }
 
-/** Returns the JSON value of an answer, also of one that wraps it in a block of Markdown, and nothing else. */
-export function answeredJson(text: string): { value: unknown } | undefined {
-  return parseJson(text) ?? parseJson(FENCED.exec(text)?.[1] ?? '');
+/** Returns the JSON value of an answer that is nothing but a block of Markdown: its fields are right as well. */
+export function fencedJson(text: string): { value: unknown } | undefined {
+  return parseJson(FENCED.exec(text)?.[1] ?? '');
 }
 
 /** Returns an expected answer that is a JSON object or array, or undefined. */

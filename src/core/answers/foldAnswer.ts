@@ -4,7 +4,8 @@ const STACKED = /\p{M}{64}/u;
 /** Returns what is compared of an answer: normalized to NFC, with white space folded to one blank, trimmed. */
 export function foldAnswer(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
-  return STACKED.test(line) ? line : line.normalize('NFC');
+  const isAscii = !/[^ -~]/.test(line);
+  return isAscii || STACKED.test(line) ? line : line.normalize('NFC');
 }
 
 /** Returns how many code points a text has, without blanks around it. */

@@ -4,7 +4,7 @@ import { AnswersError, type AnswersFailure, type AnswersFile } from './answersFi
 import type { RowScores } from './scores.ts';
 
 /** Enough for the most rows, or for the longest one if each of its characters is a value. */
-const LIMITS = { maxOldGenerationSizeMb: 1024 } as const;
+const LIMITS = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 8 } as const;
 
 export interface OpenOptions {
   /** The script of the thread: `dist('answersWorker.cjs')`. */
@@ -37,7 +37,6 @@ export function openAnswers(
 ): Promise<readonly RowScores[]> {
   const rows: AnswerRow[] = [];
   const take = (progress: OpenProgress) => {
-    if (signal?.aborted === true) return;
     if (progress.kind === 'rows') for (const row of progress.rows) rows.push(row);
     else if (progress.kind === 'read') onRead({ ...progress.file, rows });
     else onProgress?.(progress.fraction);

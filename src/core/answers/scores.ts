@@ -1,6 +1,6 @@
 import { splitThinking, type AnswerRow, type Side } from './answerRow.ts';
 import { Chrf } from './chrf.ts';
-import { answeredJson, countFields, expectedFields, parseJson } from './fields.ts';
+import { countFields, expectedFields, fencedJson, parseJson } from './fields.ts';
 import { codePointsIn, foldAnswer } from './foldAnswer.ts';
 
 export interface AnswerScores {
@@ -41,25 +41,28 @@ export function scoreRow(row: AnswerRow): RowScores {
   const fields = expectedFields(expected);
   const folded = foldAnswer(expected);
   const chrf = new Chrf(expected);
-  const answers = { base: splitThinking(row.base), adapter: splitThinking(row.adapter) };
-  const scoresOf = (side: Side): AnswerScores => {
-    const { answer, thinking } = answers[side];
-    const isExact = foldAnswer(answer) === folded;
-    return {
+  const scoresOf = (side: Side) => {
+    const { answer, thinking } = splitThinking(row[side]);
+    const text = foldAnswer(answer);
+    const isExact = text === folded;
+    const json = parseJson(answer);
+    const scores: AnswerScores = {
       isExact,
       chrf: isExact ? 100 : chrf.score(side, answer),
-      fieldsRight: fields === undefined ? 0 : countFields(fields, answeredJson(answer)?.value).right,
-      isJson: parseJson(answer) !== undefined,
+      fieldsRight: fields === undefined ? 0 : countFields(fields, (json ?? fencedJson(answer))?.value).right,
+      isJson: json !== undefined,
       characters: codePointsIn(answer),
       isCutOff: row.ends[side] === 'length',
       hasFailed: row.ends[side] === 'error',
       thinkingCharacters: codePointsIn(thinking),
     };
+    return { scores, text };
   };
+  const [base, adapter] = [scoresOf('base'), scoresOf('adapter')];
   return {
-    base: scoresOf('base'),
-    adapter: scoresOf('adapter'),
-    isSame: foldAnswer(answers.base.answer) === foldAnswer(answers.adapter.answer),
+    base: base.scores,
+    adapter: adapter.scores,
+    isSame: base.text === adapter.text,
     expected: {
       characters: codePointsIn(expected),
       fields: fields === undefined ? undefined : countFields(fields, undefined).fields,

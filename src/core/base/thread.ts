@@ -30,6 +30,8 @@ export async function runThread<Progress, Result, Failure>(
   const thread = new Worker(script, { workerData: job, resourceLimits: limits });
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
   thread.on('message', (message: ThreadMessage<Progress, Result, Failure>) => {
+    // What the thread said before it is terminated still arrives.
+    if (signal?.aborted === true) return;
     if (message.kind === 'progress') onProgress?.(message.progress);
     else if (message.kind === 'done') resolve(message.result);
     else reject(errorOf(message.failure));

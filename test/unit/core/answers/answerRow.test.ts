@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { isAnswersLine, parseAnswerRow, splitThinking } from '../../../../src/core/answers/answerRow.ts';
+import { answerRow, writtenAnswer, type WrittenAnswer } from '../../../helpers/answers.ts';
+
+describe('parseAnswerRow', () => {
+  const parsed = (fields: WrittenAnswer) => parseAnswerRow(writtenAnswer(fields), 1);
+  const read = (fields: WrittenAnswer) => {
+    const row = parsed(fields);
+    assert.ok(typeof row === 'object');
+    return row;
+  };
+
+  it('reads a row, also with a byte order mark, a CR, blanks and further fields', () => {
+    const expected = answerRow({ line: 7, ends: { base: undefined, adapter: undefined } });
+    for (const line of [writtenAnswer(), `\uFEFF${writtenAnswer()}\r`, ` \t${writtenAnswer()} `])
+      assert.deepEqual(parseAnswerRow(line, 7), expected);
+    assert.deepEqual(parseAnswerRow(writtenAnswer({ seed: 1 } as WrittenAnswer), 7), expected);
+  });
+
+  it('reads contents that are strings, parts, or messages', () => {
+    const parts = [{ type: 'text', text: 'a' }, 'b', { type: 'image_url', image_url: {} }, { text: 'c' }];
+    const { messages, expected, base } = read({
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { from: 'human', value: 'Hi' },
+        { role: 'user', content: parts },
+        'no role',
+        { role: 'assistant', content: null },
+      ],
+      expected: parts,
+      base: { role: 'assistant', content: [{ text: 'd' }] },
+    });
+    assert.deepEqual(messages, [
+      { role: 'system', text: 'Be brief.' },
+      { role: 'human', text: 'Hi' },
+      { role: 'user', text: 'abc' },
+      { role: undefined, text: 'no role' },
+      { role: 'assistant', text: '' },
+    ]);
+    assert.deepEqual([expected, base], ['abc', 'd']);
+  });
+
+  it('reads how an answer ended, and nothing else', () => {
+    assert.deepEqual(read({ base_end: 'length', adapter_end: 'error' }).ends, {
+      base: 'length',
+      adapter: 'error',
+    });
+    assert.deepEqual(read({ base_end: 'stop', adapter_end: ['length'] }).ends, {
+      base: undefined,
+      adapter: undefined,
+    });
+  });
+
+  it('accepts an answer without text, but no expected one', () => {
+    assert.deepEqual(read({ base: '', adapter: [] }), {
+      ...answerRow({ base: '', adapter: '' }),
+      ends: { base: undefined, adapter: undefined },
+    });
+  });
+
+  it('says why a line is left out', () => {
+    for (const line of ['', 'x', '[1]', '"text"', '7', 'null', '{"messages":', `${writtenAnswer()}}`])
+      assert.equal(parseAnswerRow(line, 1), 'not-json', line);
+    for (const messages of [undefined, null, [], 'Hi', {}, [null], [7], [[[[[[['deep']]]]]]]])
+      assert.equal(parsed({ messages }), 'no-messages', JSON.stringify(messages));
+    for (const expected of [undefined, null, '', ' \n', '<think>5', 5, ['', {}], { intent: 'order' }])
+      assert.equal(parsed({ expected }), 'no-expected', JSON.stringify(expected));
+    for (const other of [undefined, null, 5, true, { intent: 'order' }]) {
+      assert.equal(parsed({ base: other }), 'no-base', JSON.stringify(other));
+      assert.equal(parsed({ adapter: other }), 'no-adapter', JSON.stringify(other));
+    }
+  });
+
+  it('leaves out what is too long', () => {
+    const message = { role: 'user', content: 'x' };
+    assert.equal(read({ messages: Array(1_000).fill(message) }).messages.length, 1_000);
+    assert.equal(parsed({ messages: Array(1_001).fill(message) }), 'too-long');
+    const text = 'x'.repeat(4 * 1024 * 1024 - writtenAnswer({ base: '' }).length);
+    assert.equal(read({ base: text }).base.length, text.length);
+    assert.equal(parsed({ base: `${text}x` }), 'too-long');
+  });
+
+  it('takes no field of a prototype', () => {
+    const line = '{"__proto__":{"messages":["Hi"],"expected":"a","base":"b","adapter":"c"}}';
+    assert.equal(parseAnswerRow(line, 1), 'no-messages');
+    const row = parseAnswerRow(writtenAnswer().replace('{', '{"__proto__":{"base_end":"length"},'), 1);
+    assert.deepEqual(row, answerRow({ ends: { base: undefined, adapter: undefined } }));
+  });
+});
+
+describe('isAnswersLine', () => {
+  it('is true for answers, and false for a dataset or half a line', () => {
+    assert.ok(isAnswersLine(`\uFEFF${writtenAnswer()}\r`));
+    const dataset = '{"messages":[{"role":"user","content":"expected base adapter"}]}';
+    for (const line of [dataset, '', '{', writtenAnswer().slice(0, -1), writtenAnswer({ adapter: null })])
+      assert.ok(!isAnswersLine(line), line);
+  });
+});
+
+describe('splitThinking', () => {
+  it('splits what an answer begins with', () => {
+    for (const [text, thinking, answer] of [
+      ['5', '', '5'],
+      [' 5 ', '', ' 5 '],
+      ['<think>2 and 3.</think>\n\n5', '2 and 3.', '5'],
+      ['\n<think>\na <think> b\n</think> 5', 'a <think> b', '5'],
+      // Templates may put the opening tag into the prompt.
+      ['2 and 3.\n</think>\n5', '2 and 3.', '5'],
+      ['<think>\n\n</think>\n\n5', '', '5'],
+      ['<think>2 and', '2 and', ''],
+      ['Use <think>a</think> here.', '', 'Use <think>a</think> here.'],
+      ['Use <think>.', '', 'Use <think>.'],
+    ] as const)
+      assert.deepEqual(splitThinking(text), { thinking, answer }, text);
+  });
+});

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import {
+  answersBeside,
+  expectedRows,
+  holdOutBeside,
+  isAnswersName,
+  lineInHoldOut,
+} from '../../../../src/core/answers/filesBeside.ts';
+import { useFolder } from '../../../helpers/folder.ts';
+
+describe('files beside', () => {
+  const folder = useFolder();
+  const file = (name: string) => path.join(folder(), name);
+  const write = (...names: string[]) => Promise.all(names.map((name) => writeFile(file(name), '')));
+  const nameOf = (found: string | undefined) => (found === undefined ? undefined : path.basename(found));
+
+  it('have names of answers', () => {
+    for (const name of ['train.answers.jsonl', '/a/b.ANSWERS.JSONL', 'x.holdout.answers.ndjson'])
+      assert.ok(isAnswersName(name), name);
+    for (const name of ['answers.jsonl', 'train.jsonl', 'train.answers.json', 'train.answers'])
+      assert.ok(!isAnswersName(name), name);
+  });
+
+  it('are the answers of a dataset, of its copies and of its hold-out', async () => {
+    const answers = async (name: string) => nameOf(await answersBeside(file(name)));
+    assert.equal(await answers('train.jsonl'), undefined);
+    await mkdir(file('train.answers.jsonl'));
+    assert.equal(await answers('train.jsonl'), undefined);
+    await write('data.answers.jsonl');
+    for (const name of [
+      'data.jsonl',
+      'data.ndjson',
+      'data.prepared.jsonl',
+      'data.trial-2.jsonl',
+      'data.holdout.jsonl',
+    ])
+      assert.equal(await answers(name), 'data.answers.jsonl', name);
+    await write('data.holdout.answers.jsonl', 'data.holdout-2.answers.jsonl');
+    assert.equal(await answers('data.prepared.jsonl'), 'data.holdout.answers.jsonl');
+    assert.equal(await answers('data.prepared-2.jsonl'), 'data.holdout-2.answers.jsonl');
+    await write('data.prepared.answers.jsonl');
+    assert.equal(await answers('data.prepared.jsonl'), 'data.prepared.answers.jsonl');
+    assert.equal(await answers('other.jsonl'), undefined);
+  });
+
+  it('are the hold-out of a dataset or of answers', async () => {
+    const holdOut = async (name: string) => nameOf(await holdOutBeside(file(name)));
+    await write('data.jsonl', 'data.answers.jsonl');
+    assert.equal(await holdOut('data.jsonl'), undefined);
+    assert.equal(await holdOut('data.answers.jsonl'), 'data.jsonl');
+    await write('data.holdout.jsonl');
+    for (const name of [
+      'data.jsonl',
+      'data.answers.jsonl',
+      'data.holdout.answers.jsonl',
+      'data.prepared.jsonl',
+    ])
+      assert.equal(await holdOut(name), 'data.holdout.jsonl', name);
+    assert.equal(await holdOut('data.prepared-2.jsonl'), undefined);
+    await write('data.holdout-2.jsonl');
+    for (const name of ['data.trial-2.jsonl', 'data.holdout-2.answers.jsonl'])
+      assert.equal(await holdOut(name), 'data.holdout-2.jsonl', name);
+  });
+});
+
+describe('a hold-out', () => {
+  const folder = useFolder();
+  const file = () => path.join(folder(), 'train.holdout.jsonl');
+  const user = (content: unknown) => ({ role: 'user', content });
+  const chat = (...messages: unknown[]) =>
+    JSON.stringify({ messages: [...messages, { role: 'assistant', content: 'An answer.' }] });
+
+  it('has the line of a prompt', async () => {
+    const system = { role: 'system', content: 'Be brief.' };
+    const lines = [
+      ...[chat(user('Hi')), '', 'no JSON', chat(system, user('Hi')), chat(user('Hi'), user('there'))],
+      ...Array.from({ length: 300 }, (_, index) => chat(user(`Row ${index}`))),
+      chat(user([{ type: 'text', text: 'parts' }])),
+    ];
+    await writeFile(file(), `\uFEFF${lines.join('\r\n')}`);
+    const line = (...texts: string[]) =>
+      lineInHoldOut(
+        file(),
+        texts.map((text) => ({ role: text === 'Be brief.' ? 'system' : 'user', text })),
+      );
+    assert.deepEqual(
+      [await line('Hi'), await line('Be brief.', 'Hi'), await line('Hi', 'there'), await line('Row 299')],
+      [1, 4, 5, 305],
+    );
+    assert.equal(await line('parts'), 306);
+    assert.equal(await line('Bye'), undefined);
+    assert.equal(await line('Be brief.'), undefined);
+    assert.equal(await lineInHoldOut(file(), []), undefined);
+    assert.equal(await lineInHoldOut(file(), [{ role: 'system', text: 'Hi' }]), undefined);
+    assert.equal(await lineInHoldOut(path.join(folder(), 'none'), [{ role: 'user', text: 'Hi' }]), undefined);
+  });
+
+  it('says how many rows are answered, if the recipe answers all', async () => {
+    const rows = async (count: number, more = '') => {
+      await writeFile(file(), `${chat(user('Hi'))}\n`.repeat(count) + more);
+      return expectedRows(file());
+    };
+    assert.deepEqual(
+      [await rows(50), await rows(51), await rows(1), await rows(0)],
+      [50, undefined, 1, undefined],
+    );
+    // Others have no prompt.
+    assert.equal(await rows(3, '\n{"text":"no chat"}\nno JSON'), 3);
+    assert.equal(await expectedRows(path.join(folder(), 'none')), undefined);
+  });
+});

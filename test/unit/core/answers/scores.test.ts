@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { scoreRow } from '../../../../src/core/answers/scores.ts';
+import { answerRow } from '../../../helpers/answers.ts';
+
+describe('scoreRow', () => {
+  it('scores each answer by the expected one, without thinking', () => {
+    const { base, adapter, expected, isSame, isShortened } = scoreRow(
+      answerRow({
+        expected: '<think>Hm.</think>{"sum": "é", "of": [2, 3]}',
+        base: '```json\n{"of": [3, 3]}\n```',
+        adapter: '<think>👩 </think>\n{"sum":  "e\u0301", "of": [2, 3]} ',
+        ends: { base: 'length', adapter: 'error' },
+      }),
+    );
+    const { chrf, ...others } = base;
+    assert.ok(chrf > 10 && chrf < 60);
+    assert.deepEqual(others, {
+      ...{ isExact: false, fieldsRight: 1, isJson: false, characters: 26 },
+      ...{ isCutOff: true, hasFailed: false, thinkingCharacters: 0 },
+    });
+    assert.deepEqual(adapter, {
+      ...{ isExact: true, chrf: 100, fieldsRight: 3, isJson: true, characters: 28 },
+      ...{ isCutOff: false, hasFailed: true, thinkingCharacters: 1 },
+    });
+    assert.deepEqual(expected, { characters: 26, fields: 3 });
+    assert.deepEqual([isSame, isShortened], [false, false]);
+  });
+
+  it('says that answers are the same without white space, composition and thinking', () => {
+    const isSame = (base: string, adapter: string) => scoreRow(answerRow({ base, adapter })).isSame;
+    assert.ok(isSame(' é\n 5', '<think>x</think>e\u0301 5'));
+    assert.ok(isSame('', '<think>x'));
+    assert.ok(!isSame('a', 'A'));
+    assert.ok(!isSame('a b', 'ab'));
+  });
+});
