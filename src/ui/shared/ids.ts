@@ -1,8 +1,9 @@
-/** Commands run by code lenses, quick fixes, tree rows, and welcome texts; package.json does not contribute them. */
+/** Commands run by code lenses, quick fixes, tree rows, pages, and welcome texts; package.json does not contribute them. */
 export const UNLISTED_COMMANDS = {
   showDatasetProblems: 'fineTuning.showDatasetProblems',
   loadMoreRuns: 'fineTuning.loadMoreRuns',
   openWebsite: 'fineTuning.openWebsite',
+  draftModelCard: 'fineTuning.draftModelCard',
 } as const;
 
 /** All registered commands; a test compares them with package.json, and lists the IDs that others rely on. */
@@ -19,6 +20,8 @@ export const COMMANDS = {
   prepareDataset: 'fineTuning.prepareDataset',
   convertToJsonl: 'fineTuning.convertToJsonl',
   openSampleDataset: 'fineTuning.openSampleDataset',
+  compareAnswers: 'fineTuning.compareAnswers',
+  openSampleComparison: 'fineTuning.openSampleComparison',
   submitAgain: 'fineTuning.submitAgain',
   copySkill: 'fineTuning.copySkill',
   refresh: 'fineTuning.refresh',
