@@ -3,6 +3,7 @@ import { createServices, type AgentTools, type Services } from './services.ts';
 import { activateAccounts } from './ui/accounts/feature.ts';
 import { activateAdapters } from './ui/adapters/feature.ts';
 import { activateAgents } from './ui/agents/feature.ts';
+import { activateAnswers } from './ui/answers/feature.ts';
 import { activateDatasets } from './ui/datasets/feature.ts';
 import { activateDownloads } from './ui/downloads/feature.ts';
 import { activateHelp } from './ui/help/feature.ts';
@@ -24,6 +25,7 @@ const FEATURES: readonly ((services: Services) => void)[] = [
   activateDownloads,
   activateDatasets,
   activateAdapters,
+  activateAnswers,
   activateAgents,
   activateHelp,
 ];

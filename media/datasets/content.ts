@@ -1,11 +1,10 @@
 import type { PreviewWord } from '../../src/ui/datasets/protocol.ts';
 import { button, element, fill } from '../shared/dom.ts';
-import { drawReadable, MOST_MARKS, type MarkBudget } from './invisible.ts';
+import { foldAt } from '../shared/fold.ts';
+import { drawReadable, MOST_MARKS, type MarkBudget } from '../shared/invisible.ts';
+import type { OpenParts } from '../shared/rowFeed.ts';
 import type { SecretMarks } from './marks.ts';
 
-/** Longer texts are folded. */
-const FOLD_CHARACTERS = 1_200;
-const FOLD_LINES = 16;
 const FOLD_TURNS = 12;
 /** Maximum fields, turns, parts and calls drawn separately per row; the rest is shown as JSON. */
 const MOST_ITEMS = 200;
@@ -15,12 +14,9 @@ const MOST_OPENED = 1_000;
 const MAX_DEPTH = 100;
 
 /** Context for drawing the content of a row. */
-export interface ContentContext {
+export interface ContentContext extends OpenParts {
   words: Readonly<Record<PreviewWord, string>>;
   language: string;
-  /** Whether the user expanded a folded part. */
-  isOpen: (key: string) => boolean;
-  toggle: (key: string) => void;
 }
 
 /** The context with the remaining items and marks of one row. */
@@ -87,10 +83,10 @@ function drawFields(
 }
 
 /** Draws a text; a long one is folded, with a button to expand it. */
-function drawText(text: string, key: string, context: RowDrawing, fold = FOLD_CHARACTERS): HTMLElement {
+function drawText(text: string, key: string, context: RowDrawing): HTMLElement {
   const { words } = context;
   if (text === '') return element('div', { class: 'text empty', text: words.emptyText });
-  const cut = foldAt(text, fold);
+  const cut = foldAt(text);
   const drawShown = (shown: string) =>
     element('div', { class: 'text', attributes: { dir: 'auto' } }, context.marks.drawText(shown, context));
   if (cut === text.length) return drawShown(text);
@@ -103,20 +99,6 @@ function drawText(text: string, key: string, context: RowDrawing, fold = FOLD_CH
       attributes: { 'aria-expanded': String(isOpen) },
     }),
   ]);
-}
-
-function foldAt(text: string, characters: number): number {
-  let at = -1;
-  for (let line = 0; line < FOLD_LINES; line++) {
-    at = text.indexOf('\n', at + 1);
-    if (at === -1 || at >= characters) break;
-  }
-  const cut = at === -1 || at > characters ? characters : at;
-  // Don't fold if only little would be hidden.
-  if (text.length <= cut * 1.2 && at === -1) return text.length;
-  if (cut >= text.length) return text.length;
-  // Don't cut a surrogate pair in half.
-  return /[\udc00-\udfff]/.test(text.charAt(cut)) ? cut - 1 : cut;
 }
 
 function drawField(name: string, value: unknown, key: string, context: RowDrawing): HTMLElement {

@@ -1,6 +1,6 @@
 import type { PreviewRow } from '../../src/ui/datasets/protocol.ts';
 import { element, icon } from '../shared/dom.ts';
-import { drawReadable, type MarkBudget } from './invisible.ts';
+import { drawReadable, type MarkBudget } from '../shared/invisible.ts';
 
 /** A secret or personal data in a row. */
 interface Secret {

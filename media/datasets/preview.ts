@@ -4,21 +4,27 @@ import type {
   PreviewFailure,
   PreviewFilter,
   PreviewList,
+  PreviewMemory,
   PreviewMessage,
+  PreviewRequest,
+  PreviewRow,
   PreviewStart,
 } from '../../src/ui/datasets/protocol.ts';
 import { button, element } from '../shared/dom.ts';
 import { Client } from '../shared/client.ts';
 import { morph } from '../shared/morph.ts';
+import { RowFeed } from '../shared/rowFeed.ts';
 import { drawCard } from './card.ts';
-import { RowFeed, type PreviewClient } from './rowFeed.ts';
+import { drawRow, RAW } from './rowView.ts';
 import { createToolbar, type Toolbar } from './toolbar.ts';
+
+type PreviewClient = Client<{ message: PreviewMessage; request: PreviewRequest; memory: PreviewMemory }>;
 
 /** Owns everything on the page until the next start message. */
 class Page {
   readonly #client: PreviewClient;
   readonly #start: PreviewStart;
-  readonly #feed: RowFeed;
+  readonly #feed: RowFeed<PreviewRow>;
   readonly #toolbar: Toolbar;
   readonly #notice = element('div', { class: 'notice', attributes: { role: 'status' } });
   readonly #noMatch: HTMLElement;
@@ -40,8 +46,24 @@ class Page {
       this.#focusRow = true;
       client.send({ type: 'goTo', row });
     };
-    const onScroll = () => this.#didScroll();
-    this.#feed = new RowFeed(client, start, state?.switched ?? [], left, { onScroll, onGoTo });
+    this.#feed = new RowFeed(
+      {
+        words,
+        draw: (row, titleId, parts) =>
+          drawRow(row, titleId, {
+            ...start,
+            ...parts,
+            onGoTo,
+            onOpenSource: (problem) => client.send({ type: 'openSource', row: row.row, problem }),
+          }),
+        sizeOf: ({ text }) => text.length,
+        enterPart: RAW,
+        need: (range) => client.send({ type: 'need', ...range }),
+        onScroll: () => this.#didScroll(),
+      },
+      state?.switched.map((row) => `${row}/${RAW}`),
+      left,
+    );
     this.#toolbar = createToolbar(words, {
       onFilter: (filter) => client.send({ type: 'filter', filter }),
       onGoTo,
@@ -99,13 +121,13 @@ class Page {
   }
 
   /** Replaces everything but the notice. */
-  #showFailure({ text, convert }: PreviewFailure): void {
+  #showFailure({ text, action }: PreviewFailure): void {
     const failure = element('main', { class: 'failure' }, [
       element('h1', { class: 'spoken', text: this.#start.fileName }),
       element('p', { text }),
     ]);
-    const onConvert = () => this.#client.send({ type: 'convert' });
-    if (convert !== undefined) failure.append(button(convert, onConvert, { class: 'secondary' }));
+    const onAct = () => this.#client.send({ type: 'act' });
+    if (action !== undefined) failure.append(button(action, onAct, { class: 'secondary' }));
     document.body.replaceChildren(this.#notice, failure);
   }
 
@@ -146,7 +168,10 @@ class Page {
       filter: { ...this.#filter, text: '' },
       row: this.#feed.topRow,
       detailsHidden: this.#details.hasAttribute('hidden'),
-      switched: this.#feed.switched.slice(-200),
+      switched: this.#feed.open
+        .filter((part) => part.endsWith(`/${RAW}`))
+        .slice(-200)
+        .map((part) => parseInt(part, 10)),
     }));
   }
 }

@@ -1,17 +1,16 @@
 import type { PreviewProblem, PreviewRow } from '../../src/ui/datasets/protocol.ts';
 import { button, element, icon } from '../shared/dom.ts';
 import { drawContent, type ContentContext, parseRow } from './content.ts';
-import { drawReadable, MOST_MARKS, type MarkBudget } from './invisible.ts';
+import { drawReadable, MOST_MARKS, type MarkBudget } from '../shared/invisible.ts';
 import { marksOf } from './marks.ts';
 
 const FOLD_RAW = 2_000;
+/** The part that is open if the user switched from content to raw text. */
+export const RAW = '/raw';
 
 /** Context for drawing a row. */
 export interface RowContext extends ContentContext {
-  /** Whether the user switched between raw text and content. */
-  isSwitched: boolean;
   hasSource: boolean;
-  onSwitch: () => void;
   onOpenSource: (problem: number | undefined) => void;
   onGoTo: (row: number) => void;
 }
@@ -21,11 +20,12 @@ export function drawRow(row: PreviewRow, titleId: string, context: RowContext): 
   const { words } = context;
   const isBlank = row.text.trim() === '' && row.rest === undefined;
   const parsed = row.rest === undefined && !isBlank ? parseRow(row.text) : undefined;
-  const isRaw = parsed === undefined ? true : context.isSwitched;
+  const isRaw = parsed === undefined ? true : context.isOpen(RAW);
   const actions = element('div', { class: 'actions' });
   if (parsed !== undefined) {
     const pressed = { 'aria-pressed': String(isRaw) };
-    actions.append(button(words.raw, context.onSwitch, { class: 'link', key: 'raw', attributes: pressed }));
+    const onSwitch = () => context.toggle(RAW);
+    actions.append(button(words.raw, onSwitch, { class: 'link', key: RAW, attributes: pressed }));
   }
   if (context.hasSource)
     actions.append(

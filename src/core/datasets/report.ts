@@ -19,8 +19,12 @@ export type Format = (typeof FORMATS)[number];
 export const ROLES = ['system', 'user', 'assistant', 'tool', 'other'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Rows of JSON, with or without problems, or something else, which explains why no row is valid. */
-export type FileKind = 'rows' | UnreadKind | 'git-lfs' | 'html' | 'python' | 'cr-only' | ConvertibleKind;
+/**
+ * Rows of JSON, with or without problems, or something else, which explains why no row is valid. `answers`: rows that are compared, not
+ * trained on, as `core/answers` recognizes them.
+ */
+export type FileKind =
+  'rows' | UnreadKind | ConvertibleKind | 'git-lfs' | 'html' | 'python' | 'cr-only' | 'answers';
 /** Not UTF-8: its rows were neither checked nor searched for secrets. */
 export type UnreadKind = 'utf-16' | 'utf-32' | 'gzip' | 'binary';
 /** What can be converted to one object per line. */

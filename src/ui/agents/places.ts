@@ -1,6 +1,7 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Uri, workspace } from 'vscode';
+import { isAnswersFile } from '../../core/answers/answersFile.ts';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { inspectDataset, type DatasetFile, type DatasetProblem } from '../../core/datasets/fileKind.ts';
 import { tabsOf } from '../shared/tabs.ts';
@@ -74,6 +75,7 @@ export async function datasetInWorkspace(given: string): Promise<InsidePlace & {
   const place = await insideWorkspace(given);
   const stamp = await inspectDataset(place.file, MAX_DATASET_BYTES);
   if (typeof stamp === 'string') throw new Refusal(NOT_A_DATASET[stamp]);
+  if (await isAnswersFile(place.file)) throw new Refusal(ANSWERS);
   return { ...place, stamp };
 }
 
@@ -90,6 +92,9 @@ const NOT_A_DATASET: Readonly<Record<DatasetProblem, string>> = {
   'too-large':
     'The file has more than 600 MB, the limit of the service. Don’t split it without asking the user.',
 };
+
+const ANSWERS =
+  'The file has answers of two models to compare. It is not a dataset: don’t check, change or submit it. The user can run "Compare Answers" on it.';
 
 function openFolders(): string[] {
   if (!workspace.isTrusted)

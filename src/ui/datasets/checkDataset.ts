@@ -3,7 +3,6 @@ import * as vscode from 'vscode';
 import { isMendable } from '../../core/datasets/mendable.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import {
-  isConvertible,
   type Report,
   reportOrFailure,
   shownProblems,
@@ -15,6 +14,7 @@ import {
   failureSentence,
   privacyPhrase,
   sizePhrase,
+  useOf,
   verdictPhrase,
 } from '../shared/datasetTexts.ts';
 import { compact, formatCount } from '../shared/format.ts';
@@ -92,14 +92,15 @@ function showVerdict(uri: vscode.Uri, name: string, report: Report): void {
   const run = (command: CommandId) => () => vscode.commands.executeCommand(command, uri);
   const { kind, sizeBytes } = report;
   const verdict = verdictOf(report);
-  const hasProblems = verdict !== 'clean' && canShowProblems(uri.fsPath, sizeBytes);
+  const use = useOf(kind);
+  const hasProblems = verdict !== 'clean' && kind !== 'answers' && canShowProblems(uri.fsPath, sizeBytes);
   const isDirty = openDocument(uri.fsPath)?.isDirty === true;
   const show = verdict === 'errors' ? showWarning : showInformation;
   notify(show, verdictSentence(name, report, isDirty), {
-    ...(isConvertible(kind) && { [TERMS.convertToJsonl]: run(COMMANDS.convertToJsonl) }),
+    ...(use && { [use.title]: run(use.command) }),
     ...(hasProblems && { [TERMS.showProblems]: run(COMMANDS.showDatasetProblems) }),
     ...(isMendable(report) && { [TERMS.prepareCopy]: run(COMMANDS.prepareDataset) }),
-    [vscode.l10n.t('Preview')]: run(COMMANDS.previewDataset),
+    ...(kind !== 'answers' && { [vscode.l10n.t('Preview')]: run(COMMANDS.previewDataset) }),
     ...(kind === 'rows' && { [vscode.l10n.t('Submit…')]: run(COMMANDS.submitDataset) }),
   });
 }

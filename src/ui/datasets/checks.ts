@@ -1,3 +1,4 @@
+import { isAnswersFile } from '../../core/answers/answersFile.ts';
 import { DatasetChecker } from '../../core/datasets/checker.ts';
 import { Reports } from '../../core/datasets/reports.ts';
 import type { DisposableStore } from '../../core/base/disposable.ts';
@@ -19,7 +20,14 @@ export function startChecks(
   parts: DatasetRunsParts & { log: Log },
 ): { checker: DatasetChecker; reports: Reports; runs: DatasetRuns } {
   const checker = disposables.add(new DatasetChecker(files));
-  const reports = disposables.add(new Reports(checker));
+  const reports = disposables.add(
+    new Reports({
+      check: async (path, options) => {
+        const report = await checker.check(path, options);
+        return (await isAnswersFile(path)) ? { ...report, kind: 'answers' } : report;
+      },
+    }),
+  );
   const runs = disposables.add(new DatasetRuns(reports, parts));
   disposables.add(showProblems(reports));
   disposables.add(new DatasetStatus(reports, runs));

@@ -83,12 +83,13 @@ export function canShowProblems(path: string, sizeBytes: number): boolean {
 }
 
 /**
- * Whether to treat a JSONL file as a dataset and show its problems: always if the user asked to check or
- * submit it, otherwise as the setting says, otherwise by its rows. Logs and exports can be JSONL files, too.
+ * Whether to treat a JSONL file as a dataset and show its problems: never if it has answers to compare, always if the user asked to
+ * check or submit it, otherwise as the setting says, otherwise by its rows. Logs and exports can be JSONL files, too.
  */
 export function isDataset(reports: Reports, uri: vscode.Uri): boolean {
-  if (reports.isAskedFor(uri.fsPath)) return true;
   const report = reports.get(uri.fsPath)?.report;
+  if (report?.kind === 'answers') return false;
+  if (reports.isAskedFor(uri.fsPath)) return true;
   return datasetFileSetting(uri) ?? (report !== undefined && hasDatasetRows(report));
 }
 

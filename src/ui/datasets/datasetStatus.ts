@@ -2,8 +2,8 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { isMendable } from '../../core/datasets/mendable.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
-import { isConvertible, verdictOf, type Report, type Verdict } from '../../core/datasets/report.ts';
-import { trainedPhrase, verdictLine } from '../shared/datasetTexts.ts';
+import { verdictOf, type Report, type Verdict } from '../../core/datasets/report.ts';
+import { trainedPhrase, useOf, verdictLine } from '../shared/datasetTexts.ts';
 import { compact, formatRows } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { likelyPrice, rangeTooltip } from '../shared/priceText.ts';
@@ -65,13 +65,14 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
         arguments: [argument],
         ...(tooltip !== undefined && { tooltip }),
       });
+    const use = report && useOf(report.kind);
     const tooltip = !isBusy && past?.price.kind === 'range' ? rangeTooltip(past.accuracy) : undefined;
     const lenses = [
       lens(text.lens, commandFor(verdict), document.uri, tooltip),
       lens(vscode.l10n.t('Preview'), COMMANDS.previewDataset),
-      report !== undefined && isConvertible(report.kind)
-        ? lens(TERMS.convertToJsonl, COMMANDS.convertToJsonl)
-        : lens(vscode.l10n.t('Submit…'), COMMANDS.submitDataset),
+      use === undefined
+        ? lens(vscode.l10n.t('Submit…'), COMMANDS.submitDataset)
+        : lens(use.title, use.command),
     ];
     if (report !== undefined && isMendable(report))
       lenses.push(lens(TERMS.prepareCopy, COMMANDS.prepareDataset));
@@ -125,8 +126,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     this.#item.detail = text.detail;
     this.#item.busy = isBusy;
     this.#item.severity = verdict === 'errors' ? Error : verdict === 'warnings' ? Warning : Information;
-    const command =
-      report !== undefined && isConvertible(report.kind) ? COMMANDS.convertToJsonl : commandFor(verdict);
+    const command = (report && useOf(report.kind)?.command) ?? commandFor(verdict);
     this.#item.command = { title: text.action, command, arguments: [document.uri] };
   }
 }
@@ -158,17 +158,17 @@ export function statusText(state: DatasetState): StatusText {
   const { report, verdict, isDataset, isBusy, isDirty, price } = state;
   const name = vscode.l10n.t('Dataset Check');
   const check = report === undefined || !isDataset ? TERMS.checkDataset : TERMS.checkAgain;
-  const convert = report !== undefined && isConvertible(report.kind) && TERMS.convertToJsonl;
+  const use = report && useOf(report.kind)?.title;
   const found = report && (isDataset || report.kind !== 'rows' ? verdictLine : otherRows)(report);
   const line = isBusy ? TERMS.checking : found;
   const text = line ?? TERMS.notChecked;
-  if (!isDataset) return { name, text, detail: '', action: convert || check, lens: '' };
+  if (!isDataset) return { name, text, detail: '', action: use ?? check, lens: '' };
   const detail = isDirty && report !== undefined ? vscode.l10n.t('as saved') : '';
   return {
     name,
     text,
     detail,
-    action: convert || (verdict === undefined || verdict === 'clean' ? check : TERMS.showProblems),
+    action: use ?? (verdict === undefined || verdict === 'clean' ? check : TERMS.showProblems),
     lens: compact(line ?? check, !isBusy && price, !isBusy && detail).join(' · '),
   };
 }

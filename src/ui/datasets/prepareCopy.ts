@@ -13,14 +13,14 @@ import {
   type Preset,
 } from '../../core/datasets/prepare.ts';
 import type { Prepared } from '../../core/datasets/prepareCopy.ts';
-import { CheckError, reportOrFailure, isConvertible, type Report } from '../../core/datasets/report.ts';
+import { CheckError, reportOrFailure, type Report } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import type { DatasetFile } from '../../core/datasets/fileKind.ts';
 import { MAX_SPLIT_ROWS } from '../../core/datasets/split.ts';
 import type { NotConverted } from '../../core/datasets/toChat.ts';
 import { chooseDataset, inspectOrRefuse, nameOf, saveIfNeeded } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
-import { checkingTitle, failureSentence, KINDS } from '../shared/datasetTexts.ts';
+import { checkingTitle, failureSentence, KINDS, useOf } from '../shared/datasetTexts.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
@@ -32,7 +32,6 @@ import {
   withLateProgress,
 } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { TERMS } from '../shared/terms.ts';
 import { choosePreparation, personalPhrase } from './prepareChoices.ts';
 
 /** What the command needs. */
@@ -109,9 +108,13 @@ async function checked(
     return undefined;
   }
   if (found.kind === 'rows') return found;
-  const convert = () => vscode.commands.executeCommand(COMMANDS.convertToJsonl, uri);
+  const use = useOf(found.kind);
   const sentence = vscode.l10n.t('{0} is {1}. {2}', name, ...KINDS[found.kind]);
-  notify(showWarning, sentence, isConvertible(found.kind) ? { [TERMS.convertToJsonl]: convert } : {});
+  notify(
+    showWarning,
+    sentence,
+    use === undefined ? {} : { [use.title]: () => vscode.commands.executeCommand(use.command, uri) },
+  );
   return undefined;
 }
 

@@ -1,14 +1,12 @@
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
-import { isConvertible, problemsOfRow, type ProblemChoice } from '../../core/datasets/report.ts';
+import { problemsOfRow, type ProblemChoice } from '../../core/datasets/report.ts';
 import { lineOfRow } from '../../core/datasets/rowFile.ts';
 import { RowList } from '../../core/datasets/rowList.ts';
 import { kindSentence } from './problemTexts.ts';
-import { refusalSentence } from '../shared/datasetTexts.ts';
-import { COMMANDS } from '../shared/ids.ts';
+import { refusalSentence, useOf } from '../shared/datasetTexts.ts';
 import type { Log } from '../shared/log.ts';
-import { TERMS } from '../shared/terms.ts';
 import {
   isBoolean,
   isCount,
@@ -46,7 +44,7 @@ const REQUESTS: Readonly<RequestTable<PreviewRequest>> = {
   goTo: { row: isRow },
   openSource: { row: isRow, problem: isOptional(isCount) },
   reload: { row: isRow },
-  convert: {},
+  act: {},
 };
 
 /** Where a preview starts: at a row, or with the rows that have a problem. */
@@ -134,9 +132,11 @@ export class PreviewPanel implements Disposable {
       this.#setFilter(request.filter);
     } else if (request.type === 'more') this.#list?.more();
     else if (request.type === 'goTo') this.#goTo(request.row);
-    else if (request.type === 'convert')
-      await vscode.commands.executeCommand(COMMANDS.convertToJsonl, this.#document.uri);
-    else if (request.type === 'openSource') await this.#openSource(request.row, request.problem);
+    else if (request.type === 'act') {
+      const { kind, uri } = this.#document;
+      const use = useOf(kind);
+      if (use !== undefined) await vscode.commands.executeCommand(use.command, uri);
+    } else if (request.type === 'openSource') await this.#openSource(request.row, request.problem);
     else {
       this.#held = { row: request.row, untilMs: performance.now() + HOLD_MS };
       await this.#document.reload();
@@ -180,9 +180,9 @@ export class PreviewPanel implements Disposable {
     this.#postCard();
   }
 
-  #showFailure(text: string, convert?: string): void {
+  #showFailure(text: string, action?: string): void {
     this.#shown = this.#held = undefined;
-    this.#host.post({ type: 'failure', text, convert });
+    this.#host.post({ type: 'failure', text, action });
   }
 
   /** Whether the page keeps what it shows, because too little is known of the file's new version. */
@@ -198,7 +198,7 @@ export class PreviewPanel implements Disposable {
     if (kind === 'rows') return false;
     this.#list?.dispose();
     this.#list = undefined;
-    this.#showFailure(kindSentence(kind), isConvertible(kind) ? TERMS.convertToJsonl : undefined);
+    this.#showFailure(kindSentence(kind), useOf(kind)?.title);
     return true;
   }
 

@@ -45,7 +45,8 @@ export type PreviewRequest =
   | { type: 'openSource'; row: number; problem: number | undefined }
   /** `row` is at the top and stays there. */
   | { type: 'reload'; row: number }
-  | { type: 'convert' };
+  /** The failure's button. */
+  | { type: 'act' };
 
 /** From the extension to the page. */
 export type PreviewMessage =
@@ -75,8 +76,8 @@ export interface PreviewStart {
 export interface PreviewFailure {
   type: 'failure';
   text: string;
-  /** The title of a button that converts the file to JSONL. */
-  convert?: string | undefined;
+  /** The title of a button with what can be done with the file. */
+  action?: string | undefined;
 }
 
 /** The list of rows to show. */

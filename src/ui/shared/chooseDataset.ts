@@ -1,5 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { isAnswersFile } from '../../core/answers/answersFile.ts';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { inspectDataset, type DatasetFile } from '../../core/datasets/fileKind.ts';
 import { filesOf } from './arguments.ts';
@@ -13,21 +14,26 @@ import { TERMS } from './terms.ts';
 /** Leaves room for the rest of a sentence. */
 const MAX_NAME_UNITS = 60;
 
+/** JSONL by its ending or language, any file that may become JSONL, or JSONL with answers to compare. */
+type Wanted = 'jsonl' | 'any' | 'answers';
+
 /**
  * Returns the file of the menu's argument, else that of the active tab, else one that the user picks. VS Code doesn't sync files
  * over 50 MiB to extensions: there is no `activeTextEditor` for them, but their tabs provide the URI.
- * @param active which file of the active tab: of JSONL by its ending or language, or any
  */
 export async function chooseDataset(
   argument: unknown,
   selection?: unknown,
-  active: 'jsonl' | 'any' = 'jsonl',
+  wanted: Wanted = 'jsonl',
 ): Promise<vscode.Uri | undefined> {
   const files = filesOf(argument, selection);
-  return files.length > 1 ? pickOne(files) : (files[0] ?? activeTabUri(active) ?? offerDatasets(active));
+  if (files.length > 1) return pickOne(files, wanted);
+  const given = files[0] ?? activeTabUri(wanted);
+  const isWanted = files.length > 0 || wanted !== 'answers' || (given && (await isAnswersFile(given.fsPath)));
+  return isWanted ? (given ?? offerFiles(wanted)) : offerFiles(wanted);
 }
 
-function activeTabUri(active: 'jsonl' | 'any'): vscode.Uri | undefined {
+function activeTabUri(active: Wanted): vscode.Uri | undefined {
   const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
   const uri =
     input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom ? input.uri : undefined;
@@ -41,19 +47,22 @@ function activeTabUri(active: 'jsonl' | 'any'): vscode.Uri | undefined {
 const SEARCH_MS = 2_000;
 const MAX_OFFERED = 200;
 
-/** Offers the JSONL files of the workspace, or also those that can become JSONL, and any other file. */
-async function offerDatasets(which: 'jsonl' | 'any'): Promise<vscode.Uri | undefined> {
+/** Offers the datasets of the workspace, or its files of answers, and any other file. */
+async function offerFiles(wanted: Wanted): Promise<vscode.Uri | undefined> {
   const search = new vscode.CancellationTokenSource();
   const timer = setTimeout(() => search.cancel(), SEARCH_MS);
   const found = await vscode.workspace.findFiles(
-    which === 'jsonl' ? '**/*.{jsonl,ndjson}' : '**/*.{jsonl,ndjson,csv,tsv}',
+    wanted === 'any' ? '**/*.{jsonl,ndjson,csv,tsv}' : '**/*.{jsonl,ndjson}',
     '**/node_modules/**',
     MAX_OFFERED,
     search.token,
   );
   clearTimeout(timer);
   search.dispose();
-  return found.length === 0 ? openDataset() : pickOne(found.toSorted(byPath), openDataset);
+  const haveAnswers = await Promise.all(found.map(({ fsPath }) => isAnswersFile(fsPath)));
+  const offered = found.filter((_, index) => haveAnswers[index] === (wanted === 'answers'));
+  const other = () => openDataset(wanted);
+  return offered.length === 0 ? other() : pickOne(offered.toSorted(byPath), wanted, other);
 }
 
 function byPath(one: vscode.Uri, other: vscode.Uri): number {
@@ -61,19 +70,26 @@ function byPath(one: vscode.Uri, other: vscode.Uri): number {
 }
 
 /** Asks the user for a file. */
-export async function openDataset(): Promise<vscode.Uri | undefined> {
+export async function openDataset(wanted: Wanted = 'jsonl'): Promise<vscode.Uri | undefined> {
   const chosen = await vscode.window.showOpenDialog({
-    title: vscode.l10n.t('Choose a Dataset'),
-    openLabel: vscode.l10n.t('Use as Dataset'),
+    title: titleOf(wanted),
+    openLabel: wanted === 'answers' ? TERMS.compareAnswers : vscode.l10n.t('Use as Dataset'),
     filters: { JSONL: ['jsonl', 'ndjson'], [TERMS.allFiles]: ['*'] },
     canSelectMany: false,
   });
   return chosen?.[0];
 }
 
+function titleOf(wanted: Wanted): string {
+  return wanted === 'answers'
+    ? vscode.l10n.t('Choose Answers to Compare')
+    : vscode.l10n.t('Choose a Dataset');
+}
+
 /** @param other asks for another file, if the list is to offer that */
 async function pickOne(
   uris: readonly vscode.Uri[],
+  wanted: Wanted,
   other?: () => Promise<vscode.Uri | undefined>,
 ): Promise<vscode.Uri | undefined> {
   const items: Choice<vscode.Uri | undefined>[] = uris.map((uri) => ({
@@ -85,8 +101,8 @@ async function pickOne(
   if (other !== undefined)
     items.push({ icon: 'folder-opened', label: vscode.l10n.t('Choose Another File…'), value: undefined });
   const answer = await pick(
-    { title: vscode.l10n.t('Choose a Dataset') },
-    { placeholder: vscode.l10n.t('A run trains on one file. Which one?'), items },
+    { title: titleOf(wanted) },
+    { placeholder: wanted === 'answers' ? '' : vscode.l10n.t('A run trains on one file. Which one?'), items },
   );
   if (answer.kind !== 'value') return undefined;
   return answer.value ?? other?.();

@@ -4,6 +4,7 @@ import {
   countOf,
   countProblems,
   isBlank,
+  isConvertible,
   mainFormat,
   type CheckFailure,
   type FileKind,
@@ -17,6 +18,7 @@ import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Prior, TrainedBefore } from '../../core/submission/receipts.ts';
 import { compact, formatCount, formatDay, formatMoney, formatRows } from './format.ts';
+import { COMMANDS, type CommandId } from './ids.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 import { TERMS } from './terms.ts';
 
@@ -158,9 +160,16 @@ export const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
   csv: [l10n.t('CSV, not JSONL'), TO_JSONL],
   'cr-only': [l10n.t('JSONL with CR line endings'), l10n.t('Change them to LF.')],
   python: [l10n.t('Python, not JSON'), l10n.t('Write rows with json.dumps.')],
+  answers: [l10n.t('a list of answers, not a dataset'), l10n.t('Run Compare Answers.')],
   'json-array': [l10n.t('a JSON array, not JSONL'), TO_JSONL],
   'pretty-json': [l10n.t('pretty-printed JSON, not JSONL'), TO_JSONL],
 };
+
+/** What can be done with a file of another kind: the title of a button, and its command. */
+export function useOf(kind: FileKind): { title: string; command: CommandId } | undefined {
+  if (kind === 'answers') return { title: TERMS.compareAnswers, command: COMMANDS.compareAnswers };
+  return isConvertible(kind) ? { title: TERMS.convertToJsonl, command: COMMANDS.convertToJsonl } : undefined;
+}
 
 /** Why a check failed, and what to do. */
 export function failureSentence(name: string, failure: CheckFailure): string {

@@ -82,6 +82,7 @@ export const PANELS = {
   run: 'fineTuning.run',
   adapter: 'fineTuning.adapter',
   spend: 'fineTuning.spend',
+  answers: 'fineTuning.answers',
 } as const;
 
 /** Settings of the extension without the section `fineTuning`, with their fallback values. */
@@ -113,6 +114,8 @@ export const CONTEXT_KEYS = {
   accountsUnreadable: 'fineTuning.accountsUnreadable',
   /** Whether the active account is the sandbox. */
   sandbox: 'fineTuning.sandboxActive',
+  /** The paths of the open files that have answers to compare. */
+  answersFiles: 'fineTuning.answersFiles',
   /** The paths of the files downloaded from the active account. */
   downloadedFiles: 'fineTuning.downloadedFiles',
   /** Whether the user entered a website for the active account. */

@@ -15,6 +15,7 @@ export const TERMS = {
   checkDataset: l10n.t('Check Dataset'),
   checking: l10n.t('Checking…'),
   chooseFolder: l10n.t('Choose a Folder…'),
+  compareAnswers: l10n.t('Compare Answers'),
   completed: l10n.t('Completed'),
   convertToJsonl: l10n.t('Convert to JSONL'),
   copy: l10n.t('Copy'),

@@ -5,7 +5,6 @@ import { isMendable } from '../../core/datasets/mendable.ts';
 import {
   countProblems,
   isBlank,
-  isConvertible,
   isUnread,
   reportOrFailure,
   verdictOf,
@@ -16,7 +15,7 @@ import type { Reports } from '../../core/datasets/reports.ts';
 import type { Intent } from '../../core/submission/intent.ts';
 import { chooseDataset, inspectOrRefuse, nameOf, saveIfNeeded } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
-import { checkingTitle, failureSentence, foundCounts, KINDS } from '../shared/datasetTexts.ts';
+import { checkingTitle, failureSentence, foundCounts, KINDS, useOf } from '../shared/datasetTexts.ts';
 import { compact, formatRows } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
@@ -99,7 +98,7 @@ async function passGate(
     }
     const choice = verdictOf(found) === 'errors' ? await confirmProblems(name, found, accountName) : 'submit';
     if (choice === 'problems') await vscode.commands.executeCommand(COMMANDS.showDatasetProblems, uri);
-    if (choice === 'convert') await vscode.commands.executeCommand(COMMANDS.convertToJsonl, uri);
+    if (typeof choice === 'object') await vscode.commands.executeCommand(choice.command, uri);
     if (choice === 'prepare') await vscode.commands.executeCommand(COMMANDS.prepareDataset, uri);
     return choice === 'submit' ? found : undefined;
   }
@@ -110,17 +109,20 @@ async function confirmProblems(
   name: string,
   report: Report,
   accountName: string,
-): Promise<'problems' | 'convert' | 'prepare' | 'submit' | undefined> {
+): Promise<'problems' | 'prepare' | 'submit' | ReturnType<typeof useOf>> {
   const why = stoppingPhrase(report);
+  const use = useOf(report.kind);
+  const areAnswers = report.kind === 'answers';
   const choice = await askModal(
     showWarning,
     vscode.l10n.t('{0} is not ready to submit: {1}.', name, why),
     stoppingDetail(report),
     {
-      [TERMS.showProblems]: 'problems',
-      ...(isConvertible(report.kind) && { [TERMS.convertToJsonl]: 'convert' }),
+      ...(!areAnswers && { [TERMS.showProblems]: 'problems' }),
+      ...(use && { [use.title]: use }),
       ...(isMendable(report) && { [TERMS.prepareCopy]: 'prepare' }),
-      [vscode.l10n.t('Submit Anyway…')]: 'continue',
+      // Nobody trains with the answers of two models.
+      ...(!areAnswers && { [vscode.l10n.t('Submit Anyway…')]: 'continue' }),
     },
   );
   if (choice !== 'continue') return choice;

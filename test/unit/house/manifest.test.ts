@@ -67,6 +67,8 @@ const CONTRACT = {
     'fineTuning.checkDataset',
     'fineTuning.previewDataset',
     'fineTuning.openSampleDataset',
+    'fineTuning.compareAnswers',
+    'fineTuning.openSampleComparison',
     'fineTuning.refresh',
     'fineTuning.showRun',
     'fineTuning.copyRunId',

@@ -169,6 +169,17 @@ describe('Tools', () => {
     );
   });
 
+  it('do nothing with answers to compare', async () => {
+    const answers = { messages: [{ role: 'user', content: '2+3?' }], expected: '5', base: '6', adapter: '5' };
+    await writeFile(path.join(root, 'train.jsonl'), `${JSON.stringify(answers)}\n`);
+    for (const name of ['checkDataset', 'prepareDataset', 'estimatePrice', 'proposeRun'] as const) {
+      const input = { path: 'train.jsonl', ...(name === 'proposeRun' && { reason: 'It is short.' }) };
+      const { error } = (await call(`fineTuning_${name}`, input)) as { error?: string };
+      assert.match(error ?? '', /^The file has answers of two models to compare\. It is not a dataset/, name);
+    }
+    assert.deepEqual([await readdir(root), standIn.shown.sentences], [['train.jsonl'], []]);
+  });
+
   it('read only inside the open folders, by real paths', async () => {
     const outside = path.join(folder(), `outside-${made}`);
     await mkdir(outside);

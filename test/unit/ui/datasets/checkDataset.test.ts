@@ -54,9 +54,12 @@ describe('checkDataset', () => {
       [{ kind: 'json-array' }, ['Convert to JSONL', 'Show Problems', 'Preview']],
       [{ kind: 'csv' }, ['Convert to JSONL', 'Show Problems', 'Preview']],
       [{ kind: 'utf-16' }, ['Convert to JSONL', 'Show Problems', 'Preview']],
+      [{ kind: 'answers' }, ['Compare Answers']],
     ] as const) {
       const { buttons, lenses, action } = await check(found);
       assert.deepEqual(buttons, wanted);
+      // It is no dataset, even if the user asked.
+      if ('kind' in found && found.kind === 'answers') assert.deepEqual(lenses, []);
       const others = [action, ...lenses.map(({ title }) => title)];
       const isShown = lenses.some(({ command }) => command === 'fineTuning.showDatasetProblems');
       for (const button of buttons)

@@ -17,6 +17,8 @@ import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 
+const ANSWER = '{"messages":[{"role":"user","content":"2+3?"}],"expected":"5","base":"6","adapter":"5"}\n';
+
 describe('PreviewPanel', () => {
   let hooks: ModuleHooks;
   let folder: string;
@@ -113,15 +115,19 @@ describe('PreviewPanel', () => {
     ['array.jsonl', 'json-array', '[\n{"text":"one"}\n]\n'],
     ['table.jsonl', 'csv', 'prompt,completion\na,b\n'],
     ['wide.jsonl', 'utf-16', Buffer.from('{"text":"one"}\n', 'utf16le')],
+    ['compared.jsonl', 'answers', ANSWER],
   ] as const)
     it(`shows what a file is that isn’t JSONL, with its one fix, and no row: ${kind}`, async () => {
       const { Uri, executed } = await import('../../../helpers/vscodeStandIn.ts');
       const { PreviewDocument } = await import('../../../../src/ui/datasets/previewDocument.ts');
       const { PreviewPanel } = await import('../../../../src/ui/datasets/previewPanel.ts');
+      const { useOf } = await import('../../../../src/ui/shared/datasetTexts.ts');
+      executed.length = 0;
+      const use = useOf(kind);
       const file = path.join(folder, name);
       await writeFile(file, content);
       // Only a report shows the kind of the others.
-      const isKnownAtOnce = ['gzip', 'git-lfs', 'utf-16'].includes(kind);
+      const isKnownAtOnce = ['gzip', 'git-lfs', 'utf-16', 'answers'].includes(kind);
       const reports = {
         checked: 0,
         onDidChange: new Emitter().event,
@@ -142,19 +148,23 @@ describe('PreviewPanel', () => {
         while (posted('start').length === 0) await turn();
         if (!isKnownAtOnce) document.startDeferredWork();
         while (posted('failure').length === 0) await delay(5);
-        const { text, convert } = posted('failure')[0]!;
+        const { text, action } = posted('failure')[0]!;
         assert.match(
           text,
-          /^The file is (compressed|a Git LFS pointer|a JSON array, not|CSV, not|UTF-16, not)/,
+          /^The file is (compressed|a Git LFS pointer|a JSON array, not|CSV, not|UTF-16, not|a list of answers, not)/,
         );
-        assert.equal(convert, kind === 'gzip' || kind === 'git-lfs' ? undefined : 'Convert to JSONL');
+        assert.equal(action, use?.title);
         assert.equal(posted('notice').at(-1)?.text, undefined);
         assert.deepEqual([posted('list').length > 0, reports.checked > 0], [!isKnownAtOnce, !isKnownAtOnce]);
         const generation = posted('list').at(-1)?.generation ?? 1;
         await send({ type: 'need', generation, from: 0, count: 9 });
-        await send({ type: 'convert' });
+        await send({ type: 'act' });
         assert.deepEqual(posted('rows'), []);
-        assert.deepEqual(executed.at(-1)?.map(String), ['fineTuning.convertToJsonl', `file://${file}`]);
+        const expected = use && [use.command, `file://${file}`];
+        assert.deepEqual(
+          executed.map((call) => call.map(String)),
+          use === undefined ? [] : [expected],
+        );
         assert.equal(posted('failure').length, 1);
       } finally {
         other.dispose();

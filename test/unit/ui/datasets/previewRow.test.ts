@@ -77,11 +77,9 @@ describe('drawRow', () => {
       ...drawRow(row, 'title', {
         words: new Proxy({}, { get: (_, word) => `${String(word)} {0}` }),
         language: 'en',
-        isOpen: () => isOpen,
+        isOpen: (part: string) => (part === '/raw' ? isSwitched : isOpen),
         toggle: () => undefined,
-        isSwitched,
         hasSource: false,
-        onSwitch: () => undefined,
         onOpenSource: () => undefined,
         onGoTo: () => undefined,
       }),

@@ -95,6 +95,23 @@ describe('chooseCheckedDataset', () => {
     );
   });
 
+  it('offers only to compare answers', async () => {
+    const compare = 'Compare Answers';
+    const { end, sentences, buttons } = await prepare([{ kind: 'answers' }], compare, anywayNext);
+    assert.deepEqual(
+      [end, sentences, buttons],
+      [
+        { outcome: 'cancelled' },
+        ['rows.jsonl is not ready to submit: a list of answers, not a dataset.'],
+        [[compare]],
+      ],
+    );
+    assert.deepEqual(
+      standIn.executed.map(([command]) => command),
+      ['fineTuning.compareAnswers'],
+    );
+  });
+
   it('offers to convert a JSON array', async () => {
     const { dataset } = await prepare([{ kind: 'json-array' }], convert);
     assert.equal(dataset, undefined);

@@ -1,4 +1,4 @@
-import { element } from '../shared/dom.ts';
+import { element } from './dom.ts';
 
 /** The contents of a list; positions count from 0. */
 export interface ListSource {

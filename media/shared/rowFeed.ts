@@ -1,43 +1,47 @@
-import type {
-  PreviewList,
-  PreviewMemory,
-  PreviewMessage,
-  PreviewRequest,
-  PreviewRow,
-  PreviewRows,
-  PreviewStart,
-} from '../../src/ui/datasets/protocol.ts';
-import type { Client } from '../shared/client.ts';
-import { element, keepFocus } from '../shared/dom.ts';
-import { drawRow } from './rowView.ts';
+import { element, keepFocus } from './dom.ts';
 import { VirtualList } from './virtualList.ts';
-
-export type PreviewClient = Client<{
-  message: PreviewMessage;
-  request: PreviewRequest;
-  memory: PreviewMemory;
-}>;
 
 const LINE_PIXELS = 60;
 
-/** Callbacks of the list of rows. */
-export interface FeedActions {
+/** The list of rows to show. */
+export interface FeedState {
+  /** Positions are valid only within one generation. */
+  generation: number;
+  length: number;
+  /** Whether the length may still grow. */
+  busy: boolean;
+  /** Whether this is another version of the listed rows, which stay where they are. */
+  keepsPosition: boolean;
+}
+
+/** The parts of a row that the user expands and folds, by key. */
+export interface OpenParts {
+  isOpen: (key: string) => boolean;
+  toggle: (key: string) => void;
+}
+
+/** What a feed shows. A row has a number, and is posted by the extension. */
+export interface FeedSource<Row extends { row: number }> {
+  words: Readonly<Record<'feed' | 'rowsLoading', string>>;
+  /** Draws the parts of a row; its title gets the ID. */
+  draw: (row: Row, titleId: string, parts: OpenParts) => HTMLElement[];
+  /** The number of characters, which limits how many rows are kept. */
+  sizeOf: (row: Row) => number;
+  /** The part that Enter expands and folds. */
+  enterPart: string;
+  /** Requests rows. */
+  need: (range: { generation: number; from: number; count: number }) => void;
   onScroll: () => void;
-  onGoTo: (row: number) => void;
 }
 
 /** Owns the list of rows: requests missing rows, caches recent ones, and handles the keyboard. */
-export class RowFeed {
-  readonly #client: PreviewClient;
-  readonly #start: PreviewStart;
+export class RowFeed<Row extends { row: number }> {
+  readonly #source: FeedSource<Row>;
   readonly #list: VirtualList;
-  readonly #onScroll: () => void;
-  readonly #onGoTo: (row: number) => void;
-  readonly #rows = new ReadRows();
-  /** Rows that the user switched between raw text and content, and expanded parts as `row/part`. */
-  readonly #switched: Set<number>;
-  readonly #open = new Set<string>();
-  #state: PreviewList | undefined;
+  readonly #rows: ReadRows<Row>;
+  /** Parts that the user expanded, as `row/part`. */
+  readonly #open: Set<string>;
+  #state: FeedState | undefined;
   #lastTop: number;
   /** Whether the list has yet to return to its last position; until then, the top row is not the user's choice. */
   #isReturning: boolean;
@@ -47,29 +51,24 @@ export class RowFeed {
   #requestState: 'pending' | 'empty' | undefined;
   #shown = { first: 0, last: -1 };
 
-  /** @param left the top row when the page was closed, to which the extension will scroll */
-  constructor(
-    client: PreviewClient,
-    start: PreviewStart,
-    switched: readonly number[],
-    left: number | undefined,
-    { onScroll, onGoTo }: FeedActions,
-  ) {
-    this.#client = client;
-    this.#start = start;
-    this.#switched = new Set(switched);
+  /**
+   * @param open expanded parts, as `row/part`
+   * @param left the top row when the page was closed, to which the extension will scroll
+   */
+  constructor(source: FeedSource<Row>, open: readonly string[] = [], left?: number) {
+    this.#source = source;
+    this.#rows = new ReadRows(source.sizeOf);
+    this.#open = new Set(open);
     this.#lastTop = left ?? 1;
     this.#isReturning = left !== undefined;
-    this.#onScroll = onScroll;
-    this.#onGoTo = onGoTo;
     this.#list = new VirtualList(
       {
         length: () => this.#state?.length ?? 0,
         draw: (position) => this.#draw(position),
         shown: (first, last) => this.#didShow(first, last),
-        scrolled: () => this.#onScroll(),
+        scrolled: () => source.onScroll(),
       },
-      start.words.feed,
+      source.words.feed,
     );
     this.#list.feed.addEventListener('keydown', (event) => this.#key(event));
     this.#list.feed.addEventListener('focusin', (event) => this.#didFocus(event));
@@ -84,12 +83,13 @@ export class RowFeed {
     return (this.#isReturning ? undefined : this.#rows.at(this.#list.position)?.row) ?? this.#lastTop;
   }
 
-  get switched(): readonly number[] {
-    return [...this.#switched];
+  /** Expanded parts, as `row/part`. */
+  get open(): readonly string[] {
+    return [...this.#open];
   }
 
   /** Shows a new state of the list; a new generation starts at its first row. */
-  show(state: PreviewList): void {
+  show(state: FeedState): void {
     const isNew = state.generation !== this.#state?.generation;
     this.#state = state;
     if (isNew && state.keepsPosition) this.#keepPosition(state.length);
@@ -104,7 +104,9 @@ export class RowFeed {
       for (const [, drawn] of this.#drawn()) drawn.setAttribute('aria-setsize', this.#setSize());
       this.#list.update();
     }
-    this.#list.feed.setAttribute('aria-busy', String(state.busy));
+    // A feed without articles is an error for screen readers.
+    this.#list.feed.role = state.length > 0 ? 'feed' : 'group';
+    this.#list.feed.ariaBusy = String(state.busy);
   }
 
   /** Shows another version of the rows at the same place. */
@@ -116,15 +118,15 @@ export class RowFeed {
   }
 
   /** Stores and draws requested rows. */
-  take({ generation, from, rows }: PreviewRows): void {
+  take({ generation, from, rows }: { generation: number; from: number; rows: readonly Row[] }): void {
     if (generation !== this.#state?.generation) return;
     this.#requestState = rows.length === 0 ? 'empty' : undefined;
     // What didn't change keeps the focus and a selection.
-    const changed = rows.filter((row, index) => !isSame(this.#rows.at(from + index), row));
+    const changed = rows.filter((row, index) => !this.#rows.has(from + index, row));
     this.#rows.store(from, rows, this.#shown.first, this.#shown.last);
     for (const row of changed) this.#redraw(from + rows.indexOf(row));
     this.#request();
-    this.#onScroll();
+    this.#source.onScroll();
   }
 
   /** Requests all rows again; the old ones are shown until then. */
@@ -160,7 +162,7 @@ export class RowFeed {
     let count = 1;
     while (from + count <= last && this.#rows.isMissing(from + count)) count += 1;
     this.#requestState = 'pending';
-    this.#client.send({ type: 'need', generation: this.#state.generation, from, count });
+    this.#source.need({ generation: this.#state.generation, from, count });
   }
 
   #draw(position: number): HTMLElement {
@@ -176,31 +178,26 @@ export class RowFeed {
         ...(row === undefined ? { 'aria-busy': 'true' } : { 'aria-labelledby': titleId }),
       },
     });
-    const { words } = this.#start;
+    const { words } = this.#source;
     if (row === undefined) {
       drawn.append(element('div', { class: 'note pending', text: words.rowsLoading }));
       return drawn;
     }
     const partKey = (key: string) => `${row.row}/${key}`;
     drawn.append(
-      ...drawRow(row, titleId, {
-        ...this.#start,
+      ...this.#source.draw(row, titleId, {
         isOpen: (key) => this.#open.has(partKey(key)),
-        toggle: (key) => this.#toggle(this.#open, partKey(key), position),
-        isSwitched: this.#switched.has(row.row),
-        onSwitch: () => this.#toggle(this.#switched, row.row, position),
-        onGoTo: this.#onGoTo,
-        onOpenSource: (problem) => this.#client.send({ type: 'openSource', row: row.row, problem }),
+        toggle: (key) => this.#toggle(partKey(key), position),
       }),
     );
     return drawn;
   }
 
-  #toggle<T>(set: Set<T>, item: T, position: number): void {
+  #toggle(part: string, position: number): void {
     this.#list.settle();
-    if (!set.delete(item)) set.add(item);
+    if (!this.#open.delete(part)) this.#open.add(part);
     this.#redraw(position);
-    this.#onScroll();
+    this.#source.onScroll();
   }
 
   /** Redraws a row, and restores the focus in it. */
@@ -276,7 +273,7 @@ export class RowFeed {
       case 'Enter':
         // On a button, Enter presses it.
         if (!(event.target as Element).matches('article, [role=feed]')) return;
-        if (row !== undefined) this.#toggle(this.#switched, row.row, from);
+        if (row !== undefined) this.#toggle(`${row.row}/${this.#source.enterPart}`, from);
         break;
       default:
         return;
@@ -304,37 +301,45 @@ export class RowFeed {
   }
 }
 
-function isSame(one: PreviewRow | undefined, other: PreviewRow): boolean {
-  return one?.text === other.text && JSON.stringify(one) === JSON.stringify(other);
-}
-
 const MAX_CACHED_ROWS = 500;
 const MAX_CACHED_CHARACTERS = 8_000_000;
 
 /** Owns recently read rows by position, and drops the oldest when there are too many. */
-export class ReadRows {
-  readonly #rows = new Map<number, PreviewRow>();
+class ReadRows<Row> {
+  readonly #sizeOf: (row: Row) => number;
+  readonly #rows = new Map<number, Row>();
   /** Positions to be read again; the old rows are shown until then. */
   readonly #stale = new Set<number>();
 
-  at(position: number): PreviewRow | undefined {
+  constructor(sizeOf: (row: Row) => number) {
+    this.#sizeOf = sizeOf;
+  }
+
+  at(position: number): Row | undefined {
     return this.#rows.get(position);
   }
 
+  /** Whether a position has an equal row. */
+  has(position: number, row: Row): boolean {
+    const known = this.#rows.get(position);
+    if (known === undefined || this.#sizeOf(known) !== this.#sizeOf(row)) return false;
+    return JSON.stringify(known) === JSON.stringify(row);
+  }
+
   /** Stores rows from a position on; never drops the drawn ones, from `first` to `last`. */
-  store(from: number, rows: readonly PreviewRow[], first: number, last: number): void {
+  store(from: number, rows: readonly Row[], first: number, last: number): void {
     for (const [index, row] of rows.entries()) {
       this.#rows.delete(from + index);
       this.#rows.set(from + index, row);
       this.#stale.delete(from + index);
     }
     let characters = 0;
-    for (const { text } of this.#rows.values()) characters += text.length;
-    for (const [position, { text }] of this.#rows) {
+    for (const row of this.#rows.values()) characters += this.#sizeOf(row);
+    for (const [position, row] of this.#rows) {
       if (this.#rows.size <= MAX_CACHED_ROWS && characters <= MAX_CACHED_CHARACTERS) return;
       if (position >= first && position <= last) continue;
       this.#rows.delete(position);
-      characters -= text.length;
+      characters -= this.#sizeOf(row);
     }
   }
 

@@ -1,5 +1,5 @@
 import { hiddenRuns } from '../../src/core/base/plainText.ts';
-import { element } from '../shared/dom.ts';
+import { element } from './dom.ts';
 
 /** Maximum marks per row; further labels become plain text, which limits the number of elements. */
 export const MOST_MARKS = 500;

@@ -1,0 +1,196 @@
+// The page that compares answers. It shows the extension's messages and requests rows, but reads no files and composes no sentences.
+import type { AnswersHead, AnswersRow, AnswersStart, AnswersTable } from '../../src/ui/answers/protocol.ts';
+import { Client } from '../shared/client.ts';
+import { button, copyButton, drawTable, element, header, icon } from '../shared/dom.ts';
+import { morph } from '../shared/morph.ts';
+import { RowFeed, type OpenParts } from '../shared/rowFeed.ts';
+import { PROMPT, Texts } from './texts.ts';
+import { VoteView, type AnswersClient } from './voteView.ts';
+
+/** Owns everything on the page: the comparison, its rows, and voting. */
+class Page {
+  readonly #client: AnswersClient;
+  readonly #words: AnswersStart['words'];
+  readonly #headContent = element('div');
+  readonly #head = element('header', { class: 'top' }, [this.#headContent]);
+  readonly #main: HTMLElement;
+  readonly #noMatch: HTMLElement;
+  readonly #feed: RowFeed<AnswersRow>;
+  readonly #vote: VoteView;
+  #length = 0;
+  #hasFilters = false;
+
+  constructor(client: AnswersClient, { words }: AnswersStart) {
+    this.#client = client;
+    this.#words = words;
+    this.#feed = new RowFeed({
+      words,
+      draw: (row, titleId, parts) => this.#drawRow(row, titleId, parts),
+      sizeOf: ({ texts }) => texts.reduce((sum, { pieces }) => sum + sizeOf(pieces), 0),
+      enterPart: PROMPT,
+      need: (range) => client.send({ type: 'need', ...range }),
+      onScroll: () => undefined,
+    });
+    this.#noMatch = element('p', { class: 'noMatch', text: words.noMatch });
+    this.#noMatch.hidden = true;
+    this.#main = element('main', {}, [
+      element('p', { class: 'spoken', text: words.keyboard }),
+      this.#noMatch,
+      this.#feed.root,
+    ]);
+    this.#vote = new VoteView(client, words);
+    document.body.replaceChildren(this.#head, this.#main, this.#vote.root);
+  }
+
+  take(message: Parameters<Parameters<AnswersClient['connect']>[0]>[0]): void {
+    if (message.type === 'head') this.#showHead(message);
+    else if (message.type === 'list') {
+      this.#feed.show(message);
+      this.#length = message.length;
+      this.#showNoMatch();
+    } else if (message.type === 'rows') this.#feed.take(message);
+    else if (message.type === 'voting') {
+      const wasVoting = !this.#vote.root.hidden;
+      this.#vote.show(message);
+      const isVoting = !this.#vote.root.hidden;
+      this.#head.hidden = this.#main.hidden = isVoting;
+      if (wasVoting && !isVoting) this.#head.querySelector<HTMLElement>('[data-key=vote]')?.focus();
+    }
+  }
+
+  #showNoMatch(): void {
+    this.#noMatch.hidden = this.#length > 0 || !this.#hasFilters;
+  }
+
+  #showHead(head: AnswersHead): void {
+    this.#hasFilters = head.filters.length > 0;
+    this.#showNoMatch();
+    morph(this.#headContent, element('div', {}, this.#drawHead(head)));
+  }
+
+  #drawHead(head: AnswersHead): HTMLElement[] {
+    const { title, notices, progress, failure, headline, table, filters } = head;
+    return [
+      element('div', { class: 'title', attributes: { 'data-key': 'title' } }, [
+        element('h1', { text: title }),
+        ...this.#drawActions(head),
+      ]),
+      element(
+        'div',
+        { class: 'notices', attributes: { 'data-key': 'notices', role: 'status' } },
+        notices.map((text) => element('p', { class: 'note', text })),
+      ),
+      ...(progress === undefined ? [] : [this.#drawProgress(progress)]),
+      ...(failure === undefined ? [] : [this.#drawFailure(failure)]),
+      element('div', { class: 'comparison', attributes: { 'data-key': 'comparison' } }, [
+        element('div', { class: 'headline', attributes: { role: 'status' } }, drawHeadline(headline)),
+        ...(table === undefined ? [] : [drawNumbers(table, this.#words.comparison)]),
+      ]),
+      ...(filters.length === 0 ? [] : [this.#drawFilters(filters)]),
+    ];
+  }
+
+  #drawActions({ canVote, summary }: AnswersHead): HTMLElement[] {
+    const { voteBlind, copySummary } = this.#words;
+    const vote = button(voteBlind, () => this.#client.send({ type: 'vote' }), {
+      class: 'secondary',
+      key: 'vote',
+    });
+    return [
+      ...(canVote ? [vote] : []),
+      ...(summary === undefined ? [] : [copyButton(summary, 'summary', copySummary, undefined, 'secondary')]),
+    ];
+  }
+
+  #drawProgress({ text, fraction }: NonNullable<AnswersHead['progress']>): HTMLElement {
+    const value = fraction === undefined ? undefined : String(fraction);
+    return element('div', { class: 'progress', attributes: { 'data-key': 'progress' } }, [
+      element('progress', { attributes: { value, max: '1', 'aria-label': text } }),
+      element('span', { class: 'note', text }),
+      button(this.#words.cancel, () => this.#client.send({ type: 'cancel' }), { class: 'secondary' }),
+    ]);
+  }
+
+  #drawFailure({ text, retry }: NonNullable<AnswersHead['failure']>): HTMLElement {
+    const drawn = element(
+      'div',
+      { class: 'failure', attributes: { 'data-key': 'failure', role: 'status' } },
+      [element('span', { text })],
+    );
+    const onRetry = () => this.#client.send({ type: 'retry' });
+    if (retry !== undefined) drawn.append(button(retry, onRetry, { class: 'secondary' }));
+    return drawn;
+  }
+
+  #drawFilters(filters: AnswersHead['filters']): HTMLElement {
+    const attributes = { 'data-key': 'filters', role: 'group', 'aria-label': this.#words.rowsToShow };
+    return element(
+      'div',
+      { class: 'filters', attributes },
+      filters.map(({ filter, words, isPressed }) =>
+        button(words, () => this.#client.send({ type: 'filter', filter }), {
+          class: 'toggle',
+          key: filter,
+          attributes: { 'aria-pressed': String(isPressed) },
+        }),
+      ),
+    );
+  }
+
+  #drawRow(row: AnswersRow, titleId: string, parts: OpenParts): HTMLElement[] {
+    const texts = new Texts(this.#words, parts, 'h3');
+    const head = element('header', { class: 'rowHead' }, [
+      element('h2', { text: row.title, attributes: { id: titleId } }),
+      texts.drawPrompt(row.prompt),
+    ]);
+    const onShow = () => this.#client.send({ type: 'showInHoldOut', row: row.row });
+    if (row.hasHoldOut)
+      head.append(button(this.#words.showInHoldOut, onShow, { class: 'link', key: 'holdOut' }));
+    return [
+      head,
+      ...texts.drawOpenPrompt(row.prompt),
+      element(
+        'div',
+        { class: 'texts' },
+        row.texts.map((text) => texts.draw(text, 'answer')),
+      ),
+    ];
+  }
+}
+
+function sizeOf(pieces: AnswersRow['texts'][number]['pieces']): number {
+  return pieces.reduce((sum, { text }) => sum + text.length, 0);
+}
+
+function drawHeadline(headline: AnswersHead['headline']): HTMLElement[] {
+  return (headline?.sentences ?? []).map((text, index) => {
+    const sentence = element('span', { text });
+    const isWarning = headline?.isWarning === true && index === 0;
+    return element('p', {}, isWarning ? [icon('warning'), sentence] : [sentence]);
+  });
+}
+
+function drawNumbers({ columns, rows }: AnswersTable, name: string): HTMLElement {
+  const heads = [element('td'), ...columns.map((column) => header(column, 'col', true))];
+  const drawn = rows.map((row) =>
+    element('tr', {}, [
+      header(row.name, 'row'),
+      ...row.cells.map((text) => element('td', { class: 'number', text })),
+      element('td', { class: 'note', text: row.note ?? '' }),
+    ]),
+  );
+  return drawTable(heads, drawn, { attributes: { 'aria-label': name } });
+}
+
+function main(): void {
+  const client: AnswersClient = new Client();
+  let page: Page | undefined;
+  client.connect((message) => {
+    if (message.type === 'start') {
+      client.remember(() => message.memory);
+      page = new Page(client, message);
+    } else page?.take(message);
+  });
+}
+
+main();

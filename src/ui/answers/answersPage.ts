@@ -1,0 +1,262 @@
+import path from 'node:path';
+import { commands, l10n, Uri, type WebviewPanel } from 'vscode';
+import { lineInHoldOut } from '../../core/answers/filesBeside.ts';
+import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
+import { COMMANDS, PANELS } from '../shared/ids.ts';
+import type { Log } from '../shared/log.ts';
+import { showInformation } from '../shared/notifications.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import {
+  isCount,
+  isOneOf,
+  isRecord,
+  isText,
+  WebviewHost,
+  WebviewPanels,
+  type RequestTable,
+} from '../shared/webview.ts';
+import { AnswersDocument, type ShownAnswers } from './answersDocument.ts';
+import { answersRow, voteTexts } from './answerRows.ts';
+import { answersHead, answersTitle, pageWords, votedText, voteEnd, voteTitle } from './answersView.ts';
+import type {
+  AnswersChoice,
+  AnswersFilter,
+  AnswersMemory,
+  AnswersMessage,
+  AnswersRequest,
+  AnswersRow,
+  AnswersVoteRow,
+} from './protocol.ts';
+import { Voting, type VoteStep } from './voting.ts';
+
+const FILTERS: readonly AnswersFilter[] = ['all', 'different', 'adapter', 'base', 'voted'];
+const VOTE_CHOICES: readonly AnswersChoice[] = ['left', 'right', 'equal'];
+const REQUESTS: Readonly<RequestTable<AnswersRequest>> = {
+  need: { generation: isCount, from: isCount, count: isCount },
+  filter: { filter: isOneOf(FILTERS) },
+  cancel: {},
+  retry: {},
+  showInHoldOut: { row: isCount },
+  vote: {},
+  choose: { row: isCount, choice: isOneOf(VOTE_CHOICES) },
+  back: {},
+  end: {},
+  discardVotes: {},
+};
+/** Limits of one message with rows; the page requests the remaining ones again. Finding differences takes milliseconds a row. */
+const MESSAGE_UNITS = 500_000;
+const MESSAGE_MS = 20;
+
+export interface AnswersPageParts {
+  extensionUri: Uri;
+  /** The script of the thread. */
+  worker: string;
+  /** The comparison that is packed with the extension. */
+  sample: string;
+  log: Pick<Log, 'error'>;
+}
+
+/** Creates the pages that compare answers, one for each file. */
+export function answersPanels(parts: AnswersPageParts): WebviewPanels<AnswersMemory, AnswersPage> {
+  return new WebviewPanels({
+    viewType: PANELS.answers,
+    memoryOf: (state) => {
+      const file = isRecord(state) ? state['file'] : undefined;
+      return isText(file) && path.isAbsolute(file) ? { file: path.normalize(file) } : undefined;
+    },
+    keyOf: ({ file }) => file,
+    create: (panel, { file }) => new AnswersPage(file, panel, parts),
+  });
+}
+
+/** Owns the page of one file of answers: answers its requests, and posts what it shows. */
+export class AnswersPage implements Disposable {
+  readonly #file: string;
+  readonly #name: string;
+  readonly #parts: AnswersPageParts;
+  readonly #store = new DisposableStore();
+  readonly #document: AnswersDocument;
+  readonly #host: WebviewHost<AnswersMessage, AnswersRequest>;
+  #filter: AnswersFilter = 'all';
+  /** Indexes of the listed rows. */
+  #listed: readonly number[] = [];
+  #generation = 0;
+  /** What was listed last. */
+  #shown: ShownAnswers | undefined;
+  #voting: Voting | undefined;
+  /** That the file changed, until the user does something; whether that dropped votes. */
+  #changed: { hadVotes: boolean } | undefined;
+
+  constructor(file: string, panel: WebviewPanel, parts: AnswersPageParts) {
+    this.#file = file;
+    this.#name = sanitizeServiceText(path.basename(file));
+    this.#parts = parts;
+    panel.title = answersTitle(this.#name);
+    this.#document = this.#store.add(new AnswersDocument(file, parts.worker, parts.log));
+    this.#host = this.#store.add(
+      new WebviewHost<AnswersMessage, AnswersRequest>(panel, {
+        page: 'answers',
+        extensionUri: parts.extensionUri,
+        title: panel.title,
+        requests: REQUESTS,
+        onReady: () => {
+          this.#host.post({ type: 'start', words: pageWords(), memory: { file } });
+          this.#postHead();
+          this.#postList(false);
+          this.#postVoting();
+        },
+        onRequest: (request) => this.#answer(request),
+        onShown: () => void this.#document.compareWithDisk(),
+        log: parts.log,
+      }),
+    );
+    this.#store.add(this.#document.onDidChange(() => this.#follow()));
+  }
+
+  dispose(): void {
+    this.#store.dispose();
+  }
+
+  async #answer(request: AnswersRequest): Promise<void> {
+    if (request.type === 'need') this.#postRows(request);
+    else if (request.type === 'showInHoldOut') await this.#showInHoldOut(request.row);
+    else if (request.type === 'cancel') this.#document.cancel();
+    else if (request.type === 'retry') await this.#document.load();
+    else if (request.type === 'filter') this.#list(request.filter);
+    else this.#vote(request);
+  }
+
+  /** Lists another version of the file. Votes on the one before are dropped. */
+  #follow(): void {
+    const { shown } = this.#document;
+    const before = this.#shown;
+    this.#shown = shown;
+    if (shown?.file !== before?.file || shown?.compared !== before?.compared) {
+      const isSame = shown !== undefined && shown.file.sha256 === before?.file.sha256;
+      if (shown === undefined) this.#changed = undefined;
+      else if (before !== undefined && !isSame)
+        this.#changed = { hadVotes: this.#voting?.tally !== undefined };
+      if (!isSame) {
+        this.#voting = undefined;
+        if (this.#filter === 'voted') this.#filter = 'all';
+      }
+      if (shown?.compared !== undefined) this.#voting ??= new Voting(shown.file, shown.compared.scores);
+      this.#select();
+      this.#postList(before !== undefined);
+      this.#postVoting();
+    }
+    this.#postHead();
+  }
+
+  #list(filter: AnswersFilter): void {
+    [this.#filter, this.#changed] = [filter, undefined];
+    this.#select();
+    this.#postHead();
+    this.#postList(false);
+  }
+
+  #select(): void {
+    const { file, compared } = this.#shown ?? {};
+    const isListed = (index: number): boolean => {
+      if (this.#filter === 'all' || compared === undefined) return true;
+      if (this.#filter === 'voted') return this.#voting?.votes.has(file?.rows[index]?.line ?? 0) === true;
+      if (this.#filter === 'different') return compared.scores[index]?.isSame === false;
+      return compared.comparison.leads[index] === this.#filter;
+    };
+    this.#listed = Array.from(file?.rows.keys() ?? []).filter(isListed);
+    this.#generation += 1;
+  }
+
+  #postList(keepsPosition: boolean): void {
+    const { length } = this.#listed;
+    this.#host.post({ type: 'list', generation: this.#generation, length, busy: false, keepsPosition });
+  }
+
+  #postRows({ generation, from, count }: AnswersRequest & { type: 'need' }): void {
+    if (generation !== this.#generation) return;
+    const endMs = performance.now() + MESSAGE_MS;
+    const rows: AnswersRow[] = [];
+    let units = 0;
+    for (const index of this.#listed.slice(from, from + count)) {
+      const row = this.#shown?.file.rows[index];
+      if (row === undefined || (rows.length > 0 && (units > MESSAGE_UNITS || performance.now() > endMs)))
+        break;
+      units += row.expected.length + row.base.length + row.adapter.length;
+      rows.push(
+        answersRow(row, this.#shown?.compared?.scores[index], {
+          vote: this.#voting?.votes.get(row.line),
+          hasHoldOut: this.#shown?.holdOut !== undefined,
+        }),
+      );
+    }
+    this.#host.post({ type: 'rows', generation, from, rows });
+  }
+
+  async #showInHoldOut(line: number): Promise<void> {
+    const { file, holdOut } = this.#shown ?? {};
+    const row = file?.rows.find((one) => one.line === line);
+    if (row === undefined || holdOut === undefined) return;
+    const found = await lineInHoldOut(holdOut, row.messages);
+    if (found === undefined) {
+      const name = sanitizeServiceText(path.basename(holdOut));
+      void showInformation(l10n.t('{0} doesn’t have this prompt.', name));
+    } else
+      await commands.executeCommand(COMMANDS.previewDataset, Uri.file(holdOut), undefined, { row: found });
+  }
+
+  #vote(
+    request: Exclude<AnswersRequest, { type: 'need' | 'filter' | 'cancel' | 'retry' | 'showInHoldOut' }>,
+  ): void {
+    const voting = this.#voting;
+    if (voting === undefined) return;
+    this.#changed = undefined;
+    const before = voting.step;
+    let said: string | undefined;
+    if (request.type === 'vote') voting.begin();
+    else if (request.type === 'back') voting.back();
+    else if (request.type === 'discardVotes') voting.discard();
+    else if (request.type === 'end') voting.end();
+    else {
+      if (before?.kind !== 'row' || !voting.choose(request.row, request.choice)) return;
+      said = votedText(request.choice, before.at, voting);
+    }
+    this.#postVoting(said);
+    if (voting.step === undefined) this.#list(voting.tally === undefined ? 'all' : 'voted');
+    else this.#postHead();
+  }
+
+  #postVoting(said?: string): void {
+    const voting = this.#voting;
+    const step = voting?.step;
+    this.#host.post({
+      type: 'voting',
+      row: voting && step?.kind === 'row' ? this.#voteRow(voting, step) : undefined,
+      end: voting && step?.kind === 'end' ? voteEnd(voting) : undefined,
+      said,
+    });
+  }
+
+  #voteRow(
+    voting: Voting,
+    { index, left, choice, at }: VoteStep & { kind: 'row' },
+  ): AnswersVoteRow | undefined {
+    const row = this.#shown?.file.rows[index];
+    return row && { ...voteTexts(row, left), ...voteTitle(at, voting), choice, canGoBack: at > 0 };
+  }
+
+  #postHead(): void {
+    const { problem, progress } = this.#document;
+    this.#host.post(
+      answersHead({
+        name: this.#name,
+        isSample: this.#file === this.#parts.sample,
+        changed: this.#changed,
+        ...{ problem, progress },
+        shown: this.#shown,
+        filter: this.#filter,
+        voteRows: this.#voting?.total ?? 0,
+        tally: this.#voting?.tally,
+      }),
+    );
+  }
+}

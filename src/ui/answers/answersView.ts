@@ -1,0 +1,369 @@
+import { l10n } from 'vscode';
+import type { LeftOut, Side } from '../../core/answers/answerRow.ts';
+import { MAX_BYTES, MAX_ROWS, type AnswersFile } from '../../core/answers/answersFile.ts';
+import type { BySide, Chance, Comparison, Measure } from '../../core/answers/comparison.ts';
+import { MAX_CODE_POINTS } from '../../core/answers/chrf.ts';
+import type { Choice, VoteTally } from '../../core/answers/votes.ts';
+import { refusalSentence } from '../shared/datasetTexts.ts';
+import { compact, formatCount, formatRows } from '../shared/format.ts';
+import { TERMS } from '../shared/terms.ts';
+import type { AnswersDocument, ShownAnswers } from './answersDocument.ts';
+import type { AnswersFilter, AnswersHead, AnswersTable, AnswersVoteRow, AnswersWord } from './protocol.ts';
+import type { Voting } from './voting.ts';
+
+/** The page's own texts. */
+export function pageWords(): Record<AnswersWord, string> {
+  return {
+    feed: l10n.t('Answers'),
+    rowsLoading: TERMS.loading,
+    noMatch: l10n.t('No matching rows'),
+    keyboard: l10n.t('Arrow keys: move. Enter: complete prompt.'),
+    comparison: l10n.t('Comparison'),
+    rowsToShow: l10n.t('Rows to show'),
+    voteBlind: l10n.t('Vote Blind'),
+    copySummary: l10n.t('Copy Summary'),
+    cancel: TERMS.cancel,
+    prompt: l10n.t('Prompt'),
+    showMore: l10n.t('Show More'),
+    showLess: l10n.t('Show Less'),
+    emptyText: l10n.t('(empty)'),
+    showInHoldOut: l10n.t('Show in Hold-out'),
+    left: CHOICES.left,
+    right: CHOICES.right,
+    equal: CHOICES.equal,
+    back: l10n.t('Back'),
+    end: l10n.t('End'),
+    expected: NAMES.expected,
+    showExpected: l10n.t('Show Expected'),
+    hideExpected: l10n.t('Hide Expected'),
+    voteKeyboard: l10n.t(
+      'Left and right arrow: that answer. Down arrow or Space: equal. Backspace: back. E: expected answer. Esc: end.',
+    ),
+    showRows: l10n.t('Show Rows'),
+    discardVotes: l10n.t('Discard Votes'),
+  };
+}
+
+/** The names of the texts of a row. */
+export const NAMES: Readonly<Record<Side | 'expected', string>> = {
+  expected: l10n.t('Expected'),
+  base: l10n.t('Base model'),
+  adapter: l10n.t('Adapter'),
+};
+
+/** The user's choices, as buttons name them. */
+export const CHOICES: Readonly<Record<Choice, string>> = {
+  left: l10n.t('Left'),
+  right: l10n.t('Right'),
+  equal: l10n.t('Equal'),
+};
+
+const FILTERS: Readonly<Record<AnswersFilter, string>> = {
+  all: l10n.t('All'),
+  different: l10n.t('Different'),
+  adapter: l10n.t('Adapter closer'),
+  base: l10n.t('Base closer'),
+  voted: l10n.t('Voted'),
+};
+
+export function answersTitle(fileName: string): string {
+  return l10n.t('Answers: {0}', fileName);
+}
+
+/** What is known of a file and its comparison. */
+export interface AnswersFacts {
+  name: string;
+  /** Whether it is the comparison that is packed with the extension. */
+  isSample: boolean;
+  /** That the file changed, and whether that dropped votes. */
+  changed: { hadVotes: boolean } | undefined;
+  problem: AnswersDocument['problem'];
+  progress: AnswersDocument['progress'];
+  shown: ShownAnswers | undefined;
+  filter: AnswersFilter;
+  /** Rows that can be voted on. */
+  voteRows: number;
+  tally: VoteTally | undefined;
+}
+
+/** Everything above the rows. */
+export function answersHead(facts: AnswersFacts): AnswersHead {
+  const { name, isSample, changed, problem, progress, shown, filter, voteRows, tally } = facts;
+  const isEmpty = shown?.file.rows.length === 0;
+  const comparison = isEmpty ? undefined : shown?.compared?.comparison;
+  return {
+    type: 'head',
+    title: shown === undefined ? name : l10n.t('{0} · {1}', name, formatRows(shown.file.rows.length)),
+    notices: compact(
+      isSample &&
+        l10n.t('A real, tiny adapter: 80 rows of sums. It learned the form of the answers, not to add.'),
+      changed && changedNotice(name, changed.hadVotes),
+      ...(shown === undefined ? [] : fileNotices(name, shown)),
+      tally && votesSentence(tally),
+    ),
+    progress: progress && { ...progress, text: progressText(name, progress.fraction) },
+    failure:
+      problem === undefined ? (isEmpty ? { text: noAnswers(name) } : undefined) : problemOf(name, problem),
+    headline: comparison && headlineOf(comparison),
+    table: comparison && tableOf(comparison),
+    filters: comparison === undefined ? [] : filterButtons(filter, tally !== undefined),
+    canVote: voteRows > 0,
+    summary: comparison && summaryOf(comparison, tally),
+  };
+}
+
+function progressText(name: string, fraction: number | undefined): string {
+  return fraction === undefined
+    ? l10n.t('Reading {0}…', name)
+    : l10n.t('Comparing, {0}%…', Math.floor(fraction * 100));
+}
+
+function problemOf(
+  name: string,
+  problem: NonNullable<AnswersFacts['problem']>,
+): NonNullable<AnswersHead['failure']> {
+  if (problem === 'cancelled')
+    return { text: l10n.t('The comparison was canceled.'), retry: TERMS.compareAnswers };
+  if (problem === 'failed')
+    return { text: l10n.t('The answers couldn’t be compared. See the log for details.'), retry: TERMS.retry };
+  return { text: refusalSentence(name, problem) };
+}
+
+function filterButtons(pressed: AnswersFilter, hasVotes: boolean): AnswersHead['filters'] {
+  return (Object.keys(FILTERS) as AnswersFilter[])
+    .filter((filter) => filter !== 'voted' || hasVotes)
+    .map((filter) => ({ filter, words: FILTERS[filter], isPressed: filter === pressed }));
+}
+
+/** What a comparison says above its rows. */
+function headlineOf(comparison: Comparison): NonNullable<AnswersHead['headline']> {
+  const { rows, failed, same, isProbablyInactive, measure, chance, cutOff, shortened } = comparison;
+  if (isProbablyInactive) {
+    const [equal, all] = [formatCount(same), formatRows(rows - failed)];
+    return {
+      isWarning: true,
+      sentences: [l10n.t('Both models gave the same answer in {0} of {1}.', equal, all), INACTIVE],
+    };
+  }
+  return {
+    isWarning: false,
+    sentences: compact(
+      leadSentence(comparison),
+      chanceSentence(chance, measure),
+      measure === 'closer' && l10n.t('Closer isn’t the same as better: read the rows or vote.'),
+      comparison.isOftenCutOff &&
+        l10n.t('The answers were cut off in {0}: raise the limit of tokens.', formatRows(cutOff.rows)),
+      thinkingSentence(comparison.isMostlyThinking),
+      shortened > 0 &&
+        l10n.t(
+          'In {0}, only the first {1} characters were compared.',
+          formatRows(shortened),
+          formatCount(MAX_CODE_POINTS),
+        ),
+      failed > 0 && l10n.t('{0} not compared: the program reported an error.', formatRows(failed)),
+    ),
+  };
+}
+
+const INACTIVE = l10n.t('The adapter probably wasn’t active: check the model names and how it was loaded.');
+
+function leadSentence({ measure, ahead, equal, exact }: Comparison): string {
+  const [adapter, base, others] = [formatRows(ahead.adapter), formatCount(ahead.base), formatCount(equal)];
+  switch (measure) {
+    case 'exact':
+      return l10n.t(
+        'Adapter exactly right in {0}, base model in {1}, both in {2}.',
+        formatRows(exact.adapter),
+        formatCount(exact.base),
+        formatCount(exact.both),
+      );
+    case 'fields':
+      return l10n.t(
+        'Adapter had more fields right in {0}, base model in {1}, {2} equal.',
+        adapter,
+        base,
+        others,
+      );
+    case 'closer':
+      return l10n.t(
+        'Adapter closer to the expected answer in {0}, base model in {1}, {2} about equal.',
+        adapter,
+        base,
+        others,
+      );
+  }
+}
+
+function chanceSentence(chance: Chance, measure: Measure): string {
+  if (chance.kind === 'too-few') return l10n.t('Too few rows to tell.');
+  const p = percentOf(chance.p);
+  if (chance.kind === 'likely')
+    return l10n.t('That can be chance: such a difference comes up in {0} of comparisons.', p);
+  switch (measure) {
+    case 'exact':
+      return l10n.t(
+        'If neither were right more often, a difference this large would come up in {0} of comparisons.',
+        p,
+      );
+    case 'fields':
+      return l10n.t(
+        'If neither had more fields right, a difference this large would come up in {0} of comparisons.',
+        p,
+      );
+    case 'closer':
+      return l10n.t(
+        'If neither were closer, a difference this large would come up in {0} of comparisons.',
+        p,
+      );
+  }
+}
+
+/** Rounds a probability to two digits, and at most one decimal. */
+function percentOf(p: number): string {
+  if (p < 0.001) return '< 0.1%';
+  return l10n.t('{0}%', formatCount(Math.round(p * (p < 0.1 ? 1_000 : 100)) / (p < 0.1 ? 10 : 1)));
+}
+
+function thinkingSentence({ base, adapter }: Comparison['isMostlyThinking']): string | undefined {
+  if (base && adapter) return l10n.t('Thinking fills most answers of both models.');
+  if (base) return l10n.t('Thinking fills most answers of the base model.');
+  return adapter ? l10n.t('Thinking fills most answers of the adapter.') : undefined;
+}
+
+/** Undefined if the adapter was probably inactive: numbers would only mislead. */
+function tableOf(comparison: Comparison): AnswersTable | undefined {
+  const { exact, validJson, medianCharacters: median, cutOff, isProbablyInactive } = comparison;
+  if (isProbablyInactive) return undefined;
+  const row = (name: string, of: BySide, note?: string) => ({
+    name,
+    cells: [formatCount(of.base), formatCount(of.adapter)],
+    note,
+  });
+  return {
+    columns: [NAMES.base, NAMES.adapter],
+    rows: compact(
+      row(l10n.t('Exact answer'), exact),
+      validJson && row(l10n.t('Valid JSON'), validJson),
+      row(
+        l10n.t('Characters (median)'),
+        { base: Math.round(median.base), adapter: Math.round(median.adapter) },
+        l10n.t('expected: {0}', formatCount(Math.round(median.expected))),
+      ),
+      row(l10n.t('Cut off'), cutOff),
+    ),
+  };
+}
+
+/** What isn't shown. */
+function fileNotices(name: string, { file, expectedRows }: ShownAnswers): string[] {
+  const { rows, leftOut, cutBy, isBeingWritten } = file;
+  const count = formatCount(rows.length);
+  return compact(
+    isBeingWritten &&
+      (expectedRows === undefined
+        ? l10n.t('{0} is being written: {1} so far.', name, formatRows(rows.length))
+        : l10n.t('{0} is being written: {1} of {2}.', name, count, formatRows(expectedRows))),
+    leftOutSentence(leftOut),
+    cutBy === 'rows' && l10n.t('Only the first {0} are shown.', formatRows(MAX_ROWS)),
+    cutBy === 'bytes' && l10n.t('Only the first {0} MB are shown.', formatCount(MAX_BYTES / 2 ** 20)),
+  );
+}
+
+function leftOutSentence(leftOut: AnswersFile['leftOut']): string | undefined {
+  const all = Object.values(leftOut).reduce((sum, count) => sum + count, 0);
+  if (all === 0) return undefined;
+  const reasons = (Object.keys(REASONS) as LeftOut[]).flatMap((reason) => {
+    const count = leftOut[reason] ?? 0;
+    return count === 0 ? [] : [REASONS[reason](formatCount(count))];
+  });
+  return l10n.t('{0} left out: {1}.', formatRows(all), reasons.join(', '));
+}
+
+const REASONS: Readonly<Record<LeftOut, (count: string) => string>> = {
+  'no-expected': (count) => l10n.t('{0} without an expected answer', count),
+  'no-messages': (count) => l10n.t('{0} without messages', count),
+  'no-base': (count) => l10n.t('{0} without an answer of the base model', count),
+  'no-adapter': (count) => l10n.t('{0} without an answer of the adapter', count),
+  'not-json': (count) => l10n.t('{0} not JSON', count),
+  'too-long': (count) => l10n.t('{0} too long', count),
+};
+
+function noAnswers(name: string): string {
+  return l10n.t('{0} has no answers. Each line needs messages, expected, base and adapter.', name);
+}
+
+function changedNotice(name: string, hadVotes: boolean): string {
+  return hadVotes
+    ? l10n.t('{0} changed; shown again. Your votes were discarded.', name)
+    : l10n.t('{0} changed; shown again.', name);
+}
+
+function votesSentence({ adapter, base, equal }: VoteTally): string {
+  return l10n.t(
+    'You preferred the adapter in {0}, the base model in {1}; {2} equal.',
+    formatRows(adapter),
+    formatCount(base),
+    formatCount(equal),
+  );
+}
+
+/** What screen readers say after a vote. @param at its position in the session */
+export function votedText(choice: Choice, at: number, { limit }: Pick<Voting, 'limit'>): string {
+  return l10n.t('{0}. {1} of {2}.', CHOICES[choice], formatCount(at + 1), formatCount(limit));
+}
+
+/** The title above a row to vote on. */
+export function voteTitle(
+  at: number,
+  { limit, total }: Pick<Voting, 'limit' | 'total'>,
+): Pick<AnswersVoteRow, 'title' | 'note'> {
+  return {
+    title: l10n.t('{0} of {1}', formatCount(at + 1), formatCount(limit)),
+    note: l10n.t('{0} of {1} that differ', formatCount(limit), formatRows(total)),
+  };
+}
+
+export function voteEnd({ isUnfinished, more, tally }: Pick<Voting, 'isUnfinished' | 'more' | 'tally'>) {
+  const further = more > 0 ? l10n.t('{0} More', formatCount(more)) : undefined;
+  return {
+    text: tally === undefined ? '' : votesText(tally),
+    more: isUnfinished ? l10n.t('Continue') : further,
+  };
+}
+
+function votesText(tally: VoteTally): string {
+  const { chance } = tally;
+  const odds =
+    chance.kind === 'too-few'
+      ? l10n.t('Too few rows to tell.')
+      : l10n.t(
+          'If you had no preference, such a difference would come up in {0} of sessions.',
+          percentOf(chance.p),
+        );
+  return [votesSentence(tally), odds].join(' ');
+}
+
+/** The comparison as Markdown: counts only. */
+function summaryOf(comparison: Comparison, tally: VoteTally | undefined): string {
+  const table = tableOf(comparison);
+  const rows = formatRows(comparison.rows);
+  const cells = (parts: readonly string[]) => `| ${parts.join(' | ')} |`;
+  return `${compact(
+    headlineOf(comparison).sentences.join('\n'),
+    table &&
+      [
+        cells(['', ...table.columns]),
+        cells(['---', ...table.columns.map(() => '---:')]),
+        ...table.rows.map((row) => cells([compact(row.name, row.note).join(', '), ...row.cells])),
+      ].join('\n'),
+    tally && votesText(tally),
+    table && l10n.t('Method: {0}, exact sign test, {1}', METHODS[comparison.measure], rows),
+  ).join('\n\n')}\n`;
+}
+
+const METHODS: Readonly<Record<Measure, string>> = {
+  exact: l10n.t('exact answers'),
+  fields: l10n.t('equal fields'),
+  // The name of a metric, its longest n-gram and its beta.
+  closer: 'chrF2 (6, 2)',
+};

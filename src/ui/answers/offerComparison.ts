@@ -1,0 +1,62 @@
+import * as vscode from 'vscode';
+import { isAnswersLine } from '../../core/answers/answerRow.ts';
+import { isAnswersFile } from '../../core/answers/answersFile.ts';
+import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
+import { COMMANDS, CONTEXT_KEYS } from '../shared/ids.ts';
+import { inBackground, type Log } from '../shared/log.ts';
+import { setting } from '../shared/settings.ts';
+import { urisOf } from '../shared/tabs.ts';
+import { TERMS } from '../shared/terms.ts';
+
+/** A script may save many rows a second. */
+const SETTLE_MS = 200;
+
+/** Offers to compare the files of answers that are open: above their first line, and beside their tabs instead of what is for datasets. */
+export class ComparisonOffers implements vscode.CodeLensProvider, Disposable {
+  readonly #store = new DisposableStore();
+  #settling: NodeJS.Timeout | undefined;
+  #known = '[]';
+
+  constructor(log: Pick<Log, 'error'>) {
+    const { languages, window, workspace } = vscode;
+    const update = () => {
+      clearTimeout(this.#settling);
+      this.#settling = setTimeout(() => inBackground(log, this.#update()), SETTLE_MS);
+    };
+    for (const one of [
+      languages.registerCodeLensProvider({ language: 'jsonl', scheme: 'file' }, this),
+      window.tabGroups.onDidChangeTabs(update),
+      workspace.onDidSaveTextDocument(update),
+      // A change that leaves the document clean means that it was reloaded.
+      workspace.onDidChangeTextDocument(({ document }) => {
+        if (document.languageId === 'jsonl' && !document.isDirty) update();
+      }),
+    ])
+      this.#store.add(one);
+    inBackground(log, this.#update());
+  }
+
+  provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
+    if (!setting('codeLens', document.uri) || !isAnswersLine(document.lineAt(0).text)) return [];
+    const { uri } = document;
+    const command = { title: TERMS.compareAnswers, command: COMMANDS.compareAnswers, arguments: [uri] };
+    return [new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), command)];
+  }
+
+  dispose(): void {
+    clearTimeout(this.#settling);
+    this.#store.dispose();
+  }
+
+  async #update(): Promise<void> {
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+    const paths = tabs.flatMap(urisOf).flatMap(({ scheme, fsPath }) => (scheme === 'file' ? [fsPath] : []));
+    const files = [...new Set(paths)].filter((path) => /\.(jsonl|ndjson)$/i.test(path));
+    const haveAnswers = await Promise.all(files.map((file) => isAnswersFile(file)));
+    const found = files.filter((_, index) => haveAnswers[index]);
+    const known = JSON.stringify(found);
+    if (known === this.#known || this.#store.disposed) return;
+    this.#known = known;
+    await vscode.commands.executeCommand('setContext', CONTEXT_KEYS.answersFiles, found);
+  }
+}

@@ -1,0 +1,116 @@
+import type { AnswersFile } from '../../core/answers/answersFile.ts';
+import type { RowScores } from '../../core/answers/scores.ts';
+import type { Side } from '../../core/answers/answerRow.ts';
+import {
+  leftSide,
+  tallyVotes,
+  VOTE_ROWS,
+  voteOf,
+  voteOrder,
+  type Choice,
+  type Vote,
+  type Votes,
+  type VoteTally,
+} from '../../core/answers/votes.ts';
+
+/** What the page shows while the user votes. */
+export type VoteStep =
+  { kind: 'row'; index: number; left: Side; choice: Choice | undefined; at: number } | { kind: 'end' };
+
+/** Owns the votes on one version of a file, which nothing stores, and the row that is voted on. */
+export class Voting {
+  readonly #sha256: string;
+  readonly #rows: AnswersFile['rows'];
+  readonly #order: readonly number[];
+  /** By the line of the row. */
+  readonly #votes = new Map<number, Vote>();
+  #limit: number;
+  /** A position in the order; at the limit, all rows have been shown. Undefined while the user doesn't vote. */
+  #at: number | undefined;
+
+  constructor({ sha256, rows }: Pick<AnswersFile, 'sha256' | 'rows'>, scores: readonly RowScores[]) {
+    this.#sha256 = sha256;
+    this.#rows = rows;
+    this.#order = voteOrder(sha256, rows, scores);
+    this.#limit = Math.min(VOTE_ROWS, this.total);
+  }
+
+  get votes(): Votes {
+    return this.#votes;
+  }
+
+  /** Undefined without votes. */
+  get tally(): VoteTally | undefined {
+    return this.#votes.size === 0 ? undefined : tallyVotes(this.#votes.values());
+  }
+
+  /** The rows that can be voted on. */
+  get total(): number {
+    return this.#order.length;
+  }
+
+  /** The rows of this session. */
+  get limit(): number {
+    return this.#limit;
+  }
+
+  /** The rows that the next `begin` adds; 0 if this session has rows without a vote, or all have one. */
+  get more(): number {
+    return this.#firstOpen() < this.#limit ? 0 : Math.min(VOTE_ROWS, this.total - this.#limit);
+  }
+
+  /** Whether rows of this session have no vote. */
+  get isUnfinished(): boolean {
+    return this.#firstOpen() < this.#limit;
+  }
+
+  /** Undefined while the user doesn't vote. */
+  get step(): VoteStep | undefined {
+    const at = this.#at;
+    if (at === undefined) return undefined;
+    const index = at < this.#limit ? this.#order[at] : undefined;
+    const line = index === undefined ? undefined : this.#rows[index]?.line;
+    if (index === undefined || line === undefined) return { kind: 'end' };
+    const left = leftSide(this.#sha256, line);
+    const vote = this.#votes.get(line);
+    const choices = (['left', 'right', 'equal'] as const).filter((choice) => voteOf(choice, left) === vote);
+    return { kind: 'row', index, left, choice: choices[0], at };
+  }
+
+  /** Shows the first row without a vote; if each has one, adds more. */
+  begin(): void {
+    this.#limit += this.more;
+    this.#at = this.#firstOpen();
+  }
+
+  /** @param line of the shown row; a vote on another one comes too late */
+  choose(line: number, choice: Choice): boolean {
+    const { step } = this;
+    if (step?.kind !== 'row' || this.#rows[step.index]?.line !== line) return false;
+    this.#votes.set(line, voteOf(choice, step.left));
+    this.#at = step.at + 1;
+    return true;
+  }
+
+  back(): void {
+    if (this.#at !== undefined) this.#at = Math.max(0, this.#at - 1);
+  }
+
+  /** Shows what the votes say; then, or without votes, the rows. */
+  end(): void {
+    this.#at = this.step?.kind === 'row' && this.#votes.size > 0 ? this.#limit : undefined;
+  }
+
+  discard(): void {
+    this.#votes.clear();
+    this.#limit = Math.min(VOTE_ROWS, this.total);
+    this.#at = undefined;
+  }
+
+  /** The position of the first row of the session without a vote, or its end. */
+  #firstOpen(): number {
+    const shown = this.#order.slice(0, this.#limit);
+    const open = shown.findIndex((index) => !this.#votes.has(this.#rows[index]?.line ?? 0));
+    return open === -1 ? this.#limit : open;
+  }
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FrameLocator, Locator } from 'playwright-core';
+import type { Workbench } from './workbench.ts';
+
+/** A row of a file of answers: the expected one, and those of both models. */
+export function answers(
+  prompt: string,
+  expected: string,
+  base: string,
+  adapter: string,
+  more: object = {},
+): string {
+  const messages = [{ role: 'user', content: prompt }];
+  return `${JSON.stringify({ messages, expected, base, adapter, ...more })}\n`;
+}
+
+/** The page that compares answers in the active editor. */
+export class AnswersPage {
+  readonly #workbench: Workbench;
+  readonly frame: FrameLocator;
+
+  constructor(workbench: Workbench) {
+    this.#workbench = workbench;
+    this.frame = workbench.webview('panel');
+  }
+
+  /** Opens the page of a file from the explorer. */
+  async open(fileName: string): Promise<void> {
+    const explorer = await this.#workbench.sideBar.explorer();
+    await explorer.chooseInContextMenu(fileName, 'Compare Answers…');
+    await this.title(fileName).waitFor();
+  }
+
+  title(text: string | RegExp): Locator {
+    return this.frame.locator('h1').filter({ hasText: text });
+  }
+
+  button(name: string): Locator {
+    return this.frame.getByRole('button', { name, exact: true });
+  }
+
+  row(line: number): Locator {
+    const title = this.frame.getByRole('heading', { name: `Row ${line.toLocaleString('en')}`, exact: true });
+    return this.frame.locator('article').filter({ has: title });
+  }
+
+  /** The numbers of the rows in the page, from the top. */
+  async rowNumbers(): Promise<number[]> {
+    const titles = await this.frame.locator('article h2').allTextContents();
+    return titles.map((title) => Number(title.replace(/\D/g, '')));
+  }
+
+  /** The sentences of the headline. */
+  headline(): Promise<string[]> {
+    return this.frame.locator('.headline p').allTextContents();
+  }
+
+  /** The cells of the table, row by row. */
+  async table(): Promise<string[][]> {
+    const rows = await this.frame.locator('tbody tr').all();
+    return Promise.all(rows.map((row) => row.locator('th, td').allInnerTexts()));
+  }
+
+  /** What the live regions say. */
+  async said(): Promise<string[]> {
+    const regions = await this.frame.locator('[role=status]').allTextContents();
+    return regions.filter((text) => text !== '');
+  }
+
+  async waitUntilSaid(text: string): Promise<void> {
+    const region = this.frame.locator('[role=status]').filter({ hasText: text });
+    await region.first().waitFor({ state: 'attached' });
+  }
+
+  /** Waits until exactly these rows are in the page. */
+  async waitForRows(lines: readonly number[]): Promise<void> {
+    const wanted = lines.join();
+    for (let attempt = 0; attempt < 300 && (await this.rowNumbers()).join() !== wanted; attempt++)
+      await sleep(50);
+    assert.deepEqual(await this.rowNumbers(), lines);
+  }
+
+  focused(): Locator {
+    return this.frame.locator(':focus');
+  }
+
+  /** Waits for the title of the row that is voted on. */
+  async waitForVote(title: string): Promise<void> {
+    await this.frame.locator('.voting h1').getByText(title, { exact: true }).waitFor();
+  }
+}
