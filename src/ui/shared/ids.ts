@@ -3,7 +3,6 @@ export const UNLISTED_COMMANDS = {
   showDatasetProblems: 'fineTuning.showDatasetProblems',
   loadMoreRuns: 'fineTuning.loadMoreRuns',
   openWebsite: 'fineTuning.openWebsite',
-  draftModelCard: 'fineTuning.draftModelCard',
 } as const;
 
 /** All registered commands; a test compares them with package.json, and lists the IDs that others rely on. */
@@ -35,6 +34,7 @@ export const COMMANDS = {
   downloadAdapter: 'fineTuning.downloadAdapter',
   cancelDownload: 'fineTuning.cancelDownload',
   inspectAdapter: 'fineTuning.inspectAdapter',
+  draftModelCard: 'fineTuning.draftModelCard',
   cancelUpload: 'fineTuning.cancelUpload',
   resolveSubmission: 'fineTuning.resolveSubmission',
   checkSubmission: 'fineTuning.checkSubmission',
