@@ -95,7 +95,7 @@ function submissionStores(
   const journal = disposables.add(
     new Journal(path.join(storage, 'submissions'), {
       onUnreadable: unreadable.of('submission'),
-      onDecided: (file) => log.info(`record-not-read: ${path.basename(file)}`),
+      onHarmless: (file) => log.info(`record-not-read: ${path.basename(file)}`),
       hints: new SubmissionHints(state),
     }),
   );

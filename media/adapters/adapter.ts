@@ -11,7 +11,7 @@ import { Client } from '../shared/client.ts';
 import { button, element, icon, keepFocus } from '../shared/dom.ts';
 import { drawFacts, drawFiles, drawNotes, drawVerdict } from './overview.ts';
 import { drawPicture } from './picture.ts';
-import { drawRecipes } from './recipes.ts';
+import { drawBlocks, drawRecipes, revealBlock } from './recipes.ts';
 
 type Words = AdapterPageState['words'];
 
@@ -27,6 +27,7 @@ class Page {
   readonly #overview = element('div', { class: 'overview' });
   readonly #picture = element('section', { class: 'picture' });
   readonly #recipes = element('section', { class: 'recipes' });
+  readonly #publishing = element('section', { class: 'publishing' });
   readonly #files = element('section', { class: 'files' });
   readonly #work: Readonly<Record<AdapterWork['kind'], HTMLElement>> = {
     measure: element('div', { class: 'work' }),
@@ -41,16 +42,21 @@ class Page {
 
   constructor() {
     this.#tool = this.#client.remembered?.tool;
-    const sections = [this.#verdict, this.#overview, this.#picture, this.#recipes, this.#files];
-    document.body.replaceChildren(this.#notice, element('main', {}, [this.#heading, ...sections]));
+    const main = element('main', {}, [
+      ...[this.#heading, this.#verdict, this.#overview, this.#picture],
+      ...[this.#recipes, this.#publishing, this.#files],
+    ]);
+    document.body.replaceChildren(this.#notice, main);
     this.#client.connect((message) => {
       if (message.type === 'page') this.#show(message);
+      else if (message.type === 'reveal') revealBlock(this.#recipes, message.purpose);
       else this.#showWork(message);
     });
   }
 
   #show(page: AdapterPageState): void {
-    const { words, fileName, file, notice, status, verdict, sections, picture, recipes, files } = page;
+    const { words, fileName, file, notice, status, verdict, sections, picture, recipes, publishing, files } =
+      page;
     this.#words = words;
     this.#heading.textContent = fileName;
     this.#client.remember(() => ({ file, tool: this.#tool }));
@@ -79,6 +85,15 @@ class Page {
       this.#work.measure,
     ]);
     this.#draw(this.#recipes, recipes, (one) => this.#drawRecipes(one, words, file));
+    this.#draw(this.#publishing, publishing, (one) => [
+      heading(one.title),
+      drawNotes(one.notes, words),
+      ...drawBlocks(one.title, one.blocks, words),
+      button(one.draft, () => this.#client.send({ type: 'draftCard' }), {
+        class: 'secondary',
+        key: one.draft,
+      }),
+    ]);
     this.#draw(this.#files, files, (one) => [heading(one.title), ...drawFiles(one)]);
     if (status !== undefined) {
       this.#busy = undefined;

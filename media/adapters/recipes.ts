@@ -1,4 +1,4 @@
-import type { AdapterPageState, AdapterTool } from '../../src/ui/adapters/protocol.ts';
+import type { AdapterBlock, AdapterPageState, AdapterTool } from '../../src/ui/adapters/protocol.ts';
 import { button, element } from '../shared/dom.ts';
 import { copyOf, drawNotes } from './overview.ts';
 
@@ -55,11 +55,12 @@ export function drawRecipes(
   return [list, ...panels];
 }
 
-function drawPanel({ tool, name, warnings, blocks, notes }: AdapterTool, words: Words): HTMLElement {
-  const commands = blocks.map(({ title, text, hint }) =>
-    element('div', {}, [
+/** Draws commands and code to copy. @param name what they are for */
+export function drawBlocks(name: string, blocks: readonly AdapterBlock[], words: Words): HTMLElement[] {
+  return blocks.map(({ purpose, title, text, hint }) =>
+    element('div', { attributes: { 'data-purpose': purpose } }, [
       element('div', { class: 'blockHead' }, [
-        element('h3', { text: title }),
+        element('h3', { text: title, attributes: { tabindex: '-1' } }),
         copyOf(`${name}, ${title}`, text, words, 'secondary'),
       ]),
       element('pre', { attributes: { tabindex: '0', role: 'group', 'aria-label': title } }, [
@@ -68,10 +69,27 @@ function drawPanel({ tool, name, warnings, blocks, notes }: AdapterTool, words: 
       ...(hint === undefined ? [] : [element('p', { class: 'note', text: hint })]),
     ]),
   );
+}
+
+/** Shows the block with a purpose, of the shown tool if that has it; without one, the beginning of the recipes. */
+export function revealBlock(recipes: HTMLElement, purpose: string): void {
+  const blocks = [...recipes.querySelectorAll<HTMLElement>('[data-purpose]')].filter(
+    ({ dataset }) => dataset['purpose'] === purpose,
+  );
+  const panelOf = (block: HTMLElement) => block.closest<HTMLElement>('[role=tabpanel]');
+  const block = blocks.find((one) => panelOf(one)?.hidden === false) ?? blocks[0];
+  const panel = block && panelOf(block);
+  if (panel?.hidden === true) document.getElementById(panel.getAttribute('aria-labelledby') ?? '')?.click();
+  const heading = block?.querySelector('h3') ?? recipes.querySelector('h2');
+  heading?.scrollIntoView({ block: 'start' });
+  heading?.focus({ preventScroll: true });
+}
+
+function drawPanel({ tool, name, warnings, blocks, notes }: AdapterTool, words: Words): HTMLElement {
   const attributes = { role: 'tabpanel', id: `panel-${tool}`, 'aria-labelledby': `tab-${tool}` };
   return element('div', { class: 'panel', attributes }, [
     ...(warnings.length > 0 ? [drawNotes(warnings, words)] : []),
-    ...commands,
+    ...drawBlocks(name, blocks, words),
     ...(notes.length > 0 ? [drawNotes(notes, words)] : []),
   ]);
 }

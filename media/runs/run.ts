@@ -37,13 +37,11 @@ function drawContent(section: RunPageSection): HTMLElement[] {
     case 'timeline':
       return [element('ol', {}, section.entries.map(drawEntry))];
     case 'facts':
-      return [
-        element('dl', {}, section.facts.flatMap(drawFact)),
-        ...(section.note === undefined ? [] : [drawNote(section.note)]),
-      ];
+      return [drawFacts(section.facts), ...(section.note === undefined ? [] : [drawNote(section.note)])];
     case 'adapter':
       return [
         element('p', { text: section.text }),
+        ...(section.facts.length === 0 ? [] : [drawFacts(section.facts)]),
         ...section.downloads.map(drawDownload),
         ...section.files.map(drawFile),
       ];
@@ -58,6 +56,10 @@ function drawEntry({ key, state, name, when, iso, notes }: RunPageEntry): HTMLEl
       : element('time', { text: when, attributes: { datetime: iso } }),
     ...notes.map((text) => element('span', { class: 'note', text })),
   ]);
+}
+
+function drawFacts(facts: readonly RunPageFact[]): HTMLElement {
+  return element('dl', {}, facts.flatMap(drawFact));
 }
 
 function drawFact({ key, name, value, buttons }: RunPageFact): HTMLElement[] {

@@ -1,4 +1,5 @@
 // `npm run workflows`: checks the files in .github/workflows, and runs what CI runs on Linux in a fresh clone. With --check, only checks.
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -57,8 +58,18 @@ async function loadChecker(): Promise<Checker> {
   return (await import(pathToFileURL(outfile).href)) as Checker;
 }
 
+/** What shellcheck says of a script; nothing where it isn't installed. The workflows have npm scripts only. */
+function shellProblems(script: string): string[] {
+  const { stdout, error } = spawnSync('shellcheck', ['--format=gcc', script], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  return error === undefined ? stdout.split('\n').filter((line) => line !== '') : [];
+}
+
 async function main(): Promise<void> {
   const found = (await Promise.all(WORKFLOWS.map(diagnose))).flat();
+  found.push(...shellProblems('.ci/run'));
   for (const one of found) console.error(one);
   if (found.length > 0) process.exitCode = 1;
   if (found.length > 0 || process.argv.includes('--check')) return;

@@ -159,6 +159,8 @@ export const workspace = {
   isTrusted: true,
   getWorkspaceFolder: () => undefined,
   asRelativePath: (path: string) => path.split('/').at(-1) ?? path,
+  /** The text of an unsaved document is recorded once it is shown. */
+  openTextDocument: (document: unknown) => Promise.resolve(document),
   createFileSystemWatcher: (pattern: RelativePattern) => {
     const changed = new EventEmitter<undefined>();
     const watcher: WatcherStandIn = {
@@ -181,10 +183,15 @@ export class Uri {
   readonly scheme: string;
   readonly path: string;
   readonly fsPath: string;
-  constructor(path: string, scheme = 'file') {
+  readonly fragment: string;
+  constructor(path: string, scheme = 'file', fragment = '') {
     this.scheme = scheme;
     this.path = path;
     this.fsPath = path;
+    this.fragment = fragment;
+  }
+  with({ fragment }: { fragment: string }): Uri {
+    return new Uri(this.path, this.scheme, fragment);
   }
   toString(): string {
     return `${this.scheme}://${this.path}`;
@@ -366,6 +373,7 @@ export const window = {
     activeTabGroup: {} as { activeTab?: { input: unknown } },
     onDidChangeTabs: tabsChanged.event,
   },
+  showTextDocument: (document: unknown) => Promise.resolve(void executed.push(['show', document])),
   showInformationMessage: say,
   showWarningMessage: say,
   showErrorMessage: say,

@@ -82,6 +82,8 @@ describe('adapter page', () => {
       ] as const) {
         await page.recipe(tool).click();
         await page.recipePanel.getByText(text).first().waitFor();
+        const compares = page.recipePanel.getByRole('heading', { name: 'Compare with the base model' });
+        assert.equal(await compares.count(), tool === 'Ollama' ? 0 : 1, tool);
         await workbench.screenshot(`adapter-recipe-${tool.replace(/\W+/g, '-').toLowerCase()}`);
       }
       await page.recipe('vLLM').click();
@@ -115,6 +117,18 @@ describe('adapter page', () => {
       await page.button('Unpack').waitFor({ state: 'detached' });
       await page.recipePanel.getByText(file('lora-2')).first().waitFor();
       await workbench.screenshot('adapter-unpacked');
+    });
+
+    it('drafts a model card in an unsaved editor, beside a README.md that stays as it is', async () => {
+      await page.frame.getByText('hf auth login').waitFor();
+      await page.button('Draft Model Card').click();
+      await workbench.editors.waitForLine('library_name: peft');
+      await workbench.editors.waitForLine('base_model: "meta-llama/Llama-3.1-8B-Instruct"');
+      await workbench.dialogs.waitForToast('The folder has a README.md.');
+      await workbench.screenshot('adapter-model-card');
+      await workbench.clearNotifications();
+      assert.equal(await readFile(path.join(file('lora-2'), 'README.md'), 'utf8'), '# A tutor\n');
+      await workbench.editors.closeAll();
     });
 
     it('opens one page per file, and restores its state when shown again', async () => {
@@ -271,6 +285,15 @@ describe('adapter page', () => {
       await workbench.screenshot('adapter-narrow');
       await page.frame.locator('.recipes').scrollIntoViewIfNeeded();
       await workbench.screenshot('adapter-narrow-recipes');
+      await workbench.page.setViewportSize({ width: 660, height: 900 });
+      await page.assertFits();
+      for (const [name, part] of [
+        ['compare', page.frame.getByRole('heading', { name: 'Compare with the base model' })],
+        ['publishing', page.frame.locator('.publishing')],
+      ] as const) {
+        await part.scrollIntoViewIfNeeded();
+        await workbench.screenshot(`adapter-narrow-${name}`);
+      }
       await workbench.page.setViewportSize({ width: 1400, height: 900 });
     });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AdapterPage } from './adapterPage.ts';
@@ -165,8 +165,13 @@ describe('the run page', () => {
       await page.button('Submit Again…').and(page.frame.locator(':focus')).waitFor();
     });
 
-    it('downloads the adapter, shows how it was verified, and whether its file is gone', async () => {
-      const adapters = vscode.file('adapters');
+    const adapters = () => vscode.file('adapters');
+    const downloaded = async (): Promise<string> => {
+      const [name = ''] = (await readdir(adapters())).filter((one) => !one.startsWith('.'));
+      return path.join(adapters(), name);
+    };
+
+    it('downloads the adapter, and shows how it was verified', async () => {
       const place = async (): Promise<number[]> =>
         await page.button('Submit Again…').evaluate((one) => {
           const { offsetLeft, offsetTop } = one as unknown as { offsetLeft: number; offsetTop: number };
@@ -176,13 +181,15 @@ describe('the run page', () => {
       assert.ok(before.every((pixels) => pixels > 0));
       await page.button('Download Adapter…').click();
       await workbench.quickInput.waitForTitle(/Choose a Folder/);
-      await workbench.quickInput.choosePath(`${adapters}/`);
+      await workbench.quickInput.choosePath(`${adapters()}/`);
       await page
         .section('Adapter')
         .getByText(/^Verified: /)
         .waitFor({ timeout: 30_000 });
-      const [name = ''] = (await readdir(adapters)).filter((one) => !one.startsWith('.'));
-      await page.section('Adapter').getByText(path.join(adapters, name), { exact: true }).waitFor();
+      await page
+        .section('Adapter')
+        .getByText(await downloaded(), { exact: true })
+        .waitFor();
       await page
         .section('Adapter')
         .getByText(/^SHA-256: [\da-f]{64}/)
@@ -192,7 +199,32 @@ describe('the run page', () => {
       assert.deepEqual(await place(), before, 'what costs money does not slide under the pointer');
       await workbench.clearNotifications();
       await workbench.screenshot('run-page-downloaded');
-      await rename(path.join(adapters, name), vscode.file('adapter-elsewhere.zip'));
+    });
+
+    it('leads to the script that compares it with the base model, and to the answers beside the dataset', async () => {
+      const [holdOut, answers] = ['rows.holdout.jsonl', 'rows.holdout.answers.jsonl'].map((name) =>
+        vscode.file(name),
+      ) as [string, string];
+      assert.equal(await page.button('Compare Answers').count(), 0);
+      await writeFile(holdOut, ROW);
+      await writeFile(answers, '');
+      const adapter = new AdapterPage(workbench);
+      await page.button('How to compare it with the base model').click();
+      await adapter.waitForVerdict('Sandbox: nothing was trained');
+      const heading = adapter.frame.getByRole('heading', { name: 'Compare with the base model' });
+      await heading.and(adapter.focused()).waitFor();
+      assert.ok(((await heading.boundingBox())?.y ?? 900) < 600, 'it is in view');
+      await adapter.recipePanel.getByText(`rows = "${holdOut}"`).waitFor();
+      await workbench.screenshot('adapter-compare');
+      await page.tabs.first().click();
+      await page.button('Compare Answers').waitFor();
+      await workbench.screenshot('run-page-compare');
+      await rm(holdOut);
+      await rm(answers);
+    });
+
+    it('shows whether the file of its adapter is gone', async () => {
+      await rename(await downloaded(), vscode.file('adapter-elsewhere.zip'));
       await rename(vscode.file('rows.jsonl'), vscode.file('moved.jsonl'));
       await workbench.editors.open(vscode.file('moved.jsonl'));
       await page.tabs.first().click();

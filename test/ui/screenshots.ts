@@ -5,6 +5,7 @@ import path from 'node:path';
 import { zipOf } from '../helpers/adapters/support.ts';
 import { trainedAdapter } from './adapterFiles.ts';
 import { AdapterPage } from './adapterPage.ts';
+import { AnswersPage } from './answersPage.ts';
 import { Preview } from './preview.ts';
 import { RunPage } from './runPage.ts';
 import { chooseClockSpeed, enterSandbox } from './sandbox.ts';
@@ -142,5 +143,12 @@ describe('screenshots for the README', () => {
     // Pressing "Measure" scrolled down.
     await page.frame.getByRole('heading', { level: 1 }).scrollIntoViewIfNeeded();
     await take('adapter');
+    await workbench.editors.closeAll();
+  });
+
+  it('comparison page', async () => {
+    await workbench.runCommand('Fine-Tuning: Open Sample Comparison');
+    await new AnswersPage(workbench).row(1).waitFor();
+    await take('comparison');
   });
 });

@@ -1,7 +1,23 @@
 import path from 'node:path';
-import { isLora, isPath } from './fit.ts';
-import { baseChangeOf, type AdapterConfig } from './peftConfig.ts';
-import type { AdapterReport, LoraPair } from './report.ts';
+import { compareScripts, HOLD_OUT } from './compareRecipe.ts';
+import { isLora } from './fit.ts';
+import { POWERSHELL, pythonString, SH, wslPath, type Shell } from './quoting.ts';
+import {
+  BASE_MODEL,
+  canCompare,
+  CLASSES,
+  factsOf,
+  generatesText,
+  isChangedByPeft,
+  leavesBase,
+  nameOf,
+  repositoryOf,
+  USERNAME,
+  VLLM_DEFAULT_RANK,
+  type Facts,
+  type RecipePlace,
+} from './recipeFacts.ts';
+import type { AdapterReport } from './report.ts';
 
 const TOOLS = ['peft', 'vllm', 'llamacpp', 'ollama'] as const;
 /** A program that loads adapters. */
@@ -18,7 +34,10 @@ export type BlockPurpose =
   | 'convert'
   | 'run'
   | 'modelfile'
-  | 'create';
+  | 'create'
+  | 'compare'
+  | 'hub-login'
+  | 'hub-upload';
 
 export interface RecipeBlock {
   purpose: BlockPurpose;
@@ -45,18 +64,9 @@ export interface Recipes {
   /** Shown before the commands of every tool: if ignored, the commands work but the model answers incorrectly. */
   notes: readonly RecipeNote[];
   tools: readonly Recipe[];
+  /** Commands that publish it on the Hugging Face Hub. */
+  hub: readonly RecipeBlock[];
 }
-
-/** Where the unpacked adapter is, and the system that its commands are for. */
-export interface RecipePlace {
-  /** Absolute path of the folder with `adapter_config.json`. */
-  folder: string;
-  /** As in `process.platform`: `win32` gets PowerShell commands, all others POSIX shell commands. */
-  platform: string;
-}
-
-/** The facts that rules and commands depend on. */
-type Facts = ReturnType<typeof factsOf>;
 
 interface Rule {
   refuses?: readonly Tool[];
@@ -71,6 +81,8 @@ interface Rule {
 const NOT_PEFT: readonly Tool[] = ['vllm', 'llamacpp', 'ollama'];
 /** Tools that read the adapter's files directly; for Ollama it is merged with PEFT. */
 const READERS: readonly Tool[] = ['vllm', 'llamacpp'];
+/** Tools that can answer with and without the adapter. */
+const COMPARING: readonly Tool[] = ['peft', 'vllm', 'llamacpp'];
 /** The only modules that vLLM accepts fully saved: classifier heads (vllm-project/vllm vllm/lora/peft_helper.py). */
 const VLLM_SAVED: readonly string[] = ['classifier', 'score'];
 
@@ -134,20 +146,19 @@ const RULES = {
   'model-name': { notes: ['vllm'] },
   'base-unknown': { notes: TOOLS, when: ({ base }) => base === BASE_MODEL },
   'ollama-template': { notes: ['ollama'] },
+  /** What training changed besides the adapter stays when the adapter is switched off. */
+  'compare-changed-base': {
+    notes: ['peft'],
+    when: (facts) => generatesText(facts) && !leavesBase(facts),
+  },
+  'compare-in-peft': { notes: ['ollama'], when: canCompare },
+  'compare-unseen-rows': { notes: COMPARING, when: canCompare },
+  'compare-sends-nothing': { notes: COMPARING, when: canCompare },
 } satisfies Readonly<Record<string, Rule>>;
 
 /** The ID of a rule that applies to an adapter and a tool. */
 export type RecipeNote = keyof typeof RULES;
 
-/** Tasks (huggingface/peft src/peft/auto.py) and their classes (huggingface/transformers docs model_doc/auto.md). */
-const CLASSES: Readonly<Record<string, string>> = {
-  CAUSAL_LM: 'AutoModelForCausalLM',
-  SEQ_2_SEQ_LM: 'AutoModelForSeq2SeqLM',
-  SEQ_CLS: 'AutoModelForSequenceClassification',
-  TOKEN_CLS: 'AutoModelForTokenClassification',
-  QUESTION_ANS: 'AutoModelForQuestionAnswering',
-  FEATURE_EXTRACTION: 'AutoModel',
-};
 const GENERATE = `
 messages = [{"role": "user", "content": "PROMPT"}]
 inputs = tokenizer.apply_chat_template(
@@ -156,12 +167,15 @@ inputs = tokenizer.apply_chat_template(
 outputs = model.generate(**inputs, max_new_tokens=200)
 print(tokenizer.decode(outputs[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True))`;
 
-const BASE_MODEL = 'BASE_MODEL';
-const PLACEHOLDERS: readonly string[] = [BASE_MODEL, 'NUM_LABELS', 'PROMPT', 'LLAMA_CPP', 'BASE.gguf'];
-/** `MaxLoRARanks` in vllm/config/lora.py, without 1 (not in all versions), and the default of `max_lora_rank`. */
-const VLLM_RANKS: readonly number[] = [8, 16, 32, 64, 128, 256, 320, 512];
-const VLLM_DEFAULT_RANK = 16;
-
+const PLACEHOLDERS: readonly string[] = [
+  BASE_MODEL,
+  'NUM_LABELS',
+  'PROMPT',
+  'LLAMA_CPP',
+  'BASE.gguf',
+  HOLD_OUT,
+  USERNAME,
+];
 /** Returns commands that load an adapter in each tool, with paths quoted for the platform's shell. */
 export function recipesOf(report: AdapterReport, place: RecipePlace): Recipes {
   const facts = factsOf(report, place);
@@ -181,36 +195,7 @@ export function recipesOf(report: AdapterReport, place: RecipePlace): Recipes {
       notes: by('notes'),
     };
   });
-  return { notes: notesOf(({ isGeneral }) => isGeneral), tools };
-}
-
-function factsOf({ config, weights }: AdapterReport, { folder, platform }: RecipePlace) {
-  const { baseModel = '', revision = '', taskType = '' } = config ?? {};
-  const isBaseKnown = isPlain(baseModel) && !isPath(baseModel);
-  const isAssumed = !Object.hasOwn(CLASSES, taskType.toUpperCase());
-  const pairs = weights?.pairs ?? [];
-  // vLLM checks all ranks in the config, even those that no module uses.
-  const ranks = [weights?.maxRank ?? 0, config?.rank ?? 0, ...Object.values(config?.rankPattern ?? {})];
-  const rank = ranks.reduce((most, one) => Math.max(most, one), 0);
-  return {
-    config,
-    weights,
-    pairs,
-    folder,
-    isWindows: platform === 'win32',
-    task: isAssumed ? 'CAUSAL_LM' : taskType.toUpperCase(),
-    /** The config has no known task, so text generation is assumed. */
-    isAssumed,
-    base: isBaseKnown ? baseModel : BASE_MODEL,
-    revision: isBaseKnown && isPlain(revision) ? revision : undefined,
-    /** PEFT refuses embeddings that have another number of rows than the base. */
-    tokens: weights?.embeddingRows,
-    change: config && baseChangeOf(config),
-    correction: scaleCorrection(config, pairs),
-    rank,
-    /** The smallest sufficient value; undefined if there is none. */
-    vllmRank: VLLM_RANKS.find((allowed) => allowed >= rank),
-  };
+  return { notes: notesOf(({ isGeneral }) => isGeneral), tools, hub: blocks.hub };
 }
 
 /**
@@ -221,9 +206,21 @@ function factsOf({ config, weights }: AdapterReport, { folder, platform }: Recip
  * `--lora-scaled`, commas and colons end a file name, so the command runs in the adapter's folder.
  * Ollama: ollama/ollama docs/import.mdx; it refuses ADAPTER, so the adapter is merged.
  */
-function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> {
-  const { config, folder, isWindows, task, base, tokens, revision, change, correction, rank, vllmRank } =
-    facts;
+function blocksOf(facts: Facts): Readonly<Record<Tool | 'hub', readonly RecipeBlock[]>> {
+  const {
+    config,
+    folder,
+    holdOut,
+    isWindows,
+    task,
+    base,
+    tokens,
+    revision,
+    change,
+    correction,
+    rank,
+    vllmRank,
+  } = facts;
   const paths = isWindows ? path.win32 : path.posix;
   const own = isWindows ? POWERSHELL : SH;
   const { quote } = own;
@@ -260,12 +257,20 @@ function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> 
   // aLoRA acts on some tokens only, repeated layers share weights, and not all other types can be merged.
   const isMergeable = config?.peftType?.toUpperCase() === 'LORA' && !config.isAlora && !config.repeatsLayers;
   const isScaled = correction !== 1 && correction !== 'none';
+  const scripts = compareScripts({
+    ...{ base, name, loading: loading(', dtype="auto", device_map="auto"') },
+    scale: correction === 'none' ? 1 : correction,
+    holdOut: { here: holdOut, vllm: holdOut !== undefined && isWindows ? wslPath(holdOut) : holdOut },
+  });
+  const compare = (tool: keyof typeof scripts) =>
+    canCompare(facts) ? [python('compare', scripts[tool])] : [];
 
   return {
     peft: [
       shell('install', [`${interpreter} -m pip install -U peft transformers accelerate${quantizer}`]),
       generatesText(facts) ? python('load-and-run', [...loadForUse, GENERATE]) : python('load', loadForUse),
       ...(isMergeable ? [python('merge', merge)] : []),
+      ...compare('peft'),
     ],
     vllm: [
       sh('serve', [
@@ -280,6 +285,7 @@ function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> 
         '-H "Content-Type: application/json"',
         `-d '{"model":"${name}","messages":[{"role":"user","content":"PROMPT"}]}'`,
       ]),
+      ...compare('vllm'),
     ],
     llamacpp: [
       shell('install', [
@@ -300,6 +306,7 @@ function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> 
         ],
         folder,
       ),
+      ...compare('llamacpp'),
     ],
     ollama: [
       shell('install', [
@@ -315,6 +322,17 @@ function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> 
       block('modelfile', 'FROM ./model.gguf'),
       shell('create', [`ollama create ${name.toLowerCase()} -f Modelfile`], merged),
       shell('run', [`ollama run ${name.toLowerCase()}`]),
+    ],
+    // huggingface/huggingface_hub docs/source/en/guides/cli.md. Apart: the first one asks for what is typed or pasted next.
+    hub: [
+      shell('hub-login', ['hf auth login']),
+      shell('hub-upload', [
+        `hf upload ${repositoryOf(folder)} ${quote(folder)} .`,
+        '--private',
+        '--include adapter_config.json',
+        '--include adapter_model.safetensors',
+        '--include README.md',
+      ]),
     ],
   };
 }
@@ -335,88 +353,4 @@ function block(purpose: BlockPurpose, text: string): RecipeBlock {
 /** The short form of `--lora-modules` can't contain commas and is split at each equals sign. */
 function loraModule(name: string, folder: string): string {
   return /[=,]/.test(folder) ? JSON.stringify({ name, path: folder }) : `${name}=${folder}`;
-}
-
-/** Whether a name needs no quoting: not an option, and nothing special to a shell or Python. */
-function isPlain(name: string): boolean {
-  return /^\w[\w./-]*$/.test(name);
-}
-
-function generatesText({ task }: { task: string }): boolean {
-  return task === 'CAUSAL_LM';
-}
-
-function isChangedByPeft({ change }: Pick<Facts, 'change'>): boolean {
-  return change === 'repeated' || change === 'quantized';
-}
-
-/** Returns a name for the adapter, derived from its folder. */
-function nameOf(folder: string): string {
-  const text = folder.split(/[\\/]/).findLast((part) => part !== '') ?? '';
-  const plain = text
-    .replace(/[^A-Za-z0-9._-]+/g, '-')
-    .replace(/^[^A-Za-z0-9]+|(?<![^A-Za-z0-9])[^A-Za-z0-9]+$/g, '');
-  return plain === '' ? 'adapter' : plain.slice(0, 64);
-}
-
-/**
- * Returns the factor for a tool that scales every module by one alpha / rank. It isn't 1 with rsLoRA
- * (alpha / √rank) or with another alpha (`alpha_pattern`); 'none' if no single factor fits all modules.
- */
-function scaleCorrection(config: AdapterConfig | undefined, pairs: readonly LoraPair[]): number | 'none' {
-  if (config?.alpha === undefined) return 1;
-  const common = config.alpha;
-  // The tool treats 0 as missing, so there is nothing to multiply.
-  if (common === 0) return pairs.every(({ alpha }) => alpha === 0) ? 1 : 'none';
-  const corrections = new Set(
-    pairs.map(({ alpha = NaN, rank }) =>
-      Number(((alpha / common) * (config.useRslora ? Math.sqrt(Math.max(rank, 1)) : 1)).toFixed(6)),
-    ),
-  );
-  const [only = 1] = corrections;
-  return corrections.size > 1 || Number.isNaN(only) ? 'none' : only;
-}
-
-/** Quotes a text so that a program reads it unchanged. */
-type Quote = (text: string) => string;
-
-/** One word of a POSIX shell. */
-const posixWord: Quote = (text) =>
-  /^[\w@%+:,./-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`;
-
-/** One word of PowerShell, which also treats typographic quotation marks as quotes. */
-const powershellWord: Quote = (text) =>
-  /^[A-Za-z0-9_:./\\][\w:./\\-]*$/.test(text) ? text : `'${text.replace(/['\u2018-\u201b]/g, '$&$&')}'`;
-
-/** A string literal of Python. */
-const pythonString: Quote = (text) => {
-  const escaped = text
-    .replaceAll('\\', '\\\\')
-    .replaceAll('"', '\\"')
-    .replaceAll('\n', '\\n')
-    .replaceAll('\r', '\\r')
-    .replace(/[\p{Cc}\u2028\u2029]/gu, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
-  return `"${escaped}"`;
-};
-
-interface Shell {
-  quote: Quote;
-  /** Joins the lines of one command. */
-  joint: string;
-  /** Changes to a folder, even on another drive. */
-  cd: string;
-}
-
-const SH: Readonly<Shell> = { quote: posixWord, joint: ' \\\n  ', cd: 'cd' };
-const POWERSHELL: Readonly<Shell> = {
-  quote: powershellWord,
-  joint: ' `\n  ',
-  cd: 'Set-Location -LiteralPath',
-};
-
-/** Returns the WSL path of a Windows folder, assuming the default mount point. */
-function wslPath(folder: string): string {
-  const drive = /^([A-Za-z]):[\\/]/.exec(folder);
-  const path = folder.replaceAll('\\', '/');
-  return drive === null ? path : `/mnt/${(drive[1] ?? '').toLowerCase()}${path.slice(2)}`;
 }

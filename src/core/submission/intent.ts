@@ -77,7 +77,10 @@ const settlement = v.variant('kind', [
   v.object({ kind: v.literal('discarded'), at: moment }),
 ]);
 
-/** The content of a journal file. */
+/**
+ * The content of a journal file. A version that doesn't know a field loses it when it writes the record again: one that
+ * money rests on needs the next `version`, whose records earlier versions leave alone.
+ */
 export const intentSchema = v.object({
   version: v.literal(1),
   /** The Idempotency-Key of every attempt, and the file name. */

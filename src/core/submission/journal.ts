@@ -86,7 +86,7 @@ export class Journal implements Disposable {
     this.#directory = directory;
     this.#folder = new JournalFolder(directory, (id) => this.isOwned(id), {
       onUnreadable: ignore,
-      onDecided: ignore,
+      onHarmless: ignore,
       readAgainMs: 4 * inUseAgainMs,
       ...options,
     });

@@ -24,8 +24,8 @@ export interface FolderContent {
 export interface FolderOptions {
   /** Called once with the path of each file that cannot be read as an intent or receipt. */
   onUnreadable: (file: string) => void;
-  /** Called instead if its submission is known to be settled or refused. */
-  onDecided: (file: string) => void;
+  /** Called instead if that is no reason to alarm: its submission is settled or refused, or a later version's own. */
+  onHarmless: (file: string) => void;
   /** What is known of submissions whose records cannot be read. */
   hints?: SubmissionHints;
   /** When a record in use is read again. */
@@ -183,10 +183,12 @@ export class JournalFolder implements Disposable {
         // Its owner may have written it again meanwhile.
         found = await readJournalFile(file);
       }
+      // An open one of a later version, of which not even the bytes are known, may be for any dataset.
+      const isUnknown = found.kind === 'later' && found.key === undefined && !found.isDecided;
       if (found.kind === 'later') {
         if (found.key !== undefined) later.push(found.key);
-        // A window that owns it is of the later version, and reports what becomes of it.
-        if (found.isDecided || !(await this.#isOwnedNow(id))) this.#report({ file }, found.isDecided);
+        // What becomes of it is for the later version to say, which another window may run.
+        if (!isUnknown) this.#report({ file }, true);
       }
       if (found.kind === 'intent' && isSettled(found.intent))
         this.#receipts.set(file, { stamp: receiptStamp, receipt: found.intent });
@@ -194,8 +196,6 @@ export class JournalFolder implements Disposable {
         const decision = await decisionAbout(this.#directory, found.intent);
         open.push(decision === 'closing' ? withClosing(found.intent) : found.intent);
       }
-      // An open one of a later version, of which not even the bytes are known, may be for any dataset.
-      const isUnknown = found.kind === 'later' && found.key === undefined && !found.isDecided;
       if (found.kind !== 'foreign' && !isUnknown) return;
       if (isUnknown && (await this.#isOwnedNow(id))) state = 'owned';
     } catch (error) {
@@ -221,10 +221,10 @@ export class JournalFolder implements Disposable {
     return records.filter((record) => !isDecided(record));
   }
 
-  #report({ file }: { file: string }, isDecided: boolean): void {
+  #report({ file }: { file: string }, isHarmless: boolean): void {
     if (this.#reported.has(file)) return;
     this.#reported.add(file);
-    if (isDecided) this.#options.onDecided(file);
+    if (isHarmless) this.#options.onHarmless(file);
     else this.#options.onUnreadable(file);
   }
 }

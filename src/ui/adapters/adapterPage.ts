@@ -29,7 +29,9 @@ import {
   type WorkEnd,
 } from './adapterPageView.ts';
 import { adapterPicture } from './adapterPicture.ts';
-import { adapterRecipes } from './adapterRecipes.ts';
+import { adapterPublishing, adapterRecipes } from './adapterRecipes.ts';
+import type { AdapterRun } from './adapterRun.ts';
+import { draftModelCard } from './draftModelCard.ts';
 import type { AdapterMessage, AdapterPageState, AdapterRequest, AdapterWork } from './protocol.ts';
 
 /** Minimum time between progress updates. */
@@ -38,6 +40,7 @@ const REQUESTS: Readonly<RequestTable<AdapterRequest>> = {
   reload: {},
   measure: {},
   cancel: {},
+  draftCard: {},
   unpack: { elsewhere: isBoolean },
 };
 
@@ -47,6 +50,8 @@ export interface AdapterPageParts {
   extensionUri: Uri;
   /** The script of the worker that inspects and measures. */
   worker: string;
+  /** Returns what is known of the run that a file is from. */
+  runOf: (file: string) => Promise<AdapterRun | undefined>;
   log: Pick<Log, 'error'>;
   /** Replaced by tests. */
   core?: Partial<typeof CORE>;
@@ -71,6 +76,7 @@ interface Known {
   problem?: 'missing' | 'failed';
   report?: AdapterReport;
   measurements?: Measurements;
+  run?: AdapterRun | undefined;
   /** Where the archive is, or would be, unpacked; undefined for other adapters. */
   place?: UnpackedPlace;
   /** How the file on disk differs from what is shown. */
@@ -89,6 +95,9 @@ export class AdapterPage implements Disposable {
   #work: AdapterWork | undefined;
   #fingerprint: string | undefined;
   #reading = new AbortController();
+  #whenRead: Promise<void>;
+  /** The purpose of the block that the page is to show next. */
+  #revealing = '';
   #working: AbortController | undefined;
   #watchesFolder = false;
 
@@ -114,7 +123,21 @@ export class AdapterPage implements Disposable {
       }),
     );
     this.#store.add(watchFile(file, () => this.check()));
-    void this.#reload();
+    this.#whenRead = this.#reload();
+  }
+
+  /** Scrolls to the block with this purpose once the adapter is read; empty for the top. */
+  reveal(purpose: string): void {
+    this.#revealing = purpose;
+    this.#draw();
+  }
+
+  /** Drafts a model card, once the adapter is read. */
+  async draftCard(): Promise<void> {
+    await this.#whenRead;
+    const { report, run } = this.#known;
+    if (report !== undefined && isPublishable(report))
+      await draftModelCard(report, this.#folderOf(report), run?.termsUrls ?? []);
   }
 
   /** Compares the file on disk with the shown version, and reads a file that has appeared since. */
@@ -124,7 +147,7 @@ export class AdapterPage implements Disposable {
     const found = await fingerprintOf(this.#file);
     if (this.#known.report !== report || this.#store.disposed) return;
     if (report === undefined) {
-      if (found !== undefined) await this.#reload();
+      if (found !== undefined) await (this.#whenRead = this.#reload());
       return;
     }
     const change = found === this.#fingerprint ? undefined : found === undefined ? 'missing' : 'changed';
@@ -145,7 +168,8 @@ export class AdapterPage implements Disposable {
 
   async #answer(request: AdapterRequest): Promise<void> {
     const { report } = this.#known;
-    if (request.type === 'reload') await this.#reload();
+    if (request.type === 'reload') await (this.#whenRead = this.#reload());
+    else if (request.type === 'draftCard') await this.draftCard();
     else if (request.type === 'cancel') this.#working?.abort();
     else if (report === undefined) return;
     else if (request.type === 'measure') await this.#measure(report);
@@ -181,13 +205,21 @@ export class AdapterPage implements Disposable {
   async #read(signal: AbortSignal): Promise<Known> {
     this.#fingerprint = await fingerprintOf(this.#file);
     if (this.#fingerprint === undefined) return { problem: 'missing' };
-    const report = await this.#inspect(this.#file, signal);
+    const [report, run] = await Promise.all([this.#inspect(this.#file, signal), this.#runOf()]);
     if (report.container === 'folder' && !this.#watchesFolder && !this.#store.disposed) {
       this.#watchesFolder = true;
       this.#store.add(watchFile(this.#file, () => this.check(), 'its-files'));
     }
-    if (report.verdict.code !== 'adapter' || !isPacked(report)) return { report };
-    return { report, place: await this.#unpackedPlace(report) };
+    if (report.verdict.code !== 'adapter' || !isPacked(report)) return { report, run };
+    return { report, run, place: await this.#unpackedPlace(report) };
+  }
+
+  /** Never rejects: without its run, only less is filled in. */
+  #runOf(): Promise<AdapterRun | undefined> {
+    return this.#parts.runOf(this.#file).catch((error: unknown) => {
+      this.#parts.log.error('adapter-run', error);
+      return undefined;
+    });
   }
 
   #inspect(file: string, signal?: AbortSignal): Promise<AdapterReport> {
@@ -273,11 +305,21 @@ export class AdapterPage implements Disposable {
   }
 
   #draw(): void {
-    if (this.#host.isReady) this.#host.post(this.#page());
+    if (!this.#host.isReady) return;
+    const page = this.#page();
+    this.#host.post(page);
+    if (this.#revealing === '' || page.recipes === undefined) return;
+    this.#host.post({ type: 'reveal', purpose: this.#revealing });
+    this.#revealing = '';
+  }
+
+  /** The folder that tools load the adapter from, which may not exist yet. */
+  #folderOf(report: AdapterReport): string {
+    return adapterFolder(report, this.#known.place?.folder ?? report.file);
   }
 
   #page(): AdapterPageState {
-    const { report, problem, measurements, place, change } = this.#known;
+    const { report, problem, measurements, place, run, change } = this.#known;
     const notice = change && diskSentence(this.#name, change);
     const page = {
       type: 'page',
@@ -289,14 +331,20 @@ export class AdapterPage implements Disposable {
     if (report === undefined) return { ...page, status: pageStatus(this.#name, problem) };
     const { verdict, weights, config } = report;
     const canMeasure = measurements === undefined && change !== 'missing';
-    const folder = adapterFolder(report, place?.folder ?? report.file);
-    const recipes = () => recipesOf(report, { folder, platform: process.platform });
+    const head = { ...page, ...adapterOverview(report, measurements) };
+    const picture = weights?.pairs.length ? adapterPicture(weights, measurements, canMeasure) : undefined;
+    if (verdict.code !== 'adapter') return { ...head, picture };
+    const folder = this.#folderOf(report);
+    const recipes = recipesOf(report, { folder, platform: process.platform, holdOut: run?.holdOut });
     return {
-      ...page,
-      ...adapterOverview(report, measurements),
-      picture: weights?.pairs.length ? adapterPicture(weights, measurements, canMeasure) : undefined,
-      recipes:
-        verdict.code === 'adapter' ? adapterRecipes(recipes(), config?.baseModel, folder, place) : undefined,
+      ...head,
+      picture,
+      recipes: adapterRecipes(recipes, config?.baseModel, folder, place),
+      publishing: isPublishable(report) ? adapterPublishing(recipes) : undefined,
     };
   }
+}
+
+function isPublishable({ verdict, config }: AdapterReport): boolean {
+  return verdict.code === 'adapter' && config !== undefined;
 }

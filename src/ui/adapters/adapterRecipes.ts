@@ -9,7 +9,13 @@ import type {
 } from '../../core/adapters/recipes.ts';
 import { compact } from '../shared/format.ts';
 import type { UnpackedPlace } from './adapterPlace.ts';
-import type { AdapterNote, AdapterRecipes, AdapterTool } from './protocol.ts';
+import type {
+  AdapterBlock,
+  AdapterNote,
+  AdapterPublishing,
+  AdapterRecipes,
+  AdapterTool,
+} from './protocol.ts';
 
 /** Product names, which are not translated. */
 const TOOLS: Readonly<Record<Tool, string>> = {
@@ -47,6 +53,23 @@ export function adapterRecipes(
   };
 }
 
+/** How to publish the adapter. */
+export function adapterPublishing({ hub }: Recipes): AdapterPublishing {
+  return {
+    title: l10n.t('Publish on the Hugging Face Hub'),
+    notes: [
+      {
+        severity: 'info',
+        text: l10n.t(
+          'This makes the adapter available to others if the repository is public. Check the license of the base model.',
+        ),
+      },
+    ],
+    blocks: hub.map(blockOf),
+    draft: l10n.t('Draft Model Card'),
+  };
+}
+
 /** @param baseModel the base model's name in the config */
 export function adapterTool(recipe: Recipe, baseModel: string | undefined): AdapterTool {
   const { tool, refusal, blocks, warnings, notes } = recipe;
@@ -70,9 +93,10 @@ export function adapterTool(recipe: Recipe, baseModel: string | undefined): Adap
   };
 }
 
-function blockOf({ purpose, shell, text, placeholders }: RecipeBlock): AdapterTool['blocks'][number] {
+function blockOf({ purpose, shell, text, placeholders }: RecipeBlock): AdapterBlock {
   const title = PURPOSES[purpose];
   return {
+    purpose,
     title: shell === undefined ? title : `${title} (${shell})`,
     text,
     hint: placeholders.length === 0 ? undefined : l10n.t('Replace first: {0}', placeholders.join(', ')),
@@ -90,6 +114,9 @@ const PURPOSES: Readonly<Record<BlockPurpose, string>> = {
   run: l10n.t('Run'),
   modelfile: l10n.t('Modelfile, in the merged folder'),
   create: l10n.t('Create the model'),
+  compare: l10n.t('Compare with the base model'),
+  'hub-login': l10n.t('Log in'),
+  'hub-upload': l10n.t('Upload'),
 };
 
 /** Common obstacles and how to avoid them. */
@@ -123,5 +150,9 @@ export function noteSentences(tool: string, baseModel = ''): Readonly<Record<Rec
     'same-base': l10n.t('Use exactly the base model it was trained on; others give wrong answers.'),
     'same-template': l10n.t('Use the chat template and roles from training.'),
     'ollama-template': l10n.t('If answers look wrong, set TEMPLATE in the Modelfile.'),
+    'compare-changed-base': l10n.t('Switched off, this adapter doesn’t leave the published base model.'),
+    'compare-in-peft': l10n.t('Compare in PEFT: Ollama’s base model is usually quantized differently.'),
+    'compare-unseen-rows': l10n.t('Use rows that weren’t trained on.'),
+    'compare-sends-nothing': l10n.t('Nothing is sent by this extension.'),
   };
 }

@@ -2,25 +2,36 @@ import * as vscode from 'vscode';
 import { lazy } from '../../core/base/async.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
+import type { AdapterPage } from './adapterPage.ts';
 
-/** Registers the adapter page and the command that opens it. */
+/** Registers the adapter page and the commands that open it. */
 export function activateAdapters(services: Services): void {
   const { context, disposables, dist, downloads, log, commands, sessions } = services;
+  const runOf = async (file: string) => (await import('./adapterRun.ts')).adapterRun(services, file);
   const panels = lazy(async () => {
     const { adapterPanels } = await import('./adapterPage.ts');
     const { extensionUri } = context;
-    return disposables.add(adapterPanels({ extensionUri, worker: dist('adapterWorker.cjs'), log }));
+    return disposables.add(adapterPanels({ extensionUri, worker: dist('adapterWorker.cjs'), runOf, log }));
   });
   disposables.add(
     vscode.window.registerWebviewPanelSerializer(PANELS.adapter, {
       deserializeWebviewPanel: async (panel, state) => (await panels()).deserializeWebviewPanel(panel, state),
     }),
   );
+  const inspecting = async (
+    show: (page: AdapterPage, block: string) => unknown,
+    args: readonly unknown[],
+  ) => {
+    const { inspectAdapter } = await import('./inspectAdapter.ts');
+    const showPage = async (file: string, block: string) => {
+      const page = (await panels()).show({ file });
+      void page.check();
+      await show(page, block);
+    };
+    return inspectAdapter(sessions, downloads, showPage)(...args);
+  };
   commands.add('nothing', {
-    [COMMANDS.inspectAdapter]: async (...args) => {
-      const { inspectAdapter } = await import('./inspectAdapter.ts');
-      const show = async (file: string) => void (await panels()).show({ file }).check();
-      await inspectAdapter(sessions, downloads, show)(...args);
-    },
+    [COMMANDS.inspectAdapter]: (...args) => inspecting((page, block) => page.reveal(block), args),
+    [COMMANDS.draftModelCard]: (...args) => inspecting((page) => page.draftCard(), args),
   });
 }

@@ -18,19 +18,20 @@ import { pathToInspect } from './adapterPlace.ts';
 
 /**
  * Returns the command that shows adapter pages. Call it with file URIs from the explorer, a row or a `run_id`
- * (for its downloaded archive), an absolute path, or nothing to let the user choose.
- * @param showPage opens the page of a file
+ * (for its downloaded archive), an absolute path, or nothing to let the user choose. The fragment of a URI is the purpose of a block
+ * of the recipes, which the page then shows.
+ * @param showPage opens the page of a file, at a block unless that is empty
  */
 export function inspectAdapter(
   sessions: { active: Session | undefined },
   downloads: Pick<Downloads, 'open' | 'records'>,
-  showPage: (file: string) => Promise<void>,
+  showPage: (file: string, block: string) => Promise<void>,
 ) {
-  const show = async (file: string) => showPage(await pathToInspect(file));
+  const show = async (file: string, block = '') => showPage(await pathToInspect(file), block);
   return async (argument?: unknown, selection?: unknown): Promise<CommandResult | undefined> => {
     const uris = filesOf(argument, selection);
     for (const uri of uris) {
-      if (uri.scheme === 'file') await show(uri.fsPath);
+      if (uri.scheme === 'file') await show(uri.fsPath, uri.fragment);
       else void showError(notOnDisk(path.posix.basename(uri.path)));
     }
     if (uris.length > 0)

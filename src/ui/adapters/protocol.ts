@@ -5,6 +5,7 @@ export type AdapterRequest =
   | { type: 'reload' }
   | { type: 'measure' }
   | { type: 'cancel' }
+  | { type: 'draftCard' }
   /** `elsewhere`: let the user choose the folder. */
   | { type: 'unpack'; elsewhere: boolean };
 
@@ -16,7 +17,13 @@ export interface AdapterMemory {
 }
 
 /** From the extension to the page. */
-export type AdapterMessage = AdapterPageState | AdapterWork;
+export type AdapterMessage = AdapterPageState | AdapterWork | AdapterReveal;
+
+/** Shows a block of a recipe, of the chosen tool if that has it. Follows the page that has the recipes. */
+export interface AdapterReveal {
+  type: 'reveal';
+  purpose: string;
+}
 
 /** Everything that the page shows except `AdapterWork`. */
 export interface AdapterPageState {
@@ -35,6 +42,7 @@ export interface AdapterPageState {
   sections?: readonly AdapterSection[];
   picture?: AdapterPicture | undefined;
   recipes?: AdapterRecipes | undefined;
+  publishing?: AdapterPublishing | undefined;
   files?: AdapterFiles | undefined;
 }
 
@@ -123,10 +131,26 @@ export interface AdapterTool {
   name: string;
   /** Shown above the commands. */
   warnings: readonly AdapterNote[];
-  /** `hint` says what to replace in the text. */
-  blocks: readonly { title: string; text: string; hint: string | undefined }[];
+  blocks: readonly AdapterBlock[];
   /** Shown below the commands. */
   notes: readonly AdapterNote[];
+}
+
+/** Commands or code to copy. */
+export interface AdapterBlock {
+  purpose: string;
+  title: string;
+  text: string;
+  /** What to replace in the text. */
+  hint: string | undefined;
+}
+
+export interface AdapterPublishing {
+  title: string;
+  notes: readonly AdapterNote[];
+  blocks: readonly AdapterBlock[];
+  /** The name of the button that drafts a model card. */
+  draft: string;
 }
 
 /** Work in progress, or its result. */

@@ -40,6 +40,8 @@ export type RunPageAction =
   | 'submitAgain'
   | 'refresh'
   | 'openDataset'
+  | 'howToCompare'
+  | 'compareAnswers'
   | 'cancelDownload'
   | 'reveal'
   | 'useAccount'
@@ -55,6 +57,7 @@ export type RunPageSection =
       key: string;
       title: string;
       text: string;
+      facts: readonly RunPageFact[];
       downloads: readonly RunPageDownload[];
       files: readonly RunPageFile[];
     };

@@ -6,15 +6,11 @@ import { compact, formatBytes, formatTime } from '../shared/format.ts';
 import { revealOf } from '../shared/open.ts';
 import { serviceText } from '../shared/runText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
-import type { RunPageDownload, RunPageFile, RunPageSection } from './protocol.ts';
-import { button, withLabel, type KnownRun } from './runPageFacts.ts';
+import type { RunPageDownload, RunPageFact, RunPageFile, RunPageSection } from './protocol.ts';
+import { adapterHere, button, fact, withLabel, type KnownRun } from './runPageFacts.ts';
 
-export function adapterSection({
-  artifacts,
-  downloads,
-  records,
-  phase,
-}: KnownRun): RunPageSection | undefined {
+export function adapterSection(view: KnownRun): RunPageSection | undefined {
+  const { artifacts, downloads, records, phase } = view;
   const isPromised = phase !== 'ended' || artifacts.kind !== 'not-known';
   if (!isPromised && downloads.length + records.length === 0) return undefined;
   return {
@@ -22,9 +18,30 @@ export function adapterSection({
     key: 'adapter',
     title: l10n.t('Adapter'),
     text: ADAPTERS[isPromised ? artifacts.kind : 'unknown'],
+    facts: phase === 'finished' ? [comparison(view)] : [],
     downloads: downloads.map(downloadOf),
     files: records.map(fileOf),
   };
+}
+
+/** Whether training helped, which only the user's own comparison can say. */
+function comparison(view: KnownRun): RunPageFact {
+  const { answers, isActive } = view;
+  const adapter = adapterHere(view);
+  return fact(
+    'comparison',
+    l10n.t('Did it help?'),
+    l10n.t('Compare it with the base model on rows that weren’t trained on.'),
+    ...compact(
+      {
+        ...button('howToCompare', adapter?.path ?? '', l10n.t('How')),
+        label: l10n.t('How to compare it with the base model'),
+        // Without the adapter, the command finds the run in the active account, to say how to get it.
+        isDisabled: adapter === undefined && !isActive,
+      },
+      answers !== undefined && button('compareAnswers', answers, l10n.t('Compare Answers')),
+    ),
+  );
 }
 
 const MAY_COME = l10n.t('If the run completes, its adapter appears here.');

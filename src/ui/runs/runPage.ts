@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import * as vscode from 'vscode';
+import { answersBeside } from '../../core/answers/filesBeside.ts';
 import { estimateBefore, rangeAccuracy } from '../../core/money/estimate.ts';
 import type { KnownDetail } from '../../core/runs/detailStore.ts';
 import type { Session } from '../../core/runs/session.ts';
@@ -64,6 +65,8 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
   #estimate: RunPageView['estimate'];
   /** Null if the file is missing, undefined until it was read. */
   #dataset: FileNow | null | undefined;
+  /** The file of answers beside it. */
+  #answers: string | undefined;
   /** The session that the details are being read with. */
   #reading: Session | undefined;
   #readAtMs = -Infinity;
@@ -132,12 +135,13 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
     this.#readFiles();
   }
 
-  /** Checks whether the dataset and the downloaded files still exist. */
+  /** Checks whether the dataset, the answers beside it and the downloaded files exist. */
   #readFiles(): void {
     void this.#parts.downloads.check(this.accountId);
     if (this.#receipt === undefined) return;
-    void fileNow(this.#receipt.dataset.path).then((now) => {
-      this.#dataset = now;
+    const { path } = this.#receipt.dataset;
+    void Promise.all([fileNow(path), answersBeside(path)]).then(([now, answers]) => {
+      [this.#dataset, this.#answers] = [now, answers];
       this.planDraw();
     });
   }
@@ -151,6 +155,11 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
       submitAgain: () => executeCommand(COMMANDS.submitAgain, run),
       inspect: () => executeCommand(COMMANDS.inspectAdapter, vscode.Uri.file(target)),
       openDataset: () => executeCommand(COMMANDS.previewDataset, vscode.Uri.file(target)),
+      howToCompare: () => {
+        const adapter = target === '' ? run : vscode.Uri.file(target).with({ fragment: 'compare' });
+        return executeCommand(COMMANDS.inspectAdapter, adapter);
+      },
+      compareAnswers: () => executeCommand(COMMANDS.compareAnswers, vscode.Uri.file(target)),
       cancelDownload: () => executeCommand(COMMANDS.cancelDownload, target),
       reveal: () => revealOf(vscode.Uri.file(target)).show(),
       useAccount: () => this.#parts.accounts.activate(accountId),
@@ -203,6 +212,7 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
       downloads: downloads.active.filter((one) => one.accountId === accountId && one.runId === runId),
       records: downloads.records(accountId).filter((one) => one.runId === runId),
       dataset: this.#dataset,
+      answers: this.#answers,
       link: `${vscode.env.uriScheme}://${context.extension.id}${runLinkPath(runId)}`,
       nowMs: this.nowMs(),
     };

@@ -1,6 +1,7 @@
 import { l10n } from 'vscode';
 import type { RunSummary } from '../../core/api/types.ts';
 import { type Estimate, type rangeAccuracy } from '../../core/money/estimate.ts';
+import { isAdapter } from '../../core/downloads/localFiles.ts';
 import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.ts';
 import type { KnownDetail } from '../../core/runs/detailStore.ts';
 import type { Phase } from '../../core/runs/phase.ts';
@@ -35,6 +36,8 @@ export interface RunPageView extends RunPageMemory {
   records: readonly DownloadRecord[];
   /** The submitted file as it is now; `null` if it is gone, undefined if not known yet. */
   dataset?: FileNow | null | undefined;
+  /** The file of answers beside the dataset, if there is one. */
+  answers?: string | undefined;
   link: string;
   /** By the service's clock. */
   nowMs: number;
@@ -47,6 +50,14 @@ export interface KnownRun extends RunPageView {
   phase: Phase;
   modelName: string;
   artifacts: ArtifactsState;
+}
+
+/** Returns a run's downloaded adapter that still exists, and isn't known to be damaged. */
+export function adapterHere({ records }: Pick<RunPageView, 'records'>): DownloadRecord | undefined {
+  return records.find(
+    ({ artifactType, isGone, verified }) =>
+      isGone !== true && isAdapter(artifactType) && verified !== 'html' && verified !== 'damaged',
+  );
 }
 
 /** The text for a missing value. @param mayCome whether the service may still provide it */

@@ -1,4 +1,3 @@
-import { isAdapter } from '../../core/downloads/localFiles.ts';
 import { l10n } from 'vscode';
 import { currencyOf } from '../../core/money/estimate.ts';
 import { userLabel } from '../../core/runs/marker.ts';
@@ -24,6 +23,7 @@ import type {
 import { priceText } from './runTooltip.ts';
 import { adapterSection } from './runAdapterSection.ts';
 import {
+  adapterHere,
   button,
   copy,
   fact,
@@ -186,9 +186,7 @@ function endedText({ session, runId, phase, receipt, receiptLoading, detail, det
 /** Always returns the same two buttons; a button that can't be used now is disabled. */
 function adapterActions({ runId, artifacts: { kind }, downloads, records }: KnownRun) {
   const here = records.filter(({ isGone }) => !isGone);
-  const adapter = here.find(
-    ({ artifactType, verified }) => isAdapter(artifactType) && verified !== 'html' && verified !== 'damaged',
-  );
+  const adapter = adapterHere({ records });
   const isBusy = downloads.some(({ state }) => state !== 'interrupted');
   const words =
     downloads.length > 0 && !isBusy

@@ -1,4 +1,4 @@
-/** Commands run by code lenses, quick fixes, tree rows, and welcome texts; package.json does not contribute them. */
+/** Commands run by code lenses, quick fixes, tree rows, pages, and welcome texts; package.json does not contribute them. */
 export const UNLISTED_COMMANDS = {
   showDatasetProblems: 'fineTuning.showDatasetProblems',
   loadMoreRuns: 'fineTuning.loadMoreRuns',
@@ -34,6 +34,7 @@ export const COMMANDS = {
   downloadAdapter: 'fineTuning.downloadAdapter',
   cancelDownload: 'fineTuning.cancelDownload',
   inspectAdapter: 'fineTuning.inspectAdapter',
+  draftModelCard: 'fineTuning.draftModelCard',
   cancelUpload: 'fineTuning.cancelUpload',
   resolveSubmission: 'fineTuning.resolveSubmission',
   checkSubmission: 'fineTuning.checkSubmission',

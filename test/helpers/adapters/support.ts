@@ -6,13 +6,8 @@ import { gzipSync } from 'node:zlib';
 import { openArchive, verifyArchive } from '../../../src/core/adapters/archive/openArchive.ts';
 import { inspectAdapter } from '../../../src/core/adapters/inspect.ts';
 import type { ArchiveFault, ProblemCode, VerdictCode } from '../../../src/core/adapters/problems.ts';
-import {
-  recipesOf,
-  type Recipe,
-  type RecipeBlock,
-  type RecipePlace,
-  type Tool,
-} from '../../../src/core/adapters/recipes.ts';
+import type { RecipePlace } from '../../../src/core/adapters/recipeFacts.ts';
+import { recipesOf, type Recipe, type RecipeBlock, type Tool } from '../../../src/core/adapters/recipes.ts';
 import type { AdapterReport } from '../../../src/core/adapters/report.ts';
 import { sampleAdapter, type SampleOptions } from './sampleAdapter.ts';
 import { writeTar } from './tarWriter.ts';

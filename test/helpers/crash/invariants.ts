@@ -189,7 +189,7 @@ function verifyBounds(simulation: Simulation): void {
   for (const [attempt, { length }] of attempts)
     if (length > 1) simulation.violate(`I7: ${attempt} was sent twice`);
   for (const [index, post] of posts.entries())
-    for (const { idempotencyKey, window, notBeforeMs = 0, seq } of posts.slice(0, index)) {
+    for (const { idempotencyKey, window, digest, notBeforeMs = 0, seq } of posts.slice(0, index)) {
       if (idempotencyKey !== post.idempotencyKey || post.atMs >= notBeforeMs - 1) continue;
       // A window that was killed, or lost its lock, may not have stored the answer; or its record was set back.
       const { second, rollsBack } = simulation.cell;
@@ -197,6 +197,8 @@ function verifyBounds(simulation: Simulation): void {
       if (window !== post.window && !isStored) continue;
       // Nor one that gave up at a full disk, which may be a moment before it reads an early answer.
       if (simulation.hasFullDisk(window)) continue;
+      // Nor one that stops while it sends a dataset that changed, for the same reason.
+      if (simulation.cell.datasetBecomes !== undefined && digest === 'incomplete') continue;
       // Nor one whose user stopped waiting for it.
       if (simulation.cell.cancelAt === 'validating' && simulation.cell.cancelBy === 'abort') continue;
       // Nor one that follows after the clock was set: without the service's time, that looks like a sleep.

@@ -11,7 +11,6 @@ import { NotificationLedger } from '../../../src/core/runs/notificationLedger.ts
 import { StoredDetails } from '../../../src/core/runs/storedDetails.ts';
 import { StoredRuns } from '../../../src/core/runs/storedRuns.ts';
 import { MIGRATIONS } from '../../../src/core/storage/migrations.ts';
-import { Lease } from '../../../src/core/storage/lease.ts';
 import { StateStore } from '../../../src/core/storage/state.ts';
 import { decide, decisionFile } from '../../../src/core/submission/closing.ts';
 import { type Intent, intentText, isSettled } from '../../../src/core/submission/intent.ts';
@@ -220,7 +219,7 @@ for (const version of readdirSync(STORED))
     it('give back the submissions, their ends, and charges that were not shown', async () => {
       const journal = new Journal(path.join(folder(), 'submissions'), {
         onUnreadable: report,
-        onDecided: report,
+        onHarmless: report,
       });
       await journal.open();
       const receipts = await journal.receipts();
@@ -298,7 +297,6 @@ describe('beside a later version of the extension', () => {
       await writeFile(file(name), JSON.stringify(change(value)));
     };
     await changed('accounts.json', (value) => ({ ...value, version: 2, teams: [] }));
-    const owned = await Lease.take(file('submissions/leases', `${id(1)}.lock`));
     await changed(`submissions/${id(1)}.json`, (value) => ({ ...value, version: 2, attempts: 'other' }));
     await changed(`submissions/${id(3)}.json`, (value) => ({
       ...value,
@@ -342,7 +340,6 @@ describe('beside a later version of the extension', () => {
     assert.equal((await journal.receipts()).length, 1);
     await assert.rejects(startSandbox({ directory: file('sandbox') }), /later version/);
     for (const one of [journal, accounts, state]) one.dispose();
-    owned?.release();
 
     assert.deepEqual(reported, []);
     assert.deepEqual(bytes(), before);

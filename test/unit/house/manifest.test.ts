@@ -69,6 +69,7 @@ const CONTRACT = {
     'fineTuning.openSampleDataset',
     'fineTuning.compareAnswers',
     'fineTuning.openSampleComparison',
+    'fineTuning.draftModelCard',
     'fineTuning.refresh',
     'fineTuning.showRun',
     'fineTuning.copyRunId',

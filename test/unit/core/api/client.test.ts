@@ -531,7 +531,7 @@ describe('Client', () => {
     const started = performance.now();
     const connecting = client({}, silent.url.replace('http', 'https'));
     await assert.rejects(connecting.getBalance({ signal: AbortSignal.timeout(20) }), CancelledError);
-    assert.ok(performance.now() - started < 2000);
+    assert.ok(performance.now() - started < 4000);
     await silent.close();
   });
 
@@ -548,7 +548,7 @@ describe('Client', () => {
     assert.deepEqual(await client().getBalance(), BALANCE);
     const started = performance.now();
     await closed;
-    assert.ok(performance.now() - started < 2000);
+    assert.ok(performance.now() - started < 4000);
     for (const method of ['GET', 'POST'] as const)
       await assert.rejects(old.send({ method, url: new URL(server.url), headers: {} }), { code: 'network' });
   });

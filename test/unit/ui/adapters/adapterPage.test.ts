@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
@@ -7,6 +7,7 @@ import { extractAdapter } from '../../../../src/core/adapters/archive/extract.ts
 import { runInWorker, type Tasks, type WorkerOptions } from '../../../../src/core/adapters/runInWorker.ts';
 import { buildArchive } from '../../../../src/sandbox/adapterArchive.ts';
 import type { AdapterPageParts } from '../../../../src/ui/adapters/adapterPage.ts';
+import type { AdapterRun } from '../../../../src/ui/adapters/adapterRun.ts';
 import type { AdapterMessage } from '../../../../src/ui/adapters/protocol.ts';
 import { WORKER } from '../../../helpers/adapters/support.ts';
 import { useFolder } from '../../../helpers/folder.ts';
@@ -25,12 +26,14 @@ describe('AdapterPage', () => {
   let logged: string[];
   let panels: ReturnType<typeof page.adapterPanels>;
   let panel: PanelStandIn;
+  let run: AdapterRun | Error | undefined;
 
   beforeEach(async () => {
     standIn.forget();
     file = path.join(folder(), 'adapter.zip');
     await writeFile(file, await buildArchive('run-1', 'qwen3-8b'));
     logged = [];
+    run = undefined;
   });
   afterEach(() => {
     panels.dispose();
@@ -42,6 +45,7 @@ describe('AdapterPage', () => {
     panels = page.adapterPanels({
       extensionUri: standIn.Uri.file('/extension') as unknown as vscode.Uri,
       worker: WORKER,
+      runOf: () => (run instanceof Error ? Promise.reject(run) : Promise.resolve(run)),
       log: { error: (event) => void logged.push(event) },
       core,
     });
@@ -136,6 +140,77 @@ describe('AdapterPage', () => {
     await writeFile(path.join(unpacked, 'adapter_config.json'), '{}');
     standIn.watchers[1]?.change();
     await posted('page', ({ notice }) => notice);
+  });
+
+  it('fills in the hold-out of its run, and needs no run that is known', async () => {
+    const comparing = async () => {
+      const { recipes } = await drawn();
+      return recipes?.tools[0]?.blocks.find(({ purpose }) => purpose === 'compare');
+    };
+    run = new Error();
+    await open();
+    assert.match((await comparing())?.text ?? '', /^rows = "HOLDOUT.jsonl"$/m);
+    assert.deepEqual(logged, ['adapter-run']);
+    panels.dispose();
+    run = { holdOut: '/data/train.holdout.jsonl', termsUrls: [] };
+    await open();
+    const { text, hint } = (await comparing())!;
+    assert.match(text, /^rows = "\/data\/train.holdout.jsonl"$/m);
+    assert.doesNotMatch(hint ?? '', /HOLDOUT/);
+  });
+
+  it('shows a block of its recipes once, as soon as it has them', async () => {
+    const reveals = () => (panel.posted as AdapterMessage[]).filter(({ type }) => type === 'reveal');
+    await open();
+    const page = panels.show({ file });
+    page.reveal('compare');
+    const { purpose } = await posted('reveal');
+    assert.equal(purpose, 'compare');
+    // After the page that has the recipes.
+    assert.ok((panel.posted as AdapterMessage[]).findIndex((one) => one.type === 'page' && one.recipes) >= 0);
+    assert.equal((panel.posted.at(-1) as AdapterMessage).type, 'reveal');
+    panel.send({ type: 'ready' });
+    page.reveal('');
+    assert.equal(reveals().length, 1);
+    page.reveal('compare');
+    assert.equal(reveals().length, 2);
+  });
+
+  it('drafts a model card in an unsaved editor, and says that a README.md stays as it is', async () => {
+    run = { holdOut: undefined, termsUrls: ['https://a.test/terms'] };
+    await open();
+    await drawn();
+    panel.send({ type: 'draftCard' });
+    const drafted = () =>
+      standIn.executed.filter(([what]) => what === 'show').map(([, document]) => document);
+    while (drafted().length < 1) await sleep(5);
+    const [{ language, content }] = drafted() as [{ language: string; content: string }];
+    assert.equal(language, 'markdown');
+    assert.match(content, /^---\nlibrary_name: peft\n[^]*"USERNAME\/adapter"[^]*<https:\/\/a\.test\/terms>/);
+    assert.deepEqual(standIn.shown.sentences, []);
+    assert.deepEqual(await readdir(folder()), ['adapter.zip']);
+    const unpacked = path.join(folder(), 'adapter');
+    await extractAdapter(file, unpacked);
+    await writeFile(path.join(unpacked, 'README.md'), 'mine');
+    // As the command does, before the page has read the file.
+    panels.dispose();
+    await open();
+    await panels.show({ file }).draftCard();
+    assert.equal(drafted().length, 2);
+    assert.deepEqual(standIn.shown.sentences, [
+      'The folder has a README.md. Save this draft over it if you want.',
+    ]);
+    assert.equal(await readFile(path.join(unpacked, 'README.md'), 'utf8'), 'mine');
+  });
+
+  it('offers no model card of what is no adapter', async () => {
+    await writeFile(file, '<!doctype html>');
+    run = { holdOut: undefined, termsUrls: [] };
+    await open();
+    const { publishing } = await drawn();
+    assert.equal(publishing, undefined);
+    await panels.show({ file }).draftCard();
+    assert.deepEqual(standIn.executed, []);
   });
 
   it('is restored only with an absolute path', async () => {

@@ -6,6 +6,7 @@ import {
   FAULTS,
   type ArchiveFault,
 } from '../../../../src/core/adapters/problems.ts';
+import type { RecipePlace } from '../../../../src/core/adapters/recipeFacts.ts';
 import { recipesOf, type Recipe } from '../../../../src/core/adapters/recipes.ts';
 import type {
   AdapterReport,
@@ -14,8 +15,8 @@ import type {
   PairMeasure,
   WeightsReport,
 } from '../../../../src/core/adapters/report.ts';
-import type { AdapterNote, AdapterTool } from '../../../../src/ui/adapters/protocol.ts';
-import { sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
+import type { AdapterBlock, AdapterNote, AdapterTool } from '../../../../src/ui/adapters/protocol.ts';
+import { adding, sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
 import { FOLDER, Place, zipOf } from '../../../helpers/adapters/support.ts';
 import { changedLines, golden } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
@@ -26,6 +27,8 @@ const pictures = await withVscode(() => import('../../../../src/ui/adapters/adap
 type WorkEnd = Parameters<typeof words.workResult>[2];
 
 const words = await withVscode(() => import('../../../../src/ui/adapters/adapterPageView.ts'));
+
+const WINDOWS: RecipePlace = { folder: "C:\\Users\\Jo O'Neil\\my 100% run", platform: 'win32' };
 
 const report: AdapterReport = {
   file: '/a.zip',
@@ -164,12 +167,13 @@ describe('the adapter page', () => {
     });
   });
 
+  const blockLines = ({ title, hint, text }: AdapterBlock, hasText = true) => [
+    [`# ${title}`, ...(hint === undefined ? [] : [hint])].join(' | '),
+    ...(hasText ? text.split('\n') : []),
+  ];
   const toolText = ({ warnings, blocks, notes }: AdapterTool, hasText = false) => [
     ...warnings.map(noteText),
-    ...blocks.flatMap(({ title, hint, text }) => [
-      [`# ${title}`, ...(hint === undefined ? [] : [hint])].join(' | '),
-      ...(hasText ? text.split('\n') : []),
-    ]),
+    ...blocks.flatMap((one) => blockLines(one, hasText)),
     ...notes.map(noteText),
   ];
 
@@ -181,7 +185,8 @@ describe('the adapter page', () => {
         recipes.adapterTool({ tool: 'vllm', blocks: [], warnings: [], notes: [], ...changes }, baseModel),
       );
     const every = Object.entries(recipes.noteSentences('vLLM'));
-    const { notes } = recipes.adapterRecipes({ notes: ['same-base'], tools: [] }, undefined, '/a', undefined);
+    const general = { notes: ['same-base'], tools: [], hub: [] } as const;
+    const { notes } = recipes.adapterRecipes(general, undefined, '/a', undefined);
     const bare = { text: 'a', placeholders: [] } as const;
     golden('adapter-recipe-notes', {
       ...Object.fromEntries(every),
@@ -205,30 +210,38 @@ describe('the adapter page', () => {
   });
 
   it('has the commands of each tool, in the platform’s shell and with the user’s path and the config’s base', async () => {
-    const toolsOf = async (options: SampleOptions, platform = 'linux', folder = FOLDER) => {
+    const toolsOf = async (options: SampleOptions, more: Partial<RecipePlace> = {}) => {
       const at = await place.inspect(zipOf(sampleAdapter(options)));
-      const found = recipesOf(at, { folder, platform });
+      const { folder, ...rest } = { folder: FOLDER, platform: 'linux', ...more };
+      const found = recipesOf(at, { folder, ...rest });
       const { tools } = recipes.adapterRecipes(found, at.config?.baseModel, folder, undefined);
       return new Map(tools.map((tool) => [tool.name, toolText(tool, true)]));
     };
     const page = (tools: ReadonlyMap<string, string[]>) =>
       [...tools].flatMap(([name, lines]) => [`== ${name}`, ...lines]);
     /** Of each tool, the lines that differ, or why it can't load the adapter. */
-    const changed = async (options: SampleOptions, before: ReadonlyMap<string, string[]> = plain) => {
-      const tools = [...(await toolsOf(options))].map(([name, lines]) => {
+    const differing = (now: ReadonlyMap<string, string[]>, before: ReadonlyMap<string, string[]>) => {
+      const tools = [...now].map(([name, lines]) => {
         const diff = changedLines(lines, before.get(name) ?? []);
         const isRefused = diff.length > 0 && !lines.some((line) => line.startsWith('# '));
         return [name, isRefused ? lines : diff] as const;
       });
       return page(new Map(tools.filter(([, lines]) => lines.length > 0)));
     };
+    const changed = async (options: SampleOptions, before: ReadonlyMap<string, string[]> = plain) =>
+      differing(await toolsOf(options), before);
     const plain = await toolsOf({});
     const task = (task_type: unknown) => ({ config: { task_type } });
     const config = (values: Record<string, unknown>) => changed({ config: values });
     const other = await toolsOf(task('SEQ_2_SEQ_LM'));
     const cases: Record<string, readonly string[]> = {
       Linux: page(plain),
-      Windows: page(await toolsOf({}, 'win32', "C:\\Users\\Jo O'Neil\\my 100% run")),
+      Windows: page(await toolsOf({}, WINDOWS)),
+      'a hold-out': differing(await toolsOf({}, { holdOut: '/home/jo/my data/train.holdout.jsonl' }), plain),
+      'a hold-out on Windows': differing(
+        await toolsOf({}, { ...WINDOWS, holdOut: 'C:\\Users\\Jo O\'Neil\\"data"\\train.holdout.jsonl' }),
+        await toolsOf({}, WINDOWS),
+      ),
       'no task': await changed(task(null)),
       'an unknown task': await changed(task('NEW_TASK')),
       SEQ_2_SEQ_LM: await changed(task('SEQ_2_SEQ_LM')),
@@ -250,6 +263,22 @@ describe('the adapter page', () => {
       aLoRA: await config({ alora_invocation_tokens: [1] }),
       'repeated layers': await config({ layer_replication: [[0, 4]] }),
       'another type': await config({ peft_type: 'PROMPT_TUNING' }),
+      'biases of the base that were trained': await changed({
+        config: { bias: 'all' },
+        ...adding('base_model.model.model.layers.0.self_attn.q_proj.bias'),
+      }),
+    });
+  });
+
+  it('has the commands that publish an adapter, of which only a private repository is created', async () => {
+    const at = await place.inspect(zipOf(sampleAdapter()));
+    const shown = (where: RecipePlace) => {
+      const { title, notes, blocks, draft } = recipes.adapterPublishing(recipesOf(at, where));
+      return [title, ...notes.map(noteText), ...blocks.flatMap((one) => blockLines(one)), `[${draft}]`];
+    };
+    golden('adapter-publishing', {
+      Linux: shown({ folder: FOLDER, platform: 'linux' }),
+      Windows: shown(WINDOWS),
     });
   });
 

@@ -61,7 +61,7 @@ describe('inspectAdapter', () => {
         // Records are known only after they were read.
         records: (id) => (opened.includes(id) ? records : []),
       },
-      (one) => Promise.resolve(void shown.push(one)),
+      (one, block) => Promise.resolve(void shown.push(block === '' ? one : `${one} at ${block}`)),
     )(...args);
 
   it('opens all files selected in the explorer', async () => {
@@ -70,6 +70,11 @@ describe('inspectAdapter', () => {
     await inspect(one, [one, two]);
     assert.deepEqual(shown, ['/a.zip', '/a.zip', '/b.zip']);
     assert.deepEqual(opened, []);
+  });
+
+  it('opens a file at the block that its fragment names', async () => {
+    await inspect(standIn.Uri.file('/a.zip').with({ fragment: 'compare' }));
+    assert.deepEqual(shown, ['/a.zip at compare']);
   });
 
   it('opens a path even when signed out, and reports a file that is not on disk', async () => {

@@ -335,7 +335,9 @@ describe('RunPage', () => {
   });
 
   it('does only what its buttons offer, for its run and account', async () => {
-    const [dataset, adapter] = [path.join(bench.folder, 'a.jsonl'), path.join(bench.folder, 'a.zip')];
+    const [dataset, adapter, answers] = ['a.jsonl', 'a.zip', 'a.answers.jsonl'].map((name) =>
+      path.join(bench.folder, name),
+    ) as [string, string, string];
     await openRead();
     for (const [action, target] of [
       ['inspect', ''],
@@ -343,6 +345,8 @@ describe('RunPage', () => {
       ['download', 'other'],
       ['cancelDownload', 'd1'],
       ['openDataset', dataset],
+      ['compareAnswers', answers],
+      ['howToCompare', adapter],
       ['replaceKey', 'account-1'],
       ['toString', 'r'],
     ] as const)
@@ -350,7 +354,7 @@ describe('RunPage', () => {
     panel.send({ type: 'submit' });
     await sleep(30);
     assert.deepEqual(standIn.executed, []);
-    await Promise.all([dataset, adapter].map((file) => writeFile(file, 'x')));
+    await Promise.all([dataset, adapter, answers].map((file) => writeFile(file, 'x')));
     receipts = () => Promise.resolve([charged(dataset)]);
     records = [recordOf(adapter)];
     active = [downloadOf('interrupted')];
@@ -365,6 +369,8 @@ describe('RunPage', () => {
       ['inspect', adapter, ['fineTuning.inspectAdapter', uri(adapter)]],
       ['reveal', adapter, ['revealFileInOS', uri(adapter)]],
       ['openDataset', dataset, ['fineTuning.previewDataset', uri(dataset)]],
+      ['howToCompare', adapter, ['fineTuning.inspectAdapter', uri(adapter).with({ fragment: 'compare' })]],
+      ['compareAnswers', answers, ['fineTuning.compareAnswers', uri(answers)]],
       ['cancelDownload', 'd1', ['fineTuning.cancelDownload', 'd1']],
       ['useAccount', 'account-1', ['activate', 'account-1']],
     ] as const) {

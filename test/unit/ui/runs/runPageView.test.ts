@@ -12,7 +12,7 @@ import { sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
 
-import type { RunPageButton } from '../../../../src/ui/runs/protocol.ts';
+import type { RunPageButton, RunPageFact } from '../../../../src/ui/runs/protocol.ts';
 
 const words = await withVscode(() => import('../../../../src/ui/runs/runPageView.ts'));
 
@@ -129,6 +129,7 @@ describe('runPageState', () => {
     const { heading, notices, actions, sections } = state;
     const of = (text: string, buttons: readonly RunPageButton[]) =>
       [text, ...buttons.map(buttonText)].join(' ');
+    const factLine = ({ name, value, buttons }: RunPageFact) => of(`${name}: ${value}`, buttons);
     return [
       `tab: ${title}`,
       `heading: ${[heading.title, heading.phase, heading.status, ...heading.lines].join(' | ')}`,
@@ -141,12 +142,10 @@ describe('runPageState', () => {
                 [`${state}, ${name}: ${when}`, ...notes].join(' | '),
               )
             : section.kind === 'facts'
-              ? [
-                  ...section.facts.map(({ name, value, buttons }) => of(`${name}: ${value}`, buttons)),
-                  section.note ?? [],
-                ]
+              ? [...section.facts.map(factLine), section.note ?? []]
               : [
                   section.text,
+                  ...section.facts.map(factLine),
                   ...section.downloads.map(({ name, text, fraction, isBusy, buttons }) =>
                     of(`${name}: ${text}, ${fraction ?? 'unknown'}${isBusy ? ', busy' : ''}`, buttons),
                   ),
@@ -355,6 +354,28 @@ describe('runPageState', () => {
         available,
       ),
     );
+  });
+
+  it('asks whether a completed run helped, and leads to the answers beside its dataset', () => {
+    const adapter: DownloadRecord = {
+      ...{ runId: 'r', artifactType: 'model', path: '/a.zip', sizeBytes: 3, sha256: 'ab' },
+      ...{ verified: 'zip', completedAtMs: NOON_MS },
+    };
+    const answers = '/data/train.answers.jsonl';
+    const shown = (given: Given) => linesOf(given).filter((line) => /Did it help|ompare/.test(line));
+    golden('run-page-comparison', {
+      completed: shown({}),
+      'its adapter is here': shown({ records: [adapter] }),
+      'its adapter is damaged': shown({ records: [{ ...adapter, verified: 'damaged' }] }),
+      'its adapter is gone': shown({ records: [{ ...adapter, isGone: true }] }),
+      'a file of answers': shown({ answers }),
+      'a file of answers and the adapter': shown({ answers, records: [adapter] }),
+      'of an account that is not active': shown({ isActive: false, answers }),
+      'of an account that is not active, its adapter is here': shown({ isActive: false, records: [adapter] }),
+      'in the sandbox': shown({ kind: 'sandbox' }),
+      'a run that is active': shown({ run: { status: 'busy' }, detail: bare({ status: 'busy' }), answers }),
+      'a failed run with a file': shown({ ...failed, answers, records: [adapter] }),
+    });
   });
 
   it('explains why there is nothing to show, and hides data read with a rejected API key', () => {

@@ -1,0 +1,120 @@
+import { isPath } from './fit.ts';
+import { baseChangeOf, type AdapterConfig } from './peftConfig.ts';
+import type { AdapterReport, LoraPair } from './report.ts';
+
+/** Tasks (huggingface/peft src/peft/auto.py) and their classes (huggingface/transformers docs model_doc/auto.md). */
+export const CLASSES: Readonly<Record<string, string>> = {
+  CAUSAL_LM: 'AutoModelForCausalLM',
+  SEQ_2_SEQ_LM: 'AutoModelForSeq2SeqLM',
+  SEQ_CLS: 'AutoModelForSequenceClassification',
+  TOKEN_CLS: 'AutoModelForTokenClassification',
+  QUESTION_ANS: 'AutoModelForQuestionAnswering',
+  FEATURE_EXTRACTION: 'AutoModel',
+};
+
+export const BASE_MODEL = 'BASE_MODEL';
+export const USERNAME = 'USERNAME';
+/** `MaxLoRARanks` in vllm/config/lora.py, without 1 (not in all versions), and the default of `max_lora_rank`. */
+const VLLM_RANKS: readonly number[] = [8, 16, 32, 64, 128, 256, 320, 512];
+export const VLLM_DEFAULT_RANK = 16;
+
+/** Where the unpacked adapter is, and the system that its commands are for. */
+export interface RecipePlace {
+  /** Absolute path of the folder with `adapter_config.json`. */
+  folder: string;
+  /** As in `process.platform`: `win32` gets PowerShell commands, all others POSIX shell commands. */
+  platform: string;
+  /** Absolute path of rows that weren't trained on, if they are known. */
+  holdOut?: string | undefined;
+}
+
+/** The facts that rules and commands depend on. */
+export type Facts = ReturnType<typeof factsOf>;
+
+export function factsOf({ config, weights }: AdapterReport, { folder, platform, holdOut }: RecipePlace) {
+  const { baseModel = '', revision = '', taskType = '' } = config ?? {};
+  const isBaseKnown = isPlain(baseModel) && !isPath(baseModel);
+  const isAssumed = !Object.hasOwn(CLASSES, taskType.toUpperCase());
+  const pairs = weights?.pairs ?? [];
+  // vLLM checks all ranks in the config, even those that no module uses.
+  const ranks = [weights?.maxRank ?? 0, config?.rank ?? 0, ...Object.values(config?.rankPattern ?? {})];
+  const rank = ranks.reduce((most, one) => Math.max(most, one), 0);
+  return {
+    config,
+    weights,
+    pairs,
+    folder,
+    holdOut,
+    isWindows: platform === 'win32',
+    task: isAssumed ? 'CAUSAL_LM' : taskType.toUpperCase(),
+    /** The config has no known task, so text generation is assumed. */
+    isAssumed,
+    base: isBaseKnown ? baseModel : BASE_MODEL,
+    revision: isBaseKnown && isPlain(revision) ? revision : undefined,
+    /** PEFT refuses embeddings that have another number of rows than the base. */
+    tokens: weights?.embeddingRows,
+    change: config && baseChangeOf(config),
+    correction: scaleCorrection(config, pairs),
+    rank,
+    /** The smallest sufficient value; undefined if there is none. */
+    vllmRank: VLLM_RANKS.find((allowed) => allowed >= rank),
+  };
+}
+
+/** Whether a name needs no quoting: not an option, and nothing special to a shell or Python. */
+function isPlain(name: string): boolean {
+  return /^\w[\w./-]*$/.test(name);
+}
+
+export function generatesText({ task }: { task: string }): boolean {
+  return task === 'CAUSAL_LM';
+}
+
+/** Whether PEFT has the published base model again when the adapter is switched off (huggingface/peft tuners/lora/config.py, `bias`). */
+export function leavesBase({ change, config, weights }: Facts): boolean {
+  const trainsBias = weights?.hasBias === true && (config?.bias ?? 'none') !== 'none';
+  return change === undefined && config?.repeatsLayers !== true && !trainsBias;
+}
+
+export function canCompare(facts: Facts): boolean {
+  return generatesText(facts) && leavesBase(facts);
+}
+
+export function isChangedByPeft({ change }: Pick<Facts, 'change'>): boolean {
+  return change === 'repeated' || change === 'quantized';
+}
+
+/** Returns a name for the adapter, derived from its folder. */
+export function nameOf(folder: string): string {
+  const text = folder.split(/[\\/]/).findLast((part) => part !== '') ?? '';
+  const plain = text
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+|(?<![^A-Za-z0-9])[^A-Za-z0-9]+$/g, '');
+  return plain === '' ? 'adapter' : plain.slice(0, 64);
+}
+
+/** Returns the name of its repository on the Hub (huggingface/huggingface_hub src/huggingface_hub/utils/_validators.py). */
+export function repositoryOf(folder: string): string {
+  const name = nameOf(folder)
+    .replace(/([.-])[.-]+/g, '$1')
+    .replaceAll(/\.git(?=\.|$)/g, '');
+  return `${USERNAME}/${name.replace(/[.-]$/, '')}`;
+}
+
+/**
+ * Returns the factor for a tool that scales every module by one alpha / rank. It isn't 1 with rsLoRA
+ * (alpha / √rank) or with another alpha (`alpha_pattern`); 'none' if no single factor fits all modules.
+ */
+function scaleCorrection(config: AdapterConfig | undefined, pairs: readonly LoraPair[]): number | 'none' {
+  if (config?.alpha === undefined) return 1;
+  const common = config.alpha;
+  // The tool treats 0 as missing, so there is nothing to multiply.
+  if (common === 0) return pairs.every(({ alpha }) => alpha === 0) ? 1 : 'none';
+  const corrections = new Set(
+    pairs.map(({ alpha = NaN, rank }) =>
+      Number(((alpha / common) * (config.useRslora ? Math.sqrt(Math.max(rank, 1)) : 1)).toFixed(6)),
+    ),
+  );
+  const [only = 1] = corrections;
+  return corrections.size > 1 || Number.isNaN(only) ? 'none' : only;
+}

@@ -1,0 +1,223 @@
+// `npm run test:recipes`: runs the scripts that compare an adapter with its base model, with python3, and reads their answers as the page
+// does. Servers and, where they aren't installed, PEFT and transformers are stand-ins. Not part of `npm test`, which needs no Python.
+import '../../helpers/memoryFolder.ts';
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { inspectAdapter } from '../../../src/core/adapters/inspect.ts';
+import { recipesOf, type Tool } from '../../../src/core/adapters/recipes.ts';
+import type { AnswerRow } from '../../../src/core/answers/answerRow.ts';
+import { readAnswers } from '../../../src/core/answers/answersFile.ts';
+import { answersBeside, expectedRows, lineInHoldOut } from '../../../src/core/answers/filesBeside.ts';
+import { compareScores } from '../../../src/core/answers/comparison.ts';
+import { scoreRow } from '../../../src/core/answers/scores.ts';
+import { sampleAdapter } from '../../helpers/adapters/sampleAdapter.ts';
+import { ModelServer, type Fault } from './modelServer.ts';
+
+const BASE = 'acme/base-1b';
+const folder = mkdtempSync(path.join(tmpdir(), 'recipes-'));
+/** A name with what is special in Python. */
+const data = path.join(folder, 'it\'s "data" \\n {x}');
+const [holdOut, answersFile] = ['train.holdout.jsonl', 'train.holdout.answers.jsonl'].map((name) =>
+  path.join(data, name),
+) as [string, string];
+const adapter = path.join(data, 'my run');
+
+const rowOf = (question: string, expected = '{"of":"x"}') =>
+  JSON.stringify({
+    messages: [
+      { role: 'system', content: 'Add\u2028 Grüße.' },
+      { role: 'user', content: question },
+      { role: 'assistant', content: expected },
+    ],
+  });
+/** Rows of a chat that each tool can answer: 46 of the first 50. */
+const questions = Array.from({ length: 60 }, (_, at) => `${at}+${at}?`);
+const others: Readonly<Record<number, string>> = {
+  5: '{"instruction":"a","output":"b"}',
+  7: '{"messages":[{"role":"user","content":"no answer"}]}',
+  9: '{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[]}]}',
+  11: '{"messages":[]}',
+};
+const asked = questions.slice(0, 50).filter((_, at) => others[at] === undefined);
+
+function writeHoldOut(): void {
+  const lines = questions.map((question, at) => others[at] ?? rowOf(question));
+  // A byte order mark, line ends of Windows, and a blank line.
+  writeFileSync(holdOut, `\ufeff${lines.slice(0, 20).join('\r\n')}\r\n\n${lines.slice(20).join('\n')}`);
+}
+
+const hasPeft = spawnSync('python3', ['-c', 'import torch, peft, transformers, accelerate']).status === 0;
+const MODULES = path.join(import.meta.dirname, 'modules');
+
+async function scriptOf(tool: Tool): Promise<string> {
+  const { tools } = recipesOf(await inspectAdapter(adapter), {
+    folder: adapter,
+    platform: process.platform,
+    holdOut,
+  });
+  const text = tools.find((one) => one.tool === tool)?.blocks.at(-1);
+  assert.equal(text?.purpose, 'compare');
+  assert.deepEqual(text.placeholders, []);
+  return text.text;
+}
+
+/** Runs a script as a user does, who saved it. */
+async function run(text: string, modules?: string): Promise<{ status: number | null; errors: string }> {
+  const script = path.join(folder, 'compare.py');
+  writeFileSync(script, text);
+  const compiled = spawnSync('python3', ['-m', 'py_compile', script], { encoding: 'utf8' });
+  assert.equal(compiled.status, 0, compiled.stderr);
+  // A proxy that would get the rows of a script that honors it.
+  const env = {
+    ...process.env,
+    PYTHONPATH: modules,
+    PYTHONDONTWRITEBYTECODE: '1',
+    http_proxy: 'http://127.0.0.1:9',
+  };
+  const child = spawn('python3', [script], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  let errors = '';
+  child.stderr.on('data', (bytes: Buffer) => (errors += bytes.toString()));
+  const status = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { status, errors };
+}
+
+const lines = () => (existsSync(answersFile) ? readFileSync(answersFile, 'utf8').split('\n').length - 1 : 0);
+
+interface Expected {
+  rows?: number;
+  /** How a script ends that can't go on. */
+  error?: RegExp;
+  fits?: (row: AnswerRow, at: number) => boolean;
+  isInactive?: boolean;
+}
+
+const EXPECTED: Readonly<Record<Fault | 'none', Expected>> = {
+  none: {},
+  loading: {},
+  contaminated: { fits: ({ base, adapter: other }) => base === other, isInactive: true },
+  'cut-off': { fits: ({ ends }) => ends.base === 'length' && ends.adapter === undefined },
+  empty: { fits: ({ base, ends }) => base === '' && ends.base === undefined },
+  refusing: {
+    fits: ({ base, ends }, at) => (at === 2) === (ends.base === 'error' && base.includes('too long')),
+  },
+  unnamed: { rows: 0, error: /AssertionError: .*no such model/ },
+  silent: { rows: 0, error: /TimeoutError/ },
+  gone: { rows: 3, error: /RemoteDisconnected|ConnectionResetError/ },
+};
+
+async function checkAnswers({ rows = asked.length, fits, isInactive = false }: Expected): Promise<void> {
+  assert.equal(await answersBeside(path.join(data, 'train.prepared.jsonl')), answersFile);
+  const read = await readAnswers(answersFile);
+  assert.deepEqual([read.leftOut, read.cutBy, read.isBeingWritten], [{}, undefined, false]);
+  assert.deepEqual(
+    read.rows.map(({ messages }) => messages.at(-1)?.text),
+    asked.slice(0, rows),
+  );
+  for (const [at, row] of read.rows.entries()) {
+    const [question, messages] = [asked[at], row.messages];
+    assert.deepEqual(messages[0], { role: 'system', text: 'Add\u2028 Grüße.' });
+    assert.equal(row.expected, '{"of":"x"}');
+    const plain = () =>
+      row.base === `The sum of ${question} is – 🙂\u2028` && row.adapter === `{"of":"${question}"}`;
+    assert.ok(
+      fits === undefined ? plain() && row.ends.base === undefined : fits(row, at),
+      JSON.stringify(row),
+    );
+    if (at < 3) assert.equal(await lineInHoldOut(holdOut, messages), at + 1);
+  }
+  if (rows > 0) assert.equal(compareScores(read.rows.map(scoreRow)).isProbablyInactive, isInactive);
+}
+
+async function checkServer(tool: 'vllm' | 'llamacpp', fault: Fault | 'none'): Promise<void> {
+  const names = tool === 'vllm' ? ([BASE, 'my-run'] as const) : undefined;
+  const server = new ModelServer(fault === 'none' ? undefined : fault, names);
+  rmSync(answersFile, { force: true });
+  // Both are asked in turn, and each row is in the file before the next one is asked.
+  server.onAnswer = () =>
+    assert.equal(
+      lines(),
+      Math.floor(server.answered.length / 2) + (fault === 'refusing' && server.answered.length >= 4 ? 1 : 0),
+    );
+  const port = String(await server.listen());
+  const text = (await scriptOf(tool)).replace(
+    /"localhost", 80[08]0, timeout=600/,
+    `"localhost", ${port}, timeout=${fault === 'silent' ? 1 : 600}`,
+  );
+  const { status, errors } = await run(text);
+  server.close();
+  const expected = EXPECTED[fault];
+  assert.equal(status, expected.error === undefined ? 0 : 1, errors);
+  if (expected.error !== undefined) assert.match(errors, expected.error);
+  else if (fault !== 'contaminated')
+    assert.deepEqual(server.answered.slice(0, 4), ['base', 'adapter', 'base', 'adapter']);
+  await checkAnswers(expected);
+}
+
+/** PEFT itself, with a model of two layers, if it is installed. */
+async function checkPeft(): Promise<void> {
+  rmSync(answersFile, { force: true });
+  if (!hasPeft) {
+    const { status, errors } = await run(await scriptOf('peft'), MODULES);
+    assert.equal(status, 0, errors);
+    return checkAnswers({
+      fits: ({ base, ends }, at) => (at === 2) === (ends.base === 'length' && base.length === 512),
+    });
+  }
+  const [base, trained] = [path.join(folder, 'base'), path.join(folder, 'trained')];
+  const rows = asked.slice(0, 5);
+  writeFileSync(holdOut, rows.map((question) => rowOf(question)).join('\n'));
+  const made = spawnSync(
+    'python3',
+    [path.join(import.meta.dirname, 'tinyModel.py'), base, trained, holdOut],
+    { encoding: 'utf8' },
+  );
+  assert.equal(made.status, 0, made.stderr);
+  const alone = made.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as string);
+  const text = (await scriptOf('peft'))
+    .replaceAll(JSON.stringify(BASE), JSON.stringify(base))
+    .replace(JSON.stringify(adapter), JSON.stringify(trained));
+  const { status, errors } = await run(text);
+  assert.equal(status, 0, errors);
+  const read = await readAnswers(answersFile);
+  assert.deepEqual(
+    read.rows.map((row) => row.base),
+    alone,
+    'switched off, the adapter leaves the base model',
+  );
+  assert.ok(
+    read.rows.every((row) => row.adapter !== row.base),
+    'the adapter is active',
+  );
+}
+
+mkdirSync(adapter, { recursive: true });
+for (const [name, bytes] of Object.entries(sampleAdapter())) writeFileSync(path.join(adapter, name), bytes);
+writeHoldOut();
+assert.equal(await expectedRows(holdOut), undefined);
+const checks: [name: string, check: () => Promise<void>][] = [
+  ...(['vllm', 'llamacpp'] as const).flatMap((tool) =>
+    (Object.keys(EXPECTED) as (Fault | 'none')[]).map((fault): [string, () => Promise<void>] => [
+      `${tool}, ${fault}`,
+      () => checkServer(tool, fault),
+    ]),
+  ),
+  [`peft, ${hasPeft ? 'installed' : 'not installed: stand-ins of peft and transformers'}`, checkPeft],
+];
+let failed = 0;
+for (const [name, check] of checks)
+  try {
+    await check();
+    process.stdout.write(`passed: ${name}\n`);
+  } catch (error) {
+    failed++;
+    process.stdout.write(`FAILED: ${name}\n${String(error instanceof Error ? error.stack : error)}\n`);
+  }
+rmSync(folder, { recursive: true, force: true });
+process.stdout.write(`${checks.length - failed} passed, ${failed} failed\n`);
+process.exitCode = failed === 0 ? 0 : 1;
