@@ -14,7 +14,7 @@ const DATA = [
   /\bPEFT \/ Transformers\b/g,
   /https?:\/\/\S*|code-oss:\S+|[\w~.-]*\/[\w/.-]*|\b[\da-f]{64}\b|\b[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\b|\bft-[\da-z]{8}\b/g,
   /\b(Qwen|Llama|Gemma|Mistral)[\w. ]*|\b(qwen|llama|gemma|mistral)[\w.-]*|Alibaba Cloud|\bGoogle\b/g,
-  /\b(rows|sample-dataset)(\.jsonl)?\b|\blora\.zip\b|\b([Qq]ueued|[Rr]unning)\b|Sandbox \(nothing is trained\)/g,
+  /\b(rows|sample-dataset|sample\.answers)(\.jsonl)?\b|\blora\.zip\b|\b([Qq]ueued|[Rr]unning)\b|Sandbox \(nothing is trained\)/g,
   /\b(USD|[kMG]B|AM|PM|LoRA|SHA-256|Idempotency-Key|Fine-Tuning)\b/g,
   /\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d+/g,
   /\b(vLLM|Ollama|CAUSAL_LM|[a-z]+_proj|F32|zip)\b/g,
@@ -176,6 +176,21 @@ describe('every text is translatable', () => {
     await explorer.chooseInContextMenu('lora.zip', pseudo('Inspect Adapter'));
     await panel().locator('.verdict .title').waitFor();
     await read('adapter page', panel().locator('main'));
+    await command('Open Sample Comparison');
+    await panel().locator('article .text').first().waitFor();
+    await read('comparison', panel().locator('.top, main > .spoken, article :is(h2, h3, .note)'));
+    await panel()
+      .getByRole('button', { name: pseudo('Vote Blind') })
+      .click();
+    await panel().locator('.voting button').first().waitFor();
+    await read('voting', panel().locator('.voting :is(h1, h2, .note, .spoken, button)'));
+    await page.keyboard.press('ArrowLeft');
+    await panel().locator('.voting h1').getByText('2').waitFor();
+    await page.keyboard.press('Escape');
+    await panel()
+      .getByRole('button', { name: pseudo('Discard Votes') })
+      .waitFor();
+    await read('end of voting', panel().locator('.voting'));
     await sideBar.open('Fine-Tuning');
     await page
       .locator('.pane-header')
