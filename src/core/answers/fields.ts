@@ -3,9 +3,6 @@ import { foldAnswer } from './foldAnswer.ts';
 /** A JSON object or array. */
 type Container = readonly unknown[] | Readonly<Record<string, unknown>>;
 
-/** A block of Markdown that is all of an answer. */
-const FENCED = /^\s*```\w*\s*\n([^]*)\n\s*```\s*$/;
-
 /** Returns the value that a text is in JSON; undefined if it isn't any. */
 export function parseJson(text: string): { value: unknown } | undefined {
   try {
@@ -17,7 +14,11 @@ export function parseJson(text: string): { value: unknown } | undefined {
 
 /** Returns the JSON value of an answer that is nothing but a block of Markdown: its fields are right as well. */
 export function fencedJson(text: string): { value: unknown } | undefined {
-  return parseJson(FENCED.exec(text)?.[1] ?? '');
+  const block = text.trim();
+  // Not one regular expression for all: with thousands of blank lines, which a model may repeat, it would take minutes.
+  const [start, end] = [block.indexOf('\n'), block.lastIndexOf('\n')];
+  const isFenced = /^```\w*\s*$/.test(block.slice(0, start)) && block.slice(end).trim() === '```';
+  return isFenced ? parseJson(block.slice(start, end)) : undefined;
 }
 
 /** Returns an expected answer that is a JSON object or array, or undefined. */

@@ -54,4 +54,9 @@ describe('the fields of an answer', () => {
     for (const text of ['{"a":1}', 'Sure:\n```json\n{"a":1}\n```', '```\n{"a":1}', '```{"a":1}```'])
       assert.equal(fencedJson(text), undefined, text);
   });
+
+  it('are found at once, however many blank lines a model repeats', () => {
+    assert.equal(fencedJson('```json'.padEnd(20_000, '\n')), undefined);
+    assert.deepEqual(fencedJson('```json\n{"a":1}'.padEnd(20_000, '\n') + '```')?.value, { a: 1 });
+  });
 });
