@@ -126,7 +126,7 @@ export class AdapterPage implements Disposable {
     this.#whenRead = this.#reload();
   }
 
-  /** Scrolls to the block with this purpose once the adapter is read; empty for the top. */
+  /** Scrolls to the block with this purpose once the adapter is read; does nothing if it is empty. */
   reveal(purpose: string): void {
     this.#revealing = purpose;
     this.#draw();
