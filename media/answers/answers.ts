@@ -53,7 +53,9 @@ class Page {
       const wasVoting = !this.#vote.root.hidden;
       this.#vote.show(message);
       const isVoting = !this.#vote.root.hidden;
-      this.#head.hidden = this.#main.hidden = isVoting;
+      // Not only hidden: it would say which answer is whose.
+      if (wasVoting !== isVoting)
+        document.body.replaceChildren(...(isVoting ? [] : [this.#head, this.#main]), this.#vote.root);
       if (wasVoting && !isVoting) this.#head.querySelector<HTMLElement>('[data-key=vote]')?.focus();
     }
   }
@@ -124,17 +126,15 @@ class Page {
 
   #drawFilters(filters: AnswersHead['filters']): HTMLElement {
     const attributes = { 'data-key': 'filters', role: 'group', 'aria-label': this.#words.rowsToShow };
-    return element(
-      'div',
-      { class: 'filters', attributes },
-      filters.map(({ filter, words, isPressed }) =>
-        button(words, () => this.#client.send({ type: 'filter', filter }), {
-          class: 'toggle',
-          key: filter,
-          attributes: { 'aria-pressed': String(isPressed) },
-        }),
-      ),
+    const legend = element('span', { class: 'note', text: this.#words.legend });
+    const buttons = filters.map(({ filter, words, isPressed }) =>
+      button(words, () => this.#client.send({ type: 'filter', filter }), {
+        class: 'toggle',
+        key: filter,
+        attributes: { 'aria-pressed': String(isPressed) },
+      }),
     );
+    return element('div', { class: 'filters', attributes }, [...buttons, legend]);
   }
 
   #drawRow(row: AnswersRow, titleId: string, parts: OpenParts): HTMLElement[] {

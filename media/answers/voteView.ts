@@ -70,7 +70,7 @@ export class VoteView {
     const texts = new Texts(words, parts, 'h2');
     const hasExpected = this.#open.has('shown');
     const choose = (choice: AnswersChoice) =>
-      button(words[choice], () => this.#choose(choice), {
+      button(words[choice], (event) => this.#choose(choice, (event as MouseEvent).detail), {
         class: 'secondary',
         attributes: { 'aria-pressed': String(row.choice === choice) },
       });
@@ -86,16 +86,17 @@ export class VoteView {
         element('h1', { text: title, attributes: { id: 'voteTitle' } }),
         element('span', { class: 'note', text: note }),
       ]),
-      element('p', { class: 'spoken', text: words.voteKeyboard, attributes: { id: 'voteKeyboard' } }),
       prompt.messages === undefined ? texts.drawPrompt(prompt) : texts.drawMessages(prompt.messages),
       ...(hasExpected ? [texts.draw(expected, 'answer')] : []),
       element('div', { class: 'texts two' }, [texts.draw(left, 'answer'), texts.draw(right, 'answer')]),
+      element('p', { class: 'question', text: words.question }),
       element('div', { class: 'choices' }, [choose('left'), choose('equal'), choose('right')]),
       element('div', { class: 'actions' }, [
         expectedToggle,
         back,
         button(words.end, () => this.#client.send({ type: 'end' }), { class: 'secondary' }),
       ]),
+      element('p', { class: 'note', text: words.voteKeyboard, attributes: { id: 'voteKeyboard' } }),
     ];
   }
 
@@ -121,13 +122,14 @@ export class VoteView {
     refocus(this.root, this.root);
   }
 
-  #choose(choice: AnswersChoice): void {
+  /** @param clicks of the mouse in a row: the second one of a double click would vote on the next row */
+  #choose(choice: AnswersChoice, clicks = 0): void {
     const row = this.#shown?.row?.row;
-    if (row !== undefined) this.#client.send({ type: 'choose', row, choice });
+    if (row !== undefined && clicks < 2) this.#client.send({ type: 'choose', row, choice });
   }
 
   #key(event: KeyboardEvent): void {
-    if (event.altKey || event.ctrlKey || event.metaKey || event.repeat) return;
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.repeat) return;
     const { row } = this.#shown ?? {};
     const choice = KEYS[event.key];
     // Space presses a button that has the focus.

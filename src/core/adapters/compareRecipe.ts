@@ -93,7 +93,7 @@ function eachRow(holdOut: string | undefined, answering: readonly string[]): str
     'with open(rows, encoding="utf-8-sig") as lines, open(rows.removesuffix(".jsonl") + ".answers.jsonl", "w") as out:',
     '    for _, row in zip(range(50), map(json.loads, filter(str.strip, lines))):',
     '        *messages, last = row.get("messages") or [{}]',
-    '        if messages and last.get("role") == "assistant" and isinstance(last.get("content"), str):',
+    '        if messages and last.get("role") == "assistant" and isinstance(last.get("content"), str) and last["content"].strip():',
     ...answering.map((line) => `            ${line}`),
     '            print(json.dumps({"messages": messages, "expected": last["content"], **answers}), file=out, flush=True)',
   ];

@@ -9,7 +9,7 @@ import { isAnswersLine, MAX_ROW_UNITS, parseAnswerRow, type AnswerRow, type Left
 export const MAX_ROWS = 2_000;
 export const MAX_BYTES = 32 * 1024 * 1024;
 /** Lines that aren't blank, most of which aren't answers: no file of answers has so many. */
-const MAX_LINES = 20_000;
+export const MAX_LINES = 20_000;
 /** Bytes per read of a first line. */
 const CHUNK_BYTES = 64 * 1024;
 const LF = 0x0a;
@@ -37,7 +37,7 @@ export interface AnswersFile {
   /** Lines that aren't answers, of those that were read. Blank lines and one that is being written don't count. */
   leftOut: Readonly<Partial<Record<LeftOut, number>>>;
   /** Which limit was reached, so that not all rows are shown. */
-  cutBy: 'rows' | 'bytes' | undefined;
+  cutBy: 'rows' | 'lines' | 'bytes' | undefined;
   /** Whether the last line is the beginning of an object: a program is still writing it. */
   isBeingWritten: boolean;
 }
@@ -56,7 +56,7 @@ export async function readAnswers(path: string): Promise<AnswersFile> {
   let lines = 0;
   for (const { number, text, isEnded } of linesOf(bytes)) {
     if (rows.length === MAX_ROWS || ++lines > MAX_LINES) {
-      cutBy = 'rows';
+      cutBy = rows.length === MAX_ROWS ? 'rows' : 'lines';
       break;
     }
     if (!isEnded && !isWhole) break;

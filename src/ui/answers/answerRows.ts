@@ -25,7 +25,7 @@ export function answersRow(
     ...answerText(side, NAMES[side], row[side], expected),
     notes: compact(
       scores?.[side].isExact === true && l10n.t('= expected'),
-      row.ends[side] === 'length' && l10n.t('Cut off'),
+      cutOffNote(row, side),
       row.ends[side] === 'error' && l10n.t('Error'),
       vote === VOTES[side] && l10n.t('Your vote'),
     ),
@@ -44,13 +44,22 @@ export function voteTexts(
   row: AnswerRow,
   left: Side,
 ): Pick<AnswersVoteRow, 'row' | 'prompt' | 'expected' | 'left' | 'right'> {
+  // That it was cut off says nothing of the model, but who doesn't know it would judge it as complete.
+  const answerOf = (key: 'left' | 'right', side: Side): AnswersText => ({
+    ...answerText(key, CHOICES[key], row[side]),
+    notes: compact(cutOffNote(row, side)),
+  });
   return {
     row: row.line,
     prompt: promptOf(row.messages),
     expected: expectedOf(row),
-    left: answerText('left', CHOICES.left, row[left]),
-    right: answerText('right', CHOICES.right, row[left === 'base' ? 'adapter' : 'base']),
+    left: answerOf('left', left),
+    right: answerOf('right', left === 'base' ? 'adapter' : 'base'),
   };
+}
+
+function cutOffNote({ ends }: AnswerRow, side: Side): string | false {
+  return ends[side] === 'length' && l10n.t('Cut off');
 }
 
 function expectedOf({ expected }: AnswerRow): AnswersText {

@@ -73,9 +73,11 @@ export class AnswersDocument implements Disposable {
     if (hadProblem) this.#changed.fire();
     let read: AnswersFile | undefined;
     const isOver = () => signal.aborted || this.#store.disposed;
+    // Not over what was compared meanwhile.
+    const isDone = () => isOver() || this.#work !== work;
     const late = setTimeout(() => {
       work.isLate = true;
-      void this.#show(read, undefined, isOver);
+      void this.#show(read, undefined, isDone);
     }, LATE_MS);
     try {
       const scores = await openAnswers(this.#path, {
@@ -83,13 +85,14 @@ export class AnswersDocument implements Disposable {
         signal,
         onRead: (file) => {
           read = file;
-          if (work.isLate) void this.#show(file, undefined, isOver);
+          if (work.isLate) void this.#show(file, undefined, isDone);
         },
         onProgress: (fraction) => {
           work.fraction = fraction;
           if (work.isLate && !isOver()) this.#changed.fire();
         },
       });
+      clearTimeout(late);
       if (isOver()) return;
       this.#work = undefined;
       await this.#show(read, { scores, comparison: compareScores(scores) }, isOver);

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { commands, l10n, Uri, type WebviewPanel } from 'vscode';
+import type { AnswerRow } from '../../core/answers/answerRow.ts';
 import { lineInHoldOut } from '../../core/answers/filesBeside.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
@@ -133,9 +134,9 @@ export class AnswersPage implements Disposable {
     this.#shown = shown;
     if (shown?.file !== before?.file || shown?.compared !== before?.compared) {
       const isSame = shown !== undefined && shown.file.sha256 === before?.file.sha256;
-      if (shown === undefined) this.#changed = undefined;
-      else if (before !== undefined && !isSame)
-        this.#changed = { hadVotes: this.#voting?.tally !== undefined };
+      // Votes may have been dropped by an earlier change, of which the user has not seen the notice.
+      const hadVotes = this.#changed?.hadVotes === true || this.#voting?.tally !== undefined;
+      if (before !== undefined && !isSame) this.#changed = { hadVotes };
       if (!isSame) {
         this.#voting = undefined;
         if (this.#filter === 'voted') this.#filter = 'all';
@@ -143,7 +144,7 @@ export class AnswersPage implements Disposable {
       if (shown?.compared !== undefined) this.#voting ??= new Voting(shown.file, shown.compared.scores);
       this.#select();
       this.#postList(before !== undefined);
-      this.#postVoting();
+      if (!isSame) this.#postVoting();
     }
     this.#postHead();
   }
@@ -181,7 +182,7 @@ export class AnswersPage implements Disposable {
       const row = this.#shown?.file.rows[index];
       if (row === undefined || (rows.length > 0 && (units > MESSAGE_UNITS || performance.now() > endMs)))
         break;
-      units += row.expected.length + row.base.length + row.adapter.length;
+      units += unitsOf(row);
       rows.push(
         answersRow(row, this.#shown?.compared?.scores[index], {
           vote: this.#voting?.votes.get(row.line),
@@ -244,7 +245,9 @@ export class AnswersPage implements Disposable {
     return row && { ...voteTexts(row, left), ...voteTitle(at, voting), choice, canGoBack: at > 0 };
   }
 
+  /** Not while the user votes: what it says would tell which answer is whose. */
   #postHead(): void {
+    if (this.#voting?.step?.kind === 'row') return;
     const { problem, progress } = this.#document;
     this.#host.post(
       answersHead({
@@ -259,4 +262,9 @@ export class AnswersPage implements Disposable {
       }),
     );
   }
+}
+
+function unitsOf({ messages, expected, base, adapter }: AnswerRow): number {
+  const texts = [...messages.map(({ text }) => text), expected, base, adapter];
+  return texts.reduce((sum, text) => sum + text.length, 0);
 }

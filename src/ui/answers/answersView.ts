@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
 import type { LeftOut, Side } from '../../core/answers/answerRow.ts';
-import { MAX_BYTES, MAX_ROWS, type AnswersFile } from '../../core/answers/answersFile.ts';
+import { MAX_BYTES, MAX_LINES, MAX_ROWS, type AnswersFile } from '../../core/answers/answersFile.ts';
 import type { BySide, Chance, Comparison, Measure } from '../../core/answers/comparison.ts';
 import { MAX_CODE_POINTS } from '../../core/answers/chrf.ts';
 import type { Choice, VoteTally } from '../../core/answers/votes.ts';
@@ -24,10 +24,12 @@ export function pageWords(): Record<AnswersWord, string> {
     copySummary: l10n.t('Copy Summary'),
     cancel: TERMS.cancel,
     prompt: l10n.t('Prompt'),
+    legend: l10n.t('Struck through: only in the expected answer. Underlined: not in it.'),
     showMore: l10n.t('Show More'),
     showLess: l10n.t('Show Less'),
     emptyText: l10n.t('(empty)'),
     showInHoldOut: l10n.t('Show in Hold-out'),
+    question: l10n.t('Which answer do you prefer?'),
     left: CHOICES.left,
     right: CHOICES.right,
     equal: CHOICES.equal,
@@ -65,6 +67,11 @@ const FILTERS: Readonly<Record<AnswersFilter, string>> = {
   base: l10n.t('Base closer'),
   voted: l10n.t('Voted'),
 };
+/** Where one is ahead by another measure than being closer. */
+const AHEAD: Readonly<Partial<Record<AnswersFilter, string>>> = {
+  adapter: l10n.t('Adapter ahead'),
+  base: l10n.t('Base ahead'),
+};
 
 export function answersTitle(fileName: string): string {
   return l10n.t('Answers: {0}', fileName);
@@ -89,26 +96,27 @@ export interface AnswersFacts {
 /** Everything above the rows. */
 export function answersHead(facts: AnswersFacts): AnswersHead {
   const { name, isSample, changed, problem, progress, shown, filter, voteRows, tally } = facts;
-  const isEmpty = shown?.file.rows.length === 0;
-  const comparison = isEmpty ? undefined : shown?.compared?.comparison;
+  const hasRows = shown !== undefined && shown.file.rows.length > 0;
+  const comparison = hasRows ? shown.compared?.comparison : undefined;
+  const isEmpty = shown !== undefined && !hasRows && !shown.file.isBeingWritten;
   return {
     type: 'head',
     title: shown === undefined ? name : l10n.t('{0} · {1}', name, formatRows(shown.file.rows.length)),
     notices: compact(
       isSample &&
         l10n.t('A real, tiny adapter: 80 rows of sums. It learned the form of the answers, not to add.'),
-      changed && changedNotice(name, changed.hadVotes),
+      changed && shown && changedNotice(name, changed.hadVotes),
       ...(shown === undefined ? [] : fileNotices(name, shown)),
-      tally && votesSentence(tally),
+      tally && votesText(tally),
     ),
     progress: progress && { ...progress, text: progressText(name, progress.fraction) },
     failure:
       problem === undefined ? (isEmpty ? { text: noAnswers(name) } : undefined) : problemOf(name, problem),
     headline: comparison && headlineOf(comparison),
     table: comparison && tableOf(comparison),
-    filters: comparison === undefined ? [] : filterButtons(filter, tally !== undefined),
+    filters: comparison === undefined ? [] : filterButtons(filter, comparison.measure, tally !== undefined),
     canVote: voteRows > 0,
-    summary: comparison && summaryOf(comparison, tally),
+    summary: comparison && shown && summaryOf(comparison, fileNotices(name, shown), tally),
   };
 }
 
@@ -129,10 +137,14 @@ function problemOf(
   return { text: refusalSentence(name, problem) };
 }
 
-function filterButtons(pressed: AnswersFilter, hasVotes: boolean): AnswersHead['filters'] {
+function filterButtons(pressed: AnswersFilter, measure: Measure, hasVotes: boolean): AnswersHead['filters'] {
   return (Object.keys(FILTERS) as AnswersFilter[])
     .filter((filter) => filter !== 'voted' || hasVotes)
-    .map((filter) => ({ filter, words: FILTERS[filter], isPressed: filter === pressed }));
+    .map((filter) => ({
+      filter,
+      words: (measure === 'closer' ? undefined : AHEAD[filter]) ?? FILTERS[filter],
+      isPressed: filter === pressed,
+    }));
 }
 
 /** What a comparison says above its rows. */
@@ -150,7 +162,7 @@ function headlineOf(comparison: Comparison): NonNullable<AnswersHead['headline']
     sentences: compact(
       leadSentence(comparison),
       chanceSentence(chance, measure),
-      measure === 'closer' && l10n.t('Closer isn’t the same as better: read the rows or vote.'),
+      NOT_BETTER[measure],
       comparison.isOftenCutOff &&
         l10n.t('The answers were cut off in {0}: raise the limit of tokens.', formatRows(cutOff.rows)),
       thinkingSentence(comparison.isMostlyThinking),
@@ -164,6 +176,13 @@ function headlineOf(comparison: Comparison): NonNullable<AnswersHead['headline']
     ),
   };
 }
+
+/** What no number of a comparison shows. */
+const NOT_BETTER: Readonly<Record<Measure, string>> = {
+  exact: l10n.t('Exactly right means the same text, which isn’t the same as better: read the rows or vote.'),
+  fields: l10n.t('More fields right isn’t the same as better: read the rows or vote.'),
+  closer: l10n.t('Closer isn’t the same as better: read the rows or vote.'),
+};
 
 const INACTIVE = l10n.t('The adapter probably wasn’t active: check the model names and how it was loaded.');
 
@@ -202,7 +221,7 @@ function chanceSentence(chance: Chance, measure: Measure): string {
   switch (measure) {
     case 'exact':
       return l10n.t(
-        'If neither were right more often, a difference this large would come up in {0} of comparisons.',
+        'If neither were exactly right more often, a difference this large would come up in {0} of comparisons.',
         p,
       );
     case 'fields':
@@ -265,6 +284,7 @@ function fileNotices(name: string, { file, expectedRows }: ShownAnswers): string
         : l10n.t('{0} is being written: {1} of {2}.', name, count, formatRows(expectedRows))),
     leftOutSentence(leftOut),
     cutBy === 'rows' && l10n.t('Only the first {0} are shown.', formatRows(MAX_ROWS)),
+    cutBy === 'lines' && l10n.t('Only the first {0} lines were read.', formatCount(MAX_LINES)),
     cutBy === 'bytes' && l10n.t('Only the first {0} MB are shown.', formatCount(MAX_BYTES / 2 ** 20)),
   );
 }
@@ -319,7 +339,7 @@ export function voteTitle(
 ): Pick<AnswersVoteRow, 'title' | 'note'> {
   return {
     title: l10n.t('{0} of {1}', formatCount(at + 1), formatCount(limit)),
-    note: l10n.t('{0} of {1} that differ', formatCount(limit), formatRows(total)),
+    note: l10n.t('{0} of {1}', formatCount(limit), formatRows(total)),
   };
 }
 
@@ -344,7 +364,7 @@ function votesText(tally: VoteTally): string {
 }
 
 /** The comparison as Markdown: counts only. */
-function summaryOf(comparison: Comparison, tally: VoteTally | undefined): string {
+function summaryOf(comparison: Comparison, notices: readonly string[], tally: VoteTally | undefined): string {
   const table = tableOf(comparison);
   const rows = formatRows(comparison.rows);
   const cells = (parts: readonly string[]) => `| ${parts.join(' | ')} |`;
@@ -358,6 +378,7 @@ function summaryOf(comparison: Comparison, tally: VoteTally | undefined): string
       ].join('\n'),
     tally && votesText(tally),
     table && l10n.t('Method: {0}, exact sign test, {1}', METHODS[comparison.measure], rows),
+    notices.join('\n'),
   ).join('\n\n')}\n`;
 }
 

@@ -2,7 +2,7 @@
 
 /** Names of the texts that the page uses. */
 export type AnswersWord =
-  | ('feed' | 'rowsLoading' | 'noMatch' | 'keyboard' | 'comparison' | 'rowsToShow')
+  | ('feed' | 'rowsLoading' | 'noMatch' | 'keyboard' | 'comparison' | 'rowsToShow' | 'legend')
   | (
       | 'voteBlind'
       | 'copySummary'
@@ -13,7 +13,7 @@ export type AnswersWord =
       | 'emptyText'
       | 'showInHoldOut'
     )
-  | ('left' | 'right' | 'equal' | 'back' | 'end' | 'expected' | 'showExpected' | 'hideExpected')
+  | ('question' | 'left' | 'right' | 'equal' | 'back' | 'end' | 'expected' | 'showExpected' | 'hideExpected')
   | ('voteKeyboard' | 'showRows' | 'discardVotes');
 
 /** What the page stores while it is hidden, and while the window reloads: neither text of rows nor votes. */
