@@ -100,13 +100,17 @@ export class VoteView {
     ];
   }
 
-  #drawEnd({ text, more }: NonNullable<AnswersVoting['end']>): HTMLElement[] {
+  #drawEnd({ sentences, more }: NonNullable<AnswersVoting['end']>): HTMLElement[] {
     const { end, showRows, discardVotes } = this.#words;
     const act = (words: string, request: AnswersRequest) =>
       button(words, () => this.#client.send(request), { class: 'secondary' });
     return [
       element('h1', { class: 'spoken', text: end, attributes: { id: 'voteTitle' } }),
-      element('p', { text, attributes: { role: 'status' } }),
+      element(
+        'div',
+        { attributes: { role: 'status' } },
+        sentences.map((text) => element('p', { text })),
+      ),
       element('div', { class: 'actions' }, [
         act(showRows, { type: 'end' }),
         ...(more === undefined ? [] : [act(more, { type: 'vote' })]),

@@ -346,12 +346,13 @@ export function voteTitle(
 export function voteEnd({ isUnfinished, more, tally }: Pick<Voting, 'isUnfinished' | 'more' | 'tally'>) {
   const further = more > 0 ? l10n.t('{0} More', formatCount(more)) : undefined;
   return {
-    text: tally === undefined ? '' : votesText(tally),
+    sentences: tally === undefined ? [] : votesSentences(tally),
     more: isUnfinished ? l10n.t('Continue') : further,
   };
 }
 
-function votesText(tally: VoteTally): string {
+/** What the votes say, and what chance alone would. */
+function votesSentences(tally: VoteTally): string[] {
   const { chance } = tally;
   const odds =
     chance.kind === 'too-few'
@@ -360,7 +361,7 @@ function votesText(tally: VoteTally): string {
           'If you had no preference, such a difference would come up in {0} of sessions.',
           percentOf(chance.p),
         );
-  return [votesSentence(tally), odds].join(' ');
+  return [votesSentence(tally), odds];
 }
 
 /** The comparison as Markdown: counts only. */
@@ -376,7 +377,7 @@ function summaryOf(comparison: Comparison, notices: readonly string[], tally: Vo
         cells(['---', ...table.columns.map(() => '---:')]),
         ...table.rows.map((row) => cells([compact(row.name, row.note).join(', '), ...row.cells])),
       ].join('\n'),
-    tally && votesText(tally),
+    tally && votesSentences(tally).join('\n'),
     table && l10n.t('Method: {0}, exact sign test, {1}', METHODS[comparison.measure], rows),
     notices.join('\n'),
   ).join('\n\n')}\n`;

@@ -129,7 +129,7 @@ export interface AnswersText {
 export interface AnswersVoting {
   type: 'voting';
   row: AnswersVoteRow | undefined;
-  end: { text: string; more: string | undefined } | undefined;
+  end: { sentences: readonly string[]; more: string | undefined } | undefined;
   /** What the last vote was, for screen readers. */
   said: string | undefined;
 }

@@ -9,6 +9,7 @@ import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 
 const WORKER = path.join(import.meta.dirname, '../../../../src/core/answers/worker.ts');
+const SLOW_WORKER = path.join(import.meta.dirname, '../../../helpers/slowAnswersWorker.ts');
 
 type Posted<T extends AnswersMessage['type']> = Extract<AnswersMessage, { type: T }>;
 
@@ -39,6 +40,7 @@ describe('AnswersPage', () => {
     standIn.forget();
   });
   afterEach(async () => {
+    Reflect.deleteProperty(performance, 'now');
     panels.dispose();
     assert.deepEqual(errors, []);
     await rm(folder, { recursive: true });
@@ -172,6 +174,11 @@ describe('AnswersPage', () => {
   });
 
   it('votes without saying which model an answer is from', async () => {
+    const ANSWERS: Readonly<Record<string, string[]>> = {
+      a: ['no', 'yes'],
+      b: ['no', 'yes'],
+      d: ['nay', 'no'],
+    };
     await open(...FOUR);
     const heads = posted('head').length;
     await send({ type: 'vote' });
@@ -182,6 +189,7 @@ describe('AnswersPage', () => {
       assert.equal(row?.title, `${at} of 3`);
       const texts = JSON.stringify([row.left, row.right, row.prompt, row.expected]);
       assert.doesNotMatch(texts, /Base model|Adapter|= expected|"(ins|del)"/);
+      assert.deepEqual([textOf(row.left), textOf(row.right)].sort(), ANSWERS[row.prompt.line]);
       const choice = at === 2 ? 'right' : 'left';
       chosen.set(row.row, textOf(row[choice]));
       // Numbers and votes so far would say it as well.
@@ -191,7 +199,7 @@ describe('AnswersPage', () => {
     }
     // The same answers are never voted on.
     assert.deepEqual([...chosen.keys()].sort(), [1, 2, 4]);
-    const end = last('voting').end?.text ?? '';
+    const [end = ''] = last('voting').end?.sentences ?? [];
     await send({ type: 'end' });
     assert.deepEqual([last('voting').row, last('voting').end], [undefined, undefined]);
     const voted = (await rows()).map(({ row, texts }) => {
@@ -209,6 +217,8 @@ describe('AnswersPage', () => {
     await send({ type: 'vote' });
     const first = last('voting').row!;
     assert.equal(first.canGoBack, false);
+    await send({ type: 'back' });
+    assert.equal(last('voting').row?.row, first.row);
     await send({ type: 'choose', row: first.row, choice: 'right' });
     // A key that was pressed twice votes once.
     await send({ type: 'choose', row: first.row, choice: 'right' });
@@ -218,7 +228,10 @@ describe('AnswersPage', () => {
     await send({ type: 'choose', row: first.row, choice: 'equal' });
     await send({ type: 'end' });
     assert.deepEqual(last('voting').end, {
-      text: 'You preferred the adapter in 0 rows, the base model in 0; 1 equal. Too few rows to tell.',
+      sentences: [
+        'You preferred the adapter in 0 rows, the base model in 0; 1 equal.',
+        'Too few rows to tell.',
+      ],
       more: 'Continue',
     });
     await send({ type: 'vote' });
@@ -248,6 +261,9 @@ describe('AnswersPage', () => {
       await send({ type: 'vote' });
     }
     assert.equal(last('voting').row, undefined);
+    await send({ type: 'discardVotes' });
+    await send({ type: 'vote' });
+    assert.equal(last('voting').row?.title, '1 of 20');
   });
 
   it('drops the votes on a file that changed, and says so', async () => {
@@ -351,6 +367,8 @@ describe('AnswersPage', () => {
   });
 
   it('posts a few rows at a time, and only the beginning of a long text', async () => {
+    const now = performance.now();
+    performance.now = () => now;
     const long = 'a'.repeat(300_000);
     await open(...Array.from({ length: 8 }, (_, index) => line(`${index}`, long, 'short')));
     await send({ type: 'need', generation: last('list').generation, from: 0, count: 8 });
@@ -361,22 +379,38 @@ describe('AnswersPage', () => {
     assert.equal(base.rest, '200,000 more characters not shown');
   });
 
-  it('shows progress after a second, can be canceled, and retried', async () => {
-    // A thread that never answers.
-    const slow = path.join(folder, 'slow.mjs');
-    await writeFile(slow, 'setInterval(() => {}, 1000);');
+  /** Opens the page, whose comparison waits until the returned function is called; resolves when its progress is shown. */
+  async function openSlowly(): Promise<() => Promise<void>> {
     await writeFile(file, FOUR.join(''));
-    await restore({ file }, slow);
+    await writeFile(`${file}.wait`, '');
+    await restore({ file }, SLOW_WORKER);
     assert.equal(head().progress, undefined);
-    await until(() => head().progress !== undefined);
-    assert.deepEqual(head().progress, {
-      text: 'Reading train.answers.jsonl…',
-      fraction: undefined,
-    });
+    await until(() => head().progress?.fraction === 0.5);
+    return () => rm(`${file}.wait`);
+  }
+
+  it('shows rows while they are compared, and then what changed meanwhile', async () => {
+    const goOn = await openSlowly();
+    const { progress, title, filters, headline, summary, canVote } = head();
+    assert.equal(progress?.text, 'Comparing, 50%…');
+    assert.equal(title, 'train.answers.jsonl · 4 rows');
+    assert.deepEqual([filters, headline, summary, canVote], [[], undefined, undefined, false]);
+    assert.deepEqual((await rows())[0]?.texts[2]?.notes, []);
+    await appendFile(file, line('e', 'no', 'nay'));
+    await goOn();
+    await until(() => last('list').length === 5 && head().headline !== undefined);
+    assert.equal(head().progress, undefined);
+  });
+
+  it('can be canceled while it compares, and retried', async () => {
+    const goOn = await openSlowly();
     await send({ type: 'cancel' });
     assert.deepEqual([head().progress, head().failure?.retry], [undefined, 'Compare Answers']);
+    assert.equal((await rows()).length, 4);
     await send({ type: 'retry' });
     assert.equal(head().failure, undefined);
+    await goOn();
+    await until(() => head().headline !== undefined);
   });
 
   it('is restored by the path alone, and closed without one', async () => {

@@ -183,8 +183,8 @@ it('everything above the rows of a comparison', () => {
 
 it('the end and the titles of voting', () => {
   const end = (more: Partial<Parameters<typeof voteEnd>[0]>) => {
-    const { text, more: button } = voteEnd({ isUnfinished: false, more: 20, tally: TALLY, ...more });
-    return [text, `[Show Rows]${button === undefined ? '' : ` [${button}]`} [Discard Votes]`];
+    const { sentences, more: button } = voteEnd({ isUnfinished: false, more: 20, tally: TALLY, ...more });
+    return [...sentences, `[Show Rows]${button === undefined ? '' : ` [${button}]`} [Discard Votes]`];
   };
   golden('answers-votes', {
     'more rows': end({}),
