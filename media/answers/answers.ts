@@ -53,9 +53,7 @@ class Page {
       const wasVoting = !this.#vote.root.hidden;
       this.#vote.show(message);
       const isVoting = !this.#vote.root.hidden;
-      // Not only hidden: it would say which answer is whose.
-      if (wasVoting !== isVoting)
-        document.body.replaceChildren(...(isVoting ? [] : [this.#head, this.#main]), this.#vote.root);
+      this.#head.hidden = this.#main.hidden = isVoting;
       if (wasVoting && !isVoting) this.#head.querySelector<HTMLElement>('[data-key=vote]')?.focus();
     }
   }

@@ -51,7 +51,8 @@ describe('comparison of answers', () => {
       await page.row(1).getByText('2+3?').waitFor();
       assert.deepEqual(await page.headline(), [
         'Adapter exactly right in 13 rows, base model in 0, both in 0.',
-        'If neither were right more often, a difference this large would come up in < 0.1% of comparisons.',
+        'If neither were exactly right more often, a difference this large would come up in < 0.1% of comparisons.',
+        'Exactly right means the same text, which isn’t the same as better: read the rows or vote.',
       ]);
       assert.deepEqual(await page.table(), [
         ['Exact answer', '0', '13', ''],
@@ -88,7 +89,7 @@ describe('comparison of answers', () => {
       await page.button('Vote Blind').focus();
       await keyboard.press('Enter');
       await page.waitForVote('1 of 20');
-      await page.frame.getByText('20 of 20 rows that differ').waitFor();
+      await page.frame.getByText('20 of 20 rows').waitFor();
       // Nothing says which model is which, or who is ahead.
       const seen = await page.frame.locator('body').innerText();
       assert.doesNotMatch(seen, /Base model|Adapter|= expected|Exact|\nExpected/);
@@ -158,10 +159,10 @@ describe('comparison of answers', () => {
         );
       assert.deepEqual(names, [
         ...['Vote Blind', 'Copy Summary'],
-        ...['All', 'Different', 'Adapter closer', 'Base closer', 'Voted'],
+        ...['All', 'Different', 'Adapter ahead', 'Base ahead', 'Voted'],
       ]);
       const filters = page.frame.getByRole('group', { name: 'Rows to show' });
-      await filters.getByRole('button', { name: 'Base closer' }).press('Enter');
+      await filters.getByRole('button', { name: 'Base ahead' }).press('Enter');
       await page.frame.getByText('No matching rows').waitFor();
       await filters.getByRole('button', { name: 'All' }).press('Enter');
       const feed = page.frame.getByRole('feed', { name: 'Answers' });

@@ -107,7 +107,7 @@ export function answersHead(facts: AnswersFacts): AnswersHead {
         l10n.t('A real, tiny adapter: 80 rows of sums. It learned the form of the answers, not to add.'),
       changed && shown && changedNotice(name, changed.hadVotes),
       ...(shown === undefined ? [] : fileNotices(name, shown)),
-      tally && votesText(tally),
+      tally && votesSentences(tally).join(' '),
     ),
     progress: progress && { ...progress, text: progressText(name, progress.fraction) },
     failure:
@@ -318,15 +318,6 @@ function changedNotice(name: string, hadVotes: boolean): string {
     : l10n.t('{0} changed; shown again.', name);
 }
 
-function votesSentence({ adapter, base, equal }: VoteTally): string {
-  return l10n.t(
-    'You preferred the adapter in {0}, the base model in {1}; {2} equal.',
-    formatRows(adapter),
-    formatCount(base),
-    formatCount(equal),
-  );
-}
-
 /** What screen readers say after a vote. @param at its position in the session */
 export function votedText(choice: Choice, at: number, { limit }: Pick<Voting, 'limit'>): string {
   return l10n.t('{0}. {1} of {2}.', CHOICES[choice], formatCount(at + 1), formatCount(limit));
@@ -352,8 +343,13 @@ export function voteEnd({ isUnfinished, more, tally }: Pick<Voting, 'isUnfinishe
 }
 
 /** What the votes say, and what chance alone would. */
-function votesSentences(tally: VoteTally): string[] {
-  const { chance } = tally;
+function votesSentences({ adapter, base, equal, chance }: VoteTally): string[] {
+  const preferred = l10n.t(
+    'You preferred the adapter in {0}, the base model in {1}; {2} equal.',
+    formatRows(adapter),
+    formatCount(base),
+    formatCount(equal),
+  );
   const odds =
     chance.kind === 'too-few'
       ? l10n.t('Too few rows to tell.')
@@ -361,7 +357,7 @@ function votesSentences(tally: VoteTally): string[] {
           'If you had no preference, such a difference would come up in {0} of sessions.',
           percentOf(chance.p),
         );
-  return [votesSentence(tally), odds];
+  return [preferred, odds];
 }
 
 /** The comparison as Markdown: counts only. */
