@@ -86,7 +86,6 @@ export class VoteView {
         element('h1', { text: title, attributes: { id: 'voteTitle' } }),
         element('span', { class: 'note', text: note }),
       ]),
-      element('p', { class: 'spoken', text: words.voteKeyboard, attributes: { id: 'voteKeyboard' } }),
       prompt.messages === undefined ? texts.drawPrompt(prompt) : texts.drawMessages(prompt.messages),
       ...(hasExpected ? [texts.draw(expected, 'answer')] : []),
       element('div', { class: 'texts two' }, [texts.draw(left, 'answer'), texts.draw(right, 'answer')]),
@@ -96,6 +95,7 @@ export class VoteView {
         back,
         button(words.end, () => this.#client.send({ type: 'end' }), { class: 'secondary' }),
       ]),
+      element('p', { class: 'note', text: words.voteKeyboard, attributes: { id: 'voteKeyboard' } }),
     ];
   }
 
