@@ -77,7 +77,7 @@ describe('readAnswers', function () {
       [`${most}${ROW}\n`, 2_000, 'rows'],
       [`${most}{`, 2_000, 'rows'],
       // Lines that aren't answers have a limit of their own.
-      ['{\n'.repeat(3_000_000), 0, 'rows'],
+      ['{\n'.repeat(3_000_000), 0, 'lines'],
     ] as const) {
       const found = await read(content);
       assert.deepEqual([found.rows.length, found.cutBy, found.isBeingWritten], [rows, cutBy, false]);

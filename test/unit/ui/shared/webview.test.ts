@@ -44,12 +44,11 @@ describe('A webview page', () => {
 
   it('loads only its script and style', () => {
     const { html, options } = panel.webview;
-    assert.deepEqual(JSON.parse(JSON.stringify(options)), {
-      enableScripts: true,
-      localResourceRoots: [
-        { scheme: 'file', path: '/extension/dist/pages/run', fsPath: '/extension/dist/pages/run' },
-      ],
-    });
+    const { localResourceRoots = [], ...others } = options as { localResourceRoots?: { fsPath: string }[] };
+    assert.deepEqual(
+      [others, localResourceRoots.map(({ fsPath }) => fsPath)],
+      [{ enableScripts: true }, ['/extension/dist/pages/run']],
+    );
     const policy = /default-src &#39;none&#39;; style-src \S+; script-src &#39;nonce-([\da-f]{32})&#39;"/;
     const [, nonce] = policy.exec(html) ?? assert.fail(html);
     assert.ok(html.includes(`<script nonce="${nonce}" src="file:///extension/dist/pages/run/run.js">`), html);
