@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { chooseInContextMenu } from './dialogs.ts';
+import { happens } from './happens.ts';
 import { KEYS, pressUntil } from './keys.ts';
 import type { QuickInput } from './quickInput.ts';
 
@@ -16,9 +17,14 @@ export class Editors {
 
   /** Opens a file by its absolute path, in its last editor. */
   async open(file: string): Promise<void> {
-    await this.#quickInput.goToFile(file);
     // Until then, the buttons beside the tabs belong to the previous editor.
-    await this.activeTab(path.basename(file)).waitFor();
+    const tab = this.activeTab(path.basename(file));
+    // A pick is lost if a page takes the focus back at that moment.
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await this.#quickInput.goToFile(file);
+      if (await happens(tab.waitFor({ timeout: 10_000 }))) return;
+    }
+    await tab.waitFor();
   }
 
   /** Opens a file by its absolute path as text, even if its last editor was another one. */
