@@ -212,6 +212,24 @@ describe('AnswersPage', () => {
     assert.ok(end.includes(`the base model in ${count('Base model')}; 0 equal.`), end);
   });
 
+  it('says while voting that an answer was cut off', async () => {
+    await open(line('a', 'no', 'nay', 'yes', { base_end: 'length' }));
+    await send({ type: 'vote' });
+    const { left, right } = last('voting').row!;
+    const notes = Object.fromEntries([left, right].map((text) => [textOf(text), text.notes]));
+    assert.deepEqual(notes, { no: ['Cut off'], nay: [] });
+  });
+
+  it('doesn’t say that a file has no answers while its first row is written', async () => {
+    await writeFile(file, line('a', 'no', 'nay').slice(0, 20));
+    await restore({ file });
+    await until(() => head().title.includes('0 rows'));
+    assert.deepEqual(
+      [head().failure, head().headline, head().notices],
+      [undefined, undefined, ['train.answers.jsonl is being written: 0 rows so far.']],
+    );
+  });
+
   it('goes back, keeps each vote, and ends early', async () => {
     await open(...FOUR);
     await send({ type: 'vote' });
