@@ -12,7 +12,13 @@ const lint: Part = {
 
 /** Tests that a script beside this one runs, and writes a report of. */
 function tests(name: string, args: readonly string[], limitMs: number): Part {
-  return { name, command: node, args: [script(args[0] ?? ''), ...args.slice(1)], limitMs, report: reportFile(name) };
+  return {
+    name,
+    command: node,
+    args: [script(args[0] ?? ''), ...args.slice(1)],
+    limitMs,
+    report: reportFile(name),
+  };
 }
 
 const unit = unitPart([], 600_000);

@@ -70,13 +70,18 @@ export async function runStages(stages: readonly (readonly (readonly Part[])[])[
       if (part.isQuiet !== true) process.stdout.write(`\n=== ${part.name}\n`);
       const beganMs = performance.now();
       let said = '';
-      const outcome = await runPart(part, Math.min(part.limitMs, deadline - beganMs), (text) => (said += text));
+      const outcome = await runPart(
+        part,
+        Math.min(part.limitMs, deadline - beganMs),
+        (text) => (said += text),
+      );
       if (part.isQuiet === true) process.stdout.write(`\n=== ${part.name}\n${said}`);
       total.passed += outcome.passed;
       total.failed += outcome.failed;
       total.skipped += outcome.skipped;
       for (const failure of outcome.failures ?? []) failures.push(`failed in ${part.name}: ${failure}`);
-      for (const { title, ms } of outcome.slowest ?? []) slowest.push({ title: `${part.name}: ${title}`, ms });
+      for (const { title, ms } of outcome.slowest ?? [])
+        slowest.push({ title: `${part.name}: ${title}`, ms });
       const why = outcome.why === undefined ? '' : ` (${outcome.why})`;
       const cpu = outcome.cpuSeconds === undefined ? '' : `, processor ${outcome.cpuSeconds.toFixed(0)} s`;
       lines.push(`${part.name}: ${counts(outcome)} in ${secondsSince(beganMs)} s${cpu}${why}`);

@@ -44,9 +44,9 @@ export function writeReport(file: string, report: Report): void {
 /** Reads a report; undefined if there is none or it is invalid. */
 export async function readReport(file: string): Promise<Report | undefined> {
   try {
-    const { passed, failed, skipped, failures, slowest } = JSON.parse(await readFile(file, 'utf8')) as Partial<
-      Record<string, unknown>
-    >;
+    const { passed, failed, skipped, failures, slowest } = JSON.parse(
+      await readFile(file, 'utf8'),
+    ) as Partial<Record<string, unknown>>;
     const isCount = (value: unknown): value is number => Number.isInteger(value);
     if (!isCount(passed) || !isCount(failed) || !isCount(skipped)) return undefined;
     return {

@@ -21,6 +21,8 @@ export interface RunningServer {
 export interface PersonServerOptions {
   userData: string;
   extensions: string;
+  /** A folder in place of VS Code's own extensions. */
+  builtIn?: string;
   /** 0 for any free port. */
   port: number;
   env?: NodeJS.ProcessEnv;
@@ -42,6 +44,7 @@ export async function serveForUser(
       '--disable-workspace-trust',
       '--disable-getting-started-override',
     ],
+    ...(options.builtIn === undefined ? [] : ['--builtin-extensions-dir', options.builtIn]),
     ...(options.language === undefined ? [] : ['--locale', options.language]),
   ];
   return listening(

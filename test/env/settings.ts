@@ -23,6 +23,22 @@ export const quietSettings: Readonly<Record<string, unknown>> = {
   'window.dialogStyle': 'custom',
 };
 
+/** For tests also without what only costs time to draw. */
+export const testSettings: Readonly<Record<string, unknown>> = {
+  ...quietSettings,
+  'workbench.reduceMotion': 'on',
+  'workbench.layoutControl.enabled': false,
+  'window.commandCenter': false,
+  'breadcrumbs.enabled': false,
+  'editor.minimap.enabled': false,
+  'editor.stickyScroll.enabled': false,
+  'editor.cursorBlinking': 'solid',
+  'editor.occurrencesHighlight': 'off',
+  'editor.selectionHighlight': false,
+  'editor.bracketPairColorization.enabled': false,
+  'editor.semanticHighlighting.enabled': false,
+};
+
 /** Writes the user settings, which VS Code reads at its start; `userFolder` is the `User` folder of a user-data directory. */
 export async function writeSettings(
   userFolder: string,

@@ -6,15 +6,15 @@ import { globSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { closeAll, extensionsFolder, runningVSCodes } from '../ui/vscode.ts';
+import { builtInFolder, closeAll, extensionsFolder, runningVSCodes } from '../ui/vscode.ts';
 import type { Workbench } from '../ui/workbench.ts';
 import { chromium } from './chromium.ts';
 import { Mocha } from './mocha.ts';
 import { run } from './processes.ts';
 import { fail, results, root, SetUpError, vsix } from './project.ts';
-import { failureOf, writeReport, type Report } from './report.ts';
+import { failureOf, slowestOf, writeReport, type Report, type TimedTest } from './report.ts';
 import { installExtension } from './serve.ts';
-import { vscodeServer } from './vscode-server.ts';
+import { copyBuiltInExtensions, vscodeServer } from './vscode-server.ts';
 
 const forReadme = process.argv.includes('--screenshots');
 const screenshots = path.join(results, 'screenshots');
@@ -22,8 +22,6 @@ const only = process.argv.slice(2).filter((argument) => !argument.startsWith('-'
 
 /** Number of parallel browsers, which mostly wait for VS Code. */
 const BROWSERS = 2;
-/** If at most this many files fail, they are retried to detect flaky tests; more are unlikely to be flaky. */
-const MAX_RETRIED_FILES = 4;
 
 /** A worker's message to the main process. */
 type Message = 'ready' | { file: string; report: Report };
@@ -35,14 +33,6 @@ async function main(): Promise<void> {
   if (forReadme) process.env.FINE_TUNING_SCREENSHOTS = path.join(root, 'media/screenshots');
   else if (process.argv.includes('--pictures')) process.env.FINE_TUNING_SCREENSHOTS = screenshots;
   const outcomes = await runFiles(testFiles(), BROWSERS);
-  const failed = [...outcomes].filter(([, report]) => report.failed > 0).map(([file]) => file);
-  if (failed.length > 0 && failed.length <= MAX_RETRIED_FILES) {
-    for (const [file, report] of await runFiles(failed, 1)) {
-      outcomes.set(file, report);
-      if (report.failed === 0)
-        process.stdout.write(`\nflaky: ${path.basename(file)} passed when it ran again\n`);
-    }
-  }
   const count = (of: 'passed' | 'failed' | 'skipped'): number =>
     [...outcomes.values()].reduce((sum, outcome) => sum + outcome[of], 0);
   const report: Report = {
@@ -50,6 +40,7 @@ async function main(): Promise<void> {
     failed: count('failed'),
     skipped: count('skipped'),
     failures: [...outcomes.values()].flatMap(({ failures }) => failures ?? []),
+    slowest: slowestOf([...outcomes.values()].flatMap(({ slowest }) => slowest ?? [])),
   };
   writeReport(reportFile, report);
   if (report.passed === 0) throw new SetUpError('No test of the user interface passed.');
@@ -62,6 +53,7 @@ async function install(): Promise<void> {
   await chromium();
   const server = await vscodeServer('vscode');
   await run('npm', ['run', 'package', '--loglevel=error'], { cwd: root, timeoutMs: 120_000, output: 'hide' });
+  await copyBuiltInExtensions(server, builtInFolder);
   await installExtension(server, vsix, path.join(results, 'ui/user-data/install'), extensionsFolder);
 }
 
@@ -151,7 +143,7 @@ async function runMocha(file: string): Promise<Report> {
   });
   mocha.addFile(file);
   await mocha.loadFilesAsync();
-  const report = { passed: 0, failed: 0, skipped: 0, failures: [] as string[] };
+  const report = { passed: 0, failed: 0, skipped: 0, failures: [] as string[], slowest: [] as TimedTest[] };
   await new Promise<void>((resolve) => {
     const runner = mocha.run(() => resolve());
     runner.on('pass', () => (report.passed += 1));
@@ -160,6 +152,7 @@ async function runMocha(file: string): Promise<Report> {
       report.failures.push(failureOf(test, error));
     });
     runner.on('pending', () => (report.skipped += 1));
+    runner.on('test end', (test) => report.slowest.push({ title: test.fullTitle(), ms: test.duration ?? 0 }));
   });
   mocha.dispose();
   return report;

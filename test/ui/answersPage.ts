@@ -1,6 +1,5 @@
-import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FrameLocator, Locator } from 'playwright-core';
+import { until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 /** A row of a file of answers: the expected one, and those of both models. */
@@ -76,9 +75,7 @@ export class AnswersPage {
   /** Waits until exactly these rows are in the page. */
   async waitForRows(lines: readonly number[]): Promise<void> {
     const wanted = lines.join();
-    for (let attempt = 0; attempt < 300 && (await this.rowNumbers()).join() !== wanted; attempt++)
-      await sleep(50);
-    assert.deepEqual(await this.rowNumbers(), lines);
+    await until(`the rows are ${wanted}`, async () => (await this.rowNumbers()).join() === wanted);
   }
 
   focused(): Locator {

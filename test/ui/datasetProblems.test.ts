@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { appendFile, cp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { root } from '../env/project.ts';
-import { isTaken } from './dialogs.ts';
 import type { Locator } from 'playwright-core';
-import { happens } from './happens.ts';
 import { Preview } from './preview.ts';
 import { RunPage } from './runPage.ts';
 import { enterSandbox, sandboxLedger } from './sandbox.ts';
 import { charged, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
+import { comes, succeeds, until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 const row = (n: number) =>
@@ -72,18 +71,14 @@ describe('the problems of a dataset', () => {
   async function fix(text: string | RegExp, title: string): Promise<void> {
     const list = workbench.page.locator('.action-widget .monaco-list-row, .monaco-menu .action-item');
     const item = list.getByText(title, { exact: true }).first();
-    for (let attempt = 0; attempt < 5; attempt++) {
+    await until(`the quick fix "${title}" is taken`, async () => {
       await workbench.page.keyboard.press('Escape');
       await problem(text).first().click();
       await workbench.page.keyboard.press('Control+.');
-      if (!(await happens(item.waitFor({ timeout: 5_000 })))) continue;
+      if (!(await comes(item))) return false;
       await workbench.screenshot(`dataset-fix-${title.split(' ').slice(0, 3).join('-').toLowerCase()}`);
-      if (await isTaken(item)) {
-        await list.first().waitFor({ state: 'hidden' });
-        return;
-      }
-    }
-    assert.fail(`the quick fix "${title}" was not taken`);
+      return (await succeeds((limit) => item.click(limit))) && comes(list.first(), 'hidden');
+    });
   }
 
   it('are in the Problems panel and above the first line', async () => {

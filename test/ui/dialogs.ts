@@ -1,6 +1,5 @@
-import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
-import { happens } from './happens.ts';
+import { comes, LIMIT_MS, succeeds, until } from './waits.ts';
 
 /** The modal dialogs and notifications. */
 export class Dialogs {
@@ -50,7 +49,7 @@ export class Dialogs {
   }
 
   /** The messages of all notifications that were not cleared, newest first. */
-  async notifications(timeout = 30_000): Promise<string[]> {
+  async notifications(timeout = LIMIT_MS): Promise<string[]> {
     const bell = this.#page.locator('[id="status.notifications"] a');
     const messages = this.#page.locator('.notifications-center .notification-list-item-message');
     await bell.click({ timeout });
@@ -79,35 +78,24 @@ export async function chooseInContextMenu(
   target: Locator = on,
 ): Promise<void> {
   const menu = page.locator('.monaco-menu-container');
+  const choice = menu.getByRole('menuitem', { name: item, exact: true });
   // The menu closes if the window moves the focus elsewhere, and lacks items that were not known when it opened.
-  for (let attempt = 0; attempt < 10; attempt++) {
+  await until(`the context menu takes "${item}"`, async () => {
     await on.click({ button: 'right' });
-    const isMeant = await happens(target.waitFor({ timeout: 2_000 }));
-    if (isMeant && (await isTaken(menu.getByRole('menuitem', { name: item, exact: true })))) {
-      await menu.waitFor({ state: 'hidden' });
-      return;
-    }
+    if ((await comes(target)) && (await isTaken(choice)) && (await comes(menu, 'hidden'))) return true;
     await page.keyboard.press('Escape');
     await menu.waitFor({ state: 'hidden' });
-  }
-  assert.fail(`the context menu did not take "${item}"`);
+    return false;
+  });
 }
 
-/** Clicks an item of a menu. @returns whether the click reached it before the menu closed */
+/**
+ * Points at an item of a menu and presses Enter: a menu ignores clicks in its first 100 ms, so that the click that opened it does
+ * not choose an item. @returns whether the menu was still there
+ */
 export async function isTaken(choice: Locator): Promise<boolean> {
-  if (!(await happens(choice.waitFor({ timeout: 2_000 })))) return false;
-  // A menu ignores clicks in its first 100 ms, so that the click that opened it does not choose an item. Wait in the page, which
-  // may be busy.
-  const taken = choice
-    .evaluate((element) => {
-      const inPage = element as unknown as EventTarget;
-      return new Promise<boolean>((resolve) => {
-        inPage.addEventListener('mouseup', () => resolve(true));
-        setTimeout(() => resolve(false), 3_000);
-      });
-    })
-    .catch(() => false);
-  const pause = choice.evaluate(() => new Promise((resolve) => setTimeout(resolve, 150)));
-  if (await happens(pause)) await happens(choice.click({ timeout: 2_000 }));
-  return taken;
+  if (!(await comes(choice))) return false;
+  return (
+    (await succeeds((limit) => choice.hover(limit))) && succeeds((limit) => choice.press('Enter', limit))
+  );
 }

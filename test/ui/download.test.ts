@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { unzip } from '../helpers/unzip.ts';
 import { AdapterPage } from './adapterPage.ts';
 import { smallDataset } from './datasets.ts';
@@ -10,6 +9,7 @@ import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
 import { charged, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
+import { until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 const API_KEY = 'service_Download6w3pT9';
@@ -65,11 +65,9 @@ describe('downloads', () => {
 
   /** Waits until the service has a run of a dataset, and returns its runs. */
   async function runsOf(name: string) {
-    for (;;) {
-      const found = (await service.runs()).filter(({ label }) => label?.startsWith(`${name} ft-`));
-      if (found.length > 0) return found;
-      await sleep(50);
-    }
+    const found = async () => (await service.runs()).filter(({ label }) => label?.startsWith(`${name} ft-`));
+    await until(`there is a run of ${name}`, async () => (await found()).length > 0);
+    return found();
   }
 
   const row = (name: string) => workbench.sideBar.view('Runs').row(new RegExp(`^Run ${name}, `));
@@ -97,13 +95,11 @@ describe('downloads', () => {
 
   /** Waits until a folder is empty, because the part is removed shortly after the notification. */
   async function isEmpty(where: string): Promise<void> {
-    const giveUpAt = Date.now() + 5_000;
-    while ((await readdir(where)).length > 0 && Date.now() < giveUpAt) await sleep(20);
-    assert.deepEqual(await readdir(where), []);
+    await until(`${where} is empty`, async () => (await readdir(where)).length === 0);
   }
 
   async function isHeld(): Promise<void> {
-    while (service.held === 0) await sleep(20);
+    await until('the download is held', () => service.held > 0);
   }
 
   describe('into a chosen folder', () => {
@@ -114,7 +110,7 @@ describe('downloads', () => {
     it('start from the notification of a completed run, and then offer Inspect', async () => {
       const where = await newFolder('here');
       await submit('maths');
-      await finished('maths').waitFor({ timeout: 40_000 });
+      await finished('maths').waitFor();
       await workbench.screenshot('run-finished');
       await workbench.dialogs.pressInToast(/maths completed/, 'Download');
       await workbench.quickInput.choosePath(where);
@@ -227,7 +223,7 @@ describe('downloads', () => {
       service.passTime(35_000);
       await workbench.runCommand('Fine-Tuning: Refresh');
       const reminder = workbench.dialogs.toast(/The adapter for soon expires in /);
-      await reminder.waitFor({ timeout: 60_000 });
+      await reminder.waitFor();
       assert.match(await reminder.innerText(), /expires in [12] h and isn’t downloaded/);
       await workbench.screenshot('reminder');
       const where = await newFolder('soon');
@@ -272,7 +268,7 @@ describe('downloads', () => {
 
     it('start automatically, each into a separate folder, and are not offered in the notification', async () => {
       await submit('verse');
-      await downloaded('verse').waitFor({ timeout: 40_000 });
+      await downloaded('verse').waitFor();
       await workbench.screenshot('downloaded-when-complete');
       const [own = '', ...others] = await readdir(directory);
       assert.deepEqual(others, []);
@@ -298,7 +294,7 @@ describe('downloads', () => {
       service.control.setSpeed(10_000);
       workbench = await vscode.open(folder);
       const toast = '2 runs completed.';
-      await workbench.dialogs.toast(toast).waitFor({ timeout: 40_000 });
+      await workbench.dialogs.toast(toast).waitFor();
       await workbench.screenshot('runs-digest');
       const texts = await workbench.dialogs.toastTexts();
       assert.deepEqual(
@@ -306,7 +302,7 @@ describe('downloads', () => {
         [toast],
       );
       await workbench.dialogs.pressInToast(toast, 'Show Runs');
-      for (const name of ['away', 'far']) await downloaded(name).waitFor({ timeout: 40_000 });
+      for (const name of ['away', 'far']) await downloaded(name).waitFor();
       const own = (await readdir(directory)).find((name) => name.startsWith('away ')) ?? '';
       await isAdapter(path.join(directory, own));
     });

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { chooseInContextMenu } from './dialogs.ts';
-import { happens } from './happens.ts';
 import { KEYS, pressUntil } from './keys.ts';
 import type { QuickInput } from './quickInput.ts';
+import { actUntil } from './waits.ts';
 
 /** The editors, their tabs, and the buttons beside the tabs. */
 export class Editors {
@@ -20,11 +20,7 @@ export class Editors {
     // Until then, the buttons beside the tabs belong to the previous editor.
     const tab = this.activeTab(path.basename(file));
     // A pick is lost if a page takes the focus back at that moment.
-    for (let attempt = 0; attempt < 3; attempt++) {
-      await this.#quickInput.goToFile(file);
-      if (await happens(tab.waitFor({ timeout: 10_000 }))) return;
-    }
-    await tab.waitFor();
+    await actUntil(() => this.#quickInput.goToFile(file), tab);
   }
 
   /** Opens a file by its absolute path as text, even if its last editor was another one. */

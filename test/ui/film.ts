@@ -73,7 +73,7 @@ describe('the moving picture for the README', () => {
     await film.take(2_000);
     await workbench.clearNotifications();
     const row = sideBar.view('Runs').row(/^Run bakery, Completed/);
-    await row.waitFor({ timeout: 60_000 });
+    await row.waitFor();
     await workbench.clearNotifications();
     await row.click();
     await new RunPage(workbench).heading.waitFor();

@@ -7,8 +7,6 @@ import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
 const SAMPLE = 'sample-dataset.jsonl';
-/** 26 s on an idle machine, but more on a busy one. */
-const MAX_S = 120;
 /** Marks a completed step of the walkthrough. */
 const TICK = '[data-done-step-id][aria-checked=true]';
 
@@ -83,7 +81,6 @@ describe('the first run', () => {
     await waitUntilTicked('Submit a run');
     const seconds = (performance.now() - startedMs) / 1_000;
     console.log(`      ${seconds.toFixed(1)} s from the empty window to the charge`);
-    assert.ok(seconds < MAX_S);
     assert.deepEqual(await tickedSteps(), ['Try the sandbox', 'Check a dataset', 'Submit a run']);
     assert.deepEqual(sandboxLedger(vscode).labels.length, 1);
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { smallDataset, writeBigDataset } from './datasets.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
 import { charged, pressSubmit, waitForConfirm, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
+import { until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 const API_KEY = 'service_Crash4t7vR1';
@@ -60,7 +60,7 @@ describe('an interrupted submission', () => {
   }
 
   async function isHeld(): Promise<void> {
-    while (service.held === 0) await sleep(20);
+    await until('the submission is held', () => service.held > 0);
   }
 
   /** Waits until the first row has this name; no dialog may be open. */

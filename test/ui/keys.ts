@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import type { KeyBinding } from '../env/settings.ts';
-import { happens } from './happens.ts';
+import { actUntil } from './waits.ts';
 
 /** Key bindings for frequent commands, which are faster than the palette with its 3,000 commands. */
 export const KEYS = {
@@ -25,9 +25,5 @@ export async function pressUntil(
   on: Locator,
   state: 'visible' | 'hidden',
 ): Promise<void> {
-  for (let attempt = 0; attempt < 9; attempt++) {
-    await page.keyboard.press(key);
-    if (await happens(on.waitFor({ state, timeout: 3_000 }))) return;
-  }
-  await on.waitFor({ state });
+  await actUntil(() => page.keyboard.press(key), on, state);
 }

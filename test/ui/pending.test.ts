@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { chooseClockSpeed, chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
 import { ACCEPT, CONTINUE, waitForConfirm, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
+import { until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
@@ -57,10 +57,11 @@ describe('open submissions', () => {
       const before = (await active.count()) > 0 ? await active.first().getAttribute('aria-label') : null;
       await press('ArrowDown');
       // The focused row is redrawn a moment later.
-      for (let look = 0; look < 40; look++) {
-        if ((await active.count()) > 0 && (await active.first().getAttribute('aria-label')) !== before) break;
-        await sleep(25);
-      }
+      await until(
+        'another row is focused',
+        async () =>
+          (await active.count()) > 0 && (await active.first().getAttribute('aria-label')) !== before,
+      );
     }
     await focused.waitFor();
   }
@@ -156,8 +157,7 @@ describe('open submissions', () => {
     for (let rows = 0; rows < 5 && (await focusedRow(/^Run adding, Completed/).count()) === 0; rows++) {
       const before = await focused().getAttribute('id');
       await press('ArrowDown');
-      for (let look = 0; look < 40 && (await focused().getAttribute('id')) === before; look++)
-        await sleep(25);
+      await until('another row is focused', async () => (await focused().getAttribute('id')) !== before);
     }
     await focusedRow(/^Run adding, Completed, Qwen3 8B, .+, 7 days left/).waitFor();
     await press('Shift+F10');
@@ -238,7 +238,9 @@ describe('open submissions', () => {
       await box.and(workbench.page.locator('[aria-checked=false]')).waitFor();
       // The change is written a moment later, and lost if the editor is closed before.
       const settings = path.join(vscode.userData, 'User/settings.json');
-      while (!(await readFile(settings, 'utf8')).includes('"fineTuning.labelMarker": false')) await sleep(50);
+      await until('the setting is written', async () =>
+        (await readFile(settings, 'utf8')).includes('"fineTuning.labelMarker": false'),
+      );
       await press('Escape');
       await editor.waitFor({ state: 'hidden' });
     }

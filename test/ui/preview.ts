@@ -1,7 +1,6 @@
-import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FrameLocator, Locator } from 'playwright-core';
 import { assertAccessible } from './accessible.ts';
+import { until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 /** The dataset preview in the active editor. */
@@ -43,11 +42,7 @@ export class Preview {
   /** Waits until exactly these rows are in the page. */
   async waitForRows(numbers: readonly number[]): Promise<void> {
     const wanted = numbers.join();
-    for (let attempt = 0; attempt < 300; attempt++) {
-      if ((await this.rowNumbers()).join() === wanted) return;
-      await sleep(50);
-    }
-    assert.deepEqual(await this.rowNumbers(), numbers);
+    await until(`the rows are ${wanted}`, async () => (await this.rowNumbers()).join() === wanted);
   }
 
   get card(): Locator {
@@ -73,12 +68,12 @@ export class Preview {
   }
 
   /** Waits for a text in the line above the rows. */
-  async waitForStatus(text: string | RegExp, timeout = 15_000): Promise<void> {
-    await this.frame.locator('.status').filter({ hasText: text }).waitFor({ timeout });
+  async waitForStatus(text: string | RegExp): Promise<void> {
+    await this.frame.locator('.status').filter({ hasText: text }).waitFor();
   }
 
-  async waitForVerdict(text: string | RegExp, timeout = 15_000): Promise<void> {
-    await this.card.locator('.verdict').filter({ hasText: text }).waitFor({ timeout });
+  async waitForVerdict(text: string | RegExp): Promise<void> {
+    await this.card.locator('.verdict').filter({ hasText: text }).waitFor();
   }
 
   focused(): Locator {
@@ -93,11 +88,7 @@ export class Preview {
   }
 
   async waitUntilInView(row: number): Promise<void> {
-    for (let attempt = 0; attempt < 100; attempt++) {
-      if (await this.isInView(row)) return;
-      await sleep(50);
-    }
-    assert.fail(`row ${row} is not seen, but ${(await this.rowNumbers()).join(', ')}`);
+    await until(`row ${row} is in view`, () => this.isInView(row));
   }
 
   /** Fails on any accessibility violation in the page. */

@@ -1,9 +1,10 @@
-import assert from 'node:assert/strict';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator, Page } from 'playwright-core';
-import { happens } from './happens.ts';
 import { pressUntil } from './keys.ts';
+import { actUntil, comes, succeeds, until } from './waits.ts';
+
+/** After so many looks without a change, a dialog is at rest. */
+const LOOKS_AT_REST = 6;
 
 /** The box at the top of the window: command palette, quick picks, input boxes, file and folder dialogs. */
 export class QuickInput {
@@ -31,14 +32,14 @@ export class QuickInput {
   async pickByKey(key: string, text: string, label: string): Promise<void> {
     // An open palette does not show commands that are registered later, such as an extension's in a new window, and a key
     // is lost while the window changes its focus, which also closes the box: a page that is redrawn takes it.
-    for (let attempt = 0; attempt < 20; attempt++) {
+    await until(`the box of ${key} has "${label}"`, async () => {
       await this.close();
       await this.#page.keyboard.press(key);
-      if (!(await happens(this.#input.waitFor({ timeout: 1000 })))) continue;
-      if (!(await happens(this.#input.fill(text, { timeout: 1000 })))) continue;
-      if (await happens(this.item(label).first().waitFor({ timeout: 1500 }))) return this.pick(label);
-    }
-    assert.fail(`the box of ${key} has no "${label}" here`);
+      if (!(await comes(this.#input))) return false;
+      if (!(await succeeds((limit) => this.#input.fill(text, limit)))) return false;
+      return comes(this.item(label).first());
+    });
+    await this.pick(label);
   }
 
   /** Opens the box of a command by its key binding. */
@@ -62,18 +63,18 @@ export class QuickInput {
 
   /** Clicks the item with exactly this label, which must be visible: in a long list, type first. Toggles it in a multi-select list. */
   async pick(label: string | RegExp): Promise<void> {
+    await this.#click(label, {});
+  }
+
+  async #click(label: string | RegExp, limit: { timeout?: number }): Promise<void> {
     // The hover of a row that appeared under the resting pointer would cover the next one.
     await this.#page.mouse.move(0, 0);
-    await this.item(label).first().click();
+    await this.item(label).first().click(limit);
   }
 
   /** Clicks an item until `shown` is visible, because an answered box stays until the next one appears. */
   async pickUntil(label: string, shown: Locator): Promise<void> {
-    for (let attempt = 0; attempt < 5; attempt++) {
-      await this.pick(label);
-      if (await happens(shown.waitFor({ timeout: 3_000 }))) return;
-    }
-    await shown.waitFor();
+    await actUntil(() => succeeds((limit) => this.#click(label, limit)), shown);
   }
 
   /** The row with exactly this label, or one that matches a pattern. */
@@ -130,25 +131,25 @@ export class QuickInput {
     const own = await this.#settled((value) => path.isAbsolute(value));
     const title = await this.title();
     if (own !== file) await this.#input.fill(file);
-    for (let attempt = 0; attempt < 20; attempt++) {
+    await until(`the dialog "${title}" takes ${file}`, async () => {
       const value = await this.#settled(() => true);
-      if (value !== file) await this.#input.fill(file);
-      else if (await this.#acceptCloses(title, file)) return;
-    }
-    assert.fail(`the dialog "${title}" did not take ${file}`);
+      if (value === file) return this.#acceptCloses(title, file);
+      await this.#input.fill(file);
+      return false;
+    });
   }
 
-  /** Returns the box's text once it fits and has not changed for 400 ms. */
+  /** Returns the box's text once it fits and has come to rest: VS Code does not show that a dialog still reads a folder. */
   async #settled(fits: (value: string) => boolean): Promise<string> {
-    const giveUpAt = Date.now() + 30_000;
-    for (let before: string | undefined, sinceMs = 0; Date.now() < giveUpAt;) {
+    let text: string | undefined;
+    let looks = 0;
+    await until('the box comes to rest', async () => {
       const value = await this.value();
-      if (value !== before) sinceMs = Date.now();
-      else if (fits(value) && Date.now() - sinceMs >= 400) return value;
-      before = value;
-      await sleep(50);
-    }
-    return assert.fail('the box does not come to rest');
+      looks = value === text ? looks + 1 : 0;
+      text = value;
+      return looks === LOOKS_AT_REST && fits(value);
+    });
+    return text ?? '';
   }
 
   /** Presses Enter. @returns whether the box with this title then closes for good or is replaced */
@@ -157,13 +158,17 @@ export class QuickInput {
     const isHere = async () => (await this.isOpen()) && (await this.title()) === title;
     if (await isHere()) await this.accept();
     // If the dialog has not validated the path yet, Enter only starts that, and the box stays or comes back.
-    for (let look = 0, goneLooks = 0; look < 30; look++) {
-      await sleep(50);
-      goneLooks = (await isHere()) ? 0 : goneLooks + 1;
-      if (goneLooks === 6) return true;
-      if (goneLooks === 0 && (await this.value()) !== value) return false;
-    }
-    return false;
+    let looks = 0;
+    let gone = 0;
+    await until('the box is gone or at rest', async () => {
+      looks += 1;
+      gone = (await isHere()) ? 0 : gone + 1;
+      return (
+        gone === LOOKS_AT_REST ||
+        (gone === 0 && (looks > 3 * LOOKS_AT_REST || (await this.value()) !== value))
+      );
+    });
+    return gone > 0;
   }
 
   async isOpen(): Promise<boolean> {
@@ -172,11 +177,10 @@ export class QuickInput {
 
   /** Waits until the box is closed or has another title. */
   async waitUntilOther(title: string): Promise<void> {
-    const giveUpAt = Date.now() + 30_000;
-    while ((await this.isOpen()) && (await this.title()) === title) {
-      assert.ok(Date.now() < giveUpAt, `the box "${title}" stays`);
-      await sleep(50);
-    }
+    await until(
+      `the box "${title}" is gone`,
+      async () => !(await this.isOpen()) || (await this.title()) !== title,
+    );
   }
 
   async waitUntilClosed(): Promise<void> {
@@ -185,11 +189,7 @@ export class QuickInput {
 
   /** Closes an open box with Escape. */
   async close(): Promise<void> {
-    for (let attempt = 0; attempt < 5 && (await this.isOpen()); attempt++) {
-      await this.#page.keyboard.press('Escape');
-      if (await happens(this.#widget.waitFor({ state: 'hidden', timeout: 1000 }))) return;
-    }
-    await this.waitUntilClosed();
+    if (await this.isOpen()) await pressUntil(this.#page, 'Escape', this.#widget, 'hidden');
   }
 }
 

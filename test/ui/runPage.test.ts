@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AdapterPage } from './adapterPage.ts';
-import { happens } from './happens.ts';
 import { Preview } from './preview.ts';
 import { RunPage } from './runPage.ts';
 import { Service } from './service.ts';
@@ -11,6 +9,7 @@ import { signIn } from './signingIn.ts';
 import { SpendPage } from './spendPage.ts';
 import { walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
+import { actUntil, succeeds, until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 const KEY = 'service_Page9f2kQ7';
@@ -47,9 +46,7 @@ describe('the run page', () => {
   /** Waits for the clipboard, because the page shows "Copied" before the extension has copied. */
   async function waitForClipboard(text: string | RegExp): Promise<void> {
     const fits = (copied: string) => (typeof text === 'string' ? copied === text : text.test(copied));
-    for (let look = 0; look < 50 && !fits(await workbench.clipboard()); look++) await sleep(100);
-    const copied = await workbench.clipboard();
-    assert.ok(fits(copied), copied);
+    await until(`the clipboard has ${text}`, async () => fits(await workbench.clipboard()));
   }
 
   async function submit(label: string): Promise<void> {
@@ -76,7 +73,7 @@ describe('the run page', () => {
       await workbench.sideBar
         .view('Runs')
         .row(/^Run second, Completed/)
-        .waitFor({ timeout: 60_000 });
+        .waitFor();
       // At this speed, a run is queued for 12 seconds and trains for a minute.
       service.control.setSpeed(5);
       await submit('page');
@@ -141,7 +138,7 @@ describe('the run page', () => {
     it('updates automatically, and keeps the focus when redrawn', async () => {
       await page.button('Submit Again…').focus();
       service.control.setSpeed(20);
-      await page.status.filter({ hasText: 'running' }).waitFor({ timeout: 40_000 });
+      await page.status.filter({ hasText: 'running' }).waitFor();
       await page
         .event('Started')
         .getByText(/^after \d+ s in the queue/)
@@ -153,7 +150,7 @@ describe('the run page', () => {
       await page.button('Submit Again…').and(page.frame.locator(':focus')).waitFor();
       await workbench.screenshot('run-page-running');
       service.control.setSpeed(100);
-      await page.status.filter({ hasText: 'Completed' }).waitFor({ timeout: 40_000 });
+      await page.status.filter({ hasText: 'Completed' }).waitFor();
       await page
         .event('Completed')
         .getByText(/^after \d+ (s|min) of training/)
@@ -185,7 +182,7 @@ describe('the run page', () => {
       await page
         .section('Adapter')
         .getByText(/^Verified: /)
-        .waitFor({ timeout: 30_000 });
+        .waitFor();
       await page
         .section('Adapter')
         .getByText(await downloaded(), { exact: true })
@@ -377,8 +374,11 @@ describe('the run page', () => {
       await page.button('Retry').focus();
       await service.reopen();
       // The watcher may have read first, which removes the notice with its button.
-      await happens(page.button('Retry').click({ timeout: 5_000 }));
-      await page.notice(/^Offline/).waitFor({ state: 'detached' });
+      await actUntil(
+        () => succeeds((limit) => page.button('Retry').click(limit)),
+        page.notice(/^Offline/),
+        'hidden',
+      );
       // The focused button is gone, so another button gets the focus, not the top of the page.
       await page.frame.locator('button:focus').waitFor();
     });
@@ -386,8 +386,10 @@ describe('the run page', () => {
     it('hides everything that was read with a rejected API key', async () => {
       service.apiKey = undefined;
       // The watcher may be rejected first, which removes the button.
-      await happens(page.button('Refresh').click({ timeout: 5_000 }));
-      await page.notice(/rejected this account’s API key/).waitFor();
+      await actUntil(
+        () => succeeds((limit) => page.button('Refresh').click(limit)),
+        page.notice(/rejected this account’s API key/),
+      );
       assert.equal(await page.section('Timeline').count(), 0);
       assert.doesNotMatch(await page.text(), /rows\.jsonl|Qwen|USD|ft-/);
       // The tab's title changes independently of the page.

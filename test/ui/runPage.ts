@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FrameLocator, Locator } from 'playwright-core';
 import { assertAccessible } from './accessible.ts';
+import { until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 /** The run page in the active editor. */
@@ -21,15 +21,13 @@ export class RunPage {
     await this.#waitForFocus();
   }
 
-  /** Waits up to 2 s for the page to get the focus, because a late page takes it from the next step. */
+  /** Waits for the page to get the focus, because a late page takes it from the next step. */
   async #waitForFocus(): Promise<void> {
-    for (let look = 0; look < 20; look++) {
+    await until('the page has the focus', async () => {
       // If another run replaces the page, its frame is removed.
       const asked = this.frame.locator('html').evaluate('document.hasFocus()');
-      const hasFocus: unknown = await asked.catch(() => false);
-      if (hasFocus === true) return;
-      await sleep(100);
-    }
+      return (await asked.catch(() => false)) === true;
+    });
   }
 
   /** Opens a link as if it was clicked in another program. */

@@ -1,23 +1,13 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { addRunsElsewhere, enterSandbox } from './sandbox.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
 import { SpendPage } from './spendPage.ts';
 import { VSCode } from './vscode.ts';
+import { until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 const API_KEY = 'service_Tree7nq2kX';
-/** Enough for 100 pages of 100 runs on a busy machine. */
-const ALL_MS = 60_000;
-
-async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
-  const giveUpAt = Date.now() + 15_000;
-  while (!(await condition())) {
-    assert.ok(Date.now() < giveUpAt, `not yet: ${what}`);
-    await sleep(50);
-  }
-}
 
 describe('the Runs view', () => {
   let vscode: VSCode;
@@ -62,12 +52,13 @@ describe('the Runs view', () => {
         workbench.page.locator(`[role=treeitem][aria-setsize="${count}"]`).first().waitFor();
       // Scroll to the end and click once, which must not expand a row.
       const { x, y } = (await runs().root.boundingBox()) ?? assert.fail('the view is not visible');
-      for (let turn = 0; turn < 90 && (await runs().row('Load More').count()) === 0; turn++) {
+      let turn = 0;
+      await until('the last row is in view', async () => {
         // A resting pointer would open the hover of its row, which would take the wheel.
-        await workbench.page.mouse.move(x + 100 + 4 * (turn % 2), y + 200);
-        await workbench.page.mouse.wheel(0, 200);
-        await sleep(100);
-      }
+        await workbench.page.mouse.move(x + 100 + 4 * (turn++ % 2), y + 200);
+        await workbench.page.mouse.wheel(0, 400);
+        return (await runs().row('Load More').count()) > 0;
+      });
       await runs().row('Load More').click();
       // Two pages of runs, and the row to load more.
       await rowsBeside(201);
@@ -83,12 +74,9 @@ describe('the Runs view', () => {
       const startedMs = performance.now();
       await command('Load All Runs');
       await workbench.dialogs.waitForToast(/Loading all runs/);
-      await workbench.dialogs.toast(/Loading all runs/).waitFor({ state: 'hidden', timeout: ALL_MS });
+      await workbench.dialogs.toast(/Loading all runs/).waitFor({ state: 'hidden' });
       const loadedMs = performance.now() - startedMs;
-      await workbench.page
-        .locator('[role=treeitem][aria-setsize="10000"]')
-        .first()
-        .waitFor({ timeout: 10_000 });
+      await workbench.page.locator('[role=treeitem][aria-setsize="10000"]').first().waitFor();
       const drawnMs = performance.now() - startedMs - loadedMs;
       process.stdout.write(
         `      ${Math.round(loadedMs)} ms to load, then ${Math.round(drawnMs)} ms to stand\n`,
@@ -199,7 +187,7 @@ describe('the Runs view', () => {
       // Only the user's own refresh leads to a notification, not the watcher's.
       await workbench.dialogs.waitForToast(/Can’t reach the service\. Check its URL/);
       await workbench.clearNotifications();
-      await message(/^Offline since .+\. This may be out of date\./).waitFor({ timeout: 30_000 });
+      await message(/^Offline since .+\. This may be out of date\./).waitFor();
       // VS Code requests colors a moment after the rows.
       await until('the color changes', async () => (await color()) !== bright);
       await pictures('offline');

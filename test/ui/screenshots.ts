@@ -112,7 +112,7 @@ describe('screenshots for the README', () => {
     await workbench.sideBar
       .view('Runs')
       .row(/^Run tickets, Completed/)
-      .waitFor({ timeout: 60_000 });
+      .waitFor();
     await new SpendPage(workbench).open();
     await take('spend');
     await workbench.editors.closeAll();

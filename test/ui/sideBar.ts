@@ -1,7 +1,6 @@
-import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
 import { chooseInContextMenu, isTaken } from './dialogs.ts';
-import { happens } from './happens.ts';
+import { actUntil, comes, succeeds, until } from './waits.ts';
 
 /** The activity bar and the views of its active container. */
 export class SideBar {
@@ -23,11 +22,9 @@ export class SideBar {
       .locator('.sidebar .composite.title')
       .filter({ hasText: new RegExp(container, 'i') });
     // A new window restores its last container, and a click at that moment hides it.
-    for (let attempt = 0; attempt < 5; attempt++) {
+    await actUntil(async () => {
       if ((await tab.getAttribute('aria-selected')) !== 'true') await tab.click();
-      if (await happens(title.waitFor({ timeout: 2_000 }))) return;
-    }
-    await title.waitFor();
+    }, title);
   }
 
   /** A view of the active container, such as "Runs". */
@@ -47,13 +44,15 @@ export class SideBar {
     await header.press('Enter');
     await view.root.locator('[role=tree]').waitFor();
     // Make room for all rows, because rows that are scrolled away are not in the DOM. Opening moves the header.
-    for (let attempt = 0; attempt < 5 && !(await isTall(view)); attempt++) {
+    await until('the view is tall', async () => {
+      if (await isTall(view)) return true;
       const { x = 0, y = 0 } = (await header.boundingBox()) ?? {};
       await this.#page.mouse.move(x + 100, y);
       await this.#page.mouse.down();
       await this.#page.mouse.move(x + 100, y - 400, { steps: 4 });
       await this.#page.mouse.up();
-    }
+      return isTall(view);
+    });
     return view;
   }
 
@@ -94,34 +93,28 @@ export class View {
     await row.waitFor();
     const done = row.and(this.#page.locator('[aria-expanded=false]'));
     // A row that is redrawn at that moment loses the click.
-    for (let attempt = 0; attempt < 5; attempt++) {
+    await actUntil(async () => {
       if ((await row.getAttribute('aria-expanded')) === 'true')
         await row.locator('.monaco-tl-twistie').click();
-      if (await happens(done.waitFor({ timeout: 3_000 }))) return;
-    }
-    await done.waitFor();
+    }, done);
   }
 
   /** Selects exactly these rows with the mouse. */
   async select(first: string, ...others: string[]): Promise<void> {
     const selected = this.root.locator('[role=treeitem][aria-selected=true]');
     // If the list changes between press and release, another row is selected.
-    for (let attempt = 0; attempt < 5; attempt++) {
+    const names = [first, ...others];
+    await until(`${names.join(' and ')} are selected`, async () => {
       await this.row(first).click();
       for (const name of others) await this.row(name).click({ modifiers: ['ControlOrMeta'] });
-      const each = [first, ...others].map((name) => selected.and(this.row(name)).waitFor({ timeout: 2_000 }));
-      if ((await happens(Promise.all(each))) && (await selected.count()) === each.length) return;
-    }
-    assert.fail(`${[first, ...others].join(' and ')} cannot be selected`);
+      const each = await Promise.all(names.map((name) => comes(selected.and(this.row(name)))));
+      return !each.includes(false) && (await selected.count()) === each.length;
+    });
   }
 
   /** Clicks a row until `shown` is visible, because a row that is redrawn meanwhile loses the click. */
   async clickUntil(name: string | RegExp, shown: Locator): Promise<void> {
-    for (let attempt = 0; attempt < 5; attempt++) {
-      await this.row(name).click();
-      if (await happens(shown.waitFor({ timeout: 5_000 }))) return;
-    }
-    await shown.waitFor();
+    await actUntil(() => this.row(name).click(), shown);
   }
 
   /** Presses an action of a row, which is visible on hover. */
@@ -129,11 +122,10 @@ export class View {
     const row = this.row(name).first();
     const button = row.getByRole('button', { name: action });
     // If the row moves, the pointer is on another one.
-    for (let attempt = 0; attempt < 5; attempt++) {
+    await until(`${action} is pressed`, async () => {
       await row.hover();
-      if (await happens(button.click({ timeout: 3_000 }))) return;
-    }
-    assert.fail(`${action} cannot be pressed`);
+      return succeeds((limit) => button.click(limit));
+    });
   }
 
   async chooseInContextMenu(name: string | RegExp, item: string): Promise<void> {
@@ -152,12 +144,12 @@ export class View {
     const choice = this.#page
       .locator('.monaco-menu-container')
       .getByRole('menuitem', { name: item, exact: true });
-    for (let attempt = 0; attempt < 5; attempt++) {
+    await until(`the menu of the view takes "${item}"`, async () => {
       await this.pressInTitle('More Actions...');
-      if (await isTaken(choice)) return;
+      if (await isTaken(choice)) return true;
       await this.#page.keyboard.press('Escape');
-    }
-    assert.fail(`the menu of the view did not take "${item}"`);
+      return false;
+    });
   }
 
   welcomeButton(label: string): Locator {

@@ -2,22 +2,25 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium as playwright, type BrowserContext } from 'playwright-core';
 import { chromium, chromiumArguments } from '../env/chromium.ts';
 import { results } from '../env/project.ts';
 import { serveForUser, withoutGallery, type RunningServer } from '../env/serve.ts';
-import { quietSettings, writeKeys, writeSettings } from '../env/settings.ts';
+import { testSettings, writeKeys, writeSettings } from '../env/settings.ts';
 import { vscodeServer } from '../env/vscode-server.ts';
 import { BINDINGS } from './keys.ts';
+import { LIMIT_MS, until } from './waits.ts';
 import { Workbench } from './workbench.ts';
 
 /** The folder of the packed extension, installed by `test/env/ui.ts` and shared by all servers. */
 export const extensionsFolder = path.join(results, 'ui/extensions');
+
+/** The extensions of VS Code itself, copied by `test/env/ui.ts`. */
+export const builtInFolder = path.join(results, 'ui/built-in');
 
 /** What VS Code stores in the browser, except cached and compiled code. */
 const STORAGE = 'cookies,file_systems,indexeddb,local_storage,service_workers,cache_storage';
@@ -25,8 +28,6 @@ const STORAGE = 'cookies,file_systems,indexeddb,local_storage,service_workers,ca
 const running = new Set<VSCode>();
 /** Has a profile on disk, where Chromium caches compiled code: a window starts an eighth faster. */
 let browser: BrowserContext | undefined;
-/** The port of all servers of this process, one after another, because compiled code is cached by URL. */
-let port = 0;
 
 export function runningVSCodes(): Iterable<VSCode> {
   return running;
@@ -34,6 +35,8 @@ export function runningVSCodes(): Iterable<VSCode> {
 
 export async function closeAll(): Promise<void> {
   for (const vscode of [...running]) await vscode.close();
+  for (const { server } of hosts.values()) await server.stop();
+  hosts.clear();
   await browser?.close();
   browser = undefined;
 }
@@ -50,59 +53,78 @@ async function startBrowser(): Promise<BrowserContext> {
     ignoreHTTPSErrors: true,
     permissions: ['clipboard-read', 'clipboard-write'],
   });
-  context.setDefaultTimeout(30_000);
+  context.setDefaultTimeout(LIMIT_MS);
   return context;
 }
 
-/** Owns a server with its user data and the browser's windows. Only one runs at a time per process. */
+/** A server and its user data. */
+interface Host {
+  userData: string;
+  serve: () => Promise<RunningServer>;
+  server: RunningServer;
+}
+
+/** The servers of this process, by what they were started with. Each serves all tests that need it, one after another. */
+const hosts = new Map<string, Host>();
+
+async function startHost(options: Pick<Options, 'extensions' | 'language'>): Promise<Host> {
+  const installed = await vscodeServer('vscode');
+  const userData = path.join(results, 'ui/user-data', randomUUID().slice(0, 8));
+  await mkdir(userData, { recursive: true });
+  if (options.language !== undefined) await writeLanguagePack(userData, options.language);
+  let port = 0;
+  const serve = async () => {
+    const server = await serveForUser(installed, {
+      ...{ userData, builtIn: builtInFolder, port, env: withoutGallery, language: options.language },
+      extensions: options.extensions ?? extensionsFolder,
+    });
+    // Compiled code is cached by URL, and a restarted server is found at its address.
+    port = Number(new URL(server.origin).port);
+    return server;
+  };
+  return { userData, serve, server: await serve() };
+}
+
+/** What a test needs of VS Code. */
+interface Options {
+  /** Added to `testSettings`. */
+  settings?: Record<string, unknown>;
+  /** In place of `extensionsFolder`. */
+  extensions?: string;
+  language?: string;
+}
+
+/** VS Code with a new profile, and the browser's windows. Only one runs at a time per process. */
 export class VSCode {
-  /** The folder of settings and storage. */
-  readonly userData: string;
   /** The workspace of its windows, initially empty. */
   readonly folder: string;
   readonly #context: BrowserContext;
-  readonly #serve: () => Promise<RunningServer>;
-  #server: RunningServer;
+  readonly #host: Host;
 
-  private constructor(
-    userData: string,
-    folder: string,
-    context: BrowserContext,
-    serve: () => Promise<RunningServer>,
-    server: RunningServer,
-  ) {
-    this.userData = userData;
+  private constructor(folder: string, context: BrowserContext, host: Host) {
     this.folder = folder;
     this.#context = context;
-    this.#serve = serve;
-    this.#server = server;
+    this.#host = host;
   }
 
-  /** Starts an empty VS Code; `settings` are added to `quietSettings`, `extensions` replaces `extensionsFolder`. */
-  static async start(
-    options: { settings?: Record<string, unknown>; extensions?: string; language?: string } = {},
-  ): Promise<VSCode> {
-    const installed = await vscodeServer('vscode');
-    const userData = path.join(results, 'ui/user-data', randomUUID().slice(0, 8));
-    await writeSettings(path.join(userData, 'User'), { ...quietSettings, ...options.settings });
-    await writeKeys(path.join(userData, 'User'), BINDINGS);
-    if (options.language !== undefined) await writeLanguagePack(userData, options.language);
-    const serve = async () => {
-      const server = await serveForUser(installed, {
-        userData,
-        extensions: options.extensions ?? extensionsFolder,
-        port,
-        env: withoutGallery,
-        language: options.language,
-      });
-      port = Number(new URL(server.origin).port);
-      return server;
-    };
+  /** Starts an empty VS Code. */
+  static async start(options: Options = {}): Promise<VSCode> {
+    const key = `${options.extensions} ${options.language}`;
+    const host = hosts.get(key) ?? (await startHost(options));
+    hosts.set(key, host);
     browser ??= await startBrowser();
+    const user = path.join(host.userData, 'User');
+    await writeSettings(user, { ...testSettings, ...options.settings });
+    await writeKeys(user, BINDINGS);
     const folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    const vscode = new VSCode(userData, folder, browser, serve, await serve());
+    const vscode = new VSCode(folder, browser, host);
     running.add(vscode);
     return vscode;
+  }
+
+  /** The folder of settings and storage. */
+  get userData(): string {
+    return this.#host.userData;
   }
 
   get globalStorage(): string {
@@ -122,24 +144,23 @@ export class VSCode {
   /** Opens a window on the workspace or another folder. */
   async open(folder = this.folder): Promise<Workbench> {
     const workbench = new Workbench(await this.#context.newPage());
-    await workbench.goto(`${this.#server.origin}/?folder=${encodeURIComponent(folder)}`);
+    await workbench.goto(`${this.#host.server.origin}/?folder=${encodeURIComponent(folder)}`);
     return workbench;
   }
 
   /** Closes all windows and restarts the server on the same address, as if the machine had been off. */
   async restart(): Promise<void> {
     for (const window of this.windows) await window.close();
-    await this.#server.stop();
-    this.#server = await this.#serve();
+    await this.#host.server.stop();
+    this.#host.server = await this.#host.serve();
   }
 
   /** Waits until these runs are in a stored list. */
   async waitUntilStored(runIds: readonly string[]): Promise<void> {
-    for (;;) {
+    await until('the runs are stored', () => {
       const lists = this.#storedLists();
-      if (runIds.every((id) => lists.includes(id))) return;
-      await sleep(50);
-    }
+      return runIds.every((id) => lists.includes(id));
+    });
   }
 
   /** Waits until the details of a run are stored, and removes their currency, as if an earlier version had stored them. */
@@ -148,7 +169,7 @@ export class VSCode {
     const forget = database.prepare(
       "UPDATE run_detail SET detail = json_remove(detail, '$.assumedCurrency') WHERE run_id = ?",
     );
-    while (forget.run(runId).changes === 0) await sleep(50);
+    await until('the details are stored', () => forget.run(runId).changes > 0);
     database.close();
   }
 
@@ -172,26 +193,33 @@ export class VSCode {
    * within 5 minutes.
    */
   async killExtensionHosts(): Promise<void> {
-    const pids = await extensionHosts(this.userData);
-    assert.ok(pids.length > 0, 'an extension host runs');
-    for (const pid of pids) process.kill(pid, 'SIGKILL');
-    while ((await extensionHosts(this.userData)).some((pid) => pids.includes(pid))) await sleep(20);
+    assert.ok((await killExtensionHosts(this.userData)) > 0, 'an extension host runs');
   }
 
-  /** Closes VS Code and removes all its data. */
+  /** Closes all windows and removes what they stored. */
   async close(): Promise<void> {
     running.delete(this);
     for (const window of this.windows) await window.close();
-    // Killed, because nothing it could still write is needed.
-    await this.#server.kill();
-    const [blank] = this.#context.pages();
-    assert.ok(blank);
-    const session = await this.#context.newCDPSession(blank);
-    const { origin } = this.#server;
-    await session.send('Storage.clearDataForOrigin', { origin, storageTypes: STORAGE });
-    await session.detach();
-    for (const each of [this.userData, this.folder]) await rm(each, { recursive: true, force: true });
+    await forget(this.#host, this.#context);
+    await remove(this.folder);
   }
+}
+
+/** Removes what VS Code and the browser have stored; no window may be open. */
+async function forget(host: Host, context: BrowserContext): Promise<void> {
+  // Killed, because nothing they could still write is needed.
+  await killExtensionHosts(host.userData);
+  const [blank] = context.pages();
+  assert.ok(blank);
+  const session = await context.newCDPSession(blank);
+  const { origin } = host.server;
+  await session.send('Storage.clearDataForOrigin', { origin, storageTypes: STORAGE });
+  await session.detach();
+  await remove(path.join(host.userData, 'User'));
+}
+
+function remove(file: string): Promise<void> {
+  return rm(file, { recursive: true, force: true });
 }
 
 /** Lets the server take a language that it has no texts of, as it takes an installed language pack. */
@@ -201,6 +229,17 @@ async function writeLanguagePack(userData: string, language: string): Promise<vo
   const extensions = [{ extensionIdentifier: { id: 'test.language-pack' }, version: '1.0.0' }];
   const pack = { hash: 'none', extensions, translations: { vscode: texts }, label: language };
   await writeFile(path.join(userData, 'languagepacks.json'), JSON.stringify({ [language]: pack }));
+}
+
+/** Kills the extension hosts with this user data, and waits until they have ended. @returns their number */
+async function killExtensionHosts(userData: string): Promise<number> {
+  const pids = await extensionHosts(userData);
+  for (const pid of pids) process.kill(pid, 'SIGKILL');
+  await until('the extension hosts have ended', async () => {
+    const left = await extensionHosts(userData);
+    return !left.some((pid) => pids.includes(pid));
+  });
+  return pids.length;
 }
 
 /** The process IDs of the extension hosts with this user data, found in Linux's /proc. */

@@ -35,7 +35,7 @@ export class Workbench {
 
   /** Runs "Reload Window", because reloading the browser's page may lose open editors. */
   async reload(): Promise<void> {
-    const loaded = this.page.waitForEvent('load', { timeout: 60_000 });
+    const loaded = this.page.waitForEvent('load');
     await Promise.all([loaded, this.runCommand('Developer: Reload Window')]);
     await this.#ready();
   }
@@ -134,7 +134,7 @@ export class Workbench {
   }
 
   async #ready(): Promise<void> {
-    await this.page.locator('.monaco-workbench .statusbar').waitFor({ timeout: 30_000 });
-    await this.sideBar.tab('Fine-Tuning').waitFor({ timeout: 30_000 });
+    await this.page.locator('.monaco-workbench .statusbar').waitFor();
+    await this.sideBar.tab('Fine-Tuning').waitFor();
   }
 }

@@ -44,10 +44,21 @@ describe('the workflows', () => {
       assert.match(workflow, /\npermissions:\n {2}contents: read\n\n/);
       for (const { name, text } of jobsOf(workflow)) {
         assert.equal(text.includes(': write'), name === 'publish', name);
-        assert.match(text, name === 'build' ? /timeout-minutes: 45/ : /timeout-minutes: 20/);
+        assert.match(text, /^(build|test)$/.test(name) ? /timeout-minutes: 45/ : /timeout-minutes: 20/);
         assert.equal(text.includes('environment: release'), name === 'publish');
       }
     }
+  });
+
+  it('run what README says, as CI does here', () => {
+    const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
+    const script = readFileSync(path.join(root, '.ci/run'), 'utf8');
+    for (const command of ['npm ci && npm start', 'npm ci && npm test', 'npm ci && npm run package'])
+      assert.ok(readme.includes(`\`${command}\``), command);
+    const [test] = jobsOf(ci).filter(({ name }) => name === 'test');
+    assert.deepEqual(test?.runs, ['npm ci', 'npm test']);
+    assert.match(script, /^if ! npm ci; then$[^]*^exec npm test --silent$/m);
+    for (const name of ['start', 'test', 'package']) assert.ok(manifest.scripts[name] !== undefined, name);
   });
 
   it('test the oldest VS Code that package.json allows', () => {

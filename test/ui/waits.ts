@@ -1,0 +1,50 @@
+// Every wait of these tests is for a state, and ends at it.
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Locator } from 'playwright-core';
+
+/** The limit of every wait: so long that only a fault reaches it, on a machine that is busy with other work, too. */
+export const LIMIT_MS = 60_000;
+/** After this time, what a user would do again is done again: a click or a key that came while the window changed its focus is lost. */
+const AGAIN_MS = 2_000;
+const BETWEEN_LOOKS_MS = 50;
+
+/** Waits until something is so. @param what for the message if it never is */
+export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const giveUpAt = performance.now() + LIMIT_MS;
+  while (!(await isSo())) {
+    assert.ok(performance.now() < giveUpAt, `not yet: ${what}`);
+    await sleep(BETWEEN_LOOKS_MS);
+  }
+}
+
+/** Acts, and again whenever nothing happens for a while, until an element is in a state. */
+export async function actUntil(
+  act: () => Promise<unknown>,
+  on: Locator,
+  state: 'visible' | 'hidden' = 'visible',
+): Promise<void> {
+  const giveUpAt = performance.now() + LIMIT_MS;
+  do {
+    await act();
+    if (await comes(on, state)) return;
+  } while (performance.now() < giveUpAt);
+  assert.fail(`never ${state}: ${on.toString()}`);
+}
+
+/** Whether an element gets into a state soon; if not, the action before is repeated. */
+export async function comes(on: Locator, state: 'visible' | 'hidden' = 'visible'): Promise<boolean> {
+  return happens(on.waitFor({ state, timeout: AGAIN_MS }));
+}
+
+/** Whether an action is possible soon; if not, what leads to it is repeated. @param act gets the limit for Playwright */
+export async function succeeds(act: (options: { timeout: number }) => Promise<unknown>): Promise<boolean> {
+  return happens(act({ timeout: AGAIN_MS }));
+}
+
+async function happens(waiting: Promise<unknown>): Promise<boolean> {
+  return waiting.then(
+    () => true,
+    () => false,
+  );
+}
