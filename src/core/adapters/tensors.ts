@@ -187,11 +187,20 @@ function loraRole(path: string, [kind = '', ...rest]: readonly string[]): Tensor
 
 function role(part: TensorRole['part'], path: string, isEmbedding = false): TensorRole {
   const inner = path.startsWith(PREFIX) ? path.slice(PREFIX.length) : path;
-  const clean = inner.replace(
-    /(?:\.(?:base_layer|original_module|token_adapter|modules_to_save(?:\.[^.]+)?))+$/,
-    '',
-  );
-  return { part, path: clean, isEmbedding };
+  return { part, path: withoutWrappers(inner), isEmbedding };
+}
+
+/** Parts that PEFT adds after a module's name. After the last one, an adapter's name may follow. */
+const WRAPPERS: readonly string[] = ['base_layer', 'original_module', 'token_adapter', 'modules_to_save'];
+
+/** A loop, because a regular expression with two ways to read `.modules_to_save.modules_to_save` takes exponential time. */
+function withoutWrappers(path: string): string {
+  const parts = path.split('.');
+  let end = parts.length;
+  for (;;)
+    if (end > 1 && WRAPPERS.includes(parts[end - 1] ?? '')) end--;
+    else if (end > 2 && parts[end - 2] === WRAPPERS.at(-1)) end -= 2;
+    else return parts.slice(0, end).join('.');
 }
 
 interface ModulePlace {
