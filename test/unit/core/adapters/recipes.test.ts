@@ -148,6 +148,7 @@ describe('recipesOf', () => {
       for (const { tool, blocks } of [peft, vllm, llamacpp]) {
         const { text, shell } = block({ blocks } as Recipe, 'compare');
         assert.ok(text.split('\n').length <= 25, `${tool}: ${text}`);
+        assert.ok(text.includes('open(rows.removesuffix(".jsonl") + ".my-run.answers.jsonl", "x")'), text);
         assert.equal(shell, undefined);
       }
     assert.match(block(all[1]!.peft, 'compare').text, /^base\.resize_token_embeddings\(72\)$/m);
