@@ -33,11 +33,13 @@ export async function answersBeside(dataset: string): Promise<string | undefined
     );
     return rows !== undefined && own.includes(rows);
   };
-  const found = names.filter((one) => isAnswersName(one) && answersOwn(one)).map(async (one) => {
-    const file = path.join(path.dirname(dataset), one);
-    const stats = await stat(file).catch(() => undefined);
-    return stats?.isFile() === true ? [{ file, writtenMs: stats.mtimeMs }] : [];
-  });
+  const found = names
+    .filter((one) => isAnswersName(one) && answersOwn(one))
+    .map(async (one) => {
+      const file = path.join(path.dirname(dataset), one);
+      const stats = await stat(file).catch(() => undefined);
+      return stats?.isFile() === true ? [{ file, writtenMs: stats.mtimeMs }] : [];
+    });
   const newestFirst = (await Promise.all(found)).flat().sort((a, b) => b.writtenMs - a.writtenMs);
   return newestFirst[0]?.file;
 }
@@ -51,10 +53,9 @@ export function holdOutBeside(file: string): Promise<string | undefined> {
   const { whole } = nameOf(file);
   const areAnswers = isAnswersName(file);
   const wholes = areAnswers ? beginningsOf(whole) : [whole];
-  const names = wholes.map(nameOf).flatMap((one) => [
-    `${one.name}.holdout${one.number}`,
-    ...(areAnswers ? [one.whole] : []),
-  ]);
+  const names = wholes
+    .map(nameOf)
+    .flatMap((one) => [`${one.name}.holdout${one.number}`, ...(areAnswers ? [one.whole] : [])]);
   return firstFile(file, names);
 }
 

@@ -156,10 +156,12 @@ export class AdapterPage implements Disposable {
     if (place === undefined || this.#working !== undefined || change === 'missing') return;
     // The unpacked folder may have been deleted, or another one created.
     const { signal } = this.#reading;
-    const now = await this.#unpackedPlace(report, signal, path.dirname(place.folder)).catch((error: unknown) => {
-      if (!signal.aborted) this.#parts.log.error('adapter-place', error);
-      return place;
-    });
+    const now = await this.#unpackedPlace(report, signal, path.dirname(place.folder)).catch(
+      (error: unknown) => {
+        if (!signal.aborted) this.#parts.log.error('adapter-place', error);
+        return place;
+      },
+    );
     if (this.#known.place === place && (now.folder !== place.folder || now.exists !== place.exists))
       this.#update(report, { place: now });
   }

@@ -20,8 +20,8 @@ const BASE = 'acme/base-1b';
 const folder = mkdtempSync(path.join(tmpdir(), 'recipes-'));
 /** A name with what is special in Python. */
 const data = path.join(folder, 'it\'s "data" \\n {x}');
-const [holdOut, answersFile] = ['train.holdout.jsonl', 'train.holdout.my-run.answers.jsonl'].map(
-  (name) => path.join(data, name),
+const [holdOut, answersFile] = ['train.holdout.jsonl', 'train.holdout.my-run.answers.jsonl'].map((name) =>
+  path.join(data, name),
 ) as [string, string];
 const adapter = path.join(data, 'my run');
 

@@ -41,7 +41,10 @@ describe('inspecting a hostile file', () => {
     const saved = (path: string) => empty(`${path}.weight`);
     const nested = '.modules_to_save'.repeat(54);
     // An expression that can read these in two ways tries all 2^54 before it finds that the name ends otherwise.
-    const tensors = [saved(`lm_head${nested}.a.b`), saved(`model.norm.original_module.modules_to_save.default`)];
+    const tensors = [
+      saved(`lm_head${nested}.a.b`),
+      saved(`model.norm.original_module.modules_to_save.default`),
+    ];
     const options = { tensors: (all: WrittenTensor[]) => [...all, ...tensors] };
     const file = await place.file(zipOf(sampleAdapter(options)));
     const { weights } = await runInWorker('inspect', file, { worker: WORKER, limitMs: 20_000 });

@@ -160,7 +160,15 @@ describe('isAnswersFile', () => {
     const tooLong = `${writtenAnswer({ base: 'x'.repeat(5_000_000) })}\n`;
     const dataset = '{"messages":[{"role":"user","content":"Hi"}]}';
     const others = [`\n${dataset}\n${ROW}`, '\n'.repeat(5_000_000)];
-    for (const content of ['', '\n', `no JSON\n${ROW}`, `${dataset}\n${ROW}`, ROW.slice(0, -1), tooLong, ...others])
+    for (const content of [
+      '',
+      '\n',
+      `no JSON\n${ROW}`,
+      `${dataset}\n${ROW}`,
+      ROW.slice(0, -1),
+      tooLong,
+      ...others,
+    ])
       assert.ok(!(await isAnswers(content)));
   });
 });

@@ -60,8 +60,19 @@ describe('files beside', () => {
       'data.holdout.qwen3.v2.answers.jsonl',
       'data.my-run.answers.jsonl',
     ];
-    const others = ['data.v2.answers.jsonl', 'data.v2.my-run.answers.jsonl', 'data.holdout-2.x.answers.jsonl'];
-    await write(...own, ...others, 'data.jsonl', 'data.holdout.jsonl', 'data.v2.jsonl', 'data.holdout-2.jsonl');
+    const others = [
+      'data.v2.answers.jsonl',
+      'data.v2.my-run.answers.jsonl',
+      'data.holdout-2.x.answers.jsonl',
+    ];
+    await write(
+      ...own,
+      ...others,
+      'data.jsonl',
+      'data.holdout.jsonl',
+      'data.v2.jsonl',
+      'data.holdout-2.jsonl',
+    );
     await age(others, 1_000);
     for (const [at, newest] of own.entries()) {
       await age([newest], 100 + at);

@@ -10,7 +10,7 @@ describe('ComparisonOffers', () => {
   beforeEach(() => standIn.forget());
 
   it('offers to compare above the first row that is an answer, after blank lines', () => {
-    const offers = new ComparisonOffers({ error: assert.fail });
+    const offers = new ComparisonOffers({ error: () => assert.fail() });
     const offered = (...lines: string[]) => {
       const document = {
         uri: standIn.Uri.file('/data/rows.jsonl'),
