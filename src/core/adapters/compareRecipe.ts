@@ -7,7 +7,7 @@ export const HOLD_OUT = 'HOLDOUT.jsonl';
 interface Compared {
   /** The base model, as vLLM serves it. */
   base: string;
-  /** The adapter's name in vLLM. */
+  /** The adapter's name in vLLM, and in the name of the file of answers. */
   name: string;
   /** What llama.cpp multiplies the adapter's effect by, to get that of training. */
   scale: number;
@@ -18,8 +18,8 @@ interface Compared {
 }
 
 /**
- * Python scripts that answer the first 50 rows with the base model and with the adapter, and write both into a file of answers
- * (`core/answers`, which counts on the 50) row by row. At most 25 lines each, with Python's own modules, so that they can be read before
+ * Python scripts that answer the first 50 rows with the base model and with the adapter, and write both into a new file of answers
+ * (`core/answers`, which counts on the 50 and on its name) row by row. At most 25 lines each, with Python's own modules, so that they can be read before
  * they are run. Only a row that ends with an answer in plain text is answered; what has no answer to compare with is passed over.
  *
  * Both are asked in turn, greedily. `disable_adapter`: huggingface/peft src/peft/peft_model.py. vLLM answers by the name in `model`.
@@ -41,7 +41,7 @@ export function compareScripts({ base, name, scale, loading, holdOut }: Compared
       '    text = tokenizer.decode(tokens, skip_special_tokens=True)',
       '    return {side: text, f"{side}_end": "length" if len(tokens) == 512 else "stop"}',
       '',
-      ...eachRow(holdOut.here, [
+      ...eachRow(holdOut.here, name, [
         'with model.disable_adapter():',
         '    answers = answer("base", messages)',
         'answers |= answer("adapter", messages)',
@@ -49,11 +49,11 @@ export function compareScripts({ base, name, scale, loading, holdOut }: Compared
     ],
     vllm: [
       ...asking(8000, '"model": model', 'model'),
-      ...eachRow(holdOut.vllm, [asked(pythonString(base), pythonString(name))]),
+      ...eachRow(holdOut.vllm, name, [asked(pythonString(base), pythonString(name))]),
     ],
     llamacpp: [
       ...asking(8080, '"cache_prompt": False, "lora": [{"id": 0, "scale": scale}]', 'scale'),
-      ...eachRow(holdOut.here, [asked('0.0', pythonNumber(scale))]),
+      ...eachRow(holdOut.here, name, [asked('0.0', pythonNumber(scale))]),
     ],
   };
 }
@@ -86,11 +86,15 @@ function asking(port: number, fields: string, chosen: string): string[] {
   ];
 }
 
-/** Python that sets `messages` for each row, and writes `answers`. ASCII alone is written, which no system's encoding changes. */
-function eachRow(holdOut: string | undefined, answering: readonly string[]): string[] {
+/**
+ * Python that sets `messages` for each row, and writes `answers` to a file that didn't exist: those of an earlier adapter, or of the same
+ * one, stay. ASCII alone is written, which no system's encoding changes.
+ */
+function eachRow(holdOut: string | undefined, name: string, answering: readonly string[]): string[] {
+  const ending = pythonString(`.${name}.answers.jsonl`);
   return [
     `rows = ${pythonString(holdOut ?? HOLD_OUT)}`,
-    'with open(rows, encoding="utf-8-sig") as lines, open(rows.removesuffix(".jsonl") + ".answers.jsonl", "w") as out:',
+    `with open(rows, encoding="utf-8-sig") as lines, open(rows.removesuffix(".jsonl") + ${ending}, "x") as out:`,
     '    for _, row in zip(range(50), map(json.loads, filter(str.strip, lines))):',
     '        *messages, last = row.get("messages") or [{}]',
     '        if messages and last.get("role") == "assistant" and isinstance(last.get("content"), str) and last["content"].strip():',

@@ -5,11 +5,17 @@ import { endsOf, hasTokenRows, moduleScaling, placeOf, PREFIX, type SortedTensor
 
 /** PEFT names both for a classifier (src/peft/peft_model.py, `classifier_module_names`); a model has only one. */
 const HEADS: readonly string[] = ['classifier', 'score'];
+/** Modules that PEFT saves for a task (`task_type`), whether the config names them or not (src/peft/peft_model.py). */
+const SAVED_FOR_TASK: Readonly<Record<string, readonly string[]>> = {
+  SEQ_CLS: HEADS,
+  TOKEN_CLS: HEADS,
+  QUESTION_ANS: ['qa_outputs'],
+};
 /** Limits the search, which compares each name with all saved modules. */
 const MAX_SAVED = 20;
 /** Fewer layers show no rule that one of them could break. */
 const MIN_LAYERS = 3;
-/** Of this many layers at most one may differ: models whose layers alternate have more, by design. */
+/** Of this many layers at most one may differ, or have nothing: models whose layers alternate have more, by design. */
 const LAYERS_PER_DEVIATION = 8;
 
 /** Finds mismatches between the config and the tensors. */
@@ -21,13 +27,16 @@ export function findMisfits(
 ): void {
   checkParts(sorted, problems);
   checkWidths(sorted, problems);
+  if (config?.choosesLayers !== true) checkLayers(sorted, problems);
   for (const { name } of sorted.unknown) problems.add('tensor-unexpected', 'warning', name);
   if (config === undefined) return;
   checkRanks(weights.pairs, config, problems);
   checkTargets(weights, config, problems);
   checkEmbeddings(sorted, config, problems);
-  checkSaved(weights, config, problems);
+  checkSaved(sorted, weights, config, problems);
   checkMagnitudes(sorted, weights, config, problems);
+  if (!config.loraBias)
+    for (const name of sorted.loraBiases) problems.add('lora-bias-ignored', 'error', name);
 }
 
 /** Finds problems of the config alone. */
@@ -37,7 +46,7 @@ export function checkConfig(config: AdapterConfig, problems: Problems): void {
   else if (!isLora(config)) {
     problems.add('not-lora', 'warning', undefined, { expected: 'LORA', actual: peftType });
     return;
-  }
+  } else if (peftType !== 'LORA') problems.add('peft-type-case', 'error', undefined, { actual: peftType });
   if (baseModel === undefined || baseModel === '') problems.add('base-model-missing', 'warning');
   else if (isPath(baseModel)) problems.add('base-model-is-path', 'warning', undefined, { actual: baseModel });
   if (rank === undefined) problems.add('rank-missing', 'error');
@@ -61,7 +70,8 @@ export function isPath(baseModel: string): boolean {
 function checkParts({ parts }: SortedTensors, problems: Problems): void {
   for (const { path, a, b, magnitude } of parts) {
     for (const tensor of [a, b, magnitude])
-      if (tensor !== undefined && !tensor.name.startsWith(PREFIX))
+      // A compiled model that was saved as it is has `_orig_mod` in the names of its modules.
+      if (tensor !== undefined && (!tensor.name.startsWith(PREFIX) || tensor.name.includes('_orig_mod.')))
         problems.add('prefix-missing', 'error', tensor.name);
     if (a === undefined || b === undefined) problems.add('partner-missing', 'error', path);
     else if (a.shape[0] !== b.shape[1])
@@ -88,6 +98,25 @@ function checkWidths({ pairs }: SortedTensors, problems: Problems): void {
       if (layer !== undefined)
         problems.add('width-differs', 'warning', path, { layer, module: printable(module) });
     }
+  }
+}
+
+/** Finds the few layers between others that lack a module of the rest, which PEFT then leaves as it is. */
+function checkLayers({ pairs }: SortedTensors, problems: Problems): void {
+  const places = pairs.map(({ path }) => placeOf(path)).filter(({ module }) => module !== '');
+  for (const [pathInLayers, its] of Map.groupBy(places, (one) => one.pathInLayers)) {
+    const layers = its.flatMap(({ layer }) => layer ?? []);
+    const [first = 0, last = 0] = [layers[0], layers.at(-1)];
+    const missing = last - first + 1 - layers.length;
+    if (layers.length < MIN_LAYERS || missing > Math.max(1, layers.length / LAYERS_PER_DEVIATION)) continue;
+    const found = new Set(layers);
+    const module = printable(its[0]?.module ?? '');
+    for (let layer = first; layer < last; layer++)
+      if (!found.has(layer))
+        problems.add('layer-without-weights', 'info', pathInLayers.replace('#', String(layer)), {
+          layer,
+          module,
+        });
   }
 }
 
@@ -136,16 +165,23 @@ function checkEmbeddings(
 
 /** PEFT may name any consecutive parts of a module's path. */
 function checkSaved(
+  { replacing }: SortedTensors,
   { savedModules }: WeightsReport,
-  { modulesToSave }: AdapterConfig,
+  { modulesToSave, taskType = '', bias }: AdapterConfig,
   problems: Problems,
 ): void {
   const names = modulesToSave.slice(0, MAX_SAVED);
-  const saved = savedModules.map((path) => `.${path}.`);
-  const missing = names.filter((name) => !saved.some((path) => path.includes(`.${name}.`)));
+  const isIn = (path: string) => (name: string) => `.${path}.`.includes(`.${name}.`);
+  const missing = names.filter((name) => !savedModules.some((path) => isIn(path)(name)));
   const hasHead = HEADS.some((head) => names.includes(head) && !missing.includes(head));
   for (const name of missing)
     if (!hasHead || !HEADS.includes(name)) problems.add('saved-module-missing', 'error', name);
+  if (modulesToSave.length > MAX_SAVED) return;
+  const meant = [...names, ...(SAVED_FOR_TASK[taskType.toUpperCase()] ?? [])];
+  const others = replacing.filter(
+    ({ path, isBias }) => !(isBias && bias !== 'none') && !meant.some(isIn(path)),
+  );
+  for (const path of new Set(others.map((one) => one.path))) problems.add('base-replaced', 'warning', path);
 }
 
 function checkMagnitudes(
@@ -158,4 +194,7 @@ function checkMagnitudes(
   const actual = parts.filter(({ magnitude }) => magnitude !== undefined).length;
   if (useDora ? actual < expected : actual > 0)
     problems.add('dora-mismatch', 'error', undefined, { expected, actual });
+  for (const { path, b, magnitude } of parts)
+    if (b !== undefined && magnitude !== undefined && magnitude.parameters !== b.shape[0])
+      problems.add('magnitude-mismatch', 'error', path);
 }

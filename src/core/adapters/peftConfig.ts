@@ -38,6 +38,9 @@ export function readConfig(text: string, problems: Problems) {
     /** How training began, such as `true`, `gaussian` or `pissa`. */
     init: read('init_lora_weights', (value) => (typeof value === 'boolean' ? String(value) : string(value))),
     isAlora: read('alora_invocation_tokens', isFilled) ?? false,
+    /** Only some layers were to be adapted. */
+    choosesLayers:
+      read('layers_to_transform', (value) => natural(value) !== undefined || isFilled(value)) ?? false,
     repeatsLayers: read('layer_replication', isFilled) ?? false,
     loraBias: read('lora_bias', boolean) ?? false,
     /** A list of names or, as one string, a regular expression (or `all-linear`). */

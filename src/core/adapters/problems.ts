@@ -96,6 +96,8 @@ export type ProblemCode =
   /** `examples` are the keys with values of a wrong type. */
   | 'config-wrong-type'
   | 'peft-type-missing'
+  /** PEFT refuses `lora` in lower case. */
+  | 'peft-type-case'
   | 'not-lora'
   | 'base-model-missing'
   | 'base-model-is-path'
@@ -106,22 +108,28 @@ export type ProblemCode =
   // The tensors.
   | 'partner-missing'
   | 'pair-mismatch'
-  /** Without `base_model.model.`, PEFT reports tensors as missing keys: the model stays as it is. */
+  /** Without `base_model.model.`, or with `_orig_mod`, PEFT reports tensors as missing keys: the model stays as it is. */
   | 'prefix-missing'
   | 'tensor-unexpected'
   /** Few layers have another width: normal if the base model was pruned, else PEFT refuses the adapter. */
   | 'width-differs'
+  /** Information: a module of few layers, not the first or last, has no pair. The base may have been pruned. */
+  | 'layer-without-weights'
   // Mismatches between config and tensors.
   | 'rank-mismatch'
   | 'module-not-targeted'
   /** Information: PEFT warns of missing tensors, but lists with modules of several models are common. */
   | 'target-without-weights'
   | 'saved-module-missing'
+  /** PEFT loads tensors that no list names over the base model's, where they stay when the adapter is switched off. */
+  | 'base-replaced'
   /** PEFT saved embeddings that are neither trained nor adapted. `actual` is their number of rows. */
   | 'embeddings-resized'
   /** Information: embeddings that may have been resized for training. */
   | 'embeddings-saved'
   | 'dora-mismatch'
+  | 'magnitude-mismatch'
+  | 'lora-bias-ignored'
   // The files.
   /** Before or after a ZIP archive; unzip and Python ignore them. */
   | 'extra-bytes'

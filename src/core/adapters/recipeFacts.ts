@@ -31,7 +31,10 @@ export interface RecipePlace {
 /** The facts that rules and commands depend on. */
 export type Facts = ReturnType<typeof factsOf>;
 
-export function factsOf({ config, weights }: AdapterReport, { folder, platform, holdOut }: RecipePlace) {
+export function factsOf(
+  { config, weights, problems }: AdapterReport,
+  { folder, platform, holdOut }: RecipePlace,
+) {
   const { baseModel = '', revision = '', taskType = '' } = config ?? {};
   const isBaseKnown = isPlain(baseModel) && !isPath(baseModel);
   const isAssumed = !Object.hasOwn(CLASSES, taskType.toUpperCase());
@@ -54,6 +57,7 @@ export function factsOf({ config, weights }: AdapterReport, { folder, platform, 
     /** PEFT refuses embeddings that have another number of rows than the base. */
     tokens: weights?.embeddingRows,
     change: config && baseChangeOf(config),
+    replacesBase: problems.some(({ code }) => code === 'base-replaced'),
     correction: scaleCorrection(config, pairs),
     rank,
     /** The smallest sufficient value; undefined if there is none. */
@@ -71,9 +75,9 @@ export function generatesText({ task }: { task: string }): boolean {
 }
 
 /** Whether PEFT has the published base model again when the adapter is switched off (huggingface/peft tuners/lora/config.py, `bias`). */
-export function leavesBase({ change, config, weights }: Facts): boolean {
+export function leavesBase({ change, replacesBase, config, weights }: Facts): boolean {
   const trainsBias = weights?.hasBias === true && (config?.bias ?? 'none') !== 'none';
-  return change === undefined && config?.repeatsLayers !== true && !trainsBias;
+  return change === undefined && !replacesBase && config?.repeatsLayers !== true && !trainsBias;
 }
 
 export function canCompare(facts: Facts): boolean {

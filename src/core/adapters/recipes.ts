@@ -99,6 +99,8 @@ const RULES = {
   'other-task': { refuses: NOT_PEFT, when: (facts) => !generatesText(facts) },
   /** The layers differ from those in the base model's files. */
   'layers-repeated': { refuses: NOT_PEFT, when: ({ config }) => config?.repeatsLayers },
+  /** PEFT can't merge them into layers without biases, as most models have. */
+  'lora-bias': { refuses: NOT_PEFT, when: ({ config }) => config?.loraBias },
   /** The adapter acts only after its invocation tokens and can't be merged. */
   alora: {
     refuses: ['vllm', 'ollama'],
@@ -127,9 +129,7 @@ const RULES = {
   bias: {
     refuses: READERS,
     when: ({ config, weights }, tool) =>
-      weights?.hasBias === true ||
-      config?.loraBias === true ||
-      (tool === 'vllm' && (config?.bias ?? 'none') !== 'none'),
+      weights?.hasBias === true || (tool === 'vllm' && (config?.bias ?? 'none') !== 'none'),
   },
   /** The tool scales by alpha / rank, and no single correction fits all modules. */
   'scale-varies': { refuses: ['llamacpp'], when: ({ correction }) => correction === 'none' },
@@ -254,8 +254,10 @@ function blocksOf(facts: Facts): Readonly<Record<Tool | 'hub', readonly RecipeBl
     `merged.save_pretrained(${pythonString(merged)})`,
     `tokenizer.save_pretrained(${pythonString(merged)})`,
   ];
-  // aLoRA acts on some tokens only, repeated layers share weights, and not all other types can be merged.
-  const isMergeable = config?.peftType?.toUpperCase() === 'LORA' && !config.isAlora && !config.repeatsLayers;
+  // aLoRA acts on some tokens only, repeated layers share weights, biases may have no place, and not all other types can be merged.
+  const isMergeable =
+    config?.peftType?.toUpperCase() === 'LORA' &&
+    !(config.isAlora || config.repeatsLayers || config.loraBias);
   const isScaled = correction !== 1 && correction !== 'none';
   const scripts = compareScripts({
     ...{ base, name, loading: loading(', dtype="auto", device_map="auto"') },

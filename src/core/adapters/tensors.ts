@@ -22,24 +22,34 @@ export interface SortedTensors {
   saved: ReadonlySet<string>;
   /** Rows of the embeddings in `saved`. */
   embeddingRows: number | undefined;
+  /** Tensors that take the place of the base model's own, but for embeddings. */
+  replacing: readonly { path: string; isBias: boolean }[];
   /** Whether other modules have biases, of the model or of LoRA. */
   hasBias: boolean;
+  /** Names of the biases of LoRA. */
+  loraBiases: readonly string[];
   unknown: readonly Tensor[];
 }
 
 export function sortTensors(tensors: readonly Tensor[]): SortedTensors {
   const byPath = new Map<string, Parts>();
   const [saved, biased] = [new Set<string>(), new Set<string>()];
-  const unknown: Tensor[] = [];
+  const [unknown, loraBiases]: [Tensor[], string[]] = [[], []];
+  const replacing: SortedTensors['replacing'][number][] = [];
   let embeddingRows: number | undefined;
   for (const tensor of tensors) {
     const role = roleOf(tensor.name);
     if (role === undefined) unknown.push(tensor);
-    else if (role.part === 'saved') {
-      saved.add(role.path);
-      if (hasTokenRows(role.path) && tensor.name.endsWith('.weight')) embeddingRows = tensor.shape[0];
-    } else if (role.part === 'bias') biased.add(role.path);
-    else {
+    else if (role.part === 'saved' || role.part === 'bias') {
+      const isBias = role.part === 'bias';
+      (isBias ? biased : saved).add(role.path);
+      const hasRows = hasTokenRows(role.path);
+      if (hasRows && tensor.name.endsWith('.weight')) embeddingRows = tensor.shape[0];
+      if (!hasRows && role.isDirect) replacing.push({ path: role.path, isBias });
+    } else if (role.part === 'lora-bias') {
+      biased.add(role.path);
+      loraBiases.push(tensor.name);
+    } else {
       const parts = byPath.get(role.path) ?? { path: role.path, isEmbedding: false };
       byPath.set(role.path, parts);
       parts.isEmbedding ||= role.isEmbedding;
@@ -55,7 +65,9 @@ export function sortTensors(tensors: readonly Tensor[]): SortedTensors {
     pairs: parts.filter(({ a, b }) => a !== undefined || b !== undefined),
     saved,
     embeddingRows,
+    replacing,
     hasBias: [...biased].some((path) => !saved.has(path)),
+    loraBiases,
     unknown,
   };
 }
@@ -155,11 +167,13 @@ export const PREFIX = 'base_model.model.';
 const LORA = /^lora_(?:(A|B|embedding_A|embedding_B)|magnitude_vector)$/;
 
 interface TensorRole {
-  /** `bias`: of the model or of LoRA. `saved`: a fully saved module, or rows of one. */
-  part: 'a' | 'b' | 'magnitude' | 'bias' | 'saved';
-  /** The module's path, without the parts that PEFT adds. */
+  /** `bias`: of the model. `saved`: a fully saved module, or rows of one. */
+  part: 'a' | 'b' | 'magnitude' | 'lora-bias' | 'bias' | 'saved';
+  /** The module's path, without the parts that PEFT adds, but for what distinguishes parameters of one module. */
   path: string;
   isEmbedding: boolean;
+  /** Whether at most LoRA wraps the module. */
+  isDirect: boolean;
 }
 
 /** Determines a tensor's role by its name as PEFT writes it; undefined if unknown. */
@@ -182,16 +196,29 @@ function loraRole(path: string, [kind = '', ...rest]: readonly string[]): Tensor
   const part = matrix.endsWith('A') ? 'a' : 'b';
   const suffix = rest.at(-1);
   if (isEmbedding || suffix === 'weight') return role(part, path, isEmbedding);
-  return suffix === 'bias' && part === 'b' ? role('bias', path) : undefined;
+  return suffix === 'bias' && part === 'b' ? role('lora-bias', path) : undefined;
 }
 
 function role(part: TensorRole['part'], path: string, isEmbedding = false): TensorRole {
   const inner = path.startsWith(PREFIX) ? path.slice(PREFIX.length) : path;
-  const clean = inner.replace(
-    /(?:\.(?:base_layer|original_module|token_adapter|modules_to_save(?:\.[^.]+)?))+$/,
-    '',
-  );
-  return { part, path: clean, isEmbedding };
+  const module = withoutWrappers(inner);
+  const isDirect = /^(?:\.base_layer)*$/.test(inner.slice(module.length));
+  // Where several parameters of a module are adapted, PEFT wraps LoRA in LoRA: `experts.lora_A`, `experts.base_layer.lora_A`.
+  const isLora = part === 'a' || part === 'b' || part === 'magnitude';
+  return { part, path: isLora && isDirect ? inner : module, isEmbedding, isDirect };
+}
+
+/** Parts that PEFT adds after a module's name. After the last one, an adapter's name may follow. */
+const WRAPPERS: readonly string[] = ['base_layer', 'original_module', 'token_adapter', 'modules_to_save'];
+
+/** A loop, because a regular expression with two ways to read `.modules_to_save.modules_to_save` takes exponential time. */
+function withoutWrappers(path: string): string {
+  const parts = path.split('.');
+  let end = parts.length;
+  for (;;)
+    if (end > 1 && WRAPPERS.includes(parts[end - 1] ?? '')) end--;
+    else if (end > 2 && parts[end - 2] === WRAPPERS.at(-1)) end -= 2;
+    else return parts.slice(0, end).join('.');
 }
 
 interface ModulePlace {

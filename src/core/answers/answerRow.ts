@@ -52,7 +52,7 @@ export function parseAnswerRow(line: string, number: number): AnswerRow | LeftOu
   return { line: number, messages, expected, base, adapter, ends };
 }
 
-/** Whether a file that begins with this line has answers, and isn't a dataset. */
+/** Whether a file that begins with this line, after blank ones, has answers, and isn't a dataset. */
 export function isAnswersLine(line: string): boolean {
   return typeof parseAnswerRow(line, 1) !== 'string';
 }

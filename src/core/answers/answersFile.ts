@@ -10,7 +10,7 @@ export const MAX_ROWS = 2_000;
 export const MAX_BYTES = 32 * 1024 * 1024;
 /** Lines that aren't blank, most of which aren't answers: no file of answers has so many. */
 export const MAX_LINES = 20_000;
-/** Bytes per read of a first line. */
+/** Bytes that most first lines have; longer ones are read again, twice as far each time. */
 const CHUNK_BYTES = 64 * 1024;
 const LF = 0x0a;
 
@@ -70,8 +70,8 @@ export async function readAnswers(path: string): Promise<AnswersFile> {
 }
 
 /**
- * Whether a file begins with an answer, and so isn't a dataset. Reads only its first line. Never rejects: a file that can't be read
- * has none.
+ * Whether a file begins with an answer, and so isn't a dataset. Reads only its first line that isn't blank. Never rejects: a file
+ * that can't be read has none.
  */
 export async function isAnswersFile(path: string): Promise<boolean> {
   try {
@@ -81,13 +81,12 @@ export async function isAnswersFile(path: string): Promise<boolean> {
   }
 }
 
+/** Returns the first line that isn't blank; '' if it ends later than a row may. */
 async function firstLine(handle: FileHandle): Promise<string> {
-  const chunks: Buffer[] = [];
-  for (let position = 0; position < MAX_ROW_UNITS; position += CHUNK_BYTES) {
-    const chunk = await fill(handle, Buffer.allocUnsafeSlow(CHUNK_BYTES), position);
-    const end = chunk.indexOf(LF);
-    chunks.push(end === -1 ? chunk : chunk.subarray(0, end));
-    if (end !== -1 || chunk.length < CHUNK_BYTES) return Buffer.concat(chunks).toString('utf8');
+  for (let size = CHUNK_BYTES; size <= MAX_ROW_UNITS; size *= 2) {
+    const bytes = await fill(handle, Buffer.allocUnsafeSlow(size), 0);
+    const [line] = linesOf(bytes);
+    if (line?.isEnded === true || bytes.length < size) return line?.text ?? '';
   }
   return '';
 }

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
 import { messagesOf, parseObject, type Message } from './answerRow.ts';
@@ -18,24 +18,51 @@ export function isAnswersName(file: string): boolean {
 }
 
 /**
- * Returns the file of answers beside a dataset or hold-out: for `train.jsonl`, `train.prepared.jsonl` and `train.holdout.jsonl` it is
- * `train.holdout.answers.jsonl` or `train.answers.jsonl`, unless it has the name of the file itself. Undefined if there is none. Never
- * rejects.
+ * Returns the newest file of answers beside a dataset or hold-out: `train.holdout.my-run.answers.jsonl` for `train.jsonl`,
+ * `train.prepared.jsonl` and `train.holdout.jsonl`. It may also have no adapter's name, and answer the rows of the file itself or of the
+ * one that it is a copy of. Undefined if there is none. Never rejects.
  */
-export function answersBeside(dataset: string): Promise<string | undefined> {
+export async function answersBeside(dataset: string): Promise<string | undefined> {
   const { whole, name, number } = nameOf(dataset);
-  return firstFile(dataset, [`${whole}.answers`, `${name}.holdout${number}.answers`, `${name}.answers`]);
+  const own = [whole, `${name}.holdout${number}`, name];
+  const names = await readdir(path.dirname(dataset)).catch((): string[] => []);
+  const answersOwn = (file: string) => {
+    // The adapter's name may contain dots, and so may that of another dataset.
+    const rows = beginningsOf(nameOf(file).whole).find(
+      (one) => own.includes(one) || COPY.test(one) || names.includes(`${one}.jsonl`),
+    );
+    return rows !== undefined && own.includes(rows);
+  };
+  const found = names
+    .filter((one) => isAnswersName(one) && answersOwn(one))
+    .map(async (one) => {
+      const file = path.join(path.dirname(dataset), one);
+      const stats = await stat(file).catch(() => undefined);
+      return stats?.isFile() === true ? [{ file, writtenMs: stats.mtimeMs }] : [];
+    });
+  const newestFirst = (await Promise.all(found)).flat().sort((a, b) => b.writtenMs - a.writtenMs);
+  return newestFirst[0]?.file;
 }
 
 /**
  * Returns the hold-out of a dataset or a file of answers that lies beside it: `train.holdout.jsonl` for `train.jsonl`,
- * `train.prepared.jsonl`, `train.answers.jsonl` and `train.holdout.answers.jsonl`. Answers to the rows of `train.jsonl` itself have
- * that. Undefined if there is none. Never rejects.
+ * `train.prepared.jsonl`, `train.answers.jsonl` and `train.holdout.my-run.answers.jsonl`. Answers to the rows of `train.jsonl` itself
+ * have that. Undefined if there is none. Never rejects.
  */
 export function holdOutBeside(file: string): Promise<string | undefined> {
-  const { whole, name, number } = nameOf(file);
-  const answered = isAnswersName(file) ? [whole] : [];
-  return firstFile(file, [`${name}.holdout${number}`, ...answered]);
+  const { whole } = nameOf(file);
+  const areAnswers = isAnswersName(file);
+  const wholes = areAnswers ? beginningsOf(whole) : [whole];
+  const names = wholes
+    .map(nameOf)
+    .flatMap((one) => [`${one.name}.holdout${one.number}`, ...(areAnswers ? [one.whole] : [])]);
+  return firstFile(file, names);
+}
+
+/** `a.b.c`, `a.b`, `a`. */
+function beginningsOf(name: string): string[] {
+  const parts = name.split('.');
+  return parts.map((_, index) => parts.slice(0, parts.length - index).join('.'));
 }
 
 interface Name {

@@ -64,7 +64,7 @@ export function adapterVerdict(
     return verdictOf('warning', l10n.t('LoRA adapter with warnings'), l10n.t('It may not load everywhere.'));
   const fits =
     config?.baseModel && l10n.t('It fits only the model it was trained on, {0}.', config.baseModel);
-  if (problems.some(({ code }) => code === 'target-without-weights'))
+  if (problems.some(({ code }) => code === 'target-without-weights' || code === 'layer-without-weights'))
     return verdictOf('clean', l10n.t('LoRA adapter'), fits);
   return verdictOf('clean', l10n.t('Complete LoRA adapter'), l10n.t('The weights match the config.'), fits);
 }
@@ -181,6 +181,10 @@ export function problemSentences({
     'config-bom': l10n.t('PEFT can’t read the byte order mark of adapter_config.json.'),
     'config-wrong-type': l10n.t('Config values of the wrong type were ignored:'),
     'peft-type-missing': missing('peft_type'),
+    'peft-type-case': l10n.t(
+      'PEFT only knows the type LORA, in capital letters. The config says {0}.',
+      found,
+    ),
     'not-lora': l10n.t('Only PEFT loads adapters of its type, {0}.', found),
     'base-model-missing': missing('base_model_name_or_path'),
     'base-model-is-path': l10n.t('The base model is a path ({0}). Use your own copy.', found),
@@ -197,6 +201,10 @@ export function problemSentences({
         : l10n.t(
             'Modules with another width than in the other layers; they load only if the base model’s do:',
           ),
+    'layer-without-weights':
+      count === 1
+        ? l10n.t('Layer {0}’s {1} has no weights.', layer, module)
+        : l10n.t('Modules that have no weights, unlike in the other layers:'),
     'target-without-weights':
       count === 1
         ? l10n.t('{0} is in the config, but has no weights.', examples[0] ?? '')
@@ -210,11 +218,19 @@ export function problemSentences({
       found,
     ),
     'saved-module-missing': l10n.t('Fully saved modules are missing:'),
+    'base-replaced':
+      count === 1
+        ? l10n.t('It replaces the base model’s {0}.', examples[0] ?? '')
+        : l10n.t('It replaces modules of the base model:'),
     'base-changed': l10n.t('Training changed the base model’s weights ({0}): see “How to Use It”.', found),
     'dora-mismatch': l10n.t('{0} DoRA magnitudes expected, {1} found.', wanted, found),
+    'magnitude-mismatch': l10n.t('DoRA magnitudes of another length than B:'),
+    'lora-bias-ignored': l10n.t('PEFT ignores the biases of LoRA unless the config sets lora_bias.'),
     'partner-missing': l10n.t('Modules where A or B is missing:'),
     'pair-mismatch': l10n.t('A and B have different ranks:'),
-    'prefix-missing': l10n.t('PEFT ignores tensors whose names don’t start with “base_model.model.”:'),
+    'prefix-missing': l10n.t(
+      'PEFT ignores tensors whose names lack the prefix “base_model.model.” or contain “_orig_mod”:',
+    ),
     'rank-mismatch': l10n.t('The config says rank {0}, the weights have {1}:', wanted, found),
     'module-not-targeted': l10n.t('PEFT ignores modules that aren’t target modules:'),
     'tensor-unexpected': l10n.t('Tensors that aren’t part of LoRA:'),

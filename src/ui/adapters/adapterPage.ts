@@ -155,7 +155,13 @@ export class AdapterPage implements Disposable {
     const { place } = this.#known;
     if (place === undefined || this.#working !== undefined || change === 'missing') return;
     // The unpacked folder may have been deleted, or another one created.
-    const now = await this.#unpackedPlace(report, path.dirname(place.folder));
+    const { signal } = this.#reading;
+    const now = await this.#unpackedPlace(report, signal, path.dirname(place.folder)).catch(
+      (error: unknown) => {
+        if (!signal.aborted) this.#parts.log.error('adapter-place', error);
+        return place;
+      },
+    );
     if (this.#known.place === place && (now.folder !== place.folder || now.exists !== place.exists))
       this.#update(report, { place: now });
   }
@@ -211,7 +217,7 @@ export class AdapterPage implements Disposable {
       this.#store.add(watchFile(this.#file, () => this.check(), 'its-files'));
     }
     if (report.verdict.code !== 'adapter' || !isPacked(report)) return { report, run };
-    return { report, run, place: await this.#unpackedPlace(report) };
+    return { report, run, place: await this.#unpackedPlace(report, signal) };
   }
 
   /** Never rejects: without its run, only less is filled in. */
@@ -222,12 +228,13 @@ export class AdapterPage implements Disposable {
     });
   }
 
-  #inspect(file: string, signal?: AbortSignal): Promise<AdapterReport> {
+  #inspect(file: string, signal: AbortSignal): Promise<AdapterReport> {
     return this.#core.runInWorker('inspect', file, { worker: this.#parts.worker, signal });
   }
 
-  #unpackedPlace(report: AdapterReport, parent?: string): Promise<UnpackedPlace> {
-    return unpackedPlace(report, (folder) => this.#inspect(folder), parent);
+  /** @throws CancelledError if the page is closed or reads the file again, and errors of the thread */
+  #unpackedPlace(report: AdapterReport, signal: AbortSignal, parent?: string): Promise<UnpackedPlace> {
+    return unpackedPlace(report, (folder) => this.#inspect(folder, signal), parent);
   }
 
   async #measure(report: AdapterReport): Promise<void> {
@@ -244,7 +251,7 @@ export class AdapterPage implements Disposable {
     // The file may have been read again while the user chose a folder.
     const { report } = this.#known;
     if (report === undefined || !isPacked(report)) return;
-    const place = await this.#unpackedPlace(report, parent);
+    const place = await this.#unpackedPlace(report, this.#reading.signal, parent);
     const { folder } = place;
     if (place.exists) this.#showWork(report, 'unpack', { outcome: 'done', folder });
     else

@@ -130,6 +130,7 @@ export function noteSentences(tool: string, baseModel = ''): Readonly<Record<Rec
     'other-task': l10n.t('{0} can’t do this task (task_type). Use PEFT.', tool),
     'task-assumed': l10n.t('The task (task_type) is unknown: text generation is assumed.'),
     'layers-repeated': l10n.t('{0} can’t repeat layers (layer_replication). Use PEFT.', tool),
+    'lora-bias': l10n.t('{0} can’t load the biases of LoRA (lora_bias). Use PEFT.', tool),
     alora: l10n.t('aLoRA acts only after its invocation tokens, and can’t be merged.'),
     'base-change-lost': l10n.t('Training changed the base model’s weights: no tool can repeat that.'),
     'base-changed': mergeFirst('init_lora_weights'),

@@ -10,8 +10,10 @@ import { TERMS } from '../shared/terms.ts';
 
 /** A script may save many rows a second. */
 const SETTLE_MS = 200;
+/** Lines in which the first one is looked for that isn't blank. */
+const MAX_BLANK_LINES = 1_000;
 
-/** Offers to compare the files of answers that are open: above their first line, and beside their tabs instead of what is for datasets. */
+/** Offers to compare the files of answers that are open: above their first row, and beside their tabs instead of what is for datasets. */
 export class ComparisonOffers implements vscode.CodeLensProvider, Disposable {
   readonly #store = new DisposableStore();
   #settling: NodeJS.Timeout | undefined;
@@ -37,10 +39,13 @@ export class ComparisonOffers implements vscode.CodeLensProvider, Disposable {
   }
 
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
-    if (!setting('codeLens', document.uri) || !isAnswersLine(document.lineAt(0).text)) return [];
     const { uri } = document;
+    const last = Math.min(document.lineCount - 1, MAX_BLANK_LINES);
+    let first = 0;
+    while (first < last && document.lineAt(first).isEmptyOrWhitespace) first++;
+    if (!setting('codeLens', uri) || !isAnswersLine(document.lineAt(first).text)) return [];
     const command = { title: TERMS.compareAnswers, command: COMMANDS.compareAnswers, arguments: [uri] };
-    return [new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), command)];
+    return [new vscode.CodeLens(new vscode.Range(first, 0, first, 0), command)];
   }
 
   dispose(): void {

@@ -20,7 +20,7 @@ const BASE = 'acme/base-1b';
 const folder = mkdtempSync(path.join(tmpdir(), 'recipes-'));
 /** A name with what is special in Python. */
 const data = path.join(folder, 'it\'s "data" \\n {x}');
-const [holdOut, answersFile] = ['train.holdout.jsonl', 'train.holdout.answers.jsonl'].map((name) =>
+const [holdOut, answersFile] = ['train.holdout.jsonl', 'train.holdout.my-run.answers.jsonl'].map((name) =>
   path.join(data, name),
 ) as [string, string];
 const adapter = path.join(data, 'my run');
@@ -156,6 +156,15 @@ async function checkServer(tool: 'vllm' | 'llamacpp', fault: Fault | 'none'): Pr
   await checkAnswers(expected);
 }
 
+/** Answers that exist stay, and the script says so before it asks. */
+async function checkEarlier(): Promise<void> {
+  writeFileSync(answersFile, 'earlier');
+  const { status, errors } = await run(await scriptOf('vllm'));
+  assert.equal(status, 1);
+  assert.match(errors, /FileExistsError: .*train\.holdout\.my-run\.answers\.jsonl/);
+  assert.equal(readFileSync(answersFile, 'utf8'), 'earlier');
+}
+
 /** PEFT itself, with a model of two layers, if it is installed. */
 async function checkPeft(): Promise<void> {
   rmSync(answersFile, { force: true });
@@ -207,6 +216,7 @@ const checks: [name: string, check: () => Promise<void>][] = [
       () => checkServer(tool, fault),
     ]),
   ),
+  ['answers that exist', checkEarlier],
   [`peft, ${hasPeft ? 'installed' : 'not installed: stand-ins of peft and transformers'}`, checkPeft],
 ];
 let failed = 0;

@@ -228,6 +228,20 @@ describe('package.json', () => {
         );
   });
 
+  it('hides a submission and a check by what a file has, never by its name', () => {
+    const offers = Object.entries(contributes.menus).flatMap(([menu, items]) =>
+      items
+        .filter(({ command }) => ['fineTuning.submitDataset', 'fineTuning.checkDataset'].includes(command))
+        .filter(({ when = '' }) => when.includes('resource'))
+        .map(({ when = '' }) => [menu, when] as const),
+    );
+    assert.equal(offers.length, 7);
+    for (const [menu, when] of offers) {
+      assert.match(when, / && resourcePath not in fineTuning\.answersFiles$/, menu);
+      assert.doesNotMatch(when, /resourceFilename/, menu);
+    }
+  });
+
   it('is activated for each page that VS Code restores', () => {
     const restored = manifest.activationEvents.flatMap(
       (event) => /^onWebviewPanel:(.+)$/.exec(event)?.[1] ?? [],

@@ -14,6 +14,8 @@ import { codesOf, Place, zipOf } from '../../../helpers/adapters/support.ts';
 const CONFIG = 'adapter_config.json';
 const Q0_PATH = 'model.layers.0.self_attn.q_proj';
 const Q0 = PREFIX + Q0_PATH;
+const UP = 'model.layers.0.mlp.up_proj';
+const UP2 = `${PREFIX}model.layers.1.mlp.up_proj`;
 
 const pair = (name: string, inputs = 2) => loraPair(name, [inputs, 2, 4]);
 
@@ -22,7 +24,17 @@ function config(values: Record<string, unknown>): SampleOptions {
 }
 
 function unprefixed(): SampleOptions {
-  return { tensors: (all) => all.map((one) => ({ ...one, name: one.name.slice(PREFIX.length) })) };
+  return compiled('');
+}
+
+function compiled(prefix: string): SampleOptions {
+  return { tensors: (all) => all.map((one) => ({ ...one, name: prefix + one.name.slice(PREFIX.length) })) };
+}
+
+/** The magnitudes of the sample's modules. */
+function magnitudes(...lengths: number[]): WrittenTensor[] {
+  const names = [0, 1].flatMap((layer) => ['q', 'v'].map((one) => `layers.${layer}.self_attn.${one}_proj`));
+  return names.map((name, at) => tensor(`${PREFIX}model.${name}.lora_magnitude_vector`, [lengths[at]!]));
 }
 
 describe('inspectAdapter, comparing config and tensors', () => {
@@ -41,6 +53,8 @@ describe('inspectAdapter, comparing config and tensors', () => {
     ['partner-missing', { tensors: (all) => all.slice(1) }, { severity: 'error', examples: [Q0_PATH] }],
     ['pair-mismatch', otherB([16, 3]), { expected: 4, actual: 3 }],
     ['prefix-missing', unprefixed(), { severity: 'error', count: 8 }],
+    ['prefix-missing', compiled('base_model.model._orig_mod.'), { severity: 'error', count: 8 }],
+    ['prefix-missing', compiled('_orig_mod.base_model.model.'), { severity: 'error', count: 8 }],
     ['rank-mismatch', config({ r: 8 }), { count: 4, expected: 8, actual: 4 }],
     ['rank-mismatch', config({ rank_pattern: { 'self_attn.q_proj': 2 } }), { count: 2, expected: 2 }],
     ['module-not-targeted', config({ target_modules: ['q_proj'] }), { count: 2 }],
@@ -50,12 +64,22 @@ describe('inspectAdapter, comparing config and tensors', () => {
     ['saved-module-missing', config(head), { examples: ['classifier', 'score'] }],
     ['dora-mismatch', config({ use_dora: true }), { expected: 4, actual: 0 }],
     ['dora-mismatch', adding(`${Q0}.lora_magnitude_vector`), { expected: 0, actual: 1 }],
+    [
+      'magnitude-mismatch',
+      { config: { use_dora: true }, ...adding(...magnitudes(16, 8, 16, 9)) },
+      { severity: 'error', count: 1, examples: ['model.layers.1.self_attn.v_proj'] },
+    ],
+    ['lora-bias-ignored', adding(`${Q0}.lora_B.bias`), { severity: 'error' }],
+    ['base-replaced', adding(`${PREFIX}${UP}.weight`), { severity: 'warning', count: 1, examples: [UP] }],
+    ['base-replaced', adding(`${Q0}.base_layer.weight`, `${Q0}.bias`), { count: 1, examples: [Q0_PATH] }],
+    ['base-replaced', { ...config({ bias: 'all' }), ...adding(`${Q0}.bias`, `${UP2}.weight`) }, { count: 1 }],
     ['alpha-missing', config({ lora_alpha: null }), {}],
     ['rank-missing', config({ r: null }), {}],
     ['base-model-missing', config({ base_model_name_or_path: null }), {}],
     ['base-model-is-path', config({ base_model_name_or_path: '/mnt/x' }), { actual: '/mnt/x' }],
     ['target-modules-missing', config({ target_modules: null }), {}],
     ['peft-type-missing', config({ peft_type: null }), {}],
+    ['peft-type-case', config({ peft_type: 'lora' }), { severity: 'error', actual: 'lora' }],
     ['not-lora', config({ peft_type: 'IA3' }), { severity: 'warning', actual: 'IA3' }],
     [
       'config-wrong-type',
@@ -80,12 +104,19 @@ describe('inspectAdapter, comparing config and tensors', () => {
       config({ target_modules: '.*_proj' }),
       config({ target_modules: 'all-linear' }),
       config({ target_modules: ['self_attn.q_proj', 'v_proj'] }),
-      config({ peft_type: 'lora' }),
+      // Both parameters of one module.
+      {
+        ...config({ target_parameters: ['experts.gate_up_proj', 'experts.down_proj'], target_modules: [] }),
+        tensors: () => [...pair('layers.0.experts.base_layer'), ...pair('layers.0.experts')],
+      },
       // Experts as one parameter, whose rank is a multiple of the config's.
       config({ target_parameters: ['experts.down_proj'], target_modules: ['q_proj'], r: 2 }),
       config({ target_parameters: ['experts.down_proj'], target_modules: null }),
       config({ layers_to_transform: 1, more: { of: ['the future'] }, alora_invocation_tokens: [] }),
-      adding(`${Q0}.bias`, `${Q0}.lora_B.bias`),
+      { ...config({ bias: 'all', lora_bias: true }), ...adding(`${Q0}.bias`, `${Q0}.lora_B.bias`) },
+      { ...config({ modules_to_save: ['mlp'] }), ...adding(`${PREFIX}${UP}.weight`, `${PREFIX}${UP}.bias`) },
+      { ...config({ task_type: 'SEQ_CLS' }), ...adding(`${PREFIX}score.weight`) },
+      { ...config({ use_dora: true }), ...adding(...magnitudes(16, 8, 16, 8)) },
       { dtype: 'BF16' },
     ] satisfies SampleOptions[])
       assert.deepEqual(codesOf(await inspect(options)), [], JSON.stringify(options));
@@ -93,7 +124,7 @@ describe('inspectAdapter, comparing config and tensors', () => {
 
   it('accepts trained embedding rows, and one of the two heads that PEFT names', async () => {
     const rows = `${PREFIX}model.embed_tokens.token_adapter.trainable_tokens_delta`;
-    const report = await inspect(adding(`${Q0}.lora_B.bias`, rows));
+    const report = await inspect({ ...config({ lora_bias: true }), ...adding(`${Q0}.lora_B.bias`, rows) });
     assert.deepEqual(codesOf(report), []);
     assert.deepEqual([report.weights?.hasBias, report.weights?.savedModules], [true, ['model.embed_tokens']]);
     for (const names of [
@@ -138,7 +169,10 @@ describe('inspectAdapter, comparing config and tensors', () => {
   it('reads the config of an early PEFT version', async () => {
     const file = new URL('../../../fixtures/adapters/peft-0.6.json', import.meta.url);
     const { config: read } = await inspectConfig(await readFile(file, 'utf8'));
-    const flags = ['useRslora', 'useDora', 'isAlora', 'repeatsLayers', 'loraBias', 'tiesWeights'];
+    const flags = [
+      ...['useRslora', 'useDora', 'isAlora', 'choosesLayers', 'repeatsLayers'],
+      ...['loraBias', 'tiesWeights'],
+    ];
     assert.deepEqual(read, {
       peftType: 'LORA',
       taskType: 'CAUSAL_LM',
@@ -210,6 +244,37 @@ describe('inspectAdapter, comparing config and tensors', () => {
       const { problems } = await inspect(options);
       assert.equal(problems.find(({ code }) => code === 'width-differs')?.count, count);
     }
+  });
+
+  it('notes a module that few layers between others lack', async () => {
+    const lacking = async (path: string, layers: readonly number[], more = {}) => {
+      const tensors = () => layers.flatMap((layer) => pair(path.replace('#', String(layer))));
+      const { problems } = await inspect({ ...config({ target_modules: '.*', ...more }), tensors });
+      return problems.filter(({ code }) => code === 'layer-without-weights');
+    };
+    const upTo = (count: number, ...without: number[]) =>
+      Array.from({ length: count }, (_, layer) => layer).filter((layer) => !without.includes(layer));
+    for (const [layers, missing] of [
+      [[0, 1, 3], ['layers.2.up_proj']],
+      [upTo(18, 5, 9), ['layers.5.up_proj', 'layers.9.up_proj']],
+      // As in hybrid models.
+      [upTo(17, 3, 8, 13), []],
+      [[0, 2], []],
+      [upTo(4), []],
+      [[2, 3, 4], []],
+      [[0, 1, 2, 999_999], []],
+    ] as const) {
+      const found = await lacking('layers.#.up_proj', layers);
+      assert.deepEqual(
+        found.flatMap(({ examples }) => examples),
+        missing,
+      );
+      assert.deepEqual(await lacking('layers.#.up_proj', layers, { layers_to_transform: layers }), []);
+    }
+    const [found] = await lacking('layers.#.up_proj', [0, 1, 3]);
+    assert.deepEqual([found?.severity, found?.layer, found?.module], ['info', 2, 'up_proj']);
+    // The steps of a sequence.
+    assert.deepEqual(await lacking('mlp.#', [0, 1, 3]), []);
   });
 
   it('names modules by their path in a layer, and all experts of a kind the same', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
 import { runInWorker } from '../../../../src/core/adapters/runInWorker.ts';
 import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
 import { withHeader, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
@@ -35,6 +36,26 @@ describe('inspecting a hostile file', () => {
     assert.equal(report.weights?.savedModules.length, 5_000);
     assert.equal(report.problems.find(({ code }) => code === 'tensor-unexpected')?.count, 1_501);
   });
+
+  it('with a name of many wrappers is inspected at once, and no inspection runs for ever', async () => {
+    const saved = (path: string) => empty(`${path}.weight`);
+    const nested = '.modules_to_save'.repeat(54);
+    // An expression that can read these in two ways tries all 2^54 before it finds that the name ends otherwise.
+    const tensors = [
+      saved(`lm_head${nested}.a.b`),
+      saved(`model.norm.original_module.modules_to_save.default`),
+    ];
+    const options = { tensors: (all: WrittenTensor[]) => [...all, ...tensors] };
+    const file = await place.file(zipOf(sampleAdapter(options)));
+    const { weights } = await runInWorker('inspect', file, { worker: WORKER, limitMs: 20_000 });
+    assert.deepEqual(weights?.savedModules, [`lm_head${nested}.a.b`.slice(0, 199) + '…', 'model.norm']);
+    const worker = `${place.name()}.mjs`;
+    await writeFile(worker, 'for (;;);');
+    await assert.rejects(runInWorker('inspect', file, { worker, limitMs: 1 }), /took too long/);
+    await assert.rejects(runInWorker('inspect', file, { worker, limitMs: 1, signal: AbortSignal.abort() }), {
+      code: 'cancelled',
+    });
+  }).timeout(30_000);
 
   it('with many large headers or configs has the verdict "too-big"', async function () {
     this.timeout(60_000);

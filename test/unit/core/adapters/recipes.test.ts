@@ -70,7 +70,8 @@ describe('recipesOf', () => {
       [{ config: { peft_type: 'IA3' } }, no, 'not-lora', 'not-lora', 'not-lora'],
       [{ config: { use_dora: true } }, no, 'dora', 'dora'],
       [adding(`${Q0}.lora_magnitude_vector`), no, 'dora', 'dora'],
-      [{ config: { lora_bias: true } }, no, 'bias', 'bias'],
+      // PEFT merges no biases into layers without them.
+      [{ config: { lora_bias: true } }, no, 'lora-bias', 'lora-bias', 'lora-bias'],
       [adding(`${Q0}.lora_B.bias`), no, 'bias', 'bias'],
       // llama.cpp needs no refusal: a base without biases saves none.
       [{ config: { bias: 'all' } }, no, 'bias'],
@@ -125,6 +126,8 @@ describe('recipesOf', () => {
       [config({ bias: 'all' }), yes],
       [{ ...config({ lora_bias: true }), ...adding(`${Q0}.lora_B.bias`) }, yes],
       [{ ...config({ bias: 'lora_only' }), ...biases }, no],
+      [biases, no],
+      [adding('base_model.model.model.layers.0.mlp.up_proj.weight'), no],
       [config({ layer_replication: [[0, 4]] }), no],
       ...['pissa', 'olora', 'loftq', 'corda', 'lora_ga'].map((way): [SampleOptions, readonly string[]] => [
         config({ init_lora_weights: way }),
@@ -148,6 +151,7 @@ describe('recipesOf', () => {
       for (const { tool, blocks } of [peft, vllm, llamacpp]) {
         const { text, shell } = block({ blocks } as Recipe, 'compare');
         assert.ok(text.split('\n').length <= 25, `${tool}: ${text}`);
+        assert.ok(text.includes('open(rows.removesuffix(".jsonl") + ".my-run.answers.jsonl", "x")'), text);
         assert.equal(shell, undefined);
       }
     assert.match(block(all[1]!.peft, 'compare').text, /^base\.resize_token_embeddings\(72\)$/m);

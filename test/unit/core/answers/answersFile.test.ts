@@ -151,13 +151,24 @@ describe('isAnswersFile', () => {
     return isAnswersFile(file);
   };
 
-  it('is true if the first line is an answer, however long it is', async () => {
+  it('is true if the first line that is not blank is an answer, however long it is', async () => {
     const long = writtenAnswer({ base: 'é'.repeat(200_000) });
-    for (const content of [ROW, `${ROW}\nno JSON`, `\uFEFF${ROW}\r\n`, `${long}\n${ROW}`, long])
-      assert.ok(await isAnswers(content));
+    const [bom, blank] = ['\uFEFF', ' \r\n'.repeat(50_000)];
+    const begun = [`\n${ROW}`, `\r\n \t\n${ROW}\n`, `${bom}\n${ROW}`, `${blank}${long}\n${ROW}`];
+    for (const content of [ROW, `${ROW}\nno JSON`, `${bom}${ROW}\r\n`, `${long}\n${ROW}`, long, ...begun])
+      assert.ok(await isAnswers(content), content.slice(0, 20));
     const tooLong = `${writtenAnswer({ base: 'x'.repeat(5_000_000) })}\n`;
     const dataset = '{"messages":[{"role":"user","content":"Hi"}]}';
-    for (const content of ['', '\n', `no JSON\n${ROW}`, `${dataset}\n${ROW}`, ROW.slice(0, -1), tooLong])
+    const others = [`\n${dataset}\n${ROW}`, '\n'.repeat(5_000_000)];
+    for (const content of [
+      '',
+      '\n',
+      `no JSON\n${ROW}`,
+      `${dataset}\n${ROW}`,
+      ROW.slice(0, -1),
+      tooLong,
+      ...others,
+    ])
       assert.ok(!(await isAnswers(content)));
   });
 });

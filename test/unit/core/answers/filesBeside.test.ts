@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import {
   answersBeside,
@@ -13,7 +13,14 @@ import { useFolder } from '../../../helpers/folder.ts';
 describe('files beside', () => {
   const folder = useFolder();
   const file = (name: string) => path.join(folder(), name);
-  const write = (...names: string[]) => Promise.all(names.map((name) => writeFile(file(name), '')));
+  const age = (names: readonly string[], seconds: number) =>
+    Promise.all(names.map((name) => utimes(file(name), seconds, seconds)));
+  let written = 0;
+  /** Writes files that are newer than those before. */
+  const write = async (...names: string[]) => {
+    await Promise.all(names.map((name) => writeFile(file(name), '')));
+    await age(names, ++written);
+  };
   const nameOf = (found: string | undefined) => (found === undefined ? undefined : path.basename(found));
 
   it('have names of answers', () => {
@@ -45,6 +52,38 @@ describe('files beside', () => {
     assert.equal(await answers('other.jsonl'), undefined);
   });
 
+  it('are the newest answers, whichever adapter gave them, but not those of another dataset', async () => {
+    const answers = async (name: string) => nameOf(await answersBeside(file(name)));
+    const own = [
+      'data.answers.jsonl',
+      'data.holdout.my-run.answers.jsonl',
+      'data.holdout.qwen3.v2.answers.jsonl',
+      'data.my-run.answers.jsonl',
+    ];
+    const others = [
+      'data.v2.answers.jsonl',
+      'data.v2.my-run.answers.jsonl',
+      'data.holdout-2.x.answers.jsonl',
+    ];
+    await write(
+      ...own,
+      ...others,
+      'data.jsonl',
+      'data.holdout.jsonl',
+      'data.v2.jsonl',
+      'data.holdout-2.jsonl',
+    );
+    await age(others, 1_000);
+    for (const [at, newest] of own.entries()) {
+      await age([newest], 100 + at);
+      for (const dataset of ['data.jsonl', 'data.prepared.jsonl', 'data.holdout.jsonl'])
+        assert.equal(await answers(dataset), newest);
+    }
+    assert.equal(await answers('data.prepared-2.jsonl'), 'data.holdout-2.x.answers.jsonl');
+    await age(['data.v2.my-run.answers.jsonl'], 2_000);
+    assert.equal(await answers('data.v2.jsonl'), 'data.v2.my-run.answers.jsonl');
+  });
+
   it('are the hold-out of a dataset or of answers', async () => {
     const holdOut = async (name: string) => nameOf(await holdOutBeside(file(name)));
     await write('data.jsonl', 'data.answers.jsonl');
@@ -55,12 +94,18 @@ describe('files beside', () => {
       'data.jsonl',
       'data.answers.jsonl',
       'data.holdout.answers.jsonl',
+      'data.holdout.qwen3.v2.answers.jsonl',
+      'data.my-run.answers.jsonl',
       'data.prepared.jsonl',
     ])
       assert.equal(await holdOut(name), 'data.holdout.jsonl', name);
     assert.equal(await holdOut('data.prepared-2.jsonl'), undefined);
     await write('data.holdout-2.jsonl');
-    for (const name of ['data.trial-2.jsonl', 'data.holdout-2.answers.jsonl'])
+    for (const name of [
+      'data.trial-2.jsonl',
+      'data.holdout-2.answers.jsonl',
+      'data.holdout-2.my-run.answers.jsonl',
+    ])
       assert.equal(await holdOut(name), 'data.holdout-2.jsonl', name);
   });
 });

@@ -142,6 +142,31 @@ describe('AdapterPage', () => {
     await posted('page', ({ notice }) => notice);
   });
 
+  it('stops every inspection when it is closed, also of folders beside the file', async () => {
+    await mkdir(path.join(folder(), 'adapter'));
+    const inspected: { name: string; signal: AbortSignal | undefined }[] = [];
+    await open(file, {
+      runInWorker: (task, which, options) => {
+        inspected.push({ name: path.basename(which), signal: options.signal });
+        return runInWorker(task, which, options);
+      },
+    });
+    await drawn();
+    panel.send({ type: 'unpack', elsewhere: false });
+    await posted('work', ({ result }) => result);
+    standIn.watchers[0]?.change();
+    while (inspected.length < 4) await sleep(5);
+    panels.dispose();
+    // The file, then the folder that has its name: when the page is drawn, before unpacking, and after a change.
+    assert.deepEqual(
+      inspected.map(({ name }) => name),
+      ['adapter.zip', 'adapter', 'adapter', 'adapter'],
+    );
+    assert.ok(inspected.every(({ signal }) => signal?.aborted === true));
+    await sleep(50);
+    assert.deepEqual(logged, []);
+  });
+
   it('fills in the hold-out of its run, and needs no run that is known', async () => {
     const comparing = async () => {
       const { recipes } = await drawn();

@@ -120,6 +120,9 @@ describe('the adapter page', () => {
       'no problems': verdict({}),
       'embeddings are saved': verdict({ problems: [problem('embeddings-saved', { severity: 'info' })] }),
       'modules of the config without weights': verdict({ problems: [unused] }),
+      'a layer without weights': verdict({
+        problems: [problem('layer-without-weights', { severity: 'info', layer: 3, module: 'up_proj' })],
+      }),
       'a warning': verdict({ problems: [problem('base-changed')] }),
       'an error': verdict({ problems: [error] }),
       'no effect': verdict({}, { hasNoEffect: true }),
@@ -140,6 +143,9 @@ describe('the adapter page', () => {
       'as many as are named': shown('partner-missing', { count: 2, examples: ['a', 'b'] }),
       'none named': shown('partner-missing', { count: 2, examples: [] }),
       'two modules without weights': shown('target-without-weights', { count: 2, examples: ['a', 'b'] }),
+      'a layer without weights': shown('layer-without-weights', { layer: 3, module: 'up_proj' }),
+      'two layers without weights': shown('layer-without-weights', { count: 2, examples: ['a', 'b'] }),
+      'two replaced modules': shown('base-replaced', { count: 2, examples: ['a', 'b'] }),
       'a layer of another width': shown('width-differs', { layer: 7, module: 'q_proj' }),
     });
   });
@@ -262,6 +268,10 @@ describe('the adapter page', () => {
       'a base that PEFT changes': await config({ init_lora_weights: 'loftq' }),
       aLoRA: await config({ alora_invocation_tokens: [1] }),
       'repeated layers': await config({ layer_replication: [[0, 4]] }),
+      'biases of LoRA': await config({ lora_bias: true }),
+      'a replaced tensor of the base': await changed(
+        adding('base_model.model.model.layers.0.mlp.up_proj.weight'),
+      ),
       'another type': await config({ peft_type: 'PROMPT_TUNING' }),
       'biases of the base that were trained': await changed({
         config: { bias: 'all' },
