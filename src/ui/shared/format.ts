@@ -7,6 +7,9 @@ import { TERMS } from './terms.ts';
 /** A currency code has three letters, but the service may send a longer text. */
 export const MAX_CURRENCY_UNITS = 12;
 
+/** ISO 4217's currencies without a smaller unit. */
+const WITHOUT_DECIMALS = /^(?:BIF|CLP|DJF|GNF|ISK|JPY|KMF|KRW|PYG|RWF|UGX|UYI|VND|VUV|XAF|XOF|XPF)$/;
+
 /** Cached by language: creating formats takes 200 times as long as using them, and pages show hundreds of times and amounts. */
 const formats = lazyBy((language) => ({
   time: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }),
@@ -22,9 +25,14 @@ const formats = lazyBy((language) => ({
  * choose the number of decimals by the currency although the service always sends cents.
  */
 export function formatMoney(cents: number | undefined, currency?: string): string {
-  const amount = cents === undefined ? undefined : amountText(cents, env.language);
-  if (amount === undefined) return TERMS.unknown;
-  return currency === undefined ? amount : `${amount} ${sanitizeServiceText(currency, MAX_CURRENCY_UNITS)}`;
+  const amount = formatAmount(cents, currency);
+  if (currency === undefined || amount === TERMS.unknown) return amount;
+  return `${amount} ${sanitizeServiceText(currency, MAX_CURRENCY_UNITS)}`;
+}
+
+/** Formats an amount without its currency code, which stands behind a later amount of the same currency. */
+export function formatAmount(cents: number | undefined, currency: string | undefined): string {
+  return (cents === undefined ? undefined : amountText(cents, env.language, currency)) ?? TERMS.unknown;
 }
 
 /** Parses an amount entered by the user, with a point or comma before its cents; undefined if it is invalid. */
@@ -138,18 +146,25 @@ export function formatRuns(count: number): string {
   return count === 1 ? l10n.t('1 run') : l10n.t('{0} runs', formatCount(count));
 }
 
-/**
- * Formats cents with two decimals in the language's style; undefined if the number is not finite. The service's amounts are
- * integers (spec: "Balance"); any other amount is rounded, half a cent away from zero.
- */
-export function amountText(cents: number, language: string): string | undefined {
+/** Formats cents in the language's style; undefined if the number is not finite. */
+export function amountText(cents: number, language: string, currency?: string): string | undefined {
   if (!Number.isFinite(cents)) return undefined;
+  // Formatted as a string, since a number would lose the cents of a large amount.
+  const exact = plainAmount(cents, currency);
+  const { amount, count } = formats(language);
+  return (exact.includes('.') ? amount : count).format(exact);
+}
+
+/**
+ * Returns cents as a number with two decimals, such as `1234.50`. They are left out only if they are zero and the currency has
+ * none. The service's amounts are integers (spec: "Balance"); any other amount is rounded, half a cent away from zero.
+ */
+export function plainAmount(cents: number, currency?: string): `${number}` {
   const whole = BigInt(Math.round(Math.abs(cents)));
   const sign = cents < 0 && whole > 0n ? '-' : '';
   const decimals = String(whole % 100n).padStart(2, '0');
-  // Formatted as a string, since a number would lose the cents of a large amount.
-  const exact = `${sign}${whole / 100n}.${decimals}` as `${number}`;
-  return formats(language).amount.format(exact);
+  const isWhole = decimals === '00' && WITHOUT_DECIMALS.test(currency ?? '');
+  return `${sign}${whole / 100n}${isWhole ? '' : `.${decimals}`}` as `${number}`;
 }
 
 /** Drops missing and empty parts of a list or a line. */

@@ -33,6 +33,24 @@ describe('Texts', () => {
       for (const cents of [NaN, Infinity, -Infinity]) assert.equal(format.amountText(cents, 'en'), undefined);
     });
 
+    it('leave out decimals only if they are zero and the currency has none, so that none loses a cent', () => {
+      for (const [cents, currency, text] of [
+        [50_000, 'JPY', '500 JPY'],
+        [12_345_600, 'KRW', '123,456 KRW'],
+        [-50_000, 'JPY', '-500 JPY'],
+        [0, 'JPY', '0 JPY'],
+        [50_050, 'JPY', '500.50 JPY'],
+        [50_000, 'USD', '500.00 USD'],
+        [50_000, 'HUF', '500.00 HUF'],
+        [50_000, 'JPYX', '500.00 JPYX'],
+      ] as const)
+        assert.equal(format.formatMoney(cents, currency), text);
+      assert.equal(format.formatAmount(50_000, 'JPY'), '500');
+      for (const currency of ['USD', 'JPY'])
+        for (const cents of [0, 1, 99, 100, 50_000, 123_456_789])
+          assert.equal(format.parseAmount(format.plainAmount(cents, currency)), cents);
+    });
+
     it('show the currency code as received, with hidden characters made visible', () => {
       assert.equal(format.formatMoney(517, 'USD'), '5.17 USD');
       assert.equal(format.formatMoney(517), '5.17');

@@ -398,7 +398,7 @@ describe('reportResult', () => {
       accountId: draft.accountId,
     } as ChargedReceipt;
     await reporterOf(() => [receipt])(receipt.settled.run);
-    assert.match(standIn.shown.sentences.join(), /Charged 5\.00 JPY/);
+    assert.match(standIn.shown.sentences.join(), /Charged 5 JPY/);
   });
 
   it('reports a further run of a submission, money first, though its first run was reported', async () => {
