@@ -1,10 +1,11 @@
 import { l10n } from 'vscode';
 import type { AccountBudget } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
+import { parseAmount, plainAmount } from '../../core/money/amount.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { limitsText } from '../shared/spendingText.ts';
-import { notAnAmount, parseAmount, plainAmount } from '../shared/format.ts';
+import { notAnAmount } from '../shared/format.ts';
 import { showInformation } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { ask, mapAnswer, runSteps, type Answer, type Place } from '../shared/steps.ts';

@@ -1,14 +1,12 @@
 import { env, l10n } from 'vscode';
 import { instantOf } from '../../core/base/clock.ts';
 import { lazyBy } from '../../core/base/async.ts';
+import { plainAmount } from '../../core/money/amount.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 import { TERMS } from './terms.ts';
 
 /** A currency code has three letters, but the service may send a longer text. */
 export const MAX_CURRENCY_UNITS = 12;
-
-/** ISO 4217's currencies without a smaller unit. */
-const WITHOUT_DECIMALS = /^(?:BIF|CLP|DJF|GNF|ISK|JPY|KMF|KRW|PYG|RWF|UGX|UYI|VND|VUV|XAF|XOF|XPF)$/;
 
 /** Cached by language: creating formats takes 200 times as long as using them, and pages show hundreds of times and amounts. */
 const formats = lazyBy((language) => ({
@@ -33,12 +31,6 @@ export function formatMoney(cents: number | undefined, currency?: string): strin
 /** Formats an amount without its currency code, which stands behind a later amount of the same currency. */
 export function formatAmount(cents: number | undefined, currency: string | undefined): string {
   return (cents === undefined ? undefined : amountText(cents, env.language, currency)) ?? TERMS.unknown;
-}
-
-/** Parses an amount entered by the user, with a point or comma before its cents; undefined if it is invalid. */
-export function parseAmount(text: string): number | undefined {
-  const [, whole, cents = ''] = /^(\d{1,9})(?:[.,](\d{1,2}))?$/.exec(text.trim()) ?? [];
-  return whole === undefined ? undefined : Number(whole) * 100 + Number(cents.padEnd(2, '0'));
 }
 
 export function notAnAmount(): string {
@@ -151,20 +143,7 @@ export function amountText(cents: number, language: string, currency?: string): 
   if (!Number.isFinite(cents)) return undefined;
   // Formatted as a string, since a number would lose the cents of a large amount.
   const exact = plainAmount(cents, currency);
-  const { amount, count } = formats(language);
-  return (exact.includes('.') ? amount : count).format(exact);
-}
-
-/**
- * Returns cents as a number with two decimals, such as `1234.50`. They are left out only if they are zero and the currency has
- * none. The service's amounts are integers (spec: "Balance"); any other amount is rounded, half a cent away from zero.
- */
-export function plainAmount(cents: number, currency?: string): `${number}` {
-  const whole = BigInt(Math.round(Math.abs(cents)));
-  const sign = cents < 0 && whole > 0n ? '-' : '';
-  const decimals = String(whole % 100n).padStart(2, '0');
-  const isWhole = decimals === '00' && WITHOUT_DECIMALS.test(currency ?? '');
-  return `${sign}${whole / 100n}${isWhole ? '' : `.${decimals}`}` as `${number}`;
+  return formats(language)[exact.includes('.') ? 'amount' : 'count'].format(exact);
 }
 
 /** Drops missing and empty parts of a list or a line. */

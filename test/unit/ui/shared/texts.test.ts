@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { parseAmount, plainAmount } from '../../../../src/core/money/amount.ts';
 import { sanitizeServiceText, sanitizeText } from '../../../../src/ui/shared/serviceText.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
@@ -48,7 +49,7 @@ describe('Texts', () => {
       assert.equal(format.formatAmount(50_000, 'JPY'), '500');
       for (const currency of ['USD', 'JPY'])
         for (const cents of [0, 1, 99, 100, 50_000, 123_456_789])
-          assert.equal(format.parseAmount(format.plainAmount(cents, currency)), cents);
+          assert.equal(parseAmount(plainAmount(cents, currency)), cents);
     });
 
     it('show the currency code as received, with hidden characters made visible', () => {
