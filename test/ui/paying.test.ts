@@ -160,7 +160,8 @@ describe('paying for a run', () => {
     await waitForConfirm(workbench, 'middle.jsonl');
     assert.equal(work.submissions, 4);
     await dialogs.press('Submit and Pay');
-    await dialogs.waitForToast(charged('middle'));
+    const said = await dialogs.waitForToast(charged('middle'));
+    assert.match(said, /The price is over the budget of 0\.10 USD per run\./);
     await workbench.clearNotifications();
     assert.equal(work.submissions, 5);
   });

@@ -7,6 +7,7 @@ import { mayBecomeCharge, type PendingSubmission } from '../submission/pendingSu
 import { checkBudget, monthSpending, type BudgetCheck, type MonthSpending } from './budget.ts';
 import {
   estimateOf,
+  leastCents,
   lowerCents,
   upperCents,
   parametersOf,
@@ -79,7 +80,8 @@ export function accountMoneyOf({
     charged,
     spending,
     estimate,
-    checkBudget: (wanted) => checkBudget(budget, spending, estimate(wanted)),
+    checkBudget: (wanted) =>
+      checkBudget(budget, spending, estimate(wanted), wanted && leastCents(receipts, wanted, currency)),
     balanceNote(wanted) {
       if (balance === undefined) return undefined;
       const known = estimate(wanted);

@@ -28,7 +28,10 @@ export interface MonthSpending {
   pendingUnknown: number;
 }
 
-/** `will`: what is spent and pending exceeds the limit already; `may`: it does with the upper end of the estimate. */
+/**
+ * `will`: what is spent and pending exceeds the limit already; `may`: it does with the upper end of the estimate, or without
+ * one with what the run costs at least.
+ */
 export interface LimitCheck {
   limit: 'run' | 'month';
   limitCents: number;
@@ -39,6 +42,8 @@ export type BudgetCheck =
   | { kind: 'unset' }
   /** @property currency of the account's charges, which cannot be compared with `budgetCurrency` */
   | { kind: 'other-currency'; budgetCurrency: string; currency: string }
+  /** Nothing is known of the price, and no limit is exceeded without it. */
+  | { kind: 'no-price'; limits: readonly LimitCheck[]; spending: MonthSpending }
   | { kind: 'checked'; limits: readonly LimitCheck[]; spending: MonthSpending; estimate: Estimate };
 
 /** @param pendingPrices the possible cost of each submission in progress; undefined without evidence */
@@ -67,30 +72,44 @@ export function monthSpending(
   };
 }
 
-/** Compares a run with the budget. Reaching a limit does not exceed it. */
+/**
+ * Compares a run with the budget. Reaching a limit does not exceed it.
+ * @param leastCents what the run costs at least, if known
+ */
 export function checkBudget(
   budget: AccountBudget | undefined,
   spending: MonthSpending | undefined,
   estimate: Estimate,
+  leastCents: number | undefined,
 ): BudgetCheck {
   const { perRunCents, perMonthCents, currency: budgetCurrency } = budget ?? { currency: '' };
   const isUnset = perRunCents === undefined && perMonthCents === undefined;
   if (isUnset || spending === undefined) return { kind: 'unset' };
   const { currency, spentCents, pendingCents } = spending;
   if (currency !== budgetCurrency) return { kind: 'other-currency', budgetCurrency, currency };
-  const likelyCents = estimate.kind === 'priority' ? estimate.highCents : (upperCents(estimate) ?? 0);
+  const likelyCents =
+    estimate.kind === 'priority' ? estimate.highCents : (upperCents(estimate) ?? leastCents);
   const check = (limit: LimitCheck['limit'], limitCents: number, usedCents: number): LimitCheck => ({
     limit,
     limitCents,
-    over: usedCents > limitCents ? 'will' : usedCents + likelyCents > limitCents ? 'may' : undefined,
+    over: usedCents > limitCents ? 'will' : usedCents + (likelyCents ?? 0) > limitCents ? 'may' : undefined,
   });
-  return {
-    kind: 'checked',
-    limits: [
-      ...(perRunCents === undefined ? [] : [check('run', perRunCents, 0)]),
-      ...(perMonthCents === undefined ? [] : [check('month', perMonthCents, spentCents + pendingCents)]),
-    ],
-    spending,
-    estimate,
-  };
+  const limits = [
+    ...(perRunCents === undefined ? [] : [check('run', perRunCents, 0)]),
+    ...(perMonthCents === undefined ? [] : [check('month', perMonthCents, spentCents + pendingCents)]),
+  ];
+  return likelyCents === undefined && limits.every(({ over }) => over === undefined)
+    ? { kind: 'no-price', limits, spending }
+    : { kind: 'checked', limits, spending, estimate };
+}
+
+/** Returns the limits that a charge exceeded: by its own price, or by what its month cost with it. */
+export function exceededLimits(
+  { perRunCents = Infinity, perMonthCents = Infinity, currency }: AccountBudget,
+  charge: Pick<ChargedRun, 'currency' | 'priceCents'>,
+  spending: MonthSpending,
+): Pick<AccountBudget, 'perRunCents' | 'perMonthCents'> {
+  const isOverRun = charge.currency === currency && (charge.priceCents ?? 0) > perRunCents;
+  const isOverMonth = spending.currency === currency && spending.spentCents > perMonthCents;
+  return { ...(isOverRun && { perRunCents }), ...(isOverMonth && { perMonthCents }) };
 }

@@ -39,7 +39,9 @@ export type Estimate =
   /** Too little is known about priority processing; this is the price in the standard queue. */
   | { kind: 'priority'; lowCents: number; highCents: number; currency: string }
   /** The nearest run cost nothing, which may not hold for the next one. */
-  | { kind: 'free' };
+  | { kind: 'free' }
+  /** Too few of the account's last ranges contained the price: it depends on more than what was counted. */
+  | { kind: 'unreliable' };
 
 export type PriceRange = Extract<Estimate, { kind: 'range' }>;
 
@@ -60,6 +62,10 @@ const MOST_RECEIPTS = 100;
 /** How many of the newest runs are examined, and how many of their ranges count. */
 const ACCURACY_RUNS = 20;
 const ACCURACY_RANGES = 5;
+/** How many of the last ranges decide whether a range is shown, from how many on, and how many of ten must be right. */
+const JUDGED_RANGES = 10;
+const ENOUGH_RANGES = 4;
+const RIGHT_OF_TEN = 7;
 
 /**
  * Estimates a run's price: a larger dataset costs at least as much, and at most in proportion, from 20 % less to 25 % more.
@@ -72,14 +78,32 @@ export function estimateOf(
   balanceCurrency: string | undefined,
 ): Estimate {
   const { currency, charges } = evidenceOf(receipts, balanceCurrency);
-  const { usable, changed } = usableOf(charges);
-  const estimate = estimateFor(usable, wanted, currency, changed);
+  const basis = basisOf(charges);
+  const estimate = estimateFor(basis, wanted, currency);
   if (!wanted.priority || estimate.kind === 'free' || lowerCents(estimate) !== undefined) return estimate;
-  const standard = estimateFor(usable, { ...wanted, priority: false }, currency, changed);
+  const standard = estimateFor(basis, { ...wanted, priority: false }, currency);
   const [lowCents, highCents] = [lowerCents(standard), upperCents(standard)];
   if (lowCents !== undefined && highCents !== undefined)
     return { kind: 'priority', lowCents, highCents, currency };
   return estimate.kind === 'none' ? standard : estimate;
+}
+
+/**
+ * Returns what a run costs at least, in cents: the lowest price of a run that is no larger, in the same or a cheaper queue.
+ * Undefined without one; runs that cost nothing don't count, since an allowance may be used up.
+ * @param balanceCurrency as in `estimateOf`
+ */
+export function leastCents(
+  receipts: readonly ChargedReceipt[],
+  wanted: RunParameters,
+  balanceCurrency: string | undefined,
+): number | undefined {
+  const prices = evidenceOf(receipts, balanceCurrency)
+    .charges.filter(({ priority }) => wanted.priority || !priority)
+    .filter(({ size }) => ratiosOf(wanted.size, size).every(({ ratio }) => ratio >= 1))
+    .map(({ priceCents }) => priceCents)
+    .filter((cents) => cents > 0);
+  return prices.length === 0 ? undefined : Math.min(...prices);
 }
 
 /** Returns the estimate when a run was submitted, without receipts that came later. */
@@ -155,25 +179,40 @@ function evidenceOf(
   return { currency, charges: charges.slice(-MOST_RECEIPTS) };
 }
 
-/** Returns the charges since the price rule changed: from the last one outside its own range. */
-function usableOf(charges: readonly PaidRun[]): { usable: readonly PaidRun[]; changed: PaidRun | undefined } {
+/** What an estimate is based on. */
+interface Basis {
+  /** The charges since the price rule changed: from the last one outside its own range. */
+  usable: readonly PaidRun[];
+  changed: PaidRun | undefined;
+  /** Whether enough of the last ranges, shown or not, contained the price. */
+  isReliable: boolean;
+}
+
+function basisOf(charges: readonly PaidRun[]): Basis {
   let from = 0;
   let changed: PaidRun | undefined;
+  const isRight: boolean[] = [];
   for (const [at, charge] of charges.entries()) {
     const bounds = boundsOf(charges.slice(from, at), charge);
-    if (bounds === undefined || isWithin(bounds, charge.priceCents)) continue;
-    from = at;
+    if (bounds === undefined) continue;
+    const holds = isWithin(bounds, charge.priceCents);
     // Free runs have no range that a later price could be outside of.
-    changed = bounds.highCents > 0 ? charge : undefined;
+    const isRange = bounds.highCents > 0;
+    if (isRange) isRight.push(holds);
+    if (holds) continue;
+    from = at;
+    changed = isRange ? charge : undefined;
   }
-  return { usable: charges.slice(from), changed };
+  const judged = isRight.slice(-JUDGED_RANGES);
+  const right = judged.filter(Boolean).length;
+  const isReliable = judged.length < ENOUGH_RANGES || right * 10 >= judged.length * RIGHT_OF_TEN;
+  return { usable: charges.slice(from), changed, isReliable };
 }
 
 function estimateFor(
-  usable: readonly PaidRun[],
+  { usable, changed, isReliable }: Basis,
   wanted: RunParameters,
   currency: string,
-  changed: PaidRun | undefined,
 ): Estimate {
   const charges = usable.filter(({ priority }) => priority === wanted.priority);
   const same = charges.findLast(({ sha256 }) => sha256 === wanted.sha256);
@@ -189,7 +228,8 @@ function estimateFor(
       : { kind: 'one', sizeBytes: size.bytes, priceCents, currency };
   // Bytes first, because they are the size that users see.
   const far = ratiosOf(wanted.size, size).find(({ ratio }) => distanceOf(ratio) > FAR_FACTOR);
-  if (far === undefined) return { kind: 'range', ...bounds, currency, runs: charges.length };
+  if (far === undefined)
+    return isReliable ? { kind: 'range', ...bounds, currency, runs: charges.length } : { kind: 'unreliable' };
   const { measure, ratio } = far;
   const isLarger = ratio > 1;
   return {

@@ -43,7 +43,7 @@ export function idOf(id: string): string | Data {
 }
 
 export function money(cents: number | undefined, currency: string | undefined): string {
-  const amount = cents === undefined ? undefined : amountText(cents, 'en');
+  const amount = cents === undefined ? undefined : amountText(cents, 'en', currency);
   if (amount === undefined) return 'unknown';
   return `${amount} ${/^[A-Z]{3}$/.test(currency ?? '') ? (currency ?? '') : 'of an unknown currency'}`;
 }

@@ -213,7 +213,9 @@ function budgetOf(check: BudgetCheck) {
     limits: limits.map(({ limit, limitCents, over }) => ({
       per: limit,
       amount: money(limitCents, spending.currency),
-      exceeded: over ?? 'not as far as known',
+      exceeded:
+        over ??
+        (check.kind === 'no-price' ? 'not checked: this run’s price isn’t known' : 'not as far as known'),
     })),
     spentThisMonth: money(spending.spentCents, spending.currency),
     unknownPrices: spending.unknownPrices,

@@ -1,10 +1,11 @@
 import { l10n } from 'vscode';
 import type { AccountBudget } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
+import { parseAmount, plainAmount } from '../../core/money/amount.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { limitsText } from '../shared/spendingText.ts';
-import { notAnAmount, parseAmount } from '../shared/format.ts';
+import { notAnAmount } from '../shared/format.ts';
 import { showInformation } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { ask, mapAnswer, runSteps, type Answer, type Place } from '../shared/steps.ts';
@@ -56,7 +57,7 @@ async function askForLimit(
         ? l10n.t('Limit per run in {0}. It only warns you.', unit)
         : l10n.t('Limit per month (UTC) in {0}. It only warns you.', unit),
     placeholder: l10n.t('No limit'),
-    value: cents === undefined ? '' : (cents / 100).toFixed(cents % 100 === 0 ? 0 : 2),
+    value: cents === undefined ? '' : plainAmount(cents, currency),
     validate: (text) => (text.trim() === '' || parseAmount(text) !== undefined ? undefined : notAnAmount()),
   });
   return mapAnswer(answer, (text) => ({ ...state, [limit]: parseAmount(text) }));

@@ -1,10 +1,11 @@
 import { l10n } from 'vscode';
+import { parseAmount } from '../../core/money/amount.ts';
 import type { SandboxControl } from '../../sandbox/control.ts';
 import { MAX_SPEED, MIN_SPEED, SCENARIOS } from '../../sandbox/scenarios.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { TERMS } from '../shared/terms.ts';
-import { formatMoney, notAnAmount, parseAmount, sandboxNote } from '../shared/format.ts';
+import { formatMoney, notAnAmount, sandboxNote } from '../shared/format.ts';
 import { askModal, showError, showInformation, showWarning } from '../shared/notifications.ts';
 import { ask, pick } from '../shared/steps.ts';
 import type { LazySandbox } from './lazySandbox.ts';

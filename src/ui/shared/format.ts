@@ -1,6 +1,7 @@
 import { env, l10n } from 'vscode';
 import { instantOf } from '../../core/base/clock.ts';
 import { lazyBy } from '../../core/base/async.ts';
+import { plainAmount } from '../../core/money/amount.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 import { TERMS } from './terms.ts';
 
@@ -22,15 +23,14 @@ const formats = lazyBy((language) => ({
  * choose the number of decimals by the currency although the service always sends cents.
  */
 export function formatMoney(cents: number | undefined, currency?: string): string {
-  const amount = cents === undefined ? undefined : amountText(cents, env.language);
-  if (amount === undefined) return TERMS.unknown;
-  return currency === undefined ? amount : `${amount} ${sanitizeServiceText(currency, MAX_CURRENCY_UNITS)}`;
+  const amount = formatAmount(cents, currency);
+  if (currency === undefined || amount === TERMS.unknown) return amount;
+  return `${amount} ${sanitizeServiceText(currency, MAX_CURRENCY_UNITS)}`;
 }
 
-/** Parses an amount entered by the user, with a point or comma before its cents; undefined if it is invalid. */
-export function parseAmount(text: string): number | undefined {
-  const [, whole, cents = ''] = /^(\d{1,9})(?:[.,](\d{1,2}))?$/.exec(text.trim()) ?? [];
-  return whole === undefined ? undefined : Number(whole) * 100 + Number(cents.padEnd(2, '0'));
+/** Formats an amount without its currency code, which stands behind a later amount of the same currency. */
+export function formatAmount(cents: number | undefined, currency: string | undefined): string {
+  return (cents === undefined ? undefined : amountText(cents, env.language, currency)) ?? TERMS.unknown;
 }
 
 export function notAnAmount(): string {
@@ -138,18 +138,12 @@ export function formatRuns(count: number): string {
   return count === 1 ? l10n.t('1 run') : l10n.t('{0} runs', formatCount(count));
 }
 
-/**
- * Formats cents with two decimals in the language's style; undefined if the number is not finite. The service's amounts are
- * integers (spec: "Balance"); any other amount is rounded, half a cent away from zero.
- */
-export function amountText(cents: number, language: string): string | undefined {
+/** Formats cents in the language's style; undefined if the number is not finite. */
+export function amountText(cents: number, language: string, currency?: string): string | undefined {
   if (!Number.isFinite(cents)) return undefined;
-  const whole = BigInt(Math.round(Math.abs(cents)));
-  const sign = cents < 0 && whole > 0n ? '-' : '';
-  const decimals = String(whole % 100n).padStart(2, '0');
   // Formatted as a string, since a number would lose the cents of a large amount.
-  const exact = `${sign}${whole / 100n}.${decimals}` as `${number}`;
-  return formats(language).amount.format(exact);
+  const exact = plainAmount(cents, currency);
+  return formats(language)[exact.includes('.') ? 'amount' : 'count'].format(exact);
 }
 
 /** Drops missing and empty parts of a list or a line. */

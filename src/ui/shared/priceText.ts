@@ -1,7 +1,7 @@
-import { env, l10n } from 'vscode';
+import { l10n } from 'vscode';
 import { isWithin, type Estimate, type PriceRange } from '../../core/money/estimate.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
-import { amountText, formatBytes, formatCount, formatDay, formatMoney } from './format.ts';
+import { formatAmount, formatBytes, formatCount, formatDay, formatMoney } from './format.ts';
 
 /** Describes a price before it is charged, as the value of a row. */
 export function priceText(estimate: Estimate): string {
@@ -33,6 +33,8 @@ export function priceText(estimate: Estimate): string {
       );
     case 'free':
       return notKnown(l10n.t('your nearest run cost nothing'));
+    case 'unreliable':
+      return notKnown(l10n.t('earlier prices don’t follow the size'));
   }
 }
 
@@ -103,7 +105,7 @@ export function survivedText(
 
 function rangeText({ lowCents, highCents, currency }: Omit<PriceRange, 'kind' | 'runs'>): string {
   if (lowCents === highCents) return formatMoney(highCents, currency);
-  return l10n.t('{0}–{1}', amountText(lowCents, env.language) ?? '', formatMoney(highCents, currency));
+  return l10n.t('{0}–{1}', formatAmount(lowCents, currency), formatMoney(highCents, currency));
 }
 
 function farText({

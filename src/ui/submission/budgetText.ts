@@ -1,6 +1,15 @@
 import { l10n } from 'vscode';
-import type { BudgetCheck, LimitCheck, MonthSpending } from '../../core/money/budget.ts';
-import { compact, formatMoney } from '../shared/format.ts';
+import { accountMoneyOf } from '../../core/money/accountMoney.ts';
+import {
+  exceededLimits,
+  type BudgetCheck,
+  type LimitCheck,
+  type MonthSpending,
+} from '../../core/money/budget.ts';
+import type { Session } from '../../core/runs/session.ts';
+import type { ChargedReceipt, Receipt } from '../../core/submission/intent.ts';
+import { chargedAt } from '../../core/submission/receipts.ts';
+import { compact, formatAmount, formatMoney } from '../shared/format.ts';
 import { priceText } from '../shared/priceText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { monthText, pendingAmount, spentText } from '../shared/spendingText.ts';
@@ -16,11 +25,30 @@ function spentAndPending(spending: MonthSpending): string {
   return compact(spentText(spending), pendingText(spending)).join(' · ');
 }
 
+/** What is spent of a month's limit: `3.03 of 3.50 USD`. */
+function spentOfLimit(spending: MonthSpending, limitCents: number): string {
+  const { spentCents, currency, unknownPrices, unknownCurrencies, isComplete } = spending;
+  const [spent, limit] = [formatAmount(spentCents, currency), formatMoney(limitCents, currency)];
+  return isComplete && unknownPrices + unknownCurrencies === 0
+    ? l10n.t('{0} of {1}', spent, limit)
+    : l10n.t('{0} or more of {1}', spent, limit);
+}
+
 /** Describes the budget among other facts; undefined if none is set. */
 export function budgetText(check: BudgetCheck): string | undefined {
   if (check.kind === 'unset') return undefined;
   if (check.kind === 'checked')
     return check.limits.map((limit) => limitText(limit, check.spending)).join(' · ');
+  if (check.kind === 'no-price') {
+    const { limits, spending } = check;
+    const month = limits.find(({ limit }) => limit === 'month');
+    if (month !== undefined) {
+      const spent = spentOfLimit(spending, month.limitCents);
+      return l10n.t('Budget not checked: this run’s price isn’t known ({0} spent)', spent);
+    }
+    const limit = formatMoney(limits[0]?.limitCents, spending.currency);
+    return l10n.t('Budget not checked: this run’s price isn’t known ({0} per run)', limit);
+  }
   return l10n.t(
     'Budget not checked: it is in {0}, this account is charged in {1}',
     sanitizeServiceText(check.budgetCurrency),
@@ -43,7 +71,6 @@ export function overBudget(
   const { limits, spending, estimate } = check;
   const over = limits.filter((limit) => limit.over !== undefined);
   if (over.length === 0) return undefined;
-  const isKnown = 'priceCents' in estimate || 'lowCents' in estimate;
   const lines = [
     ...over.flatMap(({ limit, limitCents }) => {
       const amount = formatMoney(limitCents, spending.currency);
@@ -53,14 +80,46 @@ export function overBudget(
         l10n.t('Spent: {0}', spentAndPending(spending)),
       ];
     }),
-    isKnown ? l10n.t('This run: {0}', priceText(estimate)) : l10n.t('This run’s price isn’t known.'),
+    l10n.t('This run: {0}', priceText(estimate)),
     l10n.t('The budget warns you; it can’t stop the service from charging.'),
   ];
   const name = sanitizeServiceText(account);
-  const message = over.some((limit) => limit.over === 'will')
-    ? l10n.t('This run will exceed the monthly budget of {0}.', name)
-    : over[0]?.limit === 'month'
-      ? l10n.t('This run may exceed the monthly budget of {0}.', name)
-      : l10n.t('This run may exceed the per-run budget of {0}.', name);
-  return { message, detail: lines.join('\n') };
+  return { message: overMessage(over, name), detail: lines.join('\n') };
+}
+
+/** @param over at least one */
+function overMessage(over: readonly LimitCheck[], name: string): string {
+  const isCertain = over.some((limit) => limit.over === 'will');
+  if (over.length > 1)
+    return isCertain
+      ? l10n.t('This run will exceed the monthly budget of {0}, and may exceed the per-run budget.', name)
+      : l10n.t('This run may exceed the per-run and the monthly budget of {0}.', name);
+  if (isCertain) return l10n.t('This run will exceed the monthly budget of {0}.', name);
+  return over[0]?.limit === 'month'
+    ? l10n.t('This run may exceed the monthly budget of {0}.', name)
+    : l10n.t('This run may exceed the per-run budget of {0}.', name);
+}
+
+/** Says which limits of its account's budget a charge exceeded; undefined if none. @param receipts of all accounts */
+export function exceededText(
+  receipt: ChargedReceipt,
+  receipts: readonly Receipt[],
+  { account, balance, runs }: Session,
+): string | undefined {
+  const { budget } = account;
+  if (budget === undefined) return undefined;
+  const { localMs, serviceMs: nowMs = localMs } = chargedAt(receipt);
+  // Of the month in which it was charged, which may be over when its run is found.
+  const money = accountMoneyOf({ account, receipts, runs, pending: [], balance: balance.current, nowMs });
+  const { charged, spending } = money;
+  const charge = charged.find(({ runId }) => runId === receipt.settled.run.run_id);
+  if (charge === undefined || spending === undefined) return undefined;
+  const { perRunCents, perMonthCents } = exceededLimits(budget, charge, spending);
+  const run = perRunCents === undefined ? undefined : formatMoney(perRunCents, budget.currency);
+  if (perMonthCents === undefined) return run && l10n.t('The price is over the budget of {0} per run.', run);
+  const month = monthText(spending.month);
+  const spent = spentOfLimit(spending, perMonthCents);
+  return run === undefined
+    ? l10n.t('{0} is at {1}.', month, spent)
+    : l10n.t('The price is over the budget of {0} per run, and {1} is at {2}.', run, month, spent);
 }

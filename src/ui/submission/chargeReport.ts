@@ -14,12 +14,13 @@ import {
   type Draft,
 } from '../../core/submission/intent.ts';
 import type { Journal } from '../../core/submission/journal.ts';
-import { formatMoney, formatPrice, inSandbox } from '../shared/format.ts';
+import { compact, formatMoney, formatPrice, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { survivedText, unexpectedPrice } from '../shared/priceText.ts';
 import { notify, showInformation, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
+import { exceededText } from './budgetText.ts';
 
 /** How long a notification of a charge waits for the balance, and for the proof that there is one charge. */
 const READ_WAIT_MS = 5_000;
@@ -33,10 +34,11 @@ const SEEN_MS = 3_000;
 export async function reportCharged(
   run: RunCreation,
   draft: Draft,
-  { account, balance, runs }: Session,
+  session: Session,
   journal: Pick<Journal, 'receipts'>,
   isFound: boolean,
 ): Promise<ChargedReceipt | undefined> {
+  const { account, balance, runs } = session;
   const read = <T>(what: Promise<T>) =>
     Promise.race([what.catch(() => undefined), delay(READ_WAIT_MS, undefined, { ref: false })]);
   const known = async () => chargedReceiptsOf(await journal.receipts().catch(() => []), account.id);
@@ -67,7 +69,8 @@ export async function reportCharged(
   });
   const target = { accountId: account.id, id: run.run_id };
   const show = () => commands.executeCommand(COMMANDS.showRun, target);
-  notify(showInformation, text, { [TERMS.showRun]: show });
+  const exceeded = receipt && exceededText(receipt, receipts, session);
+  notify(showInformation, compact(text, exceeded).join(' '), { [TERMS.showRun]: show });
   return receipt;
 }
 

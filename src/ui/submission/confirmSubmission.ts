@@ -10,7 +10,7 @@ import { askModal, showWarning } from '../shared/notifications.ts';
 import { estimateText, likelyPrice } from '../shared/priceText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
-import { overBudget } from './budgetText.ts';
+import { budgetText, overBudget } from './budgetText.ts';
 import { MAX_FOLDER_UNITS, sizeFacts, type DatasetPlace } from './datasetPlace.ts';
 import { moneySentence, RESENDING } from './submissionMoney.ts';
 
@@ -211,6 +211,7 @@ function moneyLines({ balance, money, wanted }: Confirmation, room: Room): strin
   const budget = money.checkBudget(wanted);
   const lines = compact(
     balanceLine(balance, money.balanceNote(wanted)),
+    budget.kind === 'no-price' && budgetText(budget),
     budget.kind === 'other-currency' &&
       factLine(
         TERMS.budget,

@@ -8,7 +8,7 @@ import {
   uncertaintyOf,
   type UncertaintyReason,
 } from '../../core/submission/reconcilePolicy.ts';
-import { formatCount, formatMoment, formatMoney, sandboxNote } from '../shared/format.ts';
+import { formatAmount, formatCount, formatMoment, formatMoney, sandboxNote } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
 import { sizeFacts } from './datasetPlace.ts';
 
@@ -41,7 +41,7 @@ function balanceText(
   if (last === undefined) return balanceBefore && money(balanceBefore);
   const before =
     balanceBefore?.currency === last.currency
-      ? formatMoney(balanceBefore?.balance_cents)
+      ? formatAmount(balanceBefore?.balance_cents, last.currency)
       : money(balanceBefore ?? {});
   const atMs = isChecked ? checked.at.localMs : readAtMs;
   return nowMs - atMs < NOW_MS

@@ -156,10 +156,34 @@ describe('money of an account', () => {
       assert.deepEqual(over({ perMonthCents: 1_299 }, one), ['will']);
     });
 
-    it('compares what was spent if there is no estimated price', () => {
-      const single = { receipts: [paid(400)] };
-      assert.deepEqual(over({ perMonthCents: 400, perRunCents: 1 }, single), [undefined, undefined]);
-      assert.deepEqual(over({ perMonthCents: 399 }, single), ['will']);
+    it('counts the cheapest run that is no larger if there is no estimated price', () => {
+      const receipts = [paid(500, 1), paid(300, 2), paid(700, 4), paid(100, 5), paid(0, 1)];
+      const of = (budget: Omit<AccountBudget, 'currency'>) => over(budget, { receipts });
+      assert.deepEqual(of({ perRunCents: 300 }), [undefined]);
+      assert.deepEqual(of({ perRunCents: 299 }), ['may']);
+      assert.deepEqual(of({ perMonthCents: 1_900 }), [undefined]);
+      assert.deepEqual(of({ perRunCents: 299, perMonthCents: 1_899 }), ['may', 'may']);
+      assert.deepEqual(of({ perRunCents: 299, perMonthCents: 1_599 }), ['may', 'will']);
+    });
+
+    it('warns before a run of 85 times the size, though its price isn’t known', () => {
+      const receipts = [101, 101, 101].map((cents) => paid(cents, 4 / 85));
+      assert.deepEqual(over({ perRunCents: 100, perMonthCents: 350 }, { receipts }), ['may', 'may']);
+    });
+
+    it('says that nothing is known if no run is smaller, unless what was spent exceeds it already', () => {
+      const kind = (receipts: ChargedReceipt[], perMonthCents: number) =>
+        money({ receipts, budget: { perMonthCents, currency: 'USD' } }).checkBudget(wanted).kind;
+      const larger = [paid(400, 5)];
+      assert.deepEqual([kind([], 1), kind(larger, 400)], ['no-price', 'no-price']);
+      assert.deepEqual(over({ perMonthCents: 399, perRunCents: 1 }, { receipts: larger }), [
+        undefined,
+        'will',
+      ]);
+      assert.equal(kind([paid(0)], 1), 'no-price');
+      // A run in the standard queue costs no more than one in the priority queue, but not the reverse.
+      const priority = [{ ...paid(400), priority_processing: true }];
+      assert.equal(kind(priority, 1_000), 'no-price');
     });
 
     it('compares nothing in another currency or without a limit', () => {

@@ -105,8 +105,10 @@ describe('answers to agents', () => {
 
   it('have amounts without a stranger’s text', () => {
     assert.deepEqual(
-      [money(123_456, 'USD'), money(5, 'ignore all'), money(undefined, 'USD'), money(NaN, 'USD')],
-      ['1,234.56 USD', '0.05 of an unknown currency', 'unknown', 'unknown'],
+      [123_456, 5, undefined, NaN, 50_000].map((cents, at) =>
+        money(cents, ['USD', 'ignore all', 'USD', 'USD', 'JPY'][at]),
+      ),
+      ['1,234.56 USD', '0.05 of an unknown currency', 'unknown', 'unknown', '500 JPY'],
     );
   });
 });
@@ -167,6 +169,44 @@ describe('Tools', () => {
       (await readdir(root)).sort().filter((name) => name.includes('prepared')),
       ['train.prepared.jsonl'],
     );
+  });
+
+  it('say what is known of a price in the words of the interface, and when a budget can’t be checked', async () => {
+    await writeFile(path.join(root, 'train.jsonl'), row('a') + row('b'));
+    const budget = { perRunCents: 100, perMonthCents: 350, currency: 'USD' };
+    const estimate = async (receipts: readonly [cents: number, sizeBytes: number][]) => {
+      const known = receipts.map(([price_cents, sizeBytes], at) =>
+        chargedReceipt({
+          ...{ accountId: 'account-1', atMs: Date.now() - 1_000 + at, run: { price_cents } },
+          dataset: { sizeBytes, rows: undefined, characters: undefined, sha256: `${at}` },
+        }),
+      );
+      const current = { balance_cents: 5_000, currency: 'USD' };
+      const session = sessionOf({
+        account: { id: 'account-1', budget },
+        balance: { current, refresh: () => Promise.resolve(current) },
+      });
+      const answer = await call('fineTuning_estimatePrice', { path: 'train.jsonl' }, {
+        sessions: { active: session },
+        journal: { receipts: () => Promise.resolve(known) },
+      } as never);
+      const { price, budget: checked } = answer as { price: string; budget: { limits: object[] } };
+      return [price, ...checked.limits.map((limit) => JSON.stringify(limit))];
+    };
+    const limits = (exceeded: string) => [
+      `{"per":"run","amount":"1.00 USD","exceeded":"${exceeded}"}`,
+      `{"per":"month","amount":"3.50 USD","exceeded":"${exceeded}"}`,
+    ];
+    assert.deepEqual(await estimate([]), [
+      'Not known until charged',
+      ...limits('not checked: this run’s price isn’t known'),
+    ]);
+    const [far, ...exceeded] = await estimate([101, 101, 101].map((cents) => [cents, 1]));
+    assert.match(far ?? '', /^Not known until charged · \d+ times the size of your nearest run/);
+    assert.deepEqual(exceeded, limits('may'));
+    const alternating = [400, 900, 400, 900, 400, 900, 900].map((cents) => [cents, 80] as [number, number]);
+    const [unreliable] = await estimate(alternating);
+    assert.equal(unreliable, 'Not known until charged · earlier prices don’t follow the size');
   });
 
   it('do nothing with answers to compare', async () => {

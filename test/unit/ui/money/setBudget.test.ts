@@ -38,7 +38,7 @@ describe('setBudget', () => {
   });
 
   it('suggests the current limits, unless they are in another currency', async () => {
-    const offered = async (currency: string) => {
+    const offered = async (currency: string, perRunCents = 1_205) => {
       standIn.forget();
       const values: string[] = [];
       standIn.shown.pick = (input) => void values.push(input.value);
@@ -46,13 +46,14 @@ describe('setBudget', () => {
         kind: 'sandbox',
         id: 's',
         name: 'S',
-        budget: { perRunCents: 1_205, currency },
+        budget: { perRunCents, currency },
       };
-      const balance = { current: { balance_cents: 1, currency: 'USD' } };
+      const balance = { current: { balance_cents: 1, currency: currency === 'EUR' ? 'USD' : currency } };
       await setBudget({} as never, { active: { account, balance } } as never);
       return values;
     };
     assert.deepEqual([await offered('USD'), await offered('EUR')], [['12.05'], ['']]);
+    assert.deepEqual([await offered('USD', 1_200), await offered('JPY', 1_200)], [['12.00'], ['12']]);
   });
 
   it('rejects other texts', async () => {

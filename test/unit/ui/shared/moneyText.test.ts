@@ -29,10 +29,13 @@ const spending: MonthSpending = {
   pendingCents: 410,
   pendingUnknown: 0,
 };
-const checked = (
-  limits: Extract<BudgetCheck, { kind: 'checked' }>['limits'],
-  estimate: Estimate = range,
-): BudgetCheck => ({ kind: 'checked', limits, spending, estimate });
+type Limits = Extract<BudgetCheck, { kind: 'checked' }>['limits'];
+const checked = (limits: Limits, estimate: Estimate = range): BudgetCheck => ({
+  ...{ kind: 'checked', limits, spending, estimate },
+});
+const unchecked = (limits: Limits, more: Partial<MonthSpending> = {}): BudgetCheck => ({
+  ...{ kind: 'no-price', limits, spending: { ...spending, spentCents: 303, ...more } },
+});
 
 it('What is known about spending, budgets and prices is said without a promise', () => {
   const usd = { currency: 'USD', cents: 1_240 };
@@ -48,6 +51,9 @@ it('What is known about spending, budgets and prices is said without a promise',
     const { message, detail } = overBudget(checked(...given), 'Work') ?? {};
     return [message, ...(detail?.split('\n') ?? [])];
   };
+  const perRun = { limit: 'run', limitCents: 100, over: undefined } as const;
+  const perMonth = { limit: 'month', limitCents: 350, over: undefined } as const;
+  const yen: Estimate = { kind: 'range', lowCents: 28_000, highCents: 41_050, currency: 'JPY', runs: 5 };
   const far: Estimate = { kind: 'far', ratio: 9.1, measure: 'bytes', isLarger: true, ...nearest };
   const same: Estimate = { kind: 'same', priceCents: 517, currency, atMs };
   const priority = (lowCents: number, highCents: number) =>
@@ -82,7 +88,16 @@ it('What is known about spending, budgets and prices is said without a promise',
     'a budget in another currency': budgetText({
       ...{ kind: 'other-currency', budgetCurrency: 'EUR', currency: 'USD' },
     }),
-    'over both budgets, a certain excess first': over([may, will]),
+    'a budget, without a price': budgetText(unchecked([perRun, perMonth])),
+    'a budget, without a price, and not all runs loaded': budgetText(
+      unchecked([perMonth], { isComplete: false }),
+    ),
+    'a budget per run, without a price': budgetText(unchecked([perRun])),
+    'a budget in yen, without a price': budgetText(
+      unchecked([{ ...perMonth, limitCents: 500_000 }], { currency: 'JPY', spentCents: 120_000 }),
+    ),
+    'over both budgets, one certainly': over([may, will]),
+    'over both budgets, maybe': over([may, { ...will, over: 'may' }])[0],
     'over a budget, without an estimate': over([will], { kind: 'none' }),
     'within the budget': over([{ ...may, over: undefined }]),
     'price: none': price({ kind: 'none' }),
@@ -95,6 +110,8 @@ it('What is known about spending, budgets and prices is said without a promise',
     'price: priority': price(priority(280, 410)),
     'price: priority, the same dataset': price(priority(517, 517)),
     'price: free': price({ kind: 'free' }),
+    'price: unreliable': price({ kind: 'unreliable' }),
+    'price: yen': price(yen),
     'the basis of a range': [rangeTooltip({ correct: 1, of: 1 }), rangeTooltip({ correct: 4, of: 5 })],
   });
   for (const [before, cents, of] of [

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { parseAmount, plainAmount } from '../../../../src/core/money/amount.ts';
 import { sanitizeServiceText, sanitizeText } from '../../../../src/ui/shared/serviceText.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
@@ -31,6 +32,24 @@ describe('Texts', () => {
         assert.equal(format.amountText(cents, 'en'), text);
       assert.equal(format.amountText(123_456, 'de'), '1.234,56');
       for (const cents of [NaN, Infinity, -Infinity]) assert.equal(format.amountText(cents, 'en'), undefined);
+    });
+
+    it('leave out decimals only if they are zero and the currency has none, so that none loses a cent', () => {
+      for (const [cents, currency, text] of [
+        [50_000, 'JPY', '500 JPY'],
+        [12_345_600, 'KRW', '123,456 KRW'],
+        [-50_000, 'JPY', '-500 JPY'],
+        [0, 'JPY', '0 JPY'],
+        [50_050, 'JPY', '500.50 JPY'],
+        [50_000, 'USD', '500.00 USD'],
+        [50_000, 'HUF', '500.00 HUF'],
+        [50_000, 'JPYX', '500.00 JPYX'],
+      ] as const)
+        assert.equal(format.formatMoney(cents, currency), text);
+      assert.equal(format.formatAmount(50_000, 'JPY'), '500');
+      for (const currency of ['USD', 'JPY'])
+        for (const cents of [0, 1, 99, 100, 50_000, 123_456_789])
+          assert.equal(parseAmount(plainAmount(cents, currency)), cents);
     });
 
     it('show the currency code as received, with hidden characters made visible', () => {

@@ -46,6 +46,15 @@ describe('the facts of an open submission', () => {
       'a failed check': changed(submission, {}, 'Offline.'),
       'a balance read since': changed(submission, { current: usd, readAtMs: now }),
       'a balance in another currency': changed(submission, { current: eur, readAtMs: now }),
+      'balances in yen': changedLines(
+        rowsOf(
+          unknown({
+            ...checked({ balance_cents: 225_000 }),
+            balanceBefore: { balance_cents: 350_000, currency: 'JPY' },
+          }),
+        ),
+        plain,
+      ).filter((line) => line.includes('JPY')),
       'a check newer than the balance': rowsOf(
         unknown(checked({ balance_cents: 900, at: { localMs: now } })),
         { current: eur, readAtMs: now - 1 },

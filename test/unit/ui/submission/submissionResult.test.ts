@@ -223,6 +223,24 @@ describe('reportResult', () => {
     await charged('within the estimate', { run_id: '4', price_cents: 400, currency: 'USD' });
     await charged('in another currency than the estimate', { price_cents: 900, currency: 'EUR' });
 
+    const november = (day: number) => Date.UTC(2026, 10, day);
+    const over = async (name: string, limits: object, cents: (number | undefined)[], found = false) => {
+      const runs = cents.map((one = 0, at) => price(one, `${at}`, november(20) + at));
+      const last = runs.at(-1)!;
+      if (cents.at(-1) === undefined) last.settled.run.price_cents = undefined;
+      // Of the month before.
+      receipts = () => Promise.resolve([price(10_000, 'old', november(1) - 1), ...runs]);
+      const session = sessionOf({ budget: { ...limits, currency: 'USD' } });
+      await charged(name, { ...last.settled.run, balance_after_cents: 150 }, found, session);
+    };
+    const limits = { perRunCents: 100, perMonthCents: 350 };
+    await over('past the limit of its month', { perMonthCents: 350 }, [101, 101, 101, 109]);
+    await over('past the limit of a run', { perRunCents: 100 }, [101]);
+    await over('past both limits', limits, [101, 101, 101, 109]);
+    await over('past both limits, found', limits, [303, 109], true);
+    await over('at both limits', limits, [100, 150, 100]);
+    await over('without a price, past the limit of its month', limits, [351, undefined]);
+
     // The runs prove that there was one charge, or only this machine counted.
     const marker = 'ft-7k3m9qpx';
     const moment = { localMs: 1, serviceMs: 1 };
@@ -398,7 +416,7 @@ describe('reportResult', () => {
       accountId: draft.accountId,
     } as ChargedReceipt;
     await reporterOf(() => [receipt])(receipt.settled.run);
-    assert.match(standIn.shown.sentences.join(), /Charged 5\.00 JPY/);
+    assert.match(standIn.shown.sentences.join(), /Charged 5 JPY/);
   });
 
   it('reports a further run of a submission, money first, though its first run was reported', async () => {

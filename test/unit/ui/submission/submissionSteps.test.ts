@@ -386,6 +386,14 @@ describe('reviewSubmission', () => {
       'a budget': budget(500),
       'over the budget': budget(499),
       'a budget in another currency': budget(500, 'EUR'),
+      'a budget, without a price': money({
+        ...{ account: { ...account, budget: { perRunCents: 1, perMonthCents: 900_000, currency: 'USD' } } },
+        ...{ receipts: [charged(8_000, 0)], balance: usd(40_000) },
+      }),
+      'over both budgets': money({
+        ...{ account: { ...account, budget: { perRunCents: 1, perMonthCents: 1_600, currency: 'USD' } } },
+        ...{ receipts, balance: usd(40_000) },
+      }),
       'an open submission': {
         openOnesOf: () => [{ ...open, state: 'May be charged', otherAccount: 'Home' }],
       },
@@ -549,6 +557,10 @@ describe('reviewSubmission', () => {
         'maybe too low': money({ balance: usd(400) }),
         enough: money({ balance: usd(40_000) }),
         'a budget in another currency': budget({ perRunCents: 1, currency: 'EUR' }),
+        'a budget, without a price': money({
+          ...{ account: { ...account, budget: { perMonthCents: 350, currency: 'USD' } } },
+          ...{ receipts: [], balance: usd(40_000) },
+        }),
         'submitted within a day': { repeated: prior(3) },
         'discarded within a day': { repeated: prior(3, { runId: undefined }) },
         'resent, not charged': resent('not-charged'),
@@ -574,6 +586,16 @@ describe('reviewSubmission', () => {
 
     it('fits into 20 lines of 48 characters with the longest names and every note', async () => {
       const price = { lowCents: 1_234_500, highCents: 9_876_500, runs: 5 };
+      const limit = { limit: 'month', limitCents: 9_999_999_00, over: undefined } as const;
+      const spending = {
+        ...{ month: '2026-11', spentCents: 9_999_998_00, unknownPrices: 1, unknownCurrencies: 0 },
+        ...{
+          amounts: { sums: [], unknown: 1, runs: 1 },
+          isComplete: false,
+          pendingCents: 0,
+          pendingUnknown: 0,
+        },
+      };
       const long = 'x'.repeat(300);
       for (const [filename, isComplete] of [
         [long.slice(0, 96), true],
@@ -586,6 +608,7 @@ describe('reviewSubmission', () => {
             ['empty', 'priority'],
             ['probably-too-low', 'range'],
             ['may-be-too-low', 'priority'],
+            ['may-be-too-low', 'unreliable'],
           ] as const)
             for (const payer of [
               { id: 's', name: long, kind: 'sandbox' },
@@ -605,7 +628,9 @@ describe('reviewSubmission', () => {
                   estimate: () => ({ kind, ...price, currency }) as const,
                   balanceNote: () => note,
                   checkBudget: () =>
-                    ({ kind: 'other-currency', budgetCurrency: currency, currency }) as const,
+                    kind === 'unreliable'
+                      ? ({ kind: 'no-price', limits: [limit], spending: { ...spending, currency } } as const)
+                      : ({ kind: 'other-currency', budgetCurrency: currency, currency } as const),
                 },
               };
               const repeated = {
@@ -626,6 +651,13 @@ describe('reviewSubmission', () => {
               for (const [index, sentence] of standIn.shown.sentences.entries()) {
                 const text = `${sentence}\n${standIn.shown.details[index]}`;
                 assert.ok(linesOf(text) <= 20, `${linesOf(text)} lines:\n${text}`);
+                if (kind === 'unreliable') {
+                  assert.match(
+                    text,
+                    /Budget not checked: this run’s price isn’t known \(9,999,998\.00 or more/,
+                  );
+                  continue;
+                }
                 assert.match(text, /^Price(?: \(priority\))?: .*12,345\.00–98,765\.00 /m);
                 if (payer.kind === 'service')
                   assert.match(text, /Budget: not checked: it is in (?:USD|x+…x+)$/m);
