@@ -90,9 +90,13 @@ export const KEY_PATTERNS: readonly KeyPattern[] = [
   ...keys(0, 60, 'any', 'ATATT3'),
   { code: PRIVATE_KEY, prefix: 'Private-Lines: ', anchor: 5, tail: 32, of: 'lines' },
   // Of any kind; SSH2 has a space after its dashes.
-  ...['-----BEGIN ', '---- BEGIN '].map(
-    (prefix): KeyPattern => ({ code: PRIVATE_KEY, prefix, anchor: 5, tail: 32, of: 'header' }),
-  ),
+  ...['-----BEGIN ', '---- BEGIN '].map((prefix): KeyPattern => ({
+    code: PRIVATE_KEY,
+    prefix,
+    anchor: 5,
+    tail: 32,
+    of: 'header',
+  })),
 ];
 
 const PATTERN_BYTES = 48;

@@ -1,4 +1,4 @@
-import { PLACE_NUMBERS, type Scanned, type Scanner } from './scanner.ts';
+import { endOfText, PLACE_NUMBERS, type Scanned, type Scanner } from './scanner.ts';
 import {
   API_KEY,
   CARD_NUMBER,

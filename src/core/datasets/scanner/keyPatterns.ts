@@ -122,7 +122,8 @@ function matchValue(from: usize, length: usize): usize {
   }
   if (at == from) return 0;
   readTail(at, TAIL_BASE64);
-  if (!isRandom(at, length, true) || afterCharacters(at, length) != tailEnd || isExample(at, tailEnd)) return 0;
+  if (!isRandom(at, length, true) || afterCharacters(at, length) != tailEnd || isExample(at, tailEnd))
+    return 0;
   keyStart = at;
   return tailEnd;
 }
