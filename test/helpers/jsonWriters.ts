@@ -8,9 +8,10 @@ export const ESCAPING_WRITERS: Readonly<Record<string, (character: string) => st
 
 /** Returns a text as a writer has it in a JSON string; at a depth, it is in JSON in a string in JSON. */
 export function written(text: string, escape: (character: string) => string | undefined, depth = 1): string {
-  const once = [...text]
-    .map((character) => escape(character) ?? JSON.stringify(character).slice(1, -1))
-    .join('');
+  const once = Array.from(
+    text,
+    (character) => escape(character) ?? JSON.stringify(character).slice(1, -1),
+  ).join('');
   return depth > 1 ? written(once, escape, depth - 1) : once;
 }
 

@@ -38,6 +38,8 @@ const keys = (
   of: keyof typeof TAILS,
   ...prefixes: readonly string[]
 ): KeyPattern[] => prefixes.map((prefix) => ({ code: API_KEY, prefix, anchor, tail, of }));
+const privateKeys = (of: keyof typeof TAILS, ...prefixes: readonly string[]): KeyPattern[] =>
+  prefixes.map((prefix) => ({ code: PRIVATE_KEY, prefix, anchor: 5, tail: 32, of }));
 
 /** Keys to search for: API keys of this and other common services, and private keys (PEM, RFC 7468; PuTTY), located at their header. */
 export const KEY_PATTERNS: readonly KeyPattern[] = [
@@ -88,15 +90,9 @@ export const KEY_PATTERNS: readonly KeyPattern[] = [
   ...keys(4, 60, 'any', 'sntrys_'),
   ...keys(2, 27, 'upper', 'NRAK-'),
   ...keys(0, 60, 'any', 'ATATT3'),
-  { code: PRIVATE_KEY, prefix: 'Private-Lines: ', anchor: 5, tail: 32, of: 'lines' },
+  ...privateKeys('lines', 'Private-Lines: '),
   // Of any kind; SSH2 has a space after its dashes.
-  ...['-----BEGIN ', '---- BEGIN '].map((prefix): KeyPattern => ({
-    code: PRIVATE_KEY,
-    prefix,
-    anchor: 5,
-    tail: 32,
-    of: 'header',
-  })),
+  ...privateKeys('header', '-----BEGIN ', '---- BEGIN '),
 ];
 
 const PATTERN_BYTES = 48;

@@ -36,7 +36,7 @@ const LETTERS_PER_CHANGE: usize = 3;
  * case letter after an upper case one, as in names. Of upper case letters and digits, so many are different.
  */
 const CHARACTERS_PER_JUMP: u32 = 3;
-const CHARACTERS_PER_JUMP_IF_RARE: u32 = 12;
+const CHARACTERS_PER_JUMP_IF_RARE: u32 = 9;
 const MIN_DIFFERENT: u32 = 8;
 /** Maximum length of what is between the name of a value and the value. */
 const MAX_BETWEEN: usize = 16;
@@ -269,9 +269,8 @@ function readTail(from: usize, kind: u32): void {
 
 /** Whether a letter or digit follows one of another kind, but not a lower case letter an upper case one, as in a name. */
 function isJump(before: u32, character: u32): bool {
-  if (isDigit(before) != isDigit(character)) return true;
-  // Upper and lower case differ by one bit.
-  return !isDigit(character) && (before & ~character & 0x20) != 0;
+  // Lower case letters, as digits, have a bit that upper case letters don't.
+  return isDigit(before) != isDigit(character) || (before & ~character & 0x20) != 0;
 }
 
 function isOfTail(character: u32, kind: u32): bool {

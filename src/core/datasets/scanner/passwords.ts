@@ -18,13 +18,12 @@ export function findPassword(at: usize): bool {
   const start = startOf(at);
   const colon = readBack(start);
   if (start == at || lastCharacter != 0x3a) return false;
-  // `://`
-  const slash = readBack(startOf(colon));
-  if (lastCharacter != 0x2f) return false;
-  const other = readBack(slash);
-  if (lastCharacter != 0x2f) return false;
-  readBack(other);
-  if (lastCharacter != 0x3a) return false;
+  // `://`, from its end.
+  let before = startOf(colon);
+  for (let sign = 0; sign < 3; sign++) {
+    before = readBack(before);
+    if (lastCharacter != (sign < 2 ? 0x2f : 0x3a)) return false;
+  }
   passwordStart = !isPlaceholder(start, at) && isServer(at + 1) ? start : 0;
   return true;
 }
