@@ -2,7 +2,7 @@ import { API_KEY, MAX_PATTERNS, PRIVATE_KEY } from './scanner/codes.ts';
 
 /**
  * What must follow a key's prefix, by the scanner's numbers (`scanner/keyPatterns.ts`): characters of a kind, a value after
- * its name, a JSON Web Token, or lines of a private key.
+ * its name, a JSON Web Token, lines of a private key (after a label, or not), or a token of GitLab.
  */
 const TAILS = {
   word: 0,
@@ -13,7 +13,13 @@ const TAILS = {
   token: 5,
   lines: 6,
   dotted: 7,
+  any: 8,
+  header: 9,
+  routed: 10,
 } as const;
+
+/** Prefixes that are common in code: what follows must look random by itself. */
+const COMMON: ReadonlySet<string> = new Set(['service_', 'sk-', 'SG.', 'hvs.', 'hvb.']);
 
 /** A kind of key, recognized by its prefix. */
 export interface KeyPattern {
@@ -32,8 +38,8 @@ const keys = (
   of: keyof typeof TAILS,
   ...prefixes: readonly string[]
 ): KeyPattern[] => prefixes.map((prefix) => ({ code: API_KEY, prefix, anchor, tail, of }));
-const privateKeys = (anchor: number, ...prefixes: readonly string[]): KeyPattern[] =>
-  prefixes.map((prefix) => ({ code: PRIVATE_KEY, prefix, anchor, tail: 32, of: 'lines' }));
+const privateKeys = (of: keyof typeof TAILS, ...prefixes: readonly string[]): KeyPattern[] =>
+  prefixes.map((prefix) => ({ code: PRIVATE_KEY, prefix, anchor: 5, tail: 32, of }));
 
 /** Keys to search for: API keys of this and other common services, and private keys (PEM, RFC 7468; PuTTY), located at their header. */
 export const KEY_PATTERNS: readonly KeyPattern[] = [
@@ -43,11 +49,13 @@ export const KEY_PATTERNS: readonly KeyPattern[] = [
   ...keys(1, 35, 'word', 'AIza'),
   ...keys(1, 36, 'alphanumeric', 'ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'npm_'),
   ...keys(4, 22, 'word', 'github_pat_'),
-  ...keys(1, 20, 'word', 'glpat-'),
-  ...keys(2, 10, 'word', 'xoxb-', 'xoxp-', 'xoxa-', 'xoxr-', 'xoxs-'),
+  ...keys(1, 20, 'routed', 'glpat-'),
+  ...keys(2, 20, 'routed', 'gldt-', 'glrt-'),
+  ...keys(2, 10, 'word', 'xoxb-', 'xoxp-', 'xoxa-', 'xoxr-', 'xoxs-', 'xoxc-'),
+  ...keys(2, 40, 'any', 'xoxd-'),
   ...keys(2, 40, 'word', 'xapp-'),
   ...keys(3, 40, 'base64', 'hooks.slack.com/services/'),
-  ...keys(0, 16, 'alphanumeric', 'sk_live_', 'rk_live_', 'sk_test_'),
+  ...keys(0, 16, 'alphanumeric', 'sk_live_', 'rk_live_', 'sk_test_', 'rk_test_'),
   ...keys(3, 24, 'base64', 'whsec_'),
   ...keys(0, 30, 'alphanumeric', 'hf_', 'r8_'),
   ...keys(1, 40, 'alphanumeric', 'gsk_', 'ntn_'),
@@ -62,7 +70,8 @@ export const KEY_PATTERNS: readonly KeyPattern[] = [
   ...keys(2, 60, 'word', 'ya29.'),
   ...keys(1, 24, 'word', 'hvs.', 'hvb.'),
   ...keys(0, 40, 'dotted', 'SG.'),
-  ...keys(8, 80, 'base64', 'AccountKey='),
+  // What isn't a letter may be escaped, so the rare bytes are letters.
+  ...keys(5, 80, 'base64', 'AccountKey='),
   ...keys(15, 40, 'value', 'aws_secret_access_key'),
   ...keys(9, 40, 'value', 'AWS_SECRET_ACCESS_KEY'),
   // In lower and upper camel case.
@@ -70,11 +79,20 @@ export const KEY_PATTERNS: readonly KeyPattern[] = [
   ...keys(0, 60, 'token', 'eyJ'),
   // One word, so that all of it is located, as of an API key.
   ...keys(1, 58, 'upper', 'AGE-SECRET-KEY-1'),
-  ...privateKeys(5, 'Private-Lines: '),
-  ...privateKeys(
-    5,
-    ...['', 'RSA ', 'EC ', 'OPENSSH ', 'ENCRYPTED ', 'PGP '].map((kind) => `-----BEGIN ${kind}PRIVATE KEY`),
-  ),
+  ...keys(3, 60, 'word', 'nvapi-'),
+  ...keys(2, 60, 'word', 'pcsk_'),
+  ...keys(5, 40, 'word', 'lsv2_pt_'),
+  ...keys(2, 40, 'word', 'figd_', 'glsa_'),
+  ...keys(1, 40, 'alphanumeric', 'sbp_'),
+  ...keys(8, 20, 'word', 'tskey-auth-'),
+  ...keys(6, 27, 'word', 'dckr_pat_'),
+  ...keys(6, 48, 'alphanumeric', 'rubygems_'),
+  ...keys(4, 60, 'any', 'sntrys_'),
+  ...keys(2, 27, 'upper', 'NRAK-'),
+  ...keys(0, 60, 'any', 'ATATT3'),
+  ...privateKeys('lines', 'Private-Lines: '),
+  // Of any kind; SSH2 has a space after its dashes.
+  ...privateKeys('header', '-----BEGIN ', '---- BEGIN '),
 ];
 
 const PATTERN_BYTES = 48;
@@ -98,7 +116,8 @@ export function encodePatterns(patterns = KEY_PATTERNS): Uint8Array {
     const [one = 0, two = 0, three = 0] = anchorOf(pattern);
     const hash = Math.imul(one | (two << 8) | (three << 16), 0x9e3779b1) >>> 24;
     const at = HEADS + index * PATTERN_BYTES;
-    bytes.set([prefix.length, anchor, tail, TAILS[of], code, bytes[hash] ?? 0], at);
+    const isRare = Number(!COMMON.has(prefix));
+    bytes.set([prefix.length, anchor, tail, TAILS[of], code, bytes[hash] ?? 0, isRare], at);
     bytes.set(Buffer.from(prefix, 'latin1'), at + PREFIX_OFFSET);
     bytes[hash] = index + 1;
   }

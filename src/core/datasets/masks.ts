@@ -1,4 +1,4 @@
-import { PLACE_NUMBERS, type Scanned, type Scanner } from './scanner.ts';
+import { endOfText, PLACE_NUMBERS, type Scanned, type Scanner } from './scanner.ts';
 import {
   API_KEY,
   CARD_NUMBER,
@@ -29,15 +29,15 @@ export interface Masks {
 const MAX_ROUNDS = 16;
 const DOUBLE_QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** How the last line of a private key begins (RFC 7468). */
-export const KEY_END = '-----END ';
+/** The last line of a private key (RFC 7468), also with the spaces of SSH2, and what it is found by, after its dashes. */
+const KEY_END = /^----[- ]END [^-]{0,30}PRIVATE KEY[^-]{0,10}-{4,5}/;
+const END_WORD = 'END ';
+const MAX_END = 64;
 const DASHES = '-----';
-/** The label of a key's last line is shorter (RFC 7468). */
-const MAX_LABEL = 40;
 /** A private key without an end has at least a line in its string, or else its lines are in other strings. */
 const MIN_KEY_BYTES = 100;
 /** The base64 value after this name is a key; the name stays. */
-const ACCOUNT_KEY = 'AccountKey=';
+const ACCOUNT_KEY = /^AccountKey(?:=|\\+u003d)/i;
 
 /** A range of a row, and the code of what is in it. */
 interface Range {
@@ -125,13 +125,12 @@ function rangesOf(
     const [code = 0, , , from = 0, , length = 0] = places.subarray(at, at + PLACE_NUMBERS);
     const isSecret = code === API_KEY || code === PRIVATE_KEY;
     const isChosen = isSecret ? secrets : personal && (code === EMAIL_ADDRESS || code === CARD_NUMBER);
-    // Secrets are ASCII, so their length in UTF-16 units is their length in bytes.
-    if (isChosen) found.push({ code, from, to: from + length });
+    if (isChosen) found.push({ code, from, to: endOfText(bytes, from, length) });
   }
   found.sort((one, other) => one.from - other.from);
   const merged: Range[] = [];
   const row = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  const lastEnd = row.lastIndexOf(KEY_END);
+  const lastEnd = lastLineOf(row, 'END');
   for (const range of found) {
     const last = merged.at(-1);
     if (last !== undefined && range.from < last.to) {
@@ -161,14 +160,17 @@ function endOfKey(row: Buffer, from: number, lastEnd: number): number | undefine
   // JSON in a string has escaped quotes.
   while (row[end - 1] === BACKSLASH) end--;
   for (let at = from; at <= lastEnd; at++) {
-    at = row.indexOf(KEY_END, at);
-    const label = row.toString('latin1', at + KEY_END.length, at + MAX_LABEL);
-    const dashes = label.indexOf(DASHES);
-    if (dashes < 0 || !label.slice(0, dashes).includes('PRIVATE KEY')) continue;
-    const to = at + KEY_END.length + dashes + DASHES.length;
-    return to <= end ? to : undefined;
+    at = row.indexOf(END_WORD, at);
+    const line = at - DASHES.length;
+    const [found] = KEY_END.exec(row.toString('latin1', line, line + MAX_END)) ?? [];
+    if (found !== undefined) return line + found.length <= end ? line + found.length : undefined;
   }
   return end - from < MIN_KEY_BYTES ? undefined : end;
+}
+
+/** Where the last line that begins or ends a key is, or -1. SSH2 has a space after four dashes. */
+export function lastLineOf(row: Buffer, word: 'BEGIN' | 'END'): number {
+  return Math.max(row.lastIndexOf(`${DASHES}${word} `), row.lastIndexOf(`---- ${word} `));
 }
 
 function replaced(bytes: Uint8Array, ranges: readonly Range[]): Uint8Array {
@@ -186,7 +188,7 @@ function maskOf(code: number, found: Uint8Array): Uint8Array {
   const text = Buffer.from(found).toString('latin1');
   if (code === EMAIL_ADDRESS) return Buffer.from('[EMAIL]');
   if (code === PRIVATE_KEY) return Buffer.from('[PRIVATE_KEY]');
-  return Buffer.from(text.startsWith(ACCOUNT_KEY) ? `${ACCOUNT_KEY}[API_KEY]` : '[API_KEY]');
+  return Buffer.from(`${ACCOUNT_KEY.exec(text)?.[0] ?? ''}[API_KEY]`);
 }
 
 /** Replaces all digits but the first by zeros: it stays a number, and isn't the number of a card. */

@@ -48,6 +48,18 @@ export function mendableOf(report: Report): Mendable {
   };
 }
 
+/**
+ * Whether a copy masks secrets: those that were found, and what only a conversion makes readable.
+ * @param chosen undefined if nobody was asked
+ */
+export function masksSecrets(
+  { apiKeys, privateKeys }: Mendable,
+  chosen: boolean | undefined,
+  toChat: boolean,
+): boolean {
+  return chosen !== false && (apiKeys + privateKeys > 0 || toChat);
+}
+
 /** Whether a copy mends a problem that the check reports, or can have chat messages instead of another format. */
 export function isMendable(report: Report): boolean {
   if (report.kind !== 'rows') return false;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { HashIndex } from './hashIndex.ts';
 import type { Change } from './keptRows.ts';
-import { KEY_END, maskRow, noMasks, scanRow, type MaskCounts, type ScannedRow } from './masks.ts';
+import { lastLineOf, maskRow, noMasks, scanRow, type MaskCounts, type ScannedRow } from './masks.ts';
 import type { LeftOut, PrepareChoices, PrepareCounts } from './prepare.ts';
 import { CheckError, FORMATS } from './report.ts';
 import type { Scanned, Scanner } from './scanner.ts';
@@ -21,7 +21,6 @@ import { toChat } from './toChat.ts';
 const MAX_DROPPED = 1_000;
 /** A longer row isn't converted: its values could take a hundred times its bytes. */
 const MAX_CONVERTED_BYTES = 16 * 1024 * 1024;
-const KEY_START = '-----BEGIN ';
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -108,9 +107,9 @@ export class RowDecisions {
     this.#isInKey = false;
     if (isJson) return false;
     const row = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    const start = row.lastIndexOf(KEY_START);
+    const start = lastLineOf(row, 'BEGIN');
     const isStart = start >= 0 && row.includes('PRIVATE KEY', start);
-    this.#isInKey = row.lastIndexOf(KEY_END) <= start && (wasInKey || isStart);
+    this.#isInKey = lastLineOf(row, 'END') <= start && (wasInKey || isStart);
     return wasInKey || this.#isInKey;
   }
 

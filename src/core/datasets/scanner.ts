@@ -64,6 +64,13 @@ export interface Counts extends Record<TextCounter, number> {
   maxLength: number;
 }
 
+/** Returns the offset at which a text of this many UTF-16 units ends. Secrets have no characters of three bytes. */
+export function endOfText(bytes: Uint8Array, from: number, units: number): number {
+  let end = from;
+  for (let left = units; left > 0; left--) end += (bytes[end] ?? 0) < 0xc0 ? 1 : 2;
+  return end;
+}
+
 /** Owns an instance of the WebAssembly scanner. Its positions are offsets in the input. */
 export class Scanner {
   readonly #exports: Exports;

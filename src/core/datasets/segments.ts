@@ -2,7 +2,7 @@ import { readSync } from 'node:fs';
 import { PROBLEMS, type ProblemCode } from './problems.ts';
 import type { PrepareCounts, PrepareFailure, PrepareJob } from './prepare.ts';
 import { CheckError, type CheckFailure } from './report.ts';
-import { PLACE_NUMBERS, type Scanned, type Scanner, type Counts } from './scanner.ts';
+import { endOfText, PLACE_NUMBERS, type Scanned, type Scanner, type Counts } from './scanner.ts';
 import type { Repeats, SameRows } from './sameRows.ts';
 
 /** Bytes of a segment, which the next free worker checks. A row belongs to the segment in which it begins. */
@@ -165,8 +165,7 @@ class Collector {
       found.fields.push(rows + row, line, column + 1, base + position, length);
       const [name, , problemClass] = PROBLEMS[code] ?? [];
       if (name === undefined || (problemClass !== 'privacy' && !LOCATED_AT_ROLE.includes(name))) continue;
-      // Secrets and known roles are ASCII, so their length in UTF-16 units is their length in bytes.
-      const text = Buffer.from(input.subarray(position, position + length)).toString('latin1');
+      const text = Buffer.from(input.subarray(position, endOfText(input, position, length))).toString();
       found.details.push(problemClass === 'privacy' ? masked(name, text) : text);
     }
   }

@@ -1,7 +1,7 @@
 import { serviceOf } from '../../core/accounts/account.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
-import { isMendable, mendableOf, type Mendable } from '../../core/datasets/mendable.ts';
+import { isMendable, masksSecrets, mendableOf, type Mendable } from '../../core/datasets/mendable.ts';
 import type { PrepareChoices } from '../../core/datasets/prepare.ts';
 import { canConvertAll, prepareCopy } from '../../core/datasets/prepareCopy.ts';
 import { isBlank, isConvertible, verdictOf, type Report } from '../../core/datasets/report.ts';
@@ -147,17 +147,19 @@ export async function prepareDataset(
 /** What the user's dialog selects at first, as far as it applies, unless the input says otherwise. */
 function choicesOf(
   input: Input<typeof PREPARATION>,
-  { errorRows, duplicateRows, apiKeys, privateKeys, emailAddresses, cardNumbers }: Mendable,
+  mendable: Mendable,
   convertsAll: boolean,
 ): PrepareChoices {
+  const { errorRows, duplicateRows, emailAddresses, cardNumbers } = mendable;
+  const toChat = input.convertToChat ?? convertsAll;
   return {
     withoutErrors: input.withoutErrors !== false && errorRows > 0,
     withoutDuplicates: input.withoutDuplicates !== false && duplicateRows > 0,
     mask: {
-      secrets: input.maskSecrets !== false && apiKeys + privateKeys > 0,
+      secrets: masksSecrets(mendable, input.maskSecrets, toChat),
       personal: input.maskPersonalData === true && emailAddresses + cardNumbers > 0,
     },
-    toChat: input.convertToChat ?? convertsAll,
+    toChat,
     holdOut: input.holdOutPercent === undefined ? undefined : { share: input.holdOutPercent / 100 },
     trial: input.trialRows === undefined ? undefined : { rows: input.trialRows },
   };

@@ -1,5 +1,5 @@
 import { l10n } from 'vscode';
-import type { Mendable } from '../../core/datasets/mendable.ts';
+import { masksSecrets, type Mendable } from '../../core/datasets/mendable.ts';
 import type { PrepareChoices } from '../../core/datasets/prepare.ts';
 import type { Amount } from '../../core/datasets/split.ts';
 import type { Format } from '../../core/datasets/report.ts';
@@ -35,7 +35,7 @@ export async function choosePreparation(
     holdOut: HOLD_OUT,
     trial: { rows: TRIAL_ROWS },
   };
-  if (rows.length === 0) return choicesOf({ ...initial, changes: new Set() });
+  if (rows.length === 0) return choicesOf({ ...initial, changes: new Set() }, mendable);
   const chooseChanges: Step<State> = async (state) => {
     const placeholder = l10n.t('{0} itself isn’t changed.', name);
     const answer = await pickMany({ title }, { placeholder, items: rows, picked: state.changes });
@@ -65,14 +65,16 @@ export async function choosePreparation(
     ],
     initial,
   );
-  return end && choicesOf(end);
+  return end && choicesOf(end, mendable);
 }
 
-function choicesOf({ changes, holdOut, trial }: State): PrepareChoices {
+function choicesOf({ changes, holdOut, trial }: State, mendable: Mendable): PrepareChoices {
+  const wasAsked = secretsPhrase(mendable) !== '';
+  const secrets = masksSecrets(mendable, wasAsked ? changes.has('secrets') : undefined, changes.has('chat'));
   return {
     withoutErrors: changes.has('errors'),
     withoutDuplicates: changes.has('duplicates'),
-    mask: { secrets: changes.has('secrets'), personal: changes.has('personal') },
+    mask: { secrets, personal: changes.has('personal') },
     toChat: changes.has('chat'),
     holdOut: changes.has('hold-out') ? holdOut : undefined,
     trial: changes.has('trial') ? trial : undefined,

@@ -1,7 +1,8 @@
 // Payment card numbers: 13 to 19 digits, together or grouped as on cards, with the prefix of a large network
 // (ISO/IEC 7812) and a valid check digit (Luhn).
-import { endOfEscape, isAlphanumeric, isDigit } from './characters';
+import { isAlphanumeric, isDigit } from './characters';
 import { CARD_NUMBER } from './codes';
+import { endOfEscape, lastCharacter, readBack } from './escapes';
 import { reportSecret } from './found';
 
 const MIN_DIGITS: usize = 13;
@@ -102,9 +103,9 @@ function takeCard(from: usize, to: usize): void {
 
 /** True if a word or a decimal number ends before `from`, but not if an escape does. */
 function continuesWord(from: usize): bool {
-  const before = <u32>load<u8>(from - 1);
-  if (before == 0x2e) return isDigit(load<u8>(from - 2));
-  return (isAlphanumeric(before) || before == 0x5f) && endOfEscape(from) != from;
+  if (load<u8>(from - 1) == 0x2e) return isDigit(load<u8>(from - 2));
+  readBack(from);
+  return isAlphanumeric(lastCharacter) || lastCharacter == 0x5f;
 }
 
 /** Checks prefix and length: Visa, Mastercard, American Express, Discover, Diners Club, JCB. */

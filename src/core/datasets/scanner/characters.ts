@@ -1,4 +1,4 @@
-// Classes of ASCII characters, and where a word begins inside a JSON string.
+// Classes of ASCII characters, and helpers for many at a time.
 
 export function isDigit(character: u32): bool {
   return character - 0x30 < 10;
@@ -15,26 +15,6 @@ export function isAlphanumeric(character: u32): bool {
 /** Letters, digits, `_` and `-`. */
 export function isWord(character: u32): bool {
   return isAlphanumeric(character) || character == 0x5f || character == 0x2d;
-}
-
-/** Returns the end of an escape, such as `\n` or `\u00e9`, that contains `at` or ends there, or 0. Its letters are not text. */
-export function endOfEscape(at: usize): usize {
-  if (load<u8>(at - 1) != 0x75 && beginsEscape(at - 2)) return at;
-  for (let back: usize = 1; back <= 6; back++)
-    if (load<u8>(at - back + 1) == 0x75 && beginsEscape(at - back)) return at - back + 6;
-  return 0;
-}
-
-/** True for a backslash that is not itself escaped. */
-function beginsEscape(at: usize): bool {
-  let from = at + 1;
-  while (load<u8>(from - 1) == 0x5c) from--;
-  return ((at + 1 - from) & 1) == 1;
-}
-
-/** True if `at` does not continue a word. */
-export function beginsWord(at: usize): bool {
-  return !isWord(load<u8>(at - 1)) || endOfEscape(at) == at;
 }
 
 /** True for the word "example" in any case. */

@@ -1,9 +1,10 @@
 // Finds API keys and private keys by their prefixes. The patterns are in `datasets/keyPatterns.ts`; `datasets/scanner.ts`
 // writes them into this memory before the first file.
-import { beginsWord, isAlphanumeric, isDigit, isExampleWord, isWord } from './characters';
+import { isAlphanumeric, isDigit, isExampleWord, isLetter, isWord } from './characters';
 import { MAX_PATTERNS } from './codes';
+import { beginsWord, lastCharacter, readCharacter } from './escapes';
 
-/** Bytes of a pattern: prefix length, offset of the rare bytes, length and kind of the tail, code, next pattern; prefix. */
+/** Bytes of a pattern: prefix length, offset of the rare bytes, length and kind of the tail, code, next pattern, is rare; prefix. */
 const PATTERN_BYTES: u32 = 48;
 const PREFIX_OFFSET = 8;
 /** First the number of the first pattern, or 0, for each hash of three rare bytes; then the patterns, whose numbers begin at 1. */
@@ -13,6 +14,7 @@ export const PATTERNS: usize = memory.data(HEADS + MAX_PATTERNS * PATTERN_BYTES,
 export const ANCHORS: usize = memory.data(96, 16);
 
 // What follows the prefix.
+const TAIL_WORD = 0;
 const TAIL_ALPHANUMERIC = 1;
 const TAIL_UPPER = 2;
 const TAIL_BASE64 = 3;
@@ -20,25 +22,41 @@ const TAIL_VALUE = 4;
 const TAIL_TOKEN = 5;
 const TAIL_LINES = 6;
 const TAIL_DOTTED = 7;
-const TAIL_KINDS = 8;
+const TAIL_ANY = 8;
+const TAIL_HEADER = 9;
+const TAIL_ROUTED = 10;
+/** Of those that `readTail` reads. */
+const TAIL_KINDS = 9;
 
 /** A key has this many letters and digits in a row: some of each, or letters that change case more often than a name's. */
 const MIN_RANDOM: usize = 12;
 const LETTERS_PER_CHANGE: usize = 3;
+/**
+ * Or it has as many in all, and one jump for so many of them, at most: a letter or digit after one of another kind, but not a lower
+ * case letter after an upper case one, as in names. Of upper case letters and digits, so many are different.
+ */
+const CHARACTERS_PER_JUMP: u32 = 3;
+const CHARACTERS_PER_JUMP_IF_RARE: u32 = 9;
+const MIN_DIFFERENT: u32 = 8;
 /** Maximum length of what is between the name of a value and the value. */
 const MAX_BETWEEN: usize = 16;
 /** Maximum length of what is between the header of a private key and its first line. */
 const MAX_HEADER: usize = 512;
+/** Maximum length of what is between `BEGIN` and `PRIVATE KEY`. */
+const MAX_LABEL: usize = 32;
 /** An example is found in this many bytes: a tail can be long, and have many prefixes. */
 const MAX_EXAMPLE: usize = 128;
-/** Minimum length of each part of a token. */
-const MIN_PART: usize = 16;
+/** Minimum lengths of each object of a token, as `{"a":1}`, and of its signature. */
+const MIN_PART: usize = 10;
+const MIN_SIGNATURE: usize = 16;
 
-/** The last tail: its end, and the end of its last letters and digits that look random. */
+/** The last tail: its end, the end of its last letters and digits that look random, and how many of them have one jump. */
 let tailEnd: usize = 0;
 let randomEnd: usize = 0;
-/** The start and both ends of the last tail of each kind, each a u32. */
-const LAST_TAILS: usize = memory.data(TAIL_KINDS * 12, 4);
+let perJump: u32 = 0;
+/** The start and what is known of the last tail of each kind, each a u32. */
+const TAIL_BYTES = 16;
+const LAST_TAILS: usize = memory.data(TAIL_KINDS * TAIL_BYTES, 4);
 
 /** Where a line of a private key was searched for: it begins at the end, or nowhere before. */
 let searchedFrom: usize = 0;
@@ -47,7 +65,7 @@ let searchedTo: usize = 0;
 /** Resets the search for another piece of the file. */
 export function forgetTails(): void {
   searchedFrom = searchedTo = 0;
-  memory.fill(LAST_TAILS, 0, TAIL_KINDS * 12);
+  memory.fill(LAST_TAILS, 0, TAIL_KINDS * TAIL_BYTES);
 }
 
 /** The start and the code of the key found last. */
@@ -72,34 +90,64 @@ export function findKey(anchor: usize): usize {
 function matchPattern(anchor: usize, pattern: usize): usize {
   const prefixLength = <usize>load<u8>(pattern);
   const start = anchor - load<u8>(pattern, 1);
-  for (let at: usize = 0; at < prefixLength; at++)
-    if (load<u8>(start + at) != load<u8>(pattern + at, PREFIX_OFFSET)) return 0;
+  let tail = start;
+  for (let index: usize = 0; index < prefixLength; index++) {
+    tail = readCharacter(tail);
+    if (lastCharacter != load<u8>(pattern + index, PREFIX_OFFSET)) return 0;
+  }
   const length = <usize>load<u8>(pattern, 2);
   const kind = <u32>load<u8>(pattern, 3);
-  const tail = start + prefixLength;
   if (kind == TAIL_VALUE) return matchValue(tail, length);
-  if (kind == TAIL_LINES) {
-    if (!hasLine(tail, length)) return 0;
+  if (kind == TAIL_LINES || kind == TAIL_HEADER) {
+    const header = kind == TAIL_LINES ? tail : endOfLabel(tail);
+    if (header == 0 || !hasLine(header, length)) return 0;
     keyStart = start;
-    return tail;
+    return header;
   }
   if (!beginsWord(start)) return 0;
-  readTail(tail, kind == TAIL_TOKEN ? TAIL_DOTTED : kind);
-  if (!isRandom(tail, length) || isExample(start, tailEnd)) return 0;
+  readTail(tail, kind == TAIL_TOKEN ? TAIL_DOTTED : kind == TAIL_ROUTED ? TAIL_WORD : kind);
+  if (!isRandom(tail, length, load<u8>(pattern, 6) != 0) || isExample(start, tailEnd)) return 0;
   if (kind == TAIL_TOKEN && !isToken(start, tailEnd)) return 0;
   keyStart = start;
-  return tailEnd;
+  return kind == TAIL_ROUTED ? endOfRoute(tailEnd) : tailEnd;
 }
 
 /** Returns the end of a value of this length whose name ends at `from`, or 0. */
 function matchValue(from: usize, length: usize): usize {
   let at = from;
-  while (at - from < MAX_BETWEEN && isBetween(load<u8>(at))) at++;
+  for (let between: usize = 0; between < MAX_BETWEEN; between++) {
+    const end = readCharacter(at);
+    if (!isBetween(lastCharacter)) break;
+    at = end;
+  }
   if (at == from) return 0;
   readTail(at, TAIL_BASE64);
-  if (tailEnd - at != length || !isRandom(at, length) || isExample(at, tailEnd)) return 0;
+  if (!isRandom(at, length, true) || afterCharacters(at, length) != tailEnd || isExample(at, tailEnd))
+    return 0;
   keyStart = at;
   return tailEnd;
+}
+
+/** Returns the end of the first `PRIVATE KEY` in the label of a header, or 0. */
+function endOfLabel(from: usize): usize {
+  for (let at = from; at < from + MAX_LABEL; at++) {
+    if (load<u64>(at) == 0x2045544156495250 && load<u32>(at, 7) == 0x59454b20) return at + 11;
+    if (load<u8>(at) != 0x20 && !isOfTail(load<u8>(at), TAIL_UPPER)) return 0;
+  }
+  return 0;
+}
+
+/** Returns the end of a token of GitLab: a routable one has two or nine letters and digits after a dot, once or twice. */
+function endOfRoute(from: usize): usize {
+  let at = from;
+  while (load<u8>(at) == 0x2e) {
+    let end = at + 1;
+    while (isAlphanumeric(load<u8>(end))) end++;
+    const length = end - at - 1;
+    if (length != 2 && length != 9) break;
+    at = end;
+  }
+  return at;
 }
 
 /** What may be between a name and its value: quotes and backslashes, `=`, `:`, `>`, a space. */
@@ -117,25 +165,33 @@ function hasLine(from: usize, length: usize): bool {
   let isFound = false;
   while (at < from + MAX_HEADER) {
     const character = <u32>load<u8>(at);
-    // The end of the row, or `-----E`.
+    // The end of the row, or `-----E`, or `---- E`.
     if (character == 0x0a) break;
-    if (character == 0x2d && load<u32>(at) == 0x2d2d2d2d && load<u16>(at, 4) == 0x452d) break;
-    // The letter of an escape is no part of a line.
-    if (character == 0x5c && load<u8>(at, 1) != 0x0a) at += 2;
-    else if (isOfTail(character, TAIL_BASE64)) {
+    if (load<u32>(at) == 0x2d2d2d2d && (load<u16>(at, 4) == 0x452d || load<u16>(at, 4) == 0x4520)) break;
+    const end = readCharacter(at);
+    if (isOfTail(lastCharacter, TAIL_BASE64)) {
       readTail(at, TAIL_BASE64);
-      isFound = isRandom(at, length);
+      isFound = isRandom(at, length, false);
       if (isFound) break;
       at = tailEnd;
-    } else at++;
+    } else at = end;
   }
   searchedTo = at;
   return isFound;
 }
 
 /** Whether the last tail has this length from `from` on, and looks random there. */
-function isRandom(from: usize, length: usize): bool {
-  return tailEnd - from >= length && randomEnd >= from + MIN_RANDOM;
+function isRandom(from: usize, length: usize, isRare: bool): bool {
+  const isMixed = perJump <= (isRare ? CHARACTERS_PER_JUMP_IF_RARE : CHARACTERS_PER_JUMP);
+  if (randomEnd < from + MIN_RANDOM && !isMixed) return false;
+  return afterCharacters(from, length) <= tailEnd;
+}
+
+/** Returns the end of this many characters of a tail, or an address after it if it has fewer. */
+function afterCharacters(from: usize, length: usize): usize {
+  let at = from;
+  for (let left = length; left > 0; left--) at = at < tailEnd ? readCharacter(at) : tailEnd + 1;
+  return at;
 }
 
 /** Whether it says that it is an example, as `AKIAIOSFODNN7EXAMPLE` of the documentation does. */
@@ -150,7 +206,7 @@ function isToken(from: usize, to: usize): bool {
   const payload = endOfPart(from, to);
   if (payload == 0 || (load<u32>(payload) & 0xffffff) != 0x4a7965) return false;
   const signature = endOfPart(payload, to);
-  if (signature == 0 || to - signature < MIN_PART) return false;
+  if (signature == 0 || to - signature < MIN_SIGNATURE) return false;
   // The token of most documentations: `{"sub":"1234567890"`.
   return load<u64>(payload) != 0x694957647a4a7965 || load<u64>(payload, 8) != 0x304d6a4d7849694f;
 }
@@ -167,38 +223,64 @@ function endOfPart(from: usize, to: usize): usize {
  * have a prefix at every fourth character.
  */
 function readTail(from: usize, kind: u32): void {
-  const last = LAST_TAILS + <usize>kind * 12;
+  const last = LAST_TAILS + <usize>kind * TAIL_BYTES;
   tailEnd = <usize>load<u32>(last, 4);
   randomEnd = <usize>load<u32>(last, 8);
+  perJump = load<u32>(last, 12);
   if (from >= <usize>load<u32>(last) && from < tailEnd) return;
   randomEnd = 0;
+  // In a row, and in all.
   let letters: usize = 0;
   let digits: usize = 0;
   let changes: usize = 0;
+  let all: u32 = 0;
+  let jumps: u32 = 0;
+  let different: u32 = 0;
+  let before: u32 = 0;
   let at = from;
-  for (; isOfTail(load<u8>(at), kind); at++) {
-    const character = <u32>load<u8>(at);
+  while (true) {
+    const end = readCharacter(at);
+    const character = lastCharacter;
+    if (!isOfTail(character, kind)) break;
+    at = end;
+    if (isAlphanumeric(character)) {
+      all++;
+      different |= 1 << (character & 31);
+      if (letters + digits > 0 && isJump(before, character)) jumps++;
+    }
     if (isDigit(character)) digits++;
-    else if (isAlphanumeric(character)) {
+    else if (isLetter(character)) {
       letters++;
       // Upper and lower case differ by one bit.
-      if (letters > 1 && ((character ^ load<u8>(at - 1)) & 0x20) != 0) changes++;
+      if (letters > 1 && ((character ^ before) & 0x20) != 0) changes++;
     } else letters = digits = changes = 0;
-    const isMixed = digits > 0 || changes * LETTERS_PER_CHANGE >= letters;
-    if (letters + digits >= MIN_RANDOM && letters > 0 && isMixed) randomEnd = at + 1;
+    before = character;
+    const isSome = digits > 0 || changes * LETTERS_PER_CHANGE >= letters;
+    if (letters + digits >= MIN_RANDOM && letters > 0 && isSome) randomEnd = at;
   }
+  if (kind == TAIL_UPPER) jumps = popcnt(different) < MIN_DIFFERENT ? 0 : all;
+  perJump = all < <u32>MIN_RANDOM || jumps == 0 ? u32.MAX_VALUE : all / jumps;
   tailEnd = at;
   store<u32>(last, <u32>from);
   store<u32>(last, <u32>at, 4);
   store<u32>(last, <u32>randomEnd, 8);
+  store<u32>(last, perJump, 12);
+}
+
+/** Whether a letter or digit follows one of another kind, but not a lower case letter an upper case one, as in a name. */
+function isJump(before: u32, character: u32): bool {
+  // Lower case letters, as digits, have a bit that upper case letters don't.
+  return isDigit(before) != isDigit(character) || (before & ~character & 0x20) != 0;
 }
 
 function isOfTail(character: u32, kind: u32): bool {
   if (kind == TAIL_ALPHANUMERIC) return isAlphanumeric(character);
   if (kind == TAIL_UPPER) return isDigit(character) || character - 0x41 < 26;
   // + / =
-  if (kind == TAIL_BASE64)
-    return isAlphanumeric(character) || character == 0x2b || character == 0x2f || character == 0x3d;
+  const isBase64 = isAlphanumeric(character) || character == 0x2b || character == 0x2f || character == 0x3d;
+  if (kind == TAIL_BASE64) return isBase64;
+  // Of all these; %.
+  if (kind == TAIL_ANY) return isBase64 || isWord(character) || character == 0x25;
   // In code, what follows a dot is another name.
   return isWord(character) || (kind == TAIL_DOTTED && character == 0x2e);
 }

@@ -1,8 +1,12 @@
 // Passwords in URLs: `scheme://user:password@host`. Most of those in texts are placeholders (`user:password`), so one counts only
-// with letters and digits, and only if its host has a domain or an IP address. They are found by their `@`.
+// with letters and digits, or many letters in mixed case, and only if its host has a domain or an IP address. They are found by
+// their `@`.
 import { isAlphanumeric, isDigit, isExampleWord, isLetter } from './characters';
+import { lastCharacter, readBack, readCharacter } from './escapes';
 
-const MIN_LENGTH: usize = 8;
+const MIN_LENGTH = 8;
+/** Of one without digits. */
+const MIN_LETTERS = 16;
 /** Of a password, and of a user. */
 const MAX_LENGTH: usize = 128;
 
@@ -10,23 +14,28 @@ const MAX_LENGTH: usize = 128;
 export let passwordStart: usize = 0;
 
 /** Whether the password of a URL, or a placeholder for it, ends at `at`, which is an `@`. */
-export function findPassword(at: usize, from: usize): bool {
-  const start = startOf(at, from);
-  if (start <= from || load<u8>(start - 1) != 0x3a) return false;
-  const user = startOf(start - 1, from);
-  // `://`, of which some writers of JSON escape the slashes.
-  if (user < from + 3 || load<u8>(user - 1) != 0x2f) return false;
-  if (load<u16>(user - 3) != 0x2f3a && (load<u8>(user - 2) != 0x5c || load<u16>(user - 4) != 0x2f5c))
-    return false;
-  const counts = at - start >= MIN_LENGTH && !isPlaceholder(start, at) && isServer(at + 1);
-  passwordStart = counts ? start : 0;
+export function findPassword(at: usize): bool {
+  const start = startOf(at);
+  const colon = readBack(start);
+  if (start == at || lastCharacter != 0x3a) return false;
+  // `://`, from its end.
+  let before = startOf(colon);
+  for (let sign = 0; sign < 3; sign++) {
+    before = readBack(before);
+    if (lastCharacter != (sign < 2 ? 0x2f : 0x3a)) return false;
+  }
+  passwordStart = !isPlaceholder(start, at) && isServer(at + 1) ? start : 0;
   return true;
 }
 
 /** Returns where the user or password begins that ends at `end`. */
-function startOf(end: usize, from: usize): usize {
+function startOf(end: usize): usize {
   let at = end;
-  while (at > from && end - at < MAX_LENGTH && isPlain(load<u8>(at - 1))) at--;
+  for (let length: usize = 0; length < MAX_LENGTH; length++) {
+    const before = readBack(at);
+    if (!isPlain(lastCharacter)) break;
+    at = before;
+  }
   return at;
 }
 
@@ -51,21 +60,28 @@ function isPlain(character: u32): bool {
   }
 }
 
-/** Whether it says that it is one, or has no letters or no digits. */
+/** Whether it says that it is one, is too short, or has too few kinds of characters. */
 function isPlaceholder(from: usize, to: usize): bool {
-  let letters = 0;
+  let length = 0;
+  let lower = 0;
+  let upper = 0;
   let digits = 0;
-  for (let at = from; at < to; at++) {
-    const character = <u32>load<u8>(at);
+  for (let at = from; at < to;) {
     // pass, 1234
     if ((load<u32>(at) | 0x20202020) == 0x73736170 || load<u32>(at) == 0x34333231 || isExampleWord(at))
       return true;
+    at = readCharacter(at);
+    length++;
     // The digits of an escape such as `%2F` are not text.
-    if (character == 0x25) at += 2;
-    else if (isLetter(character)) letters++;
-    else if (isDigit(character)) digits++;
+    if (lastCharacter == 0x25) at += 2;
+    else if (isDigit(lastCharacter)) digits++;
+    else if (isLetter(lastCharacter)) {
+      if ((lastCharacter & 0x20) != 0) lower++;
+      else upper++;
+    }
   }
-  return letters == 0 || digits == 0;
+  if (digits > 0) return length < MIN_LENGTH || lower + upper == 0;
+  return lower + upper < MIN_LETTERS || lower == 0 || upper == 0;
 }
 
 /** Whether a host has at least two labels, isn't this machine, and is no example (RFC 2606). */
@@ -79,8 +95,8 @@ function isServer(from: usize): bool {
     while (isAlphanumeric(load<u8>(at)) || load<u8>(at) == 0x2d) at++;
     if (at == label) return false;
     labels++;
-    if (load<u8>(at) != 0x2e || !isAlphanumeric(load<u8>(at, 1))) return labels > 1;
     if (at - label == 7 && isExampleWord(label)) return false;
+    if (load<u8>(at) != 0x2e || !isAlphanumeric(load<u8>(at, 1))) return labels > 1;
     label = at + 1;
   }
 }

@@ -1,8 +1,9 @@
 // Finds what should not leave the machine: API keys, private keys, passwords in URLs, email addresses and card numbers. Searches
 // the bytes of all rows, even if they are not JSON, but skips blocks of 16 bytes in which nothing can begin.
 import { takeDigits, forgetDigits } from './cards';
-import { endOfEscape, isAlphanumeric, isExampleWord, isLetter, oneBefore, twoBefore } from './characters';
+import { isAlphanumeric, isDigit, isExampleWord, isLetter, oneBefore, twoBefore } from './characters';
 import { API_KEY, EMAIL_ADDRESS } from './codes';
+import { isLatinLetter, lastCharacter, readBack, readCharacter } from './escapes';
 import { beginSecrets, reportSecret } from './found';
 import { ANCHORS, findKey, forgetTails, foundCode, keyStart } from './keyPatterns';
 import { findPassword, passwordStart } from './passwords';
@@ -45,7 +46,7 @@ export function searchSecrets(from: usize, to: usize, rows: u32): void {
       takeKeys(at, to, i8x16.bitmask(i8x16.ne(buckets, i8x16.splat(0))));
       const mask = i8x16.bitmask(signs);
       // Of consecutive `@`, only the last can be part of an address.
-      takeSigns(at, to, from, mask & ~(mask >> 1));
+      takeSigns(at, to, mask & ~(mask >> 1));
     }
     const digits = i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x30)), i8x16.splat(10));
     if (popcnt(i8x16.bitmask(digits)) >= MIN_DIGITS) takeDigits(at, min(at + 16, to), from);
@@ -64,69 +65,108 @@ function takeKeys(block: usize, to: usize, mask: i32): void {
 }
 
 /** Takes the passwords of URLs and the email addresses whose `@` are in the mask. */
-function takeSigns(block: usize, to: usize, from: usize, mask: i32): void {
+function takeSigns(block: usize, to: usize, mask: i32): void {
   for (let left = mask; left != 0; left &= left - 1) {
     const at = block + ctz(left);
     if (at >= to) return;
-    if (findPassword(at, from)) {
+    if (findPassword(at)) {
       // It can be a key that was found already.
       const isNew = keyEnd <= passwordStart || keyStart >= at;
       if (passwordStart != 0 && isNew) reportSecret(API_KEY, passwordStart, at);
       continue;
     }
-    const end = findEmail(at, from);
+    const end = findEmail(at);
     if (end != 0) reportSecret(EMAIL_ADDRESS, emailStart, end);
   }
 }
 
-// Email addresses in common form: a name, `@`, and a domain with at least two labels (RFC 5321, without rare forms).
+// Email addresses in common form: a name, `@`, and a domain with at least two labels (RFC 5321, without rare forms). Both can have
+// Latin letters with accents, as characters or escapes (RFC 6531).
 
-/** Maximum length of the name before the `@` (RFC 5321, section 4.5.3.1.1). */
+/** Maximum number of characters of the name before the `@` (RFC 5321, section 4.5.3.1.1). */
 const MAX_NAME: usize = 64;
+const APOSTROPHE: u32 = 0x27;
 
 /** The start of the address found last. */
 export let emailStart: usize = 0;
 
-function isNameCharacter(character: u32): bool {
-  if (isAlphanumeric(character)) return true;
-  // . _ % + -
+function isNameLetter(character: u32): bool {
+  return isDigit(character) || isLatinLetter(character);
+}
+
+/** . _ % + - */
+function isNameSign(character: u32): bool {
   return (
     character == 0x2e || character == 0x5f || character == 0x25 || character == 0x2b || character == 0x2d
   );
 }
 
 /** Returns the end of the address whose `@` is at `at`, or 0 if there is none or it is an example (RFC 2606). */
-export function findEmail(at: usize, from: usize): usize {
+export function findEmail(at: usize): usize {
+  emailStart = at;
+  // What follows the last apostrophe, which can be a quote.
+  let unquoted: usize = 0;
+  let isBeforeLetter = false;
   let start = at;
-  while (start > from && at - start <= MAX_NAME && isNameCharacter(load<u8>(start - 1))) start--;
-  // Skip the letters of an escape such as `\n` before the name.
-  if (start > from && load<u8>(start - 1) == 0x5c) start = max(start, endOfEscape(start + 1));
-  while (start < at && !isAlphanumeric(load<u8>(start))) start++;
-  if (start >= at || at - start > MAX_NAME) return 0;
-  emailStart = start;
-  return endOfDomain(at + 1);
+  for (let length: usize = 0; length <= MAX_NAME; length++) {
+    const before = readBack(start);
+    if (isNameLetter(lastCharacter)) {
+      if (length == MAX_NAME) return 0;
+      emailStart = before;
+    } else if (lastCharacter == APOSTROPHE) {
+      readBack(before);
+      if (!isBeforeLetter || !isLatinLetter(lastCharacter)) break;
+      if (unquoted == 0) unquoted = start;
+    } else if (!isNameSign(lastCharacter)) break;
+    isBeforeLetter = isLatinLetter(lastCharacter);
+    start = before;
+  }
+  // Of a repository: `git@host:path`.
+  if (emailStart == at || (at - emailStart == 3 && (load<u32>(emailStart) & 0xffffff) == 0x746967)) return 0;
+  const end = endOfDomain(at + 1);
+  if (end == 0 || unquoted == 0) return end;
+  readCharacter(end);
+  if (lastCharacter == APOSTROPHE) emailStart = unquoted;
+  return end;
 }
 
 function endOfDomain(from: usize): usize {
-  let labels = 0;
-  let isExample = false;
   let label = from;
+  let isExample = false;
+  let labels = 0;
   while (true) {
-    let at = label;
-    let letters = 0;
-    while (isAlphanumeric(load<u8>(at)) || (load<u8>(at) == 0x2d && at > label)) {
-      if (isLetter(load<u8>(at))) letters++;
-      at++;
-    }
-    const length = at - label;
-    if (length == 0) return 0;
     labels++;
-    if (load<u8>(at) != 0x2e || !isAlphanumeric(load<u8>(at + 1))) {
-      // The last label has at least two characters, all of them letters.
-      const isDomain = labels > 1 && length > 1 && <usize>letters == length;
-      return isDomain && !isExample ? at : 0;
+    let at = label;
+    let length = 0;
+    // What precedes the first letter with an accent, which only text after a domain has in its last label.
+    let plainEnd = label;
+    let plainLength = 0;
+    let letters = 0;
+    for (let end = readCharacter(at); isOfLabel(length); end = readCharacter(at)) {
+      if (plainLength == length && lastCharacter < 0x80) {
+        if (isLetter(lastCharacter)) letters++;
+        plainLength++;
+        plainEnd = end;
+      }
+      length++;
+      at = end;
     }
+    if (length == 0) return 0;
+    const wasExample = isExample;
     isExample = length == 7 && isExampleWord(label);
+    if (load<u8>(at) == 0x2e) readCharacter(at + 1);
+    if (load<u8>(at) != 0x2e || !isOfLabel(0)) {
+      // The last label has at least two characters, all of them letters.
+      const isDomain = labels > 1 && plainLength > 1 && letters == plainLength;
+      return isDomain && !isExample && !wasExample ? plainEnd : 0;
+    }
+    // The scale of a picture: `icon@2x.png`.
+    if (labels == 1 && letters == 1 && length > 1 && load<u8>(at - 1) == 0x78) return 0;
     label = at + 1;
   }
+}
+
+/** Whether the last character can follow this many others of a label. */
+function isOfLabel(length: i32): bool {
+  return isNameLetter(lastCharacter) || (lastCharacter == 0x2d && length > 0);
 }

@@ -23,6 +23,7 @@ import { PrepareError, type PrepareChoices } from '../../../../src/core/datasets
 import { CheckError, countOf } from '../../../../src/core/datasets/report.ts';
 import { SEGMENT_BYTES } from '../../../../src/core/datasets/segments.ts';
 import { useChecker } from '../../../helpers/checker.ts';
+import { ESCAPING_WRITERS, written } from '../../../helpers/jsonWriters.ts';
 import { itOnLinux, itOnPosix } from '../../../helpers/platform.ts';
 import { Random } from '../../../helpers/random.ts';
 
@@ -220,6 +221,29 @@ describe('a prepared copy', () => {
 
     const onlySecrets = await prepare(source, { mask: { secrets: true, personal: false } });
     assert.equal((await linesOf(onlySecrets.main))[1], rows[1]);
+  });
+
+  it('masks all of what is written with the escapes of other writers, or in JSON in a string', async () => {
+    const secret = 'aB3dE+gH7jK9m/1pQ2rS'.repeat(5);
+    const azure = `AccountKey=${secret.slice(0, 86)}==`;
+    const pem = `-----BEGIN DSA PRIVATE KEY-----\n${secret}\n${secret}\n-----END DSA PRIVATE KEY-----`;
+    const ssh = `---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\n${secret}\n---- END SSH2 ENCRYPTED PRIVATE KEY ----`;
+    const text = `key:\n${KEY}\n${azure};x\n"o'brien+1@corp.org", jörg@münchen.de\n${pem}.\n${ssh}.\n<a href='https://a:S3cr3t+P&w=1@b.org'>`;
+    const expected =
+      'key:\n[API_KEY]\nAccountKey=[API_KEY];x\n"[EMAIL]", [EMAIL]\n[PRIVATE_KEY].\n[PRIVATE_KEY].\n<a href=\'https://a:[API_KEY]@b.org\'>';
+    const depths = [1, 2, 3];
+    const rows = Object.values(ESCAPING_WRITERS).flatMap((escape) =>
+      depths.map((depth) => `{"text":"${written(text, escape, depth)}"}`),
+    );
+    const source = await sourceOf(rows.join('\n'));
+    const { main } = await prepare(source, { mask: { secrets: true, personal: true } });
+    const texts = (await linesOf(main)).map((line, at) =>
+      Array.from({ length: at % depths.length }).reduce<string>(
+        (inner) => JSON.parse(`"${inner}"`) as string,
+        (JSON.parse(line) as { text: string }).text,
+      ),
+    );
+    assert.deepEqual(texts, Array<string>(rows.length).fill(expected));
   });
 
   it('leaves out a row whose private key is in several strings, or whose keys would be one', async () => {

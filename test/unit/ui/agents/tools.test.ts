@@ -209,6 +209,17 @@ describe('Tools', () => {
     assert.equal(unreliable, 'Not known until charged · earlier prices don’t follow the size');
   });
 
+  it('mask what only a conversion makes readable, unless told otherwise', async () => {
+    const hidden = '{"instruction":"\\u0073k-aB3dE5gH7jK9mN1pQ2rS4tU6vW8x","output":"ok"}\n';
+    await writeFile(path.join(root, 'train.jsonl'), hidden);
+    const masked = async (more: object) => {
+      const input = { path: 'train.jsonl', convertToChat: true, ...more };
+      const result = (await call('fineTuning_prepareDataset', input)) as { masked: { apiKeys: number } };
+      return result.masked.apiKeys;
+    };
+    assert.deepEqual([await masked({}), await masked({ maskSecrets: false })], [1, 0]);
+  });
+
   it('do nothing with answers to compare', async () => {
     const answers = { messages: [{ role: 'user', content: '2+3?' }], expected: '5', base: '6', adapter: '5' };
     await writeFile(path.join(root, 'train.jsonl'), `${JSON.stringify(answers)}\n`);

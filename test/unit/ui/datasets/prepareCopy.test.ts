@@ -133,6 +133,31 @@ describe('Prepare Copy', () => {
     golden('prepare-copy', cases);
   });
 
+  it('masks what only a conversion makes readable, unless the user chose not to mask', async () => {
+    const hidden = `{"instruction":"\\u0073k-${KEY.slice(3)}","output":"ok"}\n`;
+    const convert = 'Convert to chat messages';
+    const copied = async (content: string, chosen: readonly string[]) => {
+      const { dir } = await run(content, [chosen]);
+      const [sentence] = standIn.shown.sentences;
+      return [
+        sentence,
+        (await readFile(path.join(dir, 'train.prepared.jsonl'), 'utf8')).includes(KEY),
+      ] as const;
+    };
+    assert.deepEqual(await copied(hidden, [convert]), [
+      'Created train.prepared.jsonl: 1 of 1 row. 1 secret masked; 1 row converted.',
+      false,
+    ]);
+    const both = hidden + rows([chat(KEY)]);
+    assert.deepEqual(await copied(both, [convert]), [
+      'Created train.prepared.jsonl: 2 of 2 rows. 1 row converted.',
+      true,
+    ]);
+    assert.equal((await copied(both, [convert, 'Mask secrets']))[1], false);
+    // Nothing is to be done, so nothing is masked.
+    assert.deepEqual((await run(hidden, [[]])).files, ['train.jsonl']);
+  });
+
   it('has a sentence for each reason why nothing was written', () => {
     const failures: PrepareFailure[] = [
       'empty',

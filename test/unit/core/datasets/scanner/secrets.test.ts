@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { encodeAnchors, encodePatterns, KEY_PATTERNS } from '../../../../../src/core/datasets/keyPatterns.ts';
+import { countOf } from '../../../../../src/core/datasets/report.ts';
 import { problemsOf, useChecker } from '../../../../helpers/checker.ts';
+import { ESCAPING_WRITERS, written } from '../../../../helpers/jsonWriters.ts';
+import { Random } from '../../../../helpers/random.ts';
 
 /** The tail of a key: letters and digits. */
 const tail = (length: number, of = 'aB3dE5gH7jK9mN1pQ2rS4tU6vW8x') => of.repeat(10).slice(0, length);
@@ -25,9 +28,13 @@ const keys = [
   ],
   ...[`AKIA${upper(16)}`, `ASIA${upper(16)}`, `AIza${tail(35)}`, `github_pat_${tail(22)}_${tail(59)}`],
   ...['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'npm_'].map((prefix) => prefix + tail(36)),
-  ...[`glpat-${tail(20)}`, `hf_${tail(34)}`, `pypi-${tail(60)}`, `SG.${tail(22)}.${tail(43)}`],
-  ...['xoxb-', 'xoxp-', 'xoxa-', 'xoxr-', 'xoxs-'].map((prefix) => `${prefix}123456789012-${tail(24)}`),
-  ...['sk_live_', 'rk_live_', 'sk_test_'].map((prefix) => prefix + tail(24)),
+  ...['glpat-', 'gldt-', 'glrt-', 'glrt-t1_'].map((prefix) => prefix + tail(20)),
+  ...[`glpat-${tail(27)}.01.${tail(9, 'a1b2c3')}`, `glpat-${tail(27)}.${tail(9, 'a1b2c3')}`],
+  ...[`hf_${tail(34)}`, `pypi-${tail(60)}`, `SG.${tail(22)}.${tail(43)}`],
+  ...['xoxb-', 'xoxp-', 'xoxa-', 'xoxr-', 'xoxs-', 'xoxc-'].map(
+    (prefix) => `${prefix}123456789012-${tail(24)}`,
+  ),
+  ...['sk_live_', 'rk_live_', 'sk_test_', 'rk_test_'].map((prefix) => prefix + tail(24)),
   ...[`dop_v1_${tail(64)}`, `AccountKey=${tail(86)}==`],
   ...[`gsk_${tail(52)}`, `r8_${tail(37)}`, `lin_api_${tail(40)}`, `ntn_${tail(46)}`, `whsec_${tail(32)}`],
   ...['shpat_', 'shpca_', 'shppa_', 'shpss_'].map((prefix) => prefix + tail(32, 'a1b2c3d4e5f60798')),
@@ -35,6 +42,16 @@ const keys = [
   ...[`xapp-1-A0123456789-1234567890123-${tail(64)}`, `hvs.${tail(24)}`, `hvb.${tail(90)}`],
   ...[`hooks.slack.com/services/T0A1B2C3D4/B0A1B2C3D4/${tail(24)}`, `ya29.a0${tail(160)}`, TOKEN],
   `AGE-SECRET-KEY-1${upper(58)}`,
+  ...[`xoxd-${tail(60)}%2F${tail(80)}%3D`, `nvapi-${tail(64)}`, `pcsk_${tail(6)}_${tail(63)}`],
+  ...[
+    `lsv2_pt_${tail(32)}_${tail(10)}`,
+    `figd_${tail(40)}`,
+    `sbp_${tail(40)}`,
+    `glsa_${tail(32)}_${tail(8)}`,
+  ],
+  ...[`tskey-auth-${tail(12)}CNTRL-${tail(32)}`, `dckr_pat_${tail(27)}`, `rubygems_${tail(48)}`],
+  ...[`sntrys_eyJ${tail(80)}==_${tail(20)}+/${tail(21)}`, `NRAK-${upper(27)}`],
+  `ATATT3${tail(90)}-_${tail(90)}=${upper(8)}`,
 ];
 /** Private keys are located at their header. */
 const LINE = tail(32);
@@ -43,6 +60,12 @@ const privateKeys: [before: string, text: string, after: string][] = [
   ...['', 'RSA ', 'EC ', 'OPENSSH ', 'ENCRYPTED ', 'PGP '].flatMap((kind) =>
     bodies.map((body): [string, string, string] => ['', `-----BEGIN ${kind}PRIVATE KEY`, body]),
   ),
+  ...['DSA', 'TSS2'].map((kind): [string, string, string] => [
+    '',
+    `-----BEGIN ${kind} PRIVATE KEY`,
+    `-----\\n${LINE}`,
+  ]),
+  ['', '---- BEGIN SSH2 ENCRYPTED PRIVATE KEY', ` ----\\nComment: ada\\n${LINE}`],
   ['', '-----BEGIN PGP PRIVATE KEY', ` BLOCK-----\\nVersion: GnuPG v2\\n\\n${LINE}`],
   ['', '-----BEGIN RSA PRIVATE KEY', `-----\\nProc-Type: 4,ENCRYPTED\\nDEK-Info: DES,E2C7\\n\\n${LINE}`],
   ['', '-----BEGIN PRIVATE KEY', `-----\\" + \\"${LINE}`],
@@ -64,7 +87,7 @@ const values: [before: string, text: string, after: string][] = [
   ['<SecretAccessKey>', VALUE, '</SecretAccessKey>'],
   ['mySecretAccessKey\\\\\\": \\\\\\"', VALUE, '\\\\\\"'],
   ...['postgres://app:', 'mongodb+srv://app.x:', 'redis://:', 'https:\\/\\/a%40b:'].flatMap((before) =>
-    ['S3cr3tPw', 'hunter-2.~!', `${tail(127)}Z`].map((text): [string, string, string] => [
+    ['S3cr3tPw', 'hunter-2.~!', `${tail(127)}Z`, 'qRtZpLmWxKcVbNhG'].map((text): [string, string, string] => [
       before,
       text,
       '@db.host.test/x',
@@ -81,6 +104,23 @@ const cards = [
   ...['4111 1111 1111 1111', '3782 822463 10005', '3056 930902 5904'],
 ];
 const whole = (texts: readonly string[]) => texts.map((text) => ['', text, ''] as const);
+/** The text that a part of a JSON string means. */
+const meant = (part: string) => JSON.parse(`"${part}"`) as string;
+
+/** Kinds of which random bodies may have no 12 letters and digits in a row, or only letters. */
+const [LETTERS, BASE64URL] = ['ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', '0123456789_-'];
+const randomKinds: Record<string, [before: string, of: string, length: number, after?: string]> = {
+  GitLab: ['glpat-', LETTERS + BASE64URL, 20],
+  'Google client': ['GOCSPX-', LETTERS + BASE64URL, 28],
+  Google: ['AIza', LETTERS + BASE64URL, 35],
+  AWS: ['AKIA', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567', 16],
+  'AWS secret': ['aws_secret_access_key = ', `${LETTERS}0123456789+/`, 40],
+  Stripe: ['whsec_', `${LETTERS}0123456789+/`, 32],
+  'Hugging Face': ['hf_', LETTERS, 34],
+  service: ['service_', LETTERS + BASE64URL, 43],
+  'password of letters': ['postgres://app:', LETTERS, 16, '@db.host.test/x'],
+};
+
 /** With what must be around it. */
 const secrets = Object.entries({
   'api-key': [...whole(keys), ...values],
@@ -96,7 +136,7 @@ const harmless = [
   ...['myservice_', 'task-', 'disk-'].map((word) => word + tail(24)),
   ...'sk-learn-estimators-html-repr-v1 sk-container-id-1-sk-text-repr-fallback sk-…'.split(' '),
   ...[`AKIA${upper(15)}`, `XAKIA${upper(16)}`, `akia${upper(16)}`, 'AKIAAAAAAAAAAAAAAAAA', `AIza${tail(34)}`],
-  ...[`ghp_${tail(35)}`, `xghp_${tail(36)}`, `a\\\\nghp_${tail(36)}`],
+  ...[`ghp_${tail(35)}`, `xghp_${tail(36)}`, `\\u0061ghp_${tail(36)}`],
   ...'npm_config_user_agent_and_some_more_words hf_hub_download_from_a_repository_1 AccountKey=short'.split(
     ' ',
   ),
@@ -159,6 +199,8 @@ const harmless = [
     'me:key_1234',
     'me:he%2F%2Fothere',
     'me:correcthorse',
+    'me:correcthorsebattery',
+    'me:CorrectHorseBat',
     'me:********',
   ].map((user) => `https://${user}@db.host.test/x`),
   ...[
@@ -170,9 +212,17 @@ const harmless = [
     `me:${tail(129)}`,
     `me:${tail(199)}`,
   ].map((user) => `https://${user}@db.host.test/x`),
-  ...['localhost:5432', '127.0.0.1', 'db', 'example.com', 'www.Example.org', '${HOST}', '.', ''].map(
-    (host) => `https://me:S3cr3tPw@${host}/x`,
-  ),
+  ...[
+    'localhost:5432',
+    '127.0.0.1',
+    'db',
+    'db.example',
+    'example.com',
+    'www.Example.org',
+    '${HOST}',
+    '.',
+    '',
+  ].map((host) => `https://me:S3cr3tPw@${host}/x`),
   ...[
     'https:/me:S3cr3tPw@db',
     'a//me:S3cr3tPw@db',
@@ -213,7 +263,8 @@ const harmless = [
   ...['4111  1111 1111 1111', '4111 1111 1111 111', '4111 11111111 1111', '2026-11-21 00:49:14'],
   ...'9111111111111111 1700000000000 378282246310006 7992739871399273987134 3.141592653589793238'.split(' '),
   ...'da39a3ee5e6b4b0d3255bfef95601890afd80709 550e8400-e29b-41d4-a716-446655440000'.split(' '),
-  'a\\\\u00e94111111111111111',
+  // Of pictures and repositories, and names for examples.
+  ...'icon@2x.png icon@3x.webp git@github.com:o/r.git x@test.example x@test.EXAMPLE'.split(' '),
 ];
 
 describe('secrets in rows', () => {
@@ -229,9 +280,14 @@ describe('secrets in rows', () => {
     );
   }
 
-  /** Asserts that each secret is found in place of `#` in each frame. */
+  /** Asserts that each secret is found in place of `#` in each frame, if it isn't longer there: an address can have accents. */
   async function findAll(frames: readonly string[]): Promise<void> {
-    const cases = secrets.flatMap((secret) => frames.map((frame) => ({ ...secret, frame })));
+    const isAccented = (frame: string) => /é#|\\u00e9#/.test(frame);
+    const cases = secrets.flatMap((secret) =>
+      frames
+        .filter((frame) => secret.code !== 'email-address' || !isAccented(frame))
+        .map((frame) => ({ ...secret, frame })),
+    );
     const rows = cases.map(({ frame, before, text, after }) =>
       frame.replace('#', () => before + text + after),
     );
@@ -246,11 +302,83 @@ describe('secrets in rows', () => {
     findAll(
       [
         ...['"#"', '"key: #, or"', '"(#)"', '"=#\\""', '"\'#\'"', '"é#é"', '"模型#"'],
-        ...['"a\\n#\\nb"', '"a\\t#\\\\"', '"a\\\\\\n#\\r"', '"\\u00e9#\\u00e9"', '"\\uff1a#"', '"\\u53f7#"'],
+        ...['"a\\n#\\nb"', '"a\\t#\\\\"', '"a\\\\\\n#\\r"', '"\\u00e9#\\u00e9"', '"\\uff1a#"', '"\\u53f7#é"'],
       ]
         .map((text) => `{"text":${text}}`)
         .concat('#'),
     ));
+
+  it('are found with nearly every random body', async function () {
+    this.timeout(30_000);
+    const random = new Random(36);
+    const bodies = 10_000;
+    for (const [kind, [before, of, length, after = '']] of Object.entries(randomKinds)) {
+      const rows = Array.from({ length: bodies }, () => {
+        const body = Array.from({ length }, () => of[random.below(of.length)]).join('');
+        return `{"text":"${before}${body}${after}"}`;
+      });
+      const missed = bodies - countOf(await check(rows.join('\n')), 'api-key');
+      assert.ok(missed <= bodies / 1_000, `${kind}: ${missed} not found`);
+    }
+    const tokens = Array.from({ length: bodies }, (_, id) => `{"text":"${token({ id })}"}`);
+    assert.equal(countOf(await check(tokens.join('\n')), 'api-key'), bodies);
+  });
+
+  it('are found as other writers of JSON escape them, at the beginning of a line, and in JSON in a string', async () => {
+    const raw = secrets.filter(({ code }) => code !== 'card-number');
+    const cases = Object.values(ESCAPING_WRITERS).flatMap((escape) =>
+      [1, 2, 3, 4].flatMap((depth) =>
+        raw.map(({ code, before, text, after }) => {
+          // What is around it is JSON already.
+          const [start, secret, end] = [`a\n${meant(before)}`, text, `${meant(after)}\n`].map((part) =>
+            written(part, escape, depth),
+          );
+          return { code, start, secret, row: `{"text":"${start}${secret}${end}"}` };
+        }),
+      ),
+    );
+    const found = await foundIn(cases.map(({ row }) => row));
+    for (const [index, { code, start = '', secret = '', row }] of cases.entries()) {
+      const problems = (found.get(index + 1) ?? []).map(({ code, column, length }) => [code, column, length]);
+      assert.deepEqual(problems, [[code, '{"text":"'.length + start.length + 1, secret.length]], row);
+    }
+  });
+
+  it('are whole addresses, with accents, apostrophes and escapes', async () => {
+    const addresses = [
+      ...[
+        'josé.garcía@acme.io',
+        'jörg@acme.io',
+        'Jane@münchen.de',
+        'jos\\u00e9@m\\u00fcnchen.de',
+        'jose\u0301@acme.io',
+      ],
+      ...["o'brien@acme.io", 'o\\u0027brien@acme.io', 'a\\u002Bb@acme.io', 'jörg\\\\u002b1@acme.io'],
+    ];
+    const frames = [
+      '"#"',
+      '"to #, or"',
+      '"a\\n#\\n"',
+      '"a\\\\n#\\\\n"',
+      '"<#>"',
+      '"\\u003c#\\u003e"',
+      '"模型#é"',
+    ];
+    // A quote, and a prefix of one, are no part of it.
+    const quoted = ["['#']", "{u'a': u'#'}", "f'#'", '\\u0027#\\u0027'].map(
+      (frame) => [frame, 'me@acme.io'] as const,
+    );
+    const cases = [
+      ...frames.flatMap((frame) => addresses.map((address) => [frame, address] as const)),
+      ...quoted.map(([frame, address]) => [`"${frame}"`, address] as const),
+    ];
+    const found = await foundIn(cases.map(([frame, address]) => `{"text":${frame.replace('#', address)}}`));
+    for (const [index, [frame, address]] of cases.entries()) {
+      const problems = (found.get(index + 1) ?? []).map(({ code, column, length }) => [code, column, length]);
+      const column = '{"text":'.length + frame.indexOf('#') + 1;
+      assert.deepEqual(problems, [['email-address', column, address.length]], frame.replace('#', address));
+    }
+  });
 
   it('are found at every position in a block of 16 bytes', () =>
     findAll(Array.from({ length: 17 }, (_, length) => `{"text":"${' '.repeat(length)}#"}`)));

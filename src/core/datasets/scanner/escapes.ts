@@ -1,0 +1,84 @@
+// Characters as JSON writes them: an escape counts as the character that it means. A text can itself be JSON, so any number of
+// backslashes may stand before an escape.
+import { isAlphanumeric, isLetter, isWord } from './characters';
+import { hexUnit } from './strings';
+
+const BACKSLASH: u32 = 0x5c;
+const LETTER_U: u32 = 0x75;
+
+/** The character that `readCharacter` or `readBack` read last; a line feed for every short escape of white space. */
+export let lastCharacter: u32 = 0;
+
+/** Reads the character at `at`, and returns its end. */
+export function readCharacter(at: usize): usize {
+  lastCharacter = load<u8>(at);
+  if (lastCharacter >= 0x80) return readLatin(at) ? at + 2 : at + 1;
+  if (lastCharacter != BACKSLASH) return at + 1;
+  let end = at + 1;
+  while (load<u8>(end) == BACKSLASH) end++;
+  const letter = <u32>load<u8>(end);
+  if (letter == LETTER_U) {
+    const unit = hexUnit(end + 1);
+    if (unit > 0xffff) return end;
+    lastCharacter = unit;
+    return end + 5;
+  }
+  if (!isEscapable(letter)) return end;
+  lastCharacter = isAlphanumeric(letter) ? 0x0a : letter;
+  return end + 1;
+}
+
+/** Reads the character that ends at `at`, and returns its start. */
+export function readBack(at: usize): usize {
+  lastCharacter = load<u8>(at - 1);
+  if (lastCharacter >= 0x80) return readLatin(at - 2) ? at - 2 : at - 1;
+  let start = at - 1;
+  if (load<u8>(at - 2) == BACKSLASH && isEscapable(lastCharacter)) {
+    if (isAlphanumeric(lastCharacter)) lastCharacter = 0x0a;
+  } else {
+    const unit = load<u8>(at - 5) == LETTER_U && load<u8>(at - 6) == BACKSLASH ? hexUnit(at - 4) : 0x10000;
+    if (unit > 0xffff) return start;
+    lastCharacter = unit;
+    start = at - 5;
+  }
+  while (load<u8>(start - 1) == BACKSLASH) start--;
+  return start;
+}
+
+/** Whether a backslash before it makes an escape: of white space, or of punctuation, as in `\/` and `\"`. */
+function isEscapable(character: u32): bool {
+  if (character == 0x62 || character == 0x66 || character == 0x6e || character == 0x72 || character == 0x74)
+    return true;
+  return character > 0x20 && character < 0x7f && !isAlphanumeric(character) && character != BACKSLASH;
+}
+
+/** Reads a character of two bytes. */
+function readLatin(at: usize): bool {
+  const first = <u32>load<u8>(at);
+  const second = <u32>load<u8>(at, 1);
+  if (first < 0xc2 || first >= 0xe0 || (second & 0xc0) != 0x80) return false;
+  lastCharacter = ((first & 0x1f) << 6) | (second & 0x3f);
+  return true;
+}
+
+/** Letters of names in Latin script, also with accents. */
+export function isLatinLetter(character: u32): bool {
+  if (character < 0x80) return isLetter(character);
+  if (character >= 0xc0 && character < 0x250) return character != 0xd7 && character != 0xf7;
+  // Accents of their own.
+  return character >= 0x300 && character < 0x370;
+}
+
+/** True if `at` does not continue a word. */
+export function beginsWord(at: usize): bool {
+  readBack(at);
+  return !isWord(lastCharacter);
+}
+
+/** Returns the end of an escape such as `\u00e9` that contains `at` or ends there, or 0. Its digits are not text. */
+export function endOfEscape(at: usize): usize {
+  for (let back: usize = 1; back <= 6; back++)
+    if (load<u8>(at - back + 1) == LETTER_U && load<u8>(at - back) == BACKSLASH)
+      return hexUnit(at - back + 2) > 0xffff ? 0 : at - back + 6;
+  return 0;
+}

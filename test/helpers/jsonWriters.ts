@@ -1,0 +1,21 @@
+/** What some writers of JSON escape beyond what they must, by the characters. */
+export const ESCAPING_WRITERS: Readonly<Record<string, (character: string) => string | undefined>> = {
+  PHP: (character) => (character === '/' ? String.raw`\/` : undefined),
+  '.NET': (character) => (`+"'&<>\``.includes(character) ? unit(character, true) : undefined),
+  Gson: (character) => (`=<>&'`.includes(character) ? unit(character) : undefined),
+  Go: (character) => ('<>&'.includes(character) ? unit(character) : undefined),
+};
+
+/** Returns a text as a writer has it in a JSON string; at a depth, it is in JSON in a string in JSON. */
+export function written(text: string, escape: (character: string) => string | undefined, depth = 1): string {
+  const once = Array.from(
+    text,
+    (character) => escape(character) ?? JSON.stringify(character).slice(1, -1),
+  ).join('');
+  return depth > 1 ? written(once, escape, depth - 1) : once;
+}
+
+function unit(character: string, inUpperCase = false): string {
+  const digits = character.charCodeAt(0).toString(16).padStart(4, '0');
+  return String.raw`\u` + (inUpperCase ? digits.toUpperCase() : digits);
+}
