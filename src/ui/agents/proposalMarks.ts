@@ -7,7 +7,7 @@ const DECLINED_MS = 10 * 60_000;
 /** Within how long too many canceled proposals follow each other, and for how long none is shown then. */
 const CANCELED_MS = 60_000;
 /** The marks of the last canceled proposals, of which three are too many: VS Code can't close their notifications. */
-const CANCELED = ['1.canceled', '2.canceled', '3.canceled'];
+const CANCELED = ['1.canceled', '2.canceled', '3.canceled'] as const;
 
 /** What became of proposals, by the times of empty files: every window knows of it, also after a reload. */
 export class ProposalMarks {
