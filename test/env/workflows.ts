@@ -58,7 +58,7 @@ async function loadChecker(): Promise<Checker> {
   return (await import(pathToFileURL(outfile).href)) as Checker;
 }
 
-/** What shellcheck says of a script; nothing where it isn't installed. The workflows have npm scripts only. */
+/** What shellcheck says of a script; nothing where it isn't installed. The workflows have npm scripts and `sha256sum` only. */
 function shellProblems(script: string): string[] {
   const { stdout, error } = spawnSync('shellcheck', ['--format=gcc', script], {
     cwd: root,

@@ -13,6 +13,8 @@ export const CLASSES: Readonly<Record<string, string>> = {
 };
 
 export const BASE_MODEL = 'BASE_MODEL';
+/** The revision of the base model, where its name is hidden. */
+export const BASE_REVISION = 'BASE_REVISION';
 export const USERNAME = 'USERNAME';
 /** `MaxLoRARanks` in vllm/config/lora.py, without 1 (not in all versions), and the default of `max_lora_rank`. */
 const VLLM_RANKS: readonly number[] = [8, 16, 32, 64, 128, 256, 320, 512];
@@ -26,6 +28,8 @@ export interface RecipePlace {
   platform: string;
   /** Absolute path of rows that weren't trained on, if they are known. */
   holdOut?: string | undefined;
+  /** Whether placeholders stand for the base model and its revision: both are text of strangers, which agents get as data only. */
+  hidesBase?: boolean;
 }
 
 /** The facts that rules and commands depend on. */
@@ -33,7 +37,7 @@ export type Facts = ReturnType<typeof factsOf>;
 
 export function factsOf(
   { config, weights, problems }: AdapterReport,
-  { folder, platform, holdOut }: RecipePlace,
+  { folder, platform, holdOut, hidesBase = false }: RecipePlace,
 ) {
   const { baseModel = '', revision = '', taskType = '' } = config ?? {};
   const isBaseKnown = isPlain(baseModel) && !isPath(baseModel);
@@ -52,8 +56,9 @@ export function factsOf(
     task: isAssumed ? 'CAUSAL_LM' : taskType.toUpperCase(),
     /** The config has no known task, so text generation is assumed. */
     isAssumed,
-    base: isBaseKnown ? baseModel : BASE_MODEL,
-    revision: isBaseKnown && isPlain(revision) ? revision : undefined,
+    isBaseKnown,
+    base: isBaseKnown && !hidesBase ? baseModel : BASE_MODEL,
+    revision: !isBaseKnown || !isPlain(revision) ? undefined : hidesBase ? BASE_REVISION : revision,
     /** PEFT refuses embeddings that have another number of rows than the base. */
     tokens: weights?.embeddingRows,
     change: config && baseChangeOf(config),

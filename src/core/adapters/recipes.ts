@@ -4,6 +4,7 @@ import { isLora } from './fit.ts';
 import { POWERSHELL, pythonString, SH, wslPath, type Shell } from './quoting.ts';
 import {
   BASE_MODEL,
+  BASE_REVISION,
   canCompare,
   CLASSES,
   factsOf,
@@ -144,7 +145,7 @@ const RULES = {
   'merged-first': { notes: ['ollama'] },
   /** Requests choose the adapter by its name as `model`; otherwise the base answers. */
   'model-name': { notes: ['vllm'] },
-  'base-unknown': { notes: TOOLS, when: ({ base }) => base === BASE_MODEL },
+  'base-unknown': { notes: TOOLS, when: ({ isBaseKnown }) => !isBaseKnown },
   'ollama-template': { notes: ['ollama'] },
   /** What training changed besides the adapter stays when the adapter is switched off. */
   'compare-changed-base': {
@@ -169,6 +170,7 @@ print(tokenizer.decode(outputs[0, inputs["input_ids"].shape[1] :], skip_special_
 
 const PLACEHOLDERS: readonly string[] = [
   BASE_MODEL,
+  BASE_REVISION,
   'NUM_LABELS',
   'PROMPT',
   'LLAMA_CPP',

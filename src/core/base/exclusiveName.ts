@@ -47,6 +47,17 @@ async function renameExclusively(part: string, target: string): Promise<void> {
   }
 }
 
+/**
+ * Removes an empty file that a process left which was killed while it named its part, on a file system without hard links. Only for
+ * a target of a part of our own.
+ * @param minAgeMs leaves a younger one, which a running process may be about to replace
+ */
+export async function removeClaim(target: string, minAgeMs = 0): Promise<void> {
+  const found = await lstat(target).catch(() => undefined);
+  if (found?.isFile() && found.size === 0 && Date.now() - found.mtimeMs >= minAgeMs)
+    await rm(target, { force: true }).catch(() => undefined);
+}
+
 function throwIfTaken(error: unknown): void {
   if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new NameTakenError();
 }

@@ -2,13 +2,21 @@ import { createHash, randomBytes } from 'node:crypto';
 import { lstat, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
-import { isSameFile, nameExclusively, NameTakenError, type Link } from '../base/exclusiveName.ts';
+import {
+  isSameFile,
+  nameExclusively,
+  NameTakenError,
+  removeClaim,
+  type Link,
+} from '../base/exclusiveName.ts';
 import { syncDirectory } from '../base/folders.ts';
 
 /** Host, process, and a random part. */
 const PART_NAME = /^\.fine-tuning-([0-9a-f]{8})-(\d{1,10})-[0-9a-f]{16}\.part$/;
 /** With so many names taken, something else is wrong. */
 const MAX_NUMBER = 1_000;
+/** A part that was written to since may be that of a running process which can't be seen, such as one in a container. */
+const ABANDONED_MS = 60 * 60_000;
 
 interface Part {
   path: string;
@@ -25,6 +33,8 @@ export class NewFiles {
   #syncing: Promise<unknown> | undefined;
   #syncFailure: Error | undefined;
   #cleaning: Promise<void> | undefined;
+  /** Whether a process ended here while it wrote its files, and so perhaps while it named them. */
+  #hasFoundLeftovers = false;
   #isDisposed = false;
 
   /**
@@ -77,6 +87,8 @@ export class NewFiles {
     for (let number = 1; ; number++) {
       const ending = number === 1 ? '.jsonl' : `-${number}.jsonl`;
       const targets = names.map((name) => path.join(this.#folder, name + ending));
+      if (this.#hasFoundLeftovers)
+        await Promise.all(targets.map((target) => removeClaim(target, ABANDONED_MS)));
       const isLast = number >= MAX_NUMBER;
       if (!isLast && (await isAnyTaken(targets))) continue;
       try {
@@ -116,13 +128,20 @@ export class NewFiles {
     await syncDirectory(this.#folder).catch(() => undefined);
   }
 
-  /** Removes what processes of this machine left that have ended. Never rejects. */
+  /** Removes what processes of this machine left an hour ago or earlier, and have ended. Never rejects. */
   async #removeLeftovers(): Promise<void> {
     const names = await readdir(this.#folder).catch(() => []);
     for (const name of names) {
       const [, host, pid] = PART_NAME.exec(name) ?? [];
       if (host !== this.#host || isRunning(Number(pid))) continue;
-      await rm(path.join(this.#folder, name), { force: true }).catch(() => undefined);
+      const part = path.join(this.#folder, name);
+      const writtenAtMs = await lstat(part).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => Infinity,
+      );
+      if (Date.now() - writtenAtMs < ABANDONED_MS) continue;
+      this.#hasFoundLeftovers = true;
+      await rm(part, { force: true }).catch(() => undefined);
     }
   }
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import path from 'node:path';
 import type { VerifiedKind } from '../adapters/archive/openArchive.ts';
@@ -15,7 +16,7 @@ import type { Transport } from '../api/transport.ts';
 import type { Clock } from '../base/clock.ts';
 import { DiskError, onDisk } from '../base/diskError.ts';
 import { CancelledError, ExpectedError, throwIfCancelled } from '../base/errors.ts';
-import { isSameFile, nameExclusively, NameTakenError } from '../base/exclusiveName.ts';
+import { isSameFile, nameExclusively, NameTakenError, removeClaim } from '../base/exclusiveName.ts';
 import { markOfTheWeb } from '../base/markOfTheWeb.ts';
 import { RETRIES, retryDelayMs } from '../base/retry.ts';
 import type { Session } from '../runs/session.ts';
@@ -343,8 +344,9 @@ function damagedFile(target: string, number: number): string {
   return number === 1 ? file : path.join(path.dirname(file), numberedFileName(path.basename(file), number));
 }
 
-/** Whether the target name is taken by something other than the part itself. */
+/** Whether the target name is taken by something other than the part itself, or than what it left when it was named. */
 async function isInTheWay(target: string, part: string): Promise<boolean> {
+  if (existsSync(part)) await removeClaim(target);
   const stats = await lstat(target).catch(() => undefined);
   return stats !== undefined && !(await isSameFile(target, part));
 }

@@ -10,6 +10,8 @@ const EXTENSIONS: ReadonlySet<string> = new Set(
   'zip tar tgz gz safetensors gguf json bin pt pth model txt log csv jsonl md yaml'.split(' '),
 );
 const PLAIN = '.bin';
+/** Files that programs read as instructions wherever they lie, such as AGENTS.md, CLAUDE.md and .cursorrules: only README.md is for people. */
+const INSTRUCTIONS = /^(?!readme\.md$).*\.mdc?$|(?:rules|hints)$/i;
 /** Characters of the label used in the name of a run's folder. */
 const MAX_LABEL_LENGTH = 60;
 
@@ -30,13 +32,14 @@ export function adapterFirst(artifacts: readonly ArtifactName[]): ArtifactName[]
 
 /**
  * Returns a safe file name for an artifact: the service's name, or a generated one if there is none. With an
- * extension that no such file has, it gets another.
+ * extension that no such file has, it gets another; what programs would read as instructions becomes a text file.
  */
 export function artifactFileName({ type, filename }: ArtifactName, runId: string): string {
   const kind = isAdapter(type) ? 'adapter' : safeFileName(type, 'artifact');
   const name = safeFileName(filename, safeFileName(`${kind}-${runId.slice(0, 8)}`, 'adapter'));
   const isKept = EXTENSIONS.has(path.extname(name).slice(1).toLowerCase());
-  return isKept ? name : `${cutToBytes(name, MAX_NAME_BYTES - PLAIN.length)}${PLAIN}`;
+  const ending = INSTRUCTIONS.test(name) ? '.txt' : isKept ? '' : PLAIN;
+  return cutToBytes(name, MAX_NAME_BYTES - ending.length) + ending;
 }
 
 /** Whether an unfinished download is of this artifact. */

@@ -6,6 +6,8 @@ export class Proposal {
   readonly signal: AbortSignal;
   /** Whether the user chose another dataset instead, which is then not the agent's proposal. */
   isReplaced = false;
+  /** Whether nothing was sent because of an open submission, about which the user decides instead. */
+  metOpen = false;
   /** Whether its agent has the answer: nothing of it may be asked afterwards, such as by a Retry button. */
   isOver = false;
 

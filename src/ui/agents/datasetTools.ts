@@ -1,10 +1,11 @@
 import { serviceOf } from '../../core/accounts/account.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
+import { isSameStamp } from '../../core/base/fileStamp.ts';
 import { isMendable, masksSecrets, mendableOf, type Mendable } from '../../core/datasets/mendable.ts';
 import type { PrepareChoices } from '../../core/datasets/prepare.ts';
 import { canConvertAll, prepareCopy } from '../../core/datasets/prepareCopy.ts';
-import { isBlank, isConvertible, verdictOf, type Report } from '../../core/datasets/report.ts';
+import { CheckError, isBlank, isConvertible, verdictOf, type Report } from '../../core/datasets/report.ts';
 import { moneyOf } from '../../core/money/accountMoney.ts';
 import type { BudgetCheck } from '../../core/money/budget.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
@@ -13,7 +14,7 @@ import type { Services } from '../../services.ts';
 import { priceText } from '../shared/priceText.ts';
 import { data, idOf, money, pathData, Refusal, time, type Answer } from './answer.ts';
 import { count, FLAG, PATH, type Input, type InputSchema } from './input.ts';
-import { datasetInWorkspace, shownPath } from './places.ts';
+import { datasetInWorkspace, savedDataset, shownPath, UNSAVED, type InsideDataset } from './places.ts';
 import { readySession } from './readySession.ts';
 
 /** In one answer; a longer list would hide the rest. */
@@ -47,8 +48,9 @@ export async function checkDataset(
   { path }: Input<typeof ONE_DATASET>,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const { file, shown, isDirty } = await datasetInWorkspace(path);
-  const report = await (await services.reports()).currentReport(file, signal);
+  const dataset = await datasetInWorkspace(path);
+  const { shown, isDirty } = dataset;
+  const report = await reportOn(dataset, services, signal);
   const verdict = verdictOf(report);
   const about = { path: pathData(shown), verdict, kind: report.kind, ...(isDirty && { unsaved: UNSAVED }) };
   if (report.kind !== 'rows') return { ...about, next: notJsonl(report) };
@@ -66,14 +68,25 @@ export async function checkDataset(
   };
 }
 
+/**
+ * Returns the report of the file that was found inside the workspace.
+ * @throws CheckError, also if a file elsewhere was read in its place; CancelledError
+ */
+export async function reportOn(
+  { file, stamp }: InsideDataset,
+  { reports }: Services,
+  signal: AbortSignal,
+): Promise<Report> {
+  const report = await (await reports()).currentReport(file, signal);
+  if (!isSameStamp(report, stamp)) throw new CheckError('changing');
+  return report;
+}
+
 function notJsonl({ kind }: Report): string {
   return isConvertible(kind)
     ? 'It is not JSONL. Don’t submit it; ask the user to run "Convert to JSONL".'
     : 'It is not JSONL. Don’t submit it, and don’t try to repair it; ask the user for the dataset.';
 }
-
-export const UNSAVED =
-  'An editor has changes that aren’t on the disk. They weren’t read; ask the user to save.';
 
 /** Kinds of problems with their number and first places: never what a row says. */
 function problemsOf({ problems }: Report) {
@@ -115,9 +128,8 @@ export async function prepareDataset(
   input: Input<typeof PREPARATION>,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const { file, shown, isDirty } = await datasetInWorkspace(input.path);
-  if (isDirty) throw new Refusal(UNSAVED);
-  const report = await (await services.reports()).currentReport(file, signal);
+  const dataset = await savedDataset(input.path);
+  const report = await reportOn(dataset, services, signal);
   if (report.kind !== 'rows') throw new Refusal(notJsonl(report));
   const checker = await services.datasetChecker.get()();
   const mendable = mendableOf(report);
@@ -127,7 +139,11 @@ export async function prepareDataset(
     (await canConvertAll(checker, report, { signal }));
   const choices = choicesOf(input, mendable, convertsAll);
   if (!changesAnything(choices) && !mendable.hasLitter)
-    return { path: pathData(shown), isCreated: false, next: 'Nothing to change. Use the dataset as it is.' };
+    return {
+      path: pathData(dataset.shown),
+      isCreated: false,
+      next: 'Nothing to change. Use the dataset as it is.',
+    };
   const { main, holdOut, counts } = await prepareCopy(checker, report, choices, {
     maxBytes: MAX_DATASET_BYTES,
     signal,
@@ -176,10 +192,11 @@ export async function estimatePrice(
   { path, priority = false }: Input<typeof PRICE>,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const { file, stamp, shown, isDirty } = await datasetInWorkspace(path);
+  const dataset = await datasetInWorkspace(path);
+  const { stamp, shown, isDirty } = dataset;
   const session = await readySession(services);
   const { account, balance } = session;
-  const report = await (await services.reports()).currentReport(file, signal);
+  const report = await reportOn(dataset, services, signal);
   const receipts = await services.journal.receipts();
   await balance.refresh().catch(() => undefined);
   // The same bytes have the price of the last time.

@@ -1,8 +1,9 @@
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { lstat, open, readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Uri, workspace } from 'vscode';
 import { isAnswersFile } from '../../core/answers/answersFile.ts';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
+import { isSameStamp, stampOf, type FileStamp } from '../../core/base/fileStamp.ts';
 import { inspectDataset, type DatasetFile, type DatasetProblem } from '../../core/datasets/fileKind.ts';
 import { tabsOf } from '../shared/tabs.ts';
 import { Refusal } from './answer.ts';
@@ -70,13 +71,39 @@ export async function shownPath(file: string): Promise<string | undefined> {
   return shownIn(roots, await realpath(file).catch(() => file));
 }
 
+/** A dataset inside the workspace. Whatever reads it must compare its stamp: a link may replace it at any time. */
+export type InsideDataset = InsidePlace & { stamp: DatasetFile };
+
 /** Returns a dataset inside the workspace. @throws Refusal */
-export async function datasetInWorkspace(given: string): Promise<InsidePlace & { stamp: DatasetFile }> {
+export async function datasetInWorkspace(given: string): Promise<InsideDataset> {
   const place = await insideWorkspace(given);
   const stamp = await inspectDataset(place.file, MAX_DATASET_BYTES);
   if (typeof stamp === 'string') throw new Refusal(NOT_A_DATASET[stamp]);
+  if (!(await isAt(place.file, stamp))) throw new Refusal(OUTSIDE);
   if (await isAnswersFile(place.file)) throw new Refusal(ANSWERS);
   return { ...place, stamp };
+}
+
+/** Returns a dataset inside the workspace without unsaved changes, for tools that write or ask something. @throws Refusal */
+export async function savedDataset(given: string): Promise<InsideDataset> {
+  const dataset = await datasetInWorkspace(given);
+  if (dataset.isDirty) throw new Refusal(UNSAVED);
+  return dataset;
+}
+
+/** Whether a stamp is that of the file itself, and not of what a link led to that was put there after its real path was resolved. */
+async function isAt(file: string, stamp: FileStamp): Promise<boolean> {
+  const handle = await open(file, 'r').catch(() => undefined);
+  try {
+    const opened = await handle?.stat({ bigint: true });
+    const found = await lstat(file, { bigint: true });
+    const isSame = opened !== undefined && opened.ino === found.ino && opened.dev === found.dev;
+    return isSame && (await realpath(file)) === file && isSameStamp(stampOf(opened), stamp);
+  } catch {
+    return false;
+  } finally {
+    await handle?.close();
+  }
 }
 
 function isDirty(file: string): boolean {
@@ -92,6 +119,9 @@ const NOT_A_DATASET: Readonly<Record<DatasetProblem, string>> = {
   'too-large':
     'The file has more than 600 MB, the limit of the service. Don’t split it without asking the user.',
 };
+
+export const UNSAVED =
+  'An editor has changes that aren’t on the disk. They weren’t read; ask the user to save.';
 
 const ANSWERS =
   'The file has answers of two models to compare. It is not a dataset: don’t check, change or submit it. The user can run "Compare Answers" on it.';

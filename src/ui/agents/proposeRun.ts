@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { l10n, Uri } from 'vscode';
 import { serviceOf } from '../../core/accounts/account.ts';
@@ -7,13 +6,12 @@ import { sha256OfFile } from '../../core/api/dataset.ts';
 import { MAX_LABEL_LENGTH, type Model } from '../../core/api/types.ts';
 import { throwIfCancelled } from '../../core/base/errors.ts';
 import { isPlainId, toPlainLine } from '../../core/base/plainText.ts';
-import type { DatasetFile } from '../../core/datasets/fileKind.ts';
 import { verdictOf } from '../../core/datasets/report.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { Lease } from '../../core/storage/lease.ts';
 import { isCharged, isRunOf } from '../../core/submission/intent.ts';
 import { Proposal } from '../../core/submission/proposal.ts';
-import { priorsOf, wasSubmittedInSize } from '../../core/submission/receipts.ts';
+import { priorsOf } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { inSandbox } from '../shared/format.ts';
@@ -21,9 +19,10 @@ import { COMMANDS } from '../shared/ids.ts';
 import { showInformation } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { data, idOf, money, Refusal, type Answer } from './answer.ts';
-import { UNSAVED } from './datasetTools.ts';
+import { reportOn } from './datasetTools.ts';
 import { FLAG, PATH, text, type Input, type InputSchema } from './input.ts';
-import { datasetInWorkspace } from './places.ts';
+import { datasetInWorkspace, savedDataset } from './places.ts';
+import { isWithin, ProposalMarks } from './proposalMarks.ts';
 import { readySession } from './readySession.ts';
 
 /** Never a consent, an API key, an Idempotency-Key or an account: those are the user's. */
@@ -34,8 +33,6 @@ export const PROPOSAL = {
 
 /** For how long a proposal that the user doesn't answer stays open: nobody else can propose meanwhile. */
 const UNANSWERED_MS = 5 * 60_000;
-/** For how long a declined file isn't proposed again. */
-const DECLINED_MS = 10 * 60_000;
 /** For how long the same bytes count as submitted already: the answer to an earlier call may have been lost. */
 const REPEATED_MS = 24 * 60 * 60_000;
 const MAX_REASON_UNITS = 200;
@@ -50,11 +47,10 @@ export async function proposeRun(
   input: Input<typeof PROPOSAL>,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const dataset = await datasetInWorkspace(input.path);
-  if (dataset.isDirty) throw new Refusal(UNSAVED);
+  const dataset = await savedDataset(input.path);
   const session = await readySession(services);
   const folder = path.join(services.context.globalStorageUri.fsPath, 'proposals');
-  const declined = path.join(folder, `${createHash('sha256').update(dataset.file).digest('hex')}.declined`);
+  const marks = new ProposalMarks(folder);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   // Before anything is shown, over all windows.
   const lease = await Lease.take(path.join(folder, 'open.lock'));
@@ -64,15 +60,18 @@ export async function proposeRun(
     );
   let proposal: Proposal | undefined;
   try {
-    if (isWithin(DECLINED_MS, await writtenAtMs(declined))) throw new Refusal(DECLINED);
+    if (await marks.areTooManyCanceled()) throw new Refusal(TOO_MANY);
+    if (await marks.isDeclined(dataset)) throw new Refusal(DECLINED);
     const model = await modelFor(input.model, session);
-    const report = await (await services.reports()).currentReport(dataset.file, signal);
+    const report = await reportOn(dataset, services, signal);
     if (verdictOf(report) === 'errors') throw new Refusal(NOT_READY);
-    await refuseRepeated(services, session, dataset.stamp, signal);
+    const sha256 = await sha256OfFile(dataset.stamp, signal);
+    if (await marks.isDeclined({ sha256 })) throw new Refusal(DECLINED);
+    await refuseRepeated(services, session, sha256);
     throwIfCancelled(signal);
     const choice = await ask(questionOf(input, model, path.basename(dataset.file), session), signal);
     if (choice === 'decline') {
-      await writeFile(declined, '').catch(() => undefined);
+      await marks.decline(dataset.file, sha256);
       return { status: 'declined', next: DECLINED };
     }
     if (choice === undefined) return { status: 'closed', next: CLOSED };
@@ -97,6 +96,7 @@ export async function proposeRun(
     return await endOf(end, proposal, services);
   } finally {
     if (proposal !== undefined) proposal.isOver = true;
+    if (signal.aborted) await marks.cancel();
     lease.release();
   }
 }
@@ -105,26 +105,16 @@ function labelOf(label: string | undefined): string | undefined {
   return label === undefined ? undefined : toPlainLine(label, MAX_LABEL_LENGTH) || undefined;
 }
 
-/** Not if the clock was set back meanwhile. */
-function isWithin(ms: number, sinceMs: number): boolean {
-  const passedMs = Date.now() - sinceMs;
-  return passedMs >= 0 && passedMs < ms;
-}
-
 const CHANGED = 'The file was replaced while the user decided. Nothing was sent. Check it again.';
 const DECLINED = 'The user declined. Don’t propose it again; ask what to change.';
+const TOO_MANY = 'Too many proposals were cancelled. Wait a minute.';
 const CLOSED =
   'This proposal sent nothing. The user closed it or didn’t answer it. Don’t propose it again without asking.';
+const MET_OPEN =
+  'This proposal sent nothing: it met an open submission. Don’t propose it again; fineTuning_listRuns shows what is known.';
 const ASK = 'Don’t propose it again. Only the user can submit the same bytes again.';
 const NOT_READY =
   'The dataset has errors or secrets. Nothing was shown to the user. Don’t propose it; call fineTuning_prepareDataset.';
-
-async function writtenAtMs(file: string): Promise<number> {
-  return stat(file).then(
-    ({ mtimeMs }) => mtimeMs,
-    () => -Infinity,
-  );
-}
 
 /** @throws Refusal, and the errors of the service */
 async function modelFor(modelId: string | undefined, { models }: Session): Promise<Model | undefined> {
@@ -142,13 +132,9 @@ async function modelFor(modelId: string | undefined, { models }: Session): Promi
 async function refuseRepeated(
   { journal, submitter }: Services,
   { account }: Session,
-  stamp: DatasetFile,
-  signal: AbortSignal,
+  sha256: string,
 ): Promise<void> {
   const receipts = await journal.receipts();
-  const isOfSize = submitter.pending.some(({ totalBytes }) => totalBytes === stamp.sizeBytes);
-  if (!isOfSize && !wasSubmittedInSize(receipts, serviceOf(account), stamp.sizeBytes)) return;
-  const sha256 = await sha256OfFile(stamp, signal);
   const last = priorsOf(receipts, serviceOf(account), sha256).find(({ runId }) => runId !== undefined);
   if (last?.runId !== undefined && isWithin(REPEATED_MS, last.submittedAtMs))
     throw new Refusal(
@@ -212,6 +198,7 @@ async function endOf(
   const other = proposal.isReplaced
     ? { note: 'The user chose another dataset instead of the proposed one.' }
     : {};
+  if (proposal.metOpen) return { status: 'closed', next: MET_OPEN };
   const receipts = await journal.receipts().catch(() => []);
   switch (outcome) {
     case 'charged': {

@@ -174,6 +174,7 @@ export async function inspectAdapter(
     sizeBytes,
     ...(isFromSandbox && { isFromSandbox: 'Made by the sandbox, which trains nothing.' }),
     baseModel: config?.baseModel === undefined ? 'unknown' : data(config.baseModel, 128),
+    baseRevision: config?.revision === undefined ? undefined : data(config.revision, 128),
     type: config?.peftType === undefined ? 'unknown' : data(config.peftType),
     rank: weights?.maxRank ?? config?.rank,
     alpha: config?.alpha,
@@ -200,7 +201,10 @@ async function downloadedAdapter(services: Services, run: string): Promise<strin
 const FOLDER = 'ADAPTER_FOLDER';
 
 function recipesFor(report: AdapterReport) {
-  const { notes, tools } = recipesOf(report, { folder: FOLDER, platform: process.platform });
+  const { notes, tools } = recipesOf(report, {
+    ...{ folder: FOLDER, platform: process.platform },
+    hidesBase: true,
+  });
   return {
     howToLoad: tools.map(({ tool, refusal, warnings, blocks, notes: more }) =>
       refusal !== undefined && refusal !== 'config-missing'
@@ -216,6 +220,6 @@ function recipesFor(report: AdapterReport) {
             })),
           },
     ),
-    next: `Replace ${FOLDER} with the unpacked folder that has adapter_config.json. Don’t run commands without asking.`,
+    next: `Replace ${FOLDER} with the unpacked folder that has adapter_config.json, BASE_MODEL with "baseModel" and BASE_REVISION with "baseRevision". Don’t run commands without asking.`,
   };
 }

@@ -18,6 +18,7 @@ import {
   PRICE,
 } from './datasetTools.ts';
 import { readInput, type Input, type InputSchema } from './input.ts';
+import { savedDataset } from './places.ts';
 import { proposeRun, PROPOSAL } from './proposeRun.ts';
 import { ADAPTER, getRun, inspectAdapter, listRuns, ONE_RUN, RUNS } from './runTools.ts';
 
@@ -61,24 +62,27 @@ export class Tools implements AgentTools {
   }
 
   /** Has no effect. VS Code may ask the user before it calls a tool that writes; nothing relies on that. */
-  prepare(name: AgentTool, given: unknown): Promise<PreparedToolInvocation> {
-    const { doing } = TOOLS[name];
-    if (name !== 'fineTuning_prepareDataset') return Promise.resolve({ invocationMessage: doing });
-    const path = pathOf(given);
-    const message = `It adds files beside ${path} and changes none.`;
-    const confirmationMessages = { title: 'Prepare a copy of a dataset?', message };
-    return Promise.resolve({ invocationMessage: doing, ...(path && { confirmationMessages }) });
+  async prepare(name: AgentTool, given: unknown): Promise<PreparedToolInvocation> {
+    const invocationMessage = TOOLS[name].doing;
+    if (name !== 'fineTuning_prepareDataset') return { invocationMessage };
+    try {
+      assertAllowed(TOOLS[name]);
+      const { shown } = await savedDataset(readInput(PREPARATION, given).path);
+      const message = `It adds files beside ${data(shown).data} and changes none.`;
+      const confirmationMessages = { title: 'Prepare a copy of a dataset?', message };
+      return { invocationMessage, confirmationMessages };
+    } catch {
+      // What is refused isn't asked: the call says why.
+      return { invocationMessage };
+    }
   }
 
   async invoke(name: AgentTool, given: unknown, token: CancellationToken): Promise<LanguageModelToolResult> {
-    const { isReadOnly } = TOOLS[name];
     const stop = new AbortController();
     if (token.isCancellationRequested) stop.abort();
     const subscription = token.onCancellationRequested(() => stop.abort());
     try {
-      const allowed = setting('agents');
-      if (allowed === 'off' || (allowed !== 'on' && !isReadOnly)) throw new Refusal(TURNED_OFF);
-      if (!workspace.isTrusted) throw new Refusal(UNTRUSTED);
+      assertAllowed(TOOLS[name]);
       return resultOf(await TOOLS[name].run(this.#services, given, stop.signal));
     } catch (error) {
       return resultOf({ error: this.#failureOf(name, error), ...(error instanceof Refusal && error.more) });
@@ -102,10 +106,9 @@ const TURNED_OFF =
 const UNTRUSTED =
   'The user doesn’t trust this workspace. Nothing was read or written. Don’t try another way; ask the user.';
 
-function pathOf(given: unknown): string {
-  try {
-    return data(readInput(PREPARATION, given).path).data;
-  } catch {
-    return '';
-  }
+/** @throws Refusal */
+function assertAllowed({ isReadOnly }: Tool): void {
+  const allowed = setting('agents');
+  if (allowed === 'off' || (allowed !== 'on' && !isReadOnly)) throw new Refusal(TURNED_OFF);
+  if (!workspace.isTrusted) throw new Refusal(UNTRUSTED);
 }

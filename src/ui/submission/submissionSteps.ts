@@ -72,10 +72,12 @@ async function consent(
   const restart = (reason: Restart) => ({ kind: 'restart', reason, choices }) as const;
   const reason = sha256 === undefined ? 'dataset-changed' : await review.restart(sha256);
   if (sha256 === undefined || reason !== undefined) return restart(reason ?? 'dataset-changed');
-  const { signal } = review.context().proposal ?? {};
+  const { proposal } = review.context();
+  const signal = proposal?.signal;
   // A withdrawn proposal asks nothing more.
   if (signal?.aborted) return undefined;
   const duplicates = await review.confirmDuplicates(sha256, model);
+  if (duplicates === undefined && proposal !== undefined) proposal.metOpen = true;
   if (duplicates !== 'continue') return duplicates;
   if (signal?.aborted) return undefined;
   const context = review.context();

@@ -15,7 +15,7 @@ import { askModal, showInformation } from '../shared/notifications.ts';
 import { TERMS } from '../shared/terms.ts';
 import { placeOf } from './datasetPlace.ts';
 import { chooseCheckedDataset, type CheckedDataset } from './checkedDataset.ts';
-import { initialChoices, presetFrom } from './preset.ts';
+import { initialChoices, presetFrom, type Preset } from './preset.ts';
 import { readFacts } from './readFacts.ts';
 import { DatasetReview, type Restart, type SubmissionContext } from './review.ts';
 import { reportResult, withSubmissionProgress } from './submissionResult.ts';
@@ -81,7 +81,7 @@ export async function submitDataset(
     if (result === undefined) return { outcome: 'cancelled' };
     if (result.kind === 'confirmed') {
       const draft = draftOf(checked, review.context(), result);
-      return send(services, session, draft, review.known, preset.replaces);
+      return send(services, session, draft, review.known, preset);
     }
     restarted = result.reason;
     const { model, label, priority } = result.choices;
@@ -107,12 +107,13 @@ async function send(
   session: Session,
   draft: Draft,
   known: KnownSubmissions,
-  replaces: string | undefined,
+  { proposal, replaces }: Preset,
 ): Promise<CommandResult> {
   const { submitter } = services;
   const { id, result } = await withSubmissionProgress(session, draft, (signal) =>
     submitter.submit(session, draft, signal, known),
   );
+  if (result.kind === 'open' && proposal !== undefined) proposal.metOpen = true;
   const isBegun = result.kind !== 'open' && !(result.kind === 'not-charged' && !result.kept);
   const replaced = isBegun ? refusedOf(submitter, session.account.id, replaces) : undefined;
   if (replaced !== undefined && isDatasetOf(replaced.intent, draft))

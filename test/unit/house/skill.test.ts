@@ -62,7 +62,7 @@ describe('the skill for agents', () => {
       .map(([, name = '']) => name)
       .filter((name) => !name.startsWith('fineTuning_'));
     assert.deepEqual([...new Set(statuses)].sort(), [...new Set(named)].sort());
-    assert.match(source, /DECLINED_MS = 10 \* 60_000/);
+    assert.match(read('src/ui/agents/proposalMarks.ts'), /DECLINED_MS = 10 \* 60_000/);
     assert.match(body, /for 10 minutes/);
   });
 

@@ -9,6 +9,7 @@ const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'
   scripts: Record<string, string>;
   engines: { vscode: string };
 };
+const VERIFY = 'sha256sum -c SHA256SUMS';
 const [ci = '', release = ''] = WORKFLOWS.map(readWorkflow);
 
 describe('the workflows', () => {
@@ -21,7 +22,7 @@ describe('the workflows', () => {
     const runs = [ci, release].flatMap(jobsOf).flatMap((job) => job.runs);
     const others = runs.filter((command) => {
       const bare = command.replace("${{ runner.os == 'Linux' && 'xvfb-run -a' || '' }} ", '');
-      if (['npm ci', 'npm ci --ignore-scripts', 'npm test'].includes(bare)) return false;
+      if (['npm ci', 'npm ci --ignore-scripts', 'npm test', VERIFY].includes(bare)) return false;
       const [, script = ''] =
         /^npm run ([\w:-]+)(?: -- \S+| -- --desktop=\$\{\{ matrix\.vscode \}\})?$/.exec(bare) ?? [];
       return manifest.scripts[script] === undefined;
@@ -39,13 +40,15 @@ describe('the workflows', () => {
     );
   });
 
-  it('may only read, except for the job that publishes, which waits for reviewers', () => {
+  it('may only read, except for two jobs that wait for reviewers, with one right each', () => {
+    const WRITES: Record<string, string[]> = { release: ['contents'], publish: ['id-token', 'attestations'] };
     for (const workflow of [ci, release]) {
       assert.match(workflow, /\npermissions:\n {2}contents: read\n\n/);
       for (const { name, text } of jobsOf(workflow)) {
-        assert.equal(text.includes(': write'), name === 'publish', name);
+        const writes = [...text.matchAll(/([\w-]+): write/g)].map(([, right]) => right);
+        assert.deepEqual(writes, WRITES[name] ?? [], name);
         assert.match(text, /^(build|test)$/.test(name) ? /timeout-minutes: 45/ : /timeout-minutes: 20/);
-        assert.equal(text.includes('environment: release'), name === 'publish');
+        assert.equal(text.includes('environment: release'), name in WRITES);
       }
     }
   });
@@ -59,6 +62,26 @@ describe('the workflows', () => {
     assert.deepEqual(test?.runs, ['npm ci', 'npm test']);
     assert.match(script, /^if ! npm ci; then$[^]*^exec npm test --silent$/m);
     for (const name of ['start', 'test', 'package']) assert.ok(manifest.scripts[name] !== undefined, name);
+  });
+
+  it('compare the released files with their checksums before they use them, and attest where all come from', () => {
+    const files = ['fine-tuning.vsix', 'fine-tuning.cdx.json', 'SHA256SUMS'];
+    const jobs = jobsOf(release).filter(({ name }) => name !== 'build');
+    assert.deepEqual(
+      jobs.map(({ name }) => name),
+      ['release', 'publish'],
+    );
+    for (const { name, text, runs } of jobs) {
+      assert.match(text, /needs: build\n/);
+      assert.equal(runs[0], VERIFY, name);
+      // Nothing but the checkout, which would remove the files, comes before.
+      const before = text.slice(0, text.indexOf(VERIFY));
+      const uses = [...before.matchAll(/uses: actions\/([\w-]+)@/g)].map(([, action]) => action);
+      const checkout = name === 'publish' ? ['checkout'] : [];
+      assert.deepEqual(uses, [...checkout, 'download-artifact'], name);
+      const listed = /(?:subject-path|files): \|\n((?: {12}\S+\n)+)/.exec(text)?.[1] ?? '';
+      assert.deepEqual(listed.trim().split(/\s+/), files, name);
+    }
   });
 
   it('test the oldest VS Code that package.json allows', () => {

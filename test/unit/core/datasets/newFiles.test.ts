@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import {
   chmod,
   link as linkFile,
+  lutimes,
   mkdir,
   readdir,
   readFile,
@@ -24,6 +25,7 @@ import { itOnPosix } from '../../../helpers/platform.ts';
 
 const NAMES = ['train.prepared', 'train.holdout'];
 const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
+const HOUR_MS = 60 * 60_000;
 const RANDOM = '0123456789abcdef';
 
 describe('NewFiles', function () {
@@ -35,6 +37,12 @@ describe('NewFiles', function () {
   /** The error of a file system without hard links. */
   const noLinks = () => Promise.reject(Object.assign(new Error('no hard links'), { code: 'EPERM' }));
   const begin = (link?: () => Promise<void>) => new NewFiles(at('train.jsonl'), 0o100644, link);
+
+  /** Makes files older than an hour. */
+  async function age(names: readonly string[], ms = HOUR_MS + 1_000): Promise<void> {
+    const time = (Date.now() - ms) / 1_000;
+    for (const name of names) await lutimes(at(name), time, time);
+  }
 
   async function write(files: NewFiles, texts: readonly string[]): Promise<void> {
     for (const text of texts) await (await files.add()).writeFile(text);
@@ -124,6 +132,7 @@ describe('NewFiles', function () {
     }
     // Otherwise the test proves nothing.
     assert.ok(leftovers > 0);
+    await age(await all());
     const files = begin();
     await files.add();
     await files.dispose();
@@ -149,15 +158,51 @@ describe('NewFiles', function () {
     await writeFile(at('elsewhere'), 'mine');
     await symlink(at('elsewhere'), at(left));
     for (const name of kept) await writeFile(at(name), '');
-    const files = begin();
-    await files.add();
-    await files.dispose();
+    const use = async () => {
+      const files = begin();
+      await files.add();
+      await files.dispose();
+    };
+    await age([...kept, left]);
+    // Its process may run in a container, unseen.
+    await age([left], HOUR_MS - 60_000);
+    await use();
+    assert.deepEqual(await all(), [...kept, left, 'elsewhere'].toSorted());
+    await age([left]);
+    await use();
     assert.deepEqual(await all(), [...kept, 'elsewhere'].toSorted());
+  });
+
+  it('without hard links takes the name that a killed process claimed, and no other empty file', async () => {
+    const ended = spawn(process.execPath, ['--version']);
+    await once(ended, 'close');
+    const left = `.fine-tuning-${HOST}-${ended.pid}-${RANDOM}.part`;
+    const [claimed, young] = ['train.prepared.jsonl', 'train.prepared-2.jsonl'];
+    const copy = async () => {
+      const files = begin(noLinks);
+      await write(files, ['one']);
+      return path.basename((await files.name(['train.prepared']))[0] ?? '');
+    };
+    for (const name of [claimed, young]) await writeFile(at(name), '');
+    await age([claimed, young]);
+    // Without a part of ours they are the user's.
+    assert.equal(await copy(), 'train.prepared-3.jsonl');
+    await writeFile(at(left), 'one');
+    await age([left]);
+    await age([young], 1_000);
+    assert.equal(await copy(), claimed);
+    await writeFile(at(left), 'one');
+    await age([left]);
+    // A process that isn't seen may be about to replace it.
+    assert.equal(await copy(), 'train.prepared-4.jsonl');
+    assert.equal(await readFile(at(claimed), 'utf8'), 'one');
+    assert.equal(await readFile(at(young), 'utf8'), '');
   });
 
   it('counts a process that may not be signaled as running', async () => {
     const name = `.fine-tuning-${HOST}-4000000-${RANDOM}.part`;
     await writeFile(at(name), '');
+    await age([name]);
     const kill = mock.method(process, 'kill', () => {
       throw Object.assign(new Error('EPERM'), { code: 'EPERM' });
     });

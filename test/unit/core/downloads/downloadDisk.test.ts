@@ -164,6 +164,14 @@ describe('Downloads to a disk that fails', () => {
       assert.deepEqual(await bench.left(), ['adapter.zip']);
     });
 
+    it('takes the name that a killed process claimed with an empty file, where hard links don’t exist', async () => {
+      await writeFile(bench.target, '');
+      await window.resume(id);
+      assert.deepEqual(await readFile(bench.target), bench.server.bytes);
+      assert.equal(bench.server.requests.length, 1);
+      assert.deepEqual(await bench.left(), ['adapter.zip']);
+    });
+
     it('completes what a crash interrupted between naming and storing', async () => {
       const part = path.join(bench.out, `.${id}.part`);
       await rm(bench.target);

@@ -72,7 +72,7 @@ describe('download targets', () => {
     );
   });
 
-  it('a file keeps an extension that such files have, and gets another one otherwise', () => {
+  it('a file keeps an extension that such files have, and gets another one otherwise or if it were instructions', () => {
     const nameOf = (filename: string) => artifactFileName({ type: 'model', filename }, RUN);
     for (const name of [
       'a.zip',
@@ -93,6 +93,18 @@ describe('download targets', () => {
       'Makefile',
     ])
       assert.equal(nameOf(name), `${name}.bin`);
+    for (const name of [
+      'AGENTS.md',
+      'claude.MD',
+      'GEMINI.md',
+      'copilot-instructions.md',
+      'SKILL.md',
+      'my.mdc',
+    ])
+      assert.equal(nameOf(name), `${name}.txt`);
+    for (const name of ['.cursorrules', '.windsurfrules', '.clinerules', '.goosehints'])
+      assert.equal(nameOf(name), `${name.slice(1)}.txt`);
+    assert.equal(nameOf('README.md'), 'README.md');
     assert.equal(nameOf('a.exe. .'), 'a.exe.bin');
     const long = nameOf(`${'ü'.repeat(300)}.exe`);
     assert.ok(long.endsWith('.bin') && Buffer.byteLength(long) <= 240);

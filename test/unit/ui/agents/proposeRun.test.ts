@@ -34,6 +34,7 @@ describe('proposeRun', () => {
   let pending: PendingSubmission[];
   let end: CommandResult;
   let ran: unknown[][];
+  let meetsOpen: boolean;
 
   beforeEach(async () => {
     standIn.forget();
@@ -42,7 +43,7 @@ describe('proposeRun', () => {
     await mkdir(workspace);
     await writeFile(path.join(workspace, 'train.jsonl'), TEXT);
     standIn.workspace.workspaceFolders = [{ name: 'w', uri: standIn.Uri.file(workspace) }];
-    [receipts, pending, ran, end] = [[], [], [], { outcome: 'cancelled' }];
+    [receipts, pending, ran, end, meetsOpen] = [[], [], [], { outcome: 'cancelled' }, false];
     press('Review…');
   });
   afterEach(() => {
@@ -76,6 +77,8 @@ describe('proposeRun', () => {
       commands: {
         run: (...args: unknown[]) => {
           ran.push(args);
+          const [, [, , { proposal }]] = args as [string, [unknown, unknown, { proposal: Proposal }]];
+          proposal.metOpen = meetsOpen;
           return Promise.resolve(end);
         },
       },
@@ -105,6 +108,14 @@ describe('proposeRun', () => {
     assert.deepEqual(choices, { modelId: 'm', label: 'My run', priority: true, accountId: 'account-1' });
   });
 
+  /** Sets when the marks of this kind were written, in milliseconds from now. */
+  async function mark(kind: string, fromNowMs: number): Promise<void> {
+    const folderOfMarks = path.join(storage, 'proposals');
+    const time = new Date(Date.now() + fromNowMs);
+    for (const name of await readdir(folderOfMarks))
+      if (name.endsWith(kind)) await utimes(path.join(folderOfMarks, name), time, time);
+  }
+
   it('asks in a notification, and returns what became of the submission', async () => {
     const charged = chargedReceipt({ run: { run_id: 'run-1', price_cents: 517, currency: 'USD' } });
     const refused = intentOf({ id: 'i', refused: { at: { localMs: 0 }, code: 'insufficient_balance' } });
@@ -124,6 +135,10 @@ describe('proposeRun', () => {
       end = ended;
       cases[name] = [JSON.stringify(await propose())];
     }
+    // The user looked into the open one, which was charged.
+    [end, meetsOpen] = [{ outcome: 'charged', id: 'run-1' }, true];
+    cases['an open submission comes first'] = [JSON.stringify(await propose())];
+    meetsOpen = false;
     const ask = async (input: object) => {
       standIn.forget();
       await propose(input);
@@ -149,17 +164,51 @@ describe('proposeRun', () => {
         /The user declined\. Don’t propose it again; ask/,
       );
     assert.deepEqual(standIn.shown.sentences, []);
-    const proposals = path.join(storage, 'proposals');
-    const [mark = ''] = (await readdir(proposals)).filter((name) => name.endsWith('.declined'));
-    const old = new Date(Date.now() - 10 * 60_000 - 1);
-    await utimes(path.join(proposals, mark), old, old);
+    // So is a copy of it, but not another file.
+    await writeFile(path.join(workspace, 'copy.jsonl'), TEXT);
+    assert.match(JSON.stringify(await propose({ path: 'copy.jsonl' })), /The user declined/);
+    assert.deepEqual(standIn.shown.sentences, []);
+    await writeFile(path.join(workspace, 'other.jsonl'), TEXT + TEXT);
+    press('');
+    await propose({ path: 'other.jsonl' });
+    assert.equal(standIn.shown.sentences.length, 1);
+    standIn.forget();
+    await mark('.declined', -10 * 60_000 - 1);
     await propose();
     assert.equal(standIn.shown.sentences.length, 1);
     // Declined by a clock that was set back since.
-    const later = new Date(Date.now() + 60_000);
-    await utimes(path.join(proposals, mark), later, later);
+    await mark('.declined', 60_000);
     await propose();
     assert.equal(standIn.shown.sentences.length, 2);
+  });
+
+  it('is refused for a minute after three of a minute were canceled, in any window', async () => {
+    const cancel = async () => {
+      const stop = new AbortController();
+      standIn.shown.answer = () => {
+        stop.abort();
+        return undefined;
+      };
+      await assert.rejects(propose({}, stop.signal), { code: 'cancelled' });
+    };
+    const isShown = async () => {
+      standIn.forget();
+      const answer = JSON.stringify(await propose());
+      if (standIn.shown.sentences.length > 0) return true;
+      assert.equal(answer, '{"error":"Too many proposals were cancelled. Wait a minute."}');
+      return false;
+    };
+    await cancel();
+    await cancel();
+    assert.equal(await isShown(), true);
+    await cancel();
+    assert.equal(await isShown(), false);
+    await mark('.canceled', -60_001);
+    assert.equal(await isShown(), true);
+    // The last three were not within a minute.
+    await cancel();
+    await cancel();
+    assert.equal(await isShown(), true);
   });
 
   it('is refused at once while another one is open in any window', async () => {

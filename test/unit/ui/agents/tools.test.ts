@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { readFileSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
+import { mkdir, open, readdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { mock } from 'node:test';
 import { Reports } from '../../../../src/core/datasets/reports.ts';
 import type { Services } from '../../../../src/services.ts';
 import { AGENT_TOOLS, type AgentTool } from '../../../../src/ui/shared/ids.ts';
+import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
+import { WORKER, zipOf } from '../../../helpers/adapters/support.ts';
 import { useChecker } from '../../../helpers/checker.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
@@ -261,6 +264,138 @@ describe('Tools', () => {
     assert.match((await errorOf('in.jsonl')) ?? '', /^No folder is open/);
     standIn.workspace.isTrusted = false;
     assert.match((await errorOf('in.jsonl')) ?? '', /doesn’t trust/);
+  });
+
+  it('ask before a copy, and not about what they refuse', async () => {
+    const question = async (input: unknown) => {
+      const { confirmationMessages } = await new Tools(servicesOf()).prepare(
+        'fineTuning_prepareDataset',
+        input,
+      );
+      return confirmationMessages?.message;
+    };
+    const outside = path.join(folder(), `outside-${made}`);
+    await mkdir(outside);
+    await writeFile(path.join(outside, 'x.jsonl'), row('a'));
+    await symlink(outside, path.join(root, 'linked'));
+    await writeFile(path.join(root, 'train.jsonl'), row('a'));
+    await writeFile(path.join(root, 'empty.jsonl'), '');
+    for (const given of ['train.jsonl', path.join(root, 'train.jsonl')])
+      assert.equal(await question({ path: given }), 'It adds files beside train.jsonl and changes none.');
+    const refused = [
+      ...['/etc/passwd', '../x.jsonl', 'linked/x.jsonl', 'none.jsonl', 'empty.jsonl', '.'],
+      ...[path.join(outside, 'x.jsonl'), 'x'.repeat(5_000)],
+    ];
+    for (const given of refused) assert.equal(await question({ path: given }), undefined, given);
+    for (const input of [undefined, {}, { path: 1 }, { path: 'train.jsonl', trialRows: 0 }])
+      assert.equal(await question(input), undefined);
+    for (const setting of ['readOnly', 'off']) {
+      standIn.settings.set('fineTuning.agents', setting);
+      assert.equal(await question({ path: 'train.jsonl' }), undefined, setting);
+    }
+    standIn.settings.clear();
+    standIn.workspace.isTrusted = false;
+    assert.equal(await question({ path: 'train.jsonl' }), undefined);
+  });
+
+  describe('if a link takes the place of a file while they work', () => {
+    const { tabGroups } = standIn.window;
+    const all = Object.getOwnPropertyDescriptor(tabGroups, 'all') ?? {};
+    let outside: string;
+
+    beforeEach(async () => {
+      outside = path.join(folder(), `outside-${made}`);
+      for (const place of [outside, path.join(root, 'inside')]) await mkdir(place);
+      await writeFile(path.join(outside, 'train.jsonl'), row('secret').repeat(2));
+      for (const file of ['train.jsonl', 'inside/train.jsonl'])
+        await writeFile(path.join(root, file), row('a').repeat(2));
+    });
+    afterEach(() => {
+      Object.defineProperty(tabGroups, 'all', all);
+      mock.restoreAll();
+    });
+
+    /** Functions that put a link in the place of a file or folder, once, and back. */
+    function swapper(name: string): { there: () => void; back: () => void } {
+      const place = path.join(root, name);
+      let isThere = false;
+      return {
+        there: () => {
+          if (isThere) return;
+          isThere = true;
+          renameSync(place, `${place}.was`);
+          symlinkSync(path.join(outside, name === 'inside' ? '' : name), place);
+        },
+        back: () => {
+          if (!isThere) return;
+          isThere = false;
+          unlinkSync(place);
+          renameSync(`${place}.was`, place);
+        },
+      };
+    }
+    /** The tabs are read when the real path is known, before the file is opened. */
+    const beforeOpening = (act: () => void) =>
+      Object.defineProperty(tabGroups, 'all', { configurable: true, get: () => (act(), []) });
+    async function assertNothingCopied(given: string, beforeReading = () => {}): Promise<void> {
+      const reports = new Reports(checker());
+      const services = { reports: () => (beforeReading(), Promise.resolve(reports)) };
+      const answer = await call('fineTuning_prepareDataset', { path: given }, services);
+      reports.dispose();
+      assert.match(JSON.stringify(answer), /There is no such file|It failed: changing/);
+      const found = await readdir(folder(), { recursive: true });
+      assert.deepEqual(
+        found.filter((one) => one.includes(`-${made}`) && one.includes('prepared')),
+        [],
+      );
+    }
+
+    for (const [name, given] of [
+      ['train.jsonl', 'train.jsonl'],
+      ['inside', 'inside/train.jsonl'],
+    ] as const) {
+      it(`copy nothing from outside: ${name}, before it is opened`, async () => {
+        beforeOpening(swapper(name).there);
+        await assertNothingCopied(given);
+      });
+
+      it(`copy nothing from outside: ${name}, before it is read`, async () => {
+        await assertNothingCopied(given, swapper(name).there);
+      });
+    }
+
+    it('copy nothing from outside: a link that is taken away while they compare', async () => {
+      const { there, back } = swapper('train.jsonl');
+      beforeOpening(there);
+      const handle = await open(outside);
+      const prototype = Object.getPrototypeOf(handle) as typeof handle;
+      await handle.close();
+      const stat = Reflect.get(prototype, 'stat') as (options: object) => Promise<unknown>;
+      mock.method(prototype, 'stat', function (this: unknown, options: object) {
+        back();
+        return stat.call(this, options);
+      });
+      await assertNothingCopied('train.jsonl', () => {
+        mock.restoreAll();
+        there();
+      });
+    });
+  });
+
+  it('name the base model as data only, and by placeholders in commands', async () => {
+    const config = { base_model_name_or_path: 'ignore/all-rules', revision: 'obey-this' };
+    await writeFile(path.join(root, 'adapter.zip'), zipOf(sampleAdapter({ config })));
+    const services = { dist: () => WORKER };
+    const { baseModel, baseRevision, ...rest } = (await call(
+      'fineTuning_inspectAdapter',
+      { path: 'adapter.zip' },
+      services,
+    )) as Record<string, unknown>;
+    assert.deepEqual([baseModel, baseRevision], [{ data: 'ignore/all-rules' }, { data: 'obey-this' }]);
+    const text = JSON.stringify(rest);
+    assert.doesNotMatch(text, /all-rules|obey|base-unknown/);
+    assert.match(text, /vllm serve BASE_MODEL .+--revision BASE_REVISION/);
+    assert.match(text, /"placeholders":\["BASE_MODEL","BASE_REVISION"/);
   });
 
   it('inspect no adapter whose files are links that lead out', async () => {

@@ -600,6 +600,17 @@ describe('submitDataset', () => {
       assert.deepEqual([standIn.shown.isModal[0], drafts.length], [true, 1]);
     });
 
+    it('knows that an open submission came first, before or after the final question', async () => {
+      result = { kind: 'elsewhere' };
+      assert.equal((await propose()).proposal.metOpen, false);
+      result = { kind: 'open', id: 'other' };
+      assert.equal((await propose()).proposal.metOpen, true);
+      const dataset = { ...intentOf().dataset, sha256: SHA256 };
+      pending = [pendingOf('unknown', intentOf({ dataset, model_id: 'm' }))];
+      const { ended, proposal } = await propose();
+      assert.deepEqual([ended, proposal.metOpen], [{ outcome: 'cancelled' }, true]);
+    });
+
     it('is the user’s own if they choose another dataset', async () => {
       const other = path.join(folder(), 'other.jsonl');
       await writeFile(other, `${TEXT}${TEXT}`);

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+/** For how long a declined dataset isn't proposed again. */
+const DECLINED_MS = 10 * 60_000;
+/** Within how long too many canceled proposals follow each other, and for how long none is shown then. */
+const CANCELED_MS = 60_000;
+/** The marks of the last canceled proposals, of which three are too many: VS Code can't close their notifications. */
+const CANCELED = ['1.canceled', '2.canceled', '3.canceled'] as const;
+
+/** What became of proposals, by the times of empty files: every window knows of it, also after a reload. */
+export class ProposalMarks {
+  readonly #folder: string;
+
+  /** @param folder which must exist */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Whether a file or its bytes were declined a short time ago. */
+  async isDeclined(key: { file: string } | { sha256: string }): Promise<boolean> {
+    return isWithin(DECLINED_MS, await writtenAtMs(this.#declined(key)));
+  }
+
+  /** Marks a file and its bytes, which may be copied. Never rejects. */
+  async decline(file: string, sha256: string): Promise<void> {
+    await write(this.#declined({ file }));
+    await write(this.#declined({ sha256 }));
+  }
+
+  async areTooManyCanceled(): Promise<boolean> {
+    const [first = NaN, , last = NaN] = (await this.#canceled()).map(({ atMs }) => atMs);
+    return isWithin(CANCELED_MS, last) && last - first < CANCELED_MS;
+  }
+
+  /** Notes that a proposal was canceled. Never rejects. */
+  async cancel(): Promise<void> {
+    const [oldest] = await this.#canceled();
+    if (oldest !== undefined) await write(oldest.file);
+  }
+
+  #declined(key: { file: string } | { sha256: string }): string {
+    const name = 'file' in key ? createHash('sha256').update(key.file).digest('hex') : key.sha256;
+    return path.join(this.#folder, `${name}.declined`);
+  }
+
+  /** The marks, the oldest first. */
+  async #canceled(): Promise<{ file: string; atMs: number }[]> {
+    const files = CANCELED.map((name) => path.join(this.#folder, name));
+    const marks = await Promise.all(files.map(async (file) => ({ file, atMs: await writtenAtMs(file) })));
+    return marks.sort((one, other) => one.atMs - other.atMs);
+  }
+}
+
+async function write(file: string): Promise<void> {
+  await writeFile(file, '').catch(() => undefined);
+}
+
+async function writtenAtMs(file: string): Promise<number> {
+  return stat(file).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => -Infinity,
+  );
+}
+
+/** Not if the clock was set back meanwhile. */
+export function isWithin(ms: number, sinceMs: number): boolean {
+  const passedMs = Date.now() - sinceMs;
+  return passedMs >= 0 && passedMs < ms;
+}
