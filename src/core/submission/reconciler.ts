@@ -209,7 +209,8 @@ function isBefore(row: RunSummary, timeMs: number): boolean {
 function isWorthReading(intent: Intent, row: RunSummary, runs: Pick<RunStore, 'label'>): boolean {
   const label = runs.label(row.run_id);
   const isMarked = intent.marker !== undefined && hasMarker(label ?? '', intent.marker);
-  if (label !== undefined && label !== '' && !isMarked && !isLikeLabel(intent, label)) return false;
+  const isOurs = isMarked || isChangedLabel(intent, label ?? '') || isLikeLabel(intent, label ?? '');
+  if (label !== undefined && label !== '' && !isOurs) return false;
   return intent.marker !== undefined || (row.model_id === intent.model_id && !isAfterAll(intent, row));
 }
 
@@ -226,16 +227,21 @@ function isCandidate(
   { label = '', model_id }: RunDetail,
 ): boolean {
   if (row !== undefined && isAfterAll(intent, row)) return false;
-  if (intent.marker !== undefined && label === '') return true;
+  if (isChangedLabel(intent, label)) return true;
   return model_id === intent.model_id && isLikeLabel(intent, label);
 }
 
-/** Whether a label is the intent's, perhaps truncated by the service, or with other text instead of the blanks at its marker. */
+/** Whether the service may have dropped the label of an intent with a marker, or changed what is around the marker. */
+function isChangedLabel({ marker }: Intent, label: string): boolean {
+  if (marker === undefined || label === '') return marker !== undefined;
+  return markerOf(label) === undefined && foldText(label).includes(marker);
+}
+
+/** Whether a label is the intent's, perhaps truncated by the service. */
 function isLikeLabel(intent: Intent, label: string): boolean {
   const sent = foldText(intent.label ?? '');
   const found = foldText(label);
   // Truncation may leave an ellipsis or half of a character at the end.
   const start = found.replace(/(?<![\s.\ufffd])[\s.\ufffd]+$/, '');
-  if (found === sent || (start !== '' && sent.startsWith(start))) return true;
-  return intent.marker !== undefined && markerOf(label) === undefined && found.includes(intent.marker);
+  return found === sent || (start !== '' && sent.startsWith(start));
 }

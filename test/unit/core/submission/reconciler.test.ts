@@ -216,7 +216,7 @@ describe('findRun', () => {
         of('cut', LONG.slice(0, 16)),
         of('cut soon', LONG.slice(0, 3)),
         of('cut in the marker', `${LONG} ${MARKER.slice(0, 5)}`),
-        of('blanks replaced', `${LONG}_${MARKER}`),
+        of('blanks replaced, model too', `${LONG}_${MARKER}`, 'another'),
         of('marker of ours before that of an unknown submission', `${MARKER} x ft-00000abc`),
         of('cut, of another model', LONG.slice(0, 35), 'another'),
         { ...of('unnamed, days later'), ...created(3 * 24 * HOUR) },
@@ -232,7 +232,7 @@ describe('findRun', () => {
         'cut',
         'cut soon',
         'cut in the marker',
-        'blanks replaced',
+        'blanks replaced, model too',
       ]);
       assert.deepEqual([found.match, found.seen.complete], [undefined, true]);
     });
