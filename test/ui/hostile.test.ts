@@ -154,10 +154,8 @@ describe('a service that misbehaves', () => {
     assert.equal(await hover.locator('a').count(), 0);
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'bare-model', until: 'confirm' });
     await pressSubmit(workbench);
-    // The balance, missing in the response, is read; the missing price is shown as unknown.
-    await workbench.dialogs.waitForToast(
-      /Submitted rows to Work\. Charged an unknown amount; balance 50\.00 USD\./,
-    );
+    // The response has neither price nor balance.
+    await workbench.dialogs.waitForToast(/Submitted rows to Work\. Charged; its price isn’t known yet\./);
     assert.equal(service.countOf('POST /api/v1/runs'), 1);
     await workbench.clearNotifications();
   });

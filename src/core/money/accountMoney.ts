@@ -1,6 +1,5 @@
 import type { Account } from '../accounts/account.ts';
 import type { Balance } from '../api/types.ts';
-import { hasMarker } from '../runs/marker.ts';
 import { serviceNowMs, type Session } from '../runs/session.ts';
 import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../submission/intent.ts';
 import { mayBecomeCharge, type PendingSubmission } from '../submission/pendingSubmission.ts';
@@ -56,7 +55,8 @@ export function accountMoneyOf({
 }: MoneyFacts): AccountMoney {
   const { budget } = account;
   const receipts = chargedReceiptsOf(all, account.id);
-  const charged = chargedRunsOf(receipts, runs);
+  const own = pending.filter(({ accountId }) => accountId === account.id);
+  const charged = chargedRunsOf(receipts, runs, own);
   const currency =
     balance?.currency ?? charged.find((run) => run.currency !== undefined)?.currency ?? budget?.currency;
   const estimate = (wanted: RunParameters | undefined): Estimate =>
@@ -65,13 +65,10 @@ export function accountMoneyOf({
     .slice(0, 5)
     .flatMap((run) => (run.currency === currency ? (run.priceCents ?? []) : []));
   const dearestOfLast5 = lastPrices.length === 0 ? undefined : Math.max(...lastPrices);
-  const isListed = ({ intent: { marker } }: PendingSubmission) =>
-    marker !== undefined &&
-    runs?.rows?.some(({ run_id }) => hasMarker(runs.label(run_id) ?? '', marker)) === true;
-  const pendingPrices = pending
-    .filter((submission) => submission.accountId === account.id && mayBecomeCharge(submission.state))
-    // Its run is already counted as charged.
-    .filter((submission) => !isListed(submission))
+  // Their runs, or those that may be theirs, are already counted as charged.
+  const listed = new Set(charged.map(({ openId }) => openId));
+  const pendingPrices = own
+    .filter(({ id, state }) => mayBecomeCharge(state) && !listed.has(id))
     .map(({ intent }) => upperCents(estimate(parametersOf(intent))) ?? dearestOfLast5);
   const spending =
     currency === undefined ? undefined : monthSpending(charged, runs, pendingPrices, currency, nowMs);

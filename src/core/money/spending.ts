@@ -5,6 +5,8 @@ import { phaseOf, type Phase } from '../runs/phase.ts';
 import { userLabel } from '../runs/marker.ts';
 import type { RunStore } from '../runs/runStore.ts';
 import { runsOf, type ChargedReceipt, type ReceiptRun } from '../submission/intent.ts';
+import { mayBeRunOf } from '../submission/ownRuns.ts';
+import type { PendingSubmission } from '../submission/pendingSubmission.ts';
 import { spanMs, timeOf, timesOf } from '../runs/runTimes.ts';
 import { balanceReadAt, chargedAt } from '../submission/receipts.ts';
 import { currencyOf } from './estimate.ts';
@@ -27,8 +29,12 @@ export interface ChargedRun {
   isCurrencyAssumed: boolean;
   /** Whether reading the run's details may provide the price. */
   isUnread: boolean;
-  /** Undefined if it was submitted elsewhere, so that dataset and queue are unknown. */
+  /** Undefined if it is not the first run of a receipt, so that dataset and queue are unknown. */
   receipt: ChargedReceipt | undefined;
+  /** The open submission of this machine whose run it is, or may be. */
+  openId: string | undefined;
+  /** Whether it was submitted elsewhere: neither a receipt’s run nor a possible one of an open submission. */
+  isElsewhere: boolean;
 }
 
 /** The known runs of an account. */
@@ -38,10 +44,12 @@ export type KnownRuns = Pick<RunStore, 'rows' | 'detail' | 'label' | 'isComplete
  * Returns every run known to have been charged to an account, newest first.
  * @param receipts of this account
  * @param runs undefined if none of them may be shown; only the receipts are used then
+ * @param open the open submissions of this account
  */
 export function chargedRunsOf(
   receipts: readonly ChargedReceipt[],
   runs: KnownRuns | undefined,
+  open: readonly PendingSubmission[] = [],
 ): ChargedRun[] {
   const ofRun = new Map(
     receipts.flatMap((receipt) =>
@@ -53,7 +61,15 @@ export function chargedRunsOf(
   return [...runIds]
     .map((runId) => {
       const detail = runs?.detail(runId);
-      return chargedRun(runId, listed.get(runId), detail, runs?.label(runId), ofRun.get(runId));
+      const known = ofRun.get(runId);
+      const isMeant = ({ intent }: PendingSubmission) => runs && mayBeRunOf(intent, runId, runs);
+      const openId = known === undefined ? open.find(isMeant)?.id : undefined;
+      const isElsewhere = known === undefined && openId === undefined;
+      return {
+        ...chargedRun(runId, listed.get(runId), detail, runs?.label(runId), known),
+        openId,
+        isElsewhere,
+      };
     })
     .sort((one, other) => (other.createdAtMs ?? Infinity) - (one.createdAtMs ?? Infinity) || 0);
 }
@@ -64,7 +80,7 @@ function chargedRun(
   detail: KnownDetail | undefined,
   knownLabel: string | undefined,
   known: { receipt: ChargedReceipt; run: ReceiptRun } | undefined,
-): ChargedRun {
+): Omit<ChargedRun, 'isElsewhere' | 'openId'> {
   const { receipt, run: charged } = known ?? {};
   const priceCents = charged?.price_cents ?? detail?.price_cents;
   const currency = charged?.currency ?? (receipt && currencyOf(receipt)) ?? detail?.assumedCurrency;

@@ -8,9 +8,8 @@ const LENGTH = 8;
 /** Requires a letter, so that a date is not a marker. */
 const FORM = `ft-(?=\\d*[a-z])[${ALPHABET}]{${LENGTH}}`;
 const MARKER = new RegExp(`^${FORM}$`);
-const ANYWHERE = new RegExp(FORM);
-const AT_END = new RegExp(`(?:^| )${FORM}$`);
-const AT_START = new RegExp(`^${FORM}(?: |$)`);
+const LAST_WORD = new RegExp(`(?:^|\\s)(${FORM})\\s*$`);
+const FIRST_WORD = new RegExp(`^\\s*(${FORM})(?:\\s|$)`);
 /** A length that no service is expected to truncate, in bytes or in characters. */
 const UNCUT_BYTES = 64;
 
@@ -22,19 +21,25 @@ export function newMarker(): string {
 }
 
 /**
- * Returns the label to send, within the service's 255 characters. The marker comes last, where it reads best,
- * or first if the label is so long that a service might truncate it, perhaps by bytes.
+ * Returns the label to send, within the service's 255 characters, with this marker alone: a copied one would name another
+ * submission's run. The marker comes last, where it reads best, or first if the label is so long that a service might truncate
+ * it, perhaps by bytes.
  */
 export function withMarker(label: string, marker: string): string {
-  const text = cutAtWholeCharacters(label, MAX_LABEL_LENGTH - marker.length - 1).trimEnd();
+  // Cutting a word may leave a marker, so markers are taken out afterwards.
+  const text = withoutMarker(cutAtWholeCharacters(label, MAX_LABEL_LENGTH - marker.length - 1)).trimEnd();
   if (text === '') return marker;
   const last = `${text} ${marker}`;
   return Buffer.byteLength(last) <= UNCUT_BYTES ? last : `${marker} ${text}`;
 }
 
-/** Returns a label without its marker, even if nothing is left. */
+/** Returns a label without every word that is a marker, even if nothing is left. A label without one stays as it is. */
 export function withoutMarker(label: string): string {
-  return AT_START.test(label) ? label.replace(AT_START, '') : label.replace(AT_END, '');
+  if (!foldText(label).includes('ft-')) return label;
+  // Each word with the blanks before it.
+  const words = label.split(/(?<=\S)(?=\s)/u);
+  const others = words.filter((word) => !MARKER.test(foldText(word.trim())));
+  return others.length === words.length ? label : others.join('').trim();
 }
 
 /** Returns a run's label as the user entered it; undefined if it is unknown or empty. */
@@ -42,18 +47,16 @@ export function userLabel(label: string | undefined): string | undefined {
   return withoutMarker(label ?? '') || undefined;
 }
 
-/** Whether a label has a marker where `withMarker` puts it, even if the service changed its case or normalized it. */
-export function isMarkedLabel(label: string): boolean {
-  const text = foldText(label);
-  return withoutMarker(text) !== text;
-}
-
-/** Whether a label contains a marker, even if the service changed its case or normalized it. */
+/** Whether a label has this marker as `markerOf` finds it. */
 export function hasMarker(label: string, marker: string): boolean {
-  return foldText(label).includes(marker);
+  return markerOf(label) === marker;
 }
 
-/** Returns the marker of a label; undefined if it has none. */
+/**
+ * Returns the marker of a label, even if the service changed its case or normalized it: its last word, else its first. Anywhere
+ * else a marker is text that was copied from another label. Undefined if it has none.
+ */
 export function markerOf(label: string): string | undefined {
-  return ANYWHERE.exec(foldText(label))?.[0];
+  const text = foldText(label);
+  return (LAST_WORD.exec(text) ?? FIRST_WORD.exec(text))?.[1];
 }

@@ -7,7 +7,7 @@ import { serviceOf, type Account } from '../accounts/account.ts';
 import { balance, cents, currency, IDEMPOTENCY_WINDOW_MS, optionalField } from '../api/types.ts';
 import type { Clock } from '../base/clock.ts';
 import { isMissing } from '../base/diskError.ts';
-import { withoutMarker } from '../runs/marker.ts';
+import { userLabel } from '../runs/marker.ts';
 
 const text = v.pipe(v.string(), v.nonEmpty());
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -162,9 +162,8 @@ export type Draft = Pick<
 >;
 
 /** Returns the label as the user entered it, or the file name. */
-export function submissionName({ label, marker, dataset }: Pick<Draft, 'label' | 'marker' | 'dataset'>) {
-  const given = marker === undefined ? label : withoutMarker(label ?? '');
-  return given === undefined || given === '' ? dataset.filename : given;
+export function submissionName({ label, dataset }: Pick<Draft, 'label' | 'dataset'>): string {
+  return userLabel(label) ?? dataset.filename;
 }
 
 /** The limit for resends; the service knows an Idempotency-Key for 24 hours (spec: "Limits"). */

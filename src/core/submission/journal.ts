@@ -135,6 +135,12 @@ export class Journal implements Disposable {
     return this.#folder.receipts.toSorted((one, other) => other.settled.at.localMs - one.settled.at.localMs);
   }
 
+  /** Returns all readable records: the receipts, and the open intents. */
+  async records(): Promise<readonly Intent[]> {
+    const receipts = await this.receipts();
+    return [...receipts, ...this.intents];
+  }
+
   /**
    * Writes a new intent durably and takes ownership of it, in one window at a time. Returns an existing open
    * intent instead, if it was not refused and is for the same bytes, model, and service.

@@ -130,6 +130,12 @@ export function canDiscard({ state }: PendingSubmission): boolean {
   return IDLE_STATES.has(state);
 }
 
+/** The submission as it will be after a check that is running: what the user decides meanwhile waits for it. */
+export function afterCheck(submission: PendingSubmission): PendingSubmission {
+  const { intent, state } = submission;
+  return state === 'checking' ? { ...submission, state: restingState(intent) } : submission;
+}
+
 /** Whether it is or may become a charge without the user: uploading, validating, or no response. */
 export function mayBecomeCharge(state: SubmissionState): boolean {
   return !IDLE_STATES.has(state) || state === 'unknown';

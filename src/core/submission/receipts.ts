@@ -104,6 +104,29 @@ export function datasetStateOf(
   return file.changedAtMs > created.localMs ? 'written' : 'same';
 }
 
+/** Whether two submissions have the same dataset, by bytes or name. If it was gone, the user may have chosen any other. */
+export function isDatasetOf(
+  { dataset }: Pick<Intent, 'dataset'>,
+  { dataset: { filename, sha256 } }: Pick<Intent, 'dataset'>,
+): boolean {
+  return dataset.sha256 === sha256 || dataset.filename === filename;
+}
+
+/**
+ * Returns the submission that a refused one was continued as: of its account and dataset, and the last one that began before the
+ * refused one ended. Undefined if it was discarded.
+ */
+export function continuationOf(receipt: Receipt, records: readonly Intent[]): Intent | undefined {
+  const { accountId, id, refused, settled } = receipt;
+  if (refused === undefined) return undefined;
+  const isBetween = ({ created: { localMs } }: Intent) =>
+    localMs >= refused.at.localMs && localMs <= settled.at.localMs;
+  return records
+    .filter((one) => one.id !== id && one.accountId === accountId && isDatasetOf(one, receipt))
+    .filter(isBetween)
+    .toSorted((one, other) => other.created.localMs - one.created.localMs)[0];
+}
+
 /** An earlier submission to the same service that was or may have been charged. */
 export interface Prior {
   accountId: string;

@@ -4,10 +4,11 @@ import type { RunCreation, RunDetail, RunSummary } from '../api/types.ts';
 import { type Clock, instantOf } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { foldText } from '../base/plainText.ts';
-import { hasMarker } from '../runs/marker.ts';
+import { hasMarker, markerOf } from '../runs/marker.ts';
 import type { RequestQuota } from '../runs/pacing.ts';
 import type { RunStore } from '../runs/runStore.ts';
-import { isRunOf, type ChargedReceipt, type Intent, type Moment, type Observation } from './intent.ts';
+import { isCharged, isRunOf, isSettled, type Intent, type Moment, type Observation } from './intent.ts';
+import { ownerOf } from './ownRuns.ts';
 import { explainsBalance } from './receipts.ts';
 import {
   isBalanceDecisive,
@@ -40,12 +41,10 @@ const MAX_PAGES = 20;
 const MAX_DETAILS = 300;
 /** How many details are read concurrently. */
 const BATCH = 4;
-/** The shortest length to which a service is assumed to truncate labels. */
-const CUT_LABEL_LENGTH = 16;
 
 /** The result of searching for a run. */
 interface Found {
-  /** The run that holds the marker. */
+  /** The run whose label has the marker, and which no other record has. */
   match: RunDetail | undefined;
   /** More runs with the marker: the service created several for one Idempotency-Key. */
   further: RunDetail[];
@@ -68,8 +67,11 @@ export function momentOf(client: Pick<Client, 'clockSkewMs'>, clock: Clock): Mom
 
 /** What a check knows, and may send. */
 export interface FindOptions {
-  /** Of this service: their runs belong to other intents, unless they have the marker, and explain a lower balance. */
-  receipts: readonly ChargedReceipt[];
+  /**
+   * The open and settled ones of this service: their runs belong to other intents, and the charged ones' explain a lower
+   * balance. A run that a receipt has by its ID alone may have been recognized wrongly, so the marker decides first.
+   */
+  records: readonly Intent[];
   /** The details and labels that are known; gets those that are read. */
   runs: Pick<RunStore, 'acceptRead' | 'detail' | 'label'>;
   /** Given for an automatic check, whose first request it has allowed. */
@@ -87,10 +89,13 @@ export async function findRun(
   client: Client,
   intent: Intent,
   clock: Clock,
-  { receipts, runs, quota, signal }: FindOptions,
+  { records, runs, quota, signal }: FindOptions,
 ): Promise<Found> {
   const how = { isBackground: quota !== undefined, ...(signal !== undefined && { signal }) };
-  const isClaimed = (runId: string) => receipts.some((one) => one.id !== intent.id && isRunOf(one, runId));
+  const others = records.filter(({ id }) => id !== intent.id);
+  const known = [intent, ...others];
+  const receipts = others.filter(isSettled).filter(isCharged);
+  const isClaimed = (runId: string) => receipts.some((one) => isRunOf(one, runId));
   const started = localMoment(clock);
   const listed = await listSince(client, intent, how, quota);
   // The skew comes from a response of this check, so this is its start by the service's clock.
@@ -118,9 +123,13 @@ export async function findRun(
       if (detail.status === 'rejected') {
         rethrowUnauthorized(detail.reason);
         complete = false;
-      } else if (isMarked(intent, detail.value)) matches.push(detail.value);
-      else if (isCandidate(intent, batch[index], detail.value) && !isClaimed(detail.value.run_id))
-        candidates.push(detail.value);
+        continue;
+      }
+      const run = detail.value;
+      const owner = ownerOf(known, run.label);
+      if (owner === intent) matches.push(run);
+      else if (owner === undefined && isCandidate(intent, batch[index], run) && !isClaimed(run.run_id))
+        candidates.push(run);
     }
   }
   throwIfCancelled(signal);
@@ -130,8 +139,8 @@ export async function findRun(
     candidates: candidates.map(({ run_id }) => run_id),
     ...(client.keyId !== intent.keyId && { otherKey: true as const }),
   };
-  const [match, ...others] = matches.reverse();
-  const further = others.filter((run) => isFromThen(intent, run));
+  const [match, ...later] = matches.reverse();
+  const further = later.filter((run) => isFromThen(intent, run));
   const found = { match, further, candidates, allRead: complete, seen };
   if (quota !== undefined && (match !== undefined || !isBalanceDecisive(intent, seen))) return found;
   quota?.owe();
@@ -199,8 +208,9 @@ function isBefore(row: RunSummary, timeMs: number): boolean {
  */
 function isWorthReading(intent: Intent, row: RunSummary, runs: Pick<RunStore, 'label'>): boolean {
   const label = runs.label(row.run_id);
-  if (label !== undefined && label !== '' && !isMarked(intent, { label }) && !isLikeLabel(intent, label))
-    return false;
+  const isMarked = intent.marker !== undefined && hasMarker(label ?? '', intent.marker);
+  const isOurs = isMarked || isChangedLabel(intent, label ?? '') || isLikeLabel(intent, label ?? '');
+  if (label !== undefined && label !== '' && !isOurs) return false;
   return intent.marker !== undefined || (row.model_id === intent.model_id && !isAfterAll(intent, row));
 }
 
@@ -210,20 +220,21 @@ function isAfterAll(intent: Intent, row: RunSummary): boolean {
   return lastMs !== undefined && instantOf(row.created_at) > lastMs + PRICING_MS + MARGIN_MS;
 }
 
-/** Whether a run's label contains the marker of an intent. */
-export function isMarked({ marker }: Intent, { label = '' }: Pick<RunDetail, 'label'>): boolean {
-  return marker !== undefined && hasMarker(label, marker);
-}
-
-/** Whether a run could be the intent's. With a marker: no or a truncated label; otherwise: the same label. */
+/** Whether a run that no record has could be the intent's. With a marker: no or a changed label; otherwise: the same label. */
 function isCandidate(
   intent: Intent,
   row: RunSummary | undefined,
   { label = '', model_id }: RunDetail,
 ): boolean {
   if (row !== undefined && isAfterAll(intent, row)) return false;
-  if (intent.marker !== undefined && label === '') return true;
+  if (isChangedLabel(intent, label)) return true;
   return model_id === intent.model_id && isLikeLabel(intent, label);
+}
+
+/** Whether the service may have dropped the label of an intent with a marker, or changed what is around the marker. */
+function isChangedLabel({ marker }: Intent, label: string): boolean {
+  if (marker === undefined || label === '') return marker !== undefined;
+  return markerOf(label) === undefined && foldText(label).includes(marker);
 }
 
 /** Whether a label is the intent's, perhaps truncated by the service. */
@@ -232,5 +243,5 @@ function isLikeLabel(intent: Intent, label: string): boolean {
   const found = foldText(label);
   // Truncation may leave an ellipsis or half of a character at the end.
   const start = found.replace(/(?<![\s.\ufffd])[\s.\ufffd]+$/, '');
-  return found === sent || (start.length >= CUT_LABEL_LENGTH && sent.startsWith(start));
+  return found === sent || (start !== '' && sent.startsWith(start));
 }

@@ -4,7 +4,6 @@ import { unlessCancelled } from '../base/errors.ts';
 import type { RequestQuota } from '../runs/pacing.ts';
 import type { Session } from '../runs/session.ts';
 import {
-  isCharged,
   lacksEnd,
   mayBeCharged,
   type ChargedReceipt,
@@ -14,7 +13,8 @@ import {
 } from './intent.ts';
 import type { Journal, Owned } from './journal.ts';
 import { canCheck, type FoundRun, type PendingSubmissions } from './pendingSubmission.ts';
-import { creationOf, findRun, isMarked, type ReconcileResult } from './reconciler.ts';
+import { ownerOf } from './ownRuns.ts';
+import { creationOf, findRun, type ReconcileResult } from './reconciler.ts';
 import { isUncertain, uncertaintyOf, unfinishedUncertaintyOf, withObservation } from './reconcilePolicy.ts';
 import { isLostOwner, type Time } from './uploadAttempts.ts';
 
@@ -81,10 +81,13 @@ export class Settler {
   async settleMarked(session: Session): Promise<FoundRun[]> {
     const { account, runs } = session;
     const found: FoundRun[] = [];
+    const records = await this.#journal.records().catch(() => []);
     for (const submission of this.#pending.all) {
       const { id, accountId, intent } = submission;
       if (accountId !== account.id || !canCheck(submission)) continue;
-      const row = runs.rows?.find(({ run_id }) => isMarked(intent, { label: runs.label(run_id) ?? '' }));
+      const isOwn = (label: string | undefined) =>
+        ownerOf([intent], label) !== undefined && ownerOf(records, label)?.id === id;
+      const row = runs.rows?.find(({ run_id }) => isOwn(runs.label(run_id)));
       const run = row && (await this.adopt(session, id, row.run_id, 'found').catch(() => undefined));
       if (run !== undefined) found.push({ intent, run });
     }
@@ -180,10 +183,9 @@ export class Settler {
     const { clock } = this.#time;
     this.#pending.tried(intent.id, clock.nowMs());
     // Read before the balance: a charge whose receipt is written meanwhile stays a reason to doubt.
-    const all = await this.#journal.receipts();
-    const receipts = all.filter(isCharged).filter(({ origin }) => origin === intent.origin);
+    const records = (await this.#journal.records()).filter(({ origin }) => origin === intent.origin);
     const { match, further, candidates, allRead, seen } = await session.call((client) =>
-      findRun(client, intent, clock, { receipts, runs: session.runs, quota, signal }),
+      findRun(client, intent, clock, { records, runs: session.runs, quota, signal }),
     );
     if (match !== undefined) {
       const run = creationOf(match);

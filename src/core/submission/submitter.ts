@@ -3,9 +3,8 @@ import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
 import { lazy } from '../base/async.ts';
-import { markerOf } from '../runs/marker.ts';
 import type { Session } from '../runs/session.ts';
-import { isCharged, isRunOf, newIntent, type ChargedReceipt, type Draft } from './intent.ts';
+import { isCharged, isRunOf, isSettled, newIntent, type ChargedReceipt, type Draft } from './intent.ts';
 import type { Journal, KnownSubmissions } from './journal.ts';
 import {
   PendingSubmissions,
@@ -14,6 +13,7 @@ import {
   type Submission,
   type SubmissionResult,
 } from './pendingSubmission.ts';
+import { ownerOf } from './ownRuns.ts';
 import { isFromThen, isUncertain } from './reconcilePolicy.ts';
 import type { ReconcileResult } from './reconciler.ts';
 import type { Sender } from './sender.ts';
@@ -149,13 +149,12 @@ export class Submitter implements Disposable {
     const changed: ChargedReceipt[] = [];
     const rows = runs.rows?.filter(({ run_id }) => !this.#linked.has(run_id) && runs.label(run_id)) ?? [];
     if (rows.length === 0) return changed;
-    const receipts = await this.#journal.receipts().catch(() => undefined);
-    const own = receipts?.filter(({ accountId }) => accountId === account.id);
-    for (const row of own === undefined ? [] : rows) {
-      const marker = markerOf(runs.label(row.run_id) ?? '');
-      const receipt = own?.find((one) => marker !== undefined && one.marker === marker);
+    const records = await this.#journal.records().catch(() => undefined);
+    for (const row of records === undefined ? [] : rows) {
+      const receipt = ownerOf(records ?? [], runs.label(row.run_id));
       if (
-        receipt !== undefined &&
+        receipt?.accountId === account.id &&
+        isSettled(receipt) &&
         !isRunOf(receipt, row.run_id) &&
         isFromThen(receipt, row, isCharged(receipt))
       )

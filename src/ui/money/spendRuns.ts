@@ -72,7 +72,8 @@ function isCurrencyUnknown({ priceCents, currency }: ChargedRun): boolean {
 }
 
 function rowOf(run: ChargedRun, session: Session | undefined): SpendRow {
-  const { runId, createdAtMs, priceCents, currency, isCurrencyAssumed, label, modelId, plan, receipt } = run;
+  const { runId, createdAtMs, priceCents, currency, isCurrencyAssumed, label, modelId, plan } = run;
+  const { isElsewhere, receipt } = run;
   const unknown = TERMS.unknown;
   const afterCents = receipt?.settled.run.balance_after_cents;
   const mark = isCurrencyAssumed ? '*' : isCurrencyUnknown(run) ? '**' : '';
@@ -83,7 +84,7 @@ function rowOf(run: ChargedRun, session: Session | undefined): SpendRow {
     label: label === undefined ? '–' : serviceText(label),
     status: statusText(run) ?? unknown,
     model: modelName(modelId, session),
-    dataset: receipt === undefined ? l10n.t('submitted elsewhere') : datasetText(receipt.dataset),
+    dataset: receipt ? datasetText(receipt.dataset) : isElsewhere ? l10n.t('submitted elsewhere') : unknown,
     queue: receipt === undefined ? unknown : receipt.priority_processing ? TERMS.priority : TERMS.standard,
     plan: plan === undefined ? unknown : serviceText(plan),
     balance: afterCents === undefined ? unknown : formatMoney(afterCents, currency),

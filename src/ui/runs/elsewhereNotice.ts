@@ -5,9 +5,10 @@ import { shared } from '../../core/base/async.ts';
 import { instantOf } from '../../core/base/clock.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { isAnswer } from '../../core/runs/detailStore.ts';
-import { hasMarker, isMarkedLabel } from '../../core/runs/marker.ts';
+import { markerOf } from '../../core/runs/marker.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Intent } from '../../core/submission/intent.ts';
+import { mayBeRunOf } from '../../core/submission/ownRuns.ts';
 import type { Services } from '../../services.ts';
 import { formatCount } from '../shared/format.ts';
 import { VIEWS } from '../shared/ids.ts';
@@ -61,7 +62,7 @@ export class ElsewhereNotice implements Disposable {
     const sinceMs = serviceNowMs(this.#session) - RECENT_MS;
     const recent = runs.rows.filter(({ created_at }) => instantOf(created_at) >= sinceMs);
     for (const run of recent) if (!(await this.#knowsLabel(run))) return;
-    const marked = recent.filter(({ run_id }) => isMarkedLabel(runs.label(run_id) ?? ''));
+    const marked = recent.filter(({ run_id }) => markerOf(runs.label(run_id) ?? '') !== undefined);
     // The window that the user looks at says it.
     if (marked.length > 0 && !vscode.window.state.focused) return;
     // Something may have been submitted here while labels were read.
@@ -109,11 +110,10 @@ export class ElsewhereNotice implements Disposable {
 
   /** Whether one of these submissions made a run; the user may have signed in to its account twice. */
   #isOneOf(submissions: readonly Intent[], { run_id: id }: RunSummary): boolean {
-    const label = this.#session.runs.label(id) ?? '';
     return submissions.some(
-      ({ marker, settled }) =>
-        (marker !== undefined && hasMarker(label, marker)) ||
-        (settled?.kind === 'charged' && settled.run.run_id === id),
+      (one) =>
+        mayBeRunOf(one, id, this.#session.runs) ||
+        (one.settled?.kind === 'charged' && one.settled.run.run_id === id),
     );
   }
 }

@@ -5,6 +5,7 @@ import { estimateBefore, rangeAccuracy } from '../../core/money/estimate.ts';
 import type { KnownDetail } from '../../core/runs/detailStore.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../../core/submission/intent.ts';
+import { mayBeRunOf } from '../../core/submission/ownRuns.ts';
 import type { Services } from '../../services.ts';
 import { AccountPage, type AccountPageParts } from '../shared/accountPage.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
@@ -28,7 +29,7 @@ const READ_AGAIN_MS = 10 * 60_000;
 /** A limit for IDs from a page's stored state, which may contain anything; real IDs are shorter. */
 const MAX_ID_LENGTH = 400;
 
-export type RunPageParts = AccountPageParts & Pick<Services, 'downloads'>;
+export type RunPageParts = AccountPageParts & Pick<Services, 'downloads' | 'submitter'>;
 
 /** Creates the owner of the open run pages: one that is reused for each run, and those with their own tab. */
 export function runPanels(parts: RunPageParts): WebviewPanels<RunPageMemory, RunPage> {
@@ -195,7 +196,7 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
   #view(): RunPageView {
     const { accountId, session } = this;
     const { runId } = this.#memory;
-    const { context, sessions, downloads } = this.#parts;
+    const { context, sessions, downloads, submitter } = this.#parts;
     // Show the previous details while they are reread, but not those of a rejected API key or of a run that is gone.
     if (session === undefined || session.isLocked || session.runs.get(runId) === undefined)
       this.#detail = undefined;
@@ -208,6 +209,9 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
       isReading: session !== undefined && session === this.#reading,
       receipt: this.#receipt,
       receiptLoading: this.receiptsLoading,
+      mayBeOpen: submitter.pending.some(
+        (one) => one.accountId === accountId && session && mayBeRunOf(one.intent, runId, session.runs),
+      ),
       estimate: this.#estimate,
       downloads: downloads.active.filter((one) => one.accountId === accountId && one.runId === runId),
       records: downloads.records(accountId).filter((one) => one.runId === runId),

@@ -28,6 +28,8 @@ export interface RunPageView extends RunPageMemory {
   isReading: boolean;
   receipt: ChargedReceipt | undefined;
   receiptLoading: Loading;
+  /** Whether it may be the run of an open submission. */
+  mayBeOpen?: boolean | undefined;
   /** The estimate before the charge, and how accurate ranges have been. */
   estimate?: { before: Estimate; accuracy: ReturnType<typeof rangeAccuracy> } | undefined;
   /** Of this run only. */

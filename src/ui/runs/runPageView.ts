@@ -273,7 +273,7 @@ function runSection(view: KnownRun): RunPageSection {
     fact('link', linkName, link, copy(linkName, link)),
     receipt && fact('idempotency', 'Idempotency-Key', receipt.id, copy('Idempotency-Key', receipt.id)),
   );
-  const isElsewhere = receipt === undefined && receiptLoading === 'loaded';
+  const isElsewhere = receipt === undefined && receiptLoading === 'loaded' && view.mayBeOpen !== true;
   const note = isElsewhere ? l10n.t('Submitted elsewhere.') : undefined;
   return facts('run', l10n.t('Run'), list, note);
 }
@@ -282,8 +282,7 @@ function labelText({ session, runId, details }: KnownRun): string {
   const label = session.runs.label(runId);
   // Only the details have labels.
   if (label === undefined && details !== 'loaded') return missingText(details);
-  if (label === undefined || label === '') return TERMS.none;
-  return serviceText(label);
+  return serviceText(userLabel(label) ?? TERMS.none);
 }
 
 /** The dataset and the consents, which only the submitting machine stores. */

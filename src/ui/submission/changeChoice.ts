@@ -2,6 +2,7 @@ import { InputBoxValidationSeverity, l10n } from 'vscode';
 import { MAX_LABEL_LENGTH, type Model } from '../../core/api/types.ts';
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import type { QueueTime } from '../../core/money/spending.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
 import { compact, formatCount, formatDuration } from '../shared/format.ts';
 import { ask, mapAnswer, pick, separator, type Answer, type Choice, type Place } from '../shared/steps.ts';
 import { TERMS } from '../shared/terms.ts';
@@ -65,7 +66,7 @@ async function askForLabel(
             severity: InputBoxValidationSeverity.Warning,
           },
   });
-  return mapAnswer(answer, (text) => cutAtWholeCharacters(text.trim(), maxLength));
+  return mapAnswer(answer, (text) => withoutMarker(cutAtWholeCharacters(text.trim(), maxLength)));
 }
 
 function askForQueue(

@@ -28,15 +28,18 @@ const READ_WAIT_MS = 5_000;
 const SEEN_MS = 3_000;
 
 /**
- * @param isFound whether a check found the run, which reveals less about the charge than the response would
- * @returns the receipt, as reported
+ * How the user learns of a charge: from its response, from a check, which reveals less about it, or `continued`: when they act on
+ * a submission that has been charged since.
  */
+export type LearnedBy = 'answered' | 'found' | 'continued';
+
+/** @returns the receipt, as reported */
 export async function reportCharged(
   run: RunCreation,
   draft: Draft,
   session: Session,
   journal: Pick<Journal, 'receipts'>,
-  isFound: boolean,
+  how: LearnedBy,
 ): Promise<ChargedReceipt | undefined> {
   const { account, balance, runs } = session;
   const read = <T>(what: Promise<T>) =>
@@ -63,7 +66,7 @@ export async function reportCharged(
   const text = chargedSentence(charged, submissionName(draft), account, {
     balance: current,
     before,
-    isFound,
+    how,
     attempt: receipt?.settled.how === 'answered' ? receipt.attempts.length : 1,
     once: isOnce ? receipt : undefined,
   });
@@ -98,7 +101,7 @@ export function foundRunReporter(journal: Pick<Journal, 'receipts' | 'removeNoti
     const key = runs.map(({ run_id }) => run_id).join(' ');
     if (reported.has(key)) return;
     reported.add(key);
-    await removeOnceSeen(journal, await reportCharged(run, draft, session, journal, true));
+    await removeOnceSeen(journal, await reportCharged(run, draft, session, journal, 'found'));
   };
 }
 
@@ -108,7 +111,7 @@ interface ChargeFacts {
   balance: Balance | undefined;
   /** The estimate before the charge. */
   before: Estimate | undefined;
-  isFound: boolean;
+  how: LearnedBy;
   /** The attempt that was answered, from 1. */
   attempt: number;
   /** Its receipt, if the runs prove that it was charged once. */
@@ -119,23 +122,30 @@ function chargedSentence(
   { balance_after_cents, currency, price_cents }: RunCreation,
   name: string,
   account: Account,
-  { attempt, balance, before, isFound, once }: ChargeFacts,
+  { attempt, balance, before, how, once }: ChargeFacts,
 ): string {
+  const isFound = how === 'found';
   const known = currency ?? balance?.currency;
   const left =
     balance_after_cents === undefined
       ? (balance ?? {})
       : { balance_cents: balance_after_cents, currency: known };
   const label = sanitizeServiceText(name);
+  const unpriced = price_cents === undefined && l10n.t('Charged; its price isn’t known yet');
+  if (how === 'continued' && unpriced)
+    return inSandbox(
+      l10n.t('{0} was continued meanwhile. {1}.', label, unpriced),
+      account.kind === 'sandbox',
+    );
   if (account.kind === 'sandbox') {
-    const isKnown = price_cents !== undefined;
-    const amount = formatMoney(price_cents, known);
-    const survived = once && survivedText(once, isKnown ? amount : l10n.t('an unknown amount'), true);
-    if (survived !== undefined)
+    const price = formatMoney(price_cents, known);
+    const survived = unpriced || (once && survivedText(once, price, true));
+    if (how === 'continued')
+      return l10n.t('Sandbox: {0} was continued meanwhile: {1} of sandbox money.', label, price);
+    if (survived)
       return isFound
         ? l10n.t('Sandbox: {0} was submitted after all. {1}.', label, survived)
         : l10n.t('Sandbox: submitted {0}. {1}.', label, survived);
-    const price = isKnown ? amount : l10n.t('An unknown amount');
     if (isFound) return l10n.t('Sandbox: {0} was submitted after all. {1} of sandbox money.', label, price);
     const money = [price, formatMoney(left.balance_cents)];
     return attempt > 1
@@ -149,13 +159,12 @@ function chargedSentence(
   }
   const unexpected = price_cents !== undefined && before && unexpectedPrice(before, price_cents, known);
   const price =
-    price_cents === undefined
-      ? l10n.t('an unknown amount')
-      : currency === undefined
-        ? formatPrice(price_cents, balance?.currency)
-        : formatMoney(price_cents, currency);
+    price_cents !== undefined && currency === undefined
+      ? formatPrice(price_cents, balance?.currency)
+      : formatMoney(price_cents, currency);
+  if (how === 'continued') return l10n.t('{0} was continued meanwhile: charged {1}.', label, price);
   const values = [label, sanitizeServiceText(account.name)];
-  const survived = once && !unexpected && survivedText(once, price, false);
+  const survived = unpriced || (once && !unexpected && survivedText(once, price, false));
   if (survived)
     return isFound
       ? l10n.t('{0} was submitted to {1} after all. {2}.', ...values, survived)

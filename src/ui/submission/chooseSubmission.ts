@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
 import { submissionName } from '../../core/submission/intent.ts';
-import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import { afterCheck, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
@@ -10,12 +10,13 @@ import { pick } from '../shared/steps.ts';
 import { reportEnd } from './submissionResult.ts';
 import { damagedDescription, damagedName, submissionDescription } from './submissionState.ts';
 
-/** Returns an open submission; undefined if it is resolved. */
+/** Returns an open submission, as it will be after a check that is running; undefined if it is resolved. */
 export function findSubmission(
   { pending }: Services['submitter'],
   id: string | undefined,
 ): PendingSubmission | undefined {
-  return pending.find((one) => one.id === id);
+  const found = pending.find((one) => one.id === id);
+  return found && afterCheck(found);
 }
 
 /** Returns the ID of the submission that a command was called with, as a row or as an ID. */

@@ -22,6 +22,7 @@ import type { CommandResult } from '../shared/commands.ts';
 import { showWarning, withLateProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import type { ReportFoundRun } from './chargeReport.ts';
+import { findSubmission } from './chooseSubmission.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
 import { placeOf } from './datasetPlace.ts';
 import { readFacts } from './readFacts.ts';
@@ -99,7 +100,7 @@ export async function continueSubmission(
   id: string,
 ): Promise<CommandResult | undefined> {
   const { ensureActiveAccount, sessions, submitter } = parts;
-  const find = () => submitter.pending.find((one) => one.id === id);
+  const find = () => findSubmission(submitter, id);
   const asked = find();
   if (asked !== undefined && !(await ensureActiveAccount(asked.accountId)))
     return { outcome: 'cancelled', id };
@@ -126,7 +127,7 @@ export async function continueSubmission(
     if (resent === undefined || !canContinue(resent, Date.now(), session.keyId)) return undefined;
     const { account } = session;
     // Count the cost of the resent submission only once.
-    const others = submitter.pending.filter((one) => one !== resent);
+    const others = submitter.pending.filter((one) => one.id !== id);
     return {
       account,
       dataset: { ...dataset, place },

@@ -61,7 +61,7 @@ export function initialChoices(
       : modelOf(preset.modelId, models);
   return {
     model,
-    label: cutAtWholeCharacters(preset.label ?? path.parse(filename).name, MAX_LABEL_LENGTH),
+    label: withoutMarker(cutAtWholeCharacters(preset.label ?? path.parse(filename).name, MAX_LABEL_LENGTH)),
     priority: preset.priority ?? false,
   };
 }

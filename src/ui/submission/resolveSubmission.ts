@@ -4,6 +4,7 @@ import { onDisk } from '../../core/base/diskError.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { lacksEnd, mayBeCharged, submissionName } from '../../core/submission/intent.ts';
 import {
+  afterCheck,
   canCheck,
   canDiscard,
   isCancellable,
@@ -58,9 +59,10 @@ export async function resolveSubmission(
     await ensureActiveAccount(accountId);
     return { outcome: 'unavailable', id };
   }
-  const begun = begin === 'continue' && canDiscard(chosen) ? await continueSubmission(parts, id) : undefined;
+  const asked = afterCheck(chosen);
+  const begun = begin === 'continue' && canDiscard(asked) ? await continueSubmission(parts, id) : undefined;
   if (begun !== undefined) return begun;
-  let checked = await check(parts, session, chosen);
+  let checked = await check(parts, session, asked);
   for (;;) {
     if (checked.finding?.verdict === 'charged') return reportRun(parts, session, intent, checked.finding.run);
     const submission = findSubmission(submitter, id);
@@ -81,8 +83,9 @@ export async function resolveSubmission(
 
 /** Checks a submission that may have been charged. */
 async function check(parts: ResolveParts, session: Session, submission: PendingSubmission): Promise<Checked> {
-  const isCheckable = canCheck(submission) || submission.state === 'checking';
-  return isCheckable ? checkSubmission(parts, session, submission) : {};
+  // Another window may have been checking it when its state was read.
+  const mayBeFree = submission.state === 'elsewhere' && mayBeCharged(submission.intent);
+  return canCheck(submission) || mayBeFree ? checkSubmission(parts, session, submission) : {};
 }
 
 /** Shows the dialog. @returns what the user decided; undefined if the dialog was closed */

@@ -4,6 +4,7 @@ import { CancelledError } from '../../core/base/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
 import {
   isCharged,
+  isSettled,
   lacksEnd,
   submissionName,
   type Draft,
@@ -16,6 +17,7 @@ import {
   type Submission,
   type SubmissionResult,
 } from '../../core/submission/pendingSubmission.ts';
+import { continuationOf } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { inSandbox } from '../shared/format.ts';
@@ -81,8 +83,8 @@ export async function reportResult(
   switch (result.kind) {
     case 'charged':
       try {
-        const isFound = result.found === true;
-        void removeOnceSeen(journal, await reportCharged(result.run, draft, session, journal, isFound));
+        const how = result.found === true ? 'found' : 'answered';
+        void removeOnceSeen(journal, await reportCharged(result.run, draft, session, journal, how));
       } catch (error) {
         // No failure of the submission. The charge keeps its notice, so the next window reports it.
         log.error('charge-not-reported', error);
@@ -139,17 +141,30 @@ export async function reportEnd(
 ): Promise<CommandResult> {
   // Another window's work is known once its lease was probed.
   await submitter.probe();
-  const receipt = (await journal.receipts().catch(() => [])).find((one) => one.id === id);
+  const receipts = await journal.receipts().catch(() => []);
+  const last = latestOf(id, [...receipts, ...submitter.pending.map(({ intent }) => intent)]);
+  const receipt = receipts.find((one) => one.id === last);
   const session = receipt && sessions.find(receipt.accountId);
-  const open = submitter.pending.find((one) => one.id === id);
-  const end = endOf(id, receipt, open);
+  const open = submitter.pending.find((one) => one.id === last);
+  const end = endOf(last, receipt, open);
   if (receipt === undefined || !isCharged(receipt) || session === undefined) {
     void showInformation(endSentence(receipt, open, Date.now()));
     return end;
   }
   const { run, how } = receipt.settled;
-  void removeOnceSeen(journal, await reportCharged(run, receipt, session, journal, how !== 'answered'));
+  // Perhaps by a button of a notification that said before that it was not charged.
+  const known = last !== id || how === 'answered' ? 'continued' : 'found';
+  void removeOnceSeen(journal, await reportCharged(run, receipt, session, journal, known));
   return end;
+}
+
+/** Returns the ID of the submission that a refused one was continued as, again and again; else its own. */
+function latestOf(id: string, records: readonly Intent[]): string {
+  const record = records.find((one) => one.id === id);
+  const next = record && isSettled(record) && continuationOf(record, records);
+  // Each is followed once: times of a clock that was set back may lead in a circle.
+  const others = records.filter((one) => one !== record);
+  return next ? latestOf(next.id, others) : id;
 }
 
 /** What is known of a submission's charge. `not-charged` only if its record proves it. */

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { l10n } from 'vscode';
+import { userLabel } from '../../core/runs/marker.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { mayBeCharged, submissionName } from '../../core/submission/intent.ts';
 import type { Journal } from '../../core/submission/journal.ts';
@@ -158,7 +159,8 @@ function submissionTooltip(
   accountName?: string,
 ): string {
   const { intent, state } = submission;
-  const { created, dataset, label } = intent;
+  const { created, dataset } = intent;
+  const label = userLabel(intent.label);
   return compact(
     dataset.filename,
     // Only this machine's record says so.

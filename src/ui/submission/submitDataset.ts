@@ -6,7 +6,7 @@ import type { Session } from '../../core/runs/session.ts';
 import type { Draft } from '../../core/submission/intent.ts';
 import type { KnownSubmissions } from '../../core/submission/journal.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import { receiptOf } from '../../core/submission/receipts.ts';
+import { isDatasetOf, receiptOf } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
 import { openDataset } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
@@ -119,11 +119,6 @@ async function send(
   if (replaced !== undefined && isDatasetOf(replaced.intent, draft))
     await submitter.discard(replaced.id, 'not-charged').catch(() => false);
   return reportResult(result, id, draft, session, services);
-}
-
-/** Whether two drafts have the same dataset, by bytes or name. If it was gone, the user may have chosen any other. */
-function isDatasetOf({ dataset }: Draft, { dataset: { filename, sha256 } }: Draft): boolean {
-  return dataset.sha256 === sha256 || dataset.filename === filename;
 }
 
 /** Only accepts a refused submission of the same account, since any extension can pass any ID. */

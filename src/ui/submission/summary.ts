@@ -4,6 +4,7 @@ import type { Balance } from '../../core/api/types.ts';
 import { verdictOf, type Report } from '../../core/datasets/report.ts';
 import type { BalanceNote } from '../../core/money/accountMoney.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
 import { isRepeat, type Prior } from '../../core/submission/receipts.ts';
 import {
   priorName,
@@ -60,7 +61,7 @@ export async function showSummary(
   active: SummaryTarget,
 ): Promise<SummaryTarget | undefined> {
   const context = review.context();
-  const sent = { ...choices, label: sentLabel(context, choices.label) };
+  const sent = { ...choices, label: withoutMarker(sentLabel(context, choices.label)) };
   let sha256: string | undefined;
   const items = () => summaryRows(review.context(), sent, sha256);
   const answer = await pick<SummaryTarget | undefined>(boxOf(context), {

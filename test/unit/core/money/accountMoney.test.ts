@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import type { AccountBudget } from '../../../../src/core/accounts/account.ts';
 import type { Balance } from '../../../../src/core/api/types.ts';
 import { accountMoneyOf, type MoneyFacts } from '../../../../src/core/money/accountMoney.ts';
@@ -123,6 +124,33 @@ describe('money of an account', () => {
     const underWay = (label?: string) =>
       money({ runs: known(label), pending: [unknown] }).spending?.pendingCents;
     assert.deepEqual([underWay('Maths FT-7K3M9QPX'), underWay('Maths'), underWay()], [0, 400, 400]);
+  });
+
+  it('counts a possible run of an open submission once, as charged, and not as submitted elsewhere', () => {
+    const row = (run_id: string) => ({ run_id, status: 'x', model_id: 'm', artifacts_available: false });
+    const runs = {
+      rows: [row('possible'), row('other')],
+      detail: (run_id: string) => ({ ...row(run_id), price_cents: 400, assumedCurrency: 'USD' }),
+      label: () => undefined,
+      isCompleteSince: () => true,
+    };
+    const lastCheck = { at: { localMs: 1 }, complete: true, candidates: ['possible'] };
+    const [open, second] = [1, 2].map(() =>
+      pendingOf('unknown', intentOf({ id: randomUUID(), accountId: 'work', lastCheck })),
+    ) as [PendingSubmission, PendingSubmission];
+    const counted = (pending: PendingSubmission[], receipts: ChargedReceipt[] = []) => {
+      const { charged, spending } = money({ runs, pending, receipts });
+      const elsewhere = charged.filter(({ isElsewhere }) => isElsewhere).map(({ runId }) => runId);
+      return [spending?.spentCents, spending?.pendingCents, elsewhere];
+    };
+    assert.deepEqual(counted([]), [800, 0, ['possible', 'other']]);
+    assert.deepEqual(counted([open]), [800, 0, ['other']]);
+    assert.deepEqual(counted([open, second]), [800, 400, ['other']], 'it can be of one only');
+    const found = chargedReceipt({ accountId: 'work', atMs: NOW_MS, run: { run_id: 'possible' } });
+    assert.deepEqual(counted([open], [found]), [900, 500, ['other']], 'another submission’s by now');
+    const furtherRuns = [{ run_id: 'other', price_cents: 400, currency: 'USD' }];
+    const twice = { ...found, settled: { ...found.settled, furtherRuns } };
+    assert.deepEqual(counted([], [twice])[2], [], 'a further run');
   });
 
   describe('against a budget', () => {

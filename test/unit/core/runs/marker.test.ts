@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { hasMarker, newMarker, withMarker, withoutMarker } from '../../../../src/core/runs/marker.ts';
+import {
+  hasMarker,
+  markerOf,
+  newMarker,
+  withMarker,
+  withoutMarker,
+} from '../../../../src/core/runs/marker.ts';
+import { Random } from '../../../helpers/random.ts';
 
 const MARKER = 'ft-7k3m9qpx';
 /** UTF-16 units left for the label, without the space before the marker. */
@@ -59,22 +66,27 @@ describe('withMarker', () => {
 });
 
 describe('withoutMarker', () => {
-  it('removes only the marker at the start or at the end', () => {
+  it('removes each word that is a marker, however it is written, with the blanks before it', () => {
     for (const [label, text] of [
       [`${MARKER} Läbel`, 'Läbel'],
-      [`${MARKER} Läbel ft-00000abc`, 'Läbel ft-00000abc'],
+      [`${MARKER} Läbel ft-00000abc`, 'Läbel'],
       [`Läbel ${MARKER}`, 'Läbel'],
       [`Läbel ft-00000001 ${MARKER}`, 'Läbel ft-00000001'],
+      [`a ${MARKER}  b\tft-00000abc\u00a0c`, 'a  b\u00a0c'],
       [MARKER, ''],
-      [`a  ${MARKER}`, 'a '],
+      [` ${MARKER}\n`, ''],
+      [`a  ${MARKER}`, 'a'],
+      ['Läbel FT-7K3M9QPX', 'Läbel'],
+      ['ｆｔ-７k3m9qpx Läbel', 'Läbel'],
     ] as const)
       assert.equal(withoutMarker(label), text);
   });
 
   it('leaves other text unchanged', () => {
     for (const text of [
-      ...['', 'Läbel', ` ${MARKER} Läbel`, `${MARKER}-Läbel`, `Läbel ${MARKER} `, `Läbel ${MARKER}\n`],
-      ...['Läbel ft-7k3m9qp', 'Läbel ft-7k3m9qpxx', 'Läbel FT-7K3M9QPX', 'Läbel ft_7k3m9qpx'],
+      ...['', 'Läbel', ' a  b\t', `${MARKER}-Läbel`, `(${MARKER}) Läbel`],
+      ...['draft-research', 'shift-testdata', ' drift-8b  left-testdata '],
+      ...['Läbel ft-7k3m9qp', 'Läbel ft-7k3m9qpxx', 'Läbel ft_7k3m9qpx'],
       // The alphabet has no i, l, o, or u.
       ...['i', 'l', 'o', 'u'].map((letter) => `Läbel ft-7k3m9qp${letter}`),
       // Dates, and parts of words.
@@ -85,9 +97,58 @@ describe('withoutMarker', () => {
 });
 
 describe('hasMarker', () => {
-  it('finds the marker whatever the service did to its letters', () => {
-    for (const label of [MARKER, 'FT-7K3M9QPX LÄBEL', 'ｆｔ-７k3m9qpx', `läbel-${MARKER}-x`])
+  it('finds the marker whatever the service did to its letters and to the blanks around the label', () => {
+    for (const label of [MARKER, 'FT-7K3M9QPX LÄBEL', 'ｆｔ-７k3m9qpx', ` Läbel\u00a0${MARKER}\n`])
       assert.ok(hasMarker(label, MARKER), label);
     assert.ok(!hasMarker('Läbel ft-7k3m9qp', MARKER));
+  });
+
+  it('counts a marker only as the last word, else as the first', () => {
+    for (const label of [
+      ...[`Läbel ${MARKER} ft-00000abc`, `${MARKER} Läbel ft-00000abc`, `Läbel ${MARKER} x`],
+      ...[`läbel-${MARKER}`, `${MARKER}-läbel`, `ft-00000abc Läbel ${MARKER} x`],
+    ])
+      assert.ok(!hasMarker(label, MARKER), label);
+    assert.equal(markerOf(`${MARKER} Läbel ft-00000abc`), 'ft-00000abc');
+    assert.equal(markerOf(`${MARKER} Läbel ft-20261121`), MARKER);
+  });
+});
+
+describe('a label that was typed', () => {
+  it('is sent with one marker, ours, and as it was typed except for words that are markers', () => {
+    const random = new Random(36);
+    const others = [
+      'l01',
+      'draft-research',
+      'shift-testdata',
+      'ft-20261121',
+      'Läbel',
+      '訓練',
+      '😀',
+      'ft-',
+      '.',
+    ];
+    const written = [
+      (marker: string) => marker,
+      (marker: string) => marker.toUpperCase(),
+      (marker: string) => marker.replace('ft', 'ｆｔ'),
+    ];
+    for (let times = 0; times < 5_000; times++) {
+      const words = random.several(12, () =>
+        random.chance(0.4) ? random.of(written)(newMarker()) : random.of(others),
+      );
+      const blank = random.of([' ', ' ', '\u00a0', '\t', '  ']);
+      const sent = withMarker(words.join(blank), MARKER);
+      assert.equal(markerOf(sent), MARKER, sent);
+      assert.equal(withoutMarker(sent), words.filter((word) => others.includes(word)).join(blank), sent);
+      const plain = words.filter((word) => others.includes(word)).join(blank);
+      assert.equal(withoutMarker(plain), plain);
+    }
+  });
+
+  it('is sent with our marker alone even if its cut end reads like one', () => {
+    const start = 'a'.repeat(ROOM - MARKER.length - 1);
+    const sent = withMarker(`${start} ft-00000abcde`, MARKER);
+    assert.deepEqual([sent, markerOf(sent)], [`${MARKER} ${start}`, MARKER]);
   });
 });

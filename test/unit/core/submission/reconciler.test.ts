@@ -33,6 +33,8 @@ describe('findRun', () => {
   let quota: RequestQuota | undefined;
   /** By default, what is read is not remembered. */
   let known: FindOptions['runs'];
+  /** Other records of the service. */
+  let others: Intent[];
   /** Returns true if it answers the request itself. */
   let onGet: (path: string, response: http.ServerResponse) => boolean;
   /** When the submission was sent, by the service's clock. */
@@ -46,6 +48,7 @@ describe('findRun', () => {
     [runs, gets, pageSize, balance] = [[], [], 1000, { balance_cents: 400, currency: 'EUR' }];
     onGet = () => false;
     quota = undefined;
+    others = [];
     known = { detail: () => undefined, label: () => undefined, acceptRead: () => undefined };
     const server = await bench.serve((request, response) => {
       const url = new URL(request.url ?? '', 'http://service.test');
@@ -104,7 +107,7 @@ describe('findRun', () => {
   ): ReturnType<typeof findRun> =>
     session.call((client) =>
       findRun(client, intent, clock, {
-        receipts: claimed.map((run_id) => chargedReceipt({ run: { run_id } })),
+        records: [...others, ...claimed.map((run_id) => chargedReceipt({ run: { run_id } }))],
         runs: known,
         quota,
         signal,
@@ -211,9 +214,11 @@ describe('findRun', () => {
         of('unnamed, model too', undefined, 'another'),
         of('emptied', ''),
         of('cut', LONG.slice(0, 16)),
+        of('cut soon', LONG.slice(0, 3)),
         of('cut in the marker', `${LONG} ${MARKER.slice(0, 5)}`),
+        of('blanks replaced, model too', `${LONG}_${MARKER}`, 'another'),
+        of('marker of ours before that of an unknown submission', `${MARKER} x ft-00000abc`),
         of('cut, of another model', LONG.slice(0, 35), 'another'),
-        of('a beginning that nothing cuts', LONG.slice(0, 15)),
         { ...of('unnamed, days later'), ...created(3 * 24 * HOUR) },
         of('another label', 'another'),
         of('another marker', 'Läbel ft-00000abc'),
@@ -225,9 +230,31 @@ describe('findRun', () => {
         'unnamed, model too',
         'emptied',
         'cut',
+        'cut soon',
         'cut in the marker',
+        'blanks replaced, model too',
       ]);
       assert.deepEqual([found.match, found.seen.complete], [undefined, true]);
+    });
+
+    it('finds no run, and no further one, that another record has by its marker, whatever its label holds', async () => {
+      const marker = 'ft-00000abc';
+      const copied = `Läbel ${MARKER} ${marker}`;
+      // Of an earlier version, which left copied markers in labels.
+      const long = `${marker} ${LONG} ${MARKER}`;
+      for (const settled of [undefined, { kind: 'discarded', at: { localMs: 1 } }] as const)
+        for (const label of [copied, long]) {
+          others = [sampleIntent({ marker, label, ...(settled && { settled }) })];
+          runs = [{ run_id: 'theirs', label, ...created(0) }];
+          const alone = await findRunOf(marked());
+          assert.deepEqual([alone.match, idsOf(alone)], [undefined, []], label);
+          // One whose label the user typed without a marker can't claim it either.
+          const typed = await findRunOf(plain({ label }));
+          assert.deepEqual([typed.match, idsOf(typed)], [undefined, []], label);
+          runs.push({ run_id: 'ours', label: `Läbel ${MARKER}`, ...created(0) });
+          const both = await findRunOf(marked());
+          assert.deepEqual([both.match?.run_id, both.further], ['ours', []], label);
+        }
     });
   });
 

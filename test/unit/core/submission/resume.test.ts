@@ -303,6 +303,17 @@ describe('Submitter, after the first attempts', () => {
       assert.deepEqual(await stage.receipts(), ['charged']);
     });
 
+    it('is not one that was submitted under a label that holds its marker', async () => {
+      await stage.submit();
+      const other = 'ft-00000abc';
+      for (const label of [`Läbel ${MARKER} ${other}`, `${other} ${'Läbel '.repeat(9)}${MARKER}`]) {
+        const draft = await stage.bench.draft(10, `${label.length}.jsonl`, { marker: other, label });
+        assert.equal((await stage.submit(draft)).kind, 'charged');
+        assert.deepEqual(await loadRuns(), [], label);
+      }
+      assert.deepEqual(await stage.receipts(), ['charged', 'charged', 'charged']);
+    });
+
     it('is settled with all runs that a check finds', async () => {
       const id = await leaveUnknown(true);
       stage.charge(stage.posts[0]!);
@@ -802,6 +813,22 @@ describe('Submitter, after the first attempts', () => {
       assert.ok(receipt?.kind === 'charged');
       assert.deepEqual([receipt.how, receipt.run.run_id, receipt.run.price_cents], ['found', 'run-1', 100]);
     });
+  });
+
+  it('a run that was submitted under a label that holds the marker of an open submission is never its run', async () => {
+    const id = await leaveUnknown();
+    const { own, submitter } = stage;
+    const other = 'ft-00000abc';
+    for (const label of [`Läbel ${MARKER} ${other}`, `${other} ${'Läbel '.repeat(9)}${MARKER}`]) {
+      const draft = await stage.bench.draft(10, `${label.length}.jsonl`, { marker: other, label });
+      assert.equal((await stage.submit(draft)).kind, 'charged');
+      await own.runs.refresh();
+      for (const { run_id } of stage.runs) await own.runs.loadDetail(run_id);
+      assert.deepEqual([await submitter.settleMarked(own), await submitter.linkMarked(own)], [[], []]);
+      const found = await check(id);
+      assert.deepEqual(found?.verdict === 'cannot-tell' && found.candidates, [], label);
+    }
+    assert.deepEqual([stage.intent.id, await stage.receipts()], [id, ['charged', 'charged']]);
   });
 
   describe('adopt and discard', () => {

@@ -157,6 +157,16 @@ describe('SpendPage', () => {
     assert.deepEqual([named?.name, named?.value], ['Pending', '1 price unknown']);
   });
 
+  it('doesn’t say of a possible run of an open submission that it was submitted elsewhere', async () => {
+    rows = [row('a', 2), row('b', 1)];
+    const lastCheck = { at: { localMs: 1 }, complete: true, candidates: ['b'] };
+    pending.push(pendingOf('unknown', intentOf({ accountId: 'account-1', lastCheck })));
+    await session.runs.refresh();
+    await open();
+    assert.deepEqual(column(6), ['submitted elsewhere', 'unknown']);
+    assert.equal(fact('pending'), undefined);
+  });
+
   it('reports why runs could not be loaded, and stops loading when closed', async () => {
     more = () => [200, { data: [row('a', 3)], has_more: true, next_cursor: 'c' }];
     await session.runs.refresh();

@@ -9,6 +9,7 @@ import { Emitter } from '../../../../src/core/base/event.ts';
 import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
+import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { RunPageState } from '../../../../src/ui/runs/protocol.ts';
 import type { RunPageParts } from '../../../../src/ui/runs/runPage.ts';
 import { bodyOf, sendJson } from '../../../helpers/httpServer.ts';
@@ -16,7 +17,7 @@ import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf } from '../../../helpers/submissions.ts';
+import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
 const { RunPage: Patient, runPanels: createPanels } = await withVscode(
@@ -62,6 +63,7 @@ describe('RunPage', () => {
   let receipts: () => Promise<Receipt[]>;
   let active: ActiveDownload[];
   let records: DownloadRecord[];
+  let pending: PendingSubmission[];
   let checked: string[];
   let changed: {
     accounts: Emitter<void>;
@@ -78,6 +80,7 @@ describe('RunPage', () => {
     bench = await Bench.start();
     [paths, active, records, checked, rows, isRejected] = [[], [], [], [], [listed()], false];
     receipts = () => Promise.resolve([]);
+    pending = [];
     details = () => [200, { run: detail() }];
     held = Promise.resolve();
     date = () => new Date();
@@ -138,6 +141,7 @@ describe('RunPage', () => {
         check: (accountId: string) => Promise.resolve(void checked.push(accountId)),
         onDidChange: changed.downloads.event,
       },
+      submitter: { pending },
       log: { error: () => undefined, warn: () => undefined },
     } as unknown as RunPageParts;
   }
@@ -315,6 +319,10 @@ describe('RunPage', () => {
     receipts = () => Promise.resolve([{ ...charged('/other.jsonl'), accountId: 'other' }]);
     changed.receipts.fire();
     await shows('Submitted elsewhere');
+    const lastCheck = { at: { localMs: 1 }, complete: true, candidates: ['r'] };
+    pending.push(pendingOf('unknown', intentOf({ accountId: 'account-1', lastCheck })));
+    changed.receipts.fire();
+    await until(() => !texts().includes('Submitted elsewhere'));
     receipts = () => Promise.resolve([charged('/data/train.jsonl')]);
     changed.receipts.fire();
     await shows('/data/train.jsonl');

@@ -326,7 +326,7 @@ describe('commands for open submissions', () => {
         const said = await dialog(`${state}, fully uploaded`, pendingOf(state, unknown().intent, live));
         assert.match(said, /^You may have been charged[.:] /, state);
       }
-      assert.deepEqual(calls, Array(2).fill('check one in Work'));
+      assert.deepEqual(calls, Array(3).fill('check one in Work'));
       const { attempts } = unknown().intent;
       await dialog(
         'canceled after the upload',
@@ -446,19 +446,42 @@ describe('commands for open submissions', () => {
     });
 
     it('doesn’t discard a submission that changed while the dialog was open', async () => {
-      for (const state of ['elsewhere', 'checking'] as const) {
-        pending = [unknown()];
-        const rows = ['Discard'];
-        standIn.shown.pick = () => {
-          pending = [pendingOf(state, unknown().intent)];
-          return rows.shift();
-        };
-        press('Discard');
-        await resolve('one');
-      }
+      pending = [unknown()];
+      const rows = ['Discard'];
+      standIn.shown.pick = () => {
+        pending = [pendingOf('elsewhere', unknown().intent)];
+        return rows.shift();
+      };
+      press('Discard');
+      await resolve('one');
       assert.deepEqual(callsOf('discard'), []);
       // No warning appeared that could have denied a charge.
       assert.deepEqual(standIn.shown.details, []);
+    });
+
+    it('has its actions while an automatic check is running, which they wait for', async () => {
+      const checking = () => (pending = [pendingOf('checking', unknown().intent)]);
+      checking();
+      await resolve('one');
+      assert.deepEqual(actions(), ['Check Now', 'Resend…', 'Discard…']);
+      for (const row of ['Discard', 'Resend']) {
+        pending = [unknown()];
+        const rows = [row];
+        standIn.shown.pick = () => {
+          checking();
+          return rows.shift();
+        };
+        press('Discard', 'Submit and Pay');
+        await resolve('one');
+      }
+      assert.match(standIn.shown.details[0] ?? '', /^You may have been charged, and checks will stop\. /);
+      assert.deepEqual(
+        calls.filter((call) => /^(discard|resume)/.test(call)),
+        ['discard one as may-be-charged', 'resume one in Work'],
+      );
+      calls.length = standIn.shown.inputs.length = 0;
+      await resolve('one', 'continue');
+      assert.deepEqual([callsOf('resume').length, standIn.shown.inputs.length], [1, 0]);
     });
 
     it('says what became of a submission that another window resolved, whatever the user chose', async () => {
@@ -482,7 +505,11 @@ describe('commands for open submissions', () => {
         standIn.shown.sentences.length = 0;
         await resolve('one');
         if (chosen === undefined) await resolve('one');
-        assert.match(standIn.shown.sentences.at(-1) ?? '', /Charged 5\.00 USD/, chosen);
+        assert.match(
+          standIn.shown.sentences.at(-1) ?? '',
+          /was continued meanwhile: charged 5\.00 USD/,
+          chosen,
+        );
         whileActivating = () => undefined;
       }
     });

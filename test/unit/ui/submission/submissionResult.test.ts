@@ -292,6 +292,10 @@ describe('reportResult', () => {
       cases[name] = await shown({ kind: 'elsewhere' });
     };
     await ended('charged', found);
+    await ended('charged, after the user read that it was not', chargedAt(draft, 1).settled);
+    await ended('charged, its price unknown', {
+      ...{ kind: 'charged', at, how: 'answered', run: { run_id: 'run-1' } },
+    });
     await ended('not charged', { kind: 'not-charged', at });
     await ended('not charged, an attempt without an end', { kind: 'not-charged', at }, begun);
     await ended('discarded', { kind: 'discarded', at });
@@ -301,6 +305,35 @@ describe('reportResult', () => {
     await ended('still open after its upload');
     open = [pendingOf('elsewhere', intentOf({ id: 'id-1' }))];
     await ended('still open');
+    open = [];
+    // A refused one is continued as another submission, with another Idempotency-Key.
+    const refused = (id: string, endedMs: number) => ({
+      ...intentOf({ id, created: { localMs: endedMs - 10 } }),
+      refused: { at: { localMs: endedMs - 8 }, code: 'insufficient_balance' },
+      settled: { kind: 'not-charged', at: { localMs: endedMs } } as const,
+    });
+    const [first, second] = [refused('id-1', 20), refused('id-2', 25)];
+    const third = intentOf({ id: 'id-3', label: 'My run ft-7k3m9qpx', created: { localMs: 24 } });
+    const other = {
+      ...third,
+      id: 'id-4',
+      dataset: { ...third.dataset, filename: 'x', sha256: '1'.repeat(64) },
+    };
+    const continued = async (name: string, receiptsNow: Receipt[], session = sessionOf()) => {
+      receipts = () => Promise.resolve(receiptsNow);
+      cases[`continued, ${name}`] = await shown({ kind: 'elsewhere' }, undefined, session);
+    };
+    const charged = chargedAt(third, 30);
+    await continued('charged', [charged, second, first]);
+    await continued('charged, in the sandbox', [charged, second, first], sandbox());
+    const unpriced = { ...charged.settled, run: { run_id: 'run-1' } } as Receipt['settled'];
+    await continued('charged, its price unknown', [{ ...charged, settled: unpriced }, second, first]);
+    open = [pendingOf('unknown', third)];
+    await continued('may be charged', [second, first]);
+    open = [];
+    const later = chargedAt({ ...third, created: { localMs: 31 } }, 40);
+    await continued('not: discarded before the same was submitted', [later, first]);
+    await continued('not: another dataset', [chargedAt(other, 30), second, first]);
     const old = { ...draft, id: 'old', ...begun, settled: { kind: 'not-charged', at } as const };
     receipts = () => Promise.resolve([old, { ...chargedAt(draft, 1), id: 'gone' }]);
     for (const [name, error, kept] of [
@@ -314,8 +347,8 @@ describe('reportResult', () => {
       cases[`maybe an old copy, ${name}`] = text;
     }
     const unanswered = { kind: 'unknown', error: BROKEN } as const;
-    const other = await shown(unanswered, undefined, sessionOf(), true, 'gone');
-    golden('submission-ends', { ...cases, 'unanswered, but another window found its run': other });
+    const foundByOther = await shown(unanswered, undefined, sessionOf(), true, 'gone');
+    golden('submission-ends', { ...cases, 'unanswered, but another window got the answer': foundByOther });
   });
 
   it('shows the run in its own account', async () => {

@@ -130,6 +130,20 @@ describe('reviewSubmission', () => {
     assert.equal(rowsOf(standIn.shown.inputs.at(-2)).get('Label')?.length, 255);
   });
 
+  it('shows and sends no marker of another submission that was typed or pasted', async () => {
+    for (const [typed, label] of [
+      ['l01 ft-y0a3a2cs', 'l01'],
+      ['FT-Y0A3A2CS\tl01', 'l01'],
+      ['draft-research x', 'draft-research x'],
+    ] as const)
+      for (const ours of [marker, undefined]) {
+        const answers = ['Label', typed, ...ACCEPTING];
+        const { label: sent } = await confirmed(answers, { marker: ours });
+        assert.equal(sent, ours === undefined ? label : `${label} ${ours}`);
+        assert.equal(rowsOf(standIn.shown.inputs.at(-2)).get('Label'), label);
+      }
+  });
+
   it('records the time of each consent and the links that could be opened', async () => {
     let nowMs = 0;
     const answers = [...ACCEPTING];

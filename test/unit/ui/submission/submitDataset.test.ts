@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { statSync, writeFileSync } from 'node:fs';
+import { renameSync, statSync, writeFileSync } from 'node:fs';
 import { mkdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
@@ -146,6 +146,16 @@ describe('submitDataset', () => {
     await submit();
     await submit();
     assert.notEqual(drafts[2]?.marker, drafts[3]?.marker);
+  });
+
+  it('takes the marker of another submission out of a preset and of a file name', async () => {
+    await submit({ modelId: 'm', label: 'l01 ft-y0a3a2cs of May' });
+    renameSync(file, (file = path.join(path.dirname(file), 'ft-y0a3a2cs l02.jsonl')));
+    await submit({ modelId: 'm' });
+    assert.deepEqual(
+      drafts.map(({ label, marker }) => label?.replace(` ${marker}`, '')),
+      ['l01 of May', 'l02'],
+    );
   });
 
   it('starts with a preset’s choices, or else the last used model and the standard queue', async () => {
