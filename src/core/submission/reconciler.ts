@@ -89,7 +89,8 @@ export async function findRun(
   clock: Clock,
   { receipts, runs, quota, signal }: FindOptions,
 ): Promise<Found> {
-  const how = { isBackground: quota !== undefined, ...(signal !== undefined && { signal }) };
+  const isBackground = quota !== undefined;
+  const how = { isBackground, isUrgent: !isBackground, ...(signal !== undefined && { signal }) };
   const isClaimed = (runId: string) => receipts.some((one) => one.id !== intent.id && isRunOf(one, runId));
   const started = localMoment(clock);
   const listed = await listSince(client, intent, how, quota);
