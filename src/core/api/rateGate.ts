@@ -20,7 +20,7 @@ interface Wait {
 /** What the service asked for in answer to reads, and in answer to submissions. */
 export type Waits = Record<'reads' | 'submissions', Wait>;
 
-const NO_WAIT: Wait = { untilMs: 0, readUntilMs: 0 };
+const NO_WAIT = { untilMs: 0, readUntilMs: 0 } as const;
 
 /**
  * Blocks calls of an account for as long as the service requested (spec: "Errors", `rate_limited`). Uses

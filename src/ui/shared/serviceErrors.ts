@@ -13,8 +13,8 @@ import {
 } from '../../core/api/errors.ts';
 import { DiskError } from '../../core/base/diskError.ts';
 import { ExpectedError } from '../../core/base/errors.ts';
-import type { SubmissionError, TooEarlyError } from '../../core/submission/errors.ts';
-import { formatDuration, formatMoment } from './format.ts';
+import type { SubmissionError } from '../../core/submission/errors.ts';
+import { formatDuration } from './format.ts';
 import { COMMANDS, type CommandId } from './ids.ts';
 import { notify, showError } from './notifications.ts';
 import { revealOf } from './open.ts';
@@ -171,7 +171,7 @@ const ERRORS: ReadonlyMap<string, Row> = new Map(
       SUBMIT_AGAIN,
     ],
     'key-replaced': [l10n.t('Can’t resend: it was first sent with another API key.')],
-    'too-early': [({ retryAfterMs }: TooEarlyError) => waitSentence(Date.now() + retryAfterMs)],
+    'too-early': [NOT_AVAILABLE],
     'too-late': [l10n.t('Can’t resend after 23 hours: you could be charged twice.')],
     'clocks-disagree': [l10n.t('Can’t resend safely: the time of the first attempt is uncertain.')],
     candidates: [l10n.t('A matching run has appeared. Confirm whether it’s yours before resending.')],
@@ -218,19 +218,10 @@ function withWait(sentence: string): (error: { retryAfterMs?: number | undefined
     ].join(' ');
 }
 
-/** Rounds up, as `waitTime` does, since a request that comes too early is refused again. */
+/** Rounds up, since a request that comes too early is refused again. */
 function waitText(ms: number): string {
   const unitMs = ms > 60_000 ? 60_000 : 1_000;
   return formatDuration(Math.ceil(ms / unitMs) * unitMs);
-}
-
-/** The time until which the service asked to wait. */
-export function waitTime(untilMs: number): string {
-  return formatMoment(Math.ceil(untilMs / 60_000) * 60_000, Date.now());
-}
-
-export function waitSentence(untilMs: number): string {
-  return l10n.t('The service asked to wait until {0}.', waitTime(untilMs));
 }
 
 const UNREACHABLE = l10n.t('Can’t reach the service. Check its URL and your connection.');

@@ -21,13 +21,14 @@ import type { ReconcileResult } from '../../core/submission/reconciler.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { showWarning, withLateProgress } from '../shared/notifications.ts';
-import { asText, explain, waitSentence } from '../shared/serviceErrors.ts';
+import { asText, explain } from '../shared/serviceErrors.ts';
 import type { ReportFoundRun } from './chargeReport.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
 import { placeOf } from './datasetPlace.ts';
 import { readFacts } from './readFacts.ts';
 import { continueWithDataset } from './submitAgain.ts';
 import { presetOf } from './preset.ts';
+import { waitSentence } from './submissionMoney.ts';
 import { reportEnd, reportResult, withSubmissionProgress } from './submissionResult.ts';
 
 /** What resolving an open submission needs. */

@@ -5,14 +5,14 @@ import type { Receipt } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
 import { inSandbox } from '../shared/format.ts';
 import { askModal, showWarning, withProgress } from '../shared/notifications.ts';
-import { waitSentence } from '../shared/serviceErrors.ts';
+import { waitSentence } from './submissionMoney.ts';
 
 type Parts = Pick<Services, 'journal' | 'log'>;
 
 const LOADING = {
   location: vscode.ProgressLocation.Window,
   title: vscode.l10n.t('Loading models and balance…'),
-};
+} as const;
 
 /** How long a question waits for the current balance; after that, the previous one is shown. */
 const BALANCE_WAIT_MS = 3_000;

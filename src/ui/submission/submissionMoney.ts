@@ -1,7 +1,7 @@
 import { l10n } from 'vscode';
 import { lacksEnd, mayBeCharged } from '../../core/submission/intent.ts';
 import { busyUntilMs, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import { waitTime } from '../shared/serviceErrors.ts';
+import { formatMoment } from '../shared/format.ts';
 import { stateText } from './submissionState.ts';
 
 /** Buttons of an open submission, in its dialog and in notifications. */
@@ -15,6 +15,16 @@ export const BUTTONS = {
 export const RESENDING = l10n.t(
   'Resending sends the same request ID; the service documents that this prevents a second charge.',
 );
+
+/** Rounds up, since what comes too early is refused again. */
+function waitTime(untilMs: number): string {
+  return formatMoment(Math.ceil(untilMs / 60_000) * 60_000, Date.now());
+}
+
+/** Until when the service asked not to submit. */
+export function waitSentence(untilMs: number): string {
+  return l10n.t('The service asked to wait until {0}.', waitTime(untilMs));
+}
 
 /** The sentence about a submission that wasn't sent because the service is busy. */
 export function busySentence(untilMs: number): string {

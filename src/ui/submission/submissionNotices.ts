@@ -151,7 +151,7 @@ export class SubmissionNotices implements Disposable {
     const { id: accountId } = session.account;
     const open = (this.#leftOpen.get(accountId) ?? []).flatMap((id) => this.#find(id) ?? []);
     this.#leftOpen.delete(accountId);
-    // The user was told what the service asked for.
+    // Their notification said what the service asked for.
     const unsent = open.filter((one) => one.state === 'unsent' && !busyUntilMs(one, Date.now()));
     const unknown = open.filter(
       ({ state, intent }) =>
