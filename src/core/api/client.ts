@@ -6,7 +6,7 @@ import { readAnswer } from './answer.ts';
 import { AnswerError, mayPass, retryAfterOf, ServiceError } from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
 import { keyCheckOf, type KeyCheck } from './keyCheck.ts';
-import { RateGate } from './rateGate.ts';
+import { RateGate, type CallKind } from './rateGate.ts';
 import type { Transport } from './transport.ts';
 import {
   API_PATH,
@@ -41,6 +41,8 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** No user waits for the result: sends a single request, without delays or retries. */
   isBackground?: boolean;
+  /** The user decides by the result about a submission: sent even while the service asks submissions to wait. */
+  isUrgent?: boolean;
 }
 
 export interface ClientOptions {
@@ -97,8 +99,8 @@ export class Client {
   }
 
   /** Sends nothing before these times, as requested from another client. */
-  holdUntil(notBeforeMs: number, readsNotBeforeMs?: number): void {
-    this.#gate.holdUntil(notBeforeMs, readsNotBeforeMs);
+  holdUntil(untilMs: number, readUntilMs = 0): void {
+    this.#gate.adopt({ reads: { untilMs, readUntilMs }, submissions: { untilMs: 0, readUntilMs: 0 } });
   }
 
   /** GET /models */
@@ -125,7 +127,7 @@ export class Client {
   /** POST /runs/{run_id}/artifacts/download: signed URLs, fresh each time. */
   async createArtifactDownloads(runId: string, options?: CallOptions): Promise<Artifact[]> {
     const path = `${runPath(runId)}/artifacts/download`;
-    const waitMs = this.#gate.remainingMs(true);
+    const waitMs = this.#gate.remainingMs('read');
     if (waitMs > 0 && waitMs <= RETRIES.read.longestRetryAfterMs)
       await this.#clock.sleep(waitMs, options?.signal);
     return this.#send({ method: 'POST' }, path, artifactList, options);
@@ -144,7 +146,7 @@ export class Client {
   async createRun(submission: RunSubmission, options: CallOptions & UploadHooks = {}): Promise<RunCreation> {
     const { upload } = await import('./upload.ts');
     throwIfCancelled(options.signal);
-    this.#gate.assertOpen(false);
+    this.#gate.assertOpen('submission');
     return upload(submission, options, (request) =>
       this.#send({ method: 'POST', ...request }, '/runs', runCreation, options),
     );
@@ -159,7 +161,10 @@ export class Client {
         const random = this.#options.random ?? Math.random;
         const delayMs = retryDelayMs(RETRIES.read, retries, random(), retryAfterOf(error));
         if (delayMs === undefined) throw error;
-        await this.#clock.sleep(Math.max(delayMs, this.#gate.remainingMs(true)), options?.signal);
+        await this.#clock.sleep(
+          Math.max(delayMs, this.#gate.remainingMs(readKind(options))),
+          options?.signal,
+        );
       }
     }
   }
@@ -168,9 +173,10 @@ export class Client {
     { method, headers, body }: Pick<HttpRequest, 'method' | 'body'> & { headers?: Record<string, string> },
     path: string,
     shape: GenericSchema<unknown, T>,
-    { signal, isBackground }: CallOptions = {},
+    options: CallOptions = {},
   ): Promise<T> {
-    this.#gate.assertOpen(body === undefined && !isBackground);
+    const { signal } = options;
+    this.#gate.assertOpen(body === undefined ? readKind(options) : 'submission');
     const { baseUrl, apiKey } = this.#connection;
     const answer = await this.#transport().send({
       method,
@@ -190,10 +196,15 @@ export class Client {
       return value;
     } catch (error) {
       if (error instanceof ServiceError) learn();
-      if (error instanceof AnswerError) this.#gate.refused(error);
+      if (error instanceof AnswerError)
+        this.#gate.refused(error, body === undefined ? 'reads' : 'submissions');
       throw error;
     }
   }
+}
+
+function readKind({ isBackground, isUrgent }: CallOptions = {}): CallKind {
+  return isBackground ? 'background' : isUrgent ? 'urgent' : 'read';
 }
 
 /** @throws ServiceError `not_found` for an ID that is invalid in a path or that a server would normalize */

@@ -1,13 +1,14 @@
 import type { Account } from '../accounts/account.ts';
 import type { Client, Connection, CallOptions } from '../api/client.ts';
 import { isUnauthorized, NetworkError, ServiceError, UnexpectedAnswerError } from '../api/errors.ts';
-import { RateGate } from '../api/rateGate.ts';
+import { RateGate, type Waits } from '../api/rateGate.ts';
 import type { Balance, Model, ModelList } from '../api/types.ts';
 import { shared, type Shared } from '../base/async.ts';
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { ExpectedError } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
+import { RETRIES } from '../base/retry.ts';
 import type { Call } from './detailStore.ts';
 import { RequestQuota } from './pacing.ts';
 import { RunStore } from './runStore.ts';
@@ -19,9 +20,10 @@ type ConnectionState =
   | { kind: 'offline'; sinceMs: number };
 export type SessionState = ConnectionState['kind'];
 
-type SharedState = Partial<Pick<Session, 'notBeforeMs' | 'readsNotBeforeMs'>> & {
+interface SharedState {
   offlineSinceMs?: number | undefined;
-};
+  waits?: Waits | undefined;
+}
 
 const CONNECTING: Readonly<ConnectionState> = { kind: 'connecting' };
 
@@ -109,9 +111,29 @@ export class Session implements Disposable {
     return this.#gate.untilMs();
   }
 
-  /** Like `notBeforeMs`, for reads that the user waits for. */
-  get readsNotBeforeMs(): number | undefined {
-    return this.#gate.untilMs(true);
+  /** Like `notBeforeMs`, for submissions: what was asked of reads delays them for some minutes only. */
+  get submissionsNotBeforeMs(): number | undefined {
+    return this.#gate.untilMs('submission');
+  }
+
+  /** Like `submissionsNotBeforeMs`, if that is longer than a submission waits after the user's consent. */
+  get longWaitUntilMs(): number | undefined {
+    const isLong = this.#gate.remainingMs('submission') > RETRIES.submission.longestRetryAfterMs;
+    return isLong ? this.submissionsNotBeforeMs : undefined;
+  }
+
+  /** What the service asked for, to be shared with other windows. */
+  get waits(): Readonly<Waits> | undefined {
+    return this.#gate.waits;
+  }
+
+  /**
+   * Reads the balance although the service asked submissions to wait; if it answers, that wait is over.
+   * @throws as `call`
+   */
+  async endLongWait(): Promise<void> {
+    this.balance.set(await this.call((client) => client.getBalance({ isUrgent: true })));
+    this.#gate.endOfSubmissions();
   }
 
   /**
@@ -128,8 +150,8 @@ export class Session implements Disposable {
    *   the service was unreachable if it still is, as after a reload
    */
   acceptShared(known: SharedState, isOfLiving: boolean): void {
-    const { offlineSinceMs, notBeforeMs, readsNotBeforeMs } = known;
-    if (notBeforeMs !== undefined) this.#gate.holdUntil(notBeforeMs, readsNotBeforeMs);
+    const { offlineSinceMs, waits } = known;
+    if (waits !== undefined) this.#gate.adopt(waits);
     if (this.#disposables.disposed || this.isLocked) return;
     if (!isOfLiving) {
       this.#continueOffline(offlineSinceMs);

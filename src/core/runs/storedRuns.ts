@@ -5,6 +5,8 @@ import type { StateStore } from '../storage/state.ts';
 import { pairs, savedRuns } from './savedRuns.ts';
 import type { Session } from './session.ts';
 
+const wait = v.object({ untilMs: v.number(), readUntilMs: v.number() });
+
 /** What the polling window of an account stores for other and later windows. Times are by the local clock. */
 const savedList = v.object({
   /** When the latest request for this data was sent; data requested later is newer. */
@@ -16,8 +18,7 @@ const savedList = v.object({
   modelNames: v.optional(pairs(v.string())),
   // As in the session.
   offlineSinceMs: v.optional(v.number()),
-  notBeforeMs: v.optional(v.number()),
-  readsNotBeforeMs: v.optional(v.number()),
+  waits: v.optional(v.object({ reads: wait, submissions: wait })),
   /** After failed polls: how many in a row, and when to retry. */
   backoff: v.optional(v.object({ failures: v.number(), untilMs: v.number() })),
 });
@@ -102,7 +103,7 @@ export class StoredRuns {
   }
 
   #compose(backoff: Backoff | undefined) {
-    const { runs, models, balance, offlineSince, notBeforeMs, readsNotBeforeMs } = this.#session;
+    const { runs, models, balance, offlineSince, waits } = this.#session;
     const saved = runs.save();
     return {
       readAtMs: runs.readAtMs,
@@ -110,8 +111,7 @@ export class StoredRuns {
       balance: balance.current && { readAtMs: balance.readAtMs ?? 0, value: balance.current },
       modelNames: models.namesOf(new Set(saved?.rows.map(({ model_id }) => model_id))),
       offlineSinceMs: offlineSince,
-      notBeforeMs,
-      readsNotBeforeMs,
+      waits,
       backoff,
     };
   }

@@ -1,3 +1,4 @@
+import { retryAfterOf } from '../api/errors.ts';
 import { ExpectedError } from '../base/errors.ts';
 
 const MESSAGES = {
@@ -38,7 +39,7 @@ export class SubmissionError extends ExpectedError {
   }
 }
 
-/** Thrown when nothing was sent because the Retry-After of an earlier attempt has not passed yet. */
+/** Thrown when nothing was sent because the service asked this submission, or the account, to wait. */
 export class TooEarlyError extends ExpectedError {
   readonly code = 'too-early';
   readonly retryAfterMs: number;
@@ -47,4 +48,9 @@ export class TooEarlyError extends ExpectedError {
     super('the service asked to wait');
     this.retryAfterMs = retryAfterMs;
   }
+}
+
+/** Returns how long the service asked to wait before the next attempt, in milliseconds; 0 if it didn't. */
+export function waitMsOf(error: unknown): number {
+  return error instanceof TooEarlyError ? error.retryAfterMs : retryAfterOf(error);
 }

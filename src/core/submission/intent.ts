@@ -7,6 +7,7 @@ import { serviceOf, type Account } from '../accounts/account.ts';
 import { balance, cents, currency, IDEMPOTENCY_WINDOW_MS, optionalField } from '../api/types.ts';
 import type { Clock } from '../base/clock.ts';
 import { isMissing } from '../base/diskError.ts';
+import { MAX_RETRY_AFTER_MS } from '../base/retry.ts';
 import { userLabel } from '../runs/marker.ts';
 
 const text = v.pipe(v.string(), v.nonEmpty());
@@ -125,6 +126,8 @@ export const intentSchema = v.object({
   /** The balance before the first attempt. */
   balanceBefore: optionalField(balance),
   attempts: v.array(attempt),
+  /** As in an attempt, if none began because of what the service had asked the account. */
+  notBefore: v.optional(moment),
   /** The first complete check since the last attempt that found nothing; any other result removes it. */
   firstCleanCheck: v.optional(observation),
   lastCheck: v.optional(observation),
@@ -186,6 +189,18 @@ export function isClosed({ closed }: Attempt): boolean {
 export function lacksEnd(intent: Intent): boolean {
   const { attempts, refused } = intent;
   return refused === undefined && !mayBeCharged(intent) && attempts.some(({ ended }) => ended === undefined);
+}
+
+/** Returns how long the service still asks not to send an intent, in milliseconds; 0 if it doesn't. */
+export function askedWaitMs({ attempts, ...intent }: Intent, now: Moment): number {
+  const notBefore = attempts.at(-1)?.notBefore ?? intent.notBefore;
+  if (notBefore === undefined) return 0;
+  const waitMs =
+    notBefore.serviceMs === undefined || now.serviceMs === undefined
+      ? notBefore.localMs - now.localMs
+      : notBefore.serviceMs - now.serviceMs;
+  // A longer wait than any that is stored means that the clock was set.
+  return waitMs > MAX_RETRY_AFTER_MS ? 0 : Math.max(0, waitMs);
 }
 
 export function isRunOf(receipt: Receipt, runId: string): boolean {

@@ -1,15 +1,8 @@
-import {
-  DatasetChangedError,
-  mayPass,
-  NetworkError,
-  retryAfterOf,
-  ServiceError,
-  statusOf,
-} from '../api/errors.ts';
+import { DatasetChangedError, mayPass, NetworkError, ServiceError, statusOf } from '../api/errors.ts';
 import { CancelledError } from '../base/errors.ts';
-import { MAX_RETRY_AFTER_MS, RETRIES, retryDelayMs } from '../base/retry.ts';
-import { SubmissionError, TooEarlyError } from './errors.ts';
-import { mayBeCharged, RESEND_MS, type Intent, type Moment } from './intent.ts';
+import { RETRIES, retryDelayMs } from '../base/retry.ts';
+import { SubmissionError, TooEarlyError, waitMsOf } from './errors.ts';
+import { askedWaitMs, mayBeCharged, RESEND_MS, type Intent, type Moment } from './intent.ts';
 import { MARGIN_MS, passedMs } from './reconcilePolicy.ts';
 
 /** What to do after an attempt that ended without a run. */
@@ -61,7 +54,7 @@ export function nextStep(error: unknown, history: AttemptHistory, random: number
     return closed ? { kind: 'reconcile', waitMs: 0 } : { kind: 'dropped' };
   // An earlier attempt may have been charged, and its charge may be the reason for this refusal.
   if (isRefusal(error)) return history.closedBefore ? { kind: 'reconcile', waitMs: 0 } : { kind: 'refused' };
-  const waitMs = error instanceof TooEarlyError ? error.retryAfterMs : retryAfterOf(error);
+  const waitMs = waitMsOf(error);
   const afterMs = isWorthRepeating(error, history)
     ? retryDelayMs(RETRIES.submission, history.attempts - 1, random, waitMs)
     : undefined;
@@ -70,18 +63,6 @@ export function nextStep(error: unknown, history: AttemptHistory, random: number
   if (!mayBePricing(error))
     return { kind: 'retry', afterMs: Math.max(afterMs, LISTED_MS), waitMs, checks: 1 };
   return { kind: 'retry', afterMs: Math.max(afterMs, waitMs + PRICED_MS / 2, PRICED_MS), waitMs, checks: 2 };
-}
-
-/** Returns how long the Retry-After of the last attempt still applies, in milliseconds; 0 if it doesn't. */
-export function askedWaitMs({ attempts }: Intent, now: Moment): number {
-  const notBefore = attempts.at(-1)?.notBefore;
-  if (notBefore === undefined) return 0;
-  const waitMs =
-    notBefore.serviceMs === undefined || now.serviceMs === undefined
-      ? notBefore.localMs - now.localMs
-      : notBefore.serviceMs - now.serviceMs;
-  // A longer wait than any that is stored means that the clock was set.
-  return waitMs > MAX_RETRY_AFTER_MS ? 0 : Math.max(0, waitMs);
 }
 
 /**

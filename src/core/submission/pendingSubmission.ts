@@ -2,7 +2,8 @@ import type { RunCreation } from '../api/types.ts';
 import { shared } from '../base/async.ts';
 import type { Event } from '../base/event.ts';
 import type { Disposable } from '../base/disposable.ts';
-import { lacksEnd, mayBeCharged, RESEND_MS, type Intent } from './intent.ts';
+import type { Session } from '../runs/session.ts';
+import { askedWaitMs, lacksEnd, mayBeCharged, RESEND_MS, type Intent } from './intent.ts';
 import type { Journal } from './journal.ts';
 import { nextAutomaticCheckMs, uncertaintyOf } from './reconcilePolicy.ts';
 
@@ -115,9 +116,21 @@ export function resendObstacle(
   return first === undefined || nowMs - first.started.localMs >= RESEND_MS ? 'too-late' : undefined;
 }
 
-/** Whether to offer a resend, or a new submission of the draft. @param keyId as in `resendObstacle` */
-export function canContinue(submission: PendingSubmission, nowMs: number, keyId?: string): boolean {
-  return IDLE_STATES.has(submission.state) && resendObstacle(submission, nowMs, keyId) === undefined;
+/** Returns until when the service asked not to send a submission, by this machine's clock; undefined if it may be sent. */
+export function busyUntilMs({ intent }: PendingSubmission, nowMs: number): number | undefined {
+  const waitMs = askedWaitMs(intent, { localMs: nowMs });
+  return waitMs > 0 ? nowMs + waitMs : undefined;
+}
+
+/** Whether to offer a resend, or a new submission of the draft, which begins by asking whether to wait. */
+export function canContinue(
+  submission: PendingSubmission,
+  nowMs: number,
+  { keyId, longWaitUntilMs }: Partial<Pick<Session, 'keyId' | 'longWaitUntilMs'>> = {},
+): boolean {
+  const { state } = submission;
+  if (!IDLE_STATES.has(state) || resendObstacle(submission, nowMs, keyId) !== undefined) return false;
+  return state === 'refused' || (busyUntilMs(submission, nowMs) ?? longWaitUntilMs) === undefined;
 }
 
 /** Whether another check of the runs and the balance can provide new information. */
@@ -205,6 +218,12 @@ export class PendingSubmissions implements Disposable {
   /** Records that this window begins a check, whether or not the service will answer it. */
   tried(id: string, atMs: number): void {
     this.#triedAtMs.set(id, atMs);
+  }
+
+  /** Returns how long ago this window began a check, in milliseconds; Infinity if it didn't or the clock was set back. */
+  sinceTriedMs(id: string, nowMs: number): number {
+    const sinceMs = nowMs - (this.#triedAtMs.get(id) ?? -Infinity);
+    return sinceMs < 0 ? Infinity : sinceMs;
   }
 
   /** Returns when an automatic check is due, by this machine's clock; Infinity if none is. */

@@ -91,7 +91,8 @@ export async function findRun(
   clock: Clock,
   { records, runs, quota, signal }: FindOptions,
 ): Promise<Found> {
-  const how = { isBackground: quota !== undefined, ...(signal !== undefined && { signal }) };
+  const isBackground = quota !== undefined;
+  const how = { isBackground, isUrgent: !isBackground, ...(signal !== undefined && { signal }) };
   const others = records.filter(({ id }) => id !== intent.id);
   const known = [intent, ...others];
   const receipts = others.filter(isSettled).filter(isCharged);

@@ -3,9 +3,9 @@ import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import { RETRIES } from '../base/retry.ts';
 import type { Session } from '../runs/session.ts';
 import { SubmissionError, TooEarlyError } from './errors.ts';
-import { isDuplicate, lacksEnd, mayBeCharged, type Intent, type Moment } from './intent.ts';
+import { askedWaitMs, isDuplicate, lacksEnd, mayBeCharged, type Intent, type Moment } from './intent.ts';
 import type { Journal, KnownSubmissions, Owned } from './journal.ts';
-import { askedWaitMs, mayBeForgotten } from './nextStep.ts';
+import { mayBeForgotten } from './nextStep.ts';
 import type { PendingSubmissions, SubmissionResult } from './pendingSubmission.ts';
 import { hasNewCandidates, localMoment, type ReconcileResult } from './reconciler.ts';
 import { isUncertain, mayStillBePriced } from './reconcilePolicy.ts';
@@ -119,19 +119,18 @@ export class Sender {
   }
 
   /**
-   * Waits, outside the queue of uploads, as long as the service asked the account or this submission to. What may have been
-   * charged waits for some minutes only: it needs checks.
-   * @throws TooEarlyError, CancelledError
+   * Waits, outside the queue of uploads, as long as the service asked the account or this submission to, for some minutes at
+   * most: after hours, nobody expects that it is sent.
+   * @throws TooEarlyError if it asked for more, CancelledError
    */
   async #waitAsAsked(session: Session, intent: Intent, signal: AbortSignal): Promise<void> {
     const { clock } = this.#time;
     for (;;) {
       const nowMs = clock.nowMs();
-      const ofAccountMs = (session.notBeforeMs ?? nowMs) - nowMs;
+      const ofAccountMs = (session.submissionsNotBeforeMs ?? nowMs) - nowMs;
       const waitMs = Math.max(askedWaitMs(intent, this.settler.now()), ofAccountMs);
       if (waitMs <= 0) return;
-      if (mayBeCharged(intent) && waitMs > RETRIES.submission.longestRetryAfterMs)
-        throw new TooEarlyError(waitMs);
+      if (waitMs > RETRIES.submission.longestRetryAfterMs) throw new TooEarlyError(waitMs);
       this.#pending.set(intent.id, { state: 'waiting', retryAtMs: nowMs + waitMs, isAsked: true });
       // In parts: timers stop while the machine sleeps, and the clock may be set.
       await clock.sleep(Math.min(WAIT_PART_MS, waitMs), signal);
@@ -161,7 +160,7 @@ export class Sender {
     const mayWait = !mayBeCharged(owned.intent);
     const upload = () => {
       // An upload before it may have been asked to wait.
-      if (mayWait && session.notBeforeMs !== undefined) return Promise.resolve(undefined);
+      if (mayWait && session.submissionsNotBeforeMs !== undefined) return Promise.resolve(undefined);
       // The upload is no longer queued: reading the balance is already part of it.
       this.#pending.set(id, { state: 'uploading' });
       const check = (intent: Intent) =>
@@ -179,8 +178,16 @@ export class Sender {
     };
     let sent: AttemptsEnd | undefined;
     do {
-      // A cancel ends the turn in the queue, too.
-      if (mayWait) await this.#waitAsAsked(session, owned.intent, signal).catch(() => undefined);
+      try {
+        if (mayWait) await this.#waitAsAsked(session, owned.intent, signal);
+      } catch (error) {
+        // A cancel ends the turn in the queue, too.
+        if (error instanceof TooEarlyError) {
+          const notBefore = { localMs: this.#time.clock.nowMs() + error.retryAfterMs };
+          sent = { kind: 'unsent', waitMs: 0, error, intent: { ...owned.intent, notBefore } };
+          break;
+        }
+      }
       this.#pending.set(id, { state: this.#stateBefore() });
       sent = await this.#uploads.run(upload, signal);
     } while (sent === undefined && !signal.aborted);

@@ -1,4 +1,5 @@
 import { serviceOf } from '../accounts/account.ts';
+import { ServiceError } from '../api/errors.ts';
 import type { RunCreation } from '../api/types.ts';
 import { unlessCancelled } from '../base/errors.ts';
 import type { RequestQuota } from '../runs/pacing.ts';
@@ -19,6 +20,9 @@ import { isUncertain, uncertaintyOf, unfinishedUncertaintyOf, withObservation } 
 import { isLostOwner, type Time } from './uploadAttempts.ts';
 
 type How = Extract<Settlement, { kind: 'charged' }>['how'];
+
+/** How often the user can check while the service asks submissions to wait. */
+const OFTEN_MS = 60_000;
 
 /** Checks and settles open intents for `Submitter`, which documents the methods, and for `Sender`. */
 export class Settler {
@@ -68,6 +72,7 @@ export class Settler {
     const done = this.owning(id, session, async (owned) => {
       // Read from disk now: another window may have checked it meanwhile.
       if (quota !== undefined && !(this.#isDue(owned.intent) && quota.take())) return undefined;
+      if (quota === undefined) this.#assertNotTooOften(session, id);
       this.#pending.set(id, { state: 'checking' });
       return (await this.reconcile(session, owned, signal, quota)).result;
     }).finally(() => {
@@ -75,6 +80,13 @@ export class Settler {
     });
     this.#checks.set(id, { done, isAutomatic });
     return done;
+  }
+
+  /** @throws ServiceError `rate_limited`, as if the service had refused the check */
+  #assertNotTooOften({ submissionsNotBeforeMs }: Session, id: string): void {
+    const leftMs = OFTEN_MS - this.#pending.sinceTriedMs(id, this.#time.clock.nowMs());
+    if (submissionsNotBeforeMs !== undefined && leftMs > 0)
+      throw new ServiceError('rate_limited', 429, '', leftMs);
   }
 
   /** Never rejects. */

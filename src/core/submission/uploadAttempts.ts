@@ -1,9 +1,10 @@
 import type { Client } from '../api/client.ts';
-import { isUnauthorized, ServiceError, statusOf } from '../api/errors.ts';
+import { isUnauthorized, retryAfterOf, ServiceError, statusOf } from '../api/errors.ts';
 import type { RunCreation, RunSubmission } from '../api/types.ts';
 import type { Clock } from '../base/clock.ts';
 import { CancelledError, ExpectedError, throwIfCancelled } from '../base/errors.ts';
-import { SubmissionError } from './errors.ts';
+import { RETRIES } from '../base/retry.ts';
+import { SubmissionError, TooEarlyError } from './errors.ts';
 import { mayBeCharged, type Attempt, type Intent, type Moment } from './intent.ts';
 import type { Lease } from '../storage/lease.ts';
 import type { Journal, Owned } from './journal.ts';
@@ -186,6 +187,10 @@ class Attempts {
       if (!mayBeCharged(this.#intent)) this.#intent = { ...this.#intent, balanceBefore };
     } catch (error) {
       const isAnswer = error instanceof ServiceError && error.httpStatus !== 429;
+      // A wait that was asked of a read delays a submission as it delays other reads: for some minutes.
+      const { longestRetryAfterMs } = RETRIES.submission;
+      if (!isAnswer && retryAfterOf(error) > longestRetryAfterMs)
+        throw new TooEarlyError(longestRetryAfterMs);
       if (!isAnswer || isUnauthorized(error)) throw error;
     }
     this.#clocksAgreeSinceRead = agree;

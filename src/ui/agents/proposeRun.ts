@@ -10,6 +10,7 @@ import { verdictOf } from '../../core/datasets/report.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { Lease } from '../../core/storage/lease.ts';
 import { isCharged, isRunOf } from '../../core/submission/intent.ts';
+import { busyUntilMs } from '../../core/submission/pendingSubmission.ts';
 import { Proposal } from '../../core/submission/proposal.ts';
 import { priorsOf } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
@@ -93,7 +94,7 @@ export async function proposeRun(
       undefined,
       preset,
     ]);
-    return await endOf(end, proposal, services);
+    return await endOf(end, proposal, session, services);
   } finally {
     if (proposal !== undefined) proposal.isOver = true;
     if (signal.aborted) await marks.cancel();
@@ -193,14 +194,17 @@ async function ask(question: string, signal: AbortSignal): Promise<'review' | 'd
 async function endOf(
   { outcome, id = '' }: CommandResult,
   proposal: Proposal,
-  { journal }: Services,
+  { longWaitUntilMs }: Session,
+  { journal, submitter }: Services,
 ): Promise<Answer> {
   const other = proposal.isReplaced
     ? { note: 'The user chose another dataset instead of the proposed one.' }
     : {};
   if (proposal.metOpen) return { status: 'closed', next: MET_OPEN };
   const receipts = await journal.receipts().catch(() => []);
-  switch (outcome) {
+  const unsent = submitter.pending.find((one) => one.id === id && one.state === 'unsent');
+  const untilMs = outcome === 'unavailable' ? longWaitUntilMs : unsent && busyUntilMs(unsent, Date.now());
+  switch (outcome === 'unavailable' && untilMs !== undefined ? 'not-charged' : outcome) {
     case 'charged': {
       const receipt = receipts.find((one) => isRunOf(one, id));
       const { price_cents: cents, currency } = receipt && isCharged(receipt) ? receipt.settled.run : {};
@@ -214,7 +218,10 @@ async function endOf(
       const next = isKept
         ? 'Nothing was charged. Don’t propose it again; the user can continue it in the Runs view.'
         : 'Nothing was charged for this proposal. Call fineTuning_listRuns, then ask the user.';
-      return { status: `not charged: ${/^[\w-]{1,60}$/.test(code) ? code : 'refused'}`, ...other, next };
+      const named = /^[\w-]{1,60}$/.test(code) ? code : 'refused';
+      const reason =
+        untilMs === undefined ? named : `the service asked to wait until ${new Date(untilMs).toISOString()}`;
+      return { status: `not charged: ${reason}`, ...other, next };
     }
     case 'unknown': {
       const next =

@@ -11,6 +11,7 @@ import { SubmissionError } from '../../core/submission/errors.ts';
 import { lacksEnd, submissionName, type Intent } from '../../core/submission/intent.ts';
 import { mayBeForgotten } from '../../core/submission/nextStep.ts';
 import {
+  busyUntilMs,
   canContinue,
   canDiscard,
   resendObstacle,
@@ -28,6 +29,7 @@ import { placeOf } from './datasetPlace.ts';
 import { readFacts } from './readFacts.ts';
 import { continueWithDataset } from './submitAgain.ts';
 import { presetOf } from './preset.ts';
+import { waitSentence } from './submissionMoney.ts';
 import { reportEnd, reportResult, withSubmissionProgress } from './submissionResult.ts';
 
 /** What resolving an open submission needs. */
@@ -73,12 +75,14 @@ const RESEND_OBSTACLES: Readonly<Record<NonNullable<ReturnType<typeof resendObst
  */
 export async function obstacleOf(
   submission: PendingSubmission,
-  { keyId }: Pick<Session, 'keyId'>,
+  session: Pick<Session, 'keyId' | 'longWaitUntilMs'>,
 ): Promise<string | undefined> {
   const { intent, state } = submission;
   if (state === 'refused' || !canDiscard(submission)) return undefined;
-  const obstacle = resendObstacle(submission, Date.now(), keyId);
+  const obstacle = resendObstacle(submission, Date.now(), session.keyId);
   if (obstacle !== undefined) return RESEND_OBSTACLES[obstacle];
+  const untilMs = busyUntilMs(submission, Date.now()) ?? session.longWaitUntilMs;
+  if (untilMs !== undefined) return waitSentence(untilMs);
   const { dataset } = intent;
   try {
     const title = l10n.t('Comparing {0} with what was submitted', dataset.filename);
@@ -109,7 +113,7 @@ export async function continueSubmission(
   const { accountId, intent, state } = submission;
   const session = sessions.find(accountId);
   if (session === undefined) return { outcome: 'unavailable', id };
-  if (!canContinue(submission, Date.now(), session.keyId)) return undefined;
+  if (!canContinue(submission, Date.now(), session)) return undefined;
   const { dataset, model_id } = intent;
   if (state === 'refused')
     return continueWithDataset(dataset, { ...presetOf(intent), replaces: id, accountId }, session.account);
@@ -124,7 +128,7 @@ export async function continueSubmission(
   const place = await placeOf(dataset.path);
   const answer = await confirmSubmission(() => {
     const resent = find();
-    if (resent === undefined || !canContinue(resent, Date.now(), session.keyId)) return undefined;
+    if (resent === undefined || !canContinue(resent, Date.now(), session)) return undefined;
     const { account } = session;
     // Count the cost of the resent submission only once.
     const others = submitter.pending.filter((one) => one.id !== id);

@@ -2,6 +2,7 @@ import { commands, l10n } from 'vscode';
 import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../core/api/errors.ts';
 import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs/session.ts';
+import { TooEarlyError } from '../../core/submission/errors.ts';
 import { submissionName, type Draft, type Intent } from '../../core/submission/intent.ts';
 import { isCheckedAutomatically } from '../../core/submission/reconcilePolicy.ts';
 import { compact, formatCount, inSandbox } from '../shared/format.ts';
@@ -10,7 +11,7 @@ import { notify, showWarning } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
-import { BUTTONS } from './submissionMoney.ts';
+import { BUTTONS, waitSentence } from './submissionMoney.ts';
 
 /** Errors that mean a lost response. How it was lost says nothing about the charge. */
 const UNINFORMATIVE = [CancelledError, NetworkError, UnexpectedAnswerError] as const;
@@ -31,7 +32,11 @@ export function warnMayBeCharged(
       ? error.code === 'invalid_api_key'
       : error instanceof ExpectedError && !UNINFORMATIVE.some((type) => error instanceof type);
   const known = intent && checkingText(session, [intent]);
-  warn([draft], isReason ? asText(explain(error)) : known, id, session);
+  const reason =
+    error instanceof TooEarlyError
+      ? waitSentence(Date.now() + error.retryAfterMs)
+      : isReason && asText(explain(error));
+  warn([draft], reason || known, id, session);
 }
 
 /** Warns of the submissions that an earlier window left open. */

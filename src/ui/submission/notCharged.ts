@@ -1,7 +1,7 @@
 import { commands, l10n, Uri } from 'vscode';
 import { ServiceError } from '../../core/api/errors.ts';
 import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs/session.ts';
-import { SubmissionError } from '../../core/submission/errors.ts';
+import { SubmissionError, waitMsOf } from '../../core/submission/errors.ts';
 import { submissionName, type Draft } from '../../core/submission/intent.ts';
 import { inSandbox } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
@@ -11,7 +11,7 @@ import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
 import { presetOf } from './preset.ts';
-import { BUTTONS } from './submissionMoney.ts';
+import { BUTTONS, busySentence } from './submissionMoney.ts';
 
 /** A submission that was not charged. */
 export interface NotCharged {
@@ -98,6 +98,10 @@ export function reportNotCharged(
       return;
     }
     default:
+      if (isKept && waitMsOf(error) > 0) {
+        say(busySentence(Date.now() + waitMsOf(error)), {});
+        return;
+      }
       say(l10n.t('Not charged: the upload of {0} failed. {1}', filename, asText(explanation)), {
         ...further,
         ...folderButton(error),

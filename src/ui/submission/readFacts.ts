@@ -4,9 +4,15 @@ import type { Session } from '../../core/runs/session.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
 import { inSandbox } from '../shared/format.ts';
-import { showWarning, withProgress } from '../shared/notifications.ts';
+import { askModal, showWarning, withProgress } from '../shared/notifications.ts';
+import { waitSentence } from './submissionMoney.ts';
 
 type Parts = Pick<Services, 'journal' | 'log'>;
+
+const LOADING = {
+  location: vscode.ProgressLocation.Window,
+  title: vscode.l10n.t('Loading models and balance…'),
+} as const;
 
 /** How long a question waits for the current balance; after that, the previous one is shown. */
 const BALANCE_WAIT_MS = 3_000;
@@ -21,7 +27,7 @@ export type Facts = NonNullable<Awaited<ReturnType<typeof readFacts>>>;
  * @throws ApiError, KeyMissingError if the models can't be read and nothing may have been charged
  */
 export async function readFacts(session: Session, parts: Parts, mayBeCharged = false) {
-  const known = () => (session.notBeforeMs === undefined ? undefined : session.models.models);
+  const known = () => (session.submissionsNotBeforeMs === undefined ? undefined : session.models.models);
   const readModels = async () => {
     try {
       return known() ?? (await session.models.refresh()).data;
@@ -32,9 +38,8 @@ export async function readFacts(session: Session, parts: Parts, mayBeCharged = f
       return models ?? [];
     }
   };
-  const [models, late, receipts] = await withProgress(
-    { location: vscode.ProgressLocation.Window, title: vscode.l10n.t('Loading models and balance…') },
-    () => Promise.all([readModels(), readBalance(session), receiptsOf(parts)]),
+  const [models, late, receipts] = await withProgress(LOADING, () =>
+    Promise.all([readModels(), readBalance(session), receiptsOf(parts)]),
   );
   const available = models.filter((model) => model.available);
   if (available.length > 0 || mayBeCharged) return { models: available, late, receipts };
@@ -43,9 +48,25 @@ export async function readFacts(session: Session, parts: Parts, mayBeCharged = f
   return undefined;
 }
 
+/**
+ * Asks, while the service asks submissions to wait for long, whether to try anyway. Then a read must be answered, which ends that
+ * wait.
+ * @returns whether to go on
+ * @throws ApiError, KeyMissingError
+ */
+export async function endLongWait(session: Session): Promise<boolean> {
+  const { account, longWaitUntilMs } = session;
+  if (longWaitUntilMs === undefined) return true;
+  const question = inSandbox(waitSentence(longWaitUntilMs), account.kind === 'sandbox');
+  const buttons = { [vscode.l10n.t('OK')]: false, [vscode.l10n.t('Try Anyway')]: true };
+  if ((await askModal(showWarning, question, '', buttons)) !== true) return false;
+  await withProgress(LOADING, () => session.endLongWait());
+  return true;
+}
+
 /** Refreshes the balance, unless the service asked to wait. @returns the read if it takes longer than `BALANCE_WAIT_MS`, else an empty array */
-export async function readBalance({ balance, notBeforeMs }: Session): Promise<Promise<unknown>[]> {
-  if (notBeforeMs !== undefined) return [];
+export async function readBalance({ balance, submissionsNotBeforeMs }: Session): Promise<Promise<unknown>[]> {
+  if (submissionsNotBeforeMs !== undefined) return [];
   const reading = balance.refresh().catch(() => undefined);
   const isLate = await Promise.race([
     reading.then(() => false),

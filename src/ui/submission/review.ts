@@ -124,7 +124,7 @@ export class DatasetReview implements Disposable {
   /** Returns what is known now: balance and spending may change while the user reads. */
   context(): SubmissionContext {
     const { file, place, check, counts } = this.#dataset;
-    const { account, balance, notBeforeMs: untilMs, runs } = this.#session;
+    const { account, balance, submissionsNotBeforeMs: untilMs, runs } = this.#session;
     const { sessions, submitter } = this.#services;
     const money = moneyOf(this.#session, this.#receipts, submitter.pending);
     const named = (prior: Prior) => runNames(prior, this.#session, sessions);

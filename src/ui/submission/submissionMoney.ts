@@ -1,6 +1,7 @@
 import { l10n } from 'vscode';
-import { mayBeCharged } from '../../core/submission/intent.ts';
-import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import { lacksEnd, mayBeCharged } from '../../core/submission/intent.ts';
+import { busyUntilMs, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import { formatMoment } from '../shared/format.ts';
 import { stateText } from './submissionState.ts';
 
 /** Buttons of an open submission, in its dialog and in notifications. */
@@ -15,11 +16,29 @@ export const RESENDING = l10n.t(
   'Resending sends the same request ID; the service documents that this prevents a second charge.',
 );
 
+/** Rounds up, since what comes too early is refused again. */
+function waitTime(untilMs: number): string {
+  return formatMoment(Math.ceil(untilMs / 60_000) * 60_000, Date.now());
+}
+
+/** Until when the service asked not to submit. */
+export function waitSentence(untilMs: number): string {
+  return l10n.t('The service asked to wait until {0}.', waitTime(untilMs));
+}
+
+/** The sentence about a submission that wasn't sent because the service is busy. */
+export function busySentence(untilMs: number): string {
+  return l10n.t('Not charged: the service asked to wait until {0}. Continue then.', waitTime(untilMs));
+}
+
 /** The sentence about whether a submission was charged. */
 export function moneySentence(submission: PendingSubmission, nowMs: number): string {
   const { intent, state } = submission;
+  const untilMs = busyUntilMs(submission, nowMs);
   switch (state) {
     case 'unsent':
+      // The record of an attempt without an end proves nothing.
+      if (untilMs !== undefined && !lacksEnd(intent)) return busySentence(untilMs);
       return l10n.t('Not charged, as far as this machine knows: the upload wasn’t completed.');
     case 'not-charged':
       return intent.lastCheck?.explained

@@ -11,6 +11,7 @@ import {
   type Intent,
 } from '../../core/submission/intent.ts';
 import {
+  busyUntilMs,
   canCheck,
   canContinue,
   type FoundRun,
@@ -115,12 +116,12 @@ export class SubmissionNotices implements Disposable {
     for (const { intent, run } of found) void this.#parts.reportFoundRun(run, intent, session);
   }
 
-  #reportNotCharged({ account, keyId }: Session, id: string): void {
+  #reportNotCharged(session: Session, id: string): void {
     const now = this.#find(id);
     if (now?.state !== 'not-charged') return;
-    const text = noChargeFoundSentence(now.intent, account.kind === 'sandbox');
+    const text = noChargeFoundSentence(now.intent, session.account.kind === 'sandbox');
     const resend = () => commands.executeCommand(COMMANDS.continueSubmission, id);
-    const isPossible = canContinue(now, Date.now(), keyId);
+    const isPossible = canContinue(now, Date.now(), session);
     notify(showInformation, text, isPossible ? { [BUTTONS.resend]: resend } : {});
   }
 
@@ -150,7 +151,8 @@ export class SubmissionNotices implements Disposable {
     const { id: accountId } = session.account;
     const open = (this.#leftOpen.get(accountId) ?? []).flatMap((id) => this.#find(id) ?? []);
     this.#leftOpen.delete(accountId);
-    const unsent = open.filter(({ state }) => state === 'unsent');
+    // Their notification said what the service asked for.
+    const unsent = open.filter((one) => one.state === 'unsent' && !busyUntilMs(one, Date.now()));
     const unknown = open.filter(
       ({ state, intent }) =>
         state === 'unknown' || state === 'checking' || (state === 'elsewhere' && mayBeCharged(intent)),

@@ -18,6 +18,7 @@ import { COMMANDS } from '../shared/ids.ts';
 import { rowLabel, timesOfAlike, withTime, type RowsAboveRuns } from '../shared/rowText.ts';
 import { sanitizeText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
+import { moneySentence } from './submissionMoney.ts';
 import { damagedDescription, damagedName, submissionDescription } from './submissionState.ts';
 
 const ICONS: Readonly<Record<SubmissionState, string>> = {
@@ -93,7 +94,7 @@ export class SubmissionRows implements RowsAboveRuns {
     // Once it may have been charged, stopping it takes more than a click on the row.
     const isStoppable = isCancellable(submission) && !mayBeCharged(intent);
     // The dialog says why it can't be resent.
-    const isStuck = state === 'not-charged' && !canContinue(submission, nowMs, session?.keyId);
+    const isStuck = ['unsent', 'not-charged'].includes(state) && !canContinue(submission, nowMs, session);
     item.contextValue = isStoppable
       ? 'submission.cancellable'
       : isStuck
@@ -163,10 +164,7 @@ function submissionTooltip(
   const label = userLabel(intent.label);
   return compact(
     dataset.filename,
-    // Only this machine's record says so.
-    state === 'unsent'
-      ? [l10n.t('Not charged, as far as this machine knows'), l10n.t('upload stopped')].join(' · ')
-      : submissionDescription(submission, nowMs),
+    state === 'unsent' ? moneySentence(submission, nowMs) : submissionDescription(submission, nowMs),
     accountName && factLine(TERMS.account, accountName),
     factLine(TERMS.model, modelName),
     label !== undefined && factLine(TERMS.label, label),

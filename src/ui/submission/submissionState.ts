@@ -1,6 +1,10 @@
 import path from 'node:path';
 import { l10n } from 'vscode';
-import type { PendingSubmission, SubmissionState } from '../../core/submission/pendingSubmission.ts';
+import {
+  busyUntilMs,
+  type PendingSubmission,
+  type SubmissionState,
+} from '../../core/submission/pendingSubmission.ts';
 import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
 import { compact, formatCount, formatDuration, formatMoment } from '../shared/format.ts';
 import { leftText } from '../shared/runText.ts';
@@ -21,7 +25,8 @@ export function stateText(submission: PendingSubmission, nowMs: number): string 
       ).join(' · '),
     checking: () => TERMS.checking,
     elsewhere: () => l10n.t('Other window'),
-    unsent: () => notCharged(l10n.t('upload stopped')),
+    unsent: () =>
+      notCharged(busyUntilMs(submission, nowMs) ? l10n.t('service busy') : l10n.t('upload stopped')),
     'not-charged': () => notCharged(l10n.t('2 checks')),
     unknown: () => unknownText(submission, nowMs),
     refused: () => notCharged(refusal(intent.refused?.code)),

@@ -16,7 +16,7 @@ import { TERMS } from '../shared/terms.ts';
 import { placeOf } from './datasetPlace.ts';
 import { chooseCheckedDataset, type CheckedDataset } from './checkedDataset.ts';
 import { initialChoices, presetFrom, type Preset } from './preset.ts';
-import { readFacts } from './readFacts.ts';
+import { endLongWait, readFacts } from './readFacts.ts';
 import { DatasetReview, type Restart, type SubmissionContext } from './review.ts';
 import { reportResult, withSubmissionProgress } from './submissionResult.ts';
 import { reviewSubmission, type Confirmed } from './submissionSteps.ts';
@@ -57,6 +57,7 @@ export async function submitDataset(
     const session = sessions.active ?? (await startSomewhere(sessions));
     if (session === undefined) return { outcome: 'cancelled' };
     await onDisk(openJournal(), 'submissions');
+    if (!(await endLongWait(session))) return { outcome: 'unavailable' };
     const { id, name } = session.account;
     if (preset.accountId !== undefined && preset.accountId !== id) restarted ??= 'account-changed';
     // A changed dataset has other bytes than those that were refused.

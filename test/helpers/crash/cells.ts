@@ -377,8 +377,9 @@ function services(): Partly[] {
     ),
     { name: 'it asks for an hour', faults: [HOUR_ASKED] },
     { name: 'it asks for an hour, and the same is submitted again', faults: [HOUR_ASKED], user: 'discards' },
-    { name: 'killed while it waits for an hour', faults: [HOUR_ASKED], ...killedAt('waiting') },
-    { name: 'canceled while it waits for an hour', faults: [HOUR_ASKED], cancelAt: 'waiting' },
+    { name: 'it asks for an hour each time', faults: [HOUR_ASKED, HOUR_ASKED, HOUR_ASKED] },
+    { name: 'killed while it waits as asked', faults: ['429, early'], ...killedAt('waiting') },
+    { name: 'canceled while it waits as asked', faults: ['429, early'], cancelAt: 'waiting' },
   ];
 }
 

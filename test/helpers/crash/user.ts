@@ -195,6 +195,8 @@ export class User {
   async #read(window: WindowProcess, { kind, error }: ShownResult): Promise<void> {
     if (kind === 'charged') this.#isCharged = true;
     if (error?.code === 'dataset-changed') this.#disappointments += 1;
+    // The user does as the message says: “Continue then.”
+    if (kind === 'not-charged' && error?.code === 'too-early') this.#simulation.clock.pass(error.waitMs);
     if (error?.code === 'journal-unreadable') this.#disappointments += 3;
     if (error?.code === 'invalid_api_key' || error?.code === 'key-rejected')
       await this.#simulation.replaceKey(window);

@@ -13,6 +13,7 @@ import { Session } from '../../../src/core/runs/session.ts';
 import { writeFileDurably } from '../../../src/core/storage/durableFile.ts';
 import type { Lease } from '../../../src/core/storage/lease.ts';
 import type { RunCreation } from '../../../src/core/api/types.ts';
+import { waitMsOf } from '../../../src/core/submission/errors.ts';
 import type { Draft, Intent, Receipt } from '../../../src/core/submission/intent.ts';
 import { Journal } from '../../../src/core/submission/journal.ts';
 import type {
@@ -54,7 +55,7 @@ export interface ShownResult {
   reason?: string;
   candidates?: readonly { run_id: string }[];
   kept?: boolean;
-  error?: { code: string; text: string; serviceMessage: string };
+  error?: { code: string; text: string; serviceMessage: string; waitMs: number };
 }
 
 export interface AttemptPlan {
@@ -366,6 +367,7 @@ function errorOf(error: unknown): NonNullable<ShownResult['error']> {
     code: error instanceof ExpectedError ? error.code : 'unexpected',
     text: error instanceof Error ? `${error.name} ${error.message} ${error.stack ?? ''}` : String(error),
     serviceMessage: error instanceof ServiceError ? error.serviceMessage : '',
+    waitMs: waitMsOf(error),
   };
 }
 

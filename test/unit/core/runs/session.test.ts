@@ -277,16 +277,56 @@ describe('Session', () => {
 
     it('blocks calls until a time, also on a new connection, unless the clock was set back', async () => {
       const { session } = watched();
-      session.acceptShared({ notBeforeMs: Date.now() + 8 * 24 * 3_600_000 }, false);
+      const waitUntil = (untilMs: number, readUntilMs = untilMs) => ({
+        waits: { reads: { untilMs, readUntilMs }, submissions: { untilMs: 0, readUntilMs: 0 } },
+      });
+      session.acceptShared(waitUntil(Date.now() + 8 * 24 * 3_600_000), false);
       assert.equal(session.notBeforeMs, undefined);
       const notBeforeMs = Date.now() + 3_600_000;
-      session.acceptShared({ notBeforeMs, readsNotBeforeMs: Date.now() + 300_000 }, false);
+      session.acceptShared(waitUntil(notBeforeMs, Date.now() + 300_000), false);
       assert.equal(session.notBeforeMs, notBeforeMs);
       for (let turn = 0; turn < 2; turn++) {
         await assert.rejects(session.balance.refresh(), { code: 'rate_limited' });
         assert.deepEqual([session.notBeforeMs, keys], [notBeforeMs, []]);
         session.reconnect();
       }
+    });
+
+    it('ends what was asked of a submission once a read is answered, also if the other window shares it again', async () => {
+      const { session } = watched();
+      const untilMs = Date.now() + 3_600_000;
+      const asked = { untilMs, readUntilMs: Date.now() + 300_000 };
+      const shared = { waits: { reads: { untilMs: 0, readUntilMs: 0 }, submissions: asked } };
+      session.acceptShared(shared, true);
+      answer = () => [500, {}];
+      await assert.rejects(session.endLongWait());
+      assert.deepEqual([session.longWaitUntilMs, session.waits], [untilMs, shared.waits]);
+      answer = () => [200, BALANCE];
+      await session.endLongWait();
+      session.acceptShared(shared, true);
+      assert.deepEqual(
+        [session.longWaitUntilMs, session.notBeforeMs, session.waits],
+        Array(3).fill(undefined),
+      );
+      assert.deepEqual(session.balance.current, BALANCE);
+      const later = { ...shared.waits, submissions: { ...asked, untilMs: untilMs + 1 } };
+      session.acceptShared({ waits: later }, true);
+      assert.equal(session.longWaitUntilMs, untilMs + 1);
+    });
+
+    it('has no long wait if the service asked a read to wait, or a submission for ten minutes', () => {
+      const { session } = watched();
+      const ofMinutes = (minutes: number) => Date.now() + minutes * 60_000;
+      const none = { untilMs: 0, readUntilMs: 0 };
+      const ofRead = { untilMs: ofMinutes(900), readUntilMs: ofMinutes(10) };
+      session.acceptShared({ waits: { reads: ofRead, submissions: none } }, true);
+      assert.deepEqual(
+        [session.submissionsNotBeforeMs, session.longWaitUntilMs],
+        [ofRead.readUntilMs, undefined],
+      );
+      const ofSubmission = { untilMs: ofMinutes(10), readUntilMs: ofMinutes(10) };
+      session.acceptShared({ waits: { reads: none, submissions: ofSubmission } }, true);
+      assert.equal(session.longWaitUntilMs, undefined);
     });
   });
 });

@@ -4,6 +4,7 @@ import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import {
   canBeRefused,
+  canContinue,
   PendingSubmissions,
   resendObstacle,
 } from '../../../../src/core/submission/pendingSubmission.ts';
@@ -42,6 +43,23 @@ describe('resendObstacle', () => {
       [intentOf({ keyId: 'first', attempts: [{ ...begun, ended: begun.started }] }), 30, 'second', undefined],
     ] as const)
       assert.equal(resendObstacle({ intent }, hours * hour, keyId), expected);
+  });
+});
+
+describe('canContinue', () => {
+  it('is false while the service asks this or every submission of the account to wait, unless it was refused', () => {
+    const busy = intentOf({ notBefore: { localMs: 2 } });
+    for (const [state, intent, longWaitUntilMs, expected] of [
+      ['unsent', intentOf(), undefined, true],
+      ['unsent', intentOf(), 2, false],
+      ['unsent', busy, undefined, false],
+      ['not-charged', intentOf(), 2, false],
+      // A new submission asks by itself.
+      ['refused', intentOf(), 2, true],
+      ['uploading', intentOf(), undefined, false],
+    ] as const)
+      assert.equal(canContinue(pendingOf(state, intent), 1, { longWaitUntilMs }), expected, state);
+    assert.equal(canContinue(pendingOf('unsent', busy), 2), true);
   });
 });
 

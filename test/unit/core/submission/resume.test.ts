@@ -12,6 +12,7 @@ import {
   codeOf,
   conflict,
   created,
+  error,
   HOUR,
   MARKER,
   MINUTE,
@@ -619,6 +620,37 @@ describe('Submitter, after the first attempts', () => {
       assert.equal(stage.posts.length, 1);
     });
 
+    it('of the user is sent while the service asks submissions to wait, once a minute, but not if it asks reads', async () => {
+      const hour = { 'retry-after': '3600' };
+      stage.answers = [error(429, 'rate_limited', hour)];
+      assert.equal((await stage.submit()).kind, 'unknown');
+      const { id } = stage.intent;
+      const sent = async () => {
+        stage.gets.length = 0;
+        await check(id);
+        return stage.gets;
+      };
+      await assert.rejects(stage.own.balance.refresh(), { code: 'rate_limited' });
+      assert.deepEqual(await sent(), ['/runs?limit=100', '/balance']);
+      stage.clock.pass(MINUTE - 1000);
+      await assert.rejects(sent(), { code: 'rate_limited', retryAfterMs: 1000 });
+      assert.deepEqual(stage.gets, []);
+      stage.clock.pass(1000);
+      assert.deepEqual(await sent(), ['/runs?limit=100', '/balance']);
+      stage.clock.pass(HOUR);
+      await sent();
+      await sent();
+      stage.onGet = (_request, response) => {
+        sendJson(response, 429, { error: { code: 'rate_limited', message: '' } }, { ...stage.date, ...hour });
+        return true;
+      };
+      stage.clock.pass(MINUTE);
+      await assert.rejects(sent());
+      stage.clock.pass(MINUTE);
+      await assert.rejects(sent(), { code: 'rate_limited' });
+      assert.deepEqual(stage.gets, []);
+    });
+
     it('reports "not charged" after two checks, the first 15 minutes later, despite a restart', async () => {
       const id = await leaveUnknown();
       assert.equal(verdictOf(await check(id)), 'too-early');
@@ -778,7 +810,12 @@ describe('Submitter, after the first attempts', () => {
       while (stage.own.quota.take());
       assert.equal(await checks(MINUTE), 0);
       const session = polling(stage.session());
-      session.acceptShared({ notBeforeMs: stage.clock.nowMs() + MINUTE }, true);
+      const inMinute = stage.clock.nowMs() + MINUTE;
+      const waits = {
+        reads: { untilMs: inMinute, readUntilMs: 0 },
+        submissions: { untilMs: 0, readUntilMs: 0 },
+      };
+      session.acceptShared({ waits }, true);
       assert.equal(await checks(0, stage.submitter, session), 0);
       assert.equal(await checks(MINUTE, stage.submitter, session), 1);
       // A check of the user reads everything, whatever the quota says.

@@ -6,6 +6,7 @@ import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
 import { isKeyOf } from '../../../../src/core/api/keyCheck.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Attempt, Intent } from '../../../../src/core/submission/intent.ts';
+import { busyUntilMs } from '../../../../src/core/submission/pendingSubmission.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import {
   type Answer,
@@ -17,6 +18,7 @@ import {
   error,
   HOUR,
   lost,
+  MINUTE,
   Stage,
   tooPoor,
 } from '../../../helpers/runs/stage.ts';
@@ -368,7 +370,7 @@ describe('Submitter, attempt by attempt', () => {
       };
       beforeEach(askForAnHour);
 
-      it('is waited for before a submission sends anything', async () => {
+      it('is waited for for ten minutes before a submission sends anything', async () => {
         const fromMs = stage.clock.serviceMs;
         const waits: number[] = [];
         let sentBefore: number | undefined;
@@ -381,9 +383,10 @@ describe('Submitter, attempt by attempt', () => {
           if (state === 'uploading') sentBefore ??= stage.gets.length;
         });
         assert.equal((await stage.submit()).kind, 'charged');
-        assert.deepEqual(new Set(waits), new Set([HOUR]));
+        assert.deepEqual(new Set(waits), new Set([10 * MINUTE]));
         assert.deepEqual([sentBefore, stage.posts.length], [0, 1]);
-        assert.ok((stage.posts[0]?.atMs ?? 0) - fromMs >= HOUR);
+        const waitedMs = (stage.posts[0]?.atMs ?? 0) - fromMs;
+        assert.ok(waitedMs >= 10 * MINUTE && waitedMs < 11 * MINUTE, String(waitedMs));
         assert.ok(stage.clock.sleeps.every((ms) => ms <= 60_000));
       });
 
@@ -410,21 +413,6 @@ describe('Submitter, attempt by attempt', () => {
         assert.deepEqual([stage.gets, stage.posts], [[], []]);
       });
 
-      it('doesn’t let what may have been charged wait for long', async () => {
-        stage.clock.pass(HOUR);
-        stage.answers = [lost];
-        stage.submitter.onDidChange(({ id, state }) => {
-          if (state === 'waiting') stage.submitter.cancel(id);
-        });
-        assert.equal((await stage.submit()).kind, 'unknown');
-        await askForAnHour();
-        const again = await stage.resume(stage.intent.id);
-        assert.deepEqual(
-          [again.kind, codeOf(again), stage.gets, stage.posts.length],
-          ['unknown', 'too-early', [], 1],
-        );
-      });
-
       it('doesn’t hold up the uploads of other accounts', async () => {
         stage.clock.isHeld = true;
         const waiting = stage.submit();
@@ -440,14 +428,77 @@ describe('Submitter, attempt by attempt', () => {
       });
     });
 
-    it('of an upload that was not completed is waited for when it is continued, however long', async () => {
-      stage.onHead = refuse(429, 'rate_limited', { 'retry-after': '3600' });
-      const outcome = await stage.submit(await stage.bench.draft(300_000));
-      assert.deepEqual([codeOf(outcome), stage.states()], ['rate_limited', ['unsent']]);
-      stage.onHead = () => undefined;
+    it('of an hour, for the balance before an upload, is waited for for ten minutes', async () => {
+      let refusals = 0;
+      stage.onGet = (_request, response) => {
+        if (refusals++ > 0) return false;
+        refuse(429, 'rate_limited', { ...stage.date, 'retry-after': '3600' })(undefined, response);
+        return true;
+      };
       const fromMs = stage.clock.serviceMs;
-      assert.equal((await stage.resume(stage.intent.id)).kind, 'charged');
-      assert.ok((stage.posts[0]?.atMs ?? 0) - fromMs >= HOUR);
+      assert.equal((await stage.submit()).kind, 'charged');
+      const waitedMs = (stage.posts[0]?.atMs ?? 0) - fromMs;
+      assert.ok(waitedMs >= 10 * MINUTE && waitedMs < 11 * MINUTE, String(waitedMs));
+    });
+
+    describe('of an hour, for a submission', () => {
+      const askForAnHour = () => (stage.onHead = refuse(429, 'rate_limited', { 'retry-after': '3600' }));
+      const busyMs = (submitter = stage.submitter) =>
+        submitter.pending.map((one) => busyUntilMs(one, stage.clock.nowMs()));
+
+      it('ends it, and those that wait for their turn, as not sent; nothing leaves by itself', async () => {
+        askForAnHour();
+        const untilMs = stage.clock.nowMs() + HOUR;
+        const outcomes = await Promise.all([
+          stage.submit(await stage.bench.draft(300_000)),
+          stage.submit(await stage.bench.draft(300_000, 'other.jsonl')),
+        ]);
+        assert.deepEqual(
+          outcomes.map((one) => [one.kind, codeOf(one), 'kept' in one && one.kept]),
+          [
+            ['not-charged', 'rate_limited', true],
+            ['not-charged', 'too-early', true],
+          ],
+        );
+        assert.deepEqual([stage.states(), stage.clock.sleeps], [['unsent', 'unsent'], []]);
+        assert.deepEqual(busyMs(), [untilMs, untilMs]);
+        // Another window knows it from the records.
+        const { submitter } = await stage.otherWindow();
+        await submitter.probe();
+        assert.deepEqual(busyMs(submitter), [untilMs, untilMs]);
+        stage.onHead = () => undefined;
+        const ids = stage.submitter.pending.map(({ id }) => id);
+        for (const id of ids) assert.deepEqual(codeOf(await stage.resume(id)), 'too-early');
+        stage.clock.pass(HOUR);
+        assert.deepEqual([busyMs(), stage.posts], [[undefined, undefined], []]);
+        for (const id of ids) assert.equal((await stage.resume(id)).kind, 'charged');
+      });
+
+      it('is over for the next one once a read was answered, but not for itself', async () => {
+        askForAnHour();
+        await stage.submit(await stage.bench.draft(300_000));
+        stage.onHead = () => undefined;
+        const { id } = stage.intent;
+        await stage.own.endLongWait();
+        assert.equal(codeOf(await stage.resume(id)), 'too-early');
+        assert.equal((await stage.submit()).kind, 'charged');
+      });
+
+      it('never ends one as not charged whose earlier attempt sent its closing boundary', async () => {
+        stage.answers = [
+          (...answer) => {
+            lost(...answer);
+            askForAnHour();
+          },
+        ];
+        const outcome = await stage.submit(await stage.bench.draft(300_000));
+        assert.deepEqual([outcome.kind, codeOf(outcome), stage.posts.length], ['unknown', 'rate_limited', 1]);
+        stage.onHead = () => undefined;
+        stage.gets.length = 0;
+        const again = await stage.resume(stage.intent.id);
+        assert.deepEqual([again.kind, codeOf(again), stage.gets], ['unknown', 'too-early', []]);
+        assert.deepEqual(stage.states(), ['unknown']);
+      });
     });
 
     for (const isComplete of [true, false])

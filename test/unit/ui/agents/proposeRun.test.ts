@@ -33,6 +33,7 @@ describe('proposeRun', () => {
   let receipts: Receipt[];
   let pending: PendingSubmission[];
   let end: CommandResult;
+  let longWaitUntilMs: number | undefined;
   let ran: unknown[][];
   let meetsOpen: boolean;
 
@@ -60,7 +61,10 @@ describe('proposeRun', () => {
     const parts = servicesOf({
       context: { globalStorageUri: { fsPath: storage } },
       sessions: {
-        active: sessionOf({ models: { models: [model, { ...model, model_id: 'gone', available: false }] } }),
+        active: sessionOf({
+          longWaitUntilMs,
+          models: { models: [model, { ...model, model_id: 'gone', available: false }] },
+        }),
       },
       journal: { receipts: () => Promise.resolve(receipts) },
       submitter: {
@@ -131,6 +135,7 @@ describe('proposeRun', () => {
       unknown: { outcome: 'unknown', id: 'i' },
       canceled: { outcome: 'cancelled' },
       failed: { outcome: 'failed' },
+      unavailable: { outcome: 'unavailable' },
     })) {
       end = ended;
       cases[name] = [JSON.stringify(await propose())];
@@ -139,6 +144,17 @@ describe('proposeRun', () => {
     [end, meetsOpen] = [{ outcome: 'charged', id: 'run-1' }, true];
     cases['an open submission comes first'] = [JSON.stringify(await propose())];
     meetsOpen = false;
+    const untilMs = Date.UTC(2131, 0, 1, 12);
+    mock.timers.enable({ apis: ['Date'], now: untilMs - 60_000 });
+    const attempts = [{ started: { localMs: 0 }, ended: { localMs: 0 }, notBefore: { localMs: untilMs } }];
+    pending = [pendingOf('unsent', intentOf({ id: 'k', attempts }))];
+    end = { outcome: 'not-charged', id: 'k' };
+    cases['the service asked to wait, after the consent'] = [JSON.stringify(await propose())];
+    end = { outcome: 'unavailable' };
+    longWaitUntilMs = untilMs;
+    cases['the service asked to wait, before the summary'] = [JSON.stringify(await propose())];
+    mock.timers.reset();
+    [pending, longWaitUntilMs] = [[], undefined];
     const ask = async (input: object) => {
       standIn.forget();
       await propose(input);

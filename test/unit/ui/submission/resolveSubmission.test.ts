@@ -392,6 +392,46 @@ describe('commands for open submissions', () => {
       assert.deepEqual(callsOf('resume'), []);
     });
 
+    it('offers neither to resend nor to continue while the service asks to wait, but says until when', async () => {
+      const inHour = Date.now() + HOUR;
+      const attempts = (notBeforeMs: number, sent = uploadedAttempt(Date.now() - HOUR)) => [
+        { ...sent, notBefore: { localMs: notBeforeMs } },
+      ];
+      const unsent = (notBeforeMs: number) => {
+        const { started, ended } = uploadedAttempt(Date.now() - HOUR);
+        const intent = intentOf({ id: 'one', attempts: attempts(notBeforeMs, { started, ended }) });
+        return pendingOf('unsent', intent);
+      };
+      for (const [submission, longWaitUntilMs, word] of [
+        [unsent(inHour), undefined, 'Can’t continue'],
+        [unsent(0), inHour, 'Can’t continue'],
+        [unknown('one', HOUR, { attempts: attempts(inHour) }), undefined, 'Can’t resend'],
+        [unknown('one', HOUR), inHour, 'Can’t resend'],
+        [pendingOf('not-charged', unknown('one', HOUR).intent), inHour, 'Can’t resend'],
+      ] as const) {
+        standIn.forget();
+        Object.assign(active, { longWaitUntilMs });
+        pending = [submission];
+        await resolve('one', 'continue');
+        const row = standIn.shown.inputs[0]?.items.find(({ label }) => label.endsWith(word));
+        assert.match(row?.detail ?? '', /^The service asked to wait until .*\d:\d\d.*\.$/);
+        assert.ok(!actions().some((action) => /^(Resend|Continue)/.test(action)));
+        assert.ok(actions().some((action) => action.startsWith('Discard…')));
+        assert.deepEqual(standIn.shown.isModal, []);
+        if (submission.state === 'unsent' && longWaitUntilMs === undefined)
+          assert.match(
+            standIn.shown.inputs[0]?.placeholder ?? '',
+            /^Not charged: the service asked to wait until .+ Continue then\.$/,
+          );
+      }
+      Object.assign(active, { longWaitUntilMs: undefined });
+      standIn.forget();
+      pending = [unsent(Date.now() - 1)];
+      await resolve('one');
+      assert.ok(actions().some((action) => action.startsWith('Continue…')));
+      assert.deepEqual(callsOf('resume'), []);
+    });
+
     it('always continues a refused one, with the file as it is', async () => {
       rmSync(dataset.path);
       Object.assign(active, { keyId: 'second' });

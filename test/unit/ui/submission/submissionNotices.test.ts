@@ -382,6 +382,16 @@ describe('SubmissionNotices', () => {
       assert.deepEqual(executed, [['fineTuning.continueSubmission', 'one']]);
     });
 
+    it('says nothing of one that wasn’t sent because the service asked to wait, until that is over', async () => {
+      const busy = pendingOf('unsent', intentOf({ notBefore: { localMs: Date.now() + 60_000 } }));
+      pending = [busy];
+      await begin();
+      assert.deepEqual(shown.sentences, []);
+      mock.timers.tick(60_000);
+      await begin();
+      assert.equal(shown.sentences.length, 1);
+    });
+
     it('combines several submissions, from which the user then chooses', async () => {
       shown.answer = ([button]) => button;
       for (const [submissions, text] of [

@@ -11,7 +11,7 @@ import type {
   PendingSubmission,
   SubmissionResult,
 } from '../../../../src/core/submission/pendingSubmission.ts';
-import { SubmissionError } from '../../../../src/core/submission/errors.ts';
+import { SubmissionError, TooEarlyError } from '../../../../src/core/submission/errors.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { servicesOf, sessionOf as anySession } from '../../../helpers/services.ts';
@@ -152,6 +152,19 @@ describe('reportResult', () => {
     sentMs = Date.now() - 2 * HOUR;
     cases['unknown, no longer checked'] = await shown(unanswered);
     golden('submission-results', cases);
+  });
+
+  it('says until when the service asked to wait if nothing was sent because of it, and offers nothing', async () => {
+    for (const error of [new ServiceError('rate_limited', 429, 'row 7', HOUR), new TooEarlyError(HOUR)]) {
+      const { text, buttons } = await report(notCharged(error, true));
+      assert.match(text, /^Not charged: the service asked to wait until .*\d:\d\d.*\. Continue then\.$/);
+      assert.deepEqual(buttons, []);
+    }
+    const unknown = await report({ kind: 'unknown', error: new TooEarlyError(HOUR) });
+    assert.match(
+      unknown.text,
+      /^You may have been charged .+\. The service asked to wait until .*\d:\d\d.*\.$/,
+    );
   });
 
   it('returns the outcome to the command, and never “not charged” or a failure for what may be charged', async () => {

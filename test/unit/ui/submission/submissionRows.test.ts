@@ -152,6 +152,11 @@ describe('SubmissionRows', () => {
       pendingOf('refused', ofNoon({ attempts, refused: { at: { localMs: NOW_MS }, code } }));
     const notCharged = (changes: Partial<Intent> = {}) =>
       pendingOf('not-charged', ofNoon({ attempts, keyId: 'first', ...changes }));
+    const asked = (minutes: number) => ({
+      ...{ started: { localMs: minutesAgo(1) }, ended: { localMs: minutesAgo(1) } },
+      ...{ code: 'rate_limited', notBefore: { localMs: minutesAgo(-minutes) } },
+    });
+    const sent = uploadedAttempt(minutesAgo(1));
     const long = [uploadedAttempt(minutesAgo(23 * 60))];
     const codes = ['insufficient_balance', 'model_not_available', 'invalid_api_key', 'validation_failed'];
     const cases: Record<string, PendingSubmission> = {
@@ -181,6 +186,17 @@ describe('SubmissionRows', () => {
       'not charged, another API key': notCharged({ keyId: 'second' }),
       // The record of this machine proves less than the service's answer.
       unsent: of('unsent'),
+      'unsent, the service asked to wait': pendingOf('unsent', ofNoon({ attempts: [asked(60)] })),
+      'unsent, the wait is over': pendingOf('unsent', ofNoon({ attempts: [asked(-1)] })),
+      'unsent, no attempt began because of the wait': pendingOf(
+        'unsent',
+        ofNoon({ notBefore: { localMs: minutesAgo(-60) } }),
+      ),
+      'unsent, the service asked to wait after an attempt without an end': pendingOf(
+        'unsent',
+        ofNoon({ attempts: [{ started: { localMs: 0 } }, asked(60)] }),
+      ),
+      'not charged, the service asked to wait': notCharged({ attempts: [{ ...sent, ...asked(60) }] }),
       ...Object.fromEntries(codes.map((code) => [`refused: ${code}`, refused(code)])),
     };
     golden(

@@ -304,10 +304,10 @@ describe('submitDataset', () => {
   it('shows what is known, without a request, while the service asks to wait', async () => {
     const active = parts.sessions.active as unknown as {
       models: { models?: unknown; refresh: () => Promise<{ data: unknown }> };
-      notBeforeMs?: number;
+      submissionsNotBeforeMs?: number;
     };
     const { data } = await active.models.refresh();
-    Object.assign(active, { notBeforeMs: new Date().setHours(23, 30) });
+    Object.assign(active, { submissionsNotBeforeMs: new Date().setHours(23, 30) });
     Object.assign(active.models, { models: data, refresh: () => assert.fail('models') });
     Object.assign(balance, {
       current: { balance_cents: 3750, currency: 'EUR' },
@@ -324,6 +324,32 @@ describe('submitDataset', () => {
     // Without a list of models, there is nothing to choose from.
     Object.assign(active.models, { models: undefined, refresh: () => Promise.reject(new Error('held')) });
     await assert.rejects(submit(), /held/);
+  });
+
+  it('asks before the summary whether to wait as long as the service asked submissions to', async () => {
+    let ended = 0;
+    const untilMs = new Date().setHours(23, 29, 1);
+    const active = parts.sessions.active as object;
+    Object.assign(active, {
+      longWaitUntilMs: untilMs,
+      endLongWait: () => {
+        ended += 1;
+        if (ended === 1) return Promise.reject(new Error('held'));
+        Object.assign(active, { longWaitUntilMs: undefined });
+        return Promise.resolve();
+      },
+    });
+    await submit(undefined, ACCEPTING, ['OK', SUBMIT]);
+    assert.deepEqual(
+      standIn.shown.sentences.map((sentence) => sentence.replace('\u202f', ' ')),
+      ['The service asked to wait until 11:30 PM.'],
+    );
+    assert.deepEqual([standIn.shown.isModal, standIn.shown.buttons], [[true], [['OK', 'Try Anyway']]]);
+    assert.deepEqual([ended, standIn.shown.inputs, drafts], [0, [], []]);
+    await assert.rejects(submit(undefined, ACCEPTING, ['Try Anyway', SUBMIT]), /held/);
+    assert.deepEqual([standIn.shown.inputs, drafts], [[], []]);
+    await submit(undefined, ACCEPTING, ['Try Anyway', SUBMIT]);
+    assert.equal(drafts.length, 1);
   });
 
   it('sends and stores nothing after Esc while the dataset is hashed, and stops hashing', async () => {
