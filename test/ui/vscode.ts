@@ -234,7 +234,12 @@ async function writeLanguagePack(userData: string, language: string): Promise<vo
 /** Kills the extension hosts with this user data, and waits until they have ended. @returns their number */
 async function killExtensionHosts(userData: string): Promise<number> {
   const pids = await extensionHosts(userData);
-  for (const pid of pids) process.kill(pid, 'SIGKILL');
+  for (const pid of pids)
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended by itself, as it does when its window closes.
+    }
   await until('the extension hosts have ended', async () => {
     const left = await extensionHosts(userData);
     return !left.some((pid) => pids.includes(pid));
