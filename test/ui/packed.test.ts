@@ -11,7 +11,7 @@ import { unzip } from '../helpers/unzip.ts';
 import { extensionsFolder, VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
-const MAX_BYTES = 600_000;
+const MAX_BYTES = 615_000;
 
 describe('the packed extension', () => {
   it('consists of the listed files, and stays small', async () => {
