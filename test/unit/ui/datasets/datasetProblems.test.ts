@@ -96,7 +96,7 @@ describe('problems of a file that VS Code doesn’t display as text', () => {
       assert.deepEqual(await check(uri), isText ? editor : preview, `${sizeMiB} of ${limitMiB}`);
       assert.equal(listed(uri), isText);
     }
-    for (kind of ['binary', 'gzip']) {
+    for (kind of ['binary', 'gzip'] as const) {
       const uri = await fileOf(100);
       assert.deepEqual(await check(uri), [[PREVIEW, 'train.jsonl', { row: undefined }]]);
       assert.equal(listed(uri), false);
