@@ -1,5 +1,5 @@
 import { encodeAnchors, encodePatterns } from './keyPatterns.ts';
-import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT } from './scanner/codes.ts';
+import { FORMAT_COUNT, HASH_NONE, PLACE_CODE_COUNT, ROLE_COUNT, UNTRAINABLE_COUNT } from './scanner/codes.ts';
 
 type Counters =
   | ('rows' | 'blankRows' | 'lineBreaks' | 'charactersRead' | 'places')
@@ -9,15 +9,16 @@ type Counters =
 type TextCounter = 'textBytes' | 'assistantBytes' | 'rowsOver4096' | 'rowsOver8192';
 type Regions =
   | ('PLACES' | 'ROW_STARTS' | 'ROW_HASHES' | 'ROW_BREAKS' | 'ROW_FLAGS' | 'PROMPT_HASHES' | 'ANSWER_HASHES')
-  | ('TOTALS' | 'FORMATS' | 'TYPED_FORMATS' | 'ROLES' | 'LENGTH_BINS');
+  | ('TOTALS' | 'FORMATS' | 'TYPED_FORMATS' | 'ROLES' | 'LENGTH_BINS' | 'UNTRAINABLE');
 
 /** Exports of `scanner/scan.ts`. Positions are addresses in its memory. */
 interface Exports extends Record<Counters | Regions | 'PATTERNS' | 'ANCHORS', WebAssembly.Global> {
   memory: WebAssembly.Memory;
   inputStart(): number;
   reserve(bytes: number): number;
-  begin(hasMark: number, withPrompts: number): void;
+  begin(hasMark: number, prompts: number): void;
   hashPrompts(isOn: number): void;
+  hashInput(from: number, to: number): void;
   scan(from: number, to: number, atFileStart: number, atFileEnd: number): number;
   skipRow(from: number): void;
 }
@@ -59,6 +60,8 @@ export interface Counts extends Record<TextCounter, number> {
   /** Rows whose fields have the types of a training format, by format. */
   typedFormats: Uint32Array;
   roles: Uint32Array;
+  /** Rows that can't be trained on, by `UNTRAINABLE_FORMAT` and so on. */
+  untrainable: Uint32Array;
   lengthBins: Uint32Array;
   maxTurns: number;
   maxLength: number;
@@ -81,13 +84,13 @@ export class Scanner {
 
   /**
    * Begins a file and resets all counts.
-   * @param withPrompts whether to hash prompts and answers, which reads most bytes once more
+   * @param prompts how to hash prompts and answers: `HASH_NONE`, `HASH_WRITTEN` or `HASH_NORMALIZED`
    */
-  begin(hasByteOrderMark: boolean, withPrompts = false): void {
-    this.#exports.begin(Number(hasByteOrderMark), Number(withPrompts));
+  begin(hasByteOrderMark: boolean, prompts = HASH_NONE): void {
+    this.#exports.begin(Number(hasByteOrderMark), prompts);
   }
 
-  /** Changes whether prompts and answers are hashed. */
+  /** Changes whether prompts and answers are hashed as they are written. */
   hashPrompts(isOn: boolean): void {
     this.#exports.hashPrompts(Number(isOn));
   }
@@ -96,6 +99,14 @@ export class Scanner {
   input(sizeBytes: number): Uint8Array {
     if (this.#exports.reserve(sizeBytes) === 0) throw new RangeError('not enough memory for the scanner');
     return new Uint8Array(this.#exports.memory.buffer, this.#start, sizeBytes);
+  }
+
+  /** Returns the hash that a scan gives a row of these bytes, without a line end. Ends what the last scan returned. */
+  hashOf(row: Uint8Array): [low: number, high: number] {
+    this.input(row.length).set(row);
+    this.#exports.hashInput(this.#start, this.#start + row.length);
+    const [low = 0, high = 0] = this.#view(this.#exports.ROW_HASHES, 2);
+    return [low, high];
   }
 
   get memoryBytes(): number {
@@ -146,6 +157,7 @@ export class Scanner {
       formats: this.#view(exports.FORMATS, FORMAT_COUNT).slice(),
       typedFormats: this.#view(exports.TYPED_FORMATS, FORMAT_COUNT).slice(),
       roles: this.#view(exports.ROLES, ROLE_COUNT).slice(),
+      untrainable: this.#view(exports.UNTRAINABLE, UNTRAINABLE_COUNT).slice(),
       lengthBins: this.#view(exports.LENGTH_BINS, LENGTH_BINS).slice(),
       maxTurns: exports.maxTurns.value,
       maxLength: exports.maxLength.value,

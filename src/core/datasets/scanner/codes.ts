@@ -50,11 +50,15 @@ export const REPEATED_ROLE = 39;
 export const SYSTEM_INSIDE = 40;
 export const TOOL_ORDER = 41;
 export const TOOL_ARGUMENTS = 42;
-// The first field of a pair is missing; the next number is for the second field.
+// A field of a pair is missing. `shape.ts` takes the next number for the second field.
 export const PROMPT_MISSING = 43;
+export const COMPLETION_MISSING = 44;
 export const INSTRUCTION_MISSING = 45;
+export const OUTPUT_MISSING = 46;
 export const QUESTION_MISSING = 47;
+export const ANSWER_MISSING = 48;
 export const CHOSEN_MISSING = 49;
+export const REJECTED_MISSING = 50;
 export const FIELD_WRONG_TYPE = 51;
 export const FIELD_EMPTY = 52;
 export const SAME_ANSWERS = 53;
@@ -105,7 +109,27 @@ export const ROW_SECRET = 4;
 export const ROW_PERSONAL = 8;
 /** Too long to check. */
 export const ROW_UNCHECKED = 16;
+/** An object in it has a key twice. */
+export const ROW_REPEATS_KEY = 32;
+/** Why it can't be trained on, in two bits. */
+export const ROW_UNTRAINABLE_SHIFT = 6;
 export const ROW_FORMAT_SHIFT = 8;
+
+// Why an object without errors can't be trained on; 0 if it can. `datasets/report.ts` names them in this order.
+/** A field, a message or a role is none that is known. */
+export const UNTRAINABLE_FORMAT = 1;
+/** A text is missing, empty or no text. */
+export const UNTRAINABLE_CONTENT = 2;
+/** There is nothing to learn to say. */
+export const UNTRAINABLE_ANSWER = 3;
+export const UNTRAINABLE_COUNT = 4;
+
+// How prompts and answers are hashed. That reads most bytes once more.
+export const HASH_NONE = 0;
+/** The bytes of both as they are written. */
+export const HASH_WRITTEN = 1;
+/** Prompts alone, by what they say (`texts.ts`). */
+export const HASH_NORMALIZED = 2;
 
 /** A rough average for most languages and models, used instead of a tokenizer. */
 export const BYTES_PER_TOKEN = 4;

@@ -33,7 +33,7 @@ import {
   partOf,
   roleOf,
 } from './names';
-import { endOfMessage } from './prompts';
+import { endOfListed, endOfMessage, forgetContent } from './prompts';
 import { isBlank } from './strings';
 import { closeInCalls, isNoObject, keyInCalls, openCalls, openInCalls } from './toolCalls';
 
@@ -57,6 +57,9 @@ let hasContent: bool = false;
 /** The address of an empty content, or 0 if it is not empty. */
 let emptyContent: usize = 0;
 let emptyLength: usize = 0;
+/** The address of a content that is neither text nor parts, or 0. */
+let wrongContent: usize = 0;
+let wrongLength: usize = 0;
 /** Parts of the content, and how many of them are empty. */
 let parts: u32 = 0;
 let emptyParts: u32 = 0;
@@ -87,13 +90,17 @@ export function isContent(): bool {
   return part == PART_CONTENT || part == PART_VALUE;
 }
 
+/** Whether a string at a depth may be what the prompt says: not the word of a part's type, nor what the assistant says. */
+export function isPrompted(depth: i32): bool {
+  return isContent() && !(depth == 5 && isType) && role != ROLE_ASSISTANT;
+}
+
 function isRole(): bool {
   return part == PART_ROLE || part == PART_FROM;
 }
 
 /** Begins an element of the list, an object or an array. @param ofConversation whether it is a turn */
 export function beginMessage(at: usize, isAnObject: bool, ofConversation: bool): void {
-  beginContent();
   isTurn = ofConversation;
   isObject = isAnObject;
   if (isTurn && !isObject) noteInRow(MESSAGE_NOT_OBJECT, at, 1);
@@ -103,14 +110,29 @@ export function beginMessage(at: usize, isAnObject: bool, ofConversation: bool):
   role = -1;
   roleAt = at;
   roleLength = 1;
-  hasCalls = hasReasoning = isMarked = hasContent = false;
-  emptyContent = 0;
+  hasCalls = hasReasoning = isMarked = false;
+  noContent();
+}
+
+/** Begins a content, of which only the last counts. */
+function noContent(): void {
+  beginContent();
+  forgetContent();
+  hasContent = false;
+  emptyContent = wrongContent = 0;
+}
+
+function noteWrongContent(at: usize, length: usize): void {
+  if (wrongContent != 0) return;
+  wrongContent = at;
+  wrongLength = length;
 }
 
 /** Handles a key of the message, or of an object in it. */
 export function keyInMessage(depth: i32, from: usize, to: usize): void {
   if (depth == 3) {
     part = partOf(from, to);
+    if (isContent() && (partsSeen & bit(part)) != 0) noContent();
     partsSeen |= bit(part);
   } else if (part == PART_TOOL_CALLS) keyInCalls(from, to);
   else if (depth == 5 && isContent()) {
@@ -128,7 +150,7 @@ export function scalarInMessage(depth: i32, kind: i32, from: usize, to: usize): 
     if (kind == KIND_STRING && isNoObject(depth, from, to)) keep(TOOL_ARGUMENTS, from, to - from);
   } else if (depth == 4 && isContent()) {
     parts++;
-    if (kind != KIND_STRING) return noteInRow(CONTENT_WRONG_TYPE, from, to - from);
+    if (kind != KIND_STRING) return noteWrongContent(from, to - from);
     addToContent(from, to);
     if (isBlank(from, to)) emptyParts++;
   } else if (depth == 5 && isContent() && kind == KIND_STRING) {
@@ -144,14 +166,13 @@ function takePart(kind: i32, from: usize, to: usize): void {
     role = kind == KIND_STRING ? roleOf(from, to, part == PART_FROM) : ROLE_OTHER;
     roleAt = from;
     roleLength = to - from;
-    if (role == ROLE_OTHER) noteInRow(ROLE_UNKNOWN, from, to - from);
     if (kind != KIND_STRING) partsSeen &= ~bit(part);
   } else if (kind == KIND_NULL) return;
   else if (part == PART_MARK) isMarked = true;
   else if (part == PART_REASONING) hasReasoning = kind == KIND_STRING && !isBlank(from, to);
   else if (isContent()) {
     hasContent = true;
-    if (kind != KIND_STRING) return noteInRow(CONTENT_WRONG_TYPE, from, to - from);
+    if (kind != KIND_STRING) return noteWrongContent(from, to - from);
     addToContent(from, to);
     if (isBlank(from, to)) {
       emptyContent = from - 1;
@@ -179,11 +200,12 @@ function openPart(isAnObject: bool, at: usize): void {
   if (part == PART_REASONING) hasReasoning = true;
   else if (isRole()) {
     role = ROLE_OTHER;
+    roleAt = at;
+    roleLength = 1;
     partsSeen &= ~bit(part);
-    noteInRow(ROLE_UNKNOWN, at, 1);
   } else if (isContent()) {
     hasContent = true;
-    if (isAnObject) noteInRow(CONTENT_WRONG_TYPE, at, 1);
+    if (isAnObject) noteWrongContent(at, 1);
   }
 }
 
@@ -211,8 +233,13 @@ export function endMessage(): void {
     endOfMessage(countedRole(role));
     if (!isObject) return skipMessage();
     takeMessage(role, roleAt, roleLength, hasCalls, isMarked);
-  } else if (!isObject) return;
+  } else {
+    endOfListed(countedRole(role));
+    if (!isObject) return;
+  }
   if (role < 0) noteInRow(ROLE_MISSING, message, 1);
+  if (role == ROLE_OTHER) noteInRow(ROLE_UNKNOWN, roleAt, roleLength);
+  if (wrongContent != 0) noteInRow(CONTENT_WRONG_TYPE, wrongContent, wrongLength);
   // With tool calls, the content may be missing, null or empty.
   if (hasCalls) return;
   if (!hasContent) noteInRow(CONTENT_MISSING, message, 1);

@@ -1,9 +1,12 @@
-// The prompt and the answer of a row, as hashes of the bytes of their strings. Rows of one prompt stay on one side of a split.
-import { ROLE_ASSISTANT, ROLE_SYSTEM } from './codes';
+// The prompt and the answer of a row, as hashes of their strings. Rows of one normalized prompt stay on one side of a split.
+import { HASH_NONE, HASH_NORMALIZED, ROLE_ASSISTANT, ROLE_SYSTEM } from './codes';
 import { hashRow, mix } from './lines';
+import { FIELD_PROMPT } from './names';
+import { beginTexts, hashOfText } from './texts';
 
-/** Whether prompts are hashed: this reads most bytes once more. */
+/** Whether prompts are hashed, and whether only they are, by what they say. */
 export let hashesPrompts: bool = false;
+export let isNormalized: bool = false;
 
 /** The strings of the messages so far that are neither the assistant's nor the system's, and of the system's. */
 let asked: u64 = 0;
@@ -14,24 +17,32 @@ let message: u64 = 0;
 let prompt: u64 = 0;
 let answer: u64 = 0;
 let hasAnswer: bool = false;
+/** What a prompt says that is a list of messages: the answer is in another field. */
+let listed: u64 = 0;
+let listedSystem: u64 = 0;
 
 const MAX_FIELDS = 16;
 /** The strings of each field of the row that isn't a conversation, as a u64. */
 const FIELDS: usize = memory.data(MAX_FIELDS * 8, 8);
 
-export function beginFile(withPrompts: bool): void {
-  hashesPrompts = withPrompts;
+/** @param prompts how they are hashed: `HASH_NONE`, `HASH_WRITTEN` or `HASH_NORMALIZED` */
+export function beginFile(prompts: i32): void {
+  hashesPrompts = prompts != HASH_NONE;
+  isNormalized = prompts == HASH_NORMALIZED;
+  if (isNormalized) beginTexts();
 }
 
 /** Begins a row. */
 export function forgetFields(): void {
   if (!hashesPrompts) return;
   for (let field = 0; field < MAX_FIELDS; field++) store<u64>(FIELDS + ((<usize>field) << 3), 0);
+  listed = listedSystem = 0;
 }
 
 /** Begins the value of a field: only the last of several with one name counts. */
 export function forgetField(field: i32): void {
   store<u64>(FIELDS + ((<usize>field) << 3), 0);
+  if (field == FIELD_PROMPT) listed = listedSystem = 0;
 }
 
 export function forgetMessages(): void {
@@ -41,7 +52,9 @@ export function forgetMessages(): void {
 
 /** Adds a string to a hash. An empty one changes nothing. */
 function added(hash: u64, from: usize, to: usize): u64 {
-  return from == to ? hash : mix(hash, hashRow(from, to));
+  if (from == to) return hash;
+  const text = isNormalized ? hashOfText(from, to) : hashRow(from, to);
+  return text == 0 ? hash : mix(hash, text);
 }
 
 export function addToField(field: i32, from: usize, to: usize): void {
@@ -51,6 +64,19 @@ export function addToField(field: i32, from: usize, to: usize): void {
 
 export function addToMessage(from: usize, to: usize): void {
   message = added(message, from, to);
+}
+
+/** Forgets the strings of the message: only the last of several contents counts. */
+export function forgetContent(): void {
+  message = 0;
+}
+
+/** Ends a message of a list that is no conversation. @param role a negative one is missing */
+export function endOfListed(role: i32): void {
+  if (message == 0) return;
+  if (role == ROLE_SYSTEM) listedSystem = mix(listedSystem, message);
+  else if (role != ROLE_ASSISTANT) listed = mix(listed, message);
+  message = 0;
 }
 
 /** Ends a message. @param role a negative one is missing */
@@ -70,6 +96,12 @@ export function endOfMessage(role: i32): void {
 export function promptOfMessages(): u64 {
   const own = hasAnswer ? prompt : asked;
   return own != 0 ? own : system;
+}
+
+/** Returns the hash of what the field `prompt` says, which may be a list of messages. */
+export function promptOfField(): u64 {
+  const own = listed != 0 ? listed : listedSystem;
+  return own != 0 ? own : withText(0, FIELD_PROMPT);
 }
 
 export function answerOfMessages(): u64 {

@@ -10,9 +10,11 @@ import {
   hasErrors,
   hasFailed,
   noteInRow,
+  repeatsKey,
   report,
   TOTALS,
   places,
+  whyUntrainable,
 } from './found';
 import {
   ANSWER_HASHES,
@@ -31,13 +33,18 @@ import {
   BOM_AT_START,
   CRLF,
   FORMAT_COUNT,
+  HASH_NONE,
+  HASH_WRITTEN,
   ROLE_COUNT,
   ROW_BLANK,
   ROW_ERROR,
   ROW_FORMAT_SHIFT,
   ROW_OF_FORMAT,
+  ROW_REPEATS_KEY,
   ROW_TOO_LONG,
   ROW_UNCHECKED,
+  ROW_UNTRAINABLE_SHIFT,
+  UNTRAINABLE_COUNT,
   VERY_LONG_ROW,
 } from './codes';
 import { assistantBytes, forgetTexts, rowsOver4096, rowsOver8192, textBytes } from './contents';
@@ -51,7 +58,6 @@ import { answerHash, countRowTexts, format, hasTypes, promptHash } from './shape
 import { isByteOrderMark } from './utf8';
 
 export { inputStart, reserve, places, PLACES, ROW_STARTS, ROW_HASHES, ROW_BREAKS, TOTALS };
-export { beginFile as hashPrompts } from './prompts';
 export { assistantBytes, rowsOver4096, rowsOver8192, textBytes };
 export { ANCHORS, PATTERNS, ANSWER_HASHES, PROMPT_HASHES, ROW_FLAGS };
 
@@ -79,15 +85,27 @@ export const LENGTH_BINS: usize = memory.data(LENGTH_BINS_COUNT * 4, 4);
 export const FORMATS: usize = memory.data(FORMAT_COUNT * 4, 4);
 export const TYPED_FORMATS: usize = memory.data(FORMAT_COUNT * 4, 4);
 export const ROLES: usize = memory.data(ROLE_COUNT * 4, 4);
+/** A u32 for each reason why rows can't be trained on. */
+export const UNTRAINABLE: usize = memory.data(UNTRAINABLE_COUNT * 4, 4);
 /** Turns of the longest conversation. */
 export let maxTurns: u32 = 0;
 export let maxLength: u32 = 0;
 
-/** Begins a file. `hasMark`: whether it begins with a byte order mark. `withPrompts`: whether to hash prompts and answers. */
-export function begin(hasMark: bool, withPrompts: bool): void {
+/** Begins a file. `hasMark`: whether it begins with a byte order mark. `prompts`: how to hash them, `HASH_NONE` and so on. */
+export function begin(hasMark: bool, prompts: i32): void {
   forgetAll(hasMark);
-  beginFile(withPrompts);
+  beginFile(prompts);
   forgetCounts();
+}
+
+/** Changes whether prompts and answers are hashed as they are written. */
+export function hashPrompts(isOn: bool): void {
+  beginFile(isOn ? HASH_WRITTEN : HASH_NONE);
+}
+
+/** Stores the hash of a row, without its line end, as that of the first one. */
+export function hashInput(from: usize, to: usize): void {
+  store<u64>(ROW_HASHES, hashRow(from, to));
 }
 
 /**
@@ -179,9 +197,15 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
     }
     // Rows that are not JSON, such as parts of a row with line breaks, are not duplicates.
     if (!hasFailed()) hash = hashRow(start, end);
-    const flags = isObject ? format << ROW_FORMAT_SHIFT : 0;
+    let flags = isObject ? format << ROW_FORMAT_SHIFT : 0;
+    if (repeatsKey()) flags |= ROW_REPEATS_KEY;
     const isError = hasErrors();
     if (isError) errorRows++;
+    else {
+      const why = whyUntrainable();
+      flags |= why << ROW_UNTRAINABLE_SHIFT;
+      increment(UNTRAINABLE, why, 1);
+    }
     const prompt = isObject && hashesPrompts ? promptHash() : 0;
     setRow(isError ? flags | ROW_ERROR : flags, prompt, isObject && hashesPrompts ? answerHash() : 0);
   }
@@ -211,6 +235,7 @@ function forgetCounts(): void {
   memory.fill(FORMATS, 0, FORMAT_COUNT * 4);
   memory.fill(TYPED_FORMATS, 0, FORMAT_COUNT * 4);
   memory.fill(ROLES, 0, ROLE_COUNT * 4);
+  memory.fill(UNTRAINABLE, 0, UNTRAINABLE_COUNT * 4);
   maxTurns = 0;
   maxLength = 0;
   forgetTexts();
