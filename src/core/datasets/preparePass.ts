@@ -77,6 +77,7 @@ export class PreparePass {
       });
       rows.endSegment();
     });
+    this.#decisions.endComparing();
     const failure = split.rows === 0 ? 'empty' : split.decide();
     if (failure !== undefined) throw new PrepareError(failure);
     this.#eachSegment(DECIDING, 1, (number) => this.#writeSegment(number, rows, split));

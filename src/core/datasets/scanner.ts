@@ -1,5 +1,7 @@
 import { encodeAnchors, encodePatterns } from './keyPatterns.ts';
-import { FORMAT_COUNT, HASH_NONE, PLACE_CODE_COUNT, ROLE_COUNT, UNTRAINABLE_COUNT } from './scanner/codes.ts';
+import { PROBLEMS, UNTRAINABLE } from './problems.ts';
+import { HASH_NONE, HASH_WRITTEN, UNTRAINABLE_COUNT } from './scanner/codes.ts';
+import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT } from './scanner/codes.ts';
 
 type Counters =
   | ('rows' | 'blankRows' | 'lineBreaks' | 'charactersRead' | 'places')
@@ -9,7 +11,7 @@ type Counters =
 type TextCounter = 'textBytes' | 'assistantBytes' | 'rowsOver4096' | 'rowsOver8192';
 type Regions =
   | ('PLACES' | 'ROW_STARTS' | 'ROW_HASHES' | 'ROW_BREAKS' | 'ROW_FLAGS' | 'PROMPT_HASHES' | 'ANSWER_HASHES')
-  | ('TOTALS' | 'FORMATS' | 'TYPED_FORMATS' | 'ROLES' | 'LENGTH_BINS' | 'UNTRAINABLE');
+  | ('TOTALS' | 'FORMATS' | 'TYPED_FORMATS' | 'ROLES' | 'LENGTH_BINS' | 'UNTRAINABLE' | 'UNTRAINABLE_CODES');
 
 /** Exports of `scanner/scan.ts`. Positions are addresses in its memory. */
 interface Exports extends Record<Counters | Regions | 'PATTERNS' | 'ANCHORS', WebAssembly.Global> {
@@ -17,7 +19,7 @@ interface Exports extends Record<Counters | Regions | 'PATTERNS' | 'ANCHORS', We
   inputStart(): number;
   reserve(bytes: number): number;
   begin(hasMark: number, prompts: number): void;
-  hashPrompts(isOn: number): void;
+  hashPrompts(prompts: number): void;
   hashInput(from: number, to: number): void;
   scan(from: number, to: number, atFileStart: number, atFileEnd: number): number;
   skipRow(from: number): void;
@@ -60,7 +62,7 @@ export interface Counts extends Record<TextCounter, number> {
   /** Rows whose fields have the types of a training format, by format. */
   typedFormats: Uint32Array;
   roles: Uint32Array;
-  /** Rows that can't be trained on, by `UNTRAINABLE_FORMAT` and so on. */
+  /** Rows without errors, by the number of the reason why they can't be trained on; 0 if they can. */
   untrainable: Uint32Array;
   lengthBins: Uint32Array;
   maxTurns: number;
@@ -80,6 +82,9 @@ export class Scanner {
     const memory = new Uint8Array(this.#exports.memory.buffer);
     memory.set(encodePatterns(), this.#exports.PATTERNS.value);
     memory.set(encodeAnchors(), this.#exports.ANCHORS.value);
+    const codes = new BigUint64Array(memory.buffer, this.#exports.UNTRAINABLE_CODES.value, UNTRAINABLE_COUNT);
+    for (const [code, [, , , why]] of PROBLEMS.entries())
+      if (why !== undefined) codes[UNTRAINABLE.indexOf(why) + 1]! |= 1n << BigInt(code);
   }
 
   /**
@@ -92,7 +97,7 @@ export class Scanner {
 
   /** Changes whether prompts and answers are hashed as they are written. */
   hashPrompts(isOn: boolean): void {
-    this.#exports.hashPrompts(Number(isOn));
+    this.#exports.hashPrompts(isOn ? HASH_WRITTEN : HASH_NONE);
   }
 
   /** Returns memory for an input of this size; earlier content stays. @throws RangeError if there isn't enough */

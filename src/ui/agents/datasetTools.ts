@@ -1,7 +1,7 @@
 import { serviceOf } from '../../core/accounts/account.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
-import { isMendable, mendableOf, type Mendable } from '../../core/datasets/mendable.ts';
+import { isMendable, leavesOutUntrainable, mendableOf, type Mendable } from '../../core/datasets/mendable.ts';
 import type { PrepareChoices } from '../../core/datasets/prepare.ts';
 import { canConvertAll, prepareCopy } from '../../core/datasets/prepareCopy.ts';
 import { isBlank, isConvertible, verdictOf, type Report } from '../../core/datasets/report.ts';
@@ -26,6 +26,7 @@ export const PREPARATION = {
   properties: {
     path: PATH,
     withoutErrors: FLAG,
+    withoutUntrainable: FLAG,
     withoutDuplicates: FLAG,
     maskSecrets: FLAG,
     maskPersonalData: FLAG,
@@ -147,11 +148,14 @@ export async function prepareDataset(
 /** What the user's dialog selects at first, as far as it applies, unless the input says otherwise. */
 function choicesOf(
   input: Input<typeof PREPARATION>,
-  { errorRows, duplicateRows, apiKeys, privateKeys, emailAddresses, cardNumbers }: Mendable,
+  mendable: Mendable,
   convertsAll: boolean,
 ): PrepareChoices {
+  const { errorRows, untrainableRows, duplicateRows } = mendable;
+  const { apiKeys, privateKeys, emailAddresses, cardNumbers } = mendable;
   return {
     withoutErrors: input.withoutErrors !== false && errorRows > 0,
+    withoutUntrainable: untrainableRows > 0 && (input.withoutUntrainable ?? leavesOutUntrainable(mendable)),
     withoutDuplicates: input.withoutDuplicates !== false && duplicateRows > 0,
     mask: {
       secrets: input.maskSecrets !== false && apiKeys + privateKeys > 0,

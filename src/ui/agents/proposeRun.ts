@@ -117,7 +117,7 @@ const CLOSED =
   'This proposal sent nothing. The user closed it or didn’t answer it. Don’t propose it again without asking.';
 const ASK = 'Don’t propose it again. Only the user can submit the same bytes again.';
 const NOT_READY =
-  'The dataset has errors or secrets. Nothing was shown to the user. Don’t propose it; call fineTuning_prepareDataset.';
+  'The dataset has errors, secrets or no row that can be trained on. Nothing was shown to the user. Don’t propose it; call fineTuning_prepareDataset.';
 
 async function writtenAtMs(file: string): Promise<number> {
   return stat(file).then(

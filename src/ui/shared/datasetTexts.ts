@@ -5,6 +5,7 @@ import {
   countProblems,
   isBlank,
   isConvertible,
+  isUntrainable,
   mainFormat,
   type CheckFailure,
   type FileKind,
@@ -52,7 +53,26 @@ export function verdictPhrase(report: Report): string {
   const isMixed = typeof mainFormat(report) === 'number';
   const rows =
     format && (isMixed ? l10n.t('{0} in {1}', count, format) : l10n.t('{0} of {1}', count, format));
-  return [rows ?? count, ...problemsFound(report)].join(', ');
+  return compact(rows ?? count, ...problemsFound(report), untrainablePhrase(report)).join(', ');
+}
+
+/** Why a file isn't ready to submit of which no row can be trained on: "none of the 150 rows has a known training format". */
+function untrainablePhrase(report: Report): string | undefined {
+  if (!isUntrainable(report)) return undefined;
+  const rows = report.rows - report.blankRows;
+  return report.untrainable.format === rows && rows > 1
+    ? l10n.t('none of the {0} rows has a known training format', formatCount(rows))
+    : l10n.t('no row can be trained on');
+}
+
+/** What stops a submission: "3 errors, 1 secret". */
+export function stoppingCounts(report: Report): string {
+  const { unchecked, ...counts } = countProblems(report);
+  return compact(
+    ...foundCounts({ ...counts, warnings: 0 }),
+    untrainablePhrase(report),
+    unchecked > 0 && l10n.t('{0} too long to check', formatRows(unchecked)),
+  ).join(', ');
 }
 
 function formatText(report: Report): string | undefined {
@@ -147,6 +167,7 @@ export function trainedPhrase(
 }
 
 const TO_UTF_8 = l10n.t('Convert it to UTF-8.');
+const OBJECTS = l10n.t('A dataset has one JSON object per line.');
 const TO_JSONL = l10n.t('Convert it to JSONL.');
 
 /** The name of each kind, and what to do. */
@@ -154,7 +175,7 @@ export const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
   'utf-16': [l10n.t('UTF-16, not UTF-8'), TO_JSONL],
   'utf-32': [l10n.t('UTF-32, not UTF-8'), TO_UTF_8],
   gzip: [l10n.t('compressed (gzip)'), l10n.t('Decompress it.')],
-  binary: [l10n.t('not text'), l10n.t('A dataset has one JSON object per line.')],
+  binary: [l10n.t('not text'), OBJECTS],
   'git-lfs': [l10n.t('a Git LFS pointer'), l10n.t('Run git lfs pull.')],
   html: [l10n.t('a web page'), l10n.t('Download the dataset again.')],
   csv: [l10n.t('CSV, not JSONL'), TO_JSONL],
@@ -162,6 +183,7 @@ export const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
   python: [l10n.t('Python, not JSON'), l10n.t('Write rows with json.dumps.')],
   answers: [l10n.t('a list of answers, not a dataset'), l10n.t('Run Compare Answers.')],
   'json-array': [l10n.t('a JSON array, not JSONL'), TO_JSONL],
+  array: [l10n.t('a JSON array whose elements aren’t objects'), OBJECTS],
   'pretty-json': [l10n.t('pretty-printed JSON, not JSONL'), TO_JSONL],
 };
 
@@ -221,7 +243,7 @@ function rowCount(report: Report): string {
 }
 
 /** Counts of errors, secrets, and warnings, except zeros. */
-export function foundCounts({ errors, secrets, warnings }: ProblemCounts): string[] {
+function foundCounts({ errors, secrets, warnings }: Omit<ProblemCounts, 'unchecked'>): string[] {
   return compact(
     errors > 0 && (errors === 1 ? l10n.t('1 error') : l10n.t('{0} errors', formatCount(errors))),
     secrets > 0 && (secrets === 1 ? l10n.t('1 secret') : l10n.t('{0} secrets', formatCount(secrets))),

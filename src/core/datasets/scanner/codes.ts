@@ -50,15 +50,11 @@ export const REPEATED_ROLE = 39;
 export const SYSTEM_INSIDE = 40;
 export const TOOL_ORDER = 41;
 export const TOOL_ARGUMENTS = 42;
-// A field of a pair is missing. `shape.ts` takes the next number for the second field.
+// The first field of a pair is missing; the next number is for the second field.
 export const PROMPT_MISSING = 43;
-export const COMPLETION_MISSING = 44;
 export const INSTRUCTION_MISSING = 45;
-export const OUTPUT_MISSING = 46;
 export const QUESTION_MISSING = 47;
-export const ANSWER_MISSING = 48;
 export const CHOSEN_MISSING = 49;
-export const REJECTED_MISSING = 50;
 export const FIELD_WRONG_TYPE = 51;
 export const FIELD_EMPTY = 52;
 export const SAME_ANSWERS = 53;
@@ -111,17 +107,11 @@ export const ROW_PERSONAL = 8;
 export const ROW_UNCHECKED = 16;
 /** An object in it has a key twice. */
 export const ROW_REPEATS_KEY = 32;
-/** Why it can't be trained on, in two bits. */
+/** The number of the reason why it can't be trained on, in two bits. */
 export const ROW_UNTRAINABLE_SHIFT = 6;
 export const ROW_FORMAT_SHIFT = 8;
 
-// Why an object without errors can't be trained on; 0 if it can. `datasets/report.ts` names them in this order.
-/** A field, a message or a role is none that is known. */
-export const UNTRAINABLE_FORMAT = 1;
-/** A text is missing, empty or no text. */
-export const UNTRAINABLE_CONTENT = 2;
-/** There is nothing to learn to say. */
-export const UNTRAINABLE_ANSWER = 3;
+/** Reasons why an object without errors can't be trained on, from 1, as `UNTRAINABLE` of `datasets/problems.ts` names them. */
 export const UNTRAINABLE_COUNT = 4;
 
 // How prompts and answers are hashed. That reads most bytes once more.

@@ -10,40 +10,22 @@ import {
   inputStart,
 } from './buffers';
 import {
-  ANSWER_MISSING,
   API_KEY,
   BOM_INSIDE,
-  CHOSEN_MISSING,
   COMMA_AFTER_OBJECT,
-  COMPLETION_MISSING,
-  CONTENT_EMPTY,
-  CONTENT_MISSING,
-  CONTENT_WRONG_TYPE,
-  CONVERSATIONS_NOT_ARRAY,
   DUPLICATE_KEY,
-  FIELD_EMPTY,
-  FIELD_WRONG_TYPE,
   INVALID_UTF8,
   LOCATED_LIMIT,
-  MESSAGE_NOT_OBJECT,
-  MESSAGES_EMPTY,
-  MESSAGES_NOT_ARRAY,
-  NO_ASSISTANT,
   NOT_AN_OBJECT,
-  OUTPUT_MISSING,
   PLACE_CODE_COUNT,
   PRIVATE_KEY,
-  PROMPT_MISSING,
-  QUESTION_MISSING,
-  REJECTED_MISSING,
-  ROLE_MISSING,
-  ROLE_UNKNOWN,
+  ROW_ERROR,
   ROW_PERSONAL,
+  ROW_REPEATS_KEY,
   ROW_SECRET,
+  ROW_UNTRAINABLE_SHIFT,
   UNKNOWN_FORMAT,
-  UNTRAINABLE_ANSWER,
-  UNTRAINABLE_CONTENT,
-  UNTRAINABLE_FORMAT,
+  UNTRAINABLE_COUNT,
   VERY_LONG_ROW,
 } from './codes';
 import { brokenLength, sequenceLength } from './utf8';
@@ -52,6 +34,8 @@ import { brokenLength, sequenceLength } from './utf8';
 export const TOTALS: usize = memory.data(PLACE_CODE_COUNT * 4, 4);
 /** How many of them were located, as a u32 per code. */
 const LOCATED: usize = memory.data(PLACE_CODE_COUNT * 4, 4);
+/** For each reason why a row can't be trained on: the codes of its problems, as bits. Written by the scanner's owner. */
+export const UNTRAINABLE_CODES: usize = memory.data(UNTRAINABLE_COUNT * 8, 8);
 /** The noted problem of each code in the row: address and length, each a u32. */
 const NOTED: usize = memory.data(PLACE_CODE_COUNT * 8, 4);
 
@@ -146,36 +130,19 @@ export function hasFailed(): bool {
 }
 
 /** True if the row has a problem that is an error. */
-export function hasErrors(): bool {
+function hasErrors(): bool {
   const errors: u64 = ((<u64>1) << INVALID_UTF8) | ((<u64>1) << BOM_INSIDE) | ((<u64>1) << NOT_AN_OBJECT);
   return hasFailed() || (noted & errors) != 0;
 }
 
-/** Returns why the row, an object without errors, can't be trained on, or 0. */
-export function whyUntrainable(): i32 {
-  if (noted == 0) return 0;
-  if (isNoted(UNKNOWN_FORMAT) || isNoted(MESSAGES_NOT_ARRAY) || isNoted(CONVERSATIONS_NOT_ARRAY))
-    return UNTRAINABLE_FORMAT;
-  if (isNoted(MESSAGE_NOT_OBJECT) || isNoted(ROLE_MISSING) || isNoted(ROLE_UNKNOWN))
-    return UNTRAINABLE_FORMAT;
-  if (isNoted(MESSAGES_EMPTY) || isNoted(FIELD_EMPTY) || isNoted(FIELD_WRONG_TYPE))
-    return UNTRAINABLE_CONTENT;
-  if (isNoted(CONTENT_MISSING) || isNoted(CONTENT_WRONG_TYPE) || isNoted(CONTENT_EMPTY))
-    return UNTRAINABLE_CONTENT;
-  if (isNoted(PROMPT_MISSING) || isNoted(QUESTION_MISSING)) return UNTRAINABLE_CONTENT;
-  if (isNoted(NO_ASSISTANT) || isNoted(CHOSEN_MISSING) || isNoted(REJECTED_MISSING))
-    return UNTRAINABLE_ANSWER;
-  const hasNoAnswer = isNoted(COMPLETION_MISSING) || isNoted(OUTPUT_MISSING) || isNoted(ANSWER_MISSING);
-  return hasNoAnswer ? UNTRAINABLE_ANSWER : 0;
-}
-
-/** Whether an object in the row has a key twice. */
-export function repeatsKey(): bool {
-  return isNoted(DUPLICATE_KEY);
-}
-
-function isNoted(code: i32): bool {
-  return (noted & ((<u64>1) << code)) != 0;
+/** Returns what the row is, apart from its format, as the bits of `codes.ts`. */
+export function flagsOfRow(): i32 {
+  const flags = (noted & ((<u64>1) << DUPLICATE_KEY)) != 0 ? ROW_REPEATS_KEY : 0;
+  if (hasErrors()) return flags | ROW_ERROR;
+  for (let why = 1; why < UNTRAINABLE_COUNT; why++)
+    if ((noted & load<u64>(UNTRAINABLE_CODES + ((<usize>why) << 3))) != 0)
+      return flags | (why << ROW_UNTRAINABLE_SHIFT);
+  return flags;
 }
 
 /** Reports the problems of the row, but not those of its shape if it is not JSON. */

@@ -1,7 +1,6 @@
 // The prompt and the answer of a row, as hashes of their strings. Rows of one normalized prompt stay on one side of a split.
 import { HASH_NONE, HASH_NORMALIZED, ROLE_ASSISTANT, ROLE_SYSTEM } from './codes';
 import { hashRow, mix } from './lines';
-import { FIELD_PROMPT } from './names';
 import { beginTexts, hashOfText } from './texts';
 
 /** Whether prompts are hashed, and whether only they are, by what they say. */
@@ -17,9 +16,6 @@ let message: u64 = 0;
 let prompt: u64 = 0;
 let answer: u64 = 0;
 let hasAnswer: bool = false;
-/** What a prompt says that is a list of messages: the answer is in another field. */
-let listed: u64 = 0;
-let listedSystem: u64 = 0;
 
 const MAX_FIELDS = 16;
 /** The strings of each field of the row that isn't a conversation, as a u64. */
@@ -36,13 +32,11 @@ export function beginFile(prompts: i32): void {
 export function forgetFields(): void {
   if (!hashesPrompts) return;
   for (let field = 0; field < MAX_FIELDS; field++) store<u64>(FIELDS + ((<usize>field) << 3), 0);
-  listed = listedSystem = 0;
 }
 
 /** Begins the value of a field: only the last of several with one name counts. */
 export function forgetField(field: i32): void {
   store<u64>(FIELDS + ((<usize>field) << 3), 0);
-  if (field == FIELD_PROMPT) listed = listedSystem = 0;
 }
 
 export function forgetMessages(): void {
@@ -66,19 +60,6 @@ export function addToMessage(from: usize, to: usize): void {
   message = added(message, from, to);
 }
 
-/** Forgets the strings of the message: only the last of several contents counts. */
-export function forgetContent(): void {
-  message = 0;
-}
-
-/** Ends a message of a list that is no conversation. @param role a negative one is missing */
-export function endOfListed(role: i32): void {
-  if (message == 0) return;
-  if (role == ROLE_SYSTEM) listedSystem = mix(listedSystem, message);
-  else if (role != ROLE_ASSISTANT) listed = mix(listed, message);
-  message = 0;
-}
-
 /** Ends a message. @param role a negative one is missing */
 export function endOfMessage(role: i32): void {
   if (role == ROLE_ASSISTANT) {
@@ -96,12 +77,6 @@ export function endOfMessage(role: i32): void {
 export function promptOfMessages(): u64 {
   const own = hasAnswer ? prompt : asked;
   return own != 0 ? own : system;
-}
-
-/** Returns the hash of what the field `prompt` says, which may be a list of messages. */
-export function promptOfField(): u64 {
-  const own = listed != 0 ? listed : listedSystem;
-  return own != 0 ? own : withText(0, FIELD_PROMPT);
 }
 
 export function answerOfMessages(): u64 {

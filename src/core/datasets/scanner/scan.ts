@@ -6,15 +6,14 @@ import {
   beginPlaces,
   beginRow,
   endRow,
+  flagsOfRow,
   forgetAll,
-  hasErrors,
   hasFailed,
   noteInRow,
-  repeatsKey,
   report,
   TOTALS,
   places,
-  whyUntrainable,
+  UNTRAINABLE_CODES,
 } from './found';
 import {
   ANSWER_HASHES,
@@ -33,14 +32,11 @@ import {
   BOM_AT_START,
   CRLF,
   FORMAT_COUNT,
-  HASH_NONE,
-  HASH_WRITTEN,
   ROLE_COUNT,
   ROW_BLANK,
   ROW_ERROR,
   ROW_FORMAT_SHIFT,
   ROW_OF_FORMAT,
-  ROW_REPEATS_KEY,
   ROW_TOO_LONG,
   ROW_UNCHECKED,
   ROW_UNTRAINABLE_SHIFT,
@@ -58,8 +54,9 @@ import { answerHash, countRowTexts, format, hasTypes, promptHash } from './shape
 import { isByteOrderMark } from './utf8';
 
 export { inputStart, reserve, places, PLACES, ROW_STARTS, ROW_HASHES, ROW_BREAKS, TOTALS };
+export { beginFile as hashPrompts } from './prompts';
 export { assistantBytes, rowsOver4096, rowsOver8192, textBytes };
-export { ANCHORS, PATTERNS, ANSWER_HASHES, PROMPT_HASHES, ROW_FLAGS };
+export { UNTRAINABLE_CODES, ANCHORS, PATTERNS, ANSWER_HASHES, PROMPT_HASHES, ROW_FLAGS };
 
 /** About 8,192 tokens: trainers often truncate rows to less. */
 const LONG_ROW_BYTES: u32 = 32768;
@@ -96,11 +93,6 @@ export function begin(hasMark: bool, prompts: i32): void {
   forgetAll(hasMark);
   beginFile(prompts);
   forgetCounts();
-}
-
-/** Changes whether prompts and answers are hashed as they are written. */
-export function hashPrompts(isOn: bool): void {
-  beginFile(isOn ? HASH_WRITTEN : HASH_NONE);
 }
 
 /** Stores the hash of a row, without its line end, as that of the first one. */
@@ -197,17 +189,11 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
     }
     // Rows that are not JSON, such as parts of a row with line breaks, are not duplicates.
     if (!hasFailed()) hash = hashRow(start, end);
-    let flags = isObject ? format << ROW_FORMAT_SHIFT : 0;
-    if (repeatsKey()) flags |= ROW_REPEATS_KEY;
-    const isError = hasErrors();
-    if (isError) errorRows++;
-    else {
-      const why = whyUntrainable();
-      flags |= why << ROW_UNTRAINABLE_SHIFT;
-      increment(UNTRAINABLE, why, 1);
-    }
+    const flags = flagsOfRow() | (isObject ? format << ROW_FORMAT_SHIFT : 0);
+    if (flags & ROW_ERROR) errorRows++;
+    else increment(UNTRAINABLE, (flags >> ROW_UNTRAINABLE_SHIFT) & 3, 1);
     const prompt = isObject && hashesPrompts ? promptHash() : 0;
-    setRow(isError ? flags | ROW_ERROR : flags, prompt, isObject && hashesPrompts ? answerHash() : 0);
+    setRow(flags, prompt, isObject && hashesPrompts ? answerHash() : 0);
   }
   endRow();
   endOfRow(start, hash, breaks);

@@ -77,7 +77,6 @@ import {
   forgetMessages,
   hashesPrompts,
   isNormalized,
-  promptOfField,
   promptOfMessages,
   textOfField,
   withText,
@@ -162,13 +161,13 @@ export function scalarShape(depth: i32, kind: i32, from: usize, to: usize): void
 
 /** Adds a string to the texts of its field or message. Conversations of strings begin with the user. */
 function hashText(depth: i32, from: usize, to: usize): void {
-  if (isNormalized && isAnswer()) return;
-  if (!isConversation() && !(isNormalized && inList && depth > 2)) {
+  if (isNormalized && (isAnswer() || (inList && depth > 2 && !isPrompted(depth)))) return;
+  if (!isConversation()) {
     if (field != FIELD_OTHER) addToField(field, from, to);
   } else if (depth == 2) {
     addToMessage(from, to);
     endOfMessage(speaker());
-  } else if (depth > 2 && (isNormalized ? isPrompted(depth) : isContent())) addToMessage(from, to);
+  } else if (depth > 2 && isContent()) addToMessage(from, to);
 }
 
 /** The role of the next string in a conversation of strings: user and assistant take turns. */
@@ -370,7 +369,7 @@ export function promptHash(): u64 {
   if (format == FORMAT_INSTRUCTION)
     return withText(withText(withText(0, FIELD_INSTRUCTION), FIELD_INPUT), FIELD_CONTEXT);
   if (format == FORMAT_QUESTION_ANSWER) return withText(withText(0, FIELD_QUESTION), FIELD_CONTEXT);
-  return format == FORMAT_TEXT || format == FORMAT_UNKNOWN ? 0 : promptOfField();
+  return format == FORMAT_TEXT || format == FORMAT_UNKNOWN ? 0 : withText(0, FIELD_PROMPT);
 }
 
 /** Returns the hash of the answer of the object that was read last, or 0 if it has none. */

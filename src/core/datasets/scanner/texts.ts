@@ -50,16 +50,11 @@ function lowered(bytes: v128): v128 {
 
 /** Adds the bytes that stay, given as bits, and returns the new end. */
 function addBytes(end: usize, bytes: v128, stay: i32): usize {
-  const low = stay & 0xff;
-  const high = stay >> 8;
-  v128.store64_lane(end, i8x16.swizzle(bytes, placesOf(low)), 0);
-  const middle = end + <usize>popcnt(low);
-  v128.store64_lane(middle, i8x16.swizzle(bytes, i8x16.add(placesOf(high), i8x16.splat(8))), 0);
-  return middle + <usize>popcnt(high);
-}
-
-function placesOf(set: i32): v128 {
-  return v128.load64_zero(SETS + ((<usize>set) << 3));
+  const low = v128.load64_zero(SETS + ((<usize>(stay & 0xff)) << 3));
+  const high = i8x16.add(v128.load64_zero(SETS + ((<usize>(stay >> 8)) << 3)), i8x16.splat(8));
+  v128.store64_lane(end, i8x16.swizzle(bytes, low), 0);
+  v128.store64_lane(end + <usize>popcnt(stay & 0xff), i8x16.swizzle(bytes, high), 0);
+  return end + <usize>popcnt(stay);
 }
 
 /** Adds the character of an escape, and returns the new end. */

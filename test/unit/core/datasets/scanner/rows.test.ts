@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { Scanner } from '../../../../../src/core/datasets/scanner.ts';
+import { UNTRAINABLE } from '../../../../../src/core/datasets/problems.ts';
 import { FORMATS } from '../../../../../src/core/datasets/report.ts';
 import {
   HASH_NONE,
@@ -12,7 +13,6 @@ import {
   ROW_PERSONAL,
   ROW_SECRET,
   ROW_UNTRAINABLE_SHIFT,
-  UNTRAINABLE_CONTENT,
 } from '../../../../../src/core/datasets/scanner/codes.ts';
 import { checkerFiles } from '../../../../helpers/checker.ts';
 import { Random } from '../../../../helpers/random.ts';
@@ -77,7 +77,7 @@ describe('what the scanner says of each row', () => {
         ROW_PERSONAL,
         ROW_ERROR,
         // A byte order mark is blank.
-        UNTRAINABLE_CONTENT << ROW_UNTRAINABLE_SHIFT,
+        (UNTRAINABLE.indexOf('content') + 1) << ROW_UNTRAINABLE_SHIFT,
         ROW_ERROR,
         0,
       ],
@@ -260,7 +260,6 @@ describe('what the scanner says of each row', () => {
         },
         { prompt: 'What is é?', completion: [{ role: 'assistant', content: 'c' }] },
         '{"prompt":[{"role":"user","content":"x"}],"prompt":"What is é?","completion":"c"}',
-        '{"messages":[{"role":"user","content":"x","content":"What is é?"},{"role":"assistant","content":"c"}]}',
       ],
       HASH_NORMALIZED,
     ).map(({ prompt }) => prompt);
@@ -268,17 +267,16 @@ describe('what the scanner says of each row', () => {
     assert.equal(scan([{ prompt: ' \n\u0000', completion: 'c' }], HASH_NORMALIZED)[0]?.prompt, 0n);
     const listed = scan(
       [
-        chat(['user', 'a'], ['assistant', 'x'], ['user', 'b'], ['assistant', 'y']),
-        { prompt: chat(['user', 'A'], ['assistant', 'z'], ['user', 'B']).messages, completion: 'y' },
-        { prompt: chat(['system', 'a']).messages, completion: 'y' },
-        chat(['system', 'A'], ['assistant', 'y']),
+        { prompt: chat(['user', 'a'], ['assistant', 'x'], ['user', 'b']).messages, completion: 'y' },
+        {
+          prompt: chat(['system', 's'], ['user', 'A'], ['assistant', 'z'], ['user', ['B']]).messages,
+          completion: 'y',
+        },
+        { prompt: chat(['user', 'a'], ['user', 'c']).messages, completion: 'y' },
       ],
       HASH_NORMALIZED,
     ).map(({ prompt }) => prompt);
-    assert.deepEqual(
-      [listed[0] === listed[1], listed[2] === listed[3], listed[0] === listed[2]],
-      [true, true, false],
-    );
+    assert.deepEqual([listed[0] === listed[1], listed[0] === listed[2]], [true, false]);
   });
 });
 
