@@ -83,8 +83,9 @@ export class Scanner {
     memory.set(encodePatterns(), this.#exports.PATTERNS.value);
     memory.set(encodeAnchors(), this.#exports.ANCHORS.value);
     const codes = new BigUint64Array(memory.buffer, this.#exports.UNTRAINABLE_CODES.value, UNTRAINABLE_COUNT);
-    for (const [code, [, , , why]] of PROBLEMS.entries())
-      if (why !== undefined) codes[UNTRAINABLE.indexOf(why) + 1]! |= 1n << BigInt(code);
+    for (const [index, reason] of UNTRAINABLE.entries())
+      for (const [code, [, , , why]] of PROBLEMS.entries())
+        if (why === reason) codes[index + 1] = (codes[index + 1] ?? 0n) | (1n << BigInt(code));
   }
 
   /**

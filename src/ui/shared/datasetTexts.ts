@@ -10,7 +10,6 @@ import {
   type CheckFailure,
   type FileKind,
   type Format,
-  type ProblemCounts,
   type Report,
 } from '../../core/datasets/report.ts';
 import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
@@ -53,26 +52,7 @@ export function verdictPhrase(report: Report): string {
   const isMixed = typeof mainFormat(report) === 'number';
   const rows =
     format && (isMixed ? l10n.t('{0} in {1}', count, format) : l10n.t('{0} of {1}', count, format));
-  return compact(rows ?? count, ...problemsFound(report), untrainablePhrase(report)).join(', ');
-}
-
-/** Why a file isn't ready to submit of which no row can be trained on: "none of the 150 rows has a known training format". */
-function untrainablePhrase(report: Report): string | undefined {
-  if (!isUntrainable(report)) return undefined;
-  const rows = report.rows - report.blankRows;
-  return report.untrainable.format === rows && rows > 1
-    ? l10n.t('none of the {0} rows has a known training format', formatCount(rows))
-    : l10n.t('no row can be trained on');
-}
-
-/** What stops a submission: "3 errors, 1 secret". */
-export function stoppingCounts(report: Report): string {
-  const { unchecked, ...counts } = countProblems(report);
-  return compact(
-    ...foundCounts({ ...counts, warnings: 0 }),
-    untrainablePhrase(report),
-    unchecked > 0 && l10n.t('{0} too long to check', formatRows(unchecked)),
-  ).join(', ');
+  return [rows ?? count, ...problemsFound(report)].join(', ');
 }
 
 function formatText(report: Report): string | undefined {
@@ -81,7 +61,7 @@ function formatText(report: Report): string | undefined {
 }
 
 function problemsFound(report: Report): string[] {
-  const found = foundCounts(countProblems(report));
+  const found = foundCounts(report);
   return found.length === 0 ? [l10n.t('no problems')] : found;
 }
 
@@ -242,11 +222,17 @@ function rowCount(report: Report): string {
   return isBlank(report) ? l10n.t('only blank rows') : formatRows(report.rows);
 }
 
-/** Counts of errors, secrets, and warnings, except zeros. */
-function foundCounts({ errors, secrets, warnings }: Omit<ProblemCounts, 'unchecked'>): string[] {
+/** Counts of errors, secrets, and warnings, except zeros; and that no row can be trained on. */
+export function foundCounts(report: Report, withWarnings = true): string[] {
+  const { errors, secrets, ...found } = countProblems(report);
+  const warnings = withWarnings ? found.warnings : 0;
+  const rows = report.rows - report.blankRows;
+  const isUnknown = rows > 1 && report.untrainable.format === rows;
   return compact(
     errors > 0 && (errors === 1 ? l10n.t('1 error') : l10n.t('{0} errors', formatCount(errors))),
     secrets > 0 && (secrets === 1 ? l10n.t('1 secret') : l10n.t('{0} secrets', formatCount(secrets))),
     warnings > 0 && (warnings === 1 ? l10n.t('1 warning') : l10n.t('{0} warnings', formatCount(warnings))),
+    isUnknown && l10n.t('none of the {0} rows has a known training format', formatCount(rows)),
+    !isUnknown && isUntrainable(report) && l10n.t('no row can be trained on'),
   );
 }

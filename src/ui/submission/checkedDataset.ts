@@ -15,8 +15,8 @@ import type { Reports } from '../../core/datasets/reports.ts';
 import type { Intent } from '../../core/submission/intent.ts';
 import { chooseDataset, inspectOrRefuse, nameOf, saveIfNeeded } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
-import { checkingTitle, failureSentence, KINDS, stoppingCounts, useOf } from '../shared/datasetTexts.ts';
-import { compact } from '../shared/format.ts';
+import { checkingTitle, failureSentence, foundCounts, KINDS, useOf } from '../shared/datasetTexts.ts';
+import { compact, formatRows } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
 import { askModal, showError, showWarning, withLateProgress } from '../shared/notifications.ts';
@@ -150,7 +150,12 @@ function stoppingDetail(report: Report): string {
 /** Why a submission needs confirmation: "3 errors, 1 secret", or what the file is if it has no rows. */
 function stoppingPhrase(report: Report): string {
   if (report.kind !== 'rows') return KINDS[report.kind][0];
-  return isBlank(report) ? vscode.l10n.t('it has only blank rows') : stoppingCounts(report);
+  if (isBlank(report)) return vscode.l10n.t('it has only blank rows');
+  const { unchecked } = countProblems(report);
+  return compact(
+    ...foundCounts(report, false),
+    unchecked > 0 && vscode.l10n.t('{0} too long to check', formatRows(unchecked)),
+  ).join(', ');
 }
 
 /** Asks how to continue after a failed check. Submitting without a verdict is offered only if the check itself crashed. */
