@@ -134,8 +134,8 @@ async function prepare(folder: string): Promise<void> {
   const { worker, scanner } = await checkerFiles();
   const jobOf = await bundled(folder, { worker });
   const none: PrepareChoices = {
-    ...{ withoutErrors: true, withoutDuplicates: true, toChat: false, holdOut: undefined, trial: undefined },
-    mask: { secrets: true, personal: false },
+    ...{ withoutErrors: true, withoutUntrainable: true, withoutDuplicates: true, toChat: false },
+    ...{ holdOut: undefined, trial: undefined, mask: { secrets: true, personal: false } },
   };
   const job = (file: string, choices: Partial<PrepareChoices>): Job =>
     jobOf({

@@ -13,7 +13,8 @@ await prepareCopy(
   checker,
   source,
   {
-    ...{ withoutErrors: true, withoutDuplicates: false, toChat: false, holdOut: undefined, trial: undefined },
+    ...{ withoutErrors: true, withoutUntrainable: false, withoutDuplicates: false, toChat: false },
+    ...{ holdOut: undefined, trial: undefined },
     mask: { secrets: true, personal: false },
   },
   { maxBytes: Infinity },

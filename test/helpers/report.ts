@@ -42,6 +42,7 @@ export function reportOf(changes: Partial<Report> = {}): Report {
     rows: 10,
     blankRows: 0,
     errorRows: 0,
+    untrainable: { format: 0, content: 0, answer: 0 },
     formats: { ...zeros(FORMATS), chat: 10 },
     format: 'chat',
     datasetRows: 10,

@@ -33,23 +33,19 @@ describe('another extension that imitates the user', () => {
     });
   });
 
-  // The agent leaves a window in an unknown state.
-  beforeEach(async () => {
+  async function begin(): Promise<void> {
     vscode = await VSCode.start({ extensions });
-    await writeFile(vscode.file('wanted.jsonl'), smallDataset('wanted'));
-    await writeBigDataset(vscode.file('big.jsonl'));
+    for (const name of ['wanted', 'other']) await writeFile(vscode.file(`${name}.jsonl`), smallDataset(name));
     service = await Service.start('service_agent_test');
     workbench = await vscode.open();
     await workbench.sideBar.open('Fine-Tuning');
     await signIn(workbench, { address: service.baseUrl, name: 'Work', apiKey: 'service_agent_test' });
-  });
+  }
 
-  afterEach(async function () {
-    if (this.currentTest?.state === 'failed')
-      console.log(this.currentTest.err, await workbench.describeScreen());
+  async function end(): Promise<void> {
     await vscode.close();
     await service.close();
-  });
+  }
 
   /**
    * Lets the agent start a command and then run every other command that may press something.
@@ -120,137 +116,153 @@ describe('another extension that imitates the user', () => {
     await until('the service has a run', async () => (await service.runs()).length > 0);
   }
 
-  it('gets to the final confirmation, but charges nothing', async () => {
-    const file = vscode.file('wanted.jsonl');
-    // Zero steps in the summary; in the terms, down to the last row.
-    const report = await play(
-      'fineTuning.submitDataset',
-      [{ file }, null, { modelId: 'qwen3-8b' }],
-      [0, 2, 4],
-    );
-    assertTried(report, 500);
-    assert.equal(service.submissions, 0, 'submissions that reached the service');
-    assert.equal(await service.balanceCents(), 100_000);
-    const submit = await lastQuestion('wanted.jsonl');
-    await workbench.screenshot('agent-submit');
-    // The user can confirm.
-    await submit();
-    await isCharged();
-    assert.equal(service.submissions, 1);
-  });
+  describe('with every command', () => {
+    // It leaves a window in an unknown state.
+    beforeEach(begin);
+    afterEach(end);
 
-  it('cannot resend an interrupted submission', async () => {
-    service.holdsUploads = true;
-    await workbench.editors.open(vscode.file('big.jsonl'));
-    await workbench.editors.titleAction('Submit Dataset for Training…').click();
-    await walkThroughSteps(workbench, { fileName: 'big.jsonl', model: 'Qwen3 8B' });
-    await until('the upload is held', () => service.held > 0);
-    await vscode.killExtensionHosts();
-    service.release();
-    // The notification's first button is "Continue…".
-    await workbench.dialogs.waitForToast(/Not charged, .+: the upload of big\.jsonl was interrupted/);
-    const balanceCents = await service.balanceCents();
-    assertTried(await play('fineTuning.resolveSubmission', [], [0, 1], true), 100);
-    assert.equal(service.submissions, 1, 'submissions that reached the service');
-    assert.equal(await service.balanceCents(), balanceCents);
-    const submit = await lastQuestion('big.jsonl');
-    await workbench.screenshot('agent-continue');
-    await submit();
-    await isCharged();
-    assert.equal(service.submissions, 2);
-    assert.equal(new Set(service.idempotencyKeys).size, 1);
-  });
-
-  it('reaches the final question with a proposal, which the user confirms and it learns', async () => {
-    const results = await propose({ label: 'Proposed', priority: true });
-    const submit = await review('wanted.jsonl');
-    assert.equal(service.submissions, 0);
-    await workbench.screenshot('agent-proposal');
-    await submit();
-    const [result = ''] = await results();
-    const [run] = await service.runs();
-    const { status, run: runId, price } = JSON.parse(result) as Record<string, string>;
-    assert.deepEqual([status, runId, price?.endsWith(' USD')], ['submitted', run?.run_id, true], result);
-    assert.equal(service.submissions, 1);
-    // The same bytes aren't proposed again.
-    assert.match(
-      (await (await propose({}))()).join(),
-      /Already submitted: run [\w-]+\. Don’t propose it again/,
-    );
-    await workbench.dialogs.waitForToast(/Submitted Proposed to Work/);
-    await workbench.dialogs.pressInToast(/Submitted Proposed to Work/, 'Show Run');
-    await workbench.webview('panel').getByText('an agent', { exact: true }).waitFor();
-  });
-
-  it('charges what the user confirms after the call was canceled, and then refuses to repeat it', async () => {
-    const results = await propose({});
-    const submit = await review('wanted.jsonl');
-    await writeFile(vscode.file('agent.cancel'), '');
-    // The agent proposes it once more, while the question is open.
-    const [canceled = '', again = ''] = await results();
-    assert.match(canceled, /^rejected: /);
-    assert.match(again, /Another proposal is open/);
-    await rm(vscode.file('agent.cancel'));
-    await submit();
-    await isCharged();
-    await workbench.dialogs.waitForToast(/Submitted wanted to Work/);
-    const listed = await (await callTools({ tool: 'fineTuning_listRuns', input: {} }))();
-    assert.match(listed.join(), /"proposedBy":"an agent"/);
-    assert.match((await (await propose({}))()).join(), /Already submitted: run/);
-    assert.equal(service.submissions, 1);
-  });
-
-  it('charges nothing with any tool in loops while every command that accepts something is run', async () => {
-    await writeFile(vscode.file('twice.jsonl'), ['a', 'b', 'a'].map(smallDataset).join(''));
-    const files = async () => {
-      const names = (await readdir(vscode.folder)).filter((name) => !name.startsWith('agent.'));
-      const stats = await Promise.all(names.map((name) => stat(vscode.file(name))));
-      return new Map(names.map((name, index) => [name, `${stats[index]?.ino} ${stats[index]?.ctimeMs}`]));
-    };
-    const before = await files();
-    const results = await callTools({
-      loops: 2,
-      inputs: [
-        {
-          path: 'wanted.jsonl',
-          model: 'qwen3-8b',
-          reason: 'Now.',
-          run: 'x',
-          priority: true,
-          confirmed: true,
-        },
-        {
-          path: vscode.file('wanted.jsonl'),
-          reason: 'Now.',
-          account: 'Work',
-          convertToChat: true,
-          trialRows: 1,
-        },
-        { path: 'twice.jsonl', reason: 'Now.' },
-        { path: '../../../../../../../../etc/passwd', reason: 'Now.', run: '../balance' },
-      ],
+    it('gets to the final confirmation, but charges nothing', async () => {
+      const file = vscode.file('wanted.jsonl');
+      // Zero steps in the summary; in the terms, down to the last row.
+      const report = await play(
+        'fineTuning.submitDataset',
+        [{ file }, null, { modelId: 'qwen3-8b' }],
+        [0, 2, 4],
+      );
+      assertTried(report, 500);
+      assert.equal(service.submissions, 0, 'submissions that reached the service');
+      assert.equal(await service.balanceCents(), 100_000);
+      const submit = await lastQuestion('wanted.jsonl');
+      await workbench.screenshot('agent-submit');
+      // The user can confirm.
+      await submit();
+      await isCharged();
+      assert.equal(service.submissions, 1);
     });
-    // VS Code asks before a copy is prepared. It could be silenced, so someone agrees to everything.
-    const question = workbench.dialogs.modal.filter({ hasText: 'Prepare a copy of a dataset?' });
-    const yes = question.getByRole('button', { name: 'Yes' });
-    await until('the tools have answered', async () => {
-      if ((await yes.count()) > 0) await succeeds((limit) => yes.first().dispatchEvent('click', {}, limit));
-      return existsSync(vscode.file('agent.report.json'));
+
+    it('cannot resend an interrupted submission', async () => {
+      await writeBigDataset(vscode.file('big.jsonl'));
+      service.holdsUploads = true;
+      await workbench.editors.open(vscode.file('big.jsonl'));
+      await workbench.editors.titleAction('Submit Dataset for Training…').click();
+      await walkThroughSteps(workbench, { fileName: 'big.jsonl', model: 'Qwen3 8B' });
+      await until('the upload is held', () => service.held > 0);
+      await vscode.killExtensionHosts();
+      service.release();
+      // The notification's first button is "Continue…".
+      await workbench.dialogs.waitForToast(/Not charged, .+: the upload of big\.jsonl was interrupted/);
+      const balanceCents = await service.balanceCents();
+      assertTried(await play('fineTuning.resolveSubmission', [], [0, 1], true), 100);
+      assert.equal(service.submissions, 1, 'submissions that reached the service');
+      assert.equal(await service.balanceCents(), balanceCents);
+      const submit = await lastQuestion('big.jsonl');
+      await workbench.screenshot('agent-continue');
+      await submit();
+      await isCharged();
+      assert.equal(service.submissions, 2);
+      assert.equal(new Set(service.idempotencyKeys).size, 1);
     });
-    const all = await results();
-    assert.ok(all.length >= 56);
-    assert.equal(service.submissions, 0, 'submissions that reached the service');
-    assert.equal(await service.balanceCents(), 100_000);
-    // No file was changed, replaced or removed; there are only new ones.
-    const after = await files();
-    for (const [name, identity] of before) assert.equal(after.get(name), identity, name);
-    const added = [...after.keys()].filter((name) => !before.has(name));
-    assert.ok(added.includes('twice.prepared.jsonl'), added.join());
-    for (const name of added) assert.match(name, /^(twice|wanted)\.(prepared|trial)(-\d)?\.jsonl$/);
-    for (const one of all) {
-      // Text of the row, the API key, folders outside of the workspace.
-      assert.doesNotMatch(one, /2 \+ 2|service_agent_test|root:|globalStorage|https?:/, one);
-      assert.ok(one.length < 20_000);
-    }
+  });
+
+  describe('with the tools', () => {
+    before(begin);
+    after(end);
+
+    it('reaches the final question with a proposal, which the user confirms and it learns', async () => {
+      const results = await propose({ label: 'Proposed', priority: true });
+      const submit = await review('wanted.jsonl');
+      assert.equal(service.submissions, 0);
+      await workbench.screenshot('agent-proposal');
+      await submit();
+      const [result = ''] = await results();
+      const [run] = await service.runs();
+      const { status, run: runId, price } = JSON.parse(result) as Record<string, string>;
+      assert.deepEqual([status, runId, price?.endsWith(' USD')], ['submitted', run?.run_id, true], result);
+      assert.equal(service.submissions, 1);
+      // The same bytes aren't proposed again.
+      assert.match(
+        (await (await propose({}))()).join(),
+        /Already submitted: run [\w-]+\. Don’t propose it again/,
+      );
+      await workbench.dialogs.waitForToast(/Submitted Proposed to Work/);
+      await workbench.dialogs.pressInToast(/Submitted Proposed to Work/, 'Show Run');
+      await workbench.webview('panel').getByText('an agent', { exact: true }).waitFor();
+      await workbench.clearNotifications();
+      await workbench.editors.closeAll();
+    });
+
+    it('charges what the user confirms after the call was canceled, and then refuses to repeat it', async () => {
+      const path = 'other.jsonl';
+      const results = await propose({ path });
+      const submit = await review(path);
+      await writeFile(vscode.file('agent.cancel'), '');
+      // The agent proposes it once more, while the question is open.
+      const [canceled = '', again = ''] = await results();
+      assert.match(canceled, /^rejected: /);
+      assert.match(again, /Another proposal is open/);
+      await rm(vscode.file('agent.cancel'));
+      await submit();
+      await workbench.dialogs.waitForToast(/Submitted other to Work/);
+      const listed = await (await callTools({ tool: 'fineTuning_listRuns', input: {} }))();
+      assert.match(listed.join(), /"proposedBy":"an agent"/);
+      assert.match((await (await propose({ path }))()).join(), /Already submitted: run/);
+      assert.equal(service.submissions, 2);
+      await workbench.clearNotifications();
+    });
+
+    it('charges nothing with any tool in loops while every command that accepts something is run', async () => {
+      await writeFile(vscode.file('twice.jsonl'), ['a', 'b', 'a'].map(smallDataset).join(''));
+      const files = async () => {
+        const names = (await readdir(vscode.folder)).filter((name) => !name.startsWith('agent.'));
+        const stats = await Promise.all(names.map((name) => stat(vscode.file(name))));
+        return new Map(names.map((name, index) => [name, `${stats[index]?.ino} ${stats[index]?.ctimeMs}`]));
+      };
+      const before = await files();
+      const balanceCents = await service.balanceCents();
+      const results = await callTools({
+        loops: 2,
+        inputs: [
+          {
+            path: 'wanted.jsonl',
+            model: 'qwen3-8b',
+            reason: 'Now.',
+            run: 'x',
+            priority: true,
+            confirmed: true,
+          },
+          {
+            path: vscode.file('wanted.jsonl'),
+            reason: 'Now.',
+            account: 'Work',
+            convertToChat: true,
+            trialRows: 1,
+          },
+          { path: 'twice.jsonl', reason: 'Now.' },
+          { path: '../../../../../../../../etc/passwd', reason: 'Now.', run: '../balance' },
+        ],
+      });
+      // VS Code asks before a copy is prepared. It could be silenced, so someone agrees to everything.
+      const question = workbench.dialogs.modal.filter({ hasText: 'Prepare a copy of a dataset?' });
+      const yes = question.getByRole('button', { name: 'Yes' });
+      await until('the tools have answered', async () => {
+        if ((await yes.count()) > 0) await succeeds((limit) => yes.first().dispatchEvent('click', {}, limit));
+        return existsSync(vscode.file('agent.report.json'));
+      });
+      const all = await results();
+      assert.ok(all.length >= 56);
+      assert.equal(service.submissions, 2, 'submissions that reached the service');
+      assert.equal(await service.balanceCents(), balanceCents);
+      // No file was changed, replaced or removed; there are only new ones.
+      const after = await files();
+      for (const [name, identity] of before) assert.equal(after.get(name), identity, name);
+      const added = [...after.keys()].filter((name) => !before.has(name));
+      assert.ok(added.includes('twice.prepared.jsonl'), added.join());
+      for (const name of added) assert.match(name, /^(twice|wanted)\.(prepared|trial)(-\d)?\.jsonl$/);
+      for (const one of all) {
+        // Text of the row, the API key, folders outside of the workspace.
+        assert.doesNotMatch(one, /2 \+ 2|service_agent_test|root:|globalStorage|https?:/, one);
+        assert.ok(one.length < 20_000);
+      }
+    });
   });
 });

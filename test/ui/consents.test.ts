@@ -7,7 +7,7 @@ import { CONTINUE, pressSubmit, waitForConfirm, walkThroughSteps, type Way } fro
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
-const ROW = '{"messages":[]}\n';
+const ROW = '{"text":"2+2="}\n';
 /** One visible character, but 11 for the service. */
 const FAMILY = '👩‍👩‍👧‍👦';
 

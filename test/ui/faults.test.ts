@@ -5,7 +5,7 @@ import { walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
-const ROW = '{"messages":[]}\n';
+const ROW = '{"text":"2+2="}\n';
 
 describe('faults of the service, simulated by the sandbox', () => {
   let vscode: VSCode;

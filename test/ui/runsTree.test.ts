@@ -81,7 +81,6 @@ describe('the Runs view', () => {
       process.stdout.write(
         `      ${Math.round(loadedMs)} ms to load, then ${Math.round(drawnMs)} ms to stand\n`,
       );
-      assert.ok(drawnMs < 10_000);
       await workbench.screenshot('runs-all');
     });
 

@@ -1,6 +1,6 @@
 import { ExpectedError } from './errors.ts';
 
-type DiskProblem = 'disk-full' | 'no-permission' | 'folder-missing' | 'disk';
+type DiskProblem = 'disk-full' | 'no-permission' | 'folder-missing' | 'name-too-long' | 'disk';
 
 const PROBLEMS: Readonly<Record<string, DiskProblem>> = {
   ENOSPC: 'disk-full',
@@ -12,6 +12,7 @@ const PROBLEMS: Readonly<Record<string, DiskProblem>> = {
   EROFS: 'no-permission',
   ENOENT: 'folder-missing',
   ENOTDIR: 'folder-missing',
+  ENAMETOOLONG: 'name-too-long',
 };
 
 /** A file could not be read or written; `code` says what that means for the user. */

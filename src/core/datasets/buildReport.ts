@@ -1,5 +1,5 @@
 import type { FileStamp } from '../base/fileStamp.ts';
-import { PROBLEM_FIELDS, ProblemGroup, PROBLEMS, type Problem } from './problems.ts';
+import { PROBLEM_FIELDS, ProblemGroup, PROBLEMS, UNTRAINABLE, type Problem } from './problems.ts';
 import {
   FORMATS,
   ROLES,
@@ -111,7 +111,7 @@ export class ReportBuilder {
     const sum = (of: 'rows' | 'blankRows' | 'characters') =>
       this.#segments.reduce((total, segment) => total + segment[of], 0);
     const rows = sum('rows');
-    const formats = this.#named(FORMATS, 'formats');
+    const formats = this.#named(FORMATS, this.#added('formats'));
     const format = mostCommon(formats);
     return {
       ...file,
@@ -120,6 +120,7 @@ export class ReportBuilder {
       blankRows: sum('blankRows'),
       formats,
       format,
+      untrainable: this.#named(UNTRAINABLE, this.#added('untrainable').subarray(1)),
       errorRows: this.#counts.reduce((total, { errorRows }) => total + errorRows, 0),
       datasetRows: Math.max(0, ...this.#added('typedFormats')),
       repeats: this.#repeats(repeats, rows),
@@ -166,13 +167,12 @@ export class ReportBuilder {
   }
 
   /** Sums a table over all workers. */
-  #added(table: 'totals' | 'formats' | 'typedFormats' | 'roles' | 'lengthBins'): Uint32Array {
+  #added(table: 'totals' | 'formats' | 'typedFormats' | 'roles' | 'untrainable' | 'lengthBins'): Uint32Array {
     const [first = new Uint32Array(), ...others] = this.#counts.map((counts) => counts[table]);
     return first.map((value, index) => others.reduce((total, other) => total + (other[index] ?? 0), value));
   }
 
-  #named<K extends string>(names: readonly K[], table: 'formats' | 'roles'): Record<K, number> {
-    const values = this.#added(table);
+  #named<K extends string>(names: readonly K[], values: Uint32Array): Record<K, number> {
     return Object.fromEntries(names.map((name, index) => [name, values[index] ?? 0])) as Record<K, number>;
   }
 
@@ -190,7 +190,7 @@ export class ReportBuilder {
         rowsOver8192: sum('rowsOver8192'),
       },
       lengths: rowLengths(this.#added('lengthBins'), most('maxLength')),
-      roles: this.#named(ROLES, 'roles'),
+      roles: this.#named(ROLES, this.#added('roles')),
       maxTurns: most('maxTurns'),
     };
   }

@@ -58,7 +58,7 @@ export async function convertRows(
 function convertJson(text: string, encoding: Encoding, chunks: Chunks, write: Write): Counted {
   const isUtf8 = encoding === 'utf-8';
   // Rows that need no other change are copied even if they aren't valid: the check of the new file finds where.
-  const lines = !isUtf8 && isRow(/.*/.exec(text.trimStart())?.[0] ?? '') ? new JsonRows() : new JsonToLines();
+  const lines = !isUtf8 && areRows(text) ? new JsonRows() : new JsonToLines();
   for (const chunk of isUtf8 ? chunks : decoded(chunks, encoding)) write(lines.push(chunk));
   write(lines.end());
   return { rows: lines.rows, ragged: 0 };
@@ -83,6 +83,12 @@ function encodingOf(sample: Uint8Array): Encoding {
   const evenZeros = sample.filter((byte, index) => byte === 0 && index % 2 === 0).length;
   const zeros = sample.filter((byte) => byte === 0).length;
   return first === 0xff || 2 * evenZeros < zeros ? 'utf-16le' : 'utf-16be';
+}
+
+/** Whether most lines are rows: an object may stand on one line before others that don't. */
+function areRows(text: string): boolean {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return 2 * lines.filter(isRow).length >= lines.length;
 }
 
 function isRow(line: string): boolean {

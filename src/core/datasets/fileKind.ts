@@ -21,6 +21,9 @@ const BEGINNINGS: readonly (readonly [kind: FileKind, ...bytes: number[]])[] = [
   ['binary', 0x50, 0x4b, 0x03, 0x04],
   ['binary', 0x50, 0x41, 0x52, 0x31],
   ['binary', 0x28, 0xb5, 0x2f, 0xfd],
+  // PDF; pickles of protocol 2 and later.
+  ['binary', 0x25, 0x50, 0x44, 0x46],
+  ...[2, 3, 4, 5].map((protocol) => ['binary', 0x80, protocol] as const),
 ];
 /** Zero bytes in the first four of a JSON text whose first two characters are ASCII (RFC 4627, section 3). */
 const ZEROS: Readonly<Record<string, FileKind>> = {
@@ -99,7 +102,8 @@ export function recognized(report: Report, start: Uint8Array, end: Uint8Array): 
   const isClosed = tail.trimEnd().endsWith(opened === '[' ? ']' : '}');
   const [first] = failuresOf(report, 0);
   const failsFirst = first !== undefined && first.row <= report.blankRows + 1;
-  if (opened === '[' && isClosed && (rows === 1 ? first === undefined : failsFirst)) return as('json-array');
+  if (opened === '[' && isClosed && (rows === 1 ? first === undefined : failsFirst))
+    return as(/^\s*\[\s*[^\s{\]]/.test(text) ? 'array' : 'json-array');
   // Objects with a comma may be the elements of an array.
   const areParts = 2 * (objects - countOf(report, 'comma-after-object')) < rows;
   const isSpread =

@@ -59,12 +59,19 @@ export class HashIndex {
   }
 
   #grow(): void {
-    const hashes = new Uint32Array(this.#hashes.length * 2);
-    hashes.set(this.#hashes);
-    this.#hashes = hashes;
+    // Free the old memory now, not when the garbage collector runs: all of it would be as much again.
+    const hashes = (this.#hashes = new Uint32Array(
+      this.#hashes.buffer.transfer(2 * this.#hashes.byteLength),
+    ));
+    this.#slots.buffer.transfer(0);
     this.#slots = new Int32Array(Math.ceil(hashes.length * 0.75));
     for (let entry = 0; entry < this.size; entry++)
       this.#slots[this.#slotOf(hashes[2 * entry] ?? 0, hashes[2 * entry + 1] ?? 0)] = entry + 1;
+  }
+
+  /** Ends its use, and frees its memory. */
+  clear(): void {
+    for (const { buffer } of [this.#slots, this.#hashes]) buffer.transfer(0);
   }
 }
 

@@ -4,6 +4,8 @@ import {
   CARD_NUMBER,
   DUPLICATE_KEY,
   EMAIL_ADDRESS,
+  HASH_NONE,
+  HASH_NORMALIZED,
   PRIVATE_KEY,
   ROW_ERROR,
 } from './scanner/codes.ts';
@@ -58,7 +60,7 @@ export interface ScannedRow {
 export function scanRow(scanner: Scanner, row: Uint8Array, withPrompts: boolean): ScannedRow {
   const bytes = scanner.input(row.length);
   bytes.set(row);
-  scanner.begin(false, withPrompts);
+  scanner.begin(false, withPrompts ? HASH_NORMALIZED : HASH_NONE);
   return { scanned: scanner.scan(0, row.length, false, true), bytes };
 }
 

@@ -1,11 +1,13 @@
 import { MAX_SPLIT_ROWS } from './split.ts';
-import { countOf, type Format, type Report } from './report.ts';
+import { countOf, untrainableRows, type Format, type Report } from './report.ts';
 
 /** What a prepared copy of a checked dataset can change, as far as its report shows it. */
-export interface Mendable {
+export interface Mendable extends Pick<Report, 'untrainable'> {
   /** Rows that aren't blank. */
   rows: number;
   errorRows: number;
+  /** Rows that can't be trained on. Leaving them out is proposed only if they are less than half of the rows. */
+  untrainableRows: number;
   duplicateRows: number;
   apiKeys: number;
   privateKeys: number;
@@ -27,7 +29,7 @@ const CONVERTIBLE: ReadonlySet<Format> = new Set([
 ]);
 
 export function mendableOf(report: Report): Mendable {
-  const { blankRows, errorRows, format, formats } = report;
+  const { blankRows, errorRows, untrainable, format, formats } = report;
   const rows = report.rows - blankRows;
   const others = (Object.keys(formats) as Format[])
     .filter((one) => one !== 'chat' && formats[one] > 0)
@@ -36,7 +38,8 @@ export function mendableOf(report: Report): Mendable {
   const convertible = others.filter(([one]) => CONVERTIBLE.has(one));
   const unconvertible = others.filter(([one]) => !CONVERTIBLE.has(one));
   return {
-    ...{ rows, errorRows, convertible, unconvertible },
+    ...{ rows, errorRows, untrainable, convertible, unconvertible },
+    untrainableRows: untrainableRows(report),
     duplicateRows: countOf(report, 'duplicate-row'),
     apiKeys: countOf(report, 'api-key'),
     privateKeys: countOf(report, 'private-key'),
@@ -60,11 +63,16 @@ export function masksSecrets(
   return chosen !== false && (apiKeys + privateKeys > 0 || toChat);
 }
 
+/** Whether a copy leaves out rows that can't be trained on, unless the user chooses otherwise. */
+export function leavesOutUntrainable({ rows, untrainableRows }: Mendable): boolean {
+  return untrainableRows > 0 && 2 * untrainableRows < rows;
+}
+
 /** Whether a copy mends a problem that the check reports, or can have chat messages instead of another format. */
 export function isMendable(report: Report): boolean {
   if (report.kind !== 'rows') return false;
-  const { rows, errorRows, duplicateRows, convertible, hasLitter, ...found } = mendableOf(report);
+  const { rows, errorRows, untrainableRows, duplicateRows, ...found } = mendableOf(report);
   const privacy = found.apiKeys + found.privateKeys + found.emailAddresses + found.cardNumbers;
-  const hasProblems = errorRows > 0 || hasLitter || duplicateRows + privacy > 0;
-  return rows > errorRows && (hasProblems || convertible.length > 0);
+  const hasProblems = found.hasLitter || errorRows + untrainableRows + duplicateRows + privacy > 0;
+  return rows > errorRows + untrainableRows && (hasProblems || found.convertible.length > 0);
 }

@@ -9,6 +9,8 @@ export type Preset = 'clean';
 /** What a copy of a dataset changes. Blank rows, a byte order mark and CRs before line ends are never copied. */
 export interface PrepareChoices extends Split {
   withoutErrors: boolean;
+  /** Leaves out rows that can't be trained on, as the source has them. */
+  withoutUntrainable: boolean;
   withoutDuplicates: boolean;
   mask: Masks;
   toChat: boolean;
@@ -18,7 +20,8 @@ export interface PrepareChoices extends Split {
  * Why a row is in none of the new files. `unchecked`: it is too long to check. `mask`: it would no longer be JSON. `format`: it
  * can't be converted. `split`: it isn't in the trial.
  */
-export type LeftOut = 'blank' | 'error' | 'duplicate' | 'unchecked' | 'mask' | 'format' | 'split';
+export type LeftOut =
+  'blank' | 'error' | 'untrainable' | 'duplicate' | 'unchecked' | 'mask' | 'format' | 'split';
 
 /** What a pass did. The rows of the source are those that were written, held out or left out. */
 export interface PrepareCounts {

@@ -83,8 +83,8 @@ export function canConvertAll(
 }
 
 const ONLY_TO_CHAT: Readonly<PrepareChoices> = {
-  ...{ withoutErrors: true, withoutDuplicates: false, toChat: true, holdOut: undefined, trial: undefined },
-  mask: { secrets: false, personal: false },
+  ...{ withoutErrors: true, withoutUntrainable: false, withoutDuplicates: false, toChat: true },
+  ...{ holdOut: undefined, trial: undefined, mask: { secrets: false, personal: false } },
 };
 
 /** Opens the version of a file that was inspected. */

@@ -5,6 +5,7 @@ import { PrepareError, type PrepareCounts, type PrepareJob } from './prepare.ts'
 import { isSplit, rangeOf, RowDecisions, type Kept } from './rowDecisions.ts';
 import { RowWriter } from './rowWriter.ts';
 import type { Scanner } from './scanner.ts';
+import { HASH_NONE, HASH_NORMALIZED } from './scanner/codes.ts';
 import { fill, scanSegment, SEGMENT_BYTES } from './segments.ts';
 import { MAX_SPLIT_ROWS, PromptSplit } from './split.ts';
 
@@ -76,6 +77,7 @@ export class PreparePass {
       });
       rows.endSegment();
     });
+    this.#decisions.endComparing();
     const failure = split.rows === 0 ? 'empty' : split.decide();
     if (failure !== undefined) throw new PrepareError(failure);
     this.#eachSegment(DECIDING, 1, (number) => this.#writeSegment(number, rows, split));
@@ -86,7 +88,7 @@ export class PreparePass {
     const { shouldContinue, onProgress } = this.#control;
     const { segments, choices } = this.#job;
     // How the editor counts columns doesn't matter here.
-    this.#scanner.begin(false, isSplit(choices));
+    this.#scanner.begin(false, isSplit(choices) ? HASH_NORMALIZED : HASH_NONE);
     for (let number = 0; number < segments; number++) {
       if (!shouldContinue()) throw new StoppedError();
       work(number);

@@ -6,7 +6,17 @@ export type Severity = 'error' | 'warning';
 /** What a problem is about, for filtering. */
 export type ProblemClass = 'grammar' | 'encoding' | 'lines' | 'values' | 'shape' | 'duplicates' | 'privacy';
 
-/** Every problem that a row can have, in the order of the scanner's numbers (`scanner/codes.ts`). */
+/**
+ * Why a row can't be trained on: it has no known format or role, no text where one belongs, or nothing to learn to say. The
+ * first reason counts; the scanner's numbers of them begin at 1.
+ */
+export const UNTRAINABLE = ['format', 'content', 'answer'] as const;
+export type Untrainable = (typeof UNTRAINABLE)[number];
+
+/**
+ * Every problem that a row can have, in the order of the scanner's numbers (`scanner/codes.ts`), and whether the row can't be
+ * trained on.
+ */
 export const PROBLEMS = [
   ['unexpected-character', 'error', 'grammar'],
   ['unexpected-end', 'error', 'grammar'],
@@ -33,34 +43,34 @@ export const PROBLEMS = [
   ['too-deep', 'warning', 'values'],
   ['row-too-long', 'warning', 'lines'],
   ['too-many-keys', 'warning', 'values'],
-  ['unknown-format', 'warning', 'shape'],
+  ['unknown-format', 'warning', 'shape', 'format'],
   ['different-format', 'warning', 'shape'],
-  ['messages-not-array', 'warning', 'shape'],
-  ['conversations-not-array', 'warning', 'shape'],
-  ['messages-empty', 'warning', 'shape'],
-  ['message-not-object', 'warning', 'shape'],
-  ['role-missing', 'warning', 'shape'],
-  ['role-unknown', 'warning', 'shape'],
-  ['content-missing', 'warning', 'shape'],
-  ['content-wrong-type', 'warning', 'shape'],
-  ['content-empty', 'warning', 'shape'],
-  ['no-assistant', 'warning', 'shape'],
+  ['messages-not-array', 'warning', 'shape', 'format'],
+  ['conversations-not-array', 'warning', 'shape', 'format'],
+  ['messages-empty', 'warning', 'shape', 'content'],
+  ['message-not-object', 'warning', 'shape', 'format'],
+  ['role-missing', 'warning', 'shape', 'format'],
+  ['role-unknown', 'warning', 'shape', 'format'],
+  ['content-missing', 'warning', 'shape', 'content'],
+  ['content-wrong-type', 'warning', 'shape', 'content'],
+  ['content-empty', 'warning', 'shape', 'content'],
+  ['no-assistant', 'warning', 'shape', 'answer'],
   ['last-not-assistant', 'warning', 'shape'],
   ['starts-with-assistant', 'warning', 'shape'],
   ['repeated-role', 'warning', 'shape'],
   ['system-inside', 'warning', 'shape'],
   ['tool-order', 'warning', 'shape'],
   ['tool-arguments', 'warning', 'shape'],
-  ['prompt-missing', 'warning', 'shape'],
-  ['completion-missing', 'warning', 'shape'],
+  ['prompt-missing', 'warning', 'shape', 'content'],
+  ['completion-missing', 'warning', 'shape', 'answer'],
   ['instruction-missing', 'warning', 'shape'],
-  ['output-missing', 'warning', 'shape'],
-  ['question-missing', 'warning', 'shape'],
-  ['answer-missing', 'warning', 'shape'],
-  ['chosen-missing', 'warning', 'shape'],
-  ['rejected-missing', 'warning', 'shape'],
-  ['field-wrong-type', 'warning', 'shape'],
-  ['field-empty', 'warning', 'shape'],
+  ['output-missing', 'warning', 'shape', 'answer'],
+  ['question-missing', 'warning', 'shape', 'content'],
+  ['answer-missing', 'warning', 'shape', 'answer'],
+  ['chosen-missing', 'warning', 'shape', 'answer'],
+  ['rejected-missing', 'warning', 'shape', 'answer'],
+  ['field-wrong-type', 'warning', 'shape', 'content'],
+  ['field-empty', 'warning', 'shape', 'content'],
   ['same-answers', 'warning', 'shape'],
   ['very-long-row', 'warning', 'shape'],
   ['duplicate-row', 'warning', 'duplicates'],
@@ -71,7 +81,7 @@ export const PROBLEMS = [
   ['cut-off', 'error', 'grammar'],
   ['comma-after-object', 'error', 'grammar'],
   ['typographic-quotes', 'error', 'grammar'],
-] as const satisfies readonly (readonly [string, Severity, ProblemClass])[];
+] as const satisfies readonly (readonly [string, Severity, ProblemClass, Untrainable?])[];
 
 export type ProblemCode = (typeof PROBLEMS)[number][0];
 

@@ -1,6 +1,6 @@
 import { ExpectedError } from '../base/errors.ts';
 import type { FileStamp } from '../base/fileStamp.ts';
-import type { ProblemClass, ProblemCode, ProblemGroup, Severity, Problem } from './problems.ts';
+import type { ProblemClass, ProblemCode, ProblemGroup, Severity, Problem, Untrainable } from './problems.ts';
 
 /** Formats of dataset rows, in the order of the scanner's numbers (`scanner/codes.ts`). */
 export const FORMATS = [
@@ -20,11 +20,12 @@ export const ROLES = ['system', 'user', 'assistant', 'tool', 'other'] as const;
 export type Role = (typeof ROLES)[number];
 
 /**
- * Rows of JSON, with or without problems, or something else, which explains why no row is valid. `answers`: rows that are compared, not
+ * Rows of JSON, with or without problems, or something else, which explains why no row is valid. `array`: its elements
+ * aren't objects. `answers`: rows that are compared, not
  * trained on, as `core/answers` recognizes them.
  */
 export type FileKind =
-  'rows' | UnreadKind | ConvertibleKind | 'git-lfs' | 'html' | 'python' | 'cr-only' | 'answers';
+  'rows' | UnreadKind | ConvertibleKind | 'array' | 'git-lfs' | 'html' | 'python' | 'cr-only' | 'answers';
 /** Not UTF-8: its rows were neither checked nor searched for secrets. */
 export type UnreadKind = 'utf-16' | 'utf-32' | 'gzip' | 'binary';
 /** What can be converted to one object per line. */
@@ -90,6 +91,8 @@ export interface Report extends FileStamp {
   blankRows: number;
   /** Rows with at least one error. */
   errorRows: number;
+  /** Rows without errors that can't be trained on, by the reason. */
+  untrainable: Readonly<Record<Untrainable, number>>;
   /** Rows by format; rows that are not objects have none. */
   formats: Readonly<Record<Format, number>>;
   /** The most common known format; undefined if no row has one. */
@@ -142,13 +145,25 @@ export function isBlank({ rows, blankRows }: Report): boolean {
   return rows === blankRows;
 }
 
+/** Returns how many rows can't be trained on, apart from errors. */
+export function untrainableRows({ untrainable }: Pick<Report, 'untrainable'>): number {
+  return untrainable.format + untrainable.content + untrainable.answer;
+}
+
+/** Whether rows aren't broken, but none can be trained on. */
+export function isUntrainable(report: Report): boolean {
+  const rows = untrainableRows(report);
+  return rows > 0 && rows === report.rows - report.blankRows - report.errorRows;
+}
+
 /** Decides whether the user has to confirm a dataset's problems before submitting it. */
 export type Verdict = 'clean' | 'warnings' | 'errors';
 
-/** Secrets, unchecked rows, other kinds of files, and files of blank rows count as errors; addresses don't. */
+/** Secrets, unchecked rows, other kinds of files, and files of which no row can be trained on count as errors; addresses don't. */
 export function verdictOf(report: Report): Verdict {
   const { errors, secrets, warnings, unchecked } = countProblems(report);
-  if (report.kind !== 'rows' || isBlank(report) || errors + secrets + unchecked > 0) return 'errors';
+  if (report.kind !== 'rows' || isBlank(report) || isUntrainable(report) || errors + secrets + unchecked > 0)
+    return 'errors';
   return warnings > 0 ? 'warnings' : 'clean';
 }
 

@@ -10,12 +10,14 @@ import {
   ROW_ERROR,
   ROW_FORMAT_SHIFT,
   ROW_PERSONAL,
+  ROW_REPEATS_KEY,
   ROW_SECRET,
   ROW_UNCHECKED,
+  ROW_UNTRAINABLE_SHIFT,
 } from './scanner/codes.ts';
 import { MAX_COMPARED_ROWS } from './sameRows.ts';
 import type { ScannedRows } from './segments.ts';
-import { toChat } from './toChat.ts';
+import { toChat, type NotConverted } from './toChat.ts';
 
 /** Dropped fields that are counted by name. */
 const MAX_DROPPED = 1_000;
@@ -48,7 +50,7 @@ export class RowDecisions {
   #isInKey = false;
   readonly counts: PrepareCounts = {
     ...{ rows: 0, written: 0, heldOut: 0, converted: 0, notConverted: {}, dropped: new Map() },
-    leftOut: { blank: 0, error: 0, duplicate: 0, unchecked: 0, mask: 0, format: 0, split: 0 },
+    leftOut: { blank: 0, error: 0, untrainable: 0, duplicate: 0, unchecked: 0, mask: 0, format: 0, split: 0 },
     masked: noMasks(),
   };
 
@@ -64,16 +66,29 @@ export class RowDecisions {
   of({ scanned, input }: ScannedRows, row: number): Kept | LeftOut {
     this.counts.rows++;
     const flags = scanned.rowFlags[row] ?? 0;
-    const reason = this.#reasonToLeaveOut(flags, scanned, row);
+    const reason = this.#reasonToLeaveOut(flags);
     if (reason !== undefined) return reason;
+    const [low = 0, high = 0] = [scanned.rowHashes[2 * row], scanned.rowHashes[2 * row + 1]];
+    // A row without a hash isn't JSON.
+    const isCompared = this.#choices.withoutDuplicates && (low | high) !== 0;
+    if (isCompared && this.#isRepeated(low, high)) return 'duplicate';
     const [from, to] = rangeOf(scanned, input, row);
     const bytes = input.subarray(from, to);
+    const kept = this.#changed(flags, bytes);
+    if (kept === undefined)
+      return { change: 'none', input, from, to, ...(this.#withPrompts && promptOf(scanned, row, bytes)) };
+    if (typeof kept === 'string' || !isCompared) return kept;
+    // Rows that differ may be the same after a change.
+    return this.#isRepeated(...this.#rowScanner.hashOf(kept.input)) ? 'duplicate' : kept;
+  }
+
+  /** Changes a row as chosen; undefined if nothing changes it. */
+  #changed(flags: number, bytes: Uint8Array): Kept | LeftOut | undefined {
     const isJson = (flags & ROW_ERROR) === 0;
     if (this.#choices.mask.secrets && this.#isOfKey(isJson, bytes)) return 'mask';
     if (this.#choices.toChat && isJson && FORMATS[flags >> ROW_FORMAT_SHIFT] !== 'chat')
-      return this.#convert(bytes);
-    if (this.#hasMasked(flags)) return this.#mask(bytes);
-    return { change: 'none', input, from, to, ...(this.#withPrompts && promptOf(scanned, row, bytes)) };
+      return (flags & ROW_REPEATS_KEY) === 0 ? this.#convert(bytes) : this.#notConverted('key');
+    return this.#hasMasked(flags) ? this.#mask(bytes) : undefined;
   }
 
   /** Changes a row again as `of` did. @throws CheckError `changing` if it is another row now */
@@ -81,6 +96,11 @@ export class RowDecisions {
     const kept = change === 'converted' ? this.#convert(bytes) : this.#mask(bytes);
     if (typeof kept === 'string') throw new CheckError('changing');
     return kept;
+  }
+
+  /** Frees the memory for the comparison of rows, all of which were decided about. */
+  endComparing(): void {
+    this.#seen.clear();
   }
 
   countLeftOut(reason: LeftOut): void {
@@ -125,22 +145,18 @@ export class RowDecisions {
     });
     if (result === undefined) return 'mask';
     const change = dropped === undefined ? 'masked' : 'converted';
-    return { ...this.#changed(change, result.row), masked: result.masked, dropped };
+    return { ...this.#scannedRow(change, result.row), masked: result.masked, dropped };
   }
 
-  #changed(change: Change, { scanned, bytes }: ScannedRow): Kept {
+  #scannedRow(change: Change, { scanned, bytes }: ScannedRow): Kept {
     const prompt = this.#withPrompts && promptOf(scanned, 0, bytes);
     return { change, input: bytes, from: 0, to: bytes.length, ...prompt };
   }
 
   #convert(row: Uint8Array): Kept | LeftOut {
-    const { notConverted } = this.counts;
     if (row.length > MAX_CONVERTED_BYTES) return 'unchecked';
     const result = toChat(Buffer.from(row.buffer, row.byteOffset, row.length).toString('utf8'));
-    if (typeof result === 'string') {
-      notConverted[result] = (notConverted[result] ?? 0) + 1;
-      return 'format';
-    }
+    if (typeof result === 'string') return this.#notConverted(result);
     const text = Buffer.from(result.text);
     const { secrets, personal } = this.#choices.mask;
     if (!secrets && !personal && !this.#withPrompts)
@@ -149,19 +165,27 @@ export class RowDecisions {
     const { scanned, bytes } = scanRow(this.#rowScanner, text, this.#withPrompts);
     if (scanned.rows !== 1) return 'unchecked';
     if (this.#hasMasked(scanned.rowFlags[0] ?? 0)) return this.#mask(text, result.dropped);
-    return { ...this.#changed('converted', { scanned, bytes }), dropped: result.dropped };
+    return { ...this.#scannedRow('converted', { scanned, bytes }), dropped: result.dropped };
   }
 
-  #reasonToLeaveOut(flags: number, { rowHashes }: Scanned, row: number): LeftOut | undefined {
+  #notConverted(reason: NotConverted): LeftOut {
+    const { notConverted } = this.counts;
+    notConverted[reason] = (notConverted[reason] ?? 0) + 1;
+    return 'format';
+  }
+
+  #reasonToLeaveOut(flags: number): LeftOut | undefined {
     if ((flags & ROW_BLANK) !== 0) return 'blank';
     if ((flags & ROW_UNCHECKED) !== 0) return 'unchecked';
     if ((flags & ROW_ERROR) !== 0 && this.#choices.withoutErrors) return 'error';
-    const [low = 0, high = 0] = [rowHashes[2 * row], rowHashes[2 * row + 1]];
-    // As the check does, which compares only so many rows.
-    const isCompared = (low | high) !== 0 && this.#choices.withoutDuplicates;
-    if (!isCompared || this.#seen.size >= MAX_COMPARED_ROWS) return undefined;
+    const isUntrainable = ((flags >> ROW_UNTRAINABLE_SHIFT) & 3) !== 0;
+    return isUntrainable && this.#choices.withoutUntrainable ? 'untrainable' : undefined;
+  }
+
+  /** Whether a row with this hash was before. As the check does, it compares only so many. */
+  #isRepeated(low: number, high: number): boolean {
     const known = this.#seen.size;
-    return this.#seen.add(low, high) < known ? 'duplicate' : undefined;
+    return known < MAX_COMPARED_ROWS && this.#seen.add(low, high) < known;
   }
 }
 

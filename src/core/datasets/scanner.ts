@@ -1,4 +1,6 @@
 import { encodeAnchors, encodePatterns } from './keyPatterns.ts';
+import { PROBLEMS, UNTRAINABLE } from './problems.ts';
+import { HASH_NONE, HASH_WRITTEN, UNTRAINABLE_COUNT } from './scanner/codes.ts';
 import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT } from './scanner/codes.ts';
 
 type Counters =
@@ -9,15 +11,16 @@ type Counters =
 type TextCounter = 'textBytes' | 'assistantBytes' | 'rowsOver4096' | 'rowsOver8192';
 type Regions =
   | ('PLACES' | 'ROW_STARTS' | 'ROW_HASHES' | 'ROW_BREAKS' | 'ROW_FLAGS' | 'PROMPT_HASHES' | 'ANSWER_HASHES')
-  | ('TOTALS' | 'FORMATS' | 'TYPED_FORMATS' | 'ROLES' | 'LENGTH_BINS');
+  | ('TOTALS' | 'FORMATS' | 'TYPED_FORMATS' | 'ROLES' | 'LENGTH_BINS' | 'UNTRAINABLE' | 'UNTRAINABLE_CODES');
 
 /** Exports of `scanner/scan.ts`. Positions are addresses in its memory. */
 interface Exports extends Record<Counters | Regions | 'PATTERNS' | 'ANCHORS', WebAssembly.Global> {
   memory: WebAssembly.Memory;
   inputStart(): number;
   reserve(bytes: number): number;
-  begin(hasMark: number, withPrompts: number): void;
-  hashPrompts(isOn: number): void;
+  begin(hasMark: number, prompts: number): void;
+  hashPrompts(prompts: number): void;
+  hashInput(from: number, to: number): void;
   scan(from: number, to: number, atFileStart: number, atFileEnd: number): number;
   skipRow(from: number): void;
 }
@@ -59,6 +62,8 @@ export interface Counts extends Record<TextCounter, number> {
   /** Rows whose fields have the types of a training format, by format. */
   typedFormats: Uint32Array;
   roles: Uint32Array;
+  /** Rows without errors, by the number of the reason why they can't be trained on; 0 if they can. */
+  untrainable: Uint32Array;
   lengthBins: Uint32Array;
   maxTurns: number;
   maxLength: number;
@@ -84,25 +89,37 @@ export class Scanner {
     const memory = new Uint8Array(this.#exports.memory.buffer);
     memory.set(encodePatterns(), this.#exports.PATTERNS.value);
     memory.set(encodeAnchors(), this.#exports.ANCHORS.value);
+    const codes = new BigUint64Array(memory.buffer, this.#exports.UNTRAINABLE_CODES.value, UNTRAINABLE_COUNT);
+    for (const [index, reason] of UNTRAINABLE.entries())
+      for (const [code, [, , , why]] of PROBLEMS.entries())
+        if (why === reason) codes[index + 1] = (codes[index + 1] ?? 0n) | (1n << BigInt(code));
   }
 
   /**
    * Begins a file and resets all counts.
-   * @param withPrompts whether to hash prompts and answers, which reads most bytes once more
+   * @param prompts how to hash prompts and answers: `HASH_NONE`, `HASH_WRITTEN` or `HASH_NORMALIZED`
    */
-  begin(hasByteOrderMark: boolean, withPrompts = false): void {
-    this.#exports.begin(Number(hasByteOrderMark), Number(withPrompts));
+  begin(hasByteOrderMark: boolean, prompts = HASH_NONE): void {
+    this.#exports.begin(Number(hasByteOrderMark), prompts);
   }
 
-  /** Changes whether prompts and answers are hashed. */
+  /** Changes whether prompts and answers are hashed as they are written. */
   hashPrompts(isOn: boolean): void {
-    this.#exports.hashPrompts(Number(isOn));
+    this.#exports.hashPrompts(isOn ? HASH_WRITTEN : HASH_NONE);
   }
 
   /** Returns memory for an input of this size; earlier content stays. @throws RangeError if there isn't enough */
   input(sizeBytes: number): Uint8Array {
     if (this.#exports.reserve(sizeBytes) === 0) throw new RangeError('not enough memory for the scanner');
     return new Uint8Array(this.#exports.memory.buffer, this.#start, sizeBytes);
+  }
+
+  /** Returns the hash that a scan gives a row of these bytes, without a line end. Ends what the last scan returned. */
+  hashOf(row: Uint8Array): [low: number, high: number] {
+    this.input(row.length).set(row);
+    this.#exports.hashInput(this.#start, this.#start + row.length);
+    const [low = 0, high = 0] = this.#view(this.#exports.ROW_HASHES, 2);
+    return [low, high];
   }
 
   get memoryBytes(): number {
@@ -153,6 +170,7 @@ export class Scanner {
       formats: this.#view(exports.FORMATS, FORMAT_COUNT).slice(),
       typedFormats: this.#view(exports.TYPED_FORMATS, FORMAT_COUNT).slice(),
       roles: this.#view(exports.ROLES, ROLE_COUNT).slice(),
+      untrainable: this.#view(exports.UNTRAINABLE, UNTRAINABLE_COUNT).slice(),
       lengthBins: this.#view(exports.LENGTH_BINS, LENGTH_BINS).slice(),
       maxTurns: exports.maxTurns.value,
       maxLength: exports.maxLength.value,

@@ -52,9 +52,7 @@ export class PromptSplit {
   count(low: number, high: number): number {
     const prompt = this.#prompts.add(low, high);
     if (prompt === this.#rowsOf.length) {
-      const more = new Uint32Array(2 * prompt);
-      more.set(this.#rowsOf);
-      this.#rowsOf = more;
+      this.#rowsOf = new Uint32Array(this.#rowsOf.buffer.transfer(8 * prompt));
     }
     this.#rowsOf[prompt] = (this.#rowsOf[prompt] ?? 0) + 1;
     this.rows++;
@@ -65,6 +63,7 @@ export class PromptSplit {
   decide(): SplitFailure | undefined {
     const { holdOut, trial } = this.#split;
     const order = this.#prompts.sorted();
+    this.#prompts.clear();
     this.#sides = new Uint8Array(order.length);
     if (holdOut !== undefined) {
       let left = rowsOf(holdOut, this.rows);

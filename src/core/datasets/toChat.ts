@@ -1,6 +1,6 @@
 /**
  * Why a row can't become a chat row without loss:
- * - `not-json`; `nested` too deeply; `chat` already; `unknown` format
+ * - `not-json`; `nested` too deeply; a `key` twice in an object; `chat` already; `unknown` format
  * - `preference`, `label`, `media`, `evaluation` (a question with choices or a context), `text` (plain): a chat row has no place for it
  * - `tools`: tool calls, their results, or definitions that are no list
  * - `template`: its text is wrapped in a chat template already
@@ -9,6 +9,7 @@
 export type NotConverted =
   | 'not-json'
   | 'nested'
+  | 'key'
   | 'chat'
   | 'unknown'
   | 'preference'
@@ -27,6 +28,9 @@ export interface Converted {
   /** Names of the fields that were left out, of the row and of its messages. */
   dropped: readonly string[];
 }
+
+/** Fields of a message that is not to be learned if they are false. A chat row has a weight of 0 for that. */
+const IGNORING_FIELDS: readonly string[] = ['train', 'loss'];
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -193,12 +197,13 @@ class Conversion {
       this.refuse('speaker');
       return;
     }
-    const weight = isNumber(message['weight']) ? message['weight'] : undefined;
+    const ignoring = IGNORING_FIELDS.filter((field) => message[field] === false);
+    const own = isNumber(message['weight']) ? message['weight'] : undefined;
+    const weight = ignoring.length > 0 ? 0 : own;
     if (weight !== undefined) this.hasNumbers = true;
     this.add(role, message[text], weight);
-    for (const field in message)
-      if (field !== speaker && field !== text && !(field === 'weight' && weight !== undefined))
-        this.#dropped.add(field);
+    const used = [speaker, text, ...ignoring, ...(weight === undefined ? [] : ['weight'])];
+    for (const field in message) if (!used.includes(field)) this.#dropped.add(field);
   }
 
   #formatOf(): (conversion: Conversion) => void {

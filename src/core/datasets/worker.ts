@@ -5,6 +5,7 @@ import { PrepareError } from './prepare.ts';
 import { PreparePass } from './preparePass.ts';
 import { CheckError } from './report.ts';
 import { Scanner } from './scanner.ts';
+import { HASH_WRITTEN } from './scanner/codes.ts';
 import { findRepeats, findSameRows } from './sameRows.ts';
 import {
   readSegment,
@@ -50,7 +51,7 @@ function post(answer: Answer, transfer: ArrayBuffer[] = []): void {
 function check(job: Job): void {
   const isSet = (index: number) => Atomics.load(job.shared, index) !== 0;
   const isStopped = () => isSet(SHARED.stopped);
-  scanner.begin(job.hasByteOrderMark, true);
+  scanner.begin(job.hasByteOrderMark, HASH_WRITTEN);
   while (!isStopped()) {
     const number = Atomics.add(job.shared, SHARED.nextSegment, 1);
     if (number >= job.segments) break;

@@ -2,7 +2,13 @@ import { serviceOf } from '../../core/accounts/account.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
-import { isMendable, masksSecrets, mendableOf, type Mendable } from '../../core/datasets/mendable.ts';
+import {
+  isMendable,
+  leavesOutUntrainable,
+  masksSecrets,
+  mendableOf,
+  type Mendable,
+} from '../../core/datasets/mendable.ts';
 import type { PrepareChoices } from '../../core/datasets/prepare.ts';
 import { canConvertAll, prepareCopy } from '../../core/datasets/prepareCopy.ts';
 import { CheckError, isBlank, isConvertible, verdictOf, type Report } from '../../core/datasets/report.ts';
@@ -27,6 +33,7 @@ export const PREPARATION = {
   properties: {
     path: PATH,
     withoutErrors: FLAG,
+    withoutUntrainable: FLAG,
     withoutDuplicates: FLAG,
     maskSecrets: FLAG,
     maskPersonalData: FLAG,
@@ -166,10 +173,11 @@ function choicesOf(
   mendable: Mendable,
   convertsAll: boolean,
 ): PrepareChoices {
-  const { errorRows, duplicateRows, emailAddresses, cardNumbers } = mendable;
+  const { errorRows, untrainableRows, duplicateRows, emailAddresses, cardNumbers } = mendable;
   const toChat = input.convertToChat ?? convertsAll;
   return {
     withoutErrors: input.withoutErrors !== false && errorRows > 0,
+    withoutUntrainable: untrainableRows > 0 && (input.withoutUntrainable ?? leavesOutUntrainable(mendable)),
     withoutDuplicates: input.withoutDuplicates !== false && duplicateRows > 0,
     mask: {
       secrets: masksSecrets(mendable, input.maskSecrets, toChat),

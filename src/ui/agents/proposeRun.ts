@@ -115,7 +115,7 @@ const MET_OPEN =
   'This proposal sent nothing: it met an open submission. Don’t propose it again; fineTuning_listRuns shows what is known.';
 const ASK = 'Don’t propose it again. Only the user can submit the same bytes again.';
 const NOT_READY =
-  'The dataset has errors or secrets. Nothing was shown to the user. Don’t propose it; call fineTuning_prepareDataset.';
+  'The dataset has errors, secrets or no row that can be trained on. Nothing was shown to the user. Don’t propose it; call fineTuning_prepareDataset.';
 
 /** @throws Refusal, and the errors of the service */
 async function modelFor(modelId: string | undefined, { models }: Session): Promise<Model | undefined> {

@@ -1,5 +1,5 @@
 import { l10n } from 'vscode';
-import { masksSecrets, type Mendable } from '../../core/datasets/mendable.ts';
+import { leavesOutUntrainable, masksSecrets, type Mendable } from '../../core/datasets/mendable.ts';
 import type { PrepareChoices } from '../../core/datasets/prepare.ts';
 import type { Amount } from '../../core/datasets/split.ts';
 import type { Format } from '../../core/datasets/report.ts';
@@ -8,7 +8,8 @@ import { compact, formatCount, formatRows } from '../shared/format.ts';
 import { ask, pickMany, runSteps, separator, type Answer, type Choice, type Step } from '../shared/steps.ts';
 
 /** What a row of the dialog chooses. */
-type Change = 'errors' | 'duplicates' | 'secrets' | 'personal' | 'chat' | 'hold-out' | 'trial';
+type Change =
+  'errors' | 'untrainable' | 'duplicates' | 'secrets' | 'personal' | 'chat' | 'hold-out' | 'trial';
 
 /** What the user has chosen so far. */
 interface State {
@@ -59,7 +60,9 @@ export async function choosePreparation(
       askAmount(
         'hold-out',
         'holdOut',
-        l10n.t('Rows for evaluation: a share or a number. Rows with the same prompt stay together.'),
+        l10n.t(
+          'Rows for evaluation: a share or a number. Rows with the same prompt stay together; spelling, white space and case don’t count.',
+        ),
       ),
       askAmount('trial', 'trial', l10n.t('Rows for a trial run: a share or a number.')),
     ],
@@ -73,6 +76,7 @@ function choicesOf({ changes, holdOut, trial }: State, mendable: Mendable): Prep
   const secrets = masksSecrets(mendable, wasAsked ? changes.has('secrets') : undefined, changes.has('chat'));
   return {
     withoutErrors: changes.has('errors'),
+    withoutUntrainable: changes.has('untrainable'),
     withoutDuplicates: changes.has('duplicates'),
     mask: { secrets, personal: changes.has('personal') },
     toChat: changes.has('chat'),
@@ -81,13 +85,16 @@ function choicesOf({ changes, holdOut, trial }: State, mendable: Mendable): Prep
   };
 }
 
-function pickedAtFirst({ convertsAll }: Mendable): ReadonlySet<Change> {
-  return new Set<Change>(['errors', 'duplicates', 'secrets', ...(convertsAll ? (['chat'] as const) : [])]);
+function pickedAtFirst(mendable: Mendable): ReadonlySet<Change> {
+  const untrainable = leavesOutUntrainable(mendable) && 'untrainable';
+  return new Set(
+    compact<Change>('errors', untrainable, 'duplicates', 'secrets', mendable.convertsAll && 'chat'),
+  );
 }
 
 /** Only rows that apply, with their counts. */
 function rowsFor(mendable: Mendable): Choice<Change>[] {
-  const { errorRows, duplicateRows, convertible, unconvertible, canSplit } = mendable;
+  const { errorRows, untrainableRows, duplicateRows, convertible, unconvertible, canSplit } = mendable;
   const row = (value: Change, label: string, description: string): Choice<Change> => ({
     label,
     description,
@@ -102,6 +109,9 @@ function rowsFor(mendable: Mendable): Choice<Change>[] {
   return [
     ...group(l10n.t('Leave Out'), [
       errorRows > 0 ? row('errors', l10n.t('Rows with errors'), formatRows(errorRows)) : undefined,
+      untrainableRows > 0
+        ? row('untrainable', l10n.t('Rows that can’t be trained on'), reasonsPhrase(mendable))
+        : undefined,
       duplicateRows > 0
         ? row(
             'duplicates',
@@ -133,6 +143,16 @@ function rowsFor(mendable: Mendable): Choice<Change>[] {
         : [],
     ),
   ];
+}
+
+/** "125 rows: 50 of no known format, 40 without content, 35 without an answer". */
+function reasonsPhrase({ untrainableRows, untrainable: { format, content, answer } }: Mendable): string {
+  const reasons = compact(
+    format > 0 && l10n.t('{0} of no known format', formatCount(format)),
+    content > 0 && l10n.t('{0} without content', formatCount(content)),
+    answer > 0 && l10n.t('{0} without an answer', formatCount(answer)),
+  );
+  return l10n.t('{0}: {1}', formatRows(untrainableRows), reasons.join(', '));
 }
 
 function secretsPhrase({ apiKeys, privateKeys }: Mendable): string {

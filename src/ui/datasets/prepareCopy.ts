@@ -43,8 +43,8 @@ export interface PrepareParts {
 }
 
 const NO_CHOICES: Readonly<PrepareChoices> = {
-  ...{ withoutErrors: false, withoutDuplicates: false, toChat: false, holdOut: undefined, trial: undefined },
-  mask: { secrets: false, personal: false },
+  ...{ withoutErrors: false, withoutUntrainable: false, withoutDuplicates: false, toChat: false },
+  ...{ holdOut: undefined, trial: undefined, mask: { secrets: false, personal: false } },
 };
 
 /**
@@ -82,6 +82,7 @@ function changesNothing({ mask, ...choices }: PrepareChoices): boolean {
   const isSplit = choices.holdOut !== undefined || choices.trial !== undefined;
   return !(
     choices.withoutErrors ||
+    choices.withoutUntrainable ||
     choices.withoutDuplicates ||
     choices.toChat ||
     isSplit ||
@@ -162,6 +163,8 @@ export function notWritten(error: unknown, name: string, folder: string): string
   if (error.code === 'disk-full') return vscode.l10n.t('Nothing was written: the disk is full.');
   if (error.code === 'no-permission')
     return vscode.l10n.t('Nothing was written: no permission to write to the folder {0}.', folder);
+  if (error.code === 'name-too-long')
+    return vscode.l10n.t('Nothing was written: the name of {0} is too long. Rename it first.', name);
   return vscode.l10n.t('Nothing was written: {0} couldn’t be copied. See the log for details.', name);
 }
 
@@ -227,6 +230,7 @@ function leftOut({ leftOut: rows, notConverted }: PrepareCounts): string[] {
   );
   return compact(
     rows.error > 0 && vscode.l10n.t('{0} with errors', formatCount(rows.error)),
+    rows.untrainable > 0 && vscode.l10n.t('{0} that can’t be trained on', formatCount(rows.untrainable)),
     rows.duplicate > 0 &&
       (rows.duplicate === 1
         ? vscode.l10n.t('1 duplicate')
@@ -251,6 +255,7 @@ const NOT_CONVERTED: Readonly<Record<NotConverted, (count: string) => string>> =
   speaker: (count) => vscode.l10n.t('{0} with an unknown speaker', count),
   incomplete: (count) => vscode.l10n.t('{0} with a missing text', count),
   unknown: (count) => vscode.l10n.t('{0} of an unknown format', count),
+  key: (count) => vscode.l10n.t('{0} with a duplicate key', count),
   nested: (count) => vscode.l10n.t('{0} nested too deeply', count),
   chat: (count) => vscode.l10n.t('{0} of mixed formats', count),
   'not-json': (count) => vscode.l10n.t('{0} that aren’t JSON', count),

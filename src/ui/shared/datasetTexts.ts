@@ -5,11 +5,11 @@ import {
   countProblems,
   isBlank,
   isConvertible,
+  isUntrainable,
   mainFormat,
   type CheckFailure,
   type FileKind,
   type Format,
-  type ProblemCounts,
   type Report,
 } from '../../core/datasets/report.ts';
 import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
@@ -61,7 +61,7 @@ function formatText(report: Report): string | undefined {
 }
 
 function problemsFound(report: Report): string[] {
-  const found = foundCounts(countProblems(report));
+  const found = foundCounts(report);
   return found.length === 0 ? [l10n.t('no problems')] : found;
 }
 
@@ -147,6 +147,7 @@ export function trainedPhrase(
 }
 
 const TO_UTF_8 = l10n.t('Convert it to UTF-8.');
+const OBJECTS = l10n.t('A dataset has one JSON object per line.');
 const TO_JSONL = l10n.t('Convert it to JSONL.');
 
 /** The name of each kind, and what to do. */
@@ -154,7 +155,7 @@ export const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
   'utf-16': [l10n.t('UTF-16, not UTF-8'), TO_JSONL],
   'utf-32': [l10n.t('UTF-32, not UTF-8'), TO_UTF_8],
   gzip: [l10n.t('compressed (gzip)'), l10n.t('Decompress it.')],
-  binary: [l10n.t('not text'), l10n.t('A dataset has one JSON object per line.')],
+  binary: [l10n.t('not text'), OBJECTS],
   'git-lfs': [l10n.t('a Git LFS pointer'), l10n.t('Run git lfs pull.')],
   html: [l10n.t('a web page'), l10n.t('Download the dataset again.')],
   csv: [l10n.t('CSV, not JSONL'), TO_JSONL],
@@ -162,6 +163,7 @@ export const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
   python: [l10n.t('Python, not JSON'), l10n.t('Write rows with json.dumps.')],
   answers: [l10n.t('a list of answers, not a dataset'), l10n.t('Run Compare Answers.')],
   'json-array': [l10n.t('a JSON array, not JSONL'), TO_JSONL],
+  array: [l10n.t('a JSON array whose elements aren’t objects'), OBJECTS],
   'pretty-json': [l10n.t('pretty-printed JSON, not JSONL'), TO_JSONL],
 };
 
@@ -220,11 +222,17 @@ function rowCount(report: Report): string {
   return isBlank(report) ? l10n.t('only blank rows') : formatRows(report.rows);
 }
 
-/** Counts of errors, secrets, and warnings, except zeros. */
-export function foundCounts({ errors, secrets, warnings }: ProblemCounts): string[] {
+/** Counts of errors, secrets, and warnings, except zeros; and that no row can be trained on. */
+export function foundCounts(report: Report, withWarnings = true): string[] {
+  const { errors, secrets, ...found } = countProblems(report);
+  const warnings = withWarnings ? found.warnings : 0;
+  const rows = report.rows - report.blankRows;
+  const isUnknown = rows > 1 && report.untrainable.format === rows;
   return compact(
     errors > 0 && (errors === 1 ? l10n.t('1 error') : l10n.t('{0} errors', formatCount(errors))),
     secrets > 0 && (secrets === 1 ? l10n.t('1 secret') : l10n.t('{0} secrets', formatCount(secrets))),
     warnings > 0 && (warnings === 1 ? l10n.t('1 warning') : l10n.t('{0} warnings', formatCount(warnings))),
+    isUnknown && l10n.t('none of the {0} rows has a known training format', formatCount(rows)),
+    !isUnknown && isUntrainable(report) && l10n.t('no row can be trained on'),
   );
 }

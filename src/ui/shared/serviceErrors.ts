@@ -250,12 +250,14 @@ const DISK: Readonly<Record<DiskError['place'], Readonly<Record<DiskError['code'
     'disk-full': l10n.t('That folder’s disk is full.'),
     'no-permission': l10n.t('No permission to write to that folder.'),
     'folder-missing': l10n.t('That folder no longer exists.'),
+    'name-too-long': l10n.t('That file name is too long.'),
     disk: l10n.t('Writing to that folder failed.'),
   },
   submissions: {
     'disk-full': l10n.t('The disk is full: submissions can’t be recorded.'),
     'no-permission': l10n.t('No permission to write the submission records.'),
     'folder-missing': RECORDS_FAILED,
+    'name-too-long': RECORDS_FAILED,
     disk: RECORDS_FAILED,
   },
 };

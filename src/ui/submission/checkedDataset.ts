@@ -151,10 +151,10 @@ function stoppingDetail(report: Report): string {
 function stoppingPhrase(report: Report): string {
   if (report.kind !== 'rows') return KINDS[report.kind][0];
   if (isBlank(report)) return vscode.l10n.t('it has only blank rows');
-  const counts = countProblems(report);
+  const { unchecked } = countProblems(report);
   return compact(
-    ...foundCounts({ ...counts, warnings: 0 }),
-    counts.unchecked > 0 && vscode.l10n.t('{0} too long to check', formatRows(counts.unchecked)),
+    ...foundCounts(report, false),
+    unchecked > 0 && vscode.l10n.t('{0} too long to check', formatRows(unchecked)),
   ).join(', ');
 }
 

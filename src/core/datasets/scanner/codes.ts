@@ -105,7 +105,21 @@ export const ROW_SECRET = 4;
 export const ROW_PERSONAL = 8;
 /** Too long to check. */
 export const ROW_UNCHECKED = 16;
+/** An object in it has a key twice. */
+export const ROW_REPEATS_KEY = 32;
+/** The number of the reason why it can't be trained on, in two bits. */
+export const ROW_UNTRAINABLE_SHIFT = 6;
 export const ROW_FORMAT_SHIFT = 8;
+
+/** Reasons why an object without errors can't be trained on, from 1, as `UNTRAINABLE` of `datasets/problems.ts` names them. */
+export const UNTRAINABLE_COUNT = 4;
+
+// How prompts and answers are hashed. That reads most bytes once more.
+export const HASH_NONE = 0;
+/** The bytes of both as they are written. */
+export const HASH_WRITTEN = 1;
+/** Prompts alone, by what they say (`texts.ts`). */
+export const HASH_NORMALIZED = 2;
 
 /** A rough average for most languages and models, used instead of a tokenizer. */
 export const BYTES_PER_TOKEN = 4;

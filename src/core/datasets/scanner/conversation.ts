@@ -7,6 +7,7 @@ import {
   REPEATED_ROLE,
   ROLE_ASSISTANT,
   ROLE_COUNT,
+  ROLE_OTHER,
   ROLE_SYSTEM,
   ROLE_TOOL,
   ROLE_USER,
@@ -29,6 +30,8 @@ const KEPT: usize = memory.data((LAST_CODE - FIRST_CODE + 1) * 8, 4);
 
 let hasAssistant: bool = false;
 let hasPretrain: bool = false;
+/** Whether a role is unknown: it may be meant as the assistant's. */
+let hasUnknown: bool = false;
 /** Whether a message calls a tool, and whether one isn't the system's. */
 let hasCalls: bool = false;
 let hasOther: bool = false;
@@ -49,7 +52,7 @@ let uncalledLength: usize = 0;
 /** Begins a conversation. */
 export function beginConversation(): void {
   turns = 0;
-  hasAssistant = hasPretrain = hasCalls = hasOther = false;
+  hasAssistant = hasPretrain = hasUnknown = hasCalls = hasOther = false;
   last = -1;
   lastCalls = lastMarked = false;
   startAt = uncalledAt = 0;
@@ -89,6 +92,7 @@ export function takeMessage(role: i32, at: usize, length: usize, calls: bool, is
   }
   const isAssistant = role == ROLE_ASSISTANT || role == ROLE_CALL;
   if (role == ROLE_PRETRAIN) hasPretrain = true;
+  if (role == ROLE_OTHER) hasUnknown = true;
   if (role == ROLE_SYSTEM) {
     if (hasOther) keep(SYSTEM_INSIDE, at, length);
   } else {
@@ -127,8 +131,10 @@ function takeResult(at: usize, length: usize): void {
 export function endConversation(at: usize, message: usize): void {
   if (turns == 0) return noteInRow(MESSAGES_EMPTY, at, 1);
   if (hasPretrain) return;
-  if (!hasAssistant) return noteInRow(NO_ASSISTANT, message, 1);
-  if (last != ROLE_ASSISTANT && last != ROLE_CALL) noteInRow(LAST_NOT_ASSISTANT, message, 1);
+  if (!hasAssistant && !hasUnknown) noteInRow(NO_ASSISTANT, message, 1);
+  if (!hasAssistant) return;
+  if (last != ROLE_ASSISTANT && last != ROLE_CALL && last != ROLE_OTHER)
+    noteInRow(LAST_NOT_ASSISTANT, message, 1);
   if (hasCalls && uncalledAt != 0) keep(TOOL_ORDER, uncalledAt, uncalledLength);
   for (let code = FIRST_CODE; code <= LAST_CODE; code++) {
     const entry = entryOf(code);

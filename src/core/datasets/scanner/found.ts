@@ -13,14 +13,19 @@ import {
   API_KEY,
   BOM_INSIDE,
   COMMA_AFTER_OBJECT,
+  DUPLICATE_KEY,
   INVALID_UTF8,
   LOCATED_LIMIT,
   NOT_AN_OBJECT,
   PLACE_CODE_COUNT,
   PRIVATE_KEY,
+  ROW_ERROR,
   ROW_PERSONAL,
+  ROW_REPEATS_KEY,
   ROW_SECRET,
+  ROW_UNTRAINABLE_SHIFT,
   UNKNOWN_FORMAT,
+  UNTRAINABLE_COUNT,
   VERY_LONG_ROW,
 } from './codes';
 import { brokenLength, sequenceLength } from './utf8';
@@ -29,6 +34,8 @@ import { brokenLength, sequenceLength } from './utf8';
 export const TOTALS: usize = memory.data(PLACE_CODE_COUNT * 4, 4);
 /** How many of them were located, as a u32 per code. */
 const LOCATED: usize = memory.data(PLACE_CODE_COUNT * 4, 4);
+/** For each reason why a row can't be trained on: the codes of its problems, as bits. Written by the scanner's owner. */
+export const UNTRAINABLE_CODES: usize = memory.data(UNTRAINABLE_COUNT * 8, 8);
 /** The noted problem of each code in the row: address and length, each a u32. */
 const NOTED: usize = memory.data(PLACE_CODE_COUNT * 8, 4);
 
@@ -123,9 +130,19 @@ export function hasFailed(): bool {
 }
 
 /** True if the row has a problem that is an error. */
-export function hasErrors(): bool {
+function hasErrors(): bool {
   const errors: u64 = ((<u64>1) << INVALID_UTF8) | ((<u64>1) << BOM_INSIDE) | ((<u64>1) << NOT_AN_OBJECT);
   return hasFailed() || (noted & errors) != 0;
+}
+
+/** Returns what the row is, apart from its format, as the bits of `codes.ts`. */
+export function flagsOfRow(): i32 {
+  const flags = (noted & ((<u64>1) << DUPLICATE_KEY)) != 0 ? ROW_REPEATS_KEY : 0;
+  if (hasErrors()) return flags | ROW_ERROR;
+  for (let why = 1; why < UNTRAINABLE_COUNT; why++)
+    if ((noted & load<u64>(UNTRAINABLE_CODES + ((<usize>why) << 3))) != 0)
+      return flags | (why << ROW_UNTRAINABLE_SHIFT);
+  return flags;
 }
 
 /** Reports the problems of the row, but not those of its shape if it is not JSON. */

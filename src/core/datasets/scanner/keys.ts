@@ -106,24 +106,33 @@ function decode(from: usize, to: usize, target: usize): usize {
       at++;
       continue;
     }
-    const escape = <u32>load<u8>(at + 1);
-    if (escape != 0x75) {
-      store<u8>(end++, simpleEscape(escape));
-      at += 2;
-      continue;
-    }
-    let point = hexUnit(at + 2);
-    at += 6;
-    if ((point & 0xfc00) == 0xd800 && load<u16>(at) == 0x755c) {
-      const low = hexUnit(at + 2);
-      if ((low & 0x1fc00) == 0xdc00) {
-        point = 0x10000 + ((point & 0x3ff) << 10) + (low & 0x3ff);
-        at += 6;
-      }
-    }
-    end = writePoint(point, end);
+    end = decodeEscape(at, end);
+    at = afterEscape;
   }
   return end;
+}
+
+/** Where the escape ends that `decodeEscape` read last. */
+export let afterEscape: usize = 0;
+
+/** Writes the character of an escape, or of a pair of them, as UTF-8, and returns its end. It is never longer than the escape. */
+export function decodeEscape(at: usize, target: usize): usize {
+  const letter = <u32>load<u8>(at + 1);
+  if (letter != 0x75) {
+    afterEscape = at + 2;
+    store<u8>(target, simpleEscape(letter));
+    return target + 1;
+  }
+  let point = hexUnit(at + 2);
+  afterEscape = at + 6;
+  if ((point & 0xfc00) == 0xd800 && load<u16>(at + 6) == 0x755c) {
+    const low = hexUnit(at + 8);
+    if ((low & 0x1fc00) == 0xdc00) {
+      point = 0x10000 + ((point & 0x3ff) << 10) + (low & 0x3ff);
+      afterEscape = at + 12;
+    }
+  }
+  return writePoint(point, target);
 }
 
 /** Returns the character of an escape such as `\n`, by its letter. */

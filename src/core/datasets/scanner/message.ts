@@ -8,6 +8,7 @@ import {
   ROLE_ASSISTANT,
   ROLE_MISSING,
   ROLE_OTHER,
+  ROLE_SYSTEM,
   ROLE_TOOL,
   ROLE_UNKNOWN,
   TOOL_ARGUMENTS,
@@ -54,9 +55,10 @@ let hasReasoning: bool = false;
 let isMarked: bool = false;
 
 let hasContent: bool = false;
-/** The address of an empty content, or 0 if it is not empty. */
-let emptyContent: usize = 0;
-let emptyLength: usize = 0;
+/** What is wrong with the content: its code, or 0 for nothing; address and length. */
+let fault: i32 = 0;
+let faultAt: usize = 0;
+let faultLength: usize = 0;
 /** Parts of the content, and how many of them are empty. */
 let parts: u32 = 0;
 let emptyParts: u32 = 0;
@@ -87,13 +89,19 @@ export function isContent(): bool {
   return part == PART_CONTENT || part == PART_VALUE;
 }
 
+/** Whether a string at a depth may be of the prompt: not the word of a part's type, nor what the assistant says. */
+export function isPrompted(depth: i32): bool {
+  // The system is left out of a conversation when it has ended, unless there is nothing else.
+  const isAnother = role != ROLE_ASSISTANT && (isTurn || role != ROLE_SYSTEM);
+  return isContent() && isAnother && !(depth == 5 && isType);
+}
+
 function isRole(): bool {
   return part == PART_ROLE || part == PART_FROM;
 }
 
 /** Begins an element of the list, an object or an array. @param ofConversation whether it is a turn */
 export function beginMessage(at: usize, isAnObject: bool, ofConversation: bool): void {
-  beginContent();
   isTurn = ofConversation;
   isObject = isAnObject;
   if (isTurn && !isObject) noteInRow(MESSAGE_NOT_OBJECT, at, 1);
@@ -103,14 +111,29 @@ export function beginMessage(at: usize, isAnObject: bool, ofConversation: bool):
   role = -1;
   roleAt = at;
   roleLength = 1;
-  hasCalls = hasReasoning = isMarked = hasContent = false;
-  emptyContent = 0;
+  hasCalls = hasReasoning = isMarked = false;
+  noContent();
+}
+
+/** Begins a content, of which only the last counts. */
+function noContent(): void {
+  beginContent();
+  hasContent = false;
+  fault = 0;
+}
+
+function setFault(code: i32, at: usize, length: usize): void {
+  if (fault == CONTENT_WRONG_TYPE) return;
+  fault = code;
+  faultAt = at;
+  faultLength = length;
 }
 
 /** Handles a key of the message, or of an object in it. */
 export function keyInMessage(depth: i32, from: usize, to: usize): void {
   if (depth == 3) {
     part = partOf(from, to);
+    if (isContent() && (partsSeen & bit(part)) != 0) noContent();
     partsSeen |= bit(part);
   } else if (part == PART_TOOL_CALLS) keyInCalls(from, to);
   else if (depth == 5 && isContent()) {
@@ -128,7 +151,7 @@ export function scalarInMessage(depth: i32, kind: i32, from: usize, to: usize): 
     if (kind == KIND_STRING && isNoObject(depth, from, to)) keep(TOOL_ARGUMENTS, from, to - from);
   } else if (depth == 4 && isContent()) {
     parts++;
-    if (kind != KIND_STRING) return noteInRow(CONTENT_WRONG_TYPE, from, to - from);
+    if (kind != KIND_STRING) return setFault(CONTENT_WRONG_TYPE, from, to - from);
     addToContent(from, to);
     if (isBlank(from, to)) emptyParts++;
   } else if (depth == 5 && isContent() && kind == KIND_STRING) {
@@ -144,19 +167,15 @@ function takePart(kind: i32, from: usize, to: usize): void {
     role = kind == KIND_STRING ? roleOf(from, to, part == PART_FROM) : ROLE_OTHER;
     roleAt = from;
     roleLength = to - from;
-    if (role == ROLE_OTHER) noteInRow(ROLE_UNKNOWN, from, to - from);
     if (kind != KIND_STRING) partsSeen &= ~bit(part);
   } else if (kind == KIND_NULL) return;
   else if (part == PART_MARK) isMarked = true;
   else if (part == PART_REASONING) hasReasoning = kind == KIND_STRING && !isBlank(from, to);
   else if (isContent()) {
     hasContent = true;
-    if (kind != KIND_STRING) return noteInRow(CONTENT_WRONG_TYPE, from, to - from);
+    if (kind != KIND_STRING) return setFault(CONTENT_WRONG_TYPE, from, to - from);
     addToContent(from, to);
-    if (isBlank(from, to)) {
-      emptyContent = from - 1;
-      emptyLength = to - from + 2;
-    }
+    if (isBlank(from, to)) setFault(CONTENT_EMPTY, from - 1, to - from + 2);
   }
 }
 
@@ -179,11 +198,12 @@ function openPart(isAnObject: bool, at: usize): void {
   if (part == PART_REASONING) hasReasoning = true;
   else if (isRole()) {
     role = ROLE_OTHER;
+    roleAt = at;
+    roleLength = 1;
     partsSeen &= ~bit(part);
-    noteInRow(ROLE_UNKNOWN, at, 1);
   } else if (isContent()) {
     hasContent = true;
-    if (isAnObject) noteInRow(CONTENT_WRONG_TYPE, at, 1);
+    if (isAnObject) setFault(CONTENT_WRONG_TYPE, at, 1);
   }
 }
 
@@ -191,10 +211,7 @@ function openPart(isAnObject: bool, at: usize): void {
 export function closeInMessage(depth: i32, at: usize): void {
   if (part == PART_TOOL_CALLS) closeInCalls(depth);
   else if (depth == 5) emptyParts += <u32>isEmptyPart;
-  else if (depth == 4 && isContent() && parts == emptyParts) {
-    emptyContent = at;
-    emptyLength = 1;
-  }
+  else if (depth == 4 && isContent() && parts == emptyParts) setFault(CONTENT_EMPTY, at, 1);
 }
 
 /** Whether the last element has the fields of a message. */
@@ -213,9 +230,11 @@ export function endMessage(): void {
     takeMessage(role, roleAt, roleLength, hasCalls, isMarked);
   } else if (!isObject) return;
   if (role < 0) noteInRow(ROLE_MISSING, message, 1);
+  if (role == ROLE_OTHER) noteInRow(ROLE_UNKNOWN, roleAt, roleLength);
+  if (fault == CONTENT_WRONG_TYPE) noteInRow(fault, faultAt, faultLength);
   // With tool calls, the content may be missing, null or empty.
   if (hasCalls) return;
   if (!hasContent) noteInRow(CONTENT_MISSING, message, 1);
-  else if (emptyContent != 0 && role != ROLE_TOOL && !hasReasoning)
-    noteInRow(CONTENT_EMPTY, emptyContent, emptyLength);
+  else if (fault == CONTENT_EMPTY && role != ROLE_TOOL && !hasReasoning)
+    noteInRow(fault, faultAt, faultLength);
 }

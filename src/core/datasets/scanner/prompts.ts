@@ -1,9 +1,11 @@
-// The prompt and the answer of a row, as hashes of the bytes of their strings. Rows of one prompt stay on one side of a split.
-import { ROLE_ASSISTANT, ROLE_SYSTEM } from './codes';
+// The prompt and the answer of a row, as hashes of their strings. Rows of one normalized prompt stay on one side of a split.
+import { HASH_NONE, HASH_NORMALIZED, ROLE_ASSISTANT, ROLE_SYSTEM } from './codes';
 import { hashRow, mix } from './lines';
+import { beginTexts, hashOfText } from './texts';
 
-/** Whether prompts are hashed: this reads most bytes once more. */
+/** Whether prompts are hashed, and whether only they are, by what they say. */
 export let hashesPrompts: bool = false;
+export let isNormalized: bool = false;
 
 /** The strings of the messages so far that are neither the assistant's nor the system's, and of the system's. */
 let asked: u64 = 0;
@@ -19,8 +21,11 @@ const MAX_FIELDS = 16;
 /** The strings of each field of the row that isn't a conversation, as a u64. */
 const FIELDS: usize = memory.data(MAX_FIELDS * 8, 8);
 
-export function beginFile(withPrompts: bool): void {
-  hashesPrompts = withPrompts;
+/** @param prompts how they are hashed: `HASH_NONE`, `HASH_WRITTEN` or `HASH_NORMALIZED` */
+export function beginFile(prompts: i32): void {
+  hashesPrompts = prompts != HASH_NONE;
+  isNormalized = prompts == HASH_NORMALIZED;
+  if (isNormalized) beginTexts();
 }
 
 /** Begins a row. */
@@ -41,7 +46,9 @@ export function forgetMessages(): void {
 
 /** Adds a string to a hash. An empty one changes nothing. */
 function added(hash: u64, from: usize, to: usize): u64 {
-  return from == to ? hash : mix(hash, hashRow(from, to));
+  if (from == to) return hash;
+  const text = isNormalized ? hashOfText(from, to) : hashRow(from, to);
+  return text == 0 ? hash : mix(hash, text);
 }
 
 export function addToField(field: i32, from: usize, to: usize): void {

@@ -6,13 +6,14 @@ import {
   beginPlaces,
   beginRow,
   endRow,
+  flagsOfRow,
   forgetAll,
-  hasErrors,
   hasFailed,
   noteInRow,
   report,
   TOTALS,
   places,
+  UNTRAINABLE_CODES,
 } from './found';
 import {
   ANSWER_HASHES,
@@ -38,6 +39,8 @@ import {
   ROW_OF_FORMAT,
   ROW_TOO_LONG,
   ROW_UNCHECKED,
+  ROW_UNTRAINABLE_SHIFT,
+  UNTRAINABLE_COUNT,
   VERY_LONG_ROW,
 } from './codes';
 import { assistantBytes, forgetTexts, rowsOver4096, rowsOver8192, textBytes } from './contents';
@@ -53,7 +56,7 @@ import { isByteOrderMark } from './utf8';
 export { inputStart, reserve, places, PLACES, ROW_STARTS, ROW_HASHES, ROW_BREAKS, TOTALS };
 export { beginFile as hashPrompts } from './prompts';
 export { assistantBytes, rowsOver4096, rowsOver8192, textBytes };
-export { ANCHORS, PATTERNS, ANSWER_HASHES, PROMPT_HASHES, ROW_FLAGS };
+export { UNTRAINABLE_CODES, ANCHORS, PATTERNS, ANSWER_HASHES, PROMPT_HASHES, ROW_FLAGS };
 
 /** About 8,192 tokens: trainers often truncate rows to less. */
 const LONG_ROW_BYTES: u32 = 32768;
@@ -79,15 +82,22 @@ export const LENGTH_BINS: usize = memory.data(LENGTH_BINS_COUNT * 4, 4);
 export const FORMATS: usize = memory.data(FORMAT_COUNT * 4, 4);
 export const TYPED_FORMATS: usize = memory.data(FORMAT_COUNT * 4, 4);
 export const ROLES: usize = memory.data(ROLE_COUNT * 4, 4);
+/** A u32 for each reason why rows can't be trained on. */
+export const UNTRAINABLE: usize = memory.data(UNTRAINABLE_COUNT * 4, 4);
 /** Turns of the longest conversation. */
 export let maxTurns: u32 = 0;
 export let maxLength: u32 = 0;
 
-/** Begins a file. `hasMark`: whether it begins with a byte order mark. `withPrompts`: whether to hash prompts and answers. */
-export function begin(hasMark: bool, withPrompts: bool): void {
+/** Begins a file. `hasMark`: whether it begins with a byte order mark. `prompts`: how to hash them, `HASH_NONE` and so on. */
+export function begin(hasMark: bool, prompts: i32): void {
   forgetAll(hasMark);
-  beginFile(withPrompts);
+  beginFile(prompts);
   forgetCounts();
+}
+
+/** Stores the hash of a row, without its line end, as that of the first one. */
+export function hashInput(from: usize, to: usize): void {
+  store<u64>(ROW_HASHES, hashRow(from, to));
 }
 
 /**
@@ -179,11 +189,11 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
     }
     // Rows that are not JSON, such as parts of a row with line breaks, are not duplicates.
     if (!hasFailed()) hash = hashRow(start, end);
-    const flags = isObject ? format << ROW_FORMAT_SHIFT : 0;
-    const isError = hasErrors();
-    if (isError) errorRows++;
+    const flags = flagsOfRow() | (isObject ? format << ROW_FORMAT_SHIFT : 0);
+    if (flags & ROW_ERROR) errorRows++;
+    else increment(UNTRAINABLE, (flags >> ROW_UNTRAINABLE_SHIFT) & 3, 1);
     const prompt = isObject && hashesPrompts ? promptHash() : 0;
-    setRow(isError ? flags | ROW_ERROR : flags, prompt, isObject && hashesPrompts ? answerHash() : 0);
+    setRow(flags, prompt, isObject && hashesPrompts ? answerHash() : 0);
   }
   endRow();
   endOfRow(start, hash, breaks);
@@ -211,6 +221,7 @@ function forgetCounts(): void {
   memory.fill(FORMATS, 0, FORMAT_COUNT * 4);
   memory.fill(TYPED_FORMATS, 0, FORMAT_COUNT * 4);
   memory.fill(ROLES, 0, ROLE_COUNT * 4);
+  memory.fill(UNTRAINABLE, 0, UNTRAINABLE_COUNT * 4);
   maxTurns = 0;
   maxLength = 0;
   forgetTexts();

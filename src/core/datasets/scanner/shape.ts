@@ -39,6 +39,7 @@ import {
   hasMessageFields,
   hasToolParts,
   isContent,
+  isPrompted,
   keyInMessage,
   message,
   openInMessage,
@@ -75,6 +76,7 @@ import {
   forgetFields,
   forgetMessages,
   hashesPrompts,
+  isNormalized,
   promptOfMessages,
   textOfField,
   withText,
@@ -138,6 +140,8 @@ function forgetTurns(): void {
 export function keyShape(depth: i32, from: usize, to: usize): void {
   if (depth == 1) {
     field = fieldOf(from, to);
+    // Of several values only the last counts.
+    if (field != FIELD_OTHER && has(field)) forgetNotes(MESSAGES_NOT_ARRAY, TOOL_ARGUMENTS);
     fields |= bit(field);
     setFault(0, 0, 0);
     forgetField(field);
@@ -157,6 +161,7 @@ export function scalarShape(depth: i32, kind: i32, from: usize, to: usize): void
 
 /** Adds a string to the texts of its field or message. Conversations of strings begin with the user. */
 function hashText(depth: i32, from: usize, to: usize): void {
+  if (isNormalized && (isAnswer() || (inList && depth > 2 && !isPrompted(depth)))) return;
   if (!isConversation()) {
     if (field != FIELD_OTHER) addToField(field, from, to);
   } else if (depth == 2) {
@@ -179,10 +184,8 @@ function takeField(kind: i32, from: usize, to: usize): void {
     forgetTurns();
     noteNoArray(from, to - from);
     messageLists &= ~bit(field);
-  } else if (field == FIELD_INPUT && (kind == KIND_NULL || kind == KIND_STRING)) {
-    // An instruction often needs no input.
-    return;
-  } else if (kind != KIND_STRING) setFault(FIELD_WRONG_TYPE, from, to - from);
+  } else if (field == FIELD_INPUT && kind == KIND_NULL) setFault(FIELD_EMPTY, from, to - from);
+  else if (kind != KIND_STRING) setFault(FIELD_WRONG_TYPE, from, to - from);
   else if (isBlank(from, to)) setFault(FIELD_EMPTY, from - 1, to - from + 2);
 }
 
@@ -285,7 +288,7 @@ export function endShape(start: usize): void {
     format = FORMAT_INSTRUCTION;
     const answer = has(FIELD_OUTPUT) || !has(FIELD_RESPONSE) ? FIELD_OUTPUT : FIELD_RESPONSE;
     needBoth(FIELD_INSTRUCTION, answer, INSTRUCTION_MISSING, start);
-    noteFaults(bit(FIELD_INSTRUCTION) | bit(FIELD_INPUT) | bit(answer));
+    noteFaults(bit(answer) | askingFaults());
   } else if (has(FIELD_QUESTION) || has(FIELD_ANSWER)) {
     format = FORMAT_QUESTION_ANSWER;
     needBoth(FIELD_QUESTION, FIELD_ANSWER, QUESTION_MISSING, start);
@@ -296,6 +299,17 @@ export function endShape(start: usize): void {
     format = FORMAT_TEXT;
     noteFaults(bit(FIELD_TEXT));
   } else noteInRow(UNKNOWN_FORMAT, start, 1);
+}
+
+/** Returns the fields that ask and are wrong: an instruction often needs no input, and an input no instruction. */
+function askingFaults(): u32 {
+  if (!has(FIELD_INPUT) || faultOf(FIELD_INPUT) == FIELD_EMPTY) return bit(FIELD_INSTRUCTION);
+  const isAsked = faultOf(FIELD_INPUT) == 0 && faultOf(FIELD_INSTRUCTION) == FIELD_EMPTY;
+  return isAsked ? 0 : bit(FIELD_INSTRUCTION) | bit(FIELD_INPUT);
+}
+
+function faultOf(index: i32): u32 {
+  return load<u32>(FAULTS + <usize>index * FAULT_BYTES);
 }
 
 /** Forgets the problems of conversations that this row can't have: its answers are elsewhere, or its tools in the contents. */
@@ -378,6 +392,6 @@ function needBoth(one: i32, other: i32, code: i32, start: usize): void {
 
 /** Whether a field is a string or a list of messages. */
 function isText(index: i32): bool {
-  if (load<u32>(FAULTS + <usize>index * FAULT_BYTES) == FIELD_WRONG_TYPE) return false;
+  if (faultOf(index) == FIELD_WRONG_TYPE) return false;
   return (lists & ~messageLists & bit(index)) == 0;
 }

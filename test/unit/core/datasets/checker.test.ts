@@ -44,7 +44,11 @@ describe('DatasetChecker', () => {
       ['{"text":"-----BEGIN PRIVATE KEY-----"}', 'clean'],
       ['{"text":"AKIAIOSFODNN7EXAMPLE"}', 'clean'],
       ['{"text":"me@home.test"}', 'warnings'],
-      ['{"text":""}', 'warnings'],
+      ['{"text":""}\n{"text":"a"}', 'warnings'],
+      // No row can be trained on.
+      ['{"text":""}', 'errors'],
+      ['\n{"a":1}\n{"prompt":"a"}', 'errors'],
+      ['{"a":1}\n{"text":"a"}', 'warnings'],
       ['{"text":"a"}\r', 'warnings'],
       ['{"text":"a"}', 'clean'],
     ] as const)

@@ -144,6 +144,7 @@ describe('convertRows', () => {
       ['a.jsonl', '{"a":"é😀"}\r\n\r\n{"b":1,\r\n', '{"a":"é😀"}\n{"b":1,\n'],
       ['a.json', '[{"a":1},\r\n {"b":[\r\n2]}]', '{"a":1}\n{"b":[ 2]}\n'],
       ['a.json', '{\n"a":1\n}\n{"b":2}', '{ "a":1 }\n{"b":2}\n'],
+      ['a.json', '{"a":1}\r\n{\r\n  "b": 2\r\n}\r\n', '{"a":1}\n{ "b": 2 }\n'],
       ['a.csv', 'prompt,completion\r\né,😀\r\n', '{"prompt":"é","completion":"😀"}\n'],
       ['a.txt', 'prompt\tcompletion\r\na\tb\r\n', '{"prompt":"a","completion":"b"}\n'],
     ] as const)

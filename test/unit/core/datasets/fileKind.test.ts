@@ -178,6 +178,9 @@ describe('a checked file', () => {
   );
   for (const [kind, contents] of Object.entries({
     binary: [
+      ...['%PDF-1.7\n1 0 obj\n<<>>\nendobj\n', '\x80\x04\x95\x05\x01text', '\x80\x02}q.'].map((text) =>
+        Buffer.from(text, 'latin1'),
+      ),
       ...['PK\x03\x04rest', 'PAR1rest', '\x28\xb5\x2f\xfd\x04'].map((text) => Buffer.from(text, 'latin1')),
       ...[Buffer.alloc(1000), Uint8Array.from({ length: 5000 }, (_, index) => (index * 37) & 255)],
     ],
@@ -201,6 +204,10 @@ describe('a checked file', () => {
     'json-array': [
       ...['[\n{"a":1},\n{"a":2}\n]\n', '\ufeff[{"a":1},\n{"a":2}]', '[{"a":1},{"a":2}]'],
       ...['\n\n [{"a":1},{"a":2}]\n\n', JSON.stringify([{ a: [1] }, { a: 2 }], null, 2)],
+    ],
+    array: [
+      ...['["a"]', '\ufeff[1,2]\n', '[[{"a":1}],[{"a":2}]]', '\n [ "a",\n{"a":1}\n]\n'],
+      JSON.stringify([[{ a: 1 }], [{ a: 2 }]], null, 2),
     ],
     'pretty-json': [pretty, `\n${pretty}\n${pretty}\n`, `\ufeff${pretty}\r\n`],
     rows: [

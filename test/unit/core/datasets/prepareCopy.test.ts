@@ -31,8 +31,8 @@ import { Random } from '../../../helpers/random.ts';
 const MAX_BYTES = 600_000_000;
 const CHILD = fileURLToPath(new URL('../../../helpers/prepareChild.ts', import.meta.url));
 const NOTHING: PrepareChoices = {
-  ...{ withoutErrors: false, withoutDuplicates: false, toChat: false, holdOut: undefined, trial: undefined },
-  mask: { secrets: false, personal: false },
+  ...{ withoutErrors: false, withoutUntrainable: false, withoutDuplicates: false, toChat: false },
+  ...{ holdOut: undefined, trial: undefined, mask: { secrets: false, personal: false } },
 };
 const KEY = 'sk-aB3dE5gH7jK9mN1pQ2rS4tU6vW8x';
 const PEM =
@@ -378,6 +378,127 @@ describe('a prepared copy', () => {
     assert.equal(counted.counts.masked.emailAddresses, 5);
   });
 
+  it('holds out a prompt in all of its spellings, formats and parts', async () => {
+    const rows = Array.from({ length: 200 }, (_, at) => {
+      const prompt = `Where is the café/bar ${at}?`;
+      const loud = `  ${prompt.toUpperCase().replace('É', 'é')}\n`;
+      const part = [{ role: 'user', content: [{ type: 'text', text: prompt.replaceAll(' ', '  ') }] }];
+      return [
+        JSON.stringify(chat(prompt, 'here')),
+        JSON.stringify(chat(loud, 'there')).replace('é', '\\u00e9').replace('/', '\\/'),
+        JSON.stringify({ messages: [...part, { role: 'assistant', content: 'near' }] }),
+        JSON.stringify({ prompt: part, completion: 'far' }),
+      ];
+    });
+    const source = await sourceOf(rows.flat().join('\n'));
+    const { main, holdOut } = await prepare(source, { holdOut: { share: 0.1 } });
+    const [kept, heldOut] = [await linesOf(main), await linesOf(holdOut ?? '')];
+    assert.deepEqual([kept.length, heldOut.length], [720, 80]);
+    const numberOf = (row: string) => /BAR +(\d+)/i.exec(row.replace('\\/', '/'))?.[1];
+    const known = new Set(kept.map(numberOf));
+    assert.deepEqual(
+      heldOut.filter((row) => known.has(numberOf(row))),
+      [],
+    );
+  });
+
+  it('leaves out rows that can’t be trained on, if that was chosen, and counts them as the check does', async () => {
+    const user = { role: 'user', content: 'a' };
+    const good = [
+      chat('a', 'b'),
+      { text: 'c' },
+      { instruction: ' ', input: 'd', output: 'e' },
+      { input: 'f', output: 'g' },
+    ];
+    const bad = {
+      format: [
+        { other: 1 },
+        { messages: 'a' },
+        { messages: ['a'] },
+        { conversations: {} },
+        {
+          messages: [
+            { role: 'User', content: 'a' },
+            { role: 'Assistant', content: 'b' },
+          ],
+        },
+        { messages: [{ content: 'a' }, { role: 'assistant', content: 'b' }] },
+      ],
+      content: [
+        { messages: [] },
+        { messages: [user, { role: 'assistant', content: ' ' }] },
+        { messages: [user, { role: 'assistant' }] },
+        { messages: [user, { role: 'assistant', content: 5 }] },
+        { prompt: '', completion: 'b' },
+        { completion: 'b' },
+        { text: null },
+      ],
+      answer: [
+        { messages: [user] },
+        { prompt: 'a' },
+        { instruction: 'a' },
+        { question: 'a' },
+        { prompt: 'a', chosen: 'b' },
+      ],
+    };
+    const rows = [...good, ...Object.values(bad).flat()].map((row) => JSON.stringify(row));
+    const content = `${rows.join('\n')}\n{"messages":[],}\n`;
+    const source = await sourceOf(content);
+    const { untrainable } = await check(content);
+    assert.deepEqual(untrainable, { format: 6, content: 7, answer: 5 });
+    const { main, counts } = await prepare(source, { withoutUntrainable: true, withoutErrors: true });
+    assert.deepEqual(await linesOf(main), rows.slice(0, good.length));
+    assert.deepEqual([counts.leftOut.untrainable, counts.leftOut.error], [18, 1]);
+    assert.deepEqual((await check(await readFile(main))).untrainable, { format: 0, content: 0, answer: 0 });
+    assert.equal((await prepare(source, {})).counts.written, rows.length + 1);
+    await assert.rejects(prepare(await sourceOf('{"a":1}\n'), { withoutUntrainable: true }), {
+      code: 'empty',
+    });
+  });
+
+  it('leaves out rows that are the same after a change, if it leaves out duplicates', async () => {
+    const rows = [
+      chat('mail a@corp.org', 'x'),
+      { instruction: 'p', output: 'q' },
+      chat('mail b@corp.org', 'x'),
+      chat('p', 'q'),
+      { prompt: 'p', completion: 'q' },
+      chat('mail [EMAIL]', 'x'),
+      chat('last', 'x'),
+    ];
+    const content = rows.map((row) => JSON.stringify(row)).join('\n');
+    const choices = { toChat: true, mask: { secrets: false, personal: true } };
+    const expected = [chat('mail [EMAIL]', 'x'), chat('p', 'q'), chat('last', 'x')].map((row) =>
+      JSON.stringify(row),
+    );
+    const source = await sourceOf(content);
+    const { main, counts } = await prepare(source, { ...choices, withoutDuplicates: true });
+    assert.deepEqual([await linesOf(main), counts.leftOut.duplicate], [expected, 4]);
+    assert.deepEqual([counts.masked.emailAddresses, counts.converted], [1, 1]);
+    const split = await prepare(source, { ...choices, withoutDuplicates: true, holdOut: { rows: 1 } });
+    assert.deepEqual([split.counts.written, split.counts.heldOut], [2, 1]);
+    const onlyConverted = await prepare(source, { toChat: true, withoutDuplicates: true });
+    assert.equal(onlyConverted.counts.leftOut.duplicate, 2);
+    assert.equal((await prepare(source, choices)).counts.written, 7);
+    // What isn't JSON isn't compared.
+    const broken = await sourceOf('a@corp.org\nb@corp.org\n');
+    const { counts: kept } = await prepare(broken, { withoutDuplicates: true, mask: choices.mask });
+    assert.deepEqual([kept.written, kept.masked.emailAddresses], [2, 2]);
+  });
+
+  it('doesn’t convert a row with a key twice, at any depth, but keeps one that needs no conversion', async () => {
+    const twice = [
+      '{"instruction":"a","instruction":"b","output":"c"}',
+      '{"conversations":[{"from":"human","value":"a","value":"b"},{"from":"gpt","value":"c"}]}',
+      '{"question":"a","answer":"b","meta":{"x":1,"\\u0078":2}}',
+      '{"messages":[{"role":"user","content":"a","content":"b"},{"role":"assistant","content":"c"}]}',
+    ];
+    const once = '{"instruction":"b","output":"c"}';
+    const { main, counts } = await prepare(await sourceOf([...twice, once].join('\n')), { toChat: true });
+    assert.deepEqual(await linesOf(main), [twice[3], JSON.stringify(chat('b', 'c'))]);
+    assert.deepEqual([counts.notConverted, counts.leftOut.format], [{ key: 3 }, 3]);
+  });
+
   it('has the same rows, changed alike, if a part of them is held out', async function () {
     this.timeout(60_000);
     const random = new Random(7);
@@ -415,6 +536,18 @@ describe('a prepared copy', () => {
     assert.deepEqual([main.length, heldOut.length], [written, held]);
     assert.deepEqual({ ...counts, written: written + held, heldOut: 0 }, whole.counts);
     assert.ok(Object.values(counts.masked).filter((masked) => masked > 100).length === 2);
+  });
+
+  it('says that the name of its source leaves no room for that of a copy', async () => {
+    const [fitting, tooLong] = await Promise.all(
+      [246, 247].map((bytes) => sourceOf('{"text":"a"}\n', `${'n'.repeat(bytes - 6)}.jsonl`)),
+    );
+    assert.equal(path.basename((await prepare(fitting!, {})).main).length, 255);
+    await assert.rejects(
+      prepare(tooLong!, {}),
+      (error) => error instanceof DiskError && error.code === 'name-too-long',
+    );
+    assert.equal((await filesBeside(tooLong!)).length, 1);
   });
 
   it('says why nothing can be held out, or nothing is left', async () => {

@@ -179,6 +179,31 @@ describe('toChat', () => {
     });
   });
 
+  it('gives a message a weight of 0 that is not to be learned', () => {
+    const rowOf = (more: object) =>
+      JSON.stringify({
+        conversations: [
+          { from: 'human', value: 'a' },
+          { from: 'gpt', value: 'b', ...more },
+        ],
+      });
+    const messages = (more: object) => [
+      { role: 'user', content: 'a' },
+      { role: 'assistant', content: 'b', ...more },
+    ];
+    for (const [more, expected, dropped] of [
+      [{ train: false }, { weight: 0 }, []],
+      [{ loss: false }, { weight: 0 }, []],
+      [{ train: false, loss: true, weight: 1 }, { weight: 0 }, ['loss']],
+      [{ train: true }, {}, ['train']],
+      [{ loss: null, weight: 1 }, { weight: 1 }, ['loss']],
+    ] as const)
+      assert.deepEqual(toChat(rowOf(more)), {
+        text: JSON.stringify({ messages: messages(expected) }),
+        dropped,
+      });
+  });
+
   it('survives texts of megabytes, and nesting of a hundred thousand levels', () => {
     const long = 'é'.repeat(4_000_000);
     assert.deepEqual(contentsOf(converted(JSON.stringify({ prompt: long, completion: long })).text), [

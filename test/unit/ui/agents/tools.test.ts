@@ -159,6 +159,8 @@ describe('Tools', () => {
     await writeFile(path.join(root, 'train.jsonl'), rows.join(''));
     await writeFile(path.join(root, 'clean.jsonl'), row('a') + row('b'));
     await writeFile(path.join(root, 'table.jsonl'), 'prompt,completion\na,b\n');
+    await writeFile(path.join(root, 'few.jsonl'), `${row('a') + row('b')}{"other":1}\n`);
+    await writeFile(path.join(root, 'none.jsonl'), '{"other":1}\n{"prompt":"a"}\n');
     golden('agent-datasets', {
       'a faulty one': await shown('fineTuning_checkDataset', { path: 'train.jsonl' }),
       'a copy': await shown('fineTuning_prepareDataset', { path: 'train.jsonl' }),
@@ -166,11 +168,20 @@ describe('Tools', () => {
       'a clean one': await shown('fineTuning_prepareDataset', { path: 'clean.jsonl' }),
       'a table': await shown('fineTuning_checkDataset', { path: 'table.jsonl' }),
       'a copy of a table': await shown('fineTuning_prepareDataset', { path: 'table.jsonl' }),
+      'one with a row that can’t be trained on': await shown('fineTuning_checkDataset', {
+        path: 'few.jsonl',
+      }),
+      'a copy without it': await shown('fineTuning_prepareDataset', { path: 'few.jsonl' }),
+      'a copy with it': await shown('fineTuning_prepareDataset', {
+        path: 'few.jsonl',
+        withoutUntrainable: false,
+      }),
+      'one without a usable row': await shown('fineTuning_checkDataset', { path: 'none.jsonl' }),
       'a copy without a row': await shown('fineTuning_prepareDataset', { path: 'clean.jsonl', trialRows: 5 }),
     });
     assert.deepEqual(
       (await readdir(root)).sort().filter((name) => name.includes('prepared')),
-      ['train.prepared.jsonl'],
+      ['few.prepared.jsonl', 'train.prepared.jsonl'],
     );
   });
 

@@ -100,6 +100,12 @@ describe('Prepare Copy', () => {
       { prompt: 'p', chosen: 'c', rejected: 'r' },
       { instruction: 'i', output: 'o' },
     ]);
+    const untrainable = [
+      { other: 1 },
+      { messages: [{ role: 'Writer', content: 'a' }] },
+      { prompt: 'a', completion: ' ' },
+      { messages: [{ role: 'user', content: 'a' }] },
+    ];
     const many = rows(Array.from({ length: 2_000 }, (_, at) => chat(`question ${at}`)));
     const cases: Record<string, readonly string[]> = {};
     for (const [name, content, answers] of [
@@ -111,6 +117,12 @@ describe('Prepare Copy', () => {
         [['as it is']],
       ],
       ['mostly other formats', others, [['Convert to chat messages']]],
+      [
+        'rows that can’t be trained on',
+        rows([...[1, 2, 3, 4, 5, 6].map((at) => chat(`q${at}`)), ...untrainable]),
+        [['as it is']],
+      ],
+      ['mostly rows that can’t be trained on', rows([chat('a'), chat('b'), ...untrainable]), [['as it is']]],
       ['one row', rows([chat('a')]), [['as it is']]],
       ['a hold-out', many, [['Hold out rows for evaluation…'], '10%']],
       [
@@ -174,7 +186,10 @@ describe('Prepare Copy', () => {
       ),
       changed: notWritten(new CheckError('changing'), 'train.jsonl', 'data'),
       ...Object.fromEntries(
-        ['ENOSPC', 'EACCES', 'EIO'].map((code) => [code, notWritten(disk(code), 'train.jsonl', 'data')]),
+        ['ENOSPC', 'EACCES', 'ENAMETOOLONG', 'EIO'].map((code) => [
+          code,
+          notWritten(disk(code), 'train.jsonl', 'data'),
+        ]),
       ),
     });
     assert.equal(notWritten(new TypeError('x'), 'train.jsonl', 'data'), undefined);

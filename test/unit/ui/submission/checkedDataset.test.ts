@@ -21,6 +21,8 @@ const errors = { problems: [groupOf('trailing-comma', ROW, 3)] };
 const secret = { problems: [groupOf('blank-line', ROW), groupOf('private-key', ROW)] };
 const address = { problems: [groupOf('email-address', ROW, 12), groupOf('card-number', ROW)] };
 
+const of = (format: number, content = 0, answer = 0) => ({ format, content, answer });
+
 describe('chooseCheckedDataset', () => {
   let folder: string;
   let file: string;
@@ -63,7 +65,7 @@ describe('chooseCheckedDataset', () => {
   const [problems, convert, anywayNext] = ['Show Problems', 'Convert to JSONL', 'Submit Anyway…'];
 
   it('accepts a dataset with at most warnings without asking', async () => {
-    for (const found of [clean, address]) {
+    for (const found of [clean, address, { untrainable: of(9) }]) {
       const { dataset, sentences } = await prepare([found]);
       assert.deepEqual([dataset?.file.path, sentences], [file, []]);
     }
@@ -76,6 +78,10 @@ describe('chooseCheckedDataset', () => {
       [{ problems: [groupOf('row-too-long', ROW)] }, '1 row too long to check'],
       [{ rows: 3, blankRows: 3 }, 'it has only blank rows'],
       [{ kind: 'utf-16' }, 'UTF-16, not UTF-8', [convert]],
+      [{ rows: 152, blankRows: 2, untrainable: of(150) }, 'none of the 150 rows has a known training format'],
+      [{ rows: 150, untrainable: of(149, 0, 1) }, 'no row can be trained on'],
+      [{ rows: 1, untrainable: of(1) }, 'no row can be trained on'],
+      [{ rows: 9, errorRows: 3, untrainable: of(6), ...errors }, '3 errors, no row can be trained on'],
     ] as const) {
       const { end, sentences, buttons } = await prepare([found]);
       assert.deepEqual(

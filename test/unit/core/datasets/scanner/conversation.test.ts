@@ -197,7 +197,7 @@ const ROWS: Readonly<Record<string, readonly [row: object, code: string][]>> = {
     [chat(says('pretrain')(), says('pretrain')()), ''],
     [turns('pretrain'), ''],
     [chat(says('pretrain')('')), 'content-empty'],
-    [chat(says('pretraining')()), 'role-unknown no-assistant'],
+    [chat(says('pretraining')()), 'role-unknown'],
     [chat(u(), u()), 'no-assistant'],
     [{ conversations: ['question', 'answer'] }, ''],
     [{ conversations: ['question', 'answer', 'more', 'again'] }, ''],

@@ -40,7 +40,20 @@ const table = `
 {"messages":[{"role":"user","content":[]},A]} | content-empty | ]}
 {"messages":[U]} | no-assistant | {"role
 {"messages":[U,A,U]} | last-not-assistant
-{"messages":[],"messages":[U,A]} | messages-empty
+{"messages":[],"messages":[U,A]}
+{"messages":5,"messages":[U,A]}
+{"messages":[{"role":"x","content":""}],"messages":[U,A]}
+{"messages":[U,A],"messages":5} | messages-not-array | 5
+{"messages":[{"role":5,"role":"user","content":"","content":"x"},A]}
+{"messages":[{"content":5,"content":"x","role":"bot","role":"user"},A]}
+{"messages":[{"role":"user","content":["",5],"content":["x"]},A]}
+{"messages":[{"role":"user","role":"bot","content":"x"},A]} | role-unknown | bot
+{"messages":[{"role":"user","content":"x","content":null},A]} | content-missing
+{"messages":[{"role":"user","content":"x","content":5},A]} | content-wrong-type | 5
+{"messages":[{"role":"User","content":"x"},{"role":"Assistant","content":"y"}]} | role-unknown | User
+{"messages":[U,A,{"role":"Assistant","content":"y"}]} | role-unknown | Assistant
+{"messages":[{"role":"User","content":"x"},A,U]} | role-unknown last-not-assistant
+{"prompt":[{"role":"x","content":"a"}],"prompt":"a","completion":"b"}
 {"prompt":"a","completion":"b"}
 {"prompt":[U],"completion":[A]}
 {"prompt":"a"} | completion-missing | {
@@ -53,6 +66,11 @@ const table = `
 {"instruction":"a","input":"","output":"c"}
 {"instruction":"a","input":null,"output":"c"}
 {"instruction":"a","output":"c"}
+{"instruction":" ","input":"b","output":"c"}
+{"instruction":" ","input":"","output":"c"} | field-empty | " "
+{"input":null,"instruction":"","output":"c"} | field-empty | ""
+{"instruction":"","output":"c"} | field-empty | ""
+{"instruction":7,"input":"b","output":"c"} | field-wrong-type | 7
 {"instruction":"a"} | output-missing
 {"input":"a","output":"c"} | instruction-missing
 {"instruction":"a","input":7,"output":"c"} | field-wrong-type | 7
