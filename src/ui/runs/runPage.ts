@@ -159,18 +159,16 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
       inspect: () => executeCommand(COMMANDS.inspectAdapter, vscode.Uri.file(target)),
       openDataset: () => executeCommand(COMMANDS.previewDataset, vscode.Uri.file(target)),
       howToCompare: () => {
-        if (target !== '')
-          return executeCommand(
-            COMMANDS.inspectAdapter,
-            vscode.Uri.file(target).with({ fragment: 'compare' }),
-          );
+        const block = vscode.Uri.file(target).with({ fragment: 'compare' });
+        if (target !== '') return executeCommand(COMMANDS.inspectAdapter, block);
         if (this.session?.runs.get(run.id)?.artifacts_available !== true)
           return executeCommand(COMMANDS.inspectAdapter, run);
         const how = vscode.l10n.t(
           'Download the adapter first: its page has a script that compares it with the base model.',
         );
         const download = () => executeCommand(COMMANDS.downloadAdapter, run);
-        return notify(showInformation, how, { [TERMS.downloadAdapter]: download });
+        notify(showInformation, how, { [TERMS.downloadAdapter]: download });
+        return undefined;
       },
       compareAnswers: () => executeCommand(COMMANDS.compareAnswers, vscode.Uri.file(target)),
       cancelDownload: () => executeCommand(COMMANDS.cancelDownload, target),

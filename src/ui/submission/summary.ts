@@ -263,7 +263,10 @@ function priorRows(
   });
   const more = sorted.length - rows.length;
   const rest = l10n.t('{0} more', formatCount(more));
-  return compact(...rows, more > 0 && { icon: 'history', label: TERMS.submittedBefore, description: rest });
+  return compact<Fact>(
+    ...rows,
+    more > 0 && { icon: 'history', label: TERMS.submittedBefore, description: rest },
+  );
 }
 
 /** Shows the run, if one was charged. */
