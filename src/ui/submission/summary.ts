@@ -75,18 +75,15 @@ export async function showSummary(
     settle: (target) => (target === 'continue' ? review.ready() : undefined),
     stays: (target) => {
       if (target === 'website') void openServiceLink(websiteOf(context.account) ?? '');
-      if (typeof target === 'object') void commands.executeCommand(target.command, ...target.args);
+      if (typeof target === 'object') void commands.executeCommand(...target);
       return typeof target !== 'string' || target === 'website';
     },
   });
   return answer.kind === 'value' && typeof answer.value === 'string' ? answer.value : undefined;
 }
 
-/** What a row shows behind the box, which stays open. */
-interface Shown {
-  command: CommandId;
-  args: readonly unknown[];
-}
+/** The command that shows what a row is about behind the box, which stays open. */
+type Shown = readonly [CommandId, ...unknown[]];
 
 /** An informational row in a list of choices. */
 interface Fact {
@@ -271,7 +268,7 @@ function priorRows(
 
 /** Shows the run, if one was charged. */
 function runOf({ accountId, runId }: Prior): Shown | undefined {
-  return runId === undefined ? undefined : { command: COMMANDS.showRun, args: [{ accountId, id: runId }] };
+  return runId === undefined ? undefined : [COMMANDS.showRun, { accountId, id: runId }];
 }
 
 /** Returns what a check adds to the summary of a submission: problems and possible personal data. */
@@ -280,10 +277,8 @@ function checkRows(check: Report | 'unchecked'): Fact[] {
   if (check === 'unchecked')
     return [{ icon: 'warning', label, description: l10n.t('skipped, the check failed') }];
   const privacy = privacyPhrase(check);
-  const previewed = (target: object): Shown => ({
-    command: COMMANDS.previewDataset,
-    args: [Uri.file(check.path), undefined, target],
-  });
+  const uri = Uri.file(check.path);
+  const previewed = (target: object): Shown => [COMMANDS.previewDataset, uri, undefined, target];
   const row = shownProblems(check, 1).shown[0]?.row;
   const verdict = verdictOf(check);
   const icon = verdict === 'errors' ? 'error' : 'warning';
