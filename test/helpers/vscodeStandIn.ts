@@ -143,6 +143,8 @@ export class RelativePattern {
 }
 
 const documentChanged = new EventEmitter<unknown>();
+/** Fires when a document is opened or closed, after `workspace.textDocuments` changed. */
+export const documentOpened = new EventEmitter<{ uri: Uri }>();
 
 /** Fires when files are deleted or renamed in the window. */
 export const filesChanged = new EventEmitter<undefined>();
@@ -152,7 +154,8 @@ export const workspace = {
   didChange: documentChanged,
   onDidChangeTextDocument: documentChanged.event,
   onDidSaveTextDocument: () => ({ dispose: () => undefined }),
-  onDidCloseTextDocument: () => ({ dispose: () => undefined }),
+  onDidOpenTextDocument: documentOpened.event,
+  onDidCloseTextDocument: documentOpened.event,
   onDidDeleteFiles: filesChanged.event,
   onDidRenameFiles: filesChanged.event,
   workspaceFolders: undefined as { name: string; uri: Uri }[] | undefined,
@@ -332,7 +335,32 @@ export class CodeLens {
   }
 }
 export const Range = Object;
+export class Position {
+  readonly line: number;
+  readonly character: number;
+  constructor(line: number, character: number) {
+    this.line = line;
+    this.character = character;
+  }
+}
+export class Diagnostic {
+  readonly message: string;
+  constructor(_range: unknown, message: string) {
+    this.message = message;
+  }
+}
+export const DiagnosticSeverity = { Error: 0, Warning: 1 };
+/** The messages in the Problems panel, by path. */
+export const diagnostics = new Map<string, string[]>();
 export const languages = {
+  createDiagnosticCollection: () => ({
+    set: (uri: Uri, found: readonly Diagnostic[] | undefined) =>
+      diagnostics.set(
+        uri.path,
+        (found ?? []).map(({ message }) => message),
+      ),
+    dispose: () => diagnostics.clear(),
+  }),
   createLanguageStatusItem: () => ({ dispose: () => undefined }),
   registerCodeLensProvider: () => ({ dispose: () => undefined }),
 };

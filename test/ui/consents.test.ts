@@ -201,7 +201,7 @@ describe('consents and steps of a submission', () => {
         'You’re charged when the service accepts the dataset. A run can’t be canceled or refunded.',
         'By submitting you:',
         '• accept the license terms of Mistral AI',
-        '• accept the service’s data policy',
+        '• accept the service’s data policy (no link)',
         '• confirm you have the rights to this dataset',
         '• understand that results aren’t guaranteed',
       ]);

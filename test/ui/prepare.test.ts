@@ -58,7 +58,7 @@ describe('a prepared copy of a dataset', () => {
     await explorer.chooseInContextMenu('faulty.jsonl', 'Check Dataset');
     await dialogs.pressInToast('faulty.jsonl: 44 rows of chat', 'Prepare Copy…');
     await quickInput.waitForTitle('Prepare a copy of faulty.jsonl');
-    await quickInput.pick('Mask personal data');
+    await quickInput.pick('Mask email addresses and card numbers');
     await page.keyboard.press('Enter');
     const text = await dialogs.waitForToast('Created faulty.prepared.jsonl');
     assert.equal(

@@ -86,12 +86,21 @@ function asking(port: number, fields: string, chosen: string): string[] {
   ];
 }
 
+/** The name of the file of answers: beside the rows, and of this adapter. */
+export function answersName(rows: string, name: string): string {
+  return `${rows.replace(/\.jsonl$/, '')}${endingOf(name)}`;
+}
+
+function endingOf(name: string): string {
+  return `.${name}.answers.jsonl`;
+}
+
 /**
  * Python that sets `messages` for each row, and writes `answers` to a file that didn't exist: those of an earlier adapter, or of the same
  * one, stay. ASCII alone is written, which no system's encoding changes.
  */
 function eachRow(holdOut: string | undefined, name: string, answering: readonly string[]): string[] {
-  const ending = pythonString(`.${name}.answers.jsonl`);
+  const ending = pythonString(endingOf(name));
   return [
     `rows = ${pythonString(holdOut ?? HOLD_OUT)}`,
     `with open(rows, encoding="utf-8-sig") as lines, open(rows.removesuffix(".jsonl") + ${ending}, "x") as out:`,

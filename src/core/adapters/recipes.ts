@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { compareScripts, HOLD_OUT } from './compareRecipe.ts';
+import { answersName, compareScripts, HOLD_OUT } from './compareRecipe.ts';
 import { isLora } from './fit.ts';
 import { POWERSHELL, pythonString, SH, wslPath, type Shell } from './quoting.ts';
 import {
@@ -65,6 +65,8 @@ export interface Recipes {
   /** Shown before the commands of every tool: if ignored, the commands work but the model answers incorrectly. */
   notes: readonly RecipeNote[];
   tools: readonly Recipe[];
+  /** Name of the file of answers that the comparing scripts write. */
+  answers: string;
   /** Commands that publish it on the Hugging Face Hub. */
   hub: readonly RecipeBlock[];
 }
@@ -153,6 +155,7 @@ const RULES = {
     when: (facts) => generatesText(facts) && !leavesBase(facts),
   },
   'compare-in-peft': { notes: ['ollama'], when: canCompare },
+  'compare-open': { notes: COMPARING, when: canCompare },
   'compare-unseen-rows': { notes: COMPARING, when: canCompare },
   'compare-sends-nothing': { notes: COMPARING, when: canCompare },
 } satisfies Readonly<Record<string, Rule>>;
@@ -197,7 +200,9 @@ export function recipesOf(report: AdapterReport, place: RecipePlace): Recipes {
       notes: by('notes'),
     };
   });
-  return { notes: notesOf(({ isGeneral }) => isGeneral), tools, hub: blocks.hub };
+  const { folder, holdOut = HOLD_OUT, isWindows } = facts;
+  const answers = answersName((isWindows ? path.win32 : path.posix).basename(holdOut), nameOf(folder));
+  return { notes: notesOf(({ isGeneral }) => isGeneral), tools, answers, hub: blocks.hub };
 }
 
 /**

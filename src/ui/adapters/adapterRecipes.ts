@@ -8,6 +8,7 @@ import type {
   Tool,
 } from '../../core/adapters/recipes.ts';
 import { compact } from '../shared/format.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 import type { UnpackedPlace } from './adapterPlace.ts';
 import type {
   AdapterBlock,
@@ -16,6 +17,9 @@ import type {
   AdapterRecipes,
   AdapterTool,
 } from './protocol.ts';
+
+/** File systems have no longer names. */
+const MAX_NAME_UNITS = 255;
 
 /** Product names, which are not translated. */
 const TOOLS: Readonly<Record<Tool, string>> = {
@@ -49,7 +53,7 @@ export function adapterRecipes(
       : undefined,
     folder: isPacked ? undefined : { name: l10n.t('Adapter folder'), value: folder, hasCopy: true },
     notes: recipes.notes.map((note) => ({ severity: 'info', text: noteSentences('', baseModel)[note] })),
-    tools: recipes.tools.map((recipe) => adapterTool(recipe, baseModel)),
+    tools: recipes.tools.map((recipe) => adapterTool(recipe, baseModel, recipes.answers)),
   };
 }
 
@@ -70,11 +74,11 @@ export function adapterPublishing({ hub }: Recipes): AdapterPublishing {
   };
 }
 
-/** @param baseModel the base model's name in the config */
-export function adapterTool(recipe: Recipe, baseModel: string | undefined): AdapterTool {
+/** @param baseModel the base model's name in the config @param answers the name of the file of answers */
+export function adapterTool(recipe: Recipe, baseModel: string | undefined, answers: string): AdapterTool {
   const { tool, refusal, blocks, warnings, notes } = recipe;
   const name = TOOLS[tool];
-  const sentences = noteSentences(name, baseModel);
+  const sentences = noteSentences(name, baseModel, answers);
   const noteOf = (severity: AdapterNote['severity']) => (note: RecipeNote) => ({
     severity,
     text: sentences[note],
@@ -120,7 +124,11 @@ const PURPOSES: Readonly<Record<BlockPurpose, string>> = {
 };
 
 /** Common obstacles and how to avoid them. */
-export function noteSentences(tool: string, baseModel = ''): Readonly<Record<RecipeNote, string>> {
+export function noteSentences(
+  tool: string,
+  baseModel = '',
+  answers = '',
+): Readonly<Record<RecipeNote, string>> {
   // PEFT's fields and terms are not translated.
   const mergeFirst = (unsupported: string) =>
     l10n.t('{0} can’t load this adapter ({1}). Merge it with PEFT first.', tool, unsupported);
@@ -153,6 +161,7 @@ export function noteSentences(tool: string, baseModel = ''): Readonly<Record<Rec
     'ollama-template': l10n.t('If answers look wrong, set TEMPLATE in the Modelfile.'),
     'compare-changed-base': l10n.t('Switched off, this adapter doesn’t leave the published base model.'),
     'compare-in-peft': l10n.t('Compare in PEFT: Ollama’s base model is usually quantized differently.'),
+    'compare-open': l10n.t('Then open {0}.', sanitizeServiceText(answers, MAX_NAME_UNITS)),
     'compare-unseen-rows': l10n.t('Use rows that weren’t trained on.'),
     'compare-sends-nothing': l10n.t('Nothing is sent by this extension.'),
   };

@@ -5,6 +5,7 @@ import type { Reports } from '../../core/datasets/reports.ts';
 import {
   type Report,
   reportOrFailure,
+  type ShownProblem,
   shownProblems,
   type Verdict,
   verdictOf,
@@ -80,20 +81,38 @@ async function checkSeveral(reports: Reports, uris: readonly vscode.Uri[], log: 
   );
   // An error was shown for each skipped file.
   if (checked.length + failed === 0) return { outcome: 'failed' };
-  const verdicts = checked.map(verdictOf);
-  const isClean = verdicts.every((verdict) => verdict === 'clean');
-  const show = () => vscode.commands.executeCommand('workbench.panel.markers.view.focus');
-  const text = verdictsSentence(verdicts, failed);
-  notify(showInformation, text, isClean ? {} : { [TERMS.showProblems]: show });
+  const unclean = checked.filter((report) => verdictOf(report) !== 'clean');
+  const text = verdictsSentence(checked.map(verdictOf), failed);
+  const show = { [TERMS.showProblems]: () => showProblemsOf(unclean) };
+  notify(showInformation, text, unclean.length === 0 ? {} : show);
   return { outcome: checked.length < uris.length ? 'failed' : 'done' };
+}
+
+/** Shows the list of problems, and previews the files whose problems aren't listed. */
+async function showProblemsOf(reports: readonly Report[]): Promise<void> {
+  const previewed = reports.filter((report) => !canShowProblems(report));
+  for (const report of previewed) await previewProblem(report);
+  if (previewed.length < reports.length)
+    await vscode.commands.executeCommand('workbench.panel.markers.view.focus');
+}
+
+/** Previews a dataset at its first problem. */
+function previewProblem(report: Report): Thenable<CommandResult | undefined> {
+  const target = { row: firstProblem(report)?.row };
+  const uri = vscode.Uri.file(report.path);
+  return vscode.commands.executeCommand<CommandResult>(COMMANDS.previewDataset, uri, undefined, target);
+}
+
+function firstProblem(report: Report): ShownProblem | undefined {
+  return report.kind === 'rows' ? shownProblems(report, 1).shown[0] : undefined;
 }
 
 function showVerdict(uri: vscode.Uri, name: string, report: Report): void {
   const run = (command: CommandId) => () => vscode.commands.executeCommand(command, uri);
-  const { kind, sizeBytes } = report;
+  const { kind } = report;
   const verdict = verdictOf(report);
   const use = useOf(kind);
-  const hasProblems = verdict !== 'clean' && kind !== 'answers' && canShowProblems(uri.fsPath, sizeBytes);
+  const hasProblems = verdict !== 'clean' && kind !== 'answers';
   const isDirty = openDocument(uri.fsPath)?.isDirty === true;
   const show = verdict === 'errors' ? showWarning : showInformation;
   notify(show, verdictSentence(name, report, isDirty), {
@@ -127,7 +146,7 @@ function verdictsSentence(verdicts: readonly Verdict[], failed: number): string 
   return vscode.l10n.t('Checked: {0}.', found.join(', '));
 }
 
-/** Shows a file's problems in its editor, or in the preview if it is too large. Checks a file without a report. */
+/** Shows a file's problems in its editor, or in the preview if VS Code doesn't open it as text. Checks a file without a report. */
 export async function showDatasetProblems(
   reports: Reports,
   uri?: unknown,
@@ -135,17 +154,12 @@ export async function showDatasetProblems(
   if (!(uri instanceof vscode.Uri)) return { outcome: 'unavailable' };
   const report = reports.get(uri.fsPath)?.report;
   if (report === undefined) return vscode.commands.executeCommand<CommandResult>(COMMANDS.checkDataset, uri);
-  if (!canShowProblems(uri.fsPath, report.sizeBytes))
-    return vscode.commands.executeCommand<CommandResult>(COMMANDS.previewDataset, uri);
-  // Binary files don't open in a text editor.
-  if (report.kind !== 'binary') {
-    const { line = 1, column = 1 } =
-      (report.kind === 'rows' ? shownProblems(report, 1).shown[0] : undefined) ?? {};
-    const place = new vscode.Position(line - 1, column - 1);
-    await vscode.window.showTextDocument(uri, {
-      selection: new vscode.Range(place, place),
-      preserveFocus: true,
-    });
-  }
+  if (!canShowProblems(report)) return previewProblem(report);
+  const { line = 1, column = 1 } = firstProblem(report) ?? {};
+  const place = new vscode.Position(line - 1, column - 1);
+  await vscode.window.showTextDocument(uri, {
+    selection: new vscode.Range(place, place),
+    preserveFocus: true,
+  });
   await vscode.commands.executeCommand('workbench.panel.markers.view.focus');
 }

@@ -23,7 +23,7 @@ export function showProblems(reports: Reports): Disposable {
   const show = (path: string) => {
     const known = reports.get(path)?.report;
     const uri = vscode.Uri.file(path);
-    const isShown = known !== undefined && canShowProblems(path, known.sizeBytes) && isDataset(reports, uri);
+    const isShown = known !== undefined && canShowProblems(known) && isDataset(reports, uri);
     const report = isShown ? known : undefined;
     // Progress events don't change the report.
     if (shown.has(path) && shown.get(path) === report) return;
@@ -33,6 +33,12 @@ export function showProblems(reports: Reports): Disposable {
   };
   store.add(reports.onDidChange(({ path }) => show(path)));
   store.add(onDidChangeSettings(['codeLens', 'datasetFiles'], () => [...shown.keys()].forEach(show)));
+  // The user may open a file as text that VS Code doesn't display by itself, and close it.
+  const follow = ({ uri }: vscode.TextDocument) => {
+    if (shown.has(uri.fsPath)) show(uri.fsPath);
+  };
+  store.add(vscode.workspace.onDidOpenTextDocument(follow));
+  store.add(vscode.workspace.onDidCloseTextDocument(follow));
   return store;
 }
 
@@ -76,10 +82,20 @@ export function openDocument(path: string): vscode.TextDocument | undefined {
   return vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === 'file' && uri.fsPath === path);
 }
 
-/** Whether an editor can show a file's problems: its document is synced, or small enough to be. */
-export function canShowProblems(path: string, sizeBytes: number): boolean {
+/** Whether an editor can show a file's problems: its document is open, or VS Code would open it as text. */
+export function canShowProblems({ path, kind, sizeBytes }: Report): boolean {
+  if (openDocument(path) !== undefined) return true;
+  return kind !== 'binary' && kind !== 'gzip' && opensAsText(vscode.Uri.file(path), sizeBytes);
+}
+
+/** Whether VS Code opens a file of this size as text and syncs it to extensions, instead of a page that says it is not displayed. */
+export function opensAsText(uri: vscode.Uri, sizeBytes: number): boolean {
+  // 10 MB by default if VS Code runs in a browser or works on another machine.
+  const maxMiB = vscode.workspace
+    .getConfiguration('workbench', uri)
+    .get('editorLargeFileConfirmation', Number.POSITIVE_INFINITY);
   // A file has at least as many bytes as UTF-16 units.
-  return sizeBytes <= MAX_SYNCED_UNITS || openDocument(path) !== undefined;
+  return sizeBytes <= Math.min(maxMiB * 1024 * 1024, MAX_SYNCED_UNITS);
 }
 
 /**

@@ -122,7 +122,9 @@ function rowsFor(mendable: Mendable): Choice<Change>[] {
     ]),
     ...group(l10n.t('Change'), [
       secrets === '' ? undefined : row('secrets', l10n.t('Mask secrets'), secrets),
-      personal === '' ? undefined : row('personal', l10n.t('Mask personal data'), personal),
+      personal === ''
+        ? undefined
+        : row('personal', l10n.t('Mask email addresses and card numbers'), personal),
       convertible.length === 0
         ? undefined
         : row('chat', l10n.t('Convert to chat messages'), conversionPhrase(convertible, unconvertible)),

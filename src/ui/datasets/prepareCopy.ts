@@ -32,6 +32,7 @@ import {
   withLateProgress,
 } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { opensAsText } from './datasetProblems.ts';
 import { choosePreparation, personalPhrase } from './prepareChoices.ts';
 
 /** What the command needs. */
@@ -40,9 +41,6 @@ export interface PrepareParts {
   checker: Pick<DatasetChecker, 'prepare'>;
   log: Log;
 }
-
-/** Larger files open in the preview: VS Code asks before it opens them as text. */
-const MAX_EDITED_BYTES = 50_000_000;
 
 const NO_CHOICES: Readonly<PrepareChoices> = {
   ...{ withoutErrors: false, withoutUntrainable: false, withoutDuplicates: false, toChat: false },
@@ -196,11 +194,11 @@ async function showPrepared({ main, holdOut, counts }: Prepared): Promise<void> 
   await openWritten(main);
 }
 
-/** Opens a new dataset. */
+/** Opens a new dataset as text, or in the preview if VS Code wouldn't display it. */
 export async function openWritten(file: string): Promise<void> {
   const { size } = await stat(file);
-  const command = size > MAX_EDITED_BYTES ? COMMANDS.previewDataset : 'vscode.open';
-  await vscode.commands.executeCommand(command, vscode.Uri.file(file));
+  const uri = vscode.Uri.file(file);
+  await vscode.commands.executeCommand(opensAsText(uri, size) ? 'vscode.open' : COMMANDS.previewDataset, uri);
 }
 
 /** What was done, in numbers: never that the result is safe or good. */

@@ -16,7 +16,7 @@ import {
   WebviewHost,
   type RequestTable,
 } from '../shared/webview.ts';
-import { MAX_SYNCED_UNITS } from './datasetProblems.ts';
+import { MAX_SYNCED_UNITS, opensAsText } from './datasetProblems.ts';
 import type { PreviewDocument } from './previewDocument.ts';
 import {
   changedNotice,
@@ -156,11 +156,11 @@ export class PreviewPanel implements Disposable {
 
   /** Posts everything after the page was loaded or the file was opened. */
   #start(): void {
-    const { file, problem, name } = this.#document;
+    const { file, problem, name, uri } = this.#document;
     if (!this.#host.isReady || (file === undefined && problem === undefined)) return;
     this.#list?.dispose();
     this.#list = undefined;
-    const hasSource = file !== undefined && file.sizeBytes <= MAX_SYNCED_UNITS;
+    const hasSource = file !== undefined && opensAsText(uri, file.sizeBytes);
     const keepsPage = this.#held !== undefined && this.#shown?.hasSource === hasSource;
     if (!keepsPage) {
       this.#returnRow = this.#held?.row;
@@ -328,8 +328,7 @@ export class PreviewPanel implements Disposable {
   async #openSource(row: number, problem: number | undefined): Promise<void> {
     const file = this.#document.file;
     const { check, uri } = this.#document;
-    // Extensions can't select anything in a document that is not synced.
-    if (file === undefined || file.sizeBytes > MAX_SYNCED_UNITS) return;
+    if (file === undefined || !opensAsText(uri, file.sizeBytes)) return;
     const found =
       problem === undefined || check.report === undefined
         ? undefined

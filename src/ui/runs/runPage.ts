@@ -9,7 +9,9 @@ import { mayBeRunOf } from '../../core/submission/ownRuns.ts';
 import type { Services } from '../../services.ts';
 import { AccountPage, type AccountPageParts } from '../shared/accountPage.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
+import { notify, showInformation } from '../shared/notifications.ts';
 import { revealOf } from '../shared/open.ts';
+import { TERMS } from '../shared/terms.ts';
 import { isRecord, isText, WebviewPanels } from '../shared/webview.ts';
 import type { FileNow, RunPageView } from './runPageFacts.ts';
 import { runPageState, runPageTitle } from './runPageView.ts';
@@ -157,8 +159,16 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
       inspect: () => executeCommand(COMMANDS.inspectAdapter, vscode.Uri.file(target)),
       openDataset: () => executeCommand(COMMANDS.previewDataset, vscode.Uri.file(target)),
       howToCompare: () => {
-        const adapter = target === '' ? run : vscode.Uri.file(target).with({ fragment: 'compare' });
-        return executeCommand(COMMANDS.inspectAdapter, adapter);
+        const block = vscode.Uri.file(target).with({ fragment: 'compare' });
+        if (target !== '') return executeCommand(COMMANDS.inspectAdapter, block);
+        if (this.session?.runs.get(run.id)?.artifacts_available !== true)
+          return executeCommand(COMMANDS.inspectAdapter, run);
+        const how = vscode.l10n.t(
+          'Download the adapter first: its page has a script that compares it with the base model.',
+        );
+        const download = () => executeCommand(COMMANDS.downloadAdapter, run);
+        notify(showInformation, how, { [TERMS.downloadAdapter]: download });
+        return undefined;
       },
       compareAnswers: () => executeCommand(COMMANDS.compareAnswers, vscode.Uri.file(target)),
       cancelDownload: () => executeCommand(COMMANDS.cancelDownload, target),

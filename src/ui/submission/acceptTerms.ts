@@ -50,6 +50,7 @@ export async function acceptTerms(
           : model.terms_url
             ? unopened(TERMS.licenseTerms, model.terms_url)
             : { icon: 'warning', label: noTerms, value: 'stay' },
+        { icon: 'info', label: l10n.t('The service gives no link to its data policy'), value: 'stay' },
         policy !== undefined
           ? link(l10n.t('Open use policy'), policy)
           : model.use_policy_url && unopened(TERMS.usePolicy, model.use_policy_url),

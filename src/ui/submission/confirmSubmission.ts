@@ -156,7 +156,7 @@ function detailText(confirmation: Confirmation, room: Room): string {
     !isSandbox && chargeSentence(resent !== undefined && room.isBrief),
     l10n.t('By submitting you:'),
     termsConsent(model.use_policy_url, provider ?? sanitizeServiceText(model.name, MAX_PROVIDER_UNITS)),
-    l10n.t('• accept the service’s data policy'),
+    l10n.t('• accept the service’s data policy (no link)'),
     l10n.t('• confirm you have the rights to this dataset'),
     l10n.t('• understand that results aren’t guaranteed'),
   ).join('\n');

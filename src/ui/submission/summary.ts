@@ -1,7 +1,7 @@
-import { l10n } from 'vscode';
+import { commands, l10n, Uri } from 'vscode';
 import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import type { Balance } from '../../core/api/types.ts';
-import { verdictOf, type Report } from '../../core/datasets/report.ts';
+import { shownProblems, verdictOf, type ProblemChoice, type Report } from '../../core/datasets/report.ts';
 import type { BalanceNote } from '../../core/money/accountMoney.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
@@ -24,6 +24,7 @@ import {
   formatMoney,
   sandboxNote,
 } from '../shared/format.ts';
+import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { openServiceLink } from '../shared/open.ts';
 import { priceText } from '../shared/priceText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
@@ -64,7 +65,7 @@ export async function showSummary(
   const sent = { ...choices, label: withoutMarker(sentLabel(context, choices.label)) };
   let sha256: string | undefined;
   const items = () => summaryRows(review.context(), sent, sha256);
-  const answer = await pick<SummaryTarget | undefined>(boxOf(context), {
+  const answer = await pick<SummaryRow['value']>(boxOf(context), {
     placeholder: context.notice ?? l10n.t('Review before submitting. Nothing has been sent yet.'),
     items: items(),
     active,
@@ -74,21 +75,26 @@ export async function showSummary(
     settle: (target) => (target === 'continue' ? review.ready() : undefined),
     stays: (target) => {
       if (target === 'website') void openServiceLink(websiteOf(context.account) ?? '');
-      return target === undefined || target === 'website';
+      if (typeof target === 'object') void commands.executeCommand(...target);
+      return typeof target !== 'string' || target === 'website';
     },
   });
-  return answer.kind === 'value' ? answer.value : undefined;
+  return answer.kind === 'value' && typeof answer.value === 'string' ? answer.value : undefined;
 }
+
+/** The command that shows what a row is about behind the box, which stays open. */
+type Shown = readonly [CommandId, ...unknown[]];
 
 /** An informational row in a list of choices. */
 interface Fact {
   icon: string;
   label: string;
   description: string;
+  value?: Shown | undefined;
 }
 
 /** `undefined` is for rows that only show something. */
-type SummaryRow = Choice<SummaryTarget | undefined>;
+type SummaryRow = Choice<SummaryTarget | Shown | undefined>;
 
 /** The rows about what will be sent, who pays, and the known price. @param sha256 of the dataset, once known */
 function summaryRows(
@@ -124,7 +130,7 @@ function summaryRows(
     budget && row('target', TERMS.budget, budget),
     website && row('globe', l10n.t('Website'), website, 'website'),
     notes.length > 0 && separator(l10n.t('Notes')),
-    ...notes.map((note) => ({ ...note, value: undefined })),
+    ...notes.map((note) => ({ value: undefined, ...note })),
   );
 }
 
@@ -211,7 +217,12 @@ function noteRows(
         description: balanceNoteText(note, balance, account.kind === 'sandbox'),
       },
     ...(sha256 === undefined ? [] : priorRows(priorsOf(sha256), chosen, Date.now())),
-    changed && { icon: 'history', label: priorName(trained), description: changed },
+    changed && {
+      icon: 'history',
+      label: priorName(trained),
+      description: changed,
+      value: runOf(trained.run),
+    },
     ...(check === undefined ? [] : checkRows(check)),
     size && { icon: 'warning', label: TERMS.size, description: size },
   );
@@ -244,11 +255,20 @@ function priorRows(
       icon: isSame(prior) ? 'warning' : 'history',
       label: priorName(prior, isSame(prior)),
       description: priorPhrase(prior, modelName, otherAccount, time),
+      value: runOf(prior),
     };
   });
   const more = sorted.length - rows.length;
   const rest = l10n.t('{0} more', formatCount(more));
-  return compact(...rows, more > 0 && { icon: 'history', label: TERMS.submittedBefore, description: rest });
+  return compact<Fact>(
+    ...rows,
+    more > 0 && { icon: 'history', label: TERMS.submittedBefore, description: rest },
+  );
+}
+
+/** Shows the run, if one was charged. */
+function runOf({ accountId, runId }: Prior): Shown | undefined {
+  return runId === undefined ? undefined : [COMMANDS.showRun, { accountId, id: runId }];
 }
 
 /** Returns what a check adds to the summary of a submission: problems and possible personal data. */
@@ -257,11 +277,19 @@ function checkRows(check: Report | 'unchecked'): Fact[] {
   if (check === 'unchecked')
     return [{ icon: 'warning', label, description: l10n.t('skipped, the check failed') }];
   const privacy = privacyPhrase(check);
+  const uri = Uri.file(check.path);
+  const previewed = (target: object): Shown => [COMMANDS.previewDataset, uri, undefined, target];
+  const row = shownProblems(check, 1).shown[0]?.row;
   const verdict = verdictOf(check);
   const icon = verdict === 'errors' ? 'error' : 'warning';
   return compact(
-    verdict !== 'clean' && { icon, label, description: verdictPhrase(check) },
-    privacy !== '' && { icon: 'eye', label: l10n.t('Personal data'), description: privacy },
+    verdict !== 'clean' && { icon, label, description: verdictPhrase(check), value: previewed({ row }) },
+    privacy !== '' && {
+      icon: 'eye',
+      label: l10n.t('Personal data'),
+      description: privacy,
+      value: previewed({ problems: 'privacy' satisfies ProblemChoice }),
+    },
   );
 }
 

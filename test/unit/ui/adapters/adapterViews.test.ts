@@ -188,10 +188,10 @@ describe('the adapter page', () => {
     const full: Partial<Recipe> = { blocks: [block], warnings: ['needs-wsl'], notes: ['model-name'] };
     const shown = (changes: Partial<Recipe>, baseModel?: string) =>
       toolText(
-        recipes.adapterTool({ tool: 'vllm', blocks: [], warnings: [], notes: [], ...changes }, baseModel),
+        recipes.adapterTool({ tool: 'vllm', blocks: [], warnings: [], notes: [], ...changes }, baseModel, ''),
       );
-    const every = Object.entries(recipes.noteSentences('vLLM'));
-    const general = { notes: ['same-base'], tools: [], hub: [] } as const;
+    const every = Object.entries(recipes.noteSentences('vLLM', '', 'train.holdout.my-run.answers.jsonl'));
+    const general = { notes: ['same-base'], tools: [], answers: '', hub: [] } as const;
     const { notes } = recipes.adapterRecipes(general, undefined, '/a', undefined);
     const bare = { text: 'a', placeholders: [] } as const;
     golden('adapter-recipe-notes', {

@@ -132,7 +132,7 @@ describe('Prepare Copy', () => {
       ],
       ['all rows have one prompt', rows([chat('a'), chat('a')]), [['Hold out rows for evaluation…'], '1']],
       ['nothing chosen, but blank rows', rows([chat('a'), '', chat('b')]), [[]]],
-      ['personal data', faulty, [['Mask personal data']]],
+      ['personal data', faulty, [['Mask email addresses and card numbers']]],
       ['no row left', rows(['{"a":}', '{"b":}']), [['Rows with errors']]],
     ] as const) {
       const { result } = await run(content, answers);

@@ -65,6 +65,7 @@ describe('RunPage', () => {
   let records: DownloadRecord[];
   let pending: PendingSubmission[];
   let checked: string[];
+  let isActive: boolean;
   let changed: {
     accounts: Emitter<void>;
     receipts: Emitter<void>;
@@ -81,6 +82,7 @@ describe('RunPage', () => {
     [paths, active, records, checked, rows, isRejected] = [[], [], [], [], [listed()], false];
     receipts = () => Promise.resolve([]);
     pending = [];
+    isActive = false;
     details = () => [200, { run: detail() }];
     held = Promise.resolve();
     date = () => new Date();
@@ -127,7 +129,9 @@ describe('RunPage', () => {
         onDidChange: changed.accounts.event,
       },
       sessions: {
-        active: undefined,
+        get active() {
+          return isActive ? session : undefined;
+        },
         find: () => (accounts.length === 0 ? undefined : session),
         onDidChangeActive: new Emitter().event,
       },
@@ -394,6 +398,22 @@ describe('RunPage', () => {
     press('replaceKey', 'account-1');
     await until(() => standIn.executed.length > 0);
     assert.deepEqual(standIn.executed, [['fineTuning.replaceKey', 'account-1']]);
+  });
+
+  it('says how to compare an adapter that isn’t downloaded, and offers to download it', async () => {
+    isActive = true;
+    rows = [{ ...listed(), status: 'completed', artifacts_available: true }];
+    details = () => [200, { run: { ...detail(), status: 'completed' } }];
+    await openRead();
+    await shows('howToCompare');
+    standIn.shown.answer = ([button]) => button;
+    press('howToCompare', '');
+    await until(() => standIn.executed.length > 0);
+    assert.deepEqual(standIn.shown.sentences, [
+      'Download the adapter first: its page has a script that compares it with the base model.',
+    ]);
+    const target = { accountId: MEMORY.accountId, id: 'r' };
+    assert.deepEqual(standIn.executed, [['fineTuning.downloadAdapter', target]]);
   });
 
   it('shows its own downloads, and checks its files when it opens or the window gets the focus', async () => {

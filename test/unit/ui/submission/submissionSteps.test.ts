@@ -345,6 +345,39 @@ describe('reviewSubmission', () => {
     }
   });
 
+  it('previews what the check found and shows the earlier run behind the summary, which stays', async () => {
+    mock.timers.enable({ apis: ['Date'], now: NOW_MS });
+    const email = groupOf('email-address', [{ row: 9 }]);
+    const problems = [groupOf('bad-literal', [{ row: 7 }]), email];
+    const check = reportOf({ path: '/data/train.jsonl', problems });
+    const run = { accountId: 'account-1', id: 'run-1' };
+    const preview = ['fineTuning.previewDataset', standIn.Uri.file('/data/train.jsonl'), undefined];
+    for (const [picked, executed, changes] of [
+      ['Check', [...preview, { row: 7 }], {}],
+      ['Personal data', [...preview, { problems: 'privacy' }], {}],
+      ['Submitted before', ['fineTuning.showRun', run], { isCompleted: false, status: 'queued' }],
+      ['Trained before', ['fineTuning.showRun', run], {}],
+      ['Submitted before', undefined, { runId: undefined, isCompleted: false, status: undefined }],
+    ] as const) {
+      standIn.forget();
+      // The rows about earlier runs follow when the digest is known.
+      const known = Promise.withResolvers<string>();
+      known.resolve('digest');
+      let box: InputStandIn | undefined;
+      standIn.shown.pick = (input) => void (box = input);
+      const ended = reviewSubmission(
+        reviewOf({ check, sha256: known.promise, priorsOf: () => [prior(30, changes)] }),
+        chosen,
+      );
+      await turn();
+      assert.ok(box);
+      standIn.shown.pick = () => picked;
+      box.show();
+      assert.deepEqual(standIn.executed, executed === undefined ? [] : [executed]);
+      assert.equal(await ended, undefined);
+    }
+  });
+
   it('shows in the summary what is sent, who pays, the known price, and what the user may not expect', async () => {
     mock.timers.enable({ apis: ['Date'], now: NOW_MS });
     const summaryOf = async ({
