@@ -89,17 +89,12 @@ async function downloadedAdapters(
 ): Promise<{ file: string; description: string }[]> {
   await Promise.all(accounts.map(({ id }) => downloads.open(id)));
   const names = new Map(session && runChoices(session).map(({ runId, name }) => [runId, name]));
-  const isActive = ({ id }: { id: string }) => id === session?.account.id;
-  const sorted = [...accounts.filter(isActive), ...accounts.filter((one) => !isActive(one))];
-  return sorted.flatMap((account) =>
-    downloads
-      .records(account.id)
-      .filter((record) => existsSync(record.path))
-      .map(({ path: file, runId }) => ({
-        file,
-        description: names.get(runId) ?? [runId, account.name].join(' · '),
-      })),
-  );
+  const isActive = ({ id }: { id: string }) => Number(id === session?.account.id);
+  return accounts
+    .toSorted((one, other) => isActive(other) - isActive(one))
+    .flatMap(({ id, name }) => downloads.records(id).map((record) => ({ ...record, name })))
+    .filter((record) => existsSync(record.path))
+    .map(({ path: file, runId, name }) => ({ file, description: names.get(runId) ?? `${runId} · ${name}` }));
 }
 
 /** Lets the user choose a downloaded adapter, which comes first, or a file or folder on disk. @returns undefined when canceled */
