@@ -17,6 +17,7 @@ import { StateStore } from './core/storage/state.ts';
 import { Journal } from './core/submission/journal.ts';
 import { SubmissionHints } from './core/submission/submissionHints.ts';
 import { Submitter } from './core/submission/submitter.ts';
+import type { Scenario } from './sandbox/scenarios.ts';
 import { Commands, ensureActiveAccount as ensureActive } from './ui/shared/commands.ts';
 import type { AgentTool } from './ui/shared/ids.ts';
 import { Log, reportError as report } from './ui/shared/log.ts';
@@ -152,6 +153,8 @@ function contributions(disposables: DisposableStore) {
   return {
     rowsAboveRuns: new Provided<RowsAboveRuns>(),
     sandboxConnection: new Provided<() => Promise<Connection>>(),
+    /** Says which fault of the sandbox is on; given one, only if it is that. */
+    sandboxFault: new Provided<(only?: Scenario) => string | undefined>(),
     datasetReports,
     datasetChecker,
     agentTools: new Provided<AgentTools>(),

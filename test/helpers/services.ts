@@ -45,6 +45,7 @@ export function servicesOf(given: Given<Services> = {}): Services {
     },
     submitted: { fire: () => undefined },
     ensureActiveAccount: () => Promise.resolve(true),
+    sandboxFault: { get: () => () => undefined },
     log: { error: () => undefined },
   };
   return merged(defaults, given) as Services;

@@ -174,7 +174,7 @@ describe('downloads', () => {
       const where = await newFolder('cut');
       service.control.setScenario('cut-download');
       await downloadAgain(where);
-      await workbench.dialogs.waitForToast(/Downloaded .+ to /);
+      await workbench.dialogs.waitForToast(/Downloaded .+ to .+\. It was interrupted and resumed\./);
       await isAdapter(where);
       assert.ok(service.requests.filter((request) => request.startsWith('GET /artifacts/')).length > 1);
     });

@@ -85,6 +85,11 @@ export class QuickInput {
     return this.#widget.locator('.monaco-list-row').filter({ has: name });
   }
 
+  /** The row that Enter takes; none if there is no such row. */
+  get activeItem(): Locator {
+    return this.#widget.locator('.monaco-list-row.focused');
+  }
+
   async labels(): Promise<string[]> {
     await this.#widget.locator('.monaco-list-row').first().waitFor();
     return this.#widget

@@ -82,6 +82,7 @@ export class Download {
   readonly #tools: DownloadTools;
   readonly #stop = new AbortController();
   #isInterrupted = false;
+  #wasResumed = false;
   #part: PartFile | undefined;
   #state: ActiveDownload['state'] = 'waiting';
   /** Never stored: requested just in time, and again before it expires. */
@@ -140,7 +141,7 @@ export class Download {
         clearTimeout(this.#late);
       }
       await store.complete(this.unfinished, record);
-      return record;
+      return this.#wasResumed ? { ...record, wasResumed: true } : record;
     });
   }
 
@@ -223,6 +224,7 @@ export class Download {
     const serviceUrl = account.kind === 'sandbox' ? 'http://localhost' : account.baseUrl;
     const opened = await openSignedUrl(this.#tools.transport(), url, serviceUrl, { signal, kept: part.kept });
     const { body, startByte, totalBytes, etag, endIsKnown } = opened;
+    this.#wasResumed = startByte > 0;
     if (startByte === 0) await part.begin(etag, totalBytes);
     else part.totalBytes = totalBytes ?? part.totalBytes;
     this.#report('downloading');

@@ -63,6 +63,8 @@ export interface DownloadRecord {
   readonly sha256: string;
   readonly verified: Verified;
   readonly completedAtMs: number;
+  /** It had broken off, and its rest was appended. Not stored. */
+  readonly wasResumed?: true;
   /** No file of that length was at the path when it was last checked. */
   readonly isGone?: true;
 }

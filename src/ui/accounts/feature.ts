@@ -15,7 +15,7 @@ import { updateWelcomeContext } from './welcomeContext.ts';
 /** Signing in and out, switching accounts, API keys, and the balance in the status bar. */
 export function activateAccounts(services: Services): void {
   const { accounts, apiKeys, createClient, disposables, downloads, journal, log, openJournal } = services;
-  const { commands, readSubmissions, reportError, sessions, submitter } = services;
+  const { commands, readSubmissions, reportError, sandboxFault, sessions, submitter } = services;
   const readSpent = async (session: Session) => {
     const { spentLines } = await import('./spentLines.ts');
     await openJournal();
@@ -39,7 +39,7 @@ export function activateAccounts(services: Services): void {
   };
   /** The last state of the submission in progress when an account's key was rejected; its result may report that. */
   const sending = new Map<string, PendingSubmission>();
-  disposables.add(showBalance(sessions, accounts, readSpent));
+  disposables.add(showBalance(sessions, accounts, readSpent, sandboxFault.get()));
   disposables.add(updateWelcomeContext(sessions, accounts));
   disposables.add(
     sessions.onDidChangeState(({ session, state }) => {

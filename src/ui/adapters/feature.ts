@@ -6,7 +6,7 @@ import type { AdapterPage } from './adapterPage.ts';
 
 /** Registers the adapter page and the commands that open it. */
 export function activateAdapters(services: Services): void {
-  const { context, disposables, dist, downloads, log, commands, sessions } = services;
+  const { accounts, context, disposables, dist, downloads, log, commands, sessions } = services;
   const runOf = async (file: string) => (await import('./adapterRun.ts')).adapterRun(services, file);
   const panels = lazy(async () => {
     const { adapterPanels } = await import('./adapterPage.ts');
@@ -28,7 +28,7 @@ export function activateAdapters(services: Services): void {
       void page.check();
       await show(page, block);
     };
-    return inspectAdapter(sessions, downloads, showPage)(...args);
+    return inspectAdapter(accounts, sessions, downloads, showPage)(...args);
   };
   commands.add('nothing', {
     [COMMANDS.inspectAdapter]: (...args) => inspecting((page, block) => page.reveal(block), args),

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { commands, l10n, window } from 'vscode';
+import type { Account } from '../../core/accounts/account.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import { isAdapter } from '../../core/downloads/localFiles.ts';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
@@ -23,6 +24,7 @@ import { pathToInspect } from './adapterPlace.ts';
  * @param showPage opens the page of a file, at a block unless that is empty
  */
 export function inspectAdapter(
+  accounts: { accounts: readonly Pick<Account, 'id' | 'name'>[] },
   sessions: { active: Session | undefined },
   downloads: Pick<Downloads, 'open' | 'records'>,
   showPage: (file: string, block: string) => Promise<void>,
@@ -42,19 +44,14 @@ export function inspectAdapter(
       return undefined;
     }
     const session = sessions.active;
-    if (session !== undefined) await downloads.open(session.account.id);
-    const records = session === undefined ? [] : downloads.records(session.account.id);
     if (given === undefined) {
-      const existing = records.filter((record) => existsSync(record.path));
-      const names = new Map(session && runChoices(session).map(({ runId, name }) => [runId, name]));
-      const chosen = await chooseAdapter(
-        existing.map(({ path: file, runId }) => ({ file, description: names.get(runId) ?? runId })),
-      );
+      const chosen = await chooseAdapter(await downloadedAdapters(accounts.accounts, session, downloads));
       if (chosen === undefined) return { outcome: 'cancelled' };
       await show(chosen);
       return { outcome: 'done' };
     }
-    const found = session && fileOf(given, session, records);
+    if (session !== undefined) await downloads.open(session.account.id);
+    const found = session && fileOf(given, session, downloads.records(session.account.id));
     if (typeof found === 'string') {
       await show(found);
       return { outcome: 'done', id: given };
@@ -84,11 +81,34 @@ function fileOf(
   return { missing: run?.artifacts_available === false ? 'not-yet' : 'never' };
 }
 
-/** Lets the user choose a downloaded adapter, or a file or folder on disk. @returns undefined when canceled */
+/** Returns what was downloaded with any account of this machine and is still there, the active account's first. */
+async function downloadedAdapters(
+  accounts: readonly Pick<Account, 'id' | 'name'>[],
+  session: Session | undefined,
+  downloads: Pick<Downloads, 'open' | 'records'>,
+): Promise<{ file: string; description: string }[]> {
+  await Promise.all(accounts.map(({ id }) => downloads.open(id)));
+  const names = new Map(session && runChoices(session).map(({ runId, name }) => [runId, name]));
+  const isActive = ({ id }: { id: string }) => Number(id === session?.account.id);
+  return accounts
+    .toSorted((one, other) => isActive(other) - isActive(one))
+    .flatMap(({ id, name }) => downloads.records(id).map((record) => ({ ...record, name })))
+    .filter((record) => existsSync(record.path))
+    .map(({ path: file, runId, name }) => ({ file, description: names.get(runId) ?? `${runId} · ${name}` }));
+}
+
+/** Lets the user choose a downloaded adapter, which comes first, or a file or folder on disk. @returns undefined when canceled */
 async function chooseAdapter(
   downloaded: readonly { file: string; description: string }[],
 ): Promise<string | undefined> {
   const items: Choice<'file' | 'folder' | { file: string }>[] = [
+    ...downloaded.map(({ file, description }) => ({
+      icon: 'package',
+      label: path.basename(file),
+      description,
+      detail: path.dirname(file),
+      value: { file },
+    })),
     {
       icon: 'file-zip',
       label: l10n.t('Choose a File…'),
@@ -101,13 +121,6 @@ async function chooseAdapter(
       description: l10n.t('an unpacked adapter'),
       value: 'folder',
     },
-    ...downloaded.map(({ file, description }) => ({
-      icon: 'package',
-      label: path.basename(file),
-      description,
-      detail: path.dirname(file),
-      value: { file },
-    })),
   ];
   const answer = await pick({ title: l10n.t('Inspect an Adapter') }, { items });
   if (answer.kind !== 'value') return undefined;

@@ -15,7 +15,7 @@ import { act, asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
 
-type Downloaded = Pick<DownloadRecord, 'runId' | 'path' | 'artifactType' | 'verified'>;
+type Downloaded = Pick<DownloadRecord, 'runId' | 'path' | 'artifactType' | 'verified' | 'wasResumed'>;
 type OfAccount = Pick<Session['account'], 'id' | 'kind'>;
 
 type Labels = Pick<Session['runs'], 'label'>;
@@ -94,6 +94,7 @@ function downloadedSentence(files: readonly Downloaded[], file: Downloaded): str
   const isReadable = file.verified !== 'length' && file.verified !== 'unread';
   return compact(
     l10n.t('Downloaded {0} to {1}.', name, folder),
+    file.wasResumed && l10n.t('It was interrupted and resumed.'),
     !isReadable && l10n.t('Only its size could be verified.'),
   ).join(' ');
 }

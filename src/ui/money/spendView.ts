@@ -18,15 +18,7 @@ import {
   monthText,
   pendingAmount,
 } from '../shared/spendingText.ts';
-import {
-  compact,
-  formatCount,
-  formatDay,
-  formatMoney,
-  formatRuns,
-  formatTime,
-  sandboxNote,
-} from '../shared/format.ts';
+import { compact, formatCount, formatDay, formatMoney, formatRuns, formatTime } from '../shared/format.ts';
 import { serviceText } from '../shared/runText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
@@ -106,7 +98,7 @@ function pageStatus({ session, receipts, money }: SpendFacts): string {
     session?.account.kind === 'sandbox' || money.receipts.some(({ origin }) => origin === 'sandbox');
   const isKnownEmpty =
     money.charged.length === 0 && receipts === 'loaded' && session?.isLocked === false && isComplete(session);
-  return compact(isSandbox && sandboxNote(), isKnownEmpty && l10n.t('No runs yet.')).join(' ');
+  return compact(isSandbox && TERMS.sandboxMoney, isKnownEmpty && l10n.t('No runs yet.')).join(' · ');
 }
 
 function noticesOf({ session, receipts, money, reading }: SpendFacts): SpendNotice[] {

@@ -17,7 +17,7 @@ import { RunsTree } from './runsTree.ts';
 /** Activates the Runs and Models views, the run page, and notifications about runs. */
 export function activateRuns(services: Services): void {
   const { accounts, context, disposables, downloads, journal, ledger, log, openJournal, sessions } = services;
-  const { ensureActiveAccount, commands, reportError, submitted, submitter } = services;
+  const { ensureActiveAccount, commands, reportError, sandboxFault, submitted, submitter } = services;
   const submissions = services.rowsAboveRuns.get();
 
   const shown = disposables.add(new VisibleRuns(sessions, context.globalState));
@@ -56,7 +56,16 @@ export function activateRuns(services: Services): void {
     }),
   );
   const offersDownload = () => downloadWhenCompleteSetting() !== 'off' && autoDownloadFolder() === undefined;
-  disposables.add(new RunNotices({ sessions, ledger, ensureActiveAccount, offersDownload, receiptsOf }));
+  disposables.add(
+    new RunNotices({
+      sessions,
+      ledger,
+      ensureActiveAccount,
+      offersDownload,
+      faultOf: sandboxFault.get(),
+      receiptsOf,
+    }),
+  );
   disposables.add(
     followActive(sessions, (session) => {
       // What the sandbox stores is beside the journal, and costs nothing.

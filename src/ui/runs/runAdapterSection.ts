@@ -17,7 +17,10 @@ export function adapterSection(view: KnownRun): RunPageSection | undefined {
     kind: 'adapter',
     key: 'adapter',
     title: l10n.t('Adapter'),
-    text: ADAPTERS[isPromised ? artifacts.kind : 'unknown'],
+    text:
+      artifacts.kind === 'available' && adapterHere(view) !== undefined
+        ? l10n.t('The adapter is downloaded.')
+        : ADAPTERS[isPromised ? artifacts.kind : 'unknown'],
     facts: phase === 'finished' ? [comparison(view)] : [],
     downloads: downloads.map(downloadOf),
     files: records.map(fileOf),

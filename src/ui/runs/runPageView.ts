@@ -5,7 +5,7 @@ import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import { artifactsOf } from '../../core/runs/runTimes.ts';
 import { balanceEffectOf, type DatasetState, datasetStateOf } from '../../core/submission/receipts.ts';
 import { keyAction, keyProblem, offlineText } from '../shared/connectionText.ts';
-import { compact, formatBytes, formatCount, formatMoney, formatTime, sandboxNote } from '../shared/format.ts';
+import { compact, formatBytes, formatCount, formatMoney, formatTime } from '../shared/format.ts';
 import { runStatus, serviceText } from '../shared/runText.ts';
 import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
 import { isNotFound } from '../../core/api/errors.ts';
@@ -133,7 +133,9 @@ function present(view: KnownRun, name: string): Content {
 function heading({ session, run, phase, modelName }: KnownRun, name: string): RunPageHeading {
   const { account } = session;
   const whose =
-    account.kind === 'sandbox' ? sandboxNote() : factLine(TERMS.account, sanitizeServiceText(account.name));
+    account.kind === 'sandbox'
+      ? TERMS.sandboxMoney
+      : factLine(TERMS.account, sanitizeServiceText(account.name));
   return {
     title: name,
     phase,

@@ -7,6 +7,7 @@ import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
+import type { Services } from '../../services.ts';
 import { compact, formatCount, formatLeft, formatRuns, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
 import { notify, showInformation, showWarning } from '../shared/notifications.ts';
@@ -31,6 +32,8 @@ export interface NoticeParts {
   ensureActiveAccount: (accountId: string) => Promise<boolean>;
   /** Whether to offer a download: not if the user wants none or it starts automatically. */
   offersDownload: () => boolean;
+  /** Says which fault of the sandbox is on, if it is this one. */
+  faultOf: ReturnType<Services['sandboxFault']['get']>;
   /** Returns the receipts of an account's charges. */
   receiptsOf: (accountId: string) => Promise<readonly ChargedReceipt[]>;
 }
@@ -60,8 +63,12 @@ export async function showOne(parts: NoticeParts, session: Session, notice: Noti
     const receipt = receipts.find(({ settled }) => settled.run.run_id === run.run_id);
     const price = priceText(receipt, runs.detail(run.run_id));
     const copyId = () => void env.clipboard.writeText(run.run_id).then(notifyRunIdCopied);
-    const text = failedSentence(name, run.status, price, account.kind === 'sandbox');
-    say(text, { [TERMS.copyRunId]: copyId, ...show });
+    const isSandbox = account.kind === 'sandbox';
+    const fault = isSandbox ? parts.faultOf('failed-run') : undefined;
+    const text = compact(failedSentence(name, run.status, price, isSandbox), fault).join(' ');
+    const chooseFault = () => void go(parts, account.id, COMMANDS.sandboxScenario);
+    const other = fault !== undefined && { [l10n.t('Choose Another')]: chooseFault };
+    say(text, { ...other, [TERMS.copyRunId]: copyId, ...show });
   } else if (kind === 'status')
     // In the service's own words, since the contract doesn't define it.
     say(l10n.t('{0}: the service reports “{1}”.', name, statusWord(run.status)), show);

@@ -54,7 +54,9 @@ export async function setScenario(parts: Parts, argument: unknown): Promise<Comm
       ? l10n.t('Sandbox scenario: {0}.', name)
       : l10n.t('Sandbox scenario: {0}. It stays on until you choose another.', name),
   );
-  await parts.sessions.active?.runs.refresh();
+  const { active } = parts.sessions;
+  // Its tooltip names the fault.
+  await Promise.all([active?.runs.refresh(), active?.balance.refresh()]);
 }
 
 /** Asks which fault the sandbox should simulate. */

@@ -1,15 +1,20 @@
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { LazySandbox } from './lazySandbox.ts';
+import { faultText } from './offeredScenarios.ts';
 
 /** The sandbox account, and the commands that control it. */
 export function activateSandbox(services: Services): void {
-  const { commands, context, disposables, log, sandboxConnection } = services;
+  const { commands, context, disposables, log, sandboxConnection, sandboxFault } = services;
   const sandbox = disposables.add(new LazySandbox(context.globalStorageUri.fsPath, log));
   sandboxConnection.provide(async () => {
     const { baseUrl, apiKey } = await sandbox.start();
     // The sandbox is one account, whatever API key each start creates.
     return { baseUrl, apiKey, keyId: 'sandbox' };
+  });
+  sandboxFault.provide((only) => {
+    const { fault } = sandbox;
+    return fault === undefined || fault !== (only ?? fault) ? undefined : faultText(fault);
   });
   const parts = { ...services, sandbox };
   const load = () => import('./commands.ts');

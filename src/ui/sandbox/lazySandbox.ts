@@ -1,6 +1,8 @@
 import path from 'node:path';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
+import type { SandboxControl } from '../../sandbox/control.ts';
+import type { Scenario } from '../../sandbox/scenarios.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Log } from '../shared/log.ts';
 
@@ -18,6 +20,7 @@ export class LazySandbox implements Disposable {
   readonly #directory: string;
   readonly #log: Pick<Log, 'info' | 'error'>;
   #sandbox: Promise<Sandbox> | undefined;
+  #control: SandboxControl | undefined;
   #disposed = false;
 
   /** @param storage the extension's storage folder, where windows share the sandbox's database */
@@ -39,6 +42,17 @@ export class LazySandbox implements Disposable {
     return this.#sandbox;
   }
 
+  /** The fault that is on; undefined if none is known. */
+  get fault(): Exclude<Scenario, 'none'> | undefined {
+    try {
+      const scenario = this.#control?.getScenario();
+      return scenario === 'none' ? undefined : scenario;
+    } catch {
+      // Its database is closed, or another window writes to it.
+      return undefined;
+    }
+  }
+
   /** Never rejects: during deactivation, nobody could handle the error. */
   async dispose(): Promise<void> {
     this.#disposed = true;
@@ -48,6 +62,8 @@ export class LazySandbox implements Disposable {
   async #start(): Promise<Sandbox> {
     const { startSandbox } = await import('../../sandbox/sandbox.ts');
     const log = (line: string) => this.#log.info(`sandbox: ${line}`);
-    return startSandbox({ directory: this.#directory, log });
+    const sandbox = await startSandbox({ directory: this.#directory, log });
+    this.#control = sandbox.control;
+    return sandbox;
   }
 }

@@ -38,3 +38,8 @@ export function offeredScenarios(): Record<Scenario, { label: string; detail: st
     },
   };
 }
+
+/** Names a fault where it shows. */
+export function faultText(fault: Scenario): string {
+  return l10n.t('Sandbox fault “{0}” is on.', offeredScenarios()[fault].label);
+}

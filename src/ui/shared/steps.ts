@@ -66,7 +66,8 @@ export function pick<T>(
   options: {
     placeholder?: string;
     items: readonly Choice<T>[];
-    active?: T;
+    /** The row that Enter takes at first, instead of the first one; `null`: none. */
+    active?: T | null;
     /** Rows that leave the dialog open when chosen. */
     stays?: (value: T) => boolean;
     /** Work to await after a choice, with the dialog open and busy; Esc cancels. */
@@ -84,7 +85,8 @@ export function pick<T>(
     const active = input.items.find(isActive);
     if (active !== undefined) input.activeItems = [active];
   };
-  if (options.active !== undefined) activate(({ value }) => value === options.active);
+  if (options.active === null) input.activeItems = [];
+  else if (options.active !== undefined) activate(({ value }) => value === options.active);
   const replace = (rows: readonly Choice<T>[]) => {
     const label = input.activeItems[0]?.label;
     input.keepScrollPosition = true;

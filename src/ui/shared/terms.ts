@@ -56,6 +56,8 @@ export const TERMS = {
   retry: l10n.t('Retry'),
   rows: l10n.t('Rows'),
   runId: l10n.t('Run ID'),
+  /** On a page, which may say “Charged”, too. */
+  sandboxMoney: l10n.t('Sandbox money'),
   setBudget: l10n.t('Set Budget…'),
   show: l10n.t('Show'),
   showLog: l10n.t('Show Log'),

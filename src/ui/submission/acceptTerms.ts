@@ -10,16 +10,23 @@ import { factLine, TERMS } from '../shared/terms.ts';
 import type { Review } from './review.ts';
 
 /**
- * Asks to accept the terms of the model's provider. Links come first and accepting last, so that Enter alone accepts nothing.
+ * Asks to accept the terms of the model's provider. Enter accepts only links that were accepted before with this account; at
+ * other links no row is active.
  * @param signal closes the box
  * @returns the time of acceptance and the links that could be opened
  */
 export async function acceptTerms(
   model: Model,
-  review: Pick<Review, 'nowMs' | 'ready'>,
+  review: Pick<Review, 'context' | 'nowMs' | 'ready'>,
   signal?: AbortSignal,
 ): Promise<Draft['consents']['model_terms'] | 'back' | undefined> {
   const { terms, policy } = modelLinks(model);
+  const urls = compact(terms, policy);
+  const isSame = ({ consents: { model_terms } }: Pick<Draft, 'consents'>) =>
+    urls.length > 0 && model_terms.urls.join(' ') === urls.join(' ');
+  // A link that can't be opened is in no receipt.
+  const isOpenable = urls.length === compact(model.terms_url, model.use_policy_url).length;
+  const wasAccepted = isOpenable && review.context().money.receipts.some(isSame);
   type Row = 'accept' | 'stay' | { url: string };
   // Addresses are in the labels: the hover of a description would lie over the row that accepts, and take its click.
   const link = (label: string, url: string): Choice<Row> => ({
@@ -44,7 +51,9 @@ export async function acceptTerms(
     },
     {
       placeholder: l10n.t('Read the terms, then accept. Nothing has been sent yet.'),
+      active: wasAccepted ? 'accept' : null,
       items: compact<Choice<Row>>(
+        { icon: 'check', label: l10n.t('Accept and Continue'), value: 'accept' },
         terms !== undefined
           ? link(l10n.t('Open license terms'), terms)
           : model.terms_url
@@ -54,7 +63,6 @@ export async function acceptTerms(
         policy !== undefined
           ? link(l10n.t('Open use policy'), policy)
           : model.use_policy_url && unopened(TERMS.usePolicy, model.use_policy_url),
-        { icon: 'check', label: l10n.t('Accept and Continue'), value: 'accept' },
       ),
       stays: (row) => {
         if (typeof row === 'object') void openServiceLink(row.url);
@@ -67,5 +75,5 @@ export async function acceptTerms(
     },
   );
   if (answer.kind !== 'value') return answer.kind === 'back' ? 'back' : undefined;
-  return { accepted_at, urls: compact(terms, policy) };
+  return { accepted_at, urls };
 }

@@ -34,11 +34,14 @@ function spentOfLimit(spending: MonthSpending, limitCents: number): string {
     : l10n.t('{0} or more of {1}', spent, limit);
 }
 
-/** Describes the budget among other facts; undefined if none is set. */
+/** Describes the budget among other facts; undefined if none is set. A row cuts its end off, so the month comes first. */
 export function budgetText(check: BudgetCheck): string | undefined {
   if (check.kind === 'unset') return undefined;
   if (check.kind === 'checked')
-    return check.limits.map((limit) => limitText(limit, check.spending)).join(' · ');
+    return check.limits
+      .map((limit) => limitText(limit, check.spending))
+      .reverse()
+      .join(' · ');
   if (check.kind === 'no-price') {
     const { limits, spending } = check;
     const month = limits.find(({ limit }) => limit === 'month');
@@ -57,9 +60,9 @@ export function budgetText(check: BudgetCheck): string | undefined {
 }
 
 function limitText({ limit, limitCents }: LimitCheck, spending: MonthSpending): string {
-  const amount = formatMoney(limitCents, spending.currency);
-  if (limit === 'run') return l10n.t('{0} per run', amount);
-  return l10n.t('{0} in {1}: spent {2}', amount, monthText(spending.month), spentAndPending(spending));
+  if (limit === 'run') return l10n.t('{0} per run', formatMoney(limitCents, spending.currency));
+  const spent = l10n.t('{0} spent in {1}', spentOfLimit(spending, limitCents), monthText(spending.month));
+  return compact(spent, pendingText(spending)).join(' · ');
 }
 
 /** The question before a run that exceeds a budget, or may; undefined for any other run. */

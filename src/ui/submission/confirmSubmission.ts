@@ -86,7 +86,7 @@ function submitButton({ account }: Confirmation): string {
 }
 
 /** The dialog is 450 pixels wide, and the desktop's doesn't scroll: this much is visible everywhere. */
-const MAX_LINES = 20;
+const MAX_LINES = 21;
 const LINE_UNITS = 48;
 const MAX_LINK_UNITS = 40;
 const MAX_PROVIDER_UNITS = 18;
@@ -142,7 +142,8 @@ function detailText(confirmation: Confirmation, room: Room): string {
     isSandbox && sandboxNote(),
     resent && resentSentence(resent, confirmation.isUnproven),
     ...datasetLines(dataset, room.file),
-    datasetFacts(confirmation, room),
+    sizeFacts(confirmation.wanted.size).join(' · '),
+    confirmation.label && factLine(TERMS.label, sanitizeServiceText(confirmation.label, room.label)),
     !isSandbox &&
       l10n.t(
         'Account: {0} ({1})',
@@ -177,10 +178,6 @@ function datasetLines({ filename, sha256, place }: Confirmation['dataset'], maxU
       ? l10n.t('link to {0}', folder(place.file, MAX_LINK_UNITS))
       : l10n.t('in {0}', folder(place.folder, MAX_FOLDER_UNITS)),
   ];
-}
-
-function datasetFacts({ wanted, label }: Confirmation, room: Room): string {
-  return compact(...sizeFacts(wanted.size), sanitizeServiceText(label, room.label)).join(' · ');
 }
 
 function modelText({ model, wanted }: Confirmation, provider: string | undefined, room: Room): string {

@@ -35,7 +35,7 @@ import { reportEnd, reportResult, withSubmissionProgress } from './submissionRes
 /** What resolving an open submission needs. */
 export type ResolveParts = Pick<
   Services,
-  'ensureActiveAccount' | 'journal' | 'log' | 'sessions' | 'submitted' | 'submitter'
+  'ensureActiveAccount' | 'journal' | 'log' | 'sandboxFault' | 'sessions' | 'submitted' | 'submitter'
 > & {
   reportFoundRun: ReportFoundRun;
 };

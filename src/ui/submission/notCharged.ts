@@ -3,6 +3,7 @@ import { ServiceError } from '../../core/api/errors.ts';
 import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs/session.ts';
 import { SubmissionError, waitMsOf } from '../../core/submission/errors.ts';
 import { submissionName, type Draft } from '../../core/submission/intent.ts';
+import type { Services } from '../../services.ts';
 import { inSandbox } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { notify, showError } from '../shared/notifications.ts';
@@ -30,7 +31,7 @@ type Buttons = Readonly<Record<string, () => unknown>>;
 export function reportNotCharged(
   { id, draft, error, isKept, isUnproven }: NotCharged,
   { account, models }: Pick<Session, 'account' | 'models'>,
-  ensureActiveAccount: (accountId: string) => Promise<boolean>,
+  { ensureActiveAccount, sandboxFault }: Pick<Services, 'ensureActiveAccount' | 'sandboxFault'>,
 ): void {
   const filename = sanitizeServiceText(draft.dataset.filename);
   const accountName = sanitizeServiceText(account.name);
@@ -60,20 +61,18 @@ export function reportNotCharged(
   switch (codeOf(error)) {
     case 'insufficient_balance': {
       const name = sanitizeServiceText(submissionName(draft));
-      const website = websiteLink(account);
-      const funds: Buttons = isSandbox
-        ? { [TERMS.addSandboxFunds]: () => goInAccount(COMMANDS.sandboxAddFunds) }
-        : website
-          ? { [website.title]: website.open }
-          : {};
-      say(
-        l10n.t(
-          'Not charged: the balance of {0} is too low for {1}. Add funds, then continue.',
-          accountName,
-          name,
-        ),
-        { ...funds, ...further },
-      );
+      const fault = isSandbox ? sandboxFault.get()('insufficient-balance') : undefined;
+      const sentence =
+        fault === undefined
+          ? l10n.t(
+              'Not charged: the balance of {0} is too low for {1}. Add funds, then continue.',
+              accountName,
+              name,
+            )
+          : [l10n.t('Not charged: the balance of {0} is too low for {1}.', accountName, name), fault].join(
+              ' ',
+            );
+      say(sentence, { ...fundsButton(account, fault, goInAccount), ...further });
       return;
     }
     case 'validation_failed': {
@@ -108,6 +107,18 @@ export function reportNotCharged(
         [TERMS.showLog]: () => go(COMMANDS.showLog),
       });
   }
+}
+
+/** What helps against a balance that is too low. @param fault of the sandbox, which more funds wouldn't end */
+function fundsButton(
+  account: Session['account'],
+  fault: string | undefined,
+  go: (command: CommandId) => unknown,
+): Buttons {
+  if (fault !== undefined) return { [l10n.t('Choose Another')]: () => go(COMMANDS.sandboxScenario) };
+  if (account.kind === 'sandbox') return { [TERMS.addSandboxFunds]: () => go(COMMANDS.sandboxAddFunds) };
+  const website = websiteLink(account);
+  return website ? { [website.title]: website.open } : {};
 }
 
 /** The service's code; a key that is missing needs the same as one that was rejected. */

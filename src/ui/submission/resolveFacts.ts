@@ -8,7 +8,7 @@ import {
   uncertaintyOf,
   type UncertaintyReason,
 } from '../../core/submission/reconcilePolicy.ts';
-import { formatAmount, formatCount, formatMoment, formatMoney, sandboxNote } from '../shared/format.ts';
+import { formatAmount, formatCount, formatMoment, formatMoney } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
 import { sizeFacts } from './datasetPlace.ts';
 
@@ -87,7 +87,7 @@ export function factRows(
     ['symbol-misc', TERMS.model, modelName],
     ['tag', TERMS.label, label ?? TERMS.none],
     ['rocket', TERMS.queue, intent.priority_processing ? l10n.t('priority') : l10n.t('standard')],
-    ['account', TERMS.account, account.kind === 'sandbox' ? sandboxNote() : account.name],
+    ['account', TERMS.account, account.kind === 'sandbox' ? TERMS.sandboxMoney : account.name],
     ['error', l10n.t('Error code'), refused?.code],
     ['key', l10n.t('Idempotency-Key'), attempts.length > 0 && submission.id],
   ];

@@ -11,10 +11,8 @@ export const BUTTONS = {
   resend: l10n.t('Resend…'),
 } as const;
 
-/** Why a resend is safe. */
-export const RESENDING = l10n.t(
-  'Resending sends the same request ID; the service documents that this prevents a second charge.',
-);
+/** Why a resend is safe. Short enough for a row, which cuts its end off. */
+export const RESENDING = l10n.t('The service documents that the same request ID isn’t charged twice.');
 
 /** Rounds up, since what comes too early is refused again. */
 function waitTime(untilMs: number): string {

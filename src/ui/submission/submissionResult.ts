@@ -75,10 +75,14 @@ export async function reportResult(
     ensureActiveAccount,
     journal,
     log,
+    sandboxFault,
     sessions,
     submitted,
     submitter,
-  }: Pick<Services, 'ensureActiveAccount' | 'journal' | 'log' | 'sessions' | 'submitted' | 'submitter'>,
+  }: Pick<
+    Services,
+    'ensureActiveAccount' | 'journal' | 'log' | 'sandboxFault' | 'sessions' | 'submitted' | 'submitter'
+  >,
 ): Promise<CommandResult> {
   switch (result.kind) {
     case 'charged':
@@ -105,7 +109,8 @@ export async function reportResult(
       }
       log.error('not-submitted', result.error);
       const error = asDiskError(result.error, 'submissions');
-      reportNotCharged({ id, draft, error, isKept: result.kept, isUnproven }, session, ensureActiveAccount);
+      const what = { id, draft, error, isKept: result.kept, isUnproven };
+      reportNotCharged(what, session, { ensureActiveAccount, sandboxFault });
       return end;
     }
     case 'unknown': {

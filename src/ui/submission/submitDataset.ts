@@ -28,6 +28,7 @@ type Parts = Pick<
   | 'log'
   | 'openJournal'
   | 'reports'
+  | 'sandboxFault'
   | 'sessions'
   | 'submitted'
   | 'submitter'

@@ -62,7 +62,8 @@ describe('Downloads from a faulty storage', () => {
   ] satisfies [string, BlobFault[], number[]][])
     it(name, async () => {
       bench.server.faults.push(...faults);
-      await bench.assertDownloads(window);
+      const { wasResumed = false } = await bench.assertDownloads(window);
+      assert.equal(wasResumed, starts.at(-1) !== 0);
       assert.deepEqual(
         bench.starts(),
         starts.map((start) => start * KIB),

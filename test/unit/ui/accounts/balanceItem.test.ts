@@ -24,6 +24,7 @@ describe('showBalance', () => {
   let isRefused: boolean;
   let others: number;
   let reads: number;
+  let fault: string | undefined;
   let accountsChanged: Emitter<void>;
 
   beforeEach(async () => {
@@ -36,6 +37,7 @@ describe('showBalance', () => {
     });
     session = bench.session({ baseUrl: url, apiKey: 'service_test', keyId: 'key-1' });
     others = reads = 0;
+    fault = undefined;
     accountsChanged = new Emitter();
     status = showBalance(
       { active: session, onDidChangeActive: new Emitter().event } as unknown as Sessions,
@@ -46,6 +48,7 @@ describe('showBalance', () => {
         onDidChange: accountsChanged.event,
       },
       () => Promise.resolve([`Spent: ${++reads}`]),
+      () => fault,
     );
   });
   afterEach(async () => {
@@ -71,6 +74,16 @@ describe('showBalance', () => {
     assert.equal(color(), 'statusBarItem.warningBackground');
     standIn.changeSetting('lowBalance', 12);
     assert.equal(color(), undefined);
+  });
+
+  it('names the fault of the sandbox that is on', async () => {
+    const tooltip = () => standIn.statusItems.at(-1)?.tooltip ?? '';
+    fault = 'Sandbox fault “Balance too low” is on.';
+    await session.balance.refresh();
+    assert.doesNotMatch(tooltip(), /fault/);
+    session.account = { kind: 'sandbox', id: 'account-1', name: 'Sandbox' };
+    await session.balance.refresh();
+    assert.match(tooltip(), /\nSandbox fault “Balance too low” is on\.\n/);
   });
 
   it('reads spending once for several changes, and hides it when the API key is rejected', async () => {

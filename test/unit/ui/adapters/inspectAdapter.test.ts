@@ -14,9 +14,12 @@ describe('inspectAdapter', () => {
   let folder: string;
   let file: string;
   let records: DownloadRecord[];
+  /** Of other accounts. */
+  let recordsOf: Record<string, DownloadRecord[]>;
   let opened: string[];
   let shown: string[];
   let session: Session | undefined;
+  let accounts: { id: string; name: string }[];
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'adapter-command-'));
@@ -28,8 +31,10 @@ describe('inspectAdapter', () => {
   beforeEach(() => {
     standIn.forget();
     records = [];
+    recordsOf = {};
     opened = [];
     shown = [];
+    accounts = [{ id: 'account', name: 'Work' }];
     session = sessionOf({
       account: { id: 'account' },
       runs: {
@@ -55,11 +60,12 @@ describe('inspectAdapter', () => {
   });
   const inspect = (...args: unknown[]) =>
     inspectAdapter(
+      { accounts },
       { active: session },
       {
         open: (id) => Promise.resolve(void opened.push(id)),
         // Records are known only after they were read.
-        records: (id) => (opened.includes(id) ? records : []),
+        records: (id) => (opened.includes(id) ? (recordsOf[id] ?? records) : []),
       },
       (one, block) => Promise.resolve(void shown.push(block === '' ? one : `${one} at ${block}`)),
     )(...args);
@@ -120,13 +126,27 @@ describe('inspectAdapter', () => {
     assert.deepEqual([standIn.shown.buttons[2], shown], [[], []]);
   });
 
+  it('offers first what was downloaded with any account of this machine, the active one’s first', async () => {
+    accounts = [{ id: 'other', name: 'Home' }, ...accounts];
+    records = [record('run-1', file)];
+    const descriptions = async () => {
+      standIn.forget();
+      await inspect();
+      return standIn.shown.inputs[0]?.items.map(({ description }) => description).slice(0, -2);
+    };
+    recordsOf = { other: [record('run-9', folder)] };
+    assert.deepEqual(await descriptions(), ['Tütor', 'run-9 · Home']);
+    session = undefined;
+    assert.deepEqual(await descriptions(), ['run-9 · Home', 'run-1 · Work']);
+  });
+
   it('lets the user choose a download by its run, or a file or folder on disk', async () => {
     records = [record('run-1', file), record('run-2', '/gone.zip')];
     standIn.shown.pick = () => 'adapter.zip';
     await inspect();
     assert.deepEqual(shown, [file]);
     const items = standIn.shown.inputs[0]?.items ?? [];
-    assert.deepEqual(items.map(({ description }) => description).slice(2), ['Tütor']);
+    assert.deepEqual(items.map(({ description }) => description).slice(0, -2), ['Tütor']);
     standIn.shown.pick = () => 'Folder';
     standIn.shown.folder = () => folder;
     await inspect();

@@ -63,6 +63,8 @@ describe('what a download says:', () => {
       }
     reports.reportDownloaded([file, { ...file, artifactType: 'log' }], { ...work, kind: 'sandbox' });
     toast('two files in the sandbox');
+    reports.reportDownloaded([{ ...file, wasResumed: true }], { ...work, kind: 'sandbox' });
+    toast('resumed in the sandbox');
     const session = { account: { id: 'account-1', kind: 'sandbox' }, runs: { label: () => 'maths' } };
     const stopped = { accountId: 'account-1', runId: 'r', state: 'interrupted' };
     const lost = new NetworkError('reset');

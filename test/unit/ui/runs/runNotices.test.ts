@@ -106,6 +106,7 @@ describe('RunNotices', () => {
       },
       ensureActiveAccount: (accountId) => Promise.resolve(acted.push(accountId) > 0),
       offersDownload: () => offers,
+      faultOf: (only) => `Sandbox fault “${only}” is on.`,
       receiptsOf: () => Promise.resolve(receipts),
     });
     const window = { runs, notices, left };
@@ -257,8 +258,9 @@ describe('RunNotices', () => {
     sandbox.runs.details.set('a', {});
     sandbox.runs.move(status('a', 'error'));
     assert.deepEqual(await shown(), [
-      'Sandbox: my label: the service reports “error”. It cost 12.50 USD of sandbox money.',
+      'Sandbox: my label: the service reports “error”. It cost 12.50 USD of sandbox money. Sandbox fault “failed-run” is on.',
     ]);
+    assert.deepEqual(standIn.shown.buttons.at(-1), ['Choose Another', 'Copy Run ID', 'Show Run']);
   });
 
   it('shows notifications in order, however long a label takes', async () => {

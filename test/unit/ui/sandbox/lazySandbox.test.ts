@@ -41,6 +41,16 @@ describe('LazySandbox', () => {
     assert.deepEqual(lines, []);
   });
 
+  it('knows the fault that is on, once it is started and until it is disposed', async () => {
+    assert.equal(lazy.fault, undefined);
+    const { control } = await lazy.start();
+    assert.equal(lazy.fault, undefined);
+    control.setScenario('insufficient-balance');
+    assert.equal(lazy.fault, 'insufficient-balance');
+    await lazy.dispose();
+    assert.equal(lazy.fault, undefined);
+  });
+
   it('rejects and logs the reason if it cannot start, and retries at the next use', async () => {
     await writeFile(path.join(storage(), 'sandbox'), 'a file in the way');
     await assert.rejects(Promise.all([lazy.start(), lazy.start()]), { code: 'sandbox-not-started' });

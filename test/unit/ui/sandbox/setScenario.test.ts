@@ -16,7 +16,13 @@ describe('setScenario', () => {
       {
         sandbox: { start: () => Promise.resolve({ control }) },
         accounts: { save: ({ kind: used }: { kind: string }) => saved.push(used) },
-        sessions: { active: { account: { kind }, runs: { refresh: () => Promise.resolve() } } },
+        sessions: {
+          active: {
+            account: { kind },
+            runs: { refresh: () => Promise.resolve() },
+            balance: { refresh: () => Promise.resolve() },
+          },
+        },
       } as unknown as Parameters<typeof setScenario>[0],
       argument,
     );

@@ -114,6 +114,16 @@ it('What is known about spending, budgets and prices is said without a promise',
     'price: yen': price(yen),
     'the basis of a range': [rangeTooltip({ correct: 1, of: 1 }), rangeTooltip({ correct: 4, of: 5 })],
   });
+  const most = {
+    ...spending,
+    month: '2026-09',
+    spentCents: 1_234_567,
+    isComplete: false,
+    pendingCents: 123_456,
+  };
+  const both = [perRun, { ...perMonth, limitCents: 2_345_600 }] as const;
+  const row = budgetText({ kind: 'checked', limits: both, spending: most, estimate: range }) ?? '';
+  assert.ok(row.indexOf('pending') < 80, `a row of a box has 80 characters: ${row}`);
   for (const [before, cents, of] of [
     [range, 280, 'USD'],
     [range, 410, 'USD'],

@@ -584,12 +584,12 @@ describe('commands for open submissions', () => {
         [
           'Resend',
           unknown(),
-          /^You may have been charged\. Resending sends the same request ID; the service documents that this prevents a second charge\.$/m,
+          /^You may have been charged\. The service documents that the same request ID isn’t charged twice\.$/m,
         ],
         [
           'Resend',
           pendingOf('not-charged', unknown().intent),
-          /^Not charged so far\. Resending sends the same request ID; the service documents that this prevents a second charge\.$/m,
+          /^Not charged so far\. The service documents that the same request ID isn’t charged twice\.$/m,
         ],
         [
           'Continue',

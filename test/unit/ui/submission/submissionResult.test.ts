@@ -32,6 +32,8 @@ describe('reportResult', () => {
   let revealed: string[];
   let receipts: () => Promise<Receipt[]>;
   let sentMs: number;
+  /** Of the sandbox. */
+  let fault: string | undefined;
   let open: PendingSubmission[];
   /** The runs whose notices were removed. */
   let removed: string[];
@@ -40,6 +42,7 @@ describe('reportResult', () => {
     standIn.forget();
     [logged, revealed, removed, open] = [[], [], [], []];
     sentMs = Date.now();
+    fault = undefined;
     receipts = () => Promise.reject(BROKEN);
   });
   afterEach(() => mock.timers.reset());
@@ -86,6 +89,7 @@ describe('reportResult', () => {
           receipts: () => receipts(),
           intents: [intentOf({ id: 'id-1', attempts: [uploadedAttempt(sentMs)] })],
         },
+        sandboxFault: { get: () => () => fault },
         log: { error: (what: string) => void logged.push(what) },
         sessions: { find: (accountId: string) => (accountId === session.account.id ? session : undefined) },
         submitter: { pending: open },
@@ -424,6 +428,18 @@ describe('reportResult', () => {
   it('opens the dialog of a submission that is already open', async () => {
     const { executed, text } = await report({ kind: 'open', id: 'id-2' });
     assert.deepEqual([executed, text], [[['fineTuning.resolveSubmission', 'id-2']], '']);
+  });
+
+  it('names the fault of the sandbox, and offers no funds, which wouldn’t end it', async () => {
+    fault = 'Sandbox fault “Balance too low” is on.';
+    const { text, buttons, executed } = await report(notCharged(TOO_LOW, true), 'Choose Another', sandbox());
+    assert.equal(
+      text,
+      'Sandbox: Not charged: the balance of Sandbox is too low for My run. Sandbox fault “Balance too low” is on.',
+    );
+    assert.deepEqual(buttons, ['Choose Another', 'Continue…']);
+    assert.deepEqual(executed, [['fineTuning.sandbox.scenario']]);
+    assert.match((await report(notCharged(TOO_LOW, true))).text, /Add funds, then continue\.$/);
   });
 
   it('offers sandbox funds', async () => {

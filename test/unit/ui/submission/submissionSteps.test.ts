@@ -158,6 +158,38 @@ describe('reviewSubmission', () => {
     });
   });
 
+  it('lets Enter accept only links that were accepted before with this account', async () => {
+    const links = ['https://maker.test/terms', 'https://maker.test/policy'];
+    const [terms_url = '', use_policy_url = ''] = links;
+    const at = { accepted_at: '2026-05-01T10:00:00.000Z' };
+    const active = async (urls: string[], accountId = 'account-1', changes = {}) => {
+      const accepted = { ...charged(1_000, 0), accountId };
+      accepted.consents = { model_terms: { ...at, urls }, data_policy: at };
+      standIn.forget();
+      const money = moneyOf({ receipts: [accepted] });
+      await walk(
+        ['Continue', undefined],
+        { money },
+        { model: { ...model, terms_url, use_policy_url, ...changes } },
+      );
+      const [first, ...others] = standIn.shown.inputs.at(-1)?.activeItems ?? [];
+      assert.deepEqual(others, []);
+      return first?.label;
+    };
+    assert.equal(await active(links), '$(check) Accept and Continue');
+    for (const [urls, accountId, changes] of [
+      [[terms_url]],
+      [[use_policy_url, terms_url]],
+      [[]],
+      [links, 'account-2'],
+      // Nothing was accepted, or one link can't be opened.
+      [[], 'account-1', { terms_url: undefined, use_policy_url: undefined }],
+      [[terms_url], 'account-1', { use_policy_url: 'http://maker.test/policy' }],
+    ] as const)
+      assert.equal(await active([...urls], accountId, changes), undefined, JSON.stringify({ urls, changes }));
+    assert.equal(standIn.shown.inputs.at(-1)?.items[0]?.label, '$(check) Accept and Continue');
+  });
+
   it('ends without a result if a consent is not given', async () => {
     for (const button of [undefined, 'Cancel', 'Submit']) {
       press(button);
@@ -631,7 +663,7 @@ describe('reviewSubmission', () => {
       });
     });
 
-    it('fits into 20 lines of 48 characters with the longest names and every note', async () => {
+    it('fits into 21 lines of 48 characters with the longest names and every note', async () => {
       const price = { lowCents: 1_234_500, highCents: 9_876_500, runs: 5 };
       const limit = { limit: 'month', limitCents: 9_999_999_00, over: undefined } as const;
       const spending = {
@@ -697,7 +729,7 @@ describe('reviewSubmission', () => {
                 });
               for (const [index, sentence] of standIn.shown.sentences.entries()) {
                 const text = `${sentence}\n${standIn.shown.details[index]}`;
-                assert.ok(linesOf(text) <= 20, `${linesOf(text)} lines:\n${text}`);
+                assert.ok(linesOf(text) <= 21, `${linesOf(text)} lines:\n${text}`);
                 if (kind === 'unreliable') {
                   assert.match(
                     text,
