@@ -117,7 +117,12 @@ describe('recipesOf', () => {
         ...(blocks.at(-1)?.purpose === 'compare' ? [tool] : []),
         ...notes.filter((note) => note.startsWith('compare-')),
       ]);
-    const [unseen, sends, no] = ['compare-unseen-rows', 'compare-sends-nothing', ['compare-changed-base']];
+    const [unseen, sends, no] = [
+      'compare-open',
+      'compare-unseen-rows',
+      'compare-sends-nothing',
+      ['compare-changed-base'],
+    ];
     const yes = ['peft', 'vllm', 'llamacpp']
       .flatMap((tool) => [tool, unseen, sends])
       .concat('compare-in-peft');
