@@ -117,10 +117,9 @@ describe('recipesOf', () => {
         ...(blocks.at(-1)?.purpose === 'compare' ? [tool] : []),
         ...notes.filter((note) => note.startsWith('compare-')),
       ]);
-    const [unseen, sends, no] = ['compare-unseen-rows', 'compare-sends-nothing', ['compare-changed-base']];
-    const yes = ['peft', 'vllm', 'llamacpp']
-      .flatMap((tool) => [tool, unseen, sends])
-      .concat('compare-in-peft');
+    const noted = ['compare-open', 'compare-unseen-rows', 'compare-sends-nothing'];
+    const no = ['compare-changed-base'];
+    const yes = ['peft', 'vllm', 'llamacpp'].flatMap((tool) => [tool, ...noted]).concat('compare-in-peft');
     const cases: [SampleOptions, readonly string[]][] = [
       [{}, yes],
       [config({ bias: 'all' }), yes],
