@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { link as linkFile, lstat, open, rm, stat } from 'node:fs/promises';
 import { ExpectedError } from './errors.ts';
 import { renameOver } from './renameOver.ts';
@@ -50,11 +51,11 @@ async function renameExclusively(part: string, target: string): Promise<void> {
 /**
  * Removes an empty file that a process left which was killed while it named its part, on a file system without hard links. Only for
  * a target of a part of our own.
- * @param minAgeMs leaves a younger one, which a running process may be about to replace
+ * @param isLeft whether the empty file may be one, by its times
  */
-export async function removeClaim(target: string, minAgeMs = 0): Promise<void> {
+export async function removeClaim(target: string, isLeft: (found: Stats) => boolean): Promise<void> {
   const found = await lstat(target).catch(() => undefined);
-  if (found?.isFile() && found.size === 0 && Date.now() - found.mtimeMs >= minAgeMs)
+  if (found?.isFile() && found.size === 0 && isLeft(found))
     await rm(target, { force: true }).catch(() => undefined);
 }
 

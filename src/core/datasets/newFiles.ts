@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Stats } from 'node:fs';
 import { lstat, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
@@ -17,6 +18,9 @@ const PART_NAME = /^\.fine-tuning-([0-9a-f]{8})-(\d{1,10})-[0-9a-f]{16}\.part$/;
 const MAX_NUMBER = 1_000;
 /** A part that was written to since may be that of a running process which can't be seen, such as one in a container. */
 const ABANDONED_MS = 60 * 60_000;
+
+/** Whether a file wasn't written to for so long; a younger one may be that of a running process, which is about to replace it. */
+const isAbandoned = ({ mtimeMs }: Pick<Stats, 'mtimeMs'>): boolean => Date.now() - mtimeMs >= ABANDONED_MS;
 
 interface Part {
   path: string;
@@ -88,7 +92,7 @@ export class NewFiles {
       const ending = number === 1 ? '.jsonl' : `-${number}.jsonl`;
       const targets = names.map((name) => path.join(this.#folder, name + ending));
       if (this.#hasFoundLeftovers)
-        await Promise.all(targets.map((target) => removeClaim(target, ABANDONED_MS)));
+        await Promise.all(targets.map((target) => removeClaim(target, isAbandoned)));
       const isLast = number >= MAX_NUMBER;
       if (!isLast && (await isAnyTaken(targets))) continue;
       try {

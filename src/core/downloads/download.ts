@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import path from 'node:path';
 import type { VerifiedKind } from '../adapters/archive/openArchive.ts';
@@ -348,7 +347,9 @@ function damagedFile(target: string, number: number): string {
 
 /** Whether the target name is taken by something other than the part itself, or than what it left when it was named. */
 async function isInTheWay(target: string, part: string): Promise<boolean> {
-  if (existsSync(part)) await removeClaim(target);
+  const begun = await lstat(part).catch(() => undefined);
+  // An older file is the user's.
+  if (begun !== undefined) await removeClaim(target, (found) => found.mtimeMs >= begun.mtimeMs);
   const stats = await lstat(target).catch(() => undefined);
   return stats !== undefined && !(await isSameFile(target, part));
 }

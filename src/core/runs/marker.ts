@@ -52,6 +52,11 @@ export function hasMarker(label: string, marker: string): boolean {
   return markerOf(label) === marker;
 }
 
+/** Whether a label may have this marker: it is there, perhaps in another form or at another place than it was sent. */
+export function mayHaveMarker(label: string, marker: string): boolean {
+  return foldText(label).includes(marker);
+}
+
 /**
  * Returns the marker of a label, even if the service changed its case or normalized it: its last word, else its first. Anywhere
  * else a marker is text that was copied from another label. Undefined if it has none.

@@ -1,6 +1,6 @@
 import { instantOf } from '../base/clock.ts';
 import type { RunStore } from '../runs/runStore.ts';
-import { hasMarker } from '../runs/marker.ts';
+import { hasMarker, mayHaveMarker } from '../runs/marker.ts';
 import type { ChargedReceipt } from './intent.ts';
 import { isFromThen, lastSendMs, MARGIN_MS } from './reconcilePolicy.ts';
 
@@ -23,7 +23,7 @@ export function isChargedOnce(receipt: ChargedReceipt, runs: KnownRuns): boolean
   const isListed = runs.readAtMs >= settled.at.localMs && runs.isCompleteSince(firstMs - MARGIN_MS);
   const hasOtherLabel = (runId: string) => {
     const label = runs.label(runId) ?? (runs.detail(runId) && '');
-    return label !== undefined && !hasMarker(label, marker);
+    return label !== undefined && !mayHaveMarker(label, marker);
   };
   return isMarked && isListed && othersFrom(receipt, runs).every(hasOtherLabel);
 }

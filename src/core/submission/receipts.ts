@@ -117,12 +117,14 @@ export function isDatasetOf(
  * refused one ended. Undefined if it was discarded.
  */
 export function continuationOf(receipt: Receipt, records: readonly Intent[]): Intent | undefined {
-  const { accountId, id, refused, settled } = receipt;
-  if (refused === undefined) return undefined;
+  const { accountId, dataset, id, refused, settled } = receipt;
+  if (refused === undefined || settled.kind === 'charged') return undefined;
+  const isSame = ({ dataset: { path, sha256 } }: Intent) =>
+    path === dataset.path || sha256 === dataset.sha256;
   const isBetween = ({ created: { localMs } }: Intent) =>
     localMs >= refused.at.localMs && localMs <= settled.at.localMs;
   return records
-    .filter((one) => one.id !== id && one.accountId === accountId && isDatasetOf(one, receipt))
+    .filter((one) => one.id !== id && one.accountId === accountId && isSame(one))
     .filter(isBetween)
     .toSorted((one, other) => other.created.localMs - one.created.localMs)[0];
 }

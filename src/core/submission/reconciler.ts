@@ -4,7 +4,7 @@ import type { RunCreation, RunDetail, RunSummary } from '../api/types.ts';
 import { type Clock, instantOf } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { foldText } from '../base/plainText.ts';
-import { hasMarker, markerOf } from '../runs/marker.ts';
+import { hasMarker, markerOf, mayHaveMarker } from '../runs/marker.ts';
 import type { RequestQuota } from '../runs/pacing.ts';
 import type { RunStore } from '../runs/runStore.ts';
 import { isCharged, isRunOf, isSettled, type Intent, type Moment, type Observation } from './intent.ts';
@@ -235,7 +235,7 @@ function isCandidate(
 /** Whether the service may have dropped the label of an intent with a marker, or changed what is around the marker. */
 function isChangedLabel({ marker }: Intent, label: string): boolean {
   if (marker === undefined || label === '') return marker !== undefined;
-  return markerOf(label) === undefined && foldText(label).includes(marker);
+  return markerOf(label) === undefined && mayHaveMarker(label, marker);
 }
 
 /** Whether a label is the intent's, perhaps truncated by the service. */

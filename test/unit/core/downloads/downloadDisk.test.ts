@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { registerHooks } from 'node:module';
-import { link, open, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { link, open, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { downloadId } from '../../../../src/core/downloads/download.ts';
@@ -170,6 +170,13 @@ describe('Downloads to a disk that fails', () => {
       assert.deepEqual(await readFile(bench.target), bench.server.bytes);
       assert.equal(bench.server.requests.length, 1);
       assert.deepEqual(await bench.left(), ['adapter.zip']);
+    });
+
+    it('keeps an empty file that was there before the download began', async () => {
+      await writeFile(bench.target, '');
+      await utimes(bench.target, 1_000, 1_000);
+      await assert.rejects(window.resume(id), /file-exists/);
+      assert.equal((await stat(bench.target)).size, 0);
     });
 
     it('completes what a crash interrupted between naming and storing', async () => {

@@ -334,7 +334,8 @@ describe('reportResult', () => {
     const other = {
       ...third,
       id: 'id-4',
-      dataset: { ...third.dataset, filename: 'x', sha256: '1'.repeat(64) },
+      // Another file of that name.
+      dataset: { ...third.dataset, path: '/other/train.jsonl', sha256: '1'.repeat(64) },
     };
     const continued = async (name: string, receiptsNow: Receipt[], session = sessionOf()) => {
       receipts = () => Promise.resolve(receiptsNow);
