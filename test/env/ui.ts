@@ -21,7 +21,7 @@ const screenshots = path.join(results, 'screenshots');
 const only = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
 
 /** Number of parallel browsers, which mostly wait for VS Code. */
-const BROWSERS = 2;
+const BROWSERS = 3;
 
 /** A worker's message to the main process. */
 type Message = 'ready' | { file: string; report: Report };
