@@ -60,7 +60,12 @@ export const chromiumArguments = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  '--disable-features=BackgroundResourceFetch',
+  `--disable-features=${[
+    'BackgroundResourceFetch',
+    // Only the last such argument counts: these are of Playwright's.
+    ...['HttpsUpgrades', 'PaintHolding', 'ThirdPartyStoragePartitioning', 'MediaRouter'],
+    ...['OptimizationHints', 'NetworkTimeServiceQuerying'],
+  ].join()}`,
 ];
 
 function find(): string | undefined {

@@ -20,7 +20,7 @@ const forReadme = process.argv.includes('--screenshots');
 const screenshots = path.join(results, 'screenshots');
 const only = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
 
-/** Number of parallel browsers, which mostly wait for VS Code. */
+/** Number of parallel browsers: with two, a core waits for a third of the time; with four, each file takes twice as long. */
 const BROWSERS = 3;
 
 /** A worker's message to the main process. */
@@ -103,7 +103,14 @@ async function runInChild(queue: string[], outcomes: Map<string, Report>): Promi
   });
   await new Promise<void>((resolve) => child.once('exit', () => resolve()));
   flush();
-  if (file !== undefined && !outcomes.has(file)) outcomes.set(file, { passed: 0, failed: 1, skipped: 0 });
+  if (startedMs === 0) throw new SetUpError('A process for browser tests ended before it began.');
+  if (file !== undefined && !outcomes.has(file))
+    outcomes.set(file, {
+      passed: 0,
+      failed: 1,
+      skipped: 0,
+      failures: [`${path.basename(file)}: its process ended`],
+    });
 }
 
 /** Runs files in a worker process, which has its own browser for all its files. */
@@ -122,7 +129,8 @@ async function printState(window: Workbench, index: number, name: string): Promi
 
 async function runMocha(file: string): Promise<Report> {
   const mocha = new Mocha({
-    timeout: 120_000,
+    // Every wait has a limit of its own, which names what didn't come.
+    timeout: 300_000,
     forbidOnly: process.env.CI !== undefined,
     rootHooks: {
       async afterEach(this: Mocha.Context) {

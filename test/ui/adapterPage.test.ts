@@ -273,7 +273,7 @@ describe('adapter page', () => {
     });
 
     it('in a narrow editor', async () => {
-      await workbench.page.setViewportSize({ width: 700, height: 800 });
+      await workbench.resize(700, 800);
       await page.assertFits();
       // The scrollbar must be visible without scrolling, but this browser shows none, so check its style.
       const scroller: unknown = await page.frame.locator('html').evaluate(
@@ -285,7 +285,7 @@ describe('adapter page', () => {
       await workbench.screenshot('adapter-narrow');
       await page.frame.locator('.recipes').scrollIntoViewIfNeeded();
       await workbench.screenshot('adapter-narrow-recipes');
-      await workbench.page.setViewportSize({ width: 660, height: 900 });
+      await workbench.resize(660, 900);
       await page.assertFits();
       for (const [name, part] of [
         ['compare', page.frame.getByRole('heading', { name: 'Compare with the base model' })],
@@ -294,7 +294,7 @@ describe('adapter page', () => {
         await part.scrollIntoViewIfNeeded();
         await workbench.screenshot(`adapter-narrow-${name}`);
       }
-      await workbench.page.setViewportSize({ width: 1400, height: 900 });
+      await workbench.resize(1400, 900);
     });
 
     it('with two layers, in the sandbox’s adapter', async () => {

@@ -57,16 +57,15 @@ describe('another extension that imitates the user', () => {
     await rm(report, { force: true });
     await writeFile(vscode.file('agent.json'), JSON.stringify({ command, args, steps, isBrief }));
     await workbench.runCommand('Agent: Play');
-    return JSON.parse(await written(report)) as Report;
+    // It runs some 900 commands, each for up to 100 ms.
+    return JSON.parse(await written(report, 240_000)) as Report;
   }
 
   /** Waits for a file and reads it. */
-  async function written(file: string): Promise<string> {
+  async function written(file: string, limitMs?: number): Promise<string> {
     let text: string | undefined;
-    await until(`there is ${file}`, async () => {
-      text = await readFile(file, 'utf8').catch(() => undefined);
-      return text !== undefined;
-    });
+    const isThere = async () => (text = await readFile(file, 'utf8').catch(() => undefined)) !== undefined;
+    await until(`there is ${file}`, isThere, limitMs);
     return text ?? '';
   }
 
@@ -192,9 +191,8 @@ describe('another extension that imitates the user', () => {
     });
 
     it('charges what the user confirms after the call was canceled, and then refuses to repeat it', async () => {
-      const path = 'other.jsonl';
-      const results = await propose({ path });
-      const submit = await review(path);
+      const results = await propose({ path: 'other.jsonl' });
+      const submit = await review('other.jsonl');
       await writeFile(vscode.file('agent.cancel'), '');
       // The agent proposes it once more, while the question is open.
       const [canceled = '', again = ''] = await results();
@@ -205,12 +203,13 @@ describe('another extension that imitates the user', () => {
       await workbench.dialogs.waitForToast(/Submitted other to Work/);
       const listed = await (await callTools({ tool: 'fineTuning_listRuns', input: {} }))();
       assert.match(listed.join(), /"proposedBy":"an agent"/);
-      assert.match((await (await propose({ path }))()).join(), /Already submitted: run/);
+      assert.match((await (await propose({ path: 'other.jsonl' }))()).join(), /Already submitted: run/);
       assert.equal(service.submissions, 2);
       await workbench.clearNotifications();
     });
 
     it('charges nothing with any tool in loops while every command that accepts something is run', async () => {
+      await writeFile(vscode.file('looped.jsonl'), smallDataset('looped'));
       await writeFile(vscode.file('twice.jsonl'), ['a', 'b', 'a'].map(smallDataset).join(''));
       const files = async () => {
         const names = (await readdir(vscode.folder)).filter((name) => !name.startsWith('agent.'));
@@ -219,11 +218,12 @@ describe('another extension that imitates the user', () => {
       };
       const before = await files();
       const balanceCents = await service.balanceCents();
+      const { submissions } = service;
       const results = await callTools({
         loops: 2,
         inputs: [
           {
-            path: 'wanted.jsonl',
+            path: 'looped.jsonl',
             model: 'qwen3-8b',
             reason: 'Now.',
             run: 'x',
@@ -231,7 +231,7 @@ describe('another extension that imitates the user', () => {
             confirmed: true,
           },
           {
-            path: vscode.file('wanted.jsonl'),
+            path: vscode.file('looped.jsonl'),
             reason: 'Now.',
             account: 'Work',
             convertToChat: true,
@@ -250,14 +250,16 @@ describe('another extension that imitates the user', () => {
       });
       const all = await results();
       assert.ok(all.length >= 56);
-      assert.equal(service.submissions, 2, 'submissions that reached the service');
+      // A proposal was open while the commands ran.
+      assert.ok(all.includes('waits'));
+      assert.equal(service.submissions, submissions, 'submissions that reached the service');
       assert.equal(await service.balanceCents(), balanceCents);
       // No file was changed, replaced or removed; there are only new ones.
       const after = await files();
       for (const [name, identity] of before) assert.equal(after.get(name), identity, name);
       const added = [...after.keys()].filter((name) => !before.has(name));
       assert.ok(added.includes('twice.prepared.jsonl'), added.join());
-      for (const name of added) assert.match(name, /^(twice|wanted)\.(prepared|trial)(-\d)?\.jsonl$/);
+      for (const name of added) assert.match(name, /^(twice|looped)\.(prepared|trial)(-\d)?\.jsonl$/);
       for (const one of all) {
         // Text of the row, the API key, folders outside of the workspace.
         assert.doesNotMatch(one, /2 \+ 2|service_agent_test|root:|globalStorage|https?:/, one);

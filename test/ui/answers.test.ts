@@ -173,7 +173,7 @@ describe('comparison of answers', () => {
 
   describe('of a file', () => {
     after(() => workbench.editors.closeAll());
-    afterEach(() => workbench.page.setViewportSize({ width: 1400, height: 900 }));
+    afterEach(() => workbench.resize(1400, 900));
 
     it('is opened from the explorer, with the keyboard in its rows', async () => {
       await page.open('train.answers.jsonl');
@@ -244,7 +244,7 @@ describe('comparison of answers', () => {
       ['300', 655],
     ] as const)
       it(`is readable in ${name} pixels`, async () => {
-        await workbench.page.setViewportSize({ width, height: 1_000 });
+        await workbench.resize(width, 1_000);
         const inner = Number(await page.frame.locator('html').evaluate('innerWidth'));
         assert.ok(Math.abs(inner - Number(name)) < 30, String(inner));
         await page.row(1).waitFor();

@@ -1,5 +1,5 @@
 import type { FrameLocator, Locator } from 'playwright-core';
-import { until } from './waits.ts';
+import { untilEqual } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 /** A row of a file of answers: the expected one, and those of both models. */
@@ -74,8 +74,7 @@ export class AnswersPage {
 
   /** Waits until exactly these rows are in the page. */
   async waitForRows(lines: readonly number[]): Promise<void> {
-    const wanted = lines.join();
-    await until(`the rows are ${wanted}`, async () => (await this.rowNumbers()).join() === wanted);
+    await untilEqual([...lines], () => this.rowNumbers());
   }
 
   focused(): Locator {

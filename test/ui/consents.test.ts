@@ -102,6 +102,10 @@ describe('consents and steps of a submission', () => {
       await quickInput.activeItem.filter({ hasText: ACCEPT }).waitFor();
       await quickInput.waitForTitle('Terms of Meta for Llama 3.1 8B Instruct');
       await quickInput.close();
+      // Had an Enter accepted them, they would be accepted now.
+      await walkTo('terms');
+      assert.equal(await quickInput.activeItem.count(), 0);
+      await quickInput.close();
       // An extra Enter would have changed the file.
       assert.equal(await workbench.editors.isDirty('rows.jsonl'), false);
     });

@@ -82,11 +82,12 @@ export async function chooseInContextMenu(
   // The menu closes if the window moves the focus elsewhere, and lacks items that were not known when it opened.
   await until(`the context menu takes "${item}"`, async () => {
     await on.click({ button: 'right' });
-    if ((await comes(target)) && (await isTaken(choice)) && (await comes(menu, 'hidden'))) return true;
+    if ((await comes(target)) && (await isTaken(choice))) return true;
     await page.keyboard.press('Escape');
     await menu.waitFor({ state: 'hidden' });
     return false;
   });
+  await menu.waitFor({ state: 'hidden' });
 }
 
 /**

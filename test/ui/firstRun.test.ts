@@ -52,7 +52,6 @@ describe('the first run', () => {
 
   it('leads from a new profile through the walkthrough to a charged sandbox run', async () => {
     const { page, dialogs, editors, quickInput, sideBar } = workbench;
-    const startedMs = performance.now();
     await sideBar.open('Fine-Tuning');
     await sideBar.view('Runs').chooseInTitleMenu('Open Walkthrough');
     await step('Try the sandbox').waitFor();
@@ -79,8 +78,6 @@ describe('the first run', () => {
     await walkThroughSteps(workbench, { fileName: SAMPLE, model: 'Qwen3 8B', label: 'first run' });
     await dialogs.waitForToast(charged('first run'));
     await waitUntilTicked('Submit a run');
-    const seconds = (performance.now() - startedMs) / 1_000;
-    console.log(`      ${seconds.toFixed(1)} s from the empty window to the charge`);
     assert.deepEqual(await tickedSteps(), ['Try the sandbox', 'Check a dataset', 'Submit a run']);
     assert.deepEqual(sandboxLedger(vscode).labels.length, 1);
 

@@ -185,7 +185,7 @@ describe('paying for a run', () => {
   });
 
   it('identifies the dataset and the account in the final question, with long names and every note', async () => {
-    const { dialogs, page, quickInput } = workbench;
+    const { dialogs, quickInput } = workbench;
     const name = 'Research and Development Europe, bills 2026';
     await signIn(workbench, { address: long.baseUrl, name, apiKey: 'service_long_test' });
     await submit('small', { model: 'Qwen3 8B' });
@@ -230,10 +230,9 @@ describe('paying for a run', () => {
     );
     assert.match(lines.join('\n'), /Budget: not checked: it is in EUR$/m);
     await workbench.screenshot('confirm-long-names');
-    const size = page.viewportSize();
-    await page.setViewportSize({ width: 600, height: 700 });
+    await workbench.resize(600, 700);
     await workbench.screenshot('confirm-long-names-narrow');
-    await page.setViewportSize(size ?? { width: 1280, height: 800 });
+    await workbench.resize(1400, 900);
     await dialogs.press('Cancel');
     assert.equal(long.submissions, 2);
   });

@@ -156,8 +156,11 @@ describe('open submissions', () => {
     // A row may be followed by its children.
     for (let rows = 0; rows < 5 && (await focusedRow(/^Run adding, Completed/).count()) === 0; rows++) {
       const before = await focused().getAttribute('id');
-      await press('ArrowDown');
-      await until('another row is focused', async () => (await focused().getAttribute('id')) !== before);
+      await until('another row is focused', async () => {
+        if ((await focused().getAttribute('id')) !== before) return true;
+        await press('ArrowDown');
+        return false;
+      });
     }
     await focusedRow(/^Run adding, Completed, Qwen3 8B, .+, 7 days left/).waitFor();
     await press('Shift+F10');

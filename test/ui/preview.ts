@@ -1,6 +1,6 @@
 import type { FrameLocator, Locator } from 'playwright-core';
 import { assertAccessible } from './accessible.ts';
-import { until } from './waits.ts';
+import { until, untilEqual } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 /** The dataset preview in the active editor. */
@@ -41,8 +41,7 @@ export class Preview {
 
   /** Waits until exactly these rows are in the page. */
   async waitForRows(numbers: readonly number[]): Promise<void> {
-    const wanted = numbers.join();
-    await until(`the rows are ${wanted}`, async () => (await this.rowNumbers()).join() === wanted);
+    await untilEqual([...numbers], () => this.rowNumbers());
   }
 
   get card(): Locator {

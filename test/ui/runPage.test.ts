@@ -313,14 +313,14 @@ describe('the run page', () => {
 
     it('is readable in a narrow editor', async () => {
       await workbench.setTheme('dark');
-      await workbench.page.setViewportSize({ width: 800, height: 900 });
+      await workbench.resize(800, 900);
       await page.heading.waitFor();
       const cut: unknown = await page.frame
         .locator('html')
         .evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
       assert.equal(cut, 0, 'nothing is cut off at the side');
       await workbench.screenshot('run-page-narrow');
-      await workbench.page.setViewportSize({ width: 1400, height: 900 });
+      await workbench.resize(1400, 900);
     });
   });
 

@@ -70,17 +70,11 @@ describe('the Runs view', () => {
       await rowsBeside(301);
     });
 
-    it('loads all runs with progress, and draws them quickly', async () => {
-      const startedMs = performance.now();
+    it('loads all runs with progress, and draws them', async () => {
       await command('Load All Runs');
       await workbench.dialogs.waitForToast(/Loading all runs/);
       await workbench.dialogs.toast(/Loading all runs/).waitFor({ state: 'hidden' });
-      const loadedMs = performance.now() - startedMs;
       await workbench.page.locator('[role=treeitem][aria-setsize="10000"]').first().waitFor();
-      const drawnMs = performance.now() - startedMs - loadedMs;
-      process.stdout.write(
-        `      ${Math.round(loadedMs)} ms to load, then ${Math.round(drawnMs)} ms to stand\n`,
-      );
       await workbench.screenshot('runs-all');
     });
 

@@ -167,14 +167,14 @@ describe('spending', () => {
 
   it('is readable in a narrow editor', async () => {
     await workbench.setTheme('dark');
-    await workbench.page.setViewportSize({ width: 650, height: 1_400 });
+    await workbench.resize(650, 1_400);
     await page.frame.getByRole('img', { name: /^Balance: / }).waitFor();
     const cut: unknown = await page.frame
       .locator('html')
       .evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
     assert.equal(cut, 0, 'nothing is cut off at the side');
     await workbench.screenshot('spend-narrow');
-    await workbench.page.setViewportSize({ width: 1_400, height: 900 });
+    await workbench.resize(1_400, 900);
   });
 
   it('shows what is unknown about runs submitted elsewhere, and offers to load them', async () => {
@@ -251,11 +251,11 @@ describe('spending', () => {
     assert.match(await page.fact(/^Balance$/).innerText(), / JPY$/);
     await assertAccessible(page.frame);
     await workbench.screenshot('spend-currencies');
-    await workbench.page.setViewportSize({ width: 650, height: 1_400 });
+    await workbench.resize(650, 1_400);
     const nameBox = await page.frame.locator('section.groups tbody th').first().boundingBox();
     assert.ok((nameBox?.width ?? 0) > 60, 'a name is not broken into letters');
     await workbench.screenshot('spend-currencies-narrow');
-    await workbench.page.setViewportSize({ width: 1_400, height: 900 });
+    await workbench.resize(1_400, 900);
     service.setBalance(0);
     await workbench.editors.open(vscode.file('small.jsonl'));
     await beginSubmission(workbench, 'small.jsonl');

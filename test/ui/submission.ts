@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 /** The summary's row that continues to the terms. */
@@ -27,12 +28,13 @@ export interface Way {
 
 /** Starts with the button beside the tabs, which belongs to the previous editor for a moment. */
 export async function beginSubmission({ editors, quickInput }: Workbench, fileName: string): Promise<void> {
-  for (;;) {
+  await until(`the submission of ${fileName} begins`, async () => {
     await editors.titleAction('Submit Dataset for Training…').click();
     await quickInput.waitForTitle(/^Submit .+ to /);
-    if ((await quickInput.title()).startsWith(`Submit ${fileName} to `)) return;
+    if ((await quickInput.title()).startsWith(`Submit ${fileName} to `)) return true;
     await quickInput.close();
-  }
+    return false;
+  });
 }
 
 /** Walks through the steps of a submission with the mouse. */

@@ -1,4 +1,4 @@
-// VS Code as a user has it: the server with the packed extension, opened in a browser.
+// The server with the packed extension, opened in a browser: VS Code as a user has it, without what only costs time to draw.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -65,15 +65,19 @@ async function startBrowser(): Promise<BrowserContext> {
 
 /** A server and its user data. */
 interface Host {
+  /** What it was started with. */
+  key: string;
   userData: string;
   serve: () => Promise<RunningServer>;
   server: RunningServer;
+  /** Whether nothing is stored. */
+  isEmpty: boolean;
 }
 
 /** The servers of this process, by what they were started with. Each serves all tests that need it, one after another. */
 const hosts = new Map<string, Host>();
 
-async function startHost(options: Pick<Options, 'extensions' | 'language'>): Promise<Host> {
+async function startHost(key: string, options: Pick<Options, 'extensions' | 'language'>): Promise<Host> {
   const installed = await vscodeServer('vscode');
   const userData = path.join(results, 'ui/user-data', randomUUID().slice(0, 8));
   await mkdir(userData, { recursive: true });
@@ -88,7 +92,7 @@ async function startHost(options: Pick<Options, 'extensions' | 'language'>): Pro
     port = Number(new URL(server.origin).port);
     return server;
   };
-  return { userData, serve, server: await serve() };
+  return { key, userData, serve, server: await serve(), isEmpty: true };
 }
 
 /** What a test needs of VS Code. */
@@ -115,10 +119,15 @@ export class VSCode {
 
   /** Starts an empty VS Code. */
   static async start(options: Options = {}): Promise<VSCode> {
-    const key = `${options.extensions} ${options.language}`;
-    const host = hosts.get(key) ?? (await startHost(options));
+    const key = JSON.stringify([options.extensions, options.language]);
+    const host = hosts.get(key) ?? (await startHost(key, options));
     hosts.set(key, host);
     browser ??= await startBrowser();
+    // A file whose hooks failed has left something.
+    running.clear();
+    for (const page of browser.pages().slice(1)) await page.close();
+    if (!host.isEmpty) await forget(host, browser);
+    host.isEmpty = false;
     const user = path.join(host.userData, 'User');
     await writeSettings(user, { ...testSettings, ...options.settings });
     await writeKeys(user, BINDINGS);
@@ -157,8 +166,11 @@ export class VSCode {
   /** Closes all windows and restarts the server on the same address, as if the machine had been off. */
   async restart(): Promise<void> {
     for (const window of this.windows) await window.close();
-    await this.#host.server.stop();
-    this.#host.server = await this.#host.serve();
+    const host = this.#host;
+    hosts.delete(host.key);
+    await host.server.stop();
+    host.server = await host.serve();
+    hosts.set(host.key, host);
   }
 
   /** Waits until these runs are in a stored list. */
@@ -222,6 +234,7 @@ async function forget(host: Host, context: BrowserContext): Promise<void> {
   await session.send('Storage.clearDataForOrigin', { origin, storageTypes: STORAGE });
   await session.detach();
   await remove(path.join(host.userData, 'User'));
+  host.isEmpty = true;
 }
 
 function remove(file: string): Promise<void> {

@@ -1,21 +1,38 @@
-// Every wait of these tests is for a state, and ends at it.
+// Every wait of these tests is for a state, and ends at it. Only what VS Code doesn't show is taken to be so when nothing has changed
+// for some looks (`QuickInput.choosePath`).
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Locator } from 'playwright-core';
+import { inspect, isDeepStrictEqual } from 'node:util';
+import { errors, type Locator } from 'playwright-core';
 
 /** The limit of every wait: so long that only a fault reaches it, on a machine that is busy with other work, too. */
 export const LIMIT_MS = 60_000;
 /** After this time, what a user would do again is done again: a click or a key that came while the window changed its focus is lost. */
 const AGAIN_MS = 2_000;
+/** The limit of an action that is repeated if it wasn't possible: so long that what was done is never taken to be not possible. */
+const POSSIBLE_MS = 5_000;
 const BETWEEN_LOOKS_MS = 50;
 
 /** Waits until something is so. @param what for the message if it never is */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const giveUpAt = performance.now() + LIMIT_MS;
+export async function until(
+  what: string | (() => string),
+  isSo: () => boolean | Promise<boolean>,
+  limitMs = LIMIT_MS,
+): Promise<void> {
+  const giveUpAt = performance.now() + limitMs;
   while (!(await isSo())) {
-    assert.ok(performance.now() < giveUpAt, `not yet: ${what}`);
+    assert.ok(performance.now() < giveUpAt, `not yet: ${typeof what === 'string' ? what : what()}`);
     await sleep(BETWEEN_LOOKS_MS);
   }
+}
+
+/** Waits until a value is as wanted, and fails with the last one. */
+export async function untilEqual(wanted: unknown, read: () => Promise<unknown>): Promise<void> {
+  let value: unknown;
+  await until(
+    () => `${inspect(wanted)}, but ${inspect(value)}`,
+    async () => isDeepStrictEqual((value = await read()), wanted),
+  );
 }
 
 /** Acts, and again whenever nothing happens for a while, until an element is in a state. */
@@ -39,12 +56,15 @@ export async function comes(on: Locator, state: 'visible' | 'hidden' = 'visible'
 
 /** Whether an action is possible soon; if not, what leads to it is repeated. @param act gets the limit for Playwright */
 export async function succeeds(act: (options: { timeout: number }) => Promise<unknown>): Promise<boolean> {
-  return happens(act({ timeout: AGAIN_MS }));
+  return happens(act({ timeout: POSSIBLE_MS }));
 }
 
 async function happens(waiting: Promise<unknown>): Promise<boolean> {
   return waiting.then(
     () => true,
-    () => false,
+    (error: unknown) => {
+      if (error instanceof errors.TimeoutError) return false;
+      throw error;
+    },
   );
 }

@@ -5,13 +5,17 @@ import { Editors } from './editors.ts';
 import { KEYS, pressUntil } from './keys.ts';
 import { QuickInput } from './quickInput.ts';
 import { SideBar } from './sideBar.ts';
+import { until } from './waits.ts';
 
 /** The folder for screenshots; undefined for none, because they take a tenth of the time. */
 const screenshotFolder = process.env.FINE_TUNING_SCREENSHOTS;
 
+/** Matches the page of a view, not of an editor. */
+const IN_VIEW = '[src*="purpose=webviewView"]';
+
 const themes = { dark: 'Dark Modern', light: 'Light Modern', 'high contrast': 'Dark High Contrast' } as const;
 
-/** A VS Code window and the user's actions in it. Each action waits until it is possible, and fails after 30 s. */
+/** A VS Code window and the user's actions in it. Each action waits until it is possible, and fails after a minute. */
 export class Workbench {
   readonly page: Page;
   readonly quickInput: QuickInput;
@@ -85,10 +89,24 @@ export class Workbench {
 
   /** The content of the webview of the active editor (`panel`) or of a view. */
   webview(kind: 'panel' | 'view'): FrameLocator {
-    const inView = '[src*="purpose=webviewView"]';
     return this.page
-      .frameLocator(`iframe.webview${kind === 'view' ? inView : `:not(${inView})`}`)
+      .frameLocator(`iframe.webview${kind === 'view' ? IN_VIEW : `:not(${IN_VIEW})`}`)
       .frameLocator('iframe#active-frame');
+  }
+
+  /** Resizes the window, and waits until it and the page in its editor are laid out. */
+  async resize(width: number, height: number): Promise<void> {
+    await this.page.setViewportSize({ width, height });
+    const widthOf = async (one: Locator) => Math.round((await one.boundingBox())?.width ?? 0);
+    const panel = this.page.locator(`iframe.webview:not(${IN_VIEW})`).filter({ visible: true });
+    const editor = this.page.locator('.editor-group-container.active .editor-container');
+    await until('the window is laid out', async () => {
+      if ((await widthOf(this.page.locator('.monaco-workbench'))) !== width) return false;
+      if ((await panel.count()) === 0) return true;
+      const inner: unknown = await this.webview('panel').locator('html').evaluate('innerWidth');
+      const [outer, room] = [await widthOf(panel.first()), await widthOf(editor)];
+      return inner === outer && outer === room;
+    });
   }
 
   async setTheme(theme: keyof typeof themes): Promise<void> {
