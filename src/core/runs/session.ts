@@ -128,12 +128,13 @@ export class Session implements Disposable {
   }
 
   /**
-   * Reads the balance although the service asked submissions to wait; if it answers, that wait is over.
+   * Reads the balance although the service asked submissions to wait; if it answers, that wait is over, in all windows.
    * @throws as `call`
    */
   async endLongWait(): Promise<void> {
-    this.balance.set(await this.call((client) => client.getBalance({ isUrgent: true })));
+    const balance = await this.call((client) => client.getBalance({ isUrgent: true }));
     this.#gate.endOfSubmissions();
+    this.balance.set(balance);
   }
 
   /**
