@@ -105,7 +105,7 @@ export class Session implements Disposable {
   }
 
   /**
-   * Nothing is sent before this time (requested by the service): milliseconds since the epoch, local clock.
+   * Nothing is read in the background before this time, as the service asked: milliseconds since the epoch, local clock.
    */
   get notBeforeMs(): number | undefined {
     return this.#gate.untilMs();
