@@ -6,7 +6,7 @@ import { readAnswer } from './answer.ts';
 import { AnswerError, mayPass, retryAfterOf, ServiceError } from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
 import { keyCheckOf, type KeyCheck } from './keyCheck.ts';
-import { RateGate, type CallKind } from './rateGate.ts';
+import { NO_WAIT, RateGate, type CallKind } from './rateGate.ts';
 import type { Transport } from './transport.ts';
 import {
   API_PATH,
@@ -100,7 +100,8 @@ export class Client {
 
   /** Sends nothing before these times, as requested from another client. */
   holdUntil(untilMs: number, readUntilMs = 0): void {
-    this.#gate.adopt({ reads: { untilMs, readUntilMs }, submissions: { untilMs: 0, readUntilMs: 0 } });
+    const sinceMs = this.#clock.nowMs();
+    this.#gate.adopt({ reads: { sinceMs, untilMs, readUntilMs }, submissions: NO_WAIT });
   }
 
   /** GET /models */

@@ -2,25 +2,29 @@ import { backoffMs, MAX_RETRY_AFTER_MS, RETRIES } from '../base/retry.ts';
 import { isForLater, ServiceError, type AnswerError } from './errors.ts';
 
 /**
- * How long foreground reads are delayed at most: a Retry-After of hours must not keep the user from learning
- * what was charged.
+ * How long foreground reads, and all that were not asked to wait, are delayed at most: a Retry-After of hours must not keep the user
+ * from learning what was charged, nor one for submissions keep anybody from learning how a run ended.
  */
 const LONGEST_READ_HELD_MS = 10 * 60_000;
 
 /** Who waits for a call. `read`: the user; `urgent`: the user, who decides by it about a submission. */
 export type CallKind = 'background' | 'read' | 'urgent' | 'submission';
 
-/** Until when the service asked to wait, in milliseconds since the epoch; 0 if it didn't. */
+/** Until when the service asked to wait, in milliseconds since the epoch; 0 if it didn't, or the wait was ended. */
 interface Wait {
+  /** When it was asked for last, or ended. */
+  readonly sinceMs: number;
   readonly untilMs: number;
   /** For foreground reads; never later. */
   readonly readUntilMs: number;
 }
 
-/** What the service asked for in answer to reads, and in answer to submissions. */
-export type Waits = Record<'reads' | 'submissions', Wait>;
+const ASKED = ['reads', 'submissions'] as const;
 
-const NO_WAIT = { untilMs: 0, readUntilMs: 0 } as const;
+/** What the service asked for in answer to reads, and in answer to submissions. */
+export type Waits = Record<(typeof ASKED)[number], Wait>;
+
+export const NO_WAIT = { sinceMs: 0, untilMs: 0, readUntilMs: 0 } as const;
 
 /**
  * Blocks calls of an account for as long as the service requested (spec: "Errors", `rate_limited`). Uses
@@ -31,8 +35,6 @@ export class RateGate {
   /** When the times below were last adjusted to the clock. */
   #seenAtMs = 0;
   readonly #waits: Waits = { reads: NO_WAIT, submissions: NO_WAIT };
-  /** Until when a wait applied that was ended: other windows may still share it. */
-  #endedUntilMs = 0;
   #isUnavailable = false;
   #unknownWaits = 0;
 
@@ -51,9 +53,9 @@ export class RateGate {
     return Math.max(0, this.#blockedUntilMs(kind) - nowMs);
   }
 
-  /** The waits for other windows; undefined if none applies now. */
+  /** The waits for other windows, with the end of one; undefined if there is nothing to tell them. */
   get waits(): Readonly<Waits> | undefined {
-    return this.remainingMs() > 0 ? this.#waits : undefined;
+    return this.remainingMs() > 0 || this.#waits.submissions.sinceMs > 0 ? this.#waits : undefined;
   }
 
   /**
@@ -65,21 +67,27 @@ export class RateGate {
     if (httpStatus !== 429 && (retryAfterMs === undefined || !isForLater(httpStatus))) return;
     const ms = retryAfterMs ?? backoffMs(RETRIES.rateLimit, this.#unknownWaits++);
     if (ms > this.remainingMs()) this.#isUnavailable = httpStatus !== 429;
-    const untilMs = this.#clockMs() + ms;
+    const sinceMs = this.#clockMs();
+    const untilMs = sinceMs + ms;
     // If a gateway requested it, the user may try anyway.
-    this.#hold(asked, { untilMs, readUntilMs: answer instanceof ServiceError ? untilMs : 0 });
+    this.#hold(asked, { sinceMs, untilMs, readUntilMs: answer instanceof ServiceError ? untilMs : 0 });
   }
 
-  /** Blocks calls as requested from another window. */
-  adopt({ reads, submissions }: Readonly<Waits>): void {
-    this.#hold('reads', reads);
-    if (submissions.untilMs > this.#endedUntilMs) this.#hold('submissions', submissions);
+  /** Blocks calls, or no longer does, as another window learned later than this one. */
+  adopt(waits: Readonly<Waits>): void {
+    const nowMs = this.#clockMs();
+    for (const asked of ASKED) {
+      const { sinceMs } = waits[asked];
+      // A time in the future means a clock that was set back.
+      if (sinceMs <= this.#waits[asked].sinceMs || sinceMs > nowMs) continue;
+      this.#waits[asked] = NO_WAIT;
+      this.#hold(asked, waits[asked]);
+    }
   }
 
   /** Ends the wait that was asked of a submission. */
   endOfSubmissions(): void {
-    this.#endedUntilMs = this.#waits.submissions.untilMs;
-    this.#waits.submissions = NO_WAIT;
+    this.#waits.submissions = { ...NO_WAIT, sinceMs: this.#clockMs() };
   }
 
   /** A call succeeded, so the backoff starts over. */
@@ -98,11 +106,12 @@ export class RateGate {
   }
 
   /** More than a week means a set clock. */
-  #hold(asked: keyof Waits, { untilMs, readUntilMs }: Wait): void {
+  #hold(asked: keyof Waits, { sinceMs, untilMs, readUntilMs }: Wait): void {
     const nowMs = this.#clockMs();
     if (untilMs - nowMs > MAX_RETRY_AFTER_MS) return;
     const before = this.#waits[asked];
     this.#waits[asked] = {
+      sinceMs,
       untilMs: Math.max(before.untilMs, untilMs),
       readUntilMs: Math.max(before.readUntilMs, Math.min(readUntilMs, nowMs + LONGEST_READ_HELD_MS)),
     };
@@ -110,8 +119,9 @@ export class RateGate {
 
   #blockedUntilMs(kind: CallKind): number {
     const { reads, submissions } = this.#waits;
+    const otherUntilMs = Math.min(submissions.untilMs, submissions.sinceMs + LONGEST_READ_HELD_MS);
     const untilMs: Record<CallKind, number> = {
-      background: Math.max(reads.untilMs, submissions.untilMs),
+      background: Math.max(reads.untilMs, otherUntilMs),
       read: Math.max(reads.readUntilMs, submissions.readUntilMs),
       urgent: reads.readUntilMs,
       // What was asked of reads delays a submission as it delays them.
@@ -124,9 +134,13 @@ export class RateGate {
     const nowMs = this.#now();
     const setBackMs = Math.max(0, this.#seenAtMs - nowMs);
     if (setBackMs > 0)
-      for (const asked of ['reads', 'submissions'] as const) {
-        const { untilMs, readUntilMs } = this.#waits[asked];
-        this.#waits[asked] = { untilMs: untilMs - setBackMs, readUntilMs: readUntilMs - setBackMs };
+      for (const asked of ASKED) {
+        const { sinceMs, untilMs, readUntilMs } = this.#waits[asked];
+        this.#waits[asked] = {
+          sinceMs: sinceMs - setBackMs,
+          untilMs: untilMs - setBackMs,
+          readUntilMs: readUntilMs - setBackMs,
+        };
       }
     this.#seenAtMs = nowMs;
     return nowMs;

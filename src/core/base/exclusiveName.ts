@@ -1,4 +1,3 @@
-import type { Stats } from 'node:fs';
 import { link as linkFile, lstat, open, rm, stat } from 'node:fs/promises';
 import { ExpectedError } from './errors.ts';
 import { renameOver } from './renameOver.ts';
@@ -30,10 +29,13 @@ export async function nameExclusively(part: string, target: string, link: Link =
   }
 }
 
-/** Claims the name with an empty file, which the complete one then replaces atomically. */
+/** Claims the name with an empty file that has the part's time, which the part then replaces atomically. */
 async function renameExclusively(part: string, target: string): Promise<void> {
   try {
-    await (await open(target, 'wx')).close();
+    const { atime, mtime } = await stat(part);
+    const claim = await open(target, 'wx');
+    await claim.utimes(atime, mtime).catch(() => undefined);
+    await claim.close();
   } catch (error) {
     throwIfTaken(error);
     throw error;
@@ -49,13 +51,14 @@ async function renameExclusively(part: string, target: string): Promise<void> {
 }
 
 /**
- * Removes an empty file that a process left which was killed while it named its part, on a file system without hard links. Only for
- * a target of a part of our own.
- * @param isLeft whether the empty file may be one, by its times
+ * Removes an empty file that a process left which was killed while it named its part, on a file system without hard links. Any other
+ * empty file has another time.
+ * @param partMs when the part was last written to, in milliseconds since the epoch
  */
-export async function removeClaim(target: string, isLeft: (found: Stats) => boolean): Promise<void> {
+export async function removeClaim(target: string, partMs: number): Promise<void> {
   const found = await lstat(target).catch(() => undefined);
-  if (found?.isFile() && found.size === 0 && isLeft(found))
+  // A `Date` has whole milliseconds.
+  if (found?.isFile() && found.size === 0 && Math.abs(found.mtimeMs - partMs) < 1)
     await rm(target, { force: true }).catch(() => undefined);
 }
 

@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Stats } from 'node:fs';
 import { lstat, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
@@ -19,9 +18,6 @@ const MAX_NUMBER = 1_000;
 /** A part that was written to since may be that of a running process which can't be seen, such as one in a container. */
 const ABANDONED_MS = 60 * 60_000;
 
-/** Whether a file wasn't written to for so long; a younger one may be that of a running process, which is about to replace it. */
-const isAbandoned = ({ mtimeMs }: Pick<Stats, 'mtimeMs'>): boolean => Date.now() - mtimeMs >= ABANDONED_MS;
-
 interface Part {
   path: string;
   handle: FileHandle;
@@ -37,8 +33,8 @@ export class NewFiles {
   #syncing: Promise<unknown> | undefined;
   #syncFailure: Error | undefined;
   #cleaning: Promise<void> | undefined;
-  /** Whether a process ended here while it wrote its files, and so perhaps while it named them. */
-  #hasFoundLeftovers = false;
+  /** When the parts were last written to of processes that ended here, perhaps while they named them. */
+  #leftAtMs: readonly number[] = [];
   #isDisposed = false;
 
   /**
@@ -91,8 +87,8 @@ export class NewFiles {
     for (let number = 1; ; number++) {
       const ending = number === 1 ? '.jsonl' : `-${number}.jsonl`;
       const targets = names.map((name) => path.join(this.#folder, name + ending));
-      if (this.#hasFoundLeftovers)
-        await Promise.all(targets.map((target) => removeClaim(target, isAbandoned)));
+      for (const partMs of this.#leftAtMs)
+        await Promise.all(targets.map((target) => removeClaim(target, partMs)));
       const isLast = number >= MAX_NUMBER;
       if (!isLast && (await isAnyTaken(targets))) continue;
       try {
@@ -144,7 +140,7 @@ export class NewFiles {
         () => Infinity,
       );
       if (Date.now() - writtenAtMs < ABANDONED_MS) continue;
-      this.#hasFoundLeftovers = true;
+      this.#leftAtMs = [...this.#leftAtMs, writtenAtMs];
       await rm(part, { force: true }).catch(() => undefined);
     }
   }

@@ -348,8 +348,7 @@ function damagedFile(target: string, number: number): string {
 /** Whether the target name is taken by something other than the part itself, or than what it left when it was named. */
 async function isInTheWay(target: string, part: string): Promise<boolean> {
   const begun = await lstat(part).catch(() => undefined);
-  // An older file is the user's.
-  if (begun !== undefined) await removeClaim(target, (found) => found.mtimeMs >= begun.mtimeMs);
+  if (begun !== undefined) await removeClaim(target, begun.mtimeMs);
   const stats = await lstat(target).catch(() => undefined);
   return stats !== undefined && !(await isSameFile(target, part));
 }

@@ -65,11 +65,18 @@ export function accountMoneyOf({
     .slice(0, 5)
     .flatMap((run) => (run.currency === currency ? (run.priceCents ?? []) : []));
   const dearestOfLast5 = lastPrices.length === 0 ? undefined : Math.max(...lastPrices);
-  // Their runs, or those that may be theirs, are already counted as charged.
-  const listed = new Set(charged.map(({ openId }) => openId));
   const pendingPrices = own
-    .filter(({ id, state }) => mayBecomeCharge(state) && !listed.has(id))
-    .map(({ intent }) => upperCents(estimate(parametersOf(intent))) ?? dearestOfLast5);
+    .filter(({ state }) => mayBecomeCharge(state))
+    .flatMap(({ id, intent }) => {
+      // Their runs, and those that may be theirs, are already counted as charged.
+      const listed = charged.filter(({ openId }) => openId === id);
+      const mostCents = upperCents(estimate(parametersOf(intent))) ?? dearestOfLast5;
+      if (listed.length === 0) return [mostCents];
+      if (mostCents === undefined || listed.some(({ isMarked }) => isMarked)) return [];
+      // What may be theirs may be somebody else's: the larger price counts.
+      const countedCents = listed.map((run) => (run.currency === currency ? (run.priceCents ?? 0) : 0));
+      return [Math.max(0, mostCents - Math.max(...countedCents))];
+    });
   const spending =
     currency === undefined ? undefined : monthSpending(charged, runs, pendingPrices, currency, nowMs);
   return {

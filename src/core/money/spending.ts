@@ -5,7 +5,7 @@ import { phaseOf, type Phase } from '../runs/phase.ts';
 import { userLabel } from '../runs/marker.ts';
 import type { RunStore } from '../runs/runStore.ts';
 import { runsOf, type ChargedReceipt, type ReceiptRun } from '../submission/intent.ts';
-import { mayBeRunOf } from '../submission/ownRuns.ts';
+import { isMarkedRunOf, mayBeRunOf } from '../submission/ownRuns.ts';
 import type { PendingSubmission } from '../submission/pendingSubmission.ts';
 import { spanMs, timeOf, timesOf } from '../runs/runTimes.ts';
 import { balanceReadAt, chargedAt } from '../submission/receipts.ts';
@@ -31,8 +31,9 @@ export interface ChargedRun {
   isUnread: boolean;
   /** Undefined if it is not the first run of a receipt, so that dataset and queue are unknown. */
   receipt: ChargedReceipt | undefined;
-  /** The open submission of this machine whose run it is, or may be. */
+  /** The open submission of this machine whose run it is by its marker, or may be. */
   openId: string | undefined;
+  isMarked: boolean;
   /** Whether it was submitted elsewhere: neither a receipt’s run nor a possible one of an open submission. */
   isElsewhere: boolean;
 }
@@ -62,13 +63,15 @@ export function chargedRunsOf(
     .map((runId) => {
       const detail = runs?.detail(runId);
       const known = ofRun.get(runId);
-      const isMeant = ({ intent }: PendingSubmission) => runs && mayBeRunOf(intent, runId, runs);
-      const openId = known === undefined ? open.find(isMeant)?.id : undefined;
-      const isElsewhere = known === undefined && openId === undefined;
+      const openOf = (isRunOf: typeof mayBeRunOf) =>
+        known === undefined ? open.find(({ intent }) => runs && isRunOf(intent, runId, runs))?.id : undefined;
+      const markedId = openOf(isMarkedRunOf);
+      const openId = markedId ?? openOf(mayBeRunOf);
       return {
         ...chargedRun(runId, listed.get(runId), detail, runs?.label(runId), known),
         openId,
-        isElsewhere,
+        isMarked: markedId !== undefined,
+        isElsewhere: known === undefined && openId === undefined,
       };
     })
     .sort((one, other) => (other.createdAtMs ?? Infinity) - (one.createdAtMs ?? Infinity) || 0);
@@ -80,7 +83,7 @@ function chargedRun(
   detail: KnownDetail | undefined,
   knownLabel: string | undefined,
   known: { receipt: ChargedReceipt; run: ReceiptRun } | undefined,
-): Omit<ChargedRun, 'isElsewhere' | 'openId'> {
+): Omit<ChargedRun, 'isElsewhere' | 'isMarked' | 'openId'> {
   const { receipt, run: charged } = known ?? {};
   const priceCents = charged?.price_cents ?? detail?.price_cents;
   const currency = charged?.currency ?? (receipt && currencyOf(receipt)) ?? detail?.assumedCurrency;

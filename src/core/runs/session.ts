@@ -105,7 +105,7 @@ export class Session implements Disposable {
   }
 
   /**
-   * Nothing is sent before this time (requested by the service): milliseconds since the epoch, local clock.
+   * Nothing is read in the background before this time, as the service asked: milliseconds since the epoch, local clock.
    */
   get notBeforeMs(): number | undefined {
     return this.#gate.untilMs();
@@ -128,12 +128,13 @@ export class Session implements Disposable {
   }
 
   /**
-   * Reads the balance although the service asked submissions to wait; if it answers, that wait is over.
+   * Reads the balance although the service asked submissions to wait; if it answers, that wait is over, in all windows.
    * @throws as `call`
    */
   async endLongWait(): Promise<void> {
-    this.balance.set(await this.call((client) => client.getBalance({ isUrgent: true })));
+    const balance = await this.call((client) => client.getBalance({ isUrgent: true }));
     this.#gate.endOfSubmissions();
+    this.balance.set(balance);
   }
 
   /**

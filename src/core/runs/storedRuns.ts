@@ -5,7 +5,7 @@ import type { StateStore } from '../storage/state.ts';
 import { pairs, savedRuns } from './savedRuns.ts';
 import type { Session } from './session.ts';
 
-const wait = v.object({ untilMs: v.number(), readUntilMs: v.number() });
+const wait = v.object({ sinceMs: v.number(), untilMs: v.number(), readUntilMs: v.number() });
 
 /** What the polling window of an account stores for other and later windows. Times are by the local clock. */
 const savedList = v.object({
@@ -78,13 +78,21 @@ export class StoredRuns {
     });
   }
 
-  /** Stores what the session knows if it differs from what is stored. @throws store errors */
-  write(backoff: Backoff | undefined): Promise<void> {
+  /**
+   * Stores what the session knows if it differs from what is stored.
+   * @param isGuest whether another window polls: then this one only adds what it knows of waits
+   * @throws store errors
+   */
+  write(backoff: Backoff | undefined, isGuest = false): Promise<void> {
     return this.#inTurn(async () => {
-      const { id } = this.#session.account;
+      const session = this.#session;
+      const { id } = session.account;
+      const stored = await readList(this.#state, id);
+      if (stored !== undefined) session.acceptShared({ waits: stored.waits }, false);
+      const known = isGuest ? stored && { ...stored, waits: session.waits } : this.#compose(backoff);
       // Compare what would be read back: undefined fields are omitted.
-      const list = v.parse(savedList, JSON.parse(JSON.stringify(this.#compose(backoff))));
-      if (textOf(list) === textOf(await readList(this.#state, id))) return;
+      const list = known && v.parse(savedList, JSON.parse(JSON.stringify(known)));
+      if (list === undefined || textOf(list) === textOf(stored)) return;
       await this.#state.transaction((tables) => {
         tables.run(
           `INSERT INTO run_list (account, list) VALUES (?, ?)

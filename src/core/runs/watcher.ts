@@ -91,7 +91,7 @@ export class Watcher implements Disposable {
     this.#stored = new StoredDetails(runs, state, account.id, onError);
     for (const one of [
       this.#stored,
-      // If this window polls, the database file was replaced, so store the list again.
+      // If this window polls, another one shared a wait, or the file was replaced.
       state.follow(LIST_TOPIC, account.id, () => void (this.#polls ? this.#store() : this.#readStored())),
       state.follow(POLL_TOPIC, account.id, () => this.#pollRequested()),
       runs.onDidChange((change) => this.#runsChanged(change)),
@@ -205,6 +205,7 @@ export class Watcher implements Disposable {
     await state.check();
     if (session.isLocked || this.#polls?.lease?.isHeld() === false) this.#stopPolling();
     if (this.#polls === undefined && !(await this.#takeOver(true))) {
+      if (session.waits !== undefined) await this.#store();
       if (clock.monotonicMs() - this.#requestedAtMs > this.#requestEveryMs()) await this.#requestPoll();
       return;
     }
@@ -343,8 +344,8 @@ export class Watcher implements Disposable {
   }
 
   async #storeNow(): Promise<void> {
-    if (this.#polls?.lease?.isHeld() !== true || this.#end.signal.aborted) return;
-    await this.#list.write(this.#backoff).catch((error: unknown) => this.#report(error));
+    if (this.#end.signal.aborted || (this.#polls && !this.#polls.lease?.isHeld())) return;
+    await this.#list.write(this.#backoff, !this.#polls).catch((error: unknown) => this.#report(error));
   }
 
   /** Whether the service requested that nothing be sent yet. */
@@ -395,6 +396,5 @@ export class Watcher implements Disposable {
 }
 
 function isUnshared(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return code === 'state-unavailable' || code === 'lease-unavailable';
+  return ['state-unavailable', 'lease-unavailable'].includes((error as { code?: string }).code ?? '');
 }

@@ -126,7 +126,7 @@ export const intentSchema = v.object({
   /** The balance before the first attempt. */
   balanceBefore: optionalField(balance),
   attempts: v.array(attempt),
-  /** As in an attempt, if none began because of what the service had asked the account. */
+  /** As in an attempt, if the last one did not begin because of what the service had asked. */
   notBefore: v.optional(moment),
   /** The first complete check since the last attempt that found nothing; any other result removes it. */
   firstCleanCheck: v.optional(observation),
@@ -192,8 +192,17 @@ export function lacksEnd(intent: Intent): boolean {
 }
 
 /** Returns how long the service still asks not to send an intent, in milliseconds; 0 if it doesn't. */
-export function askedWaitMs({ attempts, ...intent }: Intent, now: Moment): number {
-  const notBefore = attempts.at(-1)?.notBefore ?? intent.notBefore;
+export function askedWaitMs({ attempts, notBefore }: Intent, now: Moment): number {
+  return Math.max(leftMs(attempts.at(-1)?.notBefore, now), leftMs(notBefore, now));
+}
+
+/** Returns an intent whose service no longer asks to wait. */
+export function withoutWait(intent: Intent): Intent {
+  const attempts = intent.attempts.map((attempt) => ({ ...attempt, notBefore: undefined }));
+  return { ...intent, attempts, notBefore: undefined };
+}
+
+function leftMs(notBefore: Moment | undefined, now: Moment): number {
   if (notBefore === undefined) return 0;
   const waitMs =
     notBefore.serviceMs === undefined || now.serviceMs === undefined

@@ -31,6 +31,8 @@ export interface AttemptHistory {
   attempts: number;
   /** How many consecutive attempts, up to the last one, ended with the same status. */
   sameStatus: number;
+  /** How much longer it may wait because the service asks for it, in milliseconds. */
+  patienceMs: number;
 }
 
 const MAX_SAME_SERVER_ERROR = 3;
@@ -55,8 +57,9 @@ export function nextStep(error: unknown, history: AttemptHistory, random: number
   // An earlier attempt may have been charged, and its charge may be the reason for this refusal.
   if (isRefusal(error)) return history.closedBefore ? { kind: 'reconcile', waitMs: 0 } : { kind: 'refused' };
   const waitMs = waitMsOf(error);
+  const policy = { ...RETRIES.submission, longestRetryAfterMs: history.patienceMs };
   const afterMs = isWorthRepeating(error, history)
-    ? retryDelayMs(RETRIES.submission, history.attempts - 1, random, waitMs)
+    ? retryDelayMs(policy, history.attempts - 1, random, waitMs)
     : undefined;
   if (afterMs === undefined) return { kind: closed ? 'reconcile' : 'unsent', waitMs };
   if (!closed) return { kind: 'retry', afterMs, waitMs, checks: 0 };

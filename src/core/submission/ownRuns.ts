@@ -17,12 +17,20 @@ export function ownerOf<T extends Pick<Intent, 'label' | 'marker'>>(
   return records.find(isSent) ?? records.find(({ marker }) => marker === found);
 }
 
-/** Whether a run is an open submission's by its marker, or a possible one by the last check. */
-export function mayBeRunOf(
-  { marker, lastCheck }: Pick<Intent, 'lastCheck' | 'marker'>,
+/** Whether a run is an open submission's by its marker. */
+export function isMarkedRunOf(
+  { marker }: Pick<Intent, 'marker'>,
   runId: string,
   runs: Pick<RunStore, 'label'>,
 ): boolean {
-  const isMarked = marker !== undefined && hasMarker(runs.label(runId) ?? '', marker);
-  return isMarked || lastCheck?.candidates.includes(runId) === true;
+  return marker !== undefined && hasMarker(runs.label(runId) ?? '', marker);
+}
+
+/** Whether a run is an open submission's by its marker, or a possible one by the last check. */
+export function mayBeRunOf(
+  intent: Pick<Intent, 'lastCheck' | 'marker'>,
+  runId: string,
+  runs: Pick<RunStore, 'label'>,
+): boolean {
+  return isMarkedRunOf(intent, runId, runs) || intent.lastCheck?.candidates.includes(runId) === true;
 }

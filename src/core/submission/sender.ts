@@ -15,6 +15,7 @@ import {
   sendAttempts,
   stopped,
   type AttemptsEnd,
+  type Patience,
   type ResendCheck,
   type Time,
 } from './uploadAttempts.ts';
@@ -56,7 +57,7 @@ export class Sender {
     if ('lease' in created) {
       void this.#dropRefused(intent);
       const owned = { lease: created.lease, intent };
-      return this.settler.holding(owned, () => this.#send(session, owned, anySignal));
+      return this.settler.holding(owned, () => this.#send(session, owned, anySignal, patienceNow()));
     }
     this.#pending.rest(id);
     if ('error' in created) return { kind: 'not-charged', error: created.error, kept: false };
@@ -86,8 +87,10 @@ export class Sender {
     const { id } = owned.intent;
     const isOpen = isUncertain(owned.intent);
     const anySignal = this.#cancellable(id, signal);
-    await this.#waitAsAsked(session, owned.intent, anySignal);
-    if (!mayBeCharged(owned.intent) && !lacksEnd(owned.intent)) return this.#send(session, owned, anySignal);
+    const patience = patienceNow();
+    await this.#waitAsAsked(session, owned.intent, anySignal, patience);
+    if (!mayBeCharged(owned.intent) && !lacksEnd(owned.intent))
+      return this.#send(session, owned, anySignal, patience);
     this.#pending.set(id, { state: 'checking' });
     const isTooLate = () => mayBeForgotten(owned.intent, localMoment(this.#time.clock));
     const checked = await this.settler.reconcile(session, owned, signal).catch(async (error: unknown) => {
@@ -103,7 +106,7 @@ export class Sender {
     if (hasNewCandidates(owned.intent, intent))
       return { kind: 'unknown', error: new SubmissionError('candidates') };
     const isProven = isOpen || provesNoCharge(intent, found, at);
-    return this.#send(session, { ...owned, intent }, anySignal, isProven);
+    return this.#send(session, { ...owned, intent }, anySignal, patience, isProven);
   }
 
   /** Makes an intent cancellable until it rests. */
@@ -123,15 +126,25 @@ export class Sender {
    * most: after hours, nobody expects that it is sent.
    * @throws TooEarlyError if it asked for more, CancelledError
    */
-  async #waitAsAsked(session: Session, intent: Intent, signal: AbortSignal): Promise<void> {
+  async #waitAsAsked(
+    session: Session,
+    intent: Intent,
+    signal: AbortSignal,
+    patience: Patience,
+  ): Promise<void> {
     const { clock } = this.#time;
+    let countedUntilMs = 0;
     for (;;) {
       const nowMs = clock.nowMs();
       const ofAccountMs = (session.submissionsNotBeforeMs ?? nowMs) - nowMs;
       const waitMs = Math.max(askedWaitMs(intent, this.settler.now()), ofAccountMs);
       if (waitMs <= 0) return;
-      if (waitMs > RETRIES.submission.longestRetryAfterMs) throw new TooEarlyError(waitMs);
-      this.#pending.set(intent.id, { state: 'waiting', retryAtMs: nowMs + waitMs, isAsked: true });
+      const untilMs = nowMs + waitMs;
+      const newMs = Math.max(0, untilMs - Math.max(nowMs, countedUntilMs));
+      if (newMs > patience.leftMs) throw new TooEarlyError(waitMs);
+      patience.leftMs -= newMs;
+      countedUntilMs = Math.max(countedUntilMs, untilMs);
+      this.#pending.set(intent.id, { state: 'waiting', retryAtMs: untilMs, isAsked: true });
       // In parts: timers stop while the machine sleeps, and the clock may be set.
       await clock.sleep(Math.min(WAIT_PART_MS, waitMs), signal);
     }
@@ -153,6 +166,7 @@ export class Sender {
     session: Session,
     owned: Owned,
     signal: AbortSignal,
+    patience: Patience,
     isProven = true,
   ): Promise<SubmissionResult> {
     const { id } = owned.intent;
@@ -173,13 +187,14 @@ export class Sender {
         show,
         check,
         signal,
+        patience,
         isProven,
       });
     };
     let sent: AttemptsEnd | undefined;
     do {
       try {
-        if (mayWait) await this.#waitAsAsked(session, owned.intent, signal);
+        if (mayWait) await this.#waitAsAsked(session, owned.intent, signal, patience);
       } catch (error) {
         // A cancel ends the turn in the queue, too.
         if (error instanceof TooEarlyError) {
@@ -252,6 +267,11 @@ export class Sender {
       return { kind: 'elsewhere' };
     }
   }
+}
+
+/** How long a submission may wait, in all, from the user's consent. */
+function patienceNow(): Patience {
+  return { leftMs: RETRIES.submission.longestRetryAfterMs };
 }
 
 /** Whether a check proves that attempts without an end were not charged. @param at when it was made */

@@ -5,8 +5,10 @@ import { unlessCancelled } from '../base/errors.ts';
 import type { RequestQuota } from '../runs/pacing.ts';
 import type { Session } from '../runs/session.ts';
 import {
+  askedWaitMs,
   lacksEnd,
   mayBeCharged,
+  withoutWait,
   type ChargedReceipt,
   type Intent,
   type Moment,
@@ -136,6 +138,16 @@ export class Settler {
       return true;
     });
     return isDone ?? false;
+  }
+
+  /** Lets the account's submissions that were not sent be continued at once, whatever the service asked. Never rejects. */
+  async endWaits(session: Session): Promise<void> {
+    for (const { id, accountId, state, intent } of this.#pending.all) {
+      const isMeant = accountId === session.account.id && state === 'unsent';
+      if (!isMeant || askedWaitMs(intent, this.now()) === 0) continue;
+      const end = (owned: Owned) => this.#journal.write(owned.lease, withoutWait(owned.intent));
+      await this.owning(id, session, end).catch(() => undefined);
+    }
   }
 
   /**

@@ -150,8 +150,9 @@ export class Submitter implements Disposable {
     const rows = runs.rows?.filter(({ run_id }) => !this.#linked.has(run_id) && runs.label(run_id)) ?? [];
     if (rows.length === 0) return changed;
     const records = await this.#journal.records().catch(() => undefined);
-    for (const row of records === undefined ? [] : rows) {
-      const receipt = ownerOf(records ?? [], runs.label(row.run_id));
+    if (records === undefined) return changed;
+    for (const row of rows) {
+      const receipt = ownerOf(records, runs.label(row.run_id));
       if (
         receipt?.accountId === account.id &&
         isSettled(receipt) &&
@@ -187,6 +188,15 @@ export class Submitter implements Disposable {
    */
   async discard(id: string, confirmed: 'may-be-charged' | 'not-charged'): Promise<boolean> {
     return (await this.#sender()).settler.discard(id, confirmed);
+  }
+
+  /**
+   * Reads the balance although the service asked submissions to wait. If it answers, that wait is over, also for what it left unsent.
+   * @throws ApiError, CancelledError, KeyMissingError
+   */
+  async endLongWait(session: Session): Promise<void> {
+    await session.endLongWait();
+    await (await this.#sender()).settler.endWaits(session);
   }
 
   /**

@@ -26,6 +26,11 @@ export type ResendCheck =
   | { kind: 'clear'; intent: Intent }
   | { kind: 'unclear'; intent: Intent };
 
+/** How much longer a submission may wait because the service asks for it, in milliseconds. Every such wait takes from it. */
+export interface Patience {
+  leftMs: number;
+}
+
 /** What attempts need. */
 export interface Sending {
   session: Session;
@@ -36,6 +41,7 @@ export interface Sending {
   /** Looks for the run of an intent, and settles it if it is found. Rejects if the service doesn't answer. */
   check: (intent: Intent) => Promise<ResendCheck>;
   signal: AbortSignal;
+  patience: Patience;
   /**
    * Whether all earlier attempts are known not to be charged. Not so for one without an end, whose record may be an old copy, until
    * a check found no run at a time at which the service has priced it.
@@ -82,7 +88,7 @@ class Attempts {
   }
 
   async send(): Promise<AttemptsEnd> {
-    const { session, time, isProven } = this.#sending;
+    const { session, time, isProven, patience } = this.#sending;
     let sameStatus = 0;
     let lastStatus: number | undefined;
     for (let attempts = 1; ; attempts++) {
@@ -97,7 +103,9 @@ class Attempts {
         const status = statusOf(error);
         sameStatus = status === lastStatus ? sameStatus + 1 : 1;
         lastStatus = status;
-        const next = nextStep(error, { closedBefore, closedNow, attempts, sameStatus }, time.random());
+        const patienceMs = patience.leftMs;
+        const history = { closedBefore, closedNow, attempts, sameStatus, patienceMs };
+        const next = nextStep(error, history, time.random());
         const step = isProven ? next : withoutProof(next, closedNow);
         const failure = await this.#noteEnd(error, step, begun);
         const intent = this.#intent;
@@ -105,6 +113,7 @@ class Attempts {
         if (lost !== undefined) return { kind: 'lost', error: lost, intent };
         if (step.kind === 'refused') return { kind: 'refused', error, kept: failure === undefined, intent };
         if (step.kind !== 'retry') return { ...step, error, intent };
+        patience.leftMs -= step.waitMs;
         const end = await this.#waitAndCheck(step, error);
         if (end !== undefined) return end;
       }
@@ -245,14 +254,17 @@ class Attempts {
     if (error instanceof SubmissionError && error.code === 'not-owner') return error;
     const ended = this.#now();
     const waitMs = 'waitMs' in step ? step.waitMs : 0;
+    const asked = waitMs > 0 && { notBefore: later(ended, waitMs) };
     const httpStatus = statusOf(error);
     if (begun)
       this.#intent = withLast(this.#intent, {
         ended,
         code: error instanceof ExpectedError ? error.code : 'unexpected',
         ...(httpStatus !== undefined && { httpStatus }),
-        ...(waitMs > 0 && { notBefore: later(ended, waitMs) }),
+        ...asked,
       });
+    // Whoever ends the submission writes it.
+    else if (step.kind === 'unsent') this.#intent = { ...this.#intent, ...asked };
     const { journal } = this.#sending;
     let written: Promise<void>;
     // One write: a crash between two would leave a refusal that checks like a charge. Stores no service text.

@@ -32,13 +32,14 @@ export function submissionIdOf(argument: unknown): string | undefined {
 export async function chooseSubmission(
   { journal, sessions, submitter }: Pick<Services, 'journal' | 'sessions' | 'submitter'>,
   argument: unknown,
+  begin?: 'continue',
 ): Promise<PendingSubmission | UnreadRecord | CommandResult> {
   const { pending } = submitter;
   const { damaged } = journal;
   const given = submissionIdOf(argument);
   if (given !== undefined) {
     const found = findSubmission(submitter, given) ?? damaged.find(({ id }) => id === given);
-    return found ?? reportEnd(given, { journal, sessions, submitter });
+    return found ?? reportEnd(given, { journal, sessions, submitter }, begin === 'continue');
   }
   const signedIn = pending.filter(({ accountId }) => sessions.find(accountId) !== undefined);
   const reachable = [...signedIn, ...damaged];

@@ -109,7 +109,7 @@ export async function continueSubmission(
   if (asked !== undefined && !(await ensureActiveAccount(asked.accountId)))
     return { outcome: 'cancelled', id };
   const submission = find();
-  if (submission === undefined) return reportEnd(id, parts);
+  if (submission === undefined) return reportEnd(id, parts, true);
   const { accountId, intent, state } = submission;
   const session = sessions.find(accountId);
   if (session === undefined) return { outcome: 'unavailable', id };

@@ -1,7 +1,8 @@
 import { commands, l10n, Uri } from 'vscode';
-import { ServiceError } from '../../core/api/errors.ts';
+import { ServiceError, statusOf } from '../../core/api/errors.ts';
+import { RETRIES } from '../../core/base/retry.ts';
 import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs/session.ts';
-import { SubmissionError, waitMsOf } from '../../core/submission/errors.ts';
+import { SubmissionError, TooEarlyError, waitMsOf } from '../../core/submission/errors.ts';
 import { submissionName, type Draft } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
 import { inSandbox } from '../shared/format.ts';
@@ -97,7 +98,7 @@ export function reportNotCharged(
       return;
     }
     default:
-      if (isKept && waitMsOf(error) > 0) {
+      if (isKept && isAskedToWait(error)) {
         say(busySentence(Date.now() + waitMsOf(error)), {});
         return;
       }
@@ -107,6 +108,12 @@ export function reportNotCharged(
         [TERMS.showLog]: () => go(COMMANDS.showLog),
       });
   }
+}
+
+/** Whether the reason is that the service asked to wait. After another error, a short wait is over before the user has read why. */
+function isAskedToWait(error: unknown): boolean {
+  const isReason = error instanceof TooEarlyError || [425, 429].includes(statusOf(error) ?? 0);
+  return waitMsOf(error) > (isReason ? 0 : RETRIES.submission.longestRetryAfterMs);
 }
 
 /** What helps against a balance that is too low. @param fault of the sandbox, which more funds wouldn't end */

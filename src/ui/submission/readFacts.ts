@@ -50,17 +50,20 @@ export async function readFacts(session: Session, parts: Parts, mayBeCharged = f
 
 /**
  * Asks, while the service asks submissions to wait for long, whether to try anyway. Then a read must be answered, which ends that
- * wait.
+ * wait, also for what it left unsent: the user may be about to submit that again.
  * @returns whether to go on
  * @throws ApiError, KeyMissingError
  */
-export async function endLongWait(session: Session): Promise<boolean> {
+export async function endLongWait(
+  session: Session,
+  submitter: Pick<Services['submitter'], 'endLongWait'>,
+): Promise<boolean> {
   const { account, longWaitUntilMs } = session;
   if (longWaitUntilMs === undefined) return true;
   const question = inSandbox(waitSentence(longWaitUntilMs), account.kind === 'sandbox');
   const buttons = { [vscode.l10n.t('OK')]: false, [vscode.l10n.t('Try Anyway')]: true };
   if ((await askModal(showWarning, question, '', buttons)) !== true) return false;
-  await withProgress(LOADING, () => session.endLongWait());
+  await withProgress(LOADING, () => submitter.endLongWait(session));
   return true;
 }
 

@@ -49,7 +49,7 @@ export async function resolveSubmission(
   begin?: 'continue',
 ): Promise<CommandResult> {
   const { ensureActiveAccount, sessions, submitter } = parts;
-  const chosen = await chooseSubmission(parts, argument);
+  const chosen = await chooseSubmission(parts, argument, begin);
   if ('outcome' in chosen) return chosen;
   if ('stamp' in chosen) return discardRecord(parts, chosen);
   const { id, accountId, intent } = chosen;
@@ -66,7 +66,7 @@ export async function resolveSubmission(
   for (;;) {
     if (checked.finding?.verdict === 'charged') return reportRun(parts, session, intent, checked.finding.run);
     const submission = findSubmission(submitter, id);
-    if (submission === undefined) return reportEnd(id, parts);
+    if (submission === undefined) return reportEnd(id, parts, canDiscard(asked));
     const obstacle = await obstacleOf(submission, session);
     const action = await ask(parts, session, submission, { ...checked, obstacle });
     if (action === undefined) return { outcome: 'cancelled', id };
@@ -198,7 +198,7 @@ async function discard(
   const now = findSubmission(submitter, id);
   // It may have been charged meanwhile, so the user decides again with what is known now.
   if (now !== undefined && now.state !== 'elsewhere') return undefined;
-  return reportEnd(id, { journal, sessions, submitter });
+  return reportEnd(id, { journal, sessions, submitter }, true);
 }
 
 /** Settles a submission with the run that the user recognized. */
@@ -216,7 +216,7 @@ async function adopt(
   const yes = { [l10n.t('This Is the Run')]: true };
   if ((await askModal(showWarning, question, detail, yes)) !== true) return undefined;
   const isAdopted = await onDisk(parts.submitter.adopt(session, id, run.run_id), 'submissions');
-  return isAdopted ? reportRun(parts, session, intent, run) : reportEnd(id, parts);
+  return isAdopted ? reportRun(parts, session, intent, run) : reportEnd(id, parts, true);
 }
 
 function runFacts(

@@ -120,14 +120,14 @@ export async function reportResult(
       // Another window may have found the run meanwhile.
       const receipts = intent === undefined ? await journal.receipts().catch(() => []) : [];
       if (receipts.some((one) => one.id === id && isCharged(one)))
-        return reportEnd(id, { journal, sessions, submitter });
+        return reportEnd(id, { journal, sessions, submitter }, true);
       warnMayBeCharged(id, draft, intent, error, session);
       return { outcome: 'unknown', id };
     }
     case 'open':
       return commands.executeCommand<CommandResult>(COMMANDS.resolveSubmission, result.id);
     case 'elsewhere':
-      return reportEnd(id, { journal, sessions, submitter });
+      return reportEnd(id, { journal, sessions, submitter }, true);
   }
 }
 
@@ -138,11 +138,13 @@ async function recordOf(id: string, journal: Services['journal']): Promise<Inten
 
 /**
  * Notifies the user what became of a submission that this window could not act on, since another one did, or still does.
+ * @param wasResting whether it awaited the user, so that an answer since means that it was continued
  * @returns the end of the command
  */
 export async function reportEnd(
   id: string,
   { journal, sessions, submitter }: Pick<Services, 'journal' | 'sessions' | 'submitter'>,
+  wasResting: boolean,
 ): Promise<CommandResult> {
   // Another window's work is known once its lease was probed.
   await submitter.probe();
@@ -157,8 +159,8 @@ export async function reportEnd(
     return end;
   }
   const { run, how } = receipt.settled;
-  // Perhaps by a button of a notification that said before that it was not charged.
-  const known = last !== id || how === 'answered' ? 'continued' : 'found';
+  const isContinued = last !== id || (how === 'answered' && wasResting);
+  const known = isContinued ? 'continued' : how === 'answered' ? how : 'found';
   void removeOnceSeen(journal, await reportCharged(run, receipt, session, journal, known));
   return end;
 }

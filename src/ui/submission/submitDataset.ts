@@ -58,7 +58,7 @@ export async function submitDataset(
     const session = sessions.active ?? (await startSomewhere(sessions));
     if (session === undefined) return { outcome: 'cancelled' };
     await onDisk(openJournal(), 'submissions');
-    if (!(await endLongWait(session))) return { outcome: 'unavailable' };
+    if (!(await endLongWait(session, submitter))) return { outcome: 'unavailable' };
     const { id, name } = session.account;
     if (preset.accountId !== undefined && preset.accountId !== id) restarted ??= 'account-changed';
     // A changed dataset has other bytes than those that were refused.

@@ -9,6 +9,7 @@ import {
   mkdir,
   readdir,
   readFile,
+  rm,
   stat,
   symlink,
   writeFile,
@@ -19,6 +20,7 @@ import { mock } from 'node:test';
 import { NewFiles } from '../../../../src/core/datasets/newFiles.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { useFolderSyncs } from '../../../helpers/folderSyncs.ts';
+import { killWhileNaming } from '../../../helpers/killedNaming.ts';
 import { textOf } from '../../../helpers/newFilesChild.ts';
 import { Random } from '../../../helpers/random.ts';
 import { itOnPosix } from '../../../helpers/platform.ts';
@@ -177,26 +179,34 @@ describe('NewFiles', function () {
     const ended = spawn(process.execPath, ['--version']);
     await once(ended, 'close');
     const left = `.fine-tuning-${HOST}-${ended.pid}-${RANDOM}.part`;
-    const [claimed, young] = ['train.prepared.jsonl', 'train.prepared-2.jsonl'];
+    const [claimed, older, younger] = [
+      'train.prepared.jsonl',
+      'train.prepared-2.jsonl',
+      'train.prepared-3.jsonl',
+    ];
     const copy = async () => {
       const files = begin(noLinks);
-      await write(files, ['one']);
+      await write(files, ['two']);
       return path.basename((await files.name(['train.prepared']))[0] ?? '');
     };
-    for (const name of [claimed, young]) await writeFile(at(name), '');
-    await age([claimed, young]);
-    // Without a part of ours they are the user's.
-    assert.equal(await copy(), 'train.prepared-3.jsonl');
-    await writeFile(at(left), 'one');
-    await age([left]);
-    await age([young], 1_000);
-    assert.equal(await copy(), claimed);
-    await writeFile(at(left), 'one');
-    await age([left]);
-    // A process that isn't seen may be about to replace it.
+    const leave = async () => {
+      await writeFile(at(left), 'one');
+      await age([left], 2 * HOUR_MS);
+    };
+    for (const name of [claimed, older, younger]) await writeFile(at(name), '');
+    await age([claimed, younger]);
+    await age([older], 3 * HOUR_MS);
     assert.equal(await copy(), 'train.prepared-4.jsonl');
-    assert.equal(await readFile(at(claimed), 'utf8'), 'one');
-    assert.equal(await readFile(at(young), 'utf8'), '');
+    // The process may have been killed before it claimed a name: they are the user's still.
+    await leave();
+    assert.equal(await copy(), 'train.prepared-5.jsonl');
+    await leave();
+    await rm(at(claimed));
+    await killWhileNaming(at(left), at(claimed));
+    assert.equal(await readFile(at(claimed), 'utf8'), '');
+    assert.equal(await copy(), claimed);
+    assert.equal(await readFile(at(claimed), 'utf8'), 'two');
+    for (const name of [older, younger]) assert.equal(await readFile(at(name), 'utf8'), '');
   });
 
   it('counts a process that may not be signaled as running', async () => {

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { downloadId } from '../../../../src/core/downloads/download.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
 import type { DownloadRecord } from '../../../../src/core/downloads/types.ts';
+import { killWhileNaming } from '../../../helpers/killedNaming.ts';
 import { ACCOUNT, DownloadBench, RUN } from '../../../helpers/runs/downloadBench.ts';
 import { until } from '../../../helpers/runs/support.ts';
 import { itOnPosix } from '../../../helpers/platform.ts';
@@ -165,18 +166,22 @@ describe('Downloads to a disk that fails', () => {
     });
 
     it('takes the name that a killed process claimed with an empty file, where hard links don’t exist', async () => {
-      await writeFile(bench.target, '');
+      await rm(bench.target);
+      await killWhileNaming(path.join(bench.out, `.${id}.part`), bench.target);
+      assert.equal((await stat(bench.target)).size, 0);
       await window.resume(id);
       assert.deepEqual(await readFile(bench.target), bench.server.bytes);
       assert.equal(bench.server.requests.length, 1);
       assert.deepEqual(await bench.left(), ['adapter.zip']);
     });
 
-    it('keeps an empty file that was there before the download began', async () => {
-      await writeFile(bench.target, '');
-      await utimes(bench.target, 1_000, 1_000);
-      await assert.rejects(window.resume(id), /file-exists/);
-      assert.equal((await stat(bench.target)).size, 0);
+    it('keeps an empty file of the user, older or younger than the download', async () => {
+      for (const atMs of [1_000, Date.now()]) {
+        await writeFile(bench.target, '');
+        await utimes(bench.target, atMs / 1_000, atMs / 1_000);
+        await assert.rejects(window.resume(id), /file-exists/);
+        assert.equal((await stat(bench.target)).size, 0);
+      }
     });
 
     it('completes what a crash interrupted between naming and storing', async () => {

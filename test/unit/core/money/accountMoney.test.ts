@@ -131,9 +131,10 @@ describe('money of an account', () => {
     const runs = {
       rows: [row('possible'), row('other')],
       detail: (run_id: string) => ({ ...row(run_id), price_cents: 400, assumedCurrency: 'USD' }),
-      label: () => undefined,
+      label: () => label,
       isCompleteSince: () => true,
     };
+    let label: string | undefined;
     const lastCheck = { at: { localMs: 1 }, complete: true, candidates: ['possible'] };
     const [open, second] = [1, 2].map(() =>
       pendingOf('unknown', intentOf({ id: randomUUID(), accountId: 'work', lastCheck })),
@@ -146,6 +147,13 @@ describe('money of an account', () => {
     assert.deepEqual(counted([]), [800, 0, ['possible', 'other']]);
     assert.deepEqual(counted([open]), [800, 0, ['other']]);
     assert.deepEqual(counted([open, second]), [800, 400, ['other']], 'it can be of one only');
+    // It may be somebody else's, so the submission counts with the larger price; a marker proves that it is not.
+    const dearer = [paid(700), paid(700)];
+    assert.deepEqual(counted([open], dearer), [2_200, 300, ['other']]);
+    label = 'My run ft-7k3m9qpx';
+    const marked = pendingOf('unknown', { ...second.intent, marker: 'ft-7k3m9qpx' });
+    assert.deepEqual(counted([open, marked], dearer), [2_200, 700, []]);
+    label = undefined;
     const found = chargedReceipt({ accountId: 'work', atMs: NOW_MS, run: { run_id: 'possible' } });
     assert.deepEqual(counted([open], [found]), [900, 500, ['other']], 'another submission’s by now');
     const furtherRuns = [{ run_id: 'other', price_cents: 400, currency: 'USD' }];

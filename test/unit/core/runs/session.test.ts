@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Connection } from '../../../../src/core/api/client.ts';
 import { NetworkError, ServiceError } from '../../../../src/core/api/errors.ts';
+import { NO_WAIT } from '../../../../src/core/api/rateGate.ts';
 import { KeyRejectedError, type SessionState } from '../../../../src/core/runs/session.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
@@ -278,7 +280,7 @@ describe('Session', () => {
     it('blocks calls until a time, also on a new connection, unless the clock was set back', async () => {
       const { session } = watched();
       const waitUntil = (untilMs: number, readUntilMs = untilMs) => ({
-        waits: { reads: { untilMs, readUntilMs }, submissions: { untilMs: 0, readUntilMs: 0 } },
+        waits: { reads: { sinceMs: Date.now(), untilMs, readUntilMs }, submissions: NO_WAIT },
       });
       session.acceptShared(waitUntil(Date.now() + 8 * 24 * 3_600_000), false);
       assert.equal(session.notBeforeMs, undefined);
@@ -294,9 +296,10 @@ describe('Session', () => {
 
     it('ends what was asked of a submission once a read is answered, also if the other window shares it again', async () => {
       const { session } = watched();
-      const untilMs = Date.now() + 3_600_000;
-      const asked = { untilMs, readUntilMs: Date.now() + 300_000 };
-      const shared = { waits: { reads: { untilMs: 0, readUntilMs: 0 }, submissions: asked } };
+      const sinceMs = Date.now() - 1_000;
+      const untilMs = sinceMs + 3_600_000;
+      const asked = { sinceMs, untilMs, readUntilMs: sinceMs + 300_000 };
+      const shared = { waits: { reads: NO_WAIT, submissions: asked } };
       session.acceptShared(shared, true);
       answer = () => [500, {}];
       await assert.rejects(session.endLongWait());
@@ -304,28 +307,34 @@ describe('Session', () => {
       answer = () => [200, BALANCE];
       await session.endLongWait();
       session.acceptShared(shared, true);
-      assert.deepEqual(
-        [session.longWaitUntilMs, session.notBeforeMs, session.waits],
-        Array(3).fill(undefined),
-      );
+      assert.deepEqual([session.longWaitUntilMs, session.notBeforeMs], [undefined, undefined]);
       assert.deepEqual(session.balance.current, BALANCE);
-      const later = { ...shared.waits, submissions: { ...asked, untilMs: untilMs + 1 } };
-      session.acceptShared({ waits: later }, true);
-      assert.equal(session.longWaitUntilMs, untilMs + 1);
+      // The other window learns of the end, too.
+      const other = watched().session;
+      other.acceptShared(shared, true);
+      assert.equal(other.longWaitUntilMs, untilMs);
+      other.acceptShared({ waits: session.waits }, true);
+      assert.deepEqual([other.longWaitUntilMs, other.notBeforeMs], [undefined, undefined]);
+      // A shorter one that is asked for afterwards counts.
+      const { sinceMs: endedAtMs = NaN } = session.waits?.submissions ?? {};
+      while (Date.now() <= endedAtMs) await turn();
+      const later = { sinceMs: Date.now(), untilMs: untilMs - 60_000, readUntilMs: 0 };
+      session.acceptShared({ waits: { reads: NO_WAIT, submissions: later } }, true);
+      assert.equal(session.longWaitUntilMs, untilMs - 60_000);
     });
 
     it('has no long wait if the service asked a read to wait, or a submission for ten minutes', () => {
       const { session } = watched();
       const ofMinutes = (minutes: number) => Date.now() + minutes * 60_000;
-      const none = { untilMs: 0, readUntilMs: 0 };
-      const ofRead = { untilMs: ofMinutes(900), readUntilMs: ofMinutes(10) };
-      session.acceptShared({ waits: { reads: ofRead, submissions: none } }, true);
+      const sinceMs = Date.now();
+      const ofRead = { sinceMs, untilMs: ofMinutes(900), readUntilMs: ofMinutes(10) };
+      session.acceptShared({ waits: { reads: ofRead, submissions: NO_WAIT } }, true);
       assert.deepEqual(
         [session.submissionsNotBeforeMs, session.longWaitUntilMs],
         [ofRead.readUntilMs, undefined],
       );
-      const ofSubmission = { untilMs: ofMinutes(10), readUntilMs: ofMinutes(10) };
-      session.acceptShared({ waits: { reads: none, submissions: ofSubmission } }, true);
+      const ofSubmission = { sinceMs, untilMs: ofMinutes(10), readUntilMs: ofMinutes(10) };
+      session.acceptShared({ waits: { reads: NO_WAIT, submissions: ofSubmission } }, true);
       assert.equal(session.longWaitUntilMs, undefined);
     });
   });

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { DatabaseSync } from 'node:sqlite';
+import { NO_WAIT } from '../../../../src/core/api/rateGate.ts';
 import { StateStore } from '../../../../src/core/storage/state.ts';
 import { made, WatchBench, type Answer, type WatchWindow } from '../../../helpers/runs/watchBench.ts';
 
@@ -446,6 +447,45 @@ describe('Watcher', function () {
       assert.equal(bench.asked.length, 1);
       await bench.pass(2 * SECOND);
       assert.equal(bench.asked[1], 'a /runs');
+    });
+
+    it('polls again ten minutes after a submission was asked to wait for a day, in any window, and shares the wait and its end', async () => {
+      bench.rows = [made(bench, 'r', 0)];
+      const windows = await open('a', 'b');
+      const [a, b] = windows;
+      const askForDay = ({ session }: WatchWindow) => {
+        const nowMs = bench.clock.nowMs();
+        const submissions = { sinceMs: nowMs, untilMs: nowMs + 24 * HOUR, readUntilMs: nowMs + 10 * MINUTE };
+        session.acceptShared({ waits: { reads: NO_WAIT, submissions } }, false);
+      };
+      const waiting = () => windows.map(({ session }) => session.longWaitUntilMs !== undefined);
+      for (const [asked, ended] of [
+        [a, a],
+        [a, b],
+        [b, a],
+        [b, b],
+      ] as const) {
+        await bench.pass(MINUTE);
+        askForDay(asked);
+        bench.asked.length = 0;
+        await bench.pass(10 * SECOND);
+        await bench.until(() => waiting().every(Boolean));
+        await bench.pass(9 * MINUTE);
+        const [early] = [polls()];
+        await bench.pass(5 * MINUTE);
+        assert.ok(early <= 1 && polls() > early, `${early}, then ${polls()} polls`);
+        assert.deepEqual(waiting(), [true, true]);
+        await ended.session.endLongWait();
+        await bench.pass(10 * SECOND);
+        await bench.until(() => !waiting().some(Boolean));
+      }
+      // A clock that is set back changes nothing about that, and a new wait counts.
+      bench.clock.setWall(-2 * HOUR);
+      await bench.pass(MINUTE);
+      assert.deepEqual(waiting(), [false, false]);
+      askForDay(b);
+      await bench.pass(10 * SECOND);
+      await bench.until(() => waiting().every(Boolean));
     });
 
     it('releases the lease if the API key is rejected, to a window with another key', async () => {

@@ -106,7 +106,13 @@ function momentAt(serviceMs: number | undefined, localMs = 1): Moment {
   return { localMs, ...(serviceMs !== undefined && { serviceMs }) };
 }
 
-const first: AttemptHistory = { closedBefore: false, closedNow: false, attempts: 1, sameStatus: 1 };
+const first: AttemptHistory = {
+  closedBefore: false,
+  closedNow: false,
+  attempts: 1,
+  sameStatus: 1,
+  patienceMs: 600_000,
+};
 
 describe('nextStep', () => {
   for (const [name, error, kinds] of TABLE)
@@ -120,7 +126,7 @@ describe('nextStep', () => {
       for (const [index, closing] of CLOSINGS.entries())
         for (let attempts = 1; attempts <= 7; attempts++) {
           const { closedBefore, closedNow } = closing;
-          const { kind } = nextStep(error, { closedBefore, closedNow, attempts, sameStatus: 1 }, 0.5);
+          const { kind } = nextStep(error, { ...first, closedBefore, closedNow, attempts }, 0.5);
           const isOver = attempts >= 5 && kinds[index] === 'retry';
           assert.equal(kind, isOver ? ASKED[index] : kinds[index], `${name}, ${closing.name}, ${attempts}`);
         }
@@ -182,6 +188,18 @@ describe('nextStep', () => {
       }
       assert.equal(waitOf(slow(0), 1, 0), 0);
       assert.equal(waitOf(slow(undefined), 1, 0.5), 1000);
+    });
+
+    it('no longer than it may still wait; then it ends', () => {
+      const kinds = [30_000, 29_999].map((patienceMs) =>
+        [slow(30_000), new TooEarlyError(30_000), reset].map(
+          (error) => nextStep(error, { ...first, patienceMs }, 0.5).kind,
+        ),
+      );
+      assert.deepEqual(kinds, [
+        ['retry', 'retry', 'retry'],
+        ['unsent', 'unsent', 'retry'],
+      ]);
     });
 
     it('five seconds and a check if it may have been charged; a minute and two checks if the service may be pricing', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { NO_WAIT } from '../../../../src/core/api/rateGate.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import { Lease } from '../../../../src/core/storage/lease.ts';
@@ -812,8 +813,8 @@ describe('Submitter, after the first attempts', () => {
       const session = polling(stage.session());
       const inMinute = stage.clock.nowMs() + MINUTE;
       const waits = {
-        reads: { untilMs: inMinute, readUntilMs: 0 },
-        submissions: { untilMs: 0, readUntilMs: 0 },
+        reads: { sinceMs: stage.clock.nowMs(), untilMs: inMinute, readUntilMs: 0 },
+        submissions: NO_WAIT,
       };
       session.acceptShared({ waits }, true);
       assert.equal(await checks(0, stage.submitter, session), 0);

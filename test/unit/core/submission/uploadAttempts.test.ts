@@ -441,6 +441,52 @@ describe('Submitter, attempt by attempt', () => {
       assert.ok(waitedMs >= 10 * MINUTE && waitedMs < 11 * MINUTE, String(waitedMs));
     });
 
+    it('of an hour, for each read, delays a submission by ten minutes in all, then ends it as not sent', async () => {
+      stage.onGet = (request, response) => {
+        refuse(429, 'rate_limited', { ...stage.date, 'retry-after': '3600' })(request, response);
+        return true;
+      };
+      const busyUntil = () => busyUntilMs(stage.submitter.pending[0]!, stage.clock.nowMs());
+      for (const isHeld of [false, true]) {
+        await stage.submitter.discard(stage.submitter.pending[0]?.id ?? '', 'not-charged');
+        stage.clock.pass(HOUR);
+        // Before the upload, or for the balance before it.
+        if (isHeld) await assert.rejects(stage.own.balance.refresh());
+        const fromMs = stage.clock.nowMs();
+        const outcome = await stage.submit();
+        assert.deepEqual([outcome.kind, codeOf(outcome), stage.posts], ['not-charged', 'too-early', []]);
+        const waitedMs = stage.clock.nowMs() - fromMs;
+        assert.ok(waitedMs >= 10 * MINUTE && waitedMs < 11 * MINUTE, String(waitedMs));
+        // As reads are delayed; its row says so, and in other windows.
+        assert.deepEqual([stage.states(), busyUntil()], [['unsent'], stage.clock.nowMs() + 10 * MINUTE]);
+        assert.equal(onDisk().notBefore?.localMs, busyUntil());
+      }
+      stage.onGet = () => false;
+      stage.clock.pass(10 * MINUTE);
+      assert.equal(busyUntil(), undefined);
+      assert.equal((await stage.resume(stage.intent.id)).kind, 'charged');
+    });
+
+    it('of ten minutes, for one submission after another, is followed once', async () => {
+      stage.answers = [busy('600')];
+      const outcome = await stage.submit();
+      assert.deepEqual([outcome.kind, codeOf(outcome), stage.posts.length], ['unknown', 'unavailable', 2]);
+    });
+
+    it('of the balance counts although an earlier attempt was asked to wait, too', async () => {
+      stage.onHead = (request, response) => {
+        refuse(429, 'rate_limited', { 'retry-after': '2' })(request, response);
+        stage.onGet = (_request, answer) => {
+          refuse(429, 'rate_limited', { ...stage.date, 'retry-after': '300' })(request, answer);
+          return true;
+        };
+      };
+      const outcome = await stage.submit(await stage.bench.draft(300_000));
+      assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'rate_limited']);
+      const [unsent] = stage.submitter.pending;
+      assert.equal(unsent && busyUntilMs(unsent, stage.clock.nowMs()), stage.clock.nowMs() + 300_000);
+    });
+
     describe('of an hour, for a submission', () => {
       const askForAnHour = () => (stage.onHead = refuse(429, 'rate_limited', { 'retry-after': '3600' }));
       const busyMs = (submitter = stage.submitter) =>
@@ -474,14 +520,41 @@ describe('Submitter, attempt by attempt', () => {
         for (const id of ids) assert.equal((await stage.resume(id)).kind, 'charged');
       });
 
-      it('is over for the next one once a read was answered, but not for itself', async () => {
+      it('is over for itself and the next one once a read of the user was answered, in all windows', async () => {
         askForAnHour();
-        await stage.submit(await stage.bench.draft(300_000));
+        await Promise.all([
+          stage.submit(await stage.bench.draft(300_000)),
+          // It waited for its turn.
+          stage.submit(await stage.bench.draft(300_000, 'other.jsonl')),
+        ]);
         stage.onHead = () => undefined;
-        const { id } = stage.intent;
-        await stage.own.endLongWait();
-        assert.equal(codeOf(await stage.resume(id)), 'too-early');
+        stage.onGet = (request, response) => {
+          refuse(500, 'internal')(request, response);
+          return true;
+        };
+        await assert.rejects(stage.submitter.endLongWait(stage.own));
+        assert.ok(busyMs().every((ms) => ms !== undefined));
+        stage.onGet = () => false;
+        await stage.submitter.endLongWait(stage.own);
+        assert.deepEqual(
+          [stage.states(), busyMs()],
+          [
+            ['unsent', 'unsent'],
+            [undefined, undefined],
+          ],
+        );
+        const { submitter } = await stage.otherWindow();
+        await submitter.probe();
+        assert.deepEqual([stage.states(submitter), busyMs(submitter)], [stage.states(), busyMs()]);
+        for (const { id } of stage.submitter.pending) assert.equal((await stage.resume(id)).kind, 'charged');
         assert.equal((await stage.submit()).kind, 'charged');
+      });
+
+      it('isn’t over for one that may have been charged', async () => {
+        stage.answers = [slow('3600')];
+        assert.equal((await stage.submit()).kind, 'unknown');
+        await stage.submitter.endLongWait(stage.own);
+        assert.deepEqual(busyMs(), [stage.clock.nowMs() + HOUR]);
       });
 
       it('never ends one as not charged whose earlier attempt sent its closing boundary', async () => {

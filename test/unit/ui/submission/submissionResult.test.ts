@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { DatasetChangedError, NetworkError, ServiceError } from '../../../../src/core/api/errors.ts';
+import {
+  DatasetChangedError,
+  NetworkError,
+  ServiceError,
+  UnexpectedAnswerError,
+} from '../../../../src/core/api/errors.ts';
 import type { RunCreation } from '../../../../src/core/api/types.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
@@ -159,7 +164,12 @@ describe('reportResult', () => {
   });
 
   it('says until when the service asked to wait if nothing was sent because of it, and offers nothing', async () => {
-    for (const error of [new ServiceError('rate_limited', 429, 'row 7', HOUR), new TooEarlyError(HOUR)]) {
+    for (const error of [
+      ...[425, 429].map((status) => new ServiceError('slow_down', status, 'row 7', 5_000)),
+      new TooEarlyError(HOUR),
+      // Continue… would lead to the same sentence.
+      new ServiceError('unavailable', 503, 'row 7', HOUR),
+    ]) {
       const { text, buttons } = await report(notCharged(error, true));
       assert.match(text, /^Not charged: the service asked to wait until .*\d:\d\d.*\. Continue then\.$/);
       assert.deepEqual(buttons, []);
@@ -169,6 +179,17 @@ describe('reportResult', () => {
       unknown.text,
       /^You may have been charged .+\. The service asked to wait until .*\d:\d\d.*\.$/,
     );
+  });
+
+  it('says what failed, and offers to continue, if another error only came with a short wait', async () => {
+    for (const error of [
+      new ServiceError('unavailable', 503, '', 5_000),
+      new UnexpectedAnswerError(502, 'no-error-body', 5_000),
+    ]) {
+      const { text, buttons } = await report(notCharged(error, true));
+      assert.match(text, /^Not charged: the upload of train\.jsonl failed\. The service is unavailable\./);
+      assert.deepEqual(buttons, ['Continue…', 'Show Log']);
+    }
   });
 
   it('returns the outcome to the command, and never “not charged” or a failure for what may be charged', async () => {

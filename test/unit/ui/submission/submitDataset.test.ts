@@ -330,8 +330,8 @@ describe('submitDataset', () => {
     let ended = 0;
     const untilMs = new Date().setHours(23, 29, 1);
     const active = parts.sessions.active as object;
-    Object.assign(active, {
-      longWaitUntilMs: untilMs,
+    Object.assign(active, { longWaitUntilMs: untilMs });
+    Object.assign(parts.submitter, {
       endLongWait: () => {
         ended += 1;
         if (ended === 1) return Promise.reject(new Error('held'));
