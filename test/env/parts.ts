@@ -14,7 +14,7 @@ export interface Part {
   limitMs: number;
   /** The report that the part writes; without one, the part counts as one test, which passes with exit code 0. */
   report?: string;
-  /** Prints the output only at the end, because the part runs beside others. */
+  /** Prints the output only when the part has ended, because it runs beside others. */
   isQuiet?: boolean;
 }
 
@@ -26,11 +26,14 @@ interface Outcome extends Report {
 
 /** Time limit of all parts together. */
 const TOTAL_LIMIT_MS = 40 * 60_000;
-/** Runs a command, and writes the processor time of it and of its children to the file that the first argument names. */
-const TIMED = 'file=$1; shift; "$@"; code=$?; times > "$file"; exit $code';
+/**
+ * Runs a command, and writes the processor time of it and of its children to the file that the first argument names; processes
+ * that outlive their parent, such as a browser's, don't count. A signal for the group ends only the command.
+ */
+const TIMED = 'trap : TERM INT HUP; file=$1; shift; "$@"; code=$?; times > "$file"; exit $code';
 
 export const node = process.execPath;
-export const mocha = path.join(root, 'node_modules/mocha/bin/mocha.js');
+const mocha = path.join(root, 'node_modules/mocha/bin/mocha.js');
 
 export function reportFile(name: string): string {
   return path.join(results, 'reports', `${name}.json`);
@@ -53,11 +56,16 @@ export function unitPart(args: readonly string[], limitMs: number): Part {
   };
 }
 
+/** Parts that run one after another. */
+export type Lane = readonly Part[];
+/** Lanes that run side by side. */
+export type Stage = readonly Lane[];
+
 /**
- * Runs stages one after another. The lanes of a stage run side by side, each a list of parts in order. Ends with the slowest
+ * Runs stages one after another. Ends with the slowest
  * tests, a line a part, and the totals as the last line; the exit code is 0 if nothing failed.
  */
-export async function runStages(stages: readonly (readonly (readonly Part[])[])[]): Promise<void> {
+export async function runStages(stages: readonly Stage[]): Promise<void> {
   checkNode();
   const startedMs = performance.now();
   const deadline = startedMs + TOTAL_LIMIT_MS;
@@ -83,7 +91,8 @@ export async function runStages(stages: readonly (readonly (readonly Part[])[])[
       for (const { title, ms } of outcome.slowest ?? [])
         slowest.push({ title: `${part.name}: ${title}`, ms });
       const why = outcome.why === undefined ? '' : ` (${outcome.why})`;
-      const cpu = outcome.cpuSeconds === undefined ? '' : `, processor ${outcome.cpuSeconds.toFixed(0)} s`;
+      const cpu =
+        outcome.cpuSeconds === undefined ? '' : `, processor at least ${outcome.cpuSeconds.toFixed(0)} s`;
       lines.push(`${part.name}: ${counts(outcome)} in ${secondsSince(beganMs)} s${cpu}${why}`);
     }
   };

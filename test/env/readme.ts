@@ -6,17 +6,20 @@ export interface Origin {
 
 /** The link or picture of a Markdown page, with what stands around its target. */
 const TARGET = /(\]\(|(?:src|srcset|href)=")(?!https?:|#)([^)"\s]+)([)"])/g;
+/** What only a reader of the repository needs. */
+const BUILDING = /^## (?:Install|From source)\n.*?(?=^## )/gms;
 const PICTURE = /<picture>.*?<\/picture>\n*|!\[[^\]]*\]\([^)]*\)\n*/gs;
 const LINK = /\[([^\]]*)\]\((?!https?:|#)[^)]*\)/g;
 
 /**
- * The README as stores and VS Code can show it: neither shows a file of the package. Its pictures and pages are those of the
+ * The README as stores and VS Code can show it, without how to build: neither shows a file of the package. Its pictures and pages are those of the
  * repository at this version's tag; without a repository, it has no pictures and no links to pages.
  */
 export function packedReadme(markdown: string, { version, repository }: Origin): string {
-  if (repository === undefined) return withoutFiles(markdown);
+  const text = markdown.replace(BUILDING, '');
+  if (repository === undefined) return withoutFiles(text);
   const base = addressOf(repository.url);
-  return markdown.replace(TARGET, (_, before: string, target: string, after: string) => {
+  return text.replace(TARGET, (_, before: string, target: string, after: string) => {
     const kind = /\.(png|gif|webp)$/.test(target) ? 'raw' : 'blob';
     return `${before}${base}/${kind}/v${version}/${target}${after}`;
   });

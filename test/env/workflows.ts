@@ -81,7 +81,7 @@ async function main(): Promise<void> {
     for (const command of new Set(jobs.flatMap(({ runs }) => runs))) {
       say(command);
       const [program = '', ...args] = command.split(' ');
-      await run(program, args, { cwd: folder, timeoutMs: 20 * 60_000, output: 'show' });
+      await run(program, args, { cwd: folder, timeoutMs: 45 * 60_000, output: 'show' });
     }
   } finally {
     await rm(folder, { recursive: true, force: true });

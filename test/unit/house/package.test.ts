@@ -35,6 +35,14 @@ describe('the packed README', () => {
     assert.ok(targets.includes(`${base}/blob/v0.6.0/SECURITY.md`));
   });
 
+  it('does not say how to build or install it', () => {
+    for (const one of [{ version: '0.6.0' }, { version: '0.6.0', repository }]) {
+      const packed = packedReadme(readme, one);
+      assert.doesNotMatch(packed, /npm ci|^## (Install|From source)/m);
+      assert.match(packed, /^## What it does/m);
+    }
+  });
+
   it('begins with a moving picture that loads at once', () => {
     assert.match(readme.split('\n\n')[2] ?? '', /^!\[.+\]\(media\/screenshots\/first-run\.gif\)$/);
     assert.ok(statSync(path.join(root, 'media/screenshots/first-run.gif')).size <= 400_000);
