@@ -69,7 +69,9 @@ export async function createServices(context: vscode.ExtensionContext) {
   );
   /** Reports an error that ended a user's action, unless the session's state already shows it. */
   const reportError = (error: unknown, retry: () => void): void => {
-    if (!sessions.isReportedByState(error)) report(log, error, retry);
+    if (sessions.isReportedByState(error)) return;
+    const { active } = sessions;
+    report(log, error, retry, active && provided.sandboxFault.get()(active.account, { error }));
   };
 
   const submissions = submissionStores(disposables, { log, state, storage, unreadable });
@@ -146,6 +148,11 @@ export interface AgentTools {
   ): Promise<vscode.LanguageModelToolResult>;
 }
 
+type FaultOf = (
+  account: Pick<Account, 'kind'>,
+  cause?: readonly Scenario[] | { error: unknown },
+) => string | undefined;
+
 /** What features tell each other. */
 function contributions(disposables: DisposableStore) {
   const datasetReports = new Provided<() => Promise<Reports>>();
@@ -153,8 +160,8 @@ function contributions(disposables: DisposableStore) {
   return {
     rowsAboveRuns: new Provided<RowsAboveRuns>(),
     sandboxConnection: new Provided<() => Promise<Connection>>(),
-    /** Says which fault of the sandbox is on; given one, only if it is that. */
-    sandboxFault: new Provided<(only?: Scenario) => string | undefined>(),
+    /** Says which fault of the sandbox is on for an account; given faults or an error, only if it is one of them, or the error's cause. */
+    sandboxFault: new Provided<FaultOf>(),
     datasetReports,
     datasetChecker,
     agentTools: new Provided<AgentTools>(),

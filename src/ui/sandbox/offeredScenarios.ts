@@ -1,4 +1,5 @@
 import { l10n } from 'vscode';
+import { DownloadLinkError, NetworkError, ServiceError } from '../../core/api/errors.ts';
 import type { Scenario } from '../../sandbox/scenarios.ts';
 
 /** Returns name and effect of each scenario. */
@@ -37,6 +38,15 @@ export function offeredScenarios(): Record<Scenario, { label: string; detail: st
       detail: l10n.t('When a new run completes, a reminder offers to download its adapter.'),
     },
   };
+}
+
+/** Returns the faults that cause such an error. */
+export function faultsBehind(error: unknown): readonly Scenario[] {
+  if (error instanceof NetworkError) return ['answer-lost', 'connection-lost'];
+  if (error instanceof DownloadLinkError) return ['cut-download'];
+  const code = error instanceof ServiceError ? error.code : undefined;
+  if (code === 'rate_limited') return ['rate-limited'];
+  return code === 'insufficient_balance' ? ['insufficient-balance'] : [];
 }
 
 /** Names a fault where it shows. */

@@ -36,13 +36,16 @@ function describe(error: unknown): string {
   return `${code}${error.stack ?? `${error.name}: ${error.message}`}${cause}`;
 }
 
-/** Logs and reports the error of an operation that the user requested, unless it was canceled; `again` retries it. */
-export function reportError(log: Log, error: unknown, again: () => void): void {
+/**
+ * Logs and reports the error of an operation that the user requested, unless it was canceled; `again` retries it.
+ * @param fault names the fault of the sandbox that caused it
+ */
+export function reportError(log: Log, error: unknown, again: () => void, fault?: string): void {
   if (error instanceof CancelledError) return;
   log.error('reported', error);
   inBackground(
     log,
-    import('./serviceErrors.ts').then(({ notifyFailed }) => notifyFailed(error, again)),
+    import('./serviceErrors.ts').then(({ notifyFailed }) => notifyFailed(error, again, fault)),
   );
 }
 

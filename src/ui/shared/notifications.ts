@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
+import { COMMANDS } from './ids.ts';
 import { sanitizeText } from './serviceText.ts';
 
 // All notifications, message boxes, and progress go through this module; a lint rule forbids direct calls. It sanitizes file
@@ -40,6 +41,14 @@ export function notify(
   void show(text, ...Object.keys(buttons)).then((choice) => {
     if (choice !== undefined) buttons[choice]?.();
   });
+}
+
+/** The button of a notification that names a fault of the sandbox in place of its reason; none without a fault. */
+export function faultButton(fault: string | undefined): Readonly<Record<string, () => unknown>> {
+  if (fault === undefined) return {};
+  return {
+    [vscode.l10n.t('Choose Another')]: () => vscode.commands.executeCommand(COMMANDS.sandboxScenario),
+  };
 }
 
 /**

@@ -16,7 +16,7 @@ import { ExpectedError } from '../../core/base/errors.ts';
 import type { SubmissionError } from '../../core/submission/errors.ts';
 import { formatDuration } from './format.ts';
 import { COMMANDS, type CommandId } from './ids.ts';
-import { notify, showError } from './notifications.ts';
+import { faultButton, notify, showError } from './notifications.ts';
 import { revealOf } from './open.ts';
 import { sanitizeText } from './serviceText.ts';
 import { TERMS } from './terms.ts';
@@ -53,8 +53,11 @@ export function asText({ sentence, serviceMessage }: Explanation): string {
   );
 }
 
-/** Shows an error with its button, and one for the folder of a file that it names; `again` repeats the failed operation. */
-export function notifyFailed(error: unknown, again: () => void): void {
+/**
+ * Shows an error with its button, and one for the folder of a file that it names; `again` repeats the failed operation.
+ * @param fault names the fault of the sandbox that caused it
+ */
+export function notifyFailed(error: unknown, again: () => void, fault?: string): void {
   const explanation = explain(error);
   const { action } = explanation;
   const buttons = { [action.title]: () => act(action, again) };
@@ -62,7 +65,7 @@ export function notifyFailed(error: unknown, again: () => void): void {
     const { title, show } = revealOf(Uri.file(error.file));
     buttons[title] = show;
   }
-  notify(showError, asText(explanation), buttons);
+  notify(showError, fault ?? asText(explanation), { ...buttons, ...faultButton(fault) });
 }
 
 /** Runs the action of a button; `again` repeats the failed operation. */

@@ -6,7 +6,7 @@ import { submissionName, type Draft } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
 import { inSandbox } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
-import { notify, showError } from '../shared/notifications.ts';
+import { faultButton, notify, showError } from '../shared/notifications.ts';
 import { revealOf, websiteLink } from '../shared/open.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
@@ -38,15 +38,16 @@ export function reportNotCharged(
   const isSandbox = account.kind === 'sandbox';
   const explanation = explain(error);
   const { action } = explanation;
+  const fault = sandboxFault.get()(account, { error });
+  const reason = fault ?? asText(explanation);
   const file = Uri.file(draft.dataset.path);
   const unproven = () =>
-    l10n.t(
-      'Not charged, as far as this machine knows: the upload of {0} failed. {1}',
-      filename,
-      asText(explanation),
-    );
+    l10n.t('Not charged, as far as this machine knows: the upload of {0} failed. {1}', filename, reason);
   const say = (sentence: string, buttons: Buttons) =>
-    notify(showError, inSandbox(isUnproven ? unproven() : sentence, isSandbox), buttons);
+    notify(showError, inSandbox(isUnproven ? unproven() : sentence, isSandbox), {
+      ...buttons,
+      ...faultButton(fault),
+    });
   const go = (command: CommandId, ...args: unknown[]) => commands.executeCommand(command, ...args);
   // The account may have been switched since the notification appeared.
   const goInAccount = async (command: CommandId, ...args: unknown[]) => {
@@ -61,18 +62,14 @@ export function reportNotCharged(
   switch (codeOf(error)) {
     case 'insufficient_balance': {
       const name = sanitizeServiceText(submissionName(draft));
-      const fault = isSandbox ? sandboxFault.get()('insufficient-balance') : undefined;
+      const values = [accountName, name];
       const sentence =
         fault === undefined
-          ? l10n.t(
-              'Not charged: the balance of {0} is too low for {1}. Add funds, then continue.',
-              accountName,
-              name,
-            )
-          : [l10n.t('Not charged: the balance of {0} is too low for {1}.', accountName, name), fault].join(
-              ' ',
-            );
-      say(sentence, { ...fundsButton(account, fault, goInAccount), ...further });
+          ? l10n.t('Not charged: the balance of {0} is too low for {1}. Add funds, then continue.', ...values)
+          : [l10n.t('Not charged: the balance of {0} is too low for {1}.', ...values), fault].join(' ');
+      // More funds wouldn't end a fault.
+      const helps = fault === undefined ? fundsButton(account, goInAccount) : faultButton(fault);
+      say(sentence, { ...helps, ...further });
       return;
     }
     case 'validation_failed': {
@@ -92,7 +89,6 @@ export function reportNotCharged(
       });
       return;
     case 'consent_required': {
-      const reason = asText(explanation);
       say(l10n.t('Not charged: the service rejected the submission of {0}. {1}', filename, reason), further);
       return;
     }
@@ -101,7 +97,7 @@ export function reportNotCharged(
         say(busySentence(Date.now() + waitMsOf(error)), {});
         return;
       }
-      say(l10n.t('Not charged: the upload of {0} failed. {1}', filename, asText(explanation)), {
+      say(l10n.t('Not charged: the upload of {0} failed. {1}', filename, reason), {
         ...further,
         ...folderButton(error),
         [TERMS.showLog]: () => go(COMMANDS.showLog),
@@ -109,13 +105,8 @@ export function reportNotCharged(
   }
 }
 
-/** What helps against a balance that is too low. @param fault of the sandbox, which more funds wouldn't end */
-function fundsButton(
-  account: Session['account'],
-  fault: string | undefined,
-  go: (command: CommandId) => unknown,
-): Buttons {
-  if (fault !== undefined) return { [l10n.t('Choose Another')]: () => go(COMMANDS.sandboxScenario) };
+/** What helps against a balance that is too low. */
+function fundsButton(account: Session['account'], go: (command: CommandId) => unknown): Buttons {
   if (account.kind === 'sandbox') return { [TERMS.addSandboxFunds]: () => go(COMMANDS.sandboxAddFunds) };
   const website = websiteLink(account);
   return website ? { [website.title]: website.open } : {};

@@ -14,7 +14,7 @@ import type { Services } from '../../../src/services.ts';
 import { Bench, silent } from './support.ts';
 
 /** The parts of a VS Code window that download notices need. */
-export interface Window extends Pick<Services, 'downloads' | 'ledger' | 'log' | 'sessions'> {
+export interface Window extends Pick<Services, 'downloads' | 'ledger' | 'log' | 'sandboxFault' | 'sessions'> {
   session: Session;
   state: StateStore;
 }
@@ -26,6 +26,8 @@ export class DownloadStage {
   readonly logged: unknown[] = [];
   readonly #clock: { nowMs: number };
   readonly #windows: Window[] = [];
+  /** Names the fault of the sandbox that is on. */
+  fault: string | undefined;
 
   private constructor(bench: Bench, sandbox: Sandbox, clock: { nowMs: number }) {
     this.bench = bench;
@@ -80,6 +82,7 @@ export class DownloadStage {
         verify,
       }),
       ledger: new NotificationLedger(state),
+      sandboxFault: { get: () => () => this.fault } as unknown as Window['sandboxFault'],
       state,
       log: { error: (_what: string, error: unknown) => this.logged.push(error) } as unknown as Window['log'],
     };

@@ -48,7 +48,7 @@ describe('showBalance', () => {
         onDidChange: accountsChanged.event,
       },
       () => Promise.resolve([`Spent: ${++reads}`]),
-      () => fault,
+      ({ kind }) => (kind === 'sandbox' ? fault : undefined),
     );
   });
   afterEach(async () => {

@@ -74,9 +74,16 @@ describe('what a download says:', () => {
       ['disk full', new DiskError({ name: 'Error', message: '', code: 'ENOSPC' }), stopped],
       ['a file of its name', new DownloadError('file-exists'), stopped],
     ] as const) {
-      reports.reportDownloadFailed(session as never, { active: [left] } as never, 'r', error);
+      const parts = { downloads: { active: [left] }, sandboxFault: { get: () => () => undefined } };
+      reports.reportDownloadFailed(session as never, parts as never, 'r', error);
       toast(name);
     }
+    const faulty = {
+      downloads: { active: [stopped] },
+      sandboxFault: { get: () => () => 'Sandbox fault “Interrupted download” is on.' },
+    };
+    reports.reportDownloadFailed(session as never, faulty as never, 'r', lost);
+    toast('lost by a fault');
     const { downloadText, downloadShare, downloadProgressText } = progress;
     for (const state of ['waiting', 'downloading', 'verifying', 'interrupted'] as const)
       for (const [receivedBytes, totalBytes] of [[9_999, 10_000], [5_000], [0, 0]] as const) {

@@ -42,6 +42,18 @@ describe('notifyFailed', () => {
   });
 });
 
+describe('notifyFailed in the sandbox', () => {
+  it('names the fault in place of the error', async () => {
+    forget();
+    const fault = 'Sandbox fault “Too many requests” is on.';
+    shown.answer = (buttons) => buttons.at(-1);
+    notifyFailed(new ServiceError('rate_limited', 429, 'Slow down', 2_000), () => undefined, fault);
+    await new Promise(setImmediate);
+    assert.deepEqual([shown.sentences, shown.buttons], [[fault], [['Retry', 'Choose Another']]]);
+    assert.deepEqual(executed, [['fineTuning.sandbox.scenario']]);
+  });
+});
+
 describe('explain', () => {
   const service = (code: string, message = '') => new ServiceError(code, 422, message);
 
