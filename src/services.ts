@@ -21,6 +21,7 @@ import type { Scenario } from './sandbox/scenarios.ts';
 import { Commands, ensureActiveAccount as ensureActive } from './ui/shared/commands.ts';
 import type { AgentTool } from './ui/shared/ids.ts';
 import { Log, reportError as report } from './ui/shared/log.ts';
+import type { SandboxFault } from './ui/shared/notifications.ts';
 import type { RowsAboveRuns } from './ui/shared/rowText.ts';
 import { onDidChangeSettings, proxySettings } from './ui/shared/settings.ts';
 import { UnreadableFiles } from './ui/shared/unreadableFiles.ts';
@@ -148,10 +149,11 @@ export interface AgentTools {
   ): Promise<vscode.LanguageModelToolResult>;
 }
 
-type FaultOf = (
+/** Returns the fault that is on for an account. Given faults or an error, only if it is one of them, or causes such errors. */
+export type FaultOf = (
   account: Pick<Account, 'kind'>,
   cause?: readonly Scenario[] | { error: unknown },
-) => string | undefined;
+) => SandboxFault | undefined;
 
 /** What features tell each other. */
 function contributions(disposables: DisposableStore) {
@@ -160,7 +162,6 @@ function contributions(disposables: DisposableStore) {
   return {
     rowsAboveRuns: new Provided<RowsAboveRuns>(),
     sandboxConnection: new Provided<() => Promise<Connection>>(),
-    /** Says which fault of the sandbox is on for an account; given faults or an error, only if it is one of them, or the error's cause. */
     sandboxFault: new Provided<FaultOf>(),
     datasetReports,
     datasetChecker,

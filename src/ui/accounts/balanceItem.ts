@@ -6,6 +6,7 @@ import { DisposableStore, type Disposable } from '../../core/base/disposable.ts'
 import { followActive } from '../../core/runs/activeSession.ts';
 import type { Session, SessionState } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
+import type { FaultOf } from '../../services.ts';
 import { compact, formatMoment, formatMoney, sandboxNote } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { onDidChangeSettings, setting } from '../shared/settings.ts';
@@ -25,7 +26,7 @@ export function showBalance(
   sessions: Sessions,
   accounts: Pick<AccountStore, 'accounts' | 'onDidChange'>,
   readSpent: (session: Session) => Promise<string[]>,
-  faultOf: (account: Account) => string | undefined,
+  faultOf: FaultOf,
 ): Disposable {
   const store = new DisposableStore();
   const item = store.add(vscode.window.createStatusBarItem('balance', vscode.StatusBarAlignment.Left, 0));
@@ -40,7 +41,7 @@ export function showBalance(
     const session = sessions.active;
     if (session === undefined) item.hide();
     else {
-      const lines = compact(faultOf(session.account), ...spent);
+      const lines = compact(faultOf(session.account)?.sentence, ...spent);
       drawItem(item, session, lines, accounts.accounts.length > 1);
     }
   };

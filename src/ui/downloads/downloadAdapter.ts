@@ -218,7 +218,7 @@ async function runJobs(
           if (change.runId !== runId || download === undefined || download.state === 'interrupted') return;
           const isWaiting = download.state === 'waiting';
           const fault = isWaiting ? sandboxFault.get()(session.account, ['cut-download']) : undefined;
-          const text = fault ?? downloadProgressText(download, records.length, jobs.length);
+          const text = fault?.sentence ?? downloadProgressText(download, records.length, jobs.length);
           const fraction = downloadFraction(download);
           // A new state is shown at once; reports with a fraction are throttled.
           if (download.state !== state) report(text);

@@ -10,7 +10,7 @@ import type { Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';
 import { compact, inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { faultButton, notify, showError, showInformation, showWarning } from '../shared/notifications.ts';
+import { notify, showError, showInformation, showWarning } from '../shared/notifications.ts';
 import { revealOf } from '../shared/open.ts';
 import { act, asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
@@ -45,13 +45,17 @@ export function reportDownloadFailed(
   const download = (...mode: string[]) =>
     void commands.executeCommand(COMMANDS.downloadAdapter, target, ...mode);
   const fault = sandboxFault.get()(account, { error });
-  const text = l10n.t('Download of {0} failed. {1}', runNameOf(runs, runId), fault ?? asText(explanation));
+  const text = l10n.t(
+    'Download of {0} failed. {1}',
+    runNameOf(runs, runId),
+    fault?.sentence ?? asText(explanation),
+  );
   notify(showError, inSandbox(text, account.kind === 'sandbox'), {
     ...(canResume
       ? { [l10n.t('Resume')]: () => download('resume') }
       : { [explanation.action.title]: () => act(explanation.action, download) }),
     [TERMS.showLog]: () => commands.executeCommand(COMMANDS.showLog),
-    ...faultButton(fault),
+    ...fault?.button,
   });
 }
 

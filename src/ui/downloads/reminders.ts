@@ -7,7 +7,7 @@ import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';
 import { compact, formatCount, formatRoughly, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
-import { faultButton, notify, showWarning } from '../shared/notifications.ts';
+import { notify, showWarning, type SandboxFault } from '../shared/notifications.ts';
 import { TERMS } from '../shared/terms.ts';
 import { runNameOf } from './downloadReports.ts';
 
@@ -48,7 +48,7 @@ function remindOf(
   { account, runs }: Session,
   first: DueReminder,
   count: number,
-  fault: string | undefined,
+  fault: SandboxFault | undefined,
 ): void {
   const isOne = count === 1;
   const run = (command: string, id = '') =>
@@ -60,12 +60,12 @@ function remindOf(
         formatRoughly(first.leftMs),
       )
     : vscode.l10n.t('{0} adapters expire within 24 h.', formatCount(count));
-  notify(showWarning, inSandbox(compact(text, fault).join(' '), account.kind === 'sandbox'), {
+  notify(showWarning, inSandbox(compact(text, fault?.sentence).join(' '), account.kind === 'sandbox'), {
     // Without an ID, the command asks for a run.
     [isOne ? TERMS.download : vscode.l10n.t('Download…')]: () =>
       run(COMMANDS.downloadAdapter, isOne ? first.runId : ''),
     [TERMS.show]: () => (isOne ? run(COMMANDS.showRun, first.runId) : run(`${VIEWS.runs}.focus`)),
-    ...faultButton(fault),
+    ...fault?.button,
   });
 }
 

@@ -7,10 +7,10 @@ import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
-import type { Services } from '../../services.ts';
+import type { FaultOf } from '../../services.ts';
 import { compact, formatCount, formatLeft, formatRuns, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
-import { faultButton, notify, showInformation, showWarning } from '../shared/notifications.ts';
+import { notify, showInformation, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { notificationsSetting } from './runsBadge.ts';
 import { TERMS } from '../shared/terms.ts';
@@ -33,7 +33,7 @@ export interface NoticeParts {
   /** Whether to offer a download: not if the user wants none or it starts automatically. */
   offersDownload: () => boolean;
   /** Says which fault of the sandbox is on for an account. */
-  faultOf: ReturnType<Services['sandboxFault']['get']>;
+  faultOf: FaultOf;
   /** Returns the receipts of an account's charges. */
   receiptsOf: (accountId: string) => Promise<readonly ChargedReceipt[]>;
 }
@@ -67,8 +67,8 @@ export async function showOne(parts: NoticeParts, session: Session, notice: Noti
     const text =
       fault === undefined
         ? failedSentence(name, run.status, price, account.kind === 'sandbox')
-        : [l10n.t('{0}: the service reports “{1}”.', name, statusWord(run.status)), fault].join(' ');
-    say(text, { [TERMS.copyRunId]: copyId, ...show, ...faultButton(fault) });
+        : [l10n.t('{0}: the service reports “{1}”.', name, statusWord(run.status)), fault.sentence].join(' ');
+    say(text, { [TERMS.copyRunId]: copyId, ...show, ...fault?.button });
   } else if (kind === 'status')
     // In the service's own words, since the contract doesn't define it.
     say(l10n.t('{0}: the service reports “{1}”.', name, statusWord(run.status)), show);
@@ -114,11 +114,11 @@ export function showSeveral(parts: NoticeParts, { account }: Session, notices: r
   const text = compact(
     // The sandbox’s failed runs cost no real money, so that nobody has to be contacted.
     endsSentence(completed, isSandbox ? [...failed, ...others] : others),
-    isSandbox ? fault : failuresSentence(failed),
+    isSandbox ? fault?.sentence : failuresSentence(failed),
   ).join(' ');
   const say = failed.length > 0 && !isSandbox ? showWarning : showInformation;
   const show = () => void go(parts, account.id, `${VIEWS.runs}.focus`);
-  notify(say, inSandbox(text, isSandbox), { [l10n.t('Show Runs')]: show, ...faultButton(fault) });
+  notify(say, inSandbox(text, isSandbox), { [l10n.t('Show Runs')]: show, ...fault?.button });
 }
 
 function endsSentence(completed: number, statuses: readonly string[]): string | undefined {

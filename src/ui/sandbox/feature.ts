@@ -1,7 +1,7 @@
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { LazySandbox } from './lazySandbox.ts';
-import { faultsBehind, faultText } from './offeredScenarios.ts';
+import { faultsBehind, shownFault } from './offeredScenarios.ts';
 
 /** The sandbox account, and the commands that control it. */
 export function activateSandbox(services: Services): void {
@@ -16,7 +16,7 @@ export function activateSandbox(services: Services): void {
     const { fault } = sandbox;
     if (kind !== 'sandbox' || fault === undefined) return undefined;
     const meant = cause !== undefined && 'error' in cause ? faultsBehind(cause.error) : (cause ?? [fault]);
-    return meant.includes(fault) ? faultText(fault) : undefined;
+    return meant.includes(fault) ? shownFault(fault) : undefined;
   });
   const parts = { ...services, sandbox };
   const load = () => import('./commands.ts');

@@ -1,6 +1,8 @@
-import { l10n } from 'vscode';
+import { commands, l10n } from 'vscode';
 import { DownloadLinkError, NetworkError, ServiceError } from '../../core/api/errors.ts';
 import type { Scenario } from '../../sandbox/scenarios.ts';
+import { COMMANDS } from '../shared/ids.ts';
+import type { SandboxFault } from '../shared/notifications.ts';
 
 /** Returns name and effect of each scenario. */
 export function offeredScenarios(): Record<Scenario, { label: string; detail: string }> {
@@ -50,6 +52,9 @@ export function faultsBehind(error: unknown): readonly Scenario[] {
 }
 
 /** Names a fault where it shows. */
-export function faultText(fault: Scenario): string {
-  return l10n.t('Sandbox fault “{0}” is on.', offeredScenarios()[fault].label);
+export function shownFault(fault: Scenario): SandboxFault {
+  return {
+    sentence: l10n.t('Sandbox fault “{0}” is on.', offeredScenarios()[fault].label),
+    button: { [l10n.t('Choose Another')]: () => commands.executeCommand(COMMANDS.sandboxScenario) },
+  };
 }

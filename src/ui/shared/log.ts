@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 import { redact } from '../../core/base/redact.ts';
+import type { SandboxFault } from './notifications.ts';
 
 /** Owns the extension's log. Everything is redacted before it is written; none of it is user-facing text. */
 export class Log implements vscode.Disposable {
@@ -36,11 +37,8 @@ function describe(error: unknown): string {
   return `${code}${error.stack ?? `${error.name}: ${error.message}`}${cause}`;
 }
 
-/**
- * Logs and reports the error of an operation that the user requested, unless it was canceled; `again` retries it.
- * @param fault names the fault of the sandbox that caused it
- */
-export function reportError(log: Log, error: unknown, again: () => void, fault?: string): void {
+/** Logs and reports the error of an operation that the user requested, unless it was canceled; `again` retries it. */
+export function reportError(log: Log, error: unknown, again: () => void, fault?: SandboxFault): void {
   if (error instanceof CancelledError) return;
   log.error('reported', error);
   inBackground(

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { COMMANDS } from './ids.ts';
 import { sanitizeText } from './serviceText.ts';
 
 // All notifications, message boxes, and progress go through this module; a lint rule forbids direct calls. It sanitizes file
@@ -43,13 +42,8 @@ export function notify(
   });
 }
 
-/** The button of a notification that names a fault of the sandbox in place of its reason; none without a fault. */
-export function faultButton(fault: string | undefined): Readonly<Record<string, () => unknown>> {
-  if (fault === undefined) return {};
-  return {
-    [vscode.l10n.t('Choose Another')]: () => vscode.commands.executeCommand(COMMANDS.sandboxScenario),
-  };
-}
+/** A fault of the sandbox: the sentence that names it in place of a reason, and the button that offers another one. */
+export type SandboxFault = Readonly<{ sentence: string; button: Readonly<Record<string, () => unknown>> }>;
 
 /**
  * Asks in a modal dialog. Enter presses its first button; other extensions cannot press any.
@@ -85,16 +79,13 @@ export function withProgress<T>(
   );
 }
 
-/** Reports progress: a text, and a fraction from 0 to 1 if known. */
-export type ReportProgress = (message: string, fraction?: number) => void;
-
 /** The minimum time between two progress reports. */
 const LEAST_MS = 100;
 
-/** Shows work in a notification with a Cancel button, which aborts the signal. */
+/** Shows work in a notification with a Cancel button, which aborts the signal. It reports texts, and fractions from 0 to 1. */
 export function withCancellableProgress<T>(
   title: string,
-  work: (signal: AbortSignal, report: ReportProgress) => Promise<T>,
+  work: (signal: AbortSignal, report: (message: string, fraction?: number) => void) => Promise<T>,
 ): Thenable<T> {
   return withProgress(
     { location: vscode.ProgressLocation.Notification, title, cancellable: true },
@@ -104,7 +95,7 @@ export function withCancellableProgress<T>(
       let shown = 0;
       let reportedAtMs = 0;
       let late: NodeJS.Timeout | undefined;
-      const show: ReportProgress = (message, fraction) => {
+      const show = (message: string, fraction?: number) => {
         reportedAtMs = Date.now();
         const increment = fraction === undefined ? 0 : Math.max(0, fraction * 100 - shown);
         shown += increment;

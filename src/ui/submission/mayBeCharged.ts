@@ -5,10 +5,10 @@ import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs
 import { TooEarlyError } from '../../core/submission/errors.ts';
 import { submissionName, type Draft, type Intent } from '../../core/submission/intent.ts';
 import { isCheckedAutomatically } from '../../core/submission/reconcilePolicy.ts';
-import type { Services } from '../../services.ts';
+import type { FaultOf } from '../../services.ts';
 import { compact, formatCount, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
-import { faultButton, notify, showWarning } from '../shared/notifications.ts';
+import { notify, showWarning, type SandboxFault } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
@@ -19,8 +19,6 @@ const UNINFORMATIVE = [CancelledError, NetworkError, UnexpectedAnswerError] as c
 
 /** Faults of the sandbox that lose a response. */
 const LOST = ['answer-lost', 'connection-lost'] as const;
-
-type FaultOf = ReturnType<Services['sandboxFault']['get']>;
 
 /**
  * Warns of a submission. Gives the reason only if it prevents the user from resending, or the extension from checking, or if it
@@ -60,7 +58,7 @@ function warn(
   { kind }: Session['account'],
   id: string | undefined,
   rest: string | undefined,
-  fault: string | undefined,
+  fault: SandboxFault | undefined,
 ): void {
   const text =
     others.length === 0
@@ -72,10 +70,10 @@ function warn(
           'You may have been charged for {0} submissions: the service didn’t confirm them.',
           formatCount(others.length + 1),
         );
-  notify(showWarning, inSandbox(compact(text, fault ?? rest).join(' '), kind === 'sandbox'), {
+  notify(showWarning, inSandbox(compact(text, fault?.sentence ?? rest).join(' '), kind === 'sandbox'), {
     [BUTTONS.checkNow]: () => commands.executeCommand(COMMANDS.resolveSubmission, id),
     [TERMS.show]: () => commands.executeCommand(`${VIEWS.runs}.focus`),
-    ...faultButton(fault),
+    ...fault?.button,
   });
 }
 

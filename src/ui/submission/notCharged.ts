@@ -6,7 +6,7 @@ import { submissionName, type Draft } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
 import { inSandbox } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
-import { faultButton, notify, showError } from '../shared/notifications.ts';
+import { notify, showError } from '../shared/notifications.ts';
 import { revealOf, websiteLink } from '../shared/open.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
@@ -39,14 +39,14 @@ export function reportNotCharged(
   const explanation = explain(error);
   const { action } = explanation;
   const fault = sandboxFault.get()(account, { error });
-  const reason = fault ?? asText(explanation);
+  const reason = fault?.sentence ?? asText(explanation);
   const file = Uri.file(draft.dataset.path);
   const unproven = () =>
     l10n.t('Not charged, as far as this machine knows: the upload of {0} failed. {1}', filename, reason);
   const say = (sentence: string, buttons: Buttons) =>
     notify(showError, inSandbox(isUnproven ? unproven() : sentence, isSandbox), {
       ...buttons,
-      ...faultButton(fault),
+      ...fault?.button,
     });
   const go = (command: CommandId, ...args: unknown[]) => commands.executeCommand(command, ...args);
   // The account may have been switched since the notification appeared.
@@ -66,9 +66,11 @@ export function reportNotCharged(
       const sentence =
         fault === undefined
           ? l10n.t('Not charged: the balance of {0} is too low for {1}. Add funds, then continue.', ...values)
-          : [l10n.t('Not charged: the balance of {0} is too low for {1}.', ...values), fault].join(' ');
+          : [l10n.t('Not charged: the balance of {0} is too low for {1}.', ...values), fault.sentence].join(
+              ' ',
+            );
       // More funds wouldn't end a fault.
-      const helps = fault === undefined ? fundsButton(account, goInAccount) : faultButton(fault);
+      const helps = fault?.button ?? fundsButton(account, goInAccount);
       say(sentence, { ...helps, ...further });
       return;
     }

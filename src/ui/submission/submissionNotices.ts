@@ -20,7 +20,7 @@ import {
 import type { Services } from '../../services.ts';
 import { compact, formatCount, inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { faultButton, notify, showInformation } from '../shared/notifications.ts';
+import { notify, showInformation } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import type { ReportFoundRun } from './chargeReport.ts';
 import { warnLeftUnknown } from './mayBeCharged.ts';
@@ -170,9 +170,9 @@ export class SubmissionNotices implements Disposable {
     const id = others.length === 0 ? first.id : undefined;
     const resume = () => commands.executeCommand(COMMANDS.continueSubmission, id);
     const fault = faultOf(session.account, ['connection-lost', 'rate-limited']);
-    notify(showInformation, compact(interruptedSentence(intents, session), fault).join(' '), {
+    notify(showInformation, compact(interruptedSentence(intents, session), fault?.sentence).join(' '), {
       [BUTTONS.continue]: resume,
-      ...faultButton(fault),
+      ...fault?.button,
     });
   }
 

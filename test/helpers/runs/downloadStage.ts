@@ -11,6 +11,7 @@ import { NotificationLedger } from '../../../src/core/runs/notificationLedger.ts
 import { StateStore } from '../../../src/core/storage/state.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import type { Services } from '../../../src/services.ts';
+import { faultOf } from '../services.ts';
 import { Bench, silent } from './support.ts';
 
 /** The parts of a VS Code window that download notices need. */
@@ -82,7 +83,9 @@ export class DownloadStage {
         verify,
       }),
       ledger: new NotificationLedger(state),
-      sandboxFault: { get: () => () => this.fault } as unknown as Window['sandboxFault'],
+      sandboxFault: {
+        get: () => () => this.fault && faultOf(this.fault),
+      } as unknown as Window['sandboxFault'],
       state,
       log: { error: (_what: string, error: unknown) => this.logged.push(error) } as unknown as Window['log'],
     };

@@ -6,6 +6,7 @@ import { ExpectedError } from '../../../../src/core/base/errors.ts';
 import { DownloadError } from '../../../../src/core/downloads/errors.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { golden } from '../../../helpers/golden.ts';
+import { faultOf } from '../../../helpers/services.ts';
 import { onPlatform, usePlatform } from '../../../helpers/platform.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
@@ -80,7 +81,7 @@ describe('what a download says:', () => {
     }
     const faulty = {
       downloads: { active: [stopped] },
-      sandboxFault: { get: () => () => 'Sandbox fault “Interrupted download” is on.' },
+      sandboxFault: { get: () => () => faultOf('Sandbox fault “Interrupted download” is on.') },
     };
     reports.reportDownloadFailed(session as never, faulty as never, 'r', lost);
     toast('lost by a fault');

@@ -6,7 +6,7 @@ import { Emitter } from '../../../../src/core/base/event.ts';
 import type { RunChange } from '../../../../src/core/runs/runStore.ts';
 import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import { row } from '../../../helpers/runs/support.ts';
-import { servicesOf, sessionOf } from '../../../helpers/services.ts';
+import { faultOf, servicesOf, sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
@@ -107,7 +107,9 @@ describe('RunNotices', () => {
       ensureActiveAccount: (accountId) => Promise.resolve(acted.push(accountId) > 0),
       offersDownload: () => offers,
       faultOf: ({ kind }, some) =>
-        kind === 'sandbox' && some && 'join' in some ? `Sandbox fault “${some.join()}” is on.` : undefined,
+        kind === 'sandbox' && some && 'join' in some
+          ? faultOf(`Sandbox fault “${some.join()}” is on.`)
+          : undefined,
       receiptsOf: () => Promise.resolve(receipts),
     });
     const window = { runs, notices, left };

@@ -4,6 +4,7 @@ import { DownloadLinkError, NetworkError, ServiceError } from '../../../../src/c
 import { useFolder } from '../../../helpers/folder.ts';
 import { servicesOf, sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { activateSandbox } = await withVscode(() => import('../../../../src/ui/sandbox/feature.ts'));
 await withVscode(() => import('../../../../src/ui/sandbox/commands.ts'));
@@ -14,6 +15,7 @@ describe('the fault of the sandbox that is on', () => {
   const storage = useFolder();
 
   it('is named for its account and for what it causes', async () => {
+    standIn.forget();
     const disposables = new DisposableStore();
     const added = new Map<string, (argument: unknown) => Promise<unknown>>();
     const provided = Promise.withResolvers<FaultOf>();
@@ -67,7 +69,10 @@ describe('the fault of the sandbox that is on', () => {
         assert.deepEqual([faultOf(service), faultOf(service, { error: broken })], [undefined, undefined]);
       }
       await added.get('fineTuning.sandbox.scenario')?.('insufficient-balance');
-      assert.equal(faultOf(sandbox), 'Sandbox fault “Balance too low” is on.');
+      const { sentence, button } = faultOf(sandbox) ?? {};
+      assert.equal(sentence, 'Sandbox fault “Balance too low” is on.');
+      button?.['Choose Another']?.();
+      assert.deepEqual(standIn.executed, [['fineTuning.sandbox.scenario']]);
     } finally {
       disposables.dispose();
     }
