@@ -21,6 +21,7 @@ import type { Scenario } from './sandbox/scenarios.ts';
 import { Commands, ensureActiveAccount as ensureActive } from './ui/shared/commands.ts';
 import type { AgentTool } from './ui/shared/ids.ts';
 import { Log, reportError as report } from './ui/shared/log.ts';
+import type { SandboxFault } from './ui/shared/notifications.ts';
 import type { RowsAboveRuns } from './ui/shared/rowText.ts';
 import { onDidChangeSettings, proxySettings } from './ui/shared/settings.ts';
 import { UnreadableFiles } from './ui/shared/unreadableFiles.ts';
@@ -69,7 +70,9 @@ export async function createServices(context: vscode.ExtensionContext) {
   );
   /** Reports an error that ended a user's action, unless the session's state already shows it. */
   const reportError = (error: unknown, retry: () => void): void => {
-    if (!sessions.isReportedByState(error)) report(log, error, retry);
+    if (sessions.isReportedByState(error)) return;
+    const { active } = sessions;
+    report(log, error, retry, active && provided.sandboxFault.get()(active.account, { error }));
   };
 
   const submissions = submissionStores(disposables, { log, state, storage, unreadable });
@@ -146,6 +149,12 @@ export interface AgentTools {
   ): Promise<vscode.LanguageModelToolResult>;
 }
 
+/** Returns the fault that is on for an account. Given faults or an error, only if it is one of them, or causes such errors. */
+export type FaultOf = (
+  account: Pick<Account, 'kind'>,
+  cause?: readonly Scenario[] | { error: unknown },
+) => SandboxFault | undefined;
+
 /** What features tell each other. */
 function contributions(disposables: DisposableStore) {
   const datasetReports = new Provided<() => Promise<Reports>>();
@@ -153,8 +162,7 @@ function contributions(disposables: DisposableStore) {
   return {
     rowsAboveRuns: new Provided<RowsAboveRuns>(),
     sandboxConnection: new Provided<() => Promise<Connection>>(),
-    /** Says which fault of the sandbox is on; given one, only if it is that. */
-    sandboxFault: new Provided<(only?: Scenario) => string | undefined>(),
+    sandboxFault: new Provided<FaultOf>(),
     datasetReports,
     datasetChecker,
     agentTools: new Provided<AgentTools>(),

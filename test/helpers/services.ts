@@ -1,5 +1,6 @@
 import type { Session } from '../../src/core/runs/session.ts';
 import type { Services } from '../../src/services.ts';
+import type { SandboxFault } from '../../src/ui/shared/notifications.ts';
 
 /** What a test says of a part. The names are checked; what a test doesn't call may be missing. */
 type Given<T> = { [K in keyof T]?: { [L in keyof T[K]]?: unknown } | undefined };
@@ -22,6 +23,11 @@ export function sessionOf(given: Given<Session> = {}): Session {
     },
   };
   return merged(defaults, given) as Session;
+}
+
+/** A fault of the sandbox, as notifications show it. */
+export function faultOf(sentence: string): SandboxFault {
+  return { sentence, button: { 'Choose Another': () => undefined } };
 }
 
 /** The services of a window with nothing stored and nothing running, except for what a test says. */

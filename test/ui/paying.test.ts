@@ -161,7 +161,7 @@ describe('paying for a run', () => {
     assert.equal(work.submissions, 4);
     await dialogs.press('Submit and Pay');
     const said = await dialogs.waitForToast(charged('middle'));
-    assert.match(said, /The price is over the budget of 0\.10 USD per run\./);
+    assert.match(said, /, over the budget of 0\.10 USD per run\./);
     await workbench.clearNotifications();
     assert.equal(work.submissions, 5);
   });

@@ -8,7 +8,7 @@ export const CONTINUE = 'Continue';
 /** The notification of a charge, which contains the run's label. */
 export function charged(name: string): RegExp {
   const [real, sandbox] = [
-    'Charged [\\d.,]+ USD(; balance [\\d.,]+ USD| once; the answer came at attempt \\d+)',
+    'Charged [\\d.,]+ USD(; balance [\\d.,]+ USD| once; the answer came at attempt \\d+|, over the budget of [\\d.,]+ USD per run)',
     '[\\d.,]+ USD of sandbox money; [\\d.,]+ left',
   ];
   return new RegExp(`(Submitted ${name} to .+\\. ${real}|Sandbox: submitted ${name}\\. ${sandbox})\\.`);

@@ -68,11 +68,17 @@ export function leavesOutUntrainable({ rows, untrainableRows }: Mendable): boole
   return untrainableRows > 0 && 2 * untrainableRows < rows;
 }
 
+/** Whether a row is left that has no errors and can be trained on. */
+export function hasUsableRow(report: Report): boolean {
+  return report.rows - report.blankRows > report.errorRows + untrainableRows(report);
+}
+
 /** Whether a copy mends a problem that the check reports, or can have chat messages instead of another format. */
 export function isMendable(report: Report): boolean {
   if (report.kind !== 'rows') return false;
-  const { rows, errorRows, untrainableRows, duplicateRows, ...found } = mendableOf(report);
-  const privacy = found.apiKeys + found.privateKeys + found.emailAddresses + found.cardNumbers;
-  const hasProblems = found.hasLitter || errorRows + untrainableRows + duplicateRows + privacy > 0;
-  return rows > errorRows + untrainableRows && (hasProblems || found.convertible.length > 0);
+  const { errorRows, duplicateRows, ...found } = mendableOf(report);
+  // Masks need no row that can be trained on.
+  if (found.apiKeys + found.privateKeys + found.emailAddresses + found.cardNumbers > 0) return true;
+  const hasProblems = found.hasLitter || errorRows + found.untrainableRows + duplicateRows > 0;
+  return hasUsableRow(report) && (hasProblems || found.convertible.length > 0);
 }

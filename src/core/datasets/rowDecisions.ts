@@ -68,18 +68,17 @@ export class RowDecisions {
     const flags = scanned.rowFlags[row] ?? 0;
     const reason = this.#reasonToLeaveOut(flags);
     if (reason !== undefined) return reason;
-    const [low = 0, high = 0] = [scanned.rowHashes[2 * row], scanned.rowHashes[2 * row + 1]];
-    // A row without a hash isn't JSON.
-    const isCompared = this.#choices.withoutDuplicates && (low | high) !== 0;
-    if (isCompared && this.#isRepeated(low, high)) return 'duplicate';
     const [from, to] = rangeOf(scanned, input, row);
     const bytes = input.subarray(from, to);
-    const kept = this.#changed(flags, bytes);
-    if (kept === undefined)
-      return { change: 'none', input, from, to, ...(this.#withPrompts && promptOf(scanned, row, bytes)) };
+    const prompt = this.#withPrompts && promptOf(scanned, row, bytes);
+    const kept = this.#changed(flags, bytes) ?? { change: 'none', input, from, to, ...prompt };
+    const hash = [scanned.rowHashes[2 * row] ?? 0, scanned.rowHashes[2 * row + 1] ?? 0] as const;
+    // A row without a hash isn't JSON.
+    const isCompared = this.#choices.withoutDuplicates && hash.some((half) => half !== 0);
     if (typeof kept === 'string' || !isCompared) return kept;
-    // Rows that differ may be the same after a change.
-    return this.#isRepeated(...this.#rowScanner.hashOf(kept.input)) ? 'duplicate' : kept;
+    // One hash a row, as it is written: rows that are the same before a change are so after it, and others may be.
+    const isSame = this.#isRepeated(...(kept.change === 'none' ? hash : this.#rowScanner.hashOf(kept.input)));
+    return isSame ? 'duplicate' : kept;
   }
 
   /** Changes a row as chosen; undefined if nothing changes it. */

@@ -6,6 +6,7 @@ import { DisposableStore, type Disposable } from '../../core/base/disposable.ts'
 import { followActive } from '../../core/runs/activeSession.ts';
 import type { Session, SessionState } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
+import type { FaultOf } from '../../services.ts';
 import { compact, formatMoment, formatMoney, sandboxNote } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { onDidChangeSettings, setting } from '../shared/settings.ts';
@@ -19,13 +20,13 @@ const SPENT_DELAY_MS = 500;
 /**
  * Shows the active account's balance in the status bar; hidden when signed out.
  * @param readSpent returns lines about an account's spending
- * @param faultOf returns which fault of the sandbox is on
+ * @param faultOf returns which fault of the sandbox is on for an account
  */
 export function showBalance(
   sessions: Sessions,
   accounts: Pick<AccountStore, 'accounts' | 'onDidChange'>,
   readSpent: (session: Session) => Promise<string[]>,
-  faultOf: () => string | undefined,
+  faultOf: FaultOf,
 ): Disposable {
   const store = new DisposableStore();
   const item = store.add(vscode.window.createStatusBarItem('balance', vscode.StatusBarAlignment.Left, 0));
@@ -40,8 +41,8 @@ export function showBalance(
     const session = sessions.active;
     if (session === undefined) item.hide();
     else {
-      const fault = session.account.kind === 'sandbox' ? faultOf() : undefined;
-      drawItem(item, session, compact(fault, ...spent), accounts.accounts.length > 1);
+      const lines = compact(faultOf(session.account)?.sentence, ...spent);
+      drawItem(item, session, lines, accounts.accounts.length > 1);
     }
   };
   const drawSpent = async () => {

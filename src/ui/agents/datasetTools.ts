@@ -3,6 +3,7 @@ import { sha256OfFile } from '../../core/api/dataset.ts';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
 import {
+  hasUsableRow,
   isMendable,
   leavesOutUntrainable,
   masksSecrets,
@@ -60,7 +61,7 @@ export async function checkDataset(
   const report = await reportOn(dataset, services, signal);
   const verdict = verdictOf(report);
   const about = { path: pathData(shown), verdict, kind: report.kind, ...(isDirty && { unsaved: UNSAVED }) };
-  if (report.kind !== 'rows') return { ...about, next: notJsonl(report) };
+  if (report.kind !== 'rows') return { ...about, next: nextStep(report) };
   const { rows, blankRows, errorRows, format, formats, sizeBytes, statistics, repeats } = report;
   const { tokens, maxTurns } = statistics;
   return {
@@ -118,11 +119,13 @@ function changesOf(mendable: Mendable) {
   };
 }
 
-function nextStep(report: Report): string {
+/** What to do with a dataset after its check. */
+export function nextStep(report: Report): string {
+  if (report.kind !== 'rows') return notJsonl(report);
   const verdict = verdictOf(report);
   if (isBlank(report)) return 'It has only blank rows. Don’t submit it.';
   if (verdict === 'clean') return 'No problems. fineTuning_estimatePrice says what is known of the price.';
-  if (verdict === 'errors' && !isMendable(report))
+  if (verdict === 'errors' && !(hasUsableRow(report) && isMendable(report)))
     return 'Don’t propose it. No copy can mend it: show the user the rows and propose an edit.';
   return verdict === 'errors'
     ? 'Don’t propose it. Call fineTuning_prepareDataset, which writes a mended copy, then check that copy.'
@@ -137,7 +140,7 @@ export async function prepareDataset(
 ): Promise<Answer> {
   const dataset = await savedDataset(input.path);
   const report = await reportOn(dataset, services, signal);
-  if (report.kind !== 'rows') throw new Refusal(notJsonl(report));
+  if (report.kind !== 'rows') throw new Refusal(nextStep(report));
   const checker = await services.datasetChecker.get()();
   const mendable = mendableOf(report);
   const convertsAll =
@@ -149,7 +152,8 @@ export async function prepareDataset(
     return {
       path: pathData(dataset.shown),
       isCreated: false,
-      next: 'Nothing to change. Use the dataset as it is.',
+      next:
+        verdictOf(report) === 'errors' ? nextStep(report) : 'Nothing to change. Use the dataset as it is.',
     };
   const { main, holdOut, counts } = await prepareCopy(checker, report, choices, {
     maxBytes: MAX_DATASET_BYTES,

@@ -20,7 +20,7 @@ import { COMMANDS } from '../shared/ids.ts';
 import { showInformation } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { data, idOf, money, Refusal, type Answer } from './answer.ts';
-import { reportOn } from './datasetTools.ts';
+import { nextStep, reportOn } from './datasetTools.ts';
 import { FLAG, PATH, text, type Input, type InputSchema } from './input.ts';
 import { datasetInWorkspace, savedDataset } from './places.ts';
 import { isWithin, ProposalMarks } from './proposalMarks.ts';
@@ -65,7 +65,7 @@ export async function proposeRun(
     if (await marks.isDeclined(dataset)) throw new Refusal(DECLINED);
     const model = await modelFor(input.model, session);
     const report = await reportOn(dataset, services, signal);
-    if (verdictOf(report) === 'errors') throw new Refusal(NOT_READY);
+    if (verdictOf(report) === 'errors') throw new Refusal(`${NOT_READY} ${nextStep(report)}`);
     const sha256 = await sha256OfFile(dataset.stamp, signal);
     if (await marks.isDeclined({ sha256 })) throw new Refusal(DECLINED);
     await refuseRepeated(services, session, sha256);
@@ -115,7 +115,7 @@ const MET_OPEN =
   'This proposal sent nothing: it met an open submission. Don’t propose it again; fineTuning_listRuns shows what is known.';
 const ASK = 'Don’t propose it again. Only the user can submit the same bytes again.';
 const NOT_READY =
-  'The dataset has errors, secrets or no row that can be trained on. Nothing was shown to the user. Don’t propose it; call fineTuning_prepareDataset.';
+  'The dataset has errors, secrets or no row that can be trained on. Nothing was shown to the user.';
 
 /** @throws Refusal, and the errors of the service */
 async function modelFor(modelId: string | undefined, { models }: Session): Promise<Model | undefined> {
@@ -190,17 +190,26 @@ async function ask(question: string, signal: AbortSignal): Promise<'review' | 'd
   return button === review ? 'review' : button === decline ? 'decline' : undefined;
 }
 
-/** What became of the submission, money first. */
+/** What became of the proposal, or of an open submission that it met, money first. */
 async function endOf(
-  { outcome, id = '' }: CommandResult,
+  end: CommandResult,
   proposal: Proposal,
+  session: Session,
+  services: Services,
+): Promise<Answer> {
+  const answer = await outcomeOf(end, proposal, session, services);
+  if (!proposal.metOpen) return answer;
+  const openSubmission = end.outcome === 'cancelled' ? undefined : answer.status;
+  return { ...answer, status: 'closed', openSubmission, next: MET_OPEN };
+}
+
+async function outcomeOf(
+  { outcome, id = '' }: CommandResult,
+  { isReplaced }: Proposal,
   { longWaitUntilMs }: Session,
   { journal, submitter }: Services,
 ): Promise<Answer> {
-  const other = proposal.isReplaced
-    ? { note: 'The user chose another dataset instead of the proposed one.' }
-    : {};
-  if (proposal.metOpen) return { status: 'closed', next: MET_OPEN };
+  const other = isReplaced ? { note: 'The user chose another dataset instead of the proposed one.' } : {};
   const receipts = await journal.receipts().catch(() => []);
   const unsent = submitter.pending.find((one) => one.id === id && one.state === 'unsent');
   const untilMs = outcome === 'unavailable' ? longWaitUntilMs : unsent && busyUntilMs(unsent, Date.now());

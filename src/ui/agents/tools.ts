@@ -56,6 +56,8 @@ export const TOOLS: Readonly<Record<AgentTool, Tool>> = {
 /** Owns the calls of agents: what they may do, and that nothing but a result leaves. */
 export class Tools implements AgentTools {
   readonly #services: Services;
+  /** The paths of copies about which nothing was asked, since they were refused. */
+  readonly #unasked = new Set<string>();
 
   constructor(services: Services) {
     this.#services = services;
@@ -65,14 +67,18 @@ export class Tools implements AgentTools {
   async prepare(name: AgentTool, given: unknown): Promise<PreparedToolInvocation> {
     const invocationMessage = TOOLS[name].doing;
     if (name !== 'fineTuning_prepareDataset') return { invocationMessage };
+    let path = '';
     try {
+      ({ path } = readInput(PREPARATION, given));
       assertAllowed(TOOLS[name]);
-      const { shown } = await savedDataset(readInput(PREPARATION, given).path);
+      const { shown } = await savedDataset(path);
+      this.#unasked.delete(path);
       const message = `It adds files beside ${data(shown).data} and changes none.`;
       const confirmationMessages = { title: 'Prepare a copy of a dataset?', message };
       return { invocationMessage, confirmationMessages };
     } catch {
-      // What is refused isn't asked: the call says why.
+      // What is refused isn't asked: the call says why, and copies nothing even if it could by then.
+      this.#unasked.add(path);
       return { invocationMessage };
     }
   }
@@ -83,12 +89,20 @@ export class Tools implements AgentTools {
     const subscription = token.onCancellationRequested(() => stop.abort());
     try {
       assertAllowed(TOOLS[name]);
+      if (name === 'fineTuning_prepareDataset') await this.#assertAsked(readInput(PREPARATION, given).path);
       return resultOf(await TOOLS[name].run(this.#services, given, stop.signal));
     } catch (error) {
       return resultOf({ error: this.#failureOf(name, error), ...(error instanceof Refusal && error.more) });
     } finally {
       subscription.dispose();
     }
+  }
+
+  /** @throws Refusal if the file was refused before this call, so that nothing was asked about it */
+  async #assertAsked(path: string): Promise<void> {
+    if (!this.#unasked.delete(path)) return;
+    await savedDataset(path);
+    throw new Refusal(UNASKED);
   }
 
   #failureOf(name: AgentTool, error: unknown): string {
@@ -101,6 +115,8 @@ export class Tools implements AgentTools {
   }
 }
 
+const UNASKED =
+  'A copy was refused before the user could be asked about it. Nothing was written. Call this once more.';
 const TURNED_OFF =
   'The user turned this off with the setting "fineTuning.agents". Don’t change the setting or try another way; ask.';
 const UNTRUSTED =

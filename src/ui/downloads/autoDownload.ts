@@ -16,10 +16,11 @@ import { reportDownloaded, reportDownloadFailed } from './downloadReports.ts';
  * progress; only failures and files that may be unusable are reported. Never rejects.
  */
 export async function downloadAutomatically(
-  { sessions, downloads, ledger, log }: Pick<Services, 'downloads' | 'ledger' | 'log' | 'sessions'>,
+  parts: Pick<Services, 'downloads' | 'ledger' | 'log' | 'sandboxFault' | 'sessions'>,
   session: Session,
   runId: string,
 ): Promise<void> {
+  const { sessions, downloads, ledger, log } = parts;
   const { account } = session;
   if (downloadWhenCompleteSetting() !== 'always') return;
   try {
@@ -38,7 +39,7 @@ export async function downloadAutomatically(
     if (error instanceof CancelledError) return;
     log.error('auto-download', error);
     if (sessions.isReportedByState(error)) return;
-    reportDownloadFailed(session, downloads, runId, error);
+    reportDownloadFailed(session, parts, runId, error);
   }
 }
 

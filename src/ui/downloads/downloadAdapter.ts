@@ -34,7 +34,7 @@ import { reportDownloaded, reportDownloadFailed, runNameOf } from './downloadRep
 /** How long a resumed download waits for its run's label. */
 const LABEL_WAIT_MS = 1_000;
 
-type Parts = Pick<Services, 'downloads' | 'log' | 'sessions'>;
+type Parts = Pick<Services, 'downloads' | 'log' | 'sandboxFault' | 'sessions'>;
 
 /** One file to download. */
 interface Job {
@@ -199,12 +199,13 @@ export async function chooseArtifacts(
 
 /** Runs downloads one after another with one progress notification, and reports the files and any failure. */
 async function runJobs(
-  { downloads, log }: Parts,
+  parts: Parts,
   session: Session,
   runId: string,
   jobs: readonly Job[],
 ): Promise<CommandResult> {
   if (jobs.length === 0) return { outcome: 'cancelled', id: runId };
+  const { downloads, log, sandboxFault } = parts;
   const records: DownloadRecord[] = [];
   try {
     await withCancellableProgress(
@@ -215,7 +216,9 @@ async function runJobs(
           const target = jobs[records.length]?.target;
           const download = downloads.active.find((one) => one.runId === runId && one.target === target);
           if (change.runId !== runId || download === undefined || download.state === 'interrupted') return;
-          const text = downloadProgressText(download, records.length, jobs.length);
+          const isWaiting = download.state === 'waiting';
+          const fault = isWaiting ? sandboxFault.get()(session.account, ['cut-download']) : undefined;
+          const text = fault?.sentence ?? downloadProgressText(download, records.length, jobs.length);
           const fraction = downloadFraction(download);
           // A new state is shown at once; reports with a fraction are throttled.
           if (download.state !== state) report(text);
@@ -234,7 +237,7 @@ async function runJobs(
     if (error instanceof CancelledError) return { outcome: 'cancelled', id: runId };
     log.error('not-downloaded', error);
     // The account's state already shows this error.
-    if (!session.isReportedByState(error)) reportDownloadFailed(session, downloads, runId, error);
+    if (!session.isReportedByState(error)) reportDownloadFailed(session, parts, runId, error);
     return { outcome: 'failed', id: runId };
   } finally {
     reportDownloaded(records, session.account);

@@ -7,6 +7,7 @@ import { isAdapter } from '../../core/downloads/localFiles.ts';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
+import type { Services } from '../../services.ts';
 import { compact, inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { notify, showError, showInformation, showWarning } from '../shared/notifications.ts';
@@ -28,7 +29,10 @@ export function runNameOf(runs: Labels, runId: string): string {
 /** Reports why a download failed, and offers to resume it or the action that fits the error. */
 export function reportDownloadFailed(
   { account, runs }: Pick<Session, 'account' | 'runs'>,
-  { active }: Pick<Downloads, 'active'>,
+  {
+    downloads: { active },
+    sandboxFault,
+  }: { downloads: Pick<Downloads, 'active'> } & Pick<Services, 'sandboxFault'>,
   runId: string,
   error: unknown,
 ): void {
@@ -40,12 +44,18 @@ export function reportDownloadFailed(
     active.some((one) => one.accountId === account.id && one.runId === runId && one.state === 'interrupted');
   const download = (...mode: string[]) =>
     void commands.executeCommand(COMMANDS.downloadAdapter, target, ...mode);
-  const text = l10n.t('Download of {0} failed. {1}', runNameOf(runs, runId), asText(explanation));
+  const fault = sandboxFault.get()(account, { error });
+  const text = l10n.t(
+    'Download of {0} failed. {1}',
+    runNameOf(runs, runId),
+    fault?.sentence ?? asText(explanation),
+  );
   notify(showError, inSandbox(text, account.kind === 'sandbox'), {
     ...(canResume
       ? { [l10n.t('Resume')]: () => download('resume') }
       : { [explanation.action.title]: () => act(explanation.action, download) }),
     [TERMS.showLog]: () => commands.executeCommand(COMMANDS.showLog),
+    ...fault?.button,
   });
 }
 

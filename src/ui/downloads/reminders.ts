@@ -5,9 +5,9 @@ import { isAdapter, localAdapter } from '../../core/downloads/localFiles.ts';
 import { reminderAt, type Reminder } from '../../core/downloads/reminders.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';
-import { formatCount, formatRoughly, inSandbox } from '../shared/format.ts';
+import { compact, formatCount, formatRoughly, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
-import { notify, showWarning } from '../shared/notifications.ts';
+import { notify, showWarning, type SandboxFault } from '../shared/notifications.ts';
 import { TERMS } from '../shared/terms.ts';
 import { runNameOf } from './downloadReports.ts';
 
@@ -20,7 +20,7 @@ interface DueReminder {
 
 /** Shows the due reminders that this window could claim. */
 export async function remind(
-  { downloads, ledger }: Pick<Services, 'downloads' | 'ledger'>,
+  { downloads, ledger, sandboxFault }: Pick<Services, 'downloads' | 'ledger' | 'sandboxFault'>,
   session: Session,
   ended: AbortSignal,
 ): Promise<void> {
@@ -39,11 +39,17 @@ export async function remind(
     if (isStill && (await ledger.claim(account.id, runId, what))) won.push(reminder);
   }
   const [first] = won;
-  if (first !== undefined) remindOf(session, first, won.length);
+  const fault = sandboxFault.get()(account, ['short-retention']);
+  if (first !== undefined) remindOf(session, first, won.length, fault);
 }
 
 /** Reminds the user of adapters that will expire and are not on this machine. @param first the one of `count` that expires first */
-function remindOf({ account, runs }: Session, first: DueReminder, count: number): void {
+function remindOf(
+  { account, runs }: Session,
+  first: DueReminder,
+  count: number,
+  fault: SandboxFault | undefined,
+): void {
   const isOne = count === 1;
   const run = (command: string, id = '') =>
     vscode.commands.executeCommand(command, { accountId: account.id, id });
@@ -54,11 +60,12 @@ function remindOf({ account, runs }: Session, first: DueReminder, count: number)
         formatRoughly(first.leftMs),
       )
     : vscode.l10n.t('{0} adapters expire within 24 h.', formatCount(count));
-  notify(showWarning, inSandbox(text, account.kind === 'sandbox'), {
+  notify(showWarning, inSandbox(compact(text, fault?.sentence).join(' '), account.kind === 'sandbox'), {
     // Without an ID, the command asks for a run.
     [isOne ? TERMS.download : vscode.l10n.t('Download…')]: () =>
       run(COMMANDS.downloadAdapter, isOne ? first.runId : ''),
     [TERMS.show]: () => (isOne ? run(COMMANDS.showRun, first.runId) : run(`${VIEWS.runs}.focus`)),
+    ...fault?.button,
   });
 }
 

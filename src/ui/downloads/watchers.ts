@@ -10,7 +10,7 @@ import { autoDownloadFolder } from '../shared/settings.ts';
 // These watchers always run; the code that downloads or reminds is loaded at its first use.
 
 /** The ledger decides which window downloads or reminds. */
-type Watched = Pick<Services, 'downloads' | 'ledger' | 'log' | 'sessions'>;
+type Watched = Pick<Services, 'downloads' | 'ledger' | 'log' | 'sandboxFault' | 'sessions'>;
 
 /**
  * How long a reminder check waits after a change: downloads that the change starts must have begun, and the focused window

@@ -4,7 +4,12 @@ import { answersBeside } from '../../core/answers/filesBeside.ts';
 import { estimateBefore, rangeAccuracy } from '../../core/money/estimate.ts';
 import type { KnownDetail } from '../../core/runs/detailStore.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../../core/submission/intent.ts';
+import {
+  chargedReceiptsOf,
+  isRunOf,
+  type ChargedReceipt,
+  type Receipt,
+} from '../../core/submission/intent.ts';
 import { mayBeRunOf } from '../../core/submission/ownRuns.ts';
 import type { Services } from '../../services.ts';
 import { AccountPage, type AccountPageParts } from '../shared/accountPage.ts';
@@ -65,6 +70,8 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
   readonly #parts: RunPageParts;
   #detail: KnownDetail | undefined;
   #receipt: ChargedReceipt | undefined;
+  /** The first run of a submission of which this is a further one. */
+  #firstRunId: string | undefined;
   #estimate: RunPageView['estimate'];
   /** Null if the file is missing, undefined until it was read. */
   #dataset: FileNow | null | undefined;
@@ -131,8 +138,10 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
   protected acceptReceipts(all: readonly Receipt[]): void {
     if (this.#receipt !== undefined) return;
     const receipts = chargedReceiptsOf(all, this.accountId);
-    const receipt = receipts.find(({ settled }) => settled.run.run_id === this.#memory.runId);
-    if (receipt === undefined) return;
+    const receipt = receipts.find((one) => isRunOf(one, this.#memory.runId));
+    const first = receipt?.settled.run.run_id;
+    this.#firstRunId = first === this.#memory.runId ? undefined : first;
+    if (receipt === undefined || this.#firstRunId !== undefined) return;
     this.#receipt = receipt;
     this.#estimate = { before: estimateBefore(receipts, receipt), accuracy: rangeAccuracy(receipts) };
     this.#readFiles();
@@ -219,6 +228,7 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
       isReading: session !== undefined && session === this.#reading,
       receipt: this.#receipt,
       receiptLoading: this.receiptsLoading,
+      firstRunId: this.#firstRunId,
       mayBeOpen: submitter.pending.some(
         (one) => one.accountId === accountId && session && mayBeRunOf(one.intent, runId, session.runs),
       ),

@@ -28,6 +28,8 @@ export interface RunPageView extends RunPageMemory {
   isReading: boolean;
   receipt: ChargedReceipt | undefined;
   receiptLoading: Loading;
+  /** The first run of this machine's submission whose marker this run has, too. */
+  firstRunId?: string | undefined;
   /** Whether it may be the run of an open submission. */
   mayBeOpen?: boolean | undefined;
   /** The estimate before the charge, and how accurate ranges have been. */

@@ -262,7 +262,7 @@ function balanceFacts(
 }
 
 function runSection(view: KnownRun): RunPageSection {
-  const { runId, run, modelName, detail, link, receipt, receiptLoading } = view;
+  const { runId, run, modelName, detail, link, receipt } = view;
   const [idName, linkName] = [TERMS.runId, l10n.t('Link')];
   const list = compact(
     // The heading has the name.
@@ -275,9 +275,15 @@ function runSection(view: KnownRun): RunPageSection {
     fact('link', linkName, link, copy(linkName, link)),
     receipt && fact('idempotency', 'Idempotency-Key', receipt.id, copy('Idempotency-Key', receipt.id)),
   );
-  const isElsewhere = receipt === undefined && receiptLoading === 'loaded' && view.mayBeOpen !== true;
-  const note = isElsewhere ? l10n.t('Submitted elsewhere.') : undefined;
-  return facts('run', l10n.t('Run'), list, note);
+  return facts('run', l10n.t('Run'), list, sourceNote(view));
+}
+
+/** Where a run came from without a receipt of its own; undefined if that isn't known. */
+function sourceNote({ firstRunId, mayBeOpen, receipt, receiptLoading }: KnownRun): string | undefined {
+  if (firstRunId !== undefined)
+    return l10n.t('Another run has its marker: {0}', sanitizeServiceText(firstRunId));
+  const isElsewhere = receipt === undefined && receiptLoading === 'loaded' && mayBeOpen !== true;
+  return isElsewhere ? l10n.t('Submitted elsewhere.') : undefined;
 }
 
 function labelText({ session, runId, details }: KnownRun): string {

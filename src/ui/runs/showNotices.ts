@@ -7,7 +7,7 @@ import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
-import type { Services } from '../../services.ts';
+import type { FaultOf } from '../../services.ts';
 import { compact, formatCount, formatLeft, formatRuns, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
 import { notify, showInformation, showWarning } from '../shared/notifications.ts';
@@ -32,8 +32,8 @@ export interface NoticeParts {
   ensureActiveAccount: (accountId: string) => Promise<boolean>;
   /** Whether to offer a download: not if the user wants none or it starts automatically. */
   offersDownload: () => boolean;
-  /** Says which fault of the sandbox is on, if it is this one. */
-  faultOf: ReturnType<Services['sandboxFault']['get']>;
+  /** Says which fault of the sandbox is on for an account. */
+  faultOf: FaultOf;
   /** Returns the receipts of an account's charges. */
   receiptsOf: (accountId: string) => Promise<readonly ChargedReceipt[]>;
 }
@@ -63,12 +63,12 @@ export async function showOne(parts: NoticeParts, session: Session, notice: Noti
     const receipt = receipts.find(({ settled }) => settled.run.run_id === run.run_id);
     const price = priceText(receipt, runs.detail(run.run_id));
     const copyId = () => void env.clipboard.writeText(run.run_id).then(notifyRunIdCopied);
-    const isSandbox = account.kind === 'sandbox';
-    const fault = isSandbox ? parts.faultOf('failed-run') : undefined;
-    const text = compact(failedSentence(name, run.status, price, isSandbox), fault).join(' ');
-    const chooseFault = () => void go(parts, account.id, COMMANDS.sandboxScenario);
-    const other = fault !== undefined && { [l10n.t('Choose Another')]: chooseFault };
-    say(text, { ...other, [TERMS.copyRunId]: copyId, ...show });
+    const fault = parts.faultOf(account, ['failed-run']);
+    const text =
+      fault === undefined
+        ? failedSentence(name, run.status, price, account.kind === 'sandbox')
+        : [l10n.t('{0}: the service reports “{1}”.', name, statusWord(run.status)), fault.sentence].join(' ');
+    say(text, { [TERMS.copyRunId]: copyId, ...show, ...fault?.button });
   } else if (kind === 'status')
     // In the service's own words, since the contract doesn't define it.
     say(l10n.t('{0}: the service reports “{1}”.', name, statusWord(run.status)), show);
@@ -103,26 +103,31 @@ function failedSentence(name: string, status: string, price: string | undefined,
       );
 }
 
-/** Notifies the user of several runs at once. */
+/** Notifies the user of several runs at once, in at most two sentences. */
 export function showSeveral(parts: NoticeParts, { account }: Session, notices: readonly Notice[]): void {
   const isSandbox = account.kind === 'sandbox';
   const statuses = (of: Notice['kind']) =>
     notices.flatMap(({ kind, run }) => (kind === of ? [run.status] : []));
   const [failed, others] = [statuses('failed'), statuses('status')];
   const completed = notices.length - failed.length - others.length;
+  const fault = failed.length > 0 ? parts.faultOf(account, ['failed-run']) : undefined;
   const text = compact(
-    completed > 0 && l10n.t('{0} completed.', formatRuns(completed)),
-    isSandbox ? statusesSentence(failed) : failuresSentence(failed),
-    statusesSentence(others),
+    // The sandbox’s failed runs cost no real money, so that nobody has to be contacted.
+    endsSentence(completed, isSandbox ? [...failed, ...others] : others),
+    isSandbox ? fault?.sentence : failuresSentence(failed),
   ).join(' ');
   const say = failed.length > 0 && !isSandbox ? showWarning : showInformation;
   const show = () => void go(parts, account.id, `${VIEWS.runs}.focus`);
-  notify(say, inSandbox(text, isSandbox), { [l10n.t('Show Runs')]: show });
+  notify(say, inSandbox(text, isSandbox), { [l10n.t('Show Runs')]: show, ...fault?.button });
 }
 
-function statusesSentence(statuses: readonly string[]): string | undefined {
-  if (statuses.length === 0) return undefined;
-  return l10n.t('The service reports {0} for {1}.', reported(statuses), formatRuns(statuses.length));
+function endsSentence(completed: number, statuses: readonly string[]): string | undefined {
+  const [runs, words] = [formatRuns(statuses.length), reported(statuses)];
+  if (completed === 0)
+    return statuses.length === 0 ? undefined : l10n.t('The service reports {0} for {1}.', words, runs);
+  return statuses.length === 0
+    ? l10n.t('{0} completed.', formatRuns(completed))
+    : l10n.t('{0} completed; the service reports {1} for {2}.', formatRuns(completed), words, runs);
 }
 
 function failuresSentence(statuses: readonly string[]): string | undefined {

@@ -1,7 +1,7 @@
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { LazySandbox } from './lazySandbox.ts';
-import { faultText } from './offeredScenarios.ts';
+import { faultsBehind, shownFault } from './offeredScenarios.ts';
 
 /** The sandbox account, and the commands that control it. */
 export function activateSandbox(services: Services): void {
@@ -12,9 +12,11 @@ export function activateSandbox(services: Services): void {
     // The sandbox is one account, whatever API key each start creates.
     return { baseUrl, apiKey, keyId: 'sandbox' };
   });
-  sandboxFault.provide((only) => {
+  sandboxFault.provide(({ kind }, cause) => {
     const { fault } = sandbox;
-    return fault === undefined || fault !== (only ?? fault) ? undefined : faultText(fault);
+    if (kind !== 'sandbox' || fault === undefined) return undefined;
+    const meant = cause !== undefined && 'error' in cause ? faultsBehind(cause.error) : (cause ?? [fault]);
+    return meant.includes(fault) ? shownFault(fault) : undefined;
   });
   const parts = { ...services, sandbox };
   const load = () => import('./commands.ts');

@@ -1,5 +1,8 @@
-import { l10n } from 'vscode';
+import { commands, l10n } from 'vscode';
+import { DownloadLinkError, NetworkError, ServiceError } from '../../core/api/errors.ts';
 import type { Scenario } from '../../sandbox/scenarios.ts';
+import { COMMANDS } from '../shared/ids.ts';
+import type { SandboxFault } from '../shared/notifications.ts';
 
 /** Returns name and effect of each scenario. */
 export function offeredScenarios(): Record<Scenario, { label: string; detail: string }> {
@@ -39,7 +42,19 @@ export function offeredScenarios(): Record<Scenario, { label: string; detail: st
   };
 }
 
+/** Returns the faults that cause such an error. */
+export function faultsBehind(error: unknown): readonly Scenario[] {
+  if (error instanceof NetworkError) return ['answer-lost', 'connection-lost'];
+  if (error instanceof DownloadLinkError) return ['cut-download'];
+  const code = error instanceof ServiceError ? error.code : undefined;
+  if (code === 'rate_limited') return ['rate-limited'];
+  return code === 'insufficient_balance' ? ['insufficient-balance'] : [];
+}
+
 /** Names a fault where it shows. */
-export function faultText(fault: Scenario): string {
-  return l10n.t('Sandbox fault “{0}” is on.', offeredScenarios()[fault].label);
+export function shownFault(fault: Scenario): SandboxFault {
+  return {
+    sentence: l10n.t('Sandbox fault “{0}” is on.', offeredScenarios()[fault].label),
+    button: { [l10n.t('Choose Another')]: () => commands.executeCommand(COMMANDS.sandboxScenario) },
+  };
 }

@@ -42,6 +42,9 @@ export function notify(
   });
 }
 
+/** A fault of the sandbox: the sentence that names it in place of a reason, and the button that offers another one. */
+export type SandboxFault = Readonly<{ sentence: string; button: Readonly<Record<string, () => unknown>> }>;
+
 /**
  * Asks in a modal dialog. Enter presses its first button; other extensions cannot press any.
  * @param buttons the result of each button
@@ -76,16 +79,13 @@ export function withProgress<T>(
   );
 }
 
-/** Reports progress: a text, and a fraction from 0 to 1 if known. */
-export type ReportProgress = (message: string, fraction?: number) => void;
-
 /** The minimum time between two progress reports. */
 const LEAST_MS = 100;
 
-/** Shows work in a notification with a Cancel button, which aborts the signal. */
+/** Shows work in a notification with a Cancel button, which aborts the signal. It reports texts, and fractions from 0 to 1. */
 export function withCancellableProgress<T>(
   title: string,
-  work: (signal: AbortSignal, report: ReportProgress) => Promise<T>,
+  work: (signal: AbortSignal, report: (message: string, fraction?: number) => void) => Promise<T>,
 ): Thenable<T> {
   return withProgress(
     { location: vscode.ProgressLocation.Notification, title, cancellable: true },
@@ -95,7 +95,7 @@ export function withCancellableProgress<T>(
       let shown = 0;
       let reportedAtMs = 0;
       let late: NodeJS.Timeout | undefined;
-      const show: ReportProgress = (message, fraction) => {
+      const show = (message: string, fraction?: number) => {
         reportedAtMs = Date.now();
         const increment = fraction === undefined ? 0 : Math.max(0, fraction * 100 - shown);
         shown += increment;

@@ -103,8 +103,13 @@ function overMessage(over: readonly LimitCheck[], name: string): string {
     : l10n.t('This run may exceed the per-run budget of {0}.', name);
 }
 
-/** Says which limits of its account's budget a charge exceeded; undefined if none. @param receipts of all accounts */
-export function exceededText(
+/**
+ * Says what a charge cost and which limits of its account's budget it exceeded; undefined if none.
+ * @param price undefined if it isn't known
+ * @param receipts of all accounts
+ */
+export function exceededSentence(
+  price: string | undefined,
   receipt: ChargedReceipt,
   receipts: readonly Receipt[],
   { account, balance, runs }: Session,
@@ -119,10 +124,12 @@ export function exceededText(
   if (charge === undefined || spending === undefined) return undefined;
   const { perRunCents, perMonthCents } = exceededLimits(budget, charge, spending);
   const run = perRunCents === undefined ? undefined : formatMoney(perRunCents, budget.currency);
-  if (perMonthCents === undefined) return run && l10n.t('The price is over the budget of {0} per run.', run);
-  const month = monthText(spending.month);
-  const spent = spentOfLimit(spending, perMonthCents);
+  if (perMonthCents === undefined)
+    return run && l10n.t('Charged {0}, over the budget of {1} per run.', price ?? '', run);
+  const [month, spent] = [monthText(spending.month), spentOfLimit(spending, perMonthCents)];
+  if (price === undefined)
+    return l10n.t('Charged; its price isn’t known yet, and {0} is at {1}.', month, spent);
   return run === undefined
-    ? l10n.t('{0} is at {1}.', month, spent)
-    : l10n.t('The price is over the budget of {0} per run, and {1} is at {2}.', run, month, spent);
+    ? l10n.t('Charged {0}; {1} is at {2}.', price, month, spent)
+    : l10n.t('Charged {0}, over the budget of {1} per run; {2} is at {3}.', price, run, month, spent);
 }

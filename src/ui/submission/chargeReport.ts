@@ -14,13 +14,13 @@ import {
   type Draft,
 } from '../../core/submission/intent.ts';
 import type { Journal } from '../../core/submission/journal.ts';
-import { compact, formatMoney, formatPrice, inSandbox } from '../shared/format.ts';
+import { formatMoney, formatPrice, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { survivedText, unexpectedPrice } from '../shared/priceText.ts';
 import { notify, showInformation, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
-import { exceededText } from './budgetText.ts';
+import { exceededSentence } from './budgetText.ts';
 
 /** How long a notification of a charge waits for the balance, and for the proof that there is one charge. */
 const READ_WAIT_MS = 5_000;
@@ -63,17 +63,17 @@ export async function reportCharged(
   const before = receipt && estimateBefore(receipts, receipt);
   // The details of a found run have no currency, and the balance may have another one by now.
   const charged = { ...run, currency: run.currency ?? (receipt && currencyOf(receipt)) };
-  const text = chargedSentence(charged, submissionName(draft), account, {
+  const text = chargedText(charged, submissionName(draft), account, {
     balance: current,
     before,
     how,
     attempt: receipt?.settled.how === 'answered' ? receipt.attempts.length : 1,
     once: isOnce ? receipt : undefined,
+    exceeded: (price) => receipt && exceededSentence(price, receipt, receipts, session),
   });
   const target = { accountId: account.id, id: run.run_id };
   const show = () => commands.executeCommand(COMMANDS.showRun, target);
-  const exceeded = receipt && exceededText(receipt, receipts, session);
-  notify(showInformation, compact(text, exceeded).join(' '), { [TERMS.showRun]: show });
+  notify(showInformation, text, { [TERMS.showRun]: show });
   return receipt;
 }
 
@@ -116,65 +116,64 @@ interface ChargeFacts {
   attempt: number;
   /** Its receipt, if the runs prove that it was charged once. */
   once: ChargedReceipt | undefined;
+  /** Says what it cost, if that exceeded a limit of the budget. */
+  exceeded: (price: string | undefined) => string | undefined;
 }
 
-function chargedSentence(
-  { balance_after_cents, currency, price_cents }: RunCreation,
+/** At most two sentences: what was submitted, and what it cost with what is then to be known first. */
+function chargedText(
+  { balance_after_cents: afterCents, currency, price_cents: cents }: RunCreation,
   name: string,
   account: Account,
-  { attempt, balance, before, how, once }: ChargeFacts,
+  { attempt, balance, before, exceeded, how, once }: ChargeFacts,
 ): string {
-  const isFound = how === 'found';
-  const known = currency ?? balance?.currency;
-  const left =
-    balance_after_cents === undefined
-      ? (balance ?? {})
-      : { balance_cents: balance_after_cents, currency: known };
+  const isSandbox = account.kind === 'sandbox';
   const label = sanitizeServiceText(name);
-  const unpriced = price_cents === undefined && l10n.t('Charged; its price isn’t known yet');
-  if (how === 'continued' && unpriced)
-    return inSandbox(
-      l10n.t('{0} was continued meanwhile. {1}.', label, unpriced),
-      account.kind === 'sandbox',
-    );
-  if (account.kind === 'sandbox') {
-    const price = formatMoney(price_cents, known);
-    const survived = unpriced || (once && survivedText(once, price, true));
-    if (how === 'continued')
-      return l10n.t('Sandbox: {0} was continued meanwhile: {1} of sandbox money.', label, price);
-    if (survived)
-      return isFound
-        ? l10n.t('Sandbox: {0} was submitted after all. {1}.', label, survived)
-        : l10n.t('Sandbox: submitted {0}. {1}.', label, survived);
-    if (isFound) return l10n.t('Sandbox: {0} was submitted after all. {1} of sandbox money.', label, price);
-    const money = [price, formatMoney(left.balance_cents)];
-    return attempt > 1
-      ? l10n.t(
-          'Sandbox: submitted {0} at attempt {1}. {2} of sandbox money; {3} left.',
-          label,
-          attempt,
-          ...money,
-        )
-      : l10n.t('Sandbox: submitted {0}. {1} of sandbox money; {2} left.', label, ...money);
-  }
-  const unexpected = price_cents !== undefined && before && unexpectedPrice(before, price_cents, known);
-  const price =
-    price_cents !== undefined && currency === undefined
-      ? formatPrice(price_cents, balance?.currency)
-      : formatMoney(price_cents, currency);
-  if (how === 'continued') return l10n.t('{0} was continued meanwhile: charged {1}.', label, price);
-  const values = [label, sanitizeServiceText(account.name)];
-  const survived = unpriced || (once && !unexpected && survivedText(once, price, false));
-  if (survived)
-    return isFound
-      ? l10n.t('{0} was submitted to {1} after all. {2}.', ...values, survived)
-      : l10n.t('Submitted {0} to {1}. {2}.', ...values, survived);
-  if (isFound)
-    return l10n.t('{0} was submitted to {1} after all. Charged {2}.', ...values, unexpected || price);
-  const money = [unexpected || price, formatMoney(left.balance_cents, left.currency)];
-  return attempt > 1
-    ? l10n.t('Submitted {0} to {1} at attempt {2}. Charged {3}; balance {4}.', ...values, attempt, ...money)
-    : l10n.t('Submitted {0} to {1}. Charged {2}; balance {3}.', ...values, ...money);
+  const known = currency ?? balance?.currency;
+  const isAssumed = !isSandbox && cents !== undefined && currency === undefined;
+  const price = isAssumed ? formatPrice(cents, known) : formatMoney(cents, known);
+  const unexpected =
+    isSandbox || cents === undefined ? undefined : before && unexpectedPrice(before, cents, known);
+  const paid = isSandbox ? l10n.t('{0} of sandbox money', price) : (unexpected ?? price);
+  const over = exceeded(cents === undefined ? undefined : paid);
+  if (how === 'continued' && cents !== undefined && over === undefined)
+    return isSandbox
+      ? l10n.t('Sandbox: {0} was continued meanwhile: {1} of sandbox money.', label, price)
+      : l10n.t('{0} was continued meanwhile: charged {1}.', label, price);
+  const survived =
+    over === undefined && cents !== undefined && once && !unexpected && survivedText(once, price, isSandbox);
+  const costs = () => {
+    if (cents === undefined) return l10n.t('Charged; its price isn’t known yet.');
+    if (survived) return l10n.t('{0}.', survived);
+    if (how === 'found')
+      return isSandbox ? l10n.t('{0} of sandbox money.', price) : l10n.t('Charged {0}.', paid);
+    const [leftCents, unit] =
+      afterCents === undefined ? [balance?.balance_cents, balance?.currency] : [afterCents, known];
+    return isSandbox
+      ? l10n.t('{0} of sandbox money; {1} left.', price, formatMoney(leftCents))
+      : l10n.t('Charged {0}; balance {1}.', paid, formatMoney(leftCents, unit));
+  };
+  return [submittedSentence(label, account, how, survived ? 1 : attempt), over ?? costs()].join(' ');
+}
+
+function submittedSentence(
+  label: string,
+  { kind, name }: Pick<Account, 'kind' | 'name'>,
+  how: LearnedBy,
+  attempt: number,
+): string {
+  const isSandbox = kind === 'sandbox';
+  if (how === 'continued') return inSandbox(l10n.t('{0} was continued meanwhile.', label), isSandbox);
+  const payer = sanitizeServiceText(name);
+  if (how === 'found')
+    return isSandbox
+      ? l10n.t('Sandbox: {0} was submitted after all.', label)
+      : l10n.t('{0} was submitted to {1} after all.', label, payer);
+  if (attempt > 1)
+    return isSandbox
+      ? l10n.t('Sandbox: submitted {0} at attempt {1}.', label, attempt)
+      : l10n.t('Submitted {0} to {1} at attempt {2}.', label, payer, attempt);
+  return isSandbox ? l10n.t('Sandbox: submitted {0}.', label) : l10n.t('Submitted {0} to {1}.', label, payer);
 }
 
 /** The sentence about a submission with several runs: the service charged more than once, or may have. */

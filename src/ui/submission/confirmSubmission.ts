@@ -1,5 +1,5 @@
 import { l10n } from 'vscode';
-import type { Account } from '../../core/accounts/account.ts';
+import type { Account, ServiceAccount } from '../../core/accounts/account.ts';
 import type { Balance, Model } from '../../core/api/types.ts';
 import type { AccountMoney, BalanceNote } from '../../core/money/accountMoney.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
@@ -89,78 +89,70 @@ function submitButton({ account }: Confirmation): string {
 const MAX_LINES = 21;
 const LINE_UNITS = 48;
 const MAX_LINK_UNITS = 40;
-const MAX_PROVIDER_UNITS = 18;
+/** Of names, of which only the model's may take a second line: its size and version are in the middle. */
+const MAX_UNITS = { question: 16, label: 24, account: 20, host: 16, model: 40, provider: 18 } as const;
+const MAX_FILE_UNITS = 96;
 /** How many digits of the SHA-256 tell two datasets apart. */
 const DIGITS = 8;
 
-/** How much room texts have: the maximum lengths of names, and what is left out. */
+/** How much room texts have. */
 interface Room {
-  /** Of the name in the question. */
-  question: number;
+  /** The longest name of a file that isn't cut. If it is, its SHA-256 still identifies it. */
   file: number;
-  label: number;
-  account: number;
-  host: number;
-  /** Long enough for sizes and versions, which are in the middle of a model's name. */
-  model: number;
-  /** Whether the queue stands with the price, and the budget with the balance. */
-  isShared: boolean;
-  /** Whether an estimate replaces the sentence about the price. */
+  /** Whether the queue stands with the price, the budget with the balance, and an estimate in place of the sentence about the price. */
   isBrief: boolean;
 }
 
-const WIDE: Readonly<Room> = {
-  ...{ question: 28, file: 96, label: 24, account: 40, host: 40, model: 40 },
-  ...{ isShared: false, isBrief: false },
-};
-const NARROW: Readonly<Room> = { ...WIDE, question: 16, label: 16, account: 20, host: 16, isShared: true };
-const BRIEF: Readonly<Room> = { ...NARROW, isBrief: true };
-/** The first one in which everything fits is used. If a file's name is cut, its SHA-256 still identifies it. */
-const ROOMS: readonly Room[] = [WIDE, NARROW, BRIEF, { ...BRIEF, file: LINE_UNITS }];
+/** The first one in which everything fits is used. */
+const ROOMS: readonly Room[] = [
+  { file: MAX_FILE_UNITS, isBrief: false },
+  { file: MAX_FILE_UNITS, isBrief: true },
+  { file: LINE_UNITS, isBrief: true },
+];
 
 /** Repeats the consents, since another extension may have accepted the first one; only the user can press this dialog. */
 function textsOf(confirmation: Confirmation): { question: string; detail: string } {
-  const texts = ROOMS.map((room) => ({
-    question: questionText(confirmation, room),
-    detail: detailText(confirmation, room),
-  }));
-  const fits = texts.find((text) => linesOf(`${text.question}\n${text.detail}`) <= MAX_LINES);
-  return fits ?? texts.at(-1) ?? { question: '', detail: '' };
+  const question = questionText(confirmation);
+  const details = ROOMS.map((room) => detailText(confirmation, room));
+  const fits = details.find((detail) => linesOf(`${question}\n${detail}`) <= MAX_LINES);
+  return { question, detail: fits ?? details.at(-1) ?? '' };
 }
 
-function questionText({ account, dataset }: Confirmation, room: Room): string {
+function questionText({ account, dataset }: Confirmation): string {
   return account.kind === 'sandbox'
-    ? l10n.t('Submit {0} to the sandbox?', sanitizeServiceText(dataset.filename, room.question))
-    : l10n.t('Submit this dataset to {0} and pay?', sanitizeServiceText(account.name, room.question));
+    ? l10n.t('Submit {0} to the sandbox?', sanitizeServiceText(dataset.filename, MAX_UNITS.question))
+    : l10n.t('Submit this dataset to {0} and pay?', sanitizeServiceText(account.name, MAX_UNITS.question));
 }
 
 function detailText(confirmation: Confirmation, room: Room): string {
   const { account, resent, dataset, model, repeated } = confirmation;
   const isSandbox = account.kind === 'sandbox';
-  const provider = model.provider ? sanitizeServiceText(model.provider, MAX_PROVIDER_UNITS) : undefined;
+  const provider = model.provider ? sanitizeServiceText(model.provider, MAX_UNITS.provider) : undefined;
   return compact(
     isSandbox && sandboxNote(),
     resent && resentSentence(resent, confirmation.isUnproven),
     ...datasetLines(dataset, room.file),
     sizeFacts(confirmation.wanted.size).join(' · '),
-    confirmation.label && factLine(TERMS.label, sanitizeServiceText(confirmation.label, room.label)),
-    !isSandbox &&
-      l10n.t(
-        'Account: {0} ({1})',
-        sanitizeServiceText(account.name, room.account),
-        sanitizeServiceText(new URL(account.baseUrl).host, room.host),
-      ),
+    confirmation.label && factLine(TERMS.label, sanitizeServiceText(confirmation.label, MAX_UNITS.label)),
+    account.kind === 'service' && accountLine(account),
     factLine(TERMS.model, modelText(confirmation, provider, room)),
     repeated && factLine(TERMS.submittedBefore, repeatedFacts(repeated)),
     priceLine(confirmation, room),
     ...moneyLines(confirmation, room),
-    !isSandbox && chargeSentence(resent !== undefined && room.isBrief),
+    !isSandbox && chargeSentence(resent !== undefined),
     l10n.t('By submitting you:'),
-    termsConsent(model.use_policy_url, provider ?? sanitizeServiceText(model.name, MAX_PROVIDER_UNITS)),
+    termsConsent(model.use_policy_url, provider ?? sanitizeServiceText(model.name, MAX_UNITS.provider)),
     l10n.t('• accept the service’s data policy (no link)'),
     l10n.t('• confirm you have the rights to this dataset'),
     l10n.t('• understand that results aren’t guaranteed'),
   ).join('\n');
+}
+
+/** On one line, of which the host has what the name leaves. */
+function accountLine({ name, baseUrl }: ServiceAccount): string {
+  const shown = sanitizeServiceText(name, MAX_UNITS.account);
+  const hostUnits = MAX_UNITS.account + MAX_UNITS.host - shown.length;
+  return l10n.t('Account: {0} ({1})', shown, sanitizeServiceText(new URL(baseUrl).host, hostUnits));
 }
 
 /** The file and its folder, whole or with the start of the SHA-256, so that no two datasets read the same. */
@@ -181,9 +173,9 @@ function datasetLines({ filename, sha256, place }: Confirmation['dataset'], maxU
 }
 
 function modelText({ model, wanted }: Confirmation, provider: string | undefined, room: Room): string {
-  const name = sanitizeServiceText(model.name, room.model);
+  const name = sanitizeServiceText(model.name, MAX_UNITS.model);
   // The consent names the provider, too.
-  if (room.isShared) return name;
+  if (room.isBrief) return name;
   const queue = wanted.priority ? l10n.t('priority (may cost extra)') : l10n.t('standard queue');
   return [provider === undefined ? name : l10n.t('{0} ({1})', name, provider), queue].join(' · ');
 }
@@ -191,7 +183,7 @@ function modelText({ model, wanted }: Confirmation, provider: string | undefined
 function priceLine({ account, wanted, money }: Confirmation, room: Room): string | undefined {
   const estimate = money.estimate(wanted);
   const likely = likelyPrice(estimate);
-  const isPriority = wanted.priority && room.isShared;
+  const isPriority = wanted.priority && room.isBrief;
   if (likely !== undefined && (account.kind === 'sandbox' || room.isBrief))
     return factLine(isPriority ? l10n.t('Price (priority)') : TERMS.price, likely);
   if (account.kind === 'sandbox') return undefined;
@@ -215,7 +207,7 @@ function moneyLines({ balance, money, wanted }: Confirmation, room: Room): strin
         l10n.t('not checked: it is in {0}', sanitizeServiceText(budget.budgetCurrency, MAX_CURRENCY_UNITS)),
       ),
   );
-  return room.isShared ? [lines.join(' · ')] : lines;
+  return room.isBrief ? [lines.join(' · ')] : lines;
 }
 
 /** East Asian letters, which are twice as wide as others. */
@@ -238,9 +230,9 @@ function linesOf(text: string): number {
   return lines;
 }
 
-/** @param isBrief leaves out what the question of the first attempt said */
-function chargeSentence(isBrief: boolean): string {
-  return isBrief
+/** @param isResent leaves out what the question of the first attempt said */
+function chargeSentence(isResent: boolean): string {
+  return isResent
     ? l10n.t('You’re charged when the service accepts it.')
     : l10n.t('You’re charged when the service accepts the dataset. A run can’t be canceled or refunded.');
 }

@@ -5,9 +5,10 @@ import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs
 import { TooEarlyError } from '../../core/submission/errors.ts';
 import { submissionName, type Draft, type Intent } from '../../core/submission/intent.ts';
 import { isCheckedAutomatically } from '../../core/submission/reconcilePolicy.ts';
+import type { FaultOf } from '../../services.ts';
 import { compact, formatCount, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
-import { notify, showWarning } from '../shared/notifications.ts';
+import { notify, showWarning, type SandboxFault } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
@@ -16,16 +17,18 @@ import { BUTTONS, waitSentence } from './submissionMoney.ts';
 /** Errors that mean a lost response. How it was lost says nothing about the charge. */
 const UNINFORMATIVE = [CancelledError, NetworkError, UnexpectedAnswerError] as const;
 
+/** Faults of the sandbox that lose a response. */
+const LOST = ['answer-lost', 'connection-lost'] as const;
+
 /**
- * Warns of a submission. Gives the reason only if it prevents the user from resending, or the extension from checking.
+ * Warns of a submission. Gives the reason only if it prevents the user from resending, or the extension from checking, or if it
+ * is a fault of the sandbox.
  * @param intent undefined if it has been resolved meanwhile
  */
 export function warnMayBeCharged(
-  id: string,
-  draft: Draft,
-  intent: Intent | undefined,
-  error: unknown,
+  { id, draft, intent, error }: { id: string; draft: Draft; intent: Intent | undefined; error: unknown },
   session: Pick<Session, 'account' | 'state'>,
+  faultOf: FaultOf,
 ): void {
   const isReason =
     error instanceof ServiceError
@@ -36,23 +39,26 @@ export function warnMayBeCharged(
     error instanceof TooEarlyError
       ? waitSentence(Date.now() + error.retryAfterMs)
       : isReason && asText(explain(error));
-  warn([draft], reason || known, id, session);
+  warn([draft], session.account, id, reason || known, reason ? undefined : faultOf(session.account, LOST));
 }
 
 /** Warns of the submissions that an earlier window left open. */
 export function warnLeftUnknown(
   intents: readonly [Intent, ...Intent[]],
   session: Pick<Session, 'account' | 'state'>,
+  faultOf: FaultOf,
 ): void {
   // If there are several, the user chooses.
-  warn(intents, checkingText(session, intents), intents.length === 1 ? intents[0].id : undefined, session);
+  const id = intents.length === 1 ? intents[0].id : undefined;
+  warn(intents, session.account, id, checkingText(session, intents), faultOf(session.account, LOST));
 }
 
 function warn(
   [first, ...others]: readonly [Draft, ...Draft[]],
-  rest: string | undefined,
+  { kind }: Session['account'],
   id: string | undefined,
-  { account }: Pick<Session, 'account'>,
+  rest: string | undefined,
+  fault: SandboxFault | undefined,
 ): void {
   const text =
     others.length === 0
@@ -64,9 +70,10 @@ function warn(
           'You may have been charged for {0} submissions: the service didn’t confirm them.',
           formatCount(others.length + 1),
         );
-  notify(showWarning, inSandbox(compact(text, rest).join(' '), account.kind === 'sandbox'), {
+  notify(showWarning, inSandbox(compact(text, fault?.sentence ?? rest).join(' '), kind === 'sandbox'), {
     [BUTTONS.checkNow]: () => commands.executeCommand(COMMANDS.resolveSubmission, id),
     [TERMS.show]: () => commands.executeCommand(`${VIEWS.runs}.focus`),
+    ...fault?.button,
   });
 }
 

@@ -39,15 +39,16 @@ export function reportNotCharged(
   const isSandbox = account.kind === 'sandbox';
   const explanation = explain(error);
   const { action } = explanation;
+  const fault = sandboxFault.get()(account, { error });
+  const reason = fault?.sentence ?? asText(explanation);
   const file = Uri.file(draft.dataset.path);
   const unproven = () =>
-    l10n.t(
-      'Not charged, as far as this machine knows: the upload of {0} failed. {1}',
-      filename,
-      asText(explanation),
-    );
+    l10n.t('Not charged, as far as this machine knows: the upload of {0} failed. {1}', filename, reason);
   const say = (sentence: string, buttons: Buttons) =>
-    notify(showError, inSandbox(isUnproven ? unproven() : sentence, isSandbox), buttons);
+    notify(showError, inSandbox(isUnproven ? unproven() : sentence, isSandbox), {
+      ...buttons,
+      ...fault?.button,
+    });
   const go = (command: CommandId, ...args: unknown[]) => commands.executeCommand(command, ...args);
   // The account may have been switched since the notification appeared.
   const goInAccount = async (command: CommandId, ...args: unknown[]) => {
@@ -62,18 +63,16 @@ export function reportNotCharged(
   switch (codeOf(error)) {
     case 'insufficient_balance': {
       const name = sanitizeServiceText(submissionName(draft));
-      const fault = isSandbox ? sandboxFault.get()('insufficient-balance') : undefined;
+      const values = [accountName, name];
       const sentence =
         fault === undefined
-          ? l10n.t(
-              'Not charged: the balance of {0} is too low for {1}. Add funds, then continue.',
-              accountName,
-              name,
-            )
-          : [l10n.t('Not charged: the balance of {0} is too low for {1}.', accountName, name), fault].join(
+          ? l10n.t('Not charged: the balance of {0} is too low for {1}. Add funds, then continue.', ...values)
+          : [l10n.t('Not charged: the balance of {0} is too low for {1}.', ...values), fault.sentence].join(
               ' ',
             );
-      say(sentence, { ...fundsButton(account, fault, goInAccount), ...further });
+      // More funds wouldn't end a fault.
+      const helps = fault?.button ?? fundsButton(account, goInAccount);
+      say(sentence, { ...helps, ...further });
       return;
     }
     case 'validation_failed': {
@@ -93,7 +92,6 @@ export function reportNotCharged(
       });
       return;
     case 'consent_required': {
-      const reason = asText(explanation);
       say(l10n.t('Not charged: the service rejected the submission of {0}. {1}', filename, reason), further);
       return;
     }
@@ -102,7 +100,7 @@ export function reportNotCharged(
         say(busySentence(Date.now() + waitMsOf(error)), {});
         return;
       }
-      say(l10n.t('Not charged: the upload of {0} failed. {1}', filename, asText(explanation)), {
+      say(l10n.t('Not charged: the upload of {0} failed. {1}', filename, reason), {
         ...further,
         ...folderButton(error),
         [TERMS.showLog]: () => go(COMMANDS.showLog),
@@ -116,13 +114,8 @@ function isAskedToWait(error: unknown): boolean {
   return waitMsOf(error) > (isReason ? 0 : RETRIES.submission.longestRetryAfterMs);
 }
 
-/** What helps against a balance that is too low. @param fault of the sandbox, which more funds wouldn't end */
-function fundsButton(
-  account: Session['account'],
-  fault: string | undefined,
-  go: (command: CommandId) => unknown,
-): Buttons {
-  if (fault !== undefined) return { [l10n.t('Choose Another')]: () => go(COMMANDS.sandboxScenario) };
+/** What helps against a balance that is too low. */
+function fundsButton(account: Session['account'], go: (command: CommandId) => unknown): Buttons {
   if (account.kind === 'sandbox') return { [TERMS.addSandboxFunds]: () => go(COMMANDS.sandboxAddFunds) };
   const website = websiteLink(account);
   return website ? { [website.title]: website.open } : {};

@@ -6,6 +6,7 @@ import type { Session } from '../../core/runs/session.ts';
 import type { Intent } from '../../core/submission/intent.ts';
 import { isHeld, type UnreadRecord } from '../../core/submission/unreadRecord.ts';
 import type { Services } from '../../services.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { compact, formatCount } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
@@ -23,6 +24,9 @@ export type OpenOne = Pick<Intent, 'id' | 'accountId' | 'model_id'> & {
   /** The account that it belongs to, if it isn't the active one. */
   otherAccount: string | undefined;
 };
+
+/** `continue` to submit beside what is open; how it ended if the user turned to an open submission instead. */
+export type BesideOpen = 'continue' | 'back' | CommandResult | undefined;
 
 /** How many files a question names; the others are counted. */
 const MAX_NAMED = 5;
@@ -67,8 +71,8 @@ export class OpenSubmissions {
     }));
   }
 
-  /** Asks about each of them, and about unread records of unknown datasets, once. @returns `continue` to submit anyway */
-  async confirm(sha256: string, filename: string, model: Model): Promise<'continue' | 'back' | undefined> {
+  /** Asks about each of them, and about unread records of unknown datasets, once. */
+  async confirm(sha256: string, filename: string, model: Model): Promise<BesideOpen> {
     const { journal } = this.#services;
     await journal.reload().catch(() => undefined);
     const { damaged } = journal;
@@ -96,7 +100,7 @@ export class OpenSubmissions {
     { id, accountId, model_id, modelName, money }: OpenOne,
     filename: string,
     model: Model,
-  ): Promise<'continue' | 'back' | undefined> {
+  ): Promise<BesideOpen> {
     const isOther = accountId !== this.#session.account.id;
     const isSame = !isOther && model_id === model.model_id;
     const name = sanitizeServiceText(filename);
@@ -114,9 +118,11 @@ export class OpenSubmissions {
         ...(isSame ? { [TERMS.backToSummary]: 'back' } : { [TERMS.submitAnyway]: 'continue' }),
       },
     );
-    if (choice !== 'open') return choice;
-    await commands.executeCommand(COMMANDS.resolveSubmission, id);
-    return undefined;
+    const end =
+      choice === 'open'
+        ? await commands.executeCommand<CommandResult | undefined>(COMMANDS.resolveSubmission, id)
+        : choice;
+    return end ?? { outcome: 'cancelled' };
   }
 }
 

@@ -18,7 +18,7 @@ import type { Services } from '../../services.ts';
 import { runNames, type RunNames } from '../shared/datasetTexts.ts';
 import { setting } from '../shared/settings.ts';
 import type { DatasetPlace } from './datasetPlace.ts';
-import { OpenSubmissions, type OpenOne } from './openSubmissions.ts';
+import { OpenSubmissions, type BesideOpen, type OpenOne } from './openSubmissions.ts';
 import type { CheckedDataset } from './checkedDataset.ts';
 import { readBalance, receiptsOf, type Facts } from './readFacts.ts';
 
@@ -171,8 +171,8 @@ export class DatasetReview implements Disposable {
     return countOf(now) > countOf(this.#facts.receipts) ? 'submitted-meanwhile' : undefined;
   }
 
-  /** Asks about open submissions of the same bytes. @returns `continue` to submit anyway */
-  confirmDuplicates(sha256: string, model: Model): Promise<'continue' | 'back' | undefined> {
+  /** Asks about open submissions of the same bytes. */
+  confirmDuplicates(sha256: string, model: Model): Promise<BesideOpen> {
     return this.#open.confirm(sha256, path.basename(this.#dataset.file.path), model);
   }
 

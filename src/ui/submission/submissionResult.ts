@@ -121,7 +121,7 @@ export async function reportResult(
       const receipts = intent === undefined ? await journal.receipts().catch(() => []) : [];
       if (receipts.some((one) => one.id === id && isCharged(one)))
         return reportEnd(id, { journal, sessions, submitter }, true);
-      warnMayBeCharged(id, draft, intent, error, session);
+      warnMayBeCharged({ id, draft, intent, error }, session, sandboxFault.get());
       return { outcome: 'unknown', id };
     }
     case 'open':

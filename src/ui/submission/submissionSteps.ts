@@ -2,6 +2,7 @@ import { DatasetChangedError } from '../../core/api/errors.ts';
 import type { Model } from '../../core/api/types.ts';
 import type { Draft } from '../../core/submission/intent.ts';
 import { isRepeat } from '../../core/submission/receipts.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { acceptTerms } from './acceptTerms.ts';
 import { askForModel, changeChoice } from './changeChoice.ts';
 import { confirmSubmission, mayExceedBudget } from './confirmSubmission.ts';
@@ -19,7 +20,11 @@ export interface Confirmed {
   sha256: string;
 }
 
-export type ReviewResult = Confirmed | { kind: 'restart'; reason: Restart; choices: SubmissionChoices };
+export type ReviewResult =
+  | Confirmed
+  | { kind: 'restart'; reason: Restart; choices: SubmissionChoices }
+  /** The user turned to an open submission of the same bytes, which ended so. */
+  | { kind: 'open'; end: CommandResult };
 
 /**
  * Leads from the summary through the terms to the final question. The rows of the summary change the choices.
@@ -72,12 +77,11 @@ async function consent(
   const restart = (reason: Restart) => ({ kind: 'restart', reason, choices }) as const;
   const reason = sha256 === undefined ? 'dataset-changed' : await review.restart(sha256);
   if (sha256 === undefined || reason !== undefined) return restart(reason ?? 'dataset-changed');
-  const { proposal } = review.context();
-  const signal = proposal?.signal;
+  const signal = review.context().proposal?.signal;
   // A withdrawn proposal asks nothing more.
   if (signal?.aborted) return undefined;
   const duplicates = await review.confirmDuplicates(sha256, model);
-  if (duplicates === undefined && proposal !== undefined) proposal.metOpen = true;
+  if (typeof duplicates === 'object') return { kind: 'open', end: duplicates };
   if (duplicates !== 'continue') return duplicates;
   if (signal?.aborted) return undefined;
   const context = review.context();

@@ -81,6 +81,10 @@ export async function submitDataset(
     const initial = initialChoices(context, argument, preset, facts.receipts, submitter.pending);
     const result = await reviewSubmission(review, initial).finally(() => review.dispose());
     if (result === undefined) return { outcome: 'cancelled' };
+    if (result.kind === 'open') {
+      if (proposal !== undefined) proposal.metOpen = true;
+      return result.end;
+    }
     if (result.kind === 'confirmed') {
       const draft = draftOf(checked, review.context(), result);
       return send(services, session, draft, review.known, preset);

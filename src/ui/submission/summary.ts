@@ -278,7 +278,11 @@ function checkRows(check: Report | 'unchecked'): Fact[] {
     return [{ icon: 'warning', label, description: l10n.t('skipped, the check failed') }];
   const privacy = privacyPhrase(check);
   const uri = Uri.file(check.path);
-  const previewed = (target: object): Shown => [COMMANDS.previewDataset, uri, undefined, target];
+  // The preview of another kind of file has no rows.
+  const previewed = (target: object): Shown => [
+    ...([COMMANDS.previewDataset, uri, undefined] as const),
+    check.kind === 'rows' ? target : {},
+  ];
   const row = shownProblems(check, 1).shown[0]?.row;
   const verdict = verdictOf(check);
   const icon = verdict === 'errors' ? 'error' : 'warning';

@@ -11,10 +11,11 @@ import { NotificationLedger } from '../../../src/core/runs/notificationLedger.ts
 import { StateStore } from '../../../src/core/storage/state.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import type { Services } from '../../../src/services.ts';
+import { faultOf } from '../services.ts';
 import { Bench, silent } from './support.ts';
 
 /** The parts of a VS Code window that download notices need. */
-export interface Window extends Pick<Services, 'downloads' | 'ledger' | 'log' | 'sessions'> {
+export interface Window extends Pick<Services, 'downloads' | 'ledger' | 'log' | 'sandboxFault' | 'sessions'> {
   session: Session;
   state: StateStore;
 }
@@ -26,6 +27,8 @@ export class DownloadStage {
   readonly logged: unknown[] = [];
   readonly #clock: { nowMs: number };
   readonly #windows: Window[] = [];
+  /** Names the fault of the sandbox that is on. */
+  fault: string | undefined;
 
   private constructor(bench: Bench, sandbox: Sandbox, clock: { nowMs: number }) {
     this.bench = bench;
@@ -80,6 +83,9 @@ export class DownloadStage {
         verify,
       }),
       ledger: new NotificationLedger(state),
+      sandboxFault: {
+        get: () => () => this.fault && faultOf(this.fault),
+      } as unknown as Window['sandboxFault'],
       state,
       log: { error: (_what: string, error: unknown) => this.logged.push(error) } as unknown as Window['log'],
     };

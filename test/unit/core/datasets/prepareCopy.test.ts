@@ -14,16 +14,20 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import path from 'node:path';
+import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DiskError } from '../../../../src/core/base/diskError.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
+import { HashIndex } from '../../../../src/core/datasets/hashIndex.ts';
 import { inspectDataset, type DatasetFile } from '../../../../src/core/datasets/fileKind.ts';
 import { prepareCopy, type Prepared } from '../../../../src/core/datasets/prepareCopy.ts';
 import { PrepareError, type PrepareChoices } from '../../../../src/core/datasets/prepare.ts';
+import { PreparePass } from '../../../../src/core/datasets/preparePass.ts';
 import { CheckError, countOf } from '../../../../src/core/datasets/report.ts';
+import { Scanner } from '../../../../src/core/datasets/scanner.ts';
 import { SEGMENT_BYTES } from '../../../../src/core/datasets/segments.ts';
-import { useChecker } from '../../../helpers/checker.ts';
+import { checkerFiles, useChecker } from '../../../helpers/checker.ts';
 import { ESCAPING_WRITERS, written } from '../../../helpers/jsonWriters.ts';
 import { itOnLinux, itOnPosix } from '../../../helpers/platform.ts';
 import { Random } from '../../../helpers/random.ts';
@@ -484,6 +488,39 @@ describe('a prepared copy', () => {
     const broken = await sourceOf('a@corp.org\nb@corp.org\n');
     const { counts: kept } = await prepare(broken, { withoutDuplicates: true, mask: choices.mask });
     assert.deepEqual([kept.written, kept.masked.emailAddresses], [2, 2]);
+  });
+
+  it('remembers one hash of each row, changed or not, so that as many are compared', async () => {
+    const rows = ['a', 'b', 'a'].map((name) => JSON.stringify(chat(`mail ${name}@corp.org`, name)));
+    const text = [...rows, '{"text":"c"}', '{"text":"c"}'].join('\n');
+    const { scanner } = await checkerFiles();
+    const module = await WebAssembly.compile(await readFile(scanner));
+    const source = await sourceOf(text);
+    const input = await open(source.path);
+    const output = await open(`${source.path}.out`, 'w');
+    const compared = mock.method(HashIndex.prototype, 'add');
+    try {
+      const choices = { ...NOTHING, withoutDuplicates: true, mask: { secrets: false, personal: true } };
+      const pass = new PreparePass(
+        new Scanner(module),
+        new Scanner(module),
+        {
+          ...{ fd: input.fd, sizeBytes: text.length, segments: 1, choices, maxBytes: MAX_BYTES },
+          ...{ mainFd: output.fd, holdOutFd: undefined },
+        },
+        { shouldContinue: () => true, onProgress: () => undefined },
+      );
+      const { written, leftOut } = pass.run();
+      assert.deepEqual([written, leftOut.duplicate, compared.mock.callCount()], [3, 2, 5]);
+    } finally {
+      compared.mock.restore();
+      await input.close();
+      await output.close();
+    }
+    // A row that can't be converted is counted as that, however often it occurs.
+    const twice = await sourceOf('{"text":"c"}\n{"text":"c"}\n{"instruction":"b","output":"c"}\n');
+    const { counts } = await prepare(twice, { toChat: true, withoutDuplicates: true });
+    assert.deepEqual([counts.notConverted, counts.leftOut.duplicate], [{ text: 2 }, 0]);
   });
 
   it('doesn’t convert a row with a key twice, at any depth, but keeps one that needs no conversion', async () => {

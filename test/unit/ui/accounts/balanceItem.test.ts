@@ -8,6 +8,7 @@ import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
+import { faultOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { Bench, until } from '../../../helpers/runs/support.ts';
 
@@ -48,7 +49,7 @@ describe('showBalance', () => {
         onDidChange: accountsChanged.event,
       },
       () => Promise.resolve([`Spent: ${++reads}`]),
-      () => fault,
+      ({ kind }) => (kind === 'sandbox' && fault ? faultOf(fault) : undefined),
     );
   });
   afterEach(async () => {

@@ -7,6 +7,7 @@ import { stat } from 'node:fs/promises';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { Lease } from '../../../../src/core/storage/lease.ts';
+import type { Report } from '../../../../src/core/datasets/report.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
@@ -15,7 +16,7 @@ import type { CommandResult } from '../../../../src/ui/shared/commands.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
-import { reportOf } from '../../../helpers/report.ts';
+import { groupOf, reportOf } from '../../../helpers/report.ts';
 import { servicesOf, sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
@@ -36,6 +37,7 @@ describe('proposeRun', () => {
   let longWaitUntilMs: number | undefined;
   let ran: unknown[][];
   let meetsOpen: boolean;
+  let report: Partial<Report>;
 
   beforeEach(async () => {
     standIn.forget();
@@ -45,6 +47,7 @@ describe('proposeRun', () => {
     await writeFile(path.join(workspace, 'train.jsonl'), TEXT);
     standIn.workspace.workspaceFolders = [{ name: 'w', uri: standIn.Uri.file(workspace) }];
     [receipts, pending, ran, end, meetsOpen] = [[], [], [], { outcome: 'cancelled' }, false];
+    report = {};
     press('Review…');
   });
   afterEach(() => {
@@ -76,7 +79,7 @@ describe('proposeRun', () => {
       reports: () =>
         Promise.resolve({
           currentReport: async (file: string) =>
-            reportOf({ path: file, ...stampOf(await stat(file, { bigint: true })), rows: 1 }),
+            reportOf({ path: file, ...stampOf(await stat(file, { bigint: true })), rows: 1, ...report }),
         }),
       commands: {
         run: (...args: unknown[]) => {
@@ -143,7 +146,21 @@ describe('proposeRun', () => {
     // The user looked into the open one, which was charged.
     [end, meetsOpen] = [{ outcome: 'charged', id: 'run-1' }, true];
     cases['an open submission comes first'] = [JSON.stringify(await propose())];
+    end = { outcome: 'cancelled' };
+    cases['an open submission comes first, closed'] = [JSON.stringify(await propose())];
     meetsOpen = false;
+    const unusable = { untrainable: { format: 1, content: 0, answer: 0 } };
+    const secret = { problems: [groupOf('api-key', [{ row: 1 }])] };
+    for (const [name, found] of Object.entries<Partial<Report>>({
+      'a secret': secret,
+      'no usable row': unusable,
+      'no usable row, and a secret': { ...unusable, ...secret },
+      'not JSONL': { kind: 'csv' },
+    })) {
+      report = found;
+      cases[`not ready: ${name}`] = [JSON.stringify(await propose())];
+    }
+    report = {};
     const untilMs = Date.UTC(2131, 0, 1, 12);
     mock.timers.enable({ apis: ['Date'], now: untilMs - 60_000 });
     const attempts = [{ started: { localMs: 0 }, ended: { localMs: 0 }, notBefore: { localMs: untilMs } }];

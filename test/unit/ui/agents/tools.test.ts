@@ -161,6 +161,7 @@ describe('Tools', () => {
     await writeFile(path.join(root, 'table.jsonl'), 'prompt,completion\na,b\n');
     await writeFile(path.join(root, 'few.jsonl'), `${row('a') + row('b')}{"other":1}\n`);
     await writeFile(path.join(root, 'none.jsonl'), '{"other":1}\n{"prompt":"a"}\n');
+    await writeFile(path.join(root, 'secret.jsonl'), '{"other":"sk-aB3dE5gH7jK9mN1pQ2rS4tU6vW8x"}\n');
     golden('agent-datasets', {
       'a faulty one': await shown('fineTuning_checkDataset', { path: 'train.jsonl' }),
       'a copy': await shown('fineTuning_prepareDataset', { path: 'train.jsonl' }),
@@ -177,6 +178,10 @@ describe('Tools', () => {
         withoutUntrainable: false,
       }),
       'one without a usable row': await shown('fineTuning_checkDataset', { path: 'none.jsonl' }),
+      'a copy of it': await shown('fineTuning_prepareDataset', { path: 'none.jsonl' }),
+      'one without a usable row, with a secret': (
+        await shown('fineTuning_checkDataset', { path: 'secret.jsonl' })
+      ).slice(-1),
       'a copy without a row': await shown('fineTuning_prepareDataset', { path: 'clean.jsonl', trialRows: 5 }),
     });
     assert.deepEqual(
@@ -307,6 +312,54 @@ describe('Tools', () => {
     standIn.settings.clear();
     standIn.workspace.isTrusted = false;
     assert.equal(await question({ path: 'train.jsonl' }), undefined);
+  });
+
+  it('copy nothing that they refused when VS Code asked, although they could by now', async () => {
+    const reports = new Reports(checker());
+    const tools = new Tools(
+      servicesOf({
+        reports: () => Promise.resolve(reports),
+        datasetChecker: { get: () => () => Promise.resolve(checker()) },
+      }),
+    );
+    const input = { path: 'train.jsonl' };
+    const file = path.join(root, input.path);
+    const isAsked = async () =>
+      (await tools.prepare('fineTuning_prepareDataset', input)).confirmationMessages !== undefined;
+    const copy = async () => {
+      const { content } = await tools.invoke('fineTuning_prepareDataset', input, none);
+      return (content[0] as { value: string }).value;
+    };
+    const { tabGroups } = standIn.window;
+    const all = Object.getOwnPropertyDescriptor(tabGroups, 'all') ?? {};
+    const dirty = { input: new standIn.TabInputText(standIn.Uri.file(file)), isDirty: true };
+    const makeDirty = () =>
+      Object.defineProperty(tabGroups, 'all', { configurable: true, value: [{ tabs: [dirty] }] });
+    try {
+      for (const [refuse, allow] of [
+        [() => Promise.resolve(), () => writeFile(file, row('a').repeat(2))],
+        [makeDirty, () => Object.defineProperty(tabGroups, 'all', all)],
+        [
+          () => standIn.settings.set('fineTuning.agents', 'readOnly'),
+          () => standIn.settings.delete('fineTuning.agents'),
+        ],
+      ]) {
+        await refuse?.();
+        assert.equal(await isAsked(), false);
+        await allow?.();
+        assert.match(await copy(), /^\{"error":"A copy was refused before the user could be asked/);
+        assert.equal((await readdir(root)).join(), 'train.jsonl');
+      }
+      // What is still refused says why.
+      makeDirty();
+      assert.equal(await isAsked(), false);
+      assert.match(await copy(), /changes that aren’t on the disk/);
+    } finally {
+      Object.defineProperty(tabGroups, 'all', all);
+    }
+    assert.equal(await isAsked(), true);
+    assert.match(await copy(), /^.+"isCreated":true/);
+    reports.dispose();
   });
 
   describe('if a link takes the place of a file while they work', () => {

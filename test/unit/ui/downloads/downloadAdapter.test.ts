@@ -211,6 +211,18 @@ describe('downloadAdapter', () => {
     });
   });
 
+  it('names the fault of the sandbox that it waits for', async () => {
+    stage.fault = 'Sandbox fault “Interrupted download” is on.';
+    stage.sandbox.control.setScenario('cut-download');
+    await download(runId);
+    const { progress } = standIn.shown;
+    assert.deepEqual(
+      [progress.includes(stage.fault), progress.join().includes('the network')],
+      [true, false],
+    );
+    assert.match(said().join(), /It was interrupted and resumed\.$/);
+  });
+
   it('never replaces a file: keeps both or does nothing', async () => {
     await writeFile(path.join(out, file), 'mine');
     await download(runId);

@@ -6,6 +6,7 @@ import { ExpectedError } from '../../../../src/core/base/errors.ts';
 import { DownloadError } from '../../../../src/core/downloads/errors.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { golden } from '../../../helpers/golden.ts';
+import { faultOf } from '../../../helpers/services.ts';
 import { onPlatform, usePlatform } from '../../../helpers/platform.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
@@ -74,9 +75,16 @@ describe('what a download says:', () => {
       ['disk full', new DiskError({ name: 'Error', message: '', code: 'ENOSPC' }), stopped],
       ['a file of its name', new DownloadError('file-exists'), stopped],
     ] as const) {
-      reports.reportDownloadFailed(session as never, { active: [left] } as never, 'r', error);
+      const parts = { downloads: { active: [left] }, sandboxFault: { get: () => () => undefined } };
+      reports.reportDownloadFailed(session as never, parts as never, 'r', error);
       toast(name);
     }
+    const faulty = {
+      downloads: { active: [stopped] },
+      sandboxFault: { get: () => () => faultOf('Sandbox fault “Interrupted download” is on.') },
+    };
+    reports.reportDownloadFailed(session as never, faulty as never, 'r', lost);
+    toast('lost by a fault');
     const { downloadText, downloadShare, downloadProgressText } = progress;
     for (const state of ['waiting', 'downloading', 'verifying', 'interrupted'] as const)
       for (const [receivedBytes, totalBytes] of [[9_999, 10_000], [5_000], [0, 0]] as const) {

@@ -255,9 +255,24 @@ describe('download watchers', () => {
       await look(first);
       await saidTimes(2);
       assert.match(said()[1] ?? '', /expires in 1 h and/);
+      assert.deepEqual(standIn.shown.buttons.at(-1), ['Download', 'Show']);
       stage.pass(2 * HOUR);
       await look(first);
       await saidTimes(2);
+    });
+
+    it('names the fault of the sandbox that shortens the time', async () => {
+      stage.fault = 'Sandbox fault “Adapter expires in two hours” is on.';
+      watch(first);
+      await finished('maths');
+      stage.pass(6 * DAY);
+      await look(first);
+      await saidTimes(1);
+      assert.match(
+        said()[0] ?? '',
+        /isn’t downloaded\. Sandbox fault “Adapter expires in two hours” is on\.$/,
+      );
+      assert.deepEqual(standIn.shown.buttons.at(-1), ['Download', 'Show', 'Choose Another']);
     });
 
     it('shows missed reminders once, and several runs in one notification', async () => {

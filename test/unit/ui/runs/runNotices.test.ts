@@ -6,7 +6,7 @@ import { Emitter } from '../../../../src/core/base/event.ts';
 import type { RunChange } from '../../../../src/core/runs/runStore.ts';
 import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import { row } from '../../../helpers/runs/support.ts';
-import { servicesOf, sessionOf } from '../../../helpers/services.ts';
+import { faultOf, servicesOf, sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
@@ -106,7 +106,10 @@ describe('RunNotices', () => {
       },
       ensureActiveAccount: (accountId) => Promise.resolve(acted.push(accountId) > 0),
       offersDownload: () => offers,
-      faultOf: (only) => `Sandbox fault “${only}” is on.`,
+      faultOf: ({ kind }, some) =>
+        kind === 'sandbox' && some && 'join' in some
+          ? faultOf(`Sandbox fault “${some.join()}” is on.`)
+          : undefined,
       receiptsOf: () => Promise.resolve(receipts),
     });
     const window = { runs, notices, left };
@@ -258,9 +261,22 @@ describe('RunNotices', () => {
     sandbox.runs.details.set('a', {});
     sandbox.runs.move(status('a', 'error'));
     assert.deepEqual(await shown(), [
-      'Sandbox: my label: the service reports “error”. It cost 12.50 USD of sandbox money. Sandbox fault “failed-run” is on.',
+      'Sandbox: my label: the service reports “error”. Sandbox fault “failed-run” is on.',
     ]);
-    assert.deepEqual(standIn.shown.buttons.at(-1), ['Choose Another', 'Copy Run ID', 'Show Run']);
+    assert.deepEqual(standIn.shown.buttons.at(-1), ['Copy Run ID', 'Show Run', 'Choose Another']);
+    standIn.settings.clear();
+    const failedTogether = (...ids: string[]) => ids.map((id) => status(id, 'failed'));
+    for (const [moved, said] of [
+      [failedTogether('c', 'd'), 'Sandbox: The service reports “failed” for 2 runs.'],
+      [
+        [done('e'), ...failedTogether('f', 'g')],
+        'Sandbox: 1 run completed; the service reports “failed” for 2 runs.',
+      ],
+    ] as const) {
+      sandbox.runs.move(...moved);
+      assert.deepEqual(await shown(), [`${said} Sandbox fault “failed-run” is on.`]);
+      assert.deepEqual(standIn.shown.buttons.at(-1), ['Show Runs', 'Choose Another']);
+    }
   });
 
   it('shows notifications in order, however long a label takes', async () => {

@@ -327,9 +327,18 @@ describe('RunPage', () => {
     pending.push(pendingOf('unknown', intentOf({ accountId: 'account-1', lastCheck })));
     changed.receipts.fire();
     await until(() => !texts().includes('Submitted elsewhere'));
+    pending.length = 0;
+    // It isn't from elsewhere if a submission of this machine had another run before.
+    const first = chargedReceipt({ run: { run_id: 'first' } });
+    const settled = { ...first.settled, furtherRuns: [{ run_id: 'r' }] };
+    receipts = () => Promise.resolve([{ ...first, accountId: 'account-1', settled }]);
+    changed.receipts.fire();
+    await shows('Another run has its marker: first');
+    assert.doesNotMatch(texts(), /Submitted elsewhere|train\.jsonl/);
     receipts = () => Promise.resolve([charged('/data/train.jsonl')]);
     changed.receipts.fire();
     await shows('/data/train.jsonl');
+    assert.doesNotMatch(texts(), /has its marker/);
   });
 
   it('shows the estimate from its account’s earlier receipts', async () => {

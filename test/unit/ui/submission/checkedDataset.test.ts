@@ -81,6 +81,7 @@ describe('chooseCheckedDataset', () => {
       [{ rows: 152, blankRows: 2, untrainable: of(150) }, 'none of the 150 rows has a known training format'],
       [{ rows: 150, untrainable: of(149, 0, 1) }, 'no row can be trained on'],
       [{ rows: 1, untrainable: of(1) }, 'no row can be trained on'],
+      [{ rows: 1, untrainable: of(1), ...secret }, '1 secret, no row can be trained on', ['Prepare Copy…']],
       [{ rows: 9, errorRows: 3, untrainable: of(6), ...errors }, '3 errors, no row can be trained on'],
     ] as const) {
       const { end, sentences, buttons } = await prepare([found]);

@@ -637,7 +637,7 @@ describe('commands for open submissions', () => {
         assert.deepEqual(standIn.shown.sentences, ['Submit this dataset to Work and pay?']);
         const [detail = ''] = standIn.shown.details;
         assert.match(detail, money);
-        assert.match(detail, /^You’re charged when the service accepts the dataset\. A run can’t/m);
+        assert.match(detail, /^You’re charged when the service accepts it\.$/m);
         // The consents name the provider, although no models were read before.
         assert.match(detail, /^Model: Qwen3 8B \(Maker\) · standard queue$/m);
         assert.match(detail, /^• accept the license terms and use policy of Maker$/m);

@@ -19,7 +19,7 @@ import type {
 import { SubmissionError, TooEarlyError } from '../../../../src/core/submission/errors.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
-import { servicesOf, sessionOf as anySession } from '../../../helpers/services.ts';
+import { faultOf, servicesOf, sessionOf as anySession } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { chargedAt, intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
@@ -39,6 +39,8 @@ describe('reportResult', () => {
   let sentMs: number;
   /** Of the sandbox. */
   let fault: string | undefined;
+  /** What faults were asked for. */
+  let causes: unknown[];
   let open: PendingSubmission[];
   /** The runs whose notices were removed. */
   let removed: string[];
@@ -47,7 +49,7 @@ describe('reportResult', () => {
     standIn.forget();
     [logged, revealed, removed, open] = [[], [], [], []];
     sentMs = Date.now();
-    fault = undefined;
+    [fault, causes] = [undefined, []];
     receipts = () => Promise.reject(BROKEN);
   });
   afterEach(() => mock.timers.reset());
@@ -94,7 +96,12 @@ describe('reportResult', () => {
           receipts: () => receipts(),
           intents: [intentOf({ id: 'id-1', attempts: [uploadedAttempt(sentMs)] })],
         },
-        sandboxFault: { get: () => () => fault },
+        sandboxFault: {
+          get: () => (of: { kind: string }, cause?: object) => {
+            causes.push(cause);
+            return of.kind === 'sandbox' && fault !== undefined ? faultOf(fault) : undefined;
+          },
+        },
         log: { error: (what: string) => void logged.push(what) },
         sessions: { find: (accountId: string) => (accountId === session.account.id ? session : undefined) },
         submitter: { pending: open },
@@ -262,20 +269,30 @@ describe('reportResult', () => {
     await charged('in another currency than the estimate', { price_cents: 900, currency: 'EUR' });
 
     const november = (day: number) => Date.UTC(2026, 10, day);
-    const over = async (name: string, limits: object, cents: (number | undefined)[], found = false) => {
+    const over = async (
+      name: string,
+      limits: object,
+      cents: (number | undefined)[],
+      { found = false, attempts = 0, kind = 'service' } = {},
+    ) => {
       const runs = cents.map((one = 0, at) => price(one, `${at}`, november(20) + at));
       const last = runs.at(-1)!;
+      last.attempts.push(...Array.from({ length: attempts }, () => uploadedAttempt(november(21))));
       if (cents.at(-1) === undefined) last.settled.run.price_cents = undefined;
       // Of the month before.
       receipts = () => Promise.resolve([price(10_000, 'old', november(1) - 1), ...runs]);
-      const session = sessionOf({ budget: { ...limits, currency: 'USD' } });
+      const session = sessionOf({ kind, budget: { ...limits, currency: 'USD' } });
       await charged(name, { ...last.settled.run, balance_after_cents: 150 }, found, session);
     };
     const limits = { perRunCents: 100, perMonthCents: 350 };
     await over('past the limit of its month', { perMonthCents: 350 }, [101, 101, 101, 109]);
     await over('past the limit of a run', { perRunCents: 100 }, [101]);
     await over('past both limits', limits, [101, 101, 101, 109]);
-    await over('past both limits, found', limits, [303, 109], true);
+    await over('past both limits, found', limits, [303, 109], { found: true });
+    await over('past both limits, in the sandbox', limits, [303, 109], { kind: 'sandbox' });
+    await over('past the limit of its month, at attempt 2', { perMonthCents: 350 }, [303, 109], {
+      attempts: 2,
+    });
     await over('at both limits', limits, [100, 150, 100]);
     await over('without a price, past the limit of its month', limits, [351, undefined]);
 
@@ -303,6 +320,8 @@ describe('reportResult', () => {
     await survived('four attempts, two runs in the sandbox', 'answered', ['r', 'another'], sandbox());
     receipt.attempts.splice(1);
     await survived('one attempt, one run', 'answered', ['r']);
+    for (const text of Object.values(cases))
+      assert.ok(text.replace(/ \[.*/, '').split(/(?<=\.) (?=[A-Z])/).length <= 2, text);
     golden('submission-charges', cases);
   });
 
@@ -362,10 +381,14 @@ describe('reportResult', () => {
       receipts = () => Promise.resolve(receiptsNow);
       cases[`continued, ${name}`] = await shown({ kind: 'elsewhere' }, undefined, session);
     };
-    const charged = chargedAt(third, 30);
+    const charged = chargedAt(third, 30) as ChargedReceipt;
+    const usdRun = { ...charged.settled.run, currency: 'USD' };
+    const usdCharged = { ...charged, settled: { ...charged.settled, run: usdRun } };
     await continued('charged', [charged, second, first]);
     await continued('charged, in the sandbox', [charged, second, first], sandbox());
     const unpriced = { ...charged.settled, run: { run_id: 'run-1' } } as Receipt['settled'];
+    const overBudget = sessionOf({ budget: { perRunCents: 100, currency: 'USD' } });
+    await continued('charged, past the limit of a run', [usdCharged, second, first], overBudget);
     await continued('charged, its price unknown', [{ ...charged, settled: unpriced }, second, first]);
     open = [pendingOf('unknown', third)];
     await continued('may be charged', [second, first]);
@@ -454,14 +477,33 @@ describe('reportResult', () => {
 
   it('names the fault of the sandbox, and offers no funds, which wouldn’t end it', async () => {
     fault = 'Sandbox fault “Balance too low” is on.';
-    const { text, buttons, executed } = await report(notCharged(TOO_LOW, true), 'Choose Another', sandbox());
+    const { text, buttons } = await report(notCharged(TOO_LOW, true), '', sandbox());
     assert.equal(
       text,
       'Sandbox: Not charged: the balance of Sandbox is too low for My run. Sandbox fault “Balance too low” is on.',
     );
     assert.deepEqual(buttons, ['Choose Another', 'Continue…']);
-    assert.deepEqual(executed, [['fineTuning.sandbox.scenario']]);
     assert.match((await report(notCharged(TOO_LOW, true))).text, /Add funds, then continue\.$/);
+  });
+
+  it('names the fault of the sandbox in place of the reason, in two sentences', async () => {
+    fault = 'Sandbox fault “Connection lost before the charge” is on.';
+    const failed = await report(notCharged(BROKEN, true), '', sandbox());
+    assert.equal(failed.text, `Sandbox: Not charged: the upload of train.jsonl failed. ${fault}`);
+    assert.deepEqual(failed.buttons, ['Continue…', 'Show Log', 'Choose Another']);
+    assert.deepEqual(causes, [{ error: BROKEN }]);
+    causes.length = 0;
+    const lost = await report({ kind: 'unknown', error: BROKEN }, '', sandbox());
+    assert.equal(
+      lost.text,
+      `Sandbox: You may have been charged for My run: the service didn’t confirm it. ${fault}`,
+    );
+    assert.deepEqual(lost.buttons, ['Check Now', 'Show', 'Choose Another']);
+    assert.deepEqual(causes, [['answer-lost', 'connection-lost']]);
+    // What prevents a resend is no fault of the sandbox.
+    const early = await report({ kind: 'unknown', error: new TooEarlyError(HOUR) }, '', sandbox());
+    assert.match(early.text, /The service asked to wait until/);
+    assert.match((await report(notCharged(BROKEN, true))).text, /The connection to the service was lost\.$/);
   });
 
   it('offers sandbox funds', async () => {

@@ -387,6 +387,8 @@ describe('reviewSubmission', () => {
     for (const [picked, executed, changes] of [
       ['Check', [...preview, { row: 7 }], {}],
       ['Personal data', [...preview, { problems: 'privacy' }], {}],
+      // Its preview has no rows.
+      ['Check', [...preview, {}], { kind: 'json-array' }],
       ['Submitted before', ['fineTuning.showRun', run], { isCompleted: false, status: 'queued' }],
       ['Trained before', ['fineTuning.showRun', run], {}],
       ['Submitted before', undefined, { runId: undefined, isCompleted: false, status: undefined }],
@@ -398,11 +400,14 @@ describe('reviewSubmission', () => {
       let box: InputStandIn | undefined;
       standIn.shown.pick = (input) => void (box = input);
       const ended = reviewSubmission(
-        reviewOf({ check, sha256: known.promise, priorsOf: () => [prior(30, changes)] }),
+        reviewOf({
+          check: { ...check, ...('kind' in changes && changes) },
+          sha256: known.promise,
+          priorsOf: () => [prior(30, changes)],
+        }),
         chosen,
       );
-      await turn();
-      assert.ok(box);
+      while (box?.items.some(({ label }) => label.includes(picked)) !== true) await turn();
       standIn.shown.pick = () => picked;
       box.show();
       assert.deepEqual(standIn.executed, executed === undefined ? [] : [executed]);

@@ -571,7 +571,7 @@ describe('submitDataset', () => {
 
   describe('proposed by an agent', () => {
     /** Submits a proposal, which is withdrawn once this many dialogs are answered. */
-    async function propose(withdrawnAfter = Infinity, answers = ACCEPTING) {
+    async function propose(withdrawnAfter = Infinity, answers = ACCEPTING, press = SUBMIT) {
       const stop = new AbortController();
       const proposal = new Proposal('Ready', stop.signal);
       const left = [...answers];
@@ -584,7 +584,7 @@ describe('submitDataset', () => {
       };
       standIn.shown.answer = (buttons) => {
         isLeft();
-        return buttons.find((button) => button === SUBMIT);
+        return buttons.find((button) => button === press);
       };
       if (withdrawnAfter < 0) stop.abort();
       const preset = { modelId: 'm', label: 'The agent’s', priority: true, proposal };
@@ -645,6 +645,23 @@ describe('submitDataset', () => {
       pending = [pendingOf('unknown', intentOf({ dataset, model_id: 'm' }))];
       const { ended, proposal } = await propose();
       assert.deepEqual([ended, proposal.metOpen], [{ outcome: 'cancelled' }, true]);
+    });
+
+    it('returns how the open submission ended that the user turned to, but met none if a record can’t be read', async () => {
+      const dataset = { ...intentOf().dataset, sha256: SHA256 };
+      pending = [pendingOf('unknown', intentOf({ id: 'theirs', dataset, model_id: 'm' }))];
+      const charged = { outcome: 'charged', id: 'run-1' };
+      const execute = mock.method(standIn.commands, 'executeCommand', () => Promise.resolve(charged));
+      try {
+        const { ended, proposal } = await propose(Infinity, ACCEPTING, 'Open It');
+        assert.deepEqual([ended, proposal.metOpen], [charged, true]);
+        assert.deepEqual(execute.mock.calls[0]?.arguments, ['fineTuning.resolveSubmission', 'theirs']);
+      } finally {
+        execute.mock.restore();
+      }
+      [pending, damaged] = [[], [damagedRecord('one')]];
+      const { ended, proposal } = await propose();
+      assert.deepEqual([ended, proposal.metOpen], [{ outcome: 'cancelled' }, false]);
     });
 
     it('is the user’s own if they choose another dataset', async () => {
