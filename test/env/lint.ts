@@ -8,17 +8,33 @@ import ts from 'typescript';
 import { groupEnd, startGroup } from './processes.ts';
 import { fail, root } from './project.ts';
 
-const CONFIGURATIONS = ['tsconfig.json', 'media/tsconfig.json'];
+/** The part that runs beside the rest, on the other core: what shares no program with it. */
+const BESIDE = '--beside';
 
 async function main(): Promise<void> {
-  const files = process.argv.includes('--changed') ? changedFiles() : ['.'];
-  // Beside TypeScript, on the other core.
-  const formatted = isFormatted(files);
-  const programs = CONFIGURATIONS.map(readProgram);
-  const hasTypes = programs.every(reportTypes);
-  const isClean = await reportRules(files, programs);
-  const isWellFormatted = await formatted;
-  if (!hasTypes || !isClean || !isWellFormatted) process.exitCode = 1;
+  const changed = process.argv.includes('--changed') ? changedFiles() : undefined;
+  const typed = changed?.filter((file) => /\.(ts|js)$/.test(file));
+  const isSound = process.argv.includes(BESIDE)
+    ? [
+        await isClean('media/tsconfig.json', typed?.filter((file) => file.startsWith('media/')) ?? ['media']),
+        await isFormatted(changed ?? ['.']),
+      ]
+    : await Promise.all([
+        succeeds([import.meta.filename, BESIDE, ...process.argv.slice(2)]),
+        isClean('tsconfig.json', typed ?? ['.'], ['media/']),
+      ]);
+  if (!isSound.every(Boolean)) process.exitCode = 1;
+}
+
+/** Prints what TypeScript finds in a program, and ESLint in files and folders. @returns whether they find nothing */
+async function isClean(
+  configuration: string,
+  files: string[],
+  ignorePatterns: string[] = [],
+): Promise<boolean> {
+  const program = readProgram(configuration);
+  const hasTypes = reportTypes(program);
+  return (await reportRules(files, program, ignorePatterns)) && hasTypes;
 }
 
 function readProgram(configuration: string): ts.Program {
@@ -49,26 +65,47 @@ function reportTypes(program: ts.Program): boolean {
   return problems.length === 0;
 }
 
-/** Prints what ESLint finds. @returns whether it finds nothing */
-async function reportRules(files: readonly string[], programs: readonly ts.Program[]): Promise<boolean> {
-  const typed = files.filter((file) => file === '.' || /\.(ts|js)$/.test(file));
-  if (typed.length === 0) return true;
+async function reportRules(files: string[], program: ts.Program, ignorePatterns: string[]): Promise<boolean> {
+  if (files.length === 0) return true;
+  rememberTypes(program.getTypeChecker());
   // What is in no program, such as a new file in an ignored folder, is an error of the parser.
   const shared: Linter.Config = {
     files: ['**/*.ts'],
-    languageOptions: { parserOptions: { projectService: false, programs } },
+    languageOptions: { parserOptions: { projectService: false, programs: [program] } },
   };
-  const eslint = new ESLint({ cwd: root, overrideConfig: [shared], warnIgnored: false });
-  const found = await eslint.lintFiles([...typed]);
+  const eslint = new ESLint({ cwd: root, overrideConfig: [shared], ignorePatterns, warnIgnored: false });
+  const found = await eslint.lintFiles(files);
   const formatter = await eslint.loadFormatter('stylish');
   process.stdout.write(await formatter.format(found));
   return found.every(({ errorCount, warningCount }) => errorCount + warningCount === 0);
+}
+
+/** Half of what the rules ask for was asked by another rule, and TypeScript finds out most of it each time. */
+function rememberTypes(checker: ts.TypeChecker): void {
+  const types = new Map<ts.Node, ts.Type>();
+  const typeAt = checker.getTypeAtLocation.bind(checker);
+  checker.getTypeAtLocation = (node) => {
+    const type = types.get(node) ?? typeAt(node);
+    types.set(node, type);
+    return type;
+  };
+  const expected = new Map<ts.Node, ts.Type | undefined>();
+  const expectedAt = checker.getContextualType.bind(checker);
+  checker.getContextualType = (node) => {
+    if (!expected.has(node)) expected.set(node, expectedAt(node));
+    return expected.get(node);
+  };
 }
 
 async function isFormatted(files: readonly string[]): Promise<boolean> {
   if (files.length === 0) return true;
   const prettier = path.join(root, 'node_modules/prettier/bin/prettier.cjs');
   const args = [prettier, '--check', '--log-level=warn', '--ignore-unknown', ...files];
+  return succeeds(args);
+}
+
+/** Runs a script. @returns whether it ends with exit code 0 */
+async function succeeds(args: readonly string[]): Promise<boolean> {
   return (await groupEnd(startGroup(process.execPath, args, { cwd: root, stdio: 'inherit' }))) === 0;
 }
 
