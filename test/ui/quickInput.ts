@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { pressUntil } from './keys.ts';
-import { actUntil, comes, succeeds, until } from './waits.ts';
+import { actUntil, comes, startUntil, succeeds, until } from './waits.ts';
 
 /** After so many looks without a change, a dialog is at rest. */
 const LOOKS_AT_REST = 6;
@@ -45,7 +45,7 @@ export class QuickInput {
   /** Opens the box of a command by its key binding. */
   async openByKey(key: string, title: string | RegExp): Promise<void> {
     await this.close();
-    await pressUntil(this.#page, key, this.#titled(title), 'visible');
+    await startUntil(() => this.#page.keyboard.press(key), this.#titled(title));
   }
 
   /** Waits until the box has this title, because one step often replaces another. */

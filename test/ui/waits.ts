@@ -11,6 +11,8 @@ export const LIMIT_MS = 60_000;
 const AGAIN_MS = 2_000;
 /** The limit of an action that is repeated if it wasn't possible: so long that what was done is never taken to be not possible. */
 const POSSIBLE_MS = 5_000;
+/** After this time, a command is started again that opens a box. Its second box would replace the first one, perhaps when that is filled. */
+const STARTED_MS = 15_000;
 const BETWEEN_LOOKS_MS = 50;
 
 /** Waits until something is so. @param what for the message if it never is */
@@ -33,6 +35,14 @@ export async function untilEqual(wanted: unknown, read: () => Promise<unknown>):
     () => `${inspect(wanted)}, but ${inspect(value)}`,
     async () => isDeepStrictEqual((value = await read()), wanted),
   );
+}
+
+/** Starts what opens a box, and again only if the key was lost. */
+export async function startUntil(start: () => Promise<unknown>, opened: Locator): Promise<void> {
+  await start();
+  if (await happens(opened.waitFor({ timeout: STARTED_MS }))) return;
+  await start();
+  await opened.waitFor();
 }
 
 /** Acts, and again whenever nothing happens for a while, until an element is in a state. */

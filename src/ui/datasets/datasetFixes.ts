@@ -155,15 +155,14 @@ function showAll({ uri }: vscode.TextDocument, problems: ProblemCode): vscode.Co
   return action;
 }
 
-/** Offers a command that copies the file on disk, but not while the editor has unsaved changes. */
+/** Offers a command that copies the file on disk, and asks to save it first if the editor has changes. */
 function copy(
-  document: vscode.TextDocument,
+  { uri }: vscode.TextDocument,
   title: string,
   command: CommandId,
   ...more: readonly unknown[]
 ): vscode.CodeAction[] {
-  if (document.isDirty) return [];
   const action = new vscode.CodeAction(title, QuickFix);
-  action.command = { title, command, arguments: [document.uri, ...more] };
+  action.command = { title, command, arguments: [uri, ...more] };
   return [action];
 }

@@ -153,27 +153,27 @@ function chargedText(
       ? l10n.t('{0} of sandbox money; {1} left.', price, formatMoney(leftCents))
       : l10n.t('Charged {0}; balance {1}.', paid, formatMoney(leftCents, unit));
   };
-  return [submittedSentence(label, account, how, survived ? 1 : attempt), over ?? costs()].join(' ');
+  return l10n.t('{0}. {1}', submittedPhrase(label, account, how, survived ? 1 : attempt), over ?? costs());
 }
 
-function submittedSentence(
+function submittedPhrase(
   label: string,
   { kind, name }: Pick<Account, 'kind' | 'name'>,
   how: LearnedBy,
   attempt: number,
 ): string {
   const isSandbox = kind === 'sandbox';
-  if (how === 'continued') return inSandbox(l10n.t('{0} was continued meanwhile.', label), isSandbox);
+  if (how === 'continued') return inSandbox(l10n.t('{0} was continued meanwhile', label), isSandbox);
   const payer = sanitizeServiceText(name);
   if (how === 'found')
     return isSandbox
-      ? l10n.t('Sandbox: {0} was submitted after all.', label)
-      : l10n.t('{0} was submitted to {1} after all.', label, payer);
+      ? l10n.t('Sandbox: {0} was submitted after all', label)
+      : l10n.t('{0} was submitted to {1} after all', label, payer);
   if (attempt > 1)
     return isSandbox
-      ? l10n.t('Sandbox: submitted {0} at attempt {1}.', label, attempt)
-      : l10n.t('Submitted {0} to {1} at attempt {2}.', label, payer, attempt);
-  return isSandbox ? l10n.t('Sandbox: submitted {0}.', label) : l10n.t('Submitted {0} to {1}.', label, payer);
+      ? l10n.t('Sandbox: submitted {0} at attempt {1}', label, attempt)
+      : l10n.t('Submitted {0} to {1} at attempt {2}', label, payer, attempt);
+  return isSandbox ? l10n.t('Sandbox: submitted {0}', label) : l10n.t('Submitted {0} to {1}', label, payer);
 }
 
 /** The sentence about a submission with several runs: the service charged more than once, or may have. */

@@ -245,6 +245,7 @@ describe('Downloads', () => {
       await window.open(ACCOUNT);
       await bench.assertNothingLeft(window);
     });
+
     it('is not removed if it was restarted after that', async () => {
       const away = `${bench.out}-away`;
       await rename(bench.out, away);
@@ -256,6 +257,33 @@ describe('Downloads', () => {
       await window.open(ACCOUNT);
       assert.equal(window.active[0]?.receivedBytes, 200 * KIB);
       assert.equal((await bench.left()).length, 2);
+    });
+
+    it('is not removed if another window restarts it just before it would be', async () => {
+      const away = `${bench.out}-away`;
+      await rename(bench.out, away);
+      await window.discard(window.active[0]?.id ?? '');
+      await rename(away, bench.out);
+      bench.server.faults.push({ status: 418 });
+      const state = bench.state();
+      const read = state.read.bind(state);
+      let isRestarted = false;
+      Object.assign(state, {
+        read: async (work: Parameters<typeof read>[0]) => {
+          const found = await read(work);
+          // What is to be removed is the only list that a window reads.
+          if (!isRestarted && Array.isArray(found) && found.length > 0) {
+            isRestarted = true;
+            await assert.rejects(window.start(bench.request()), { code: 'signed-url-refused' });
+          }
+          return found;
+        },
+      });
+      await bench.window({ state }).open(ACCOUNT);
+      assert.deepEqual([isRestarted, (await bench.left()).length], [true, 2]);
+      window = bench.window();
+      await window.open(ACCOUNT);
+      assert.equal(window.active[0]?.receivedBytes, 200 * KIB);
     });
   });
 });

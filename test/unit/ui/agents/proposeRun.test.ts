@@ -219,7 +219,8 @@ describe('proposeRun', () => {
     const cancel = async () => {
       const stop = new AbortController();
       standIn.shown.answer = () => {
-        stop.abort();
+        // Not before the proposal follows the signal: its timer would keep this process for five minutes.
+        queueMicrotask(() => stop.abort());
         return undefined;
       };
       await assert.rejects(propose({}, stop.signal), { code: 'cancelled' });
@@ -340,17 +341,29 @@ describe('proposeRun', () => {
     assert.equal(ran.length, 1);
   });
 
-  it('checks again that the dataset is inside the workspace after the user wants to review it', async () => {
-    const outside = path.join(folder(), 'outside.jsonl');
-    await writeFile(outside, TEXT);
+  /** Puts a link to a file in the place of the dataset once the user is asked, who then wants to review it. */
+  function replaceBy(file: string): void {
     const moved = (async () => {
       while (standIn.shown.sentences.length === 0) await turn();
       await rename(path.join(workspace, 'train.jsonl'), path.join(workspace, 'moved.jsonl'));
-      await symlink(outside, path.join(workspace, 'train.jsonl'));
+      await symlink(file, path.join(workspace, 'train.jsonl'));
       return 'Review…';
     })();
     standIn.shown.answer = () => moved as unknown as string;
+  }
+
+  it('checks again that the dataset is inside the workspace after the user wants to review it', async () => {
+    const outside = path.join(folder(), 'outside.jsonl');
+    await writeFile(outside, TEXT);
+    replaceBy(outside);
     assert.match(JSON.stringify(await propose()), /There is no such file inside a folder/);
+    assert.equal(ran.length, 0);
+  });
+
+  it('checks again that the dataset is the same file after the user wants to review it', async () => {
+    await writeFile(path.join(workspace, 'other.jsonl'), TEXT);
+    replaceBy('other.jsonl');
+    assert.match(JSON.stringify(await propose()), /The file was replaced while the user decided/);
     assert.equal(ran.length, 0);
   });
 });

@@ -257,11 +257,15 @@ describe('Tools', () => {
     await symlink(outside, path.join(root, 'linked'));
     await symlink(root, path.join(root, 'self'));
     await writeFile(path.join(root, 'in.jsonl'), row('a'));
+    // A path elsewhere isn't looked up, so that it leads nowhere.
+    await symlink(path.join(root, 'in.jsonl'), path.join(outside, 'into.jsonl'));
     const errorOf = async (given: string) =>
       ((await call('fineTuning_checkDataset', { path: given })) as { error?: string }).error;
     for (const one of [
       path.join(outside, 'x.jsonl'),
       `../outside-${made}/x.jsonl`,
+      path.join(outside, 'into.jsonl'),
+      `../outside-${made}/into.jsonl`,
       'linked/x.jsonl',
       'linked/none.jsonl',
       'none.jsonl',

@@ -79,6 +79,19 @@ describe('Prepare Copy', () => {
     ];
   };
 
+  it('asks to save the file first, and copies nothing otherwise', async () => {
+    const uri = standIn.Uri.file(path.join(folder(), `ui-${made + 1}`, 'train.jsonl'));
+    const tab = { input: new standIn.TabInputText(uri), isDirty: true };
+    Object.assign(standIn.window.tabGroups, { all: [{ tabs: [tab] }] });
+    try {
+      const { result, files } = await run(rows([chat('a'), '']), [], 'clean');
+      assert.deepEqual([result, files], [{ outcome: 'cancelled' }, ['train.jsonl']]);
+      assert.deepEqual(standIn.shown.sentences, ['train.jsonl has unsaved changes.']);
+    } finally {
+      Object.assign(standIn.window.tabGroups, { all: [] });
+    }
+  });
+
   it('offers only what applies, with counts, and says what was done', async () => {
     const faulty = rows([
       ...[

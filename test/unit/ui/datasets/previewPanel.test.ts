@@ -93,8 +93,16 @@ describe('PreviewPanel', () => {
         [3, 1],
       ],
     );
+    // Rows of another list are not posted, and would be before those that are requested later.
     await send({ type: 'need', generation: generation + 1, from: 0, count: 1 });
-    assert.equal(posted('rows').length, 1);
+    for (let rows = 2; rows <= 3; rows++) {
+      await send({ type: 'need', generation, from: 0, count: 1 });
+      while (posted('rows').length < rows) await turn();
+    }
+    assert.deepEqual(
+      posted('rows').map((one) => [one.generation, one.from]),
+      [1, 0, 0].map((from) => [generation, from]),
+    );
   });
 
   it('filters rows, and clears a filter that hides the requested row', async () => {
