@@ -70,9 +70,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   );
   /** Reports an error that ended a user's action, unless the session's state already shows it. */
   const reportError = (error: unknown, retry: () => void): void => {
-    if (sessions.isReportedByState(error)) return;
-    const { active } = sessions;
-    report(log, error, retry, active && provided.sandboxFault.get()(active.account, { error }));
+    if (!sessions.isReportedByState(error)) report(log, error, retry);
   };
 
   const submissions = submissionStores(disposables, { log, state, storage, unreadable });

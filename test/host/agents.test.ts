@@ -175,7 +175,7 @@ describe('tools of agents', () => {
     const hostile = [
       ...[{}, [], { path: 1 }, { path: '' }, { path: {} }, { path: ['good.jsonl'] }, { run: 7, limit: 'x' }],
       JSON.parse('{"__proto__": {"path": "good.jsonl", "run": "x", "reason": "y"}, "limit": 1.5}'),
-      { path: 'x'.repeat(5_000_000), run: 'x'.repeat(5_000_000), status: 'x'.repeat(1_000_000) },
+      { path: 'x'.repeat(300_000), run: 'x'.repeat(300_000), status: 'x'.repeat(100_000) },
       { constructor: { prototype: { path: 'good.jsonl' } }, status: 'toString', limit: 51 },
       { path: null, reason: 'x'.repeat(1_001), priority: 'yes', withoutErrors: 1, run: '' },
     ];

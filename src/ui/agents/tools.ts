@@ -56,14 +56,14 @@ export const TOOLS: Readonly<Record<AgentTool, Tool>> = {
 /** Owns the calls of agents: what they may do, and that nothing but a result leaves. */
 export class Tools implements AgentTools {
   readonly #services: Services;
-  /** The paths of copies about which nothing was asked, since they were refused. */
+  /** The paths of copies that were refused when the user would have been asked about them. */
   readonly #unasked = new Set<string>();
 
   constructor(services: Services) {
     this.#services = services;
   }
 
-  /** Has no effect. VS Code may ask the user before it calls a tool that writes; nothing relies on that. */
+  /** VS Code may ask the user before it calls a tool that writes. What is refused here, and so not asked, the call refuses, too. */
   async prepare(name: AgentTool, given: unknown): Promise<PreparedToolInvocation> {
     const invocationMessage = TOOLS[name].doing;
     if (name !== 'fineTuning_prepareDataset') return { invocationMessage };
@@ -77,7 +77,6 @@ export class Tools implements AgentTools {
       const confirmationMessages = { title: 'Prepare a copy of a dataset?', message };
       return { invocationMessage, confirmationMessages };
     } catch {
-      // What is refused isn't asked: the call says why, and copies nothing even if it could by then.
       this.#unasked.add(path);
       return { invocationMessage };
     }
@@ -100,7 +99,7 @@ export class Tools implements AgentTools {
 
   /** @throws Refusal if the file was refused before this call, so that nothing was asked about it */
   async #assertAsked(path: string): Promise<void> {
-    if (!this.#unasked.delete(path)) return;
+    if (!this.#unasked.has(path)) return;
     await savedDataset(path);
     throw new Refusal(UNASKED);
   }

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 import { redact } from '../../core/base/redact.ts';
-import type { SandboxFault } from './notifications.ts';
 
 /** Owns the extension's log. Everything is redacted before it is written; none of it is user-facing text. */
 export class Log implements vscode.Disposable {
@@ -38,12 +37,12 @@ function describe(error: unknown): string {
 }
 
 /** Logs and reports the error of an operation that the user requested, unless it was canceled; `again` retries it. */
-export function reportError(log: Log, error: unknown, again: () => void, fault?: SandboxFault): void {
+export function reportError(log: Log, error: unknown, again: () => void): void {
   if (error instanceof CancelledError) return;
   log.error('reported', error);
   inBackground(
     log,
-    import('./serviceErrors.ts').then(({ notifyFailed }) => notifyFailed(error, again, fault)),
+    import('./serviceErrors.ts').then(({ notifyFailed }) => notifyFailed(error, again)),
   );
 }
 

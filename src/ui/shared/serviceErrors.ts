@@ -16,7 +16,7 @@ import { ExpectedError } from '../../core/base/errors.ts';
 import type { SubmissionError } from '../../core/submission/errors.ts';
 import { formatDuration } from './format.ts';
 import { COMMANDS, type CommandId } from './ids.ts';
-import { notify, showError, type SandboxFault } from './notifications.ts';
+import { notify, showError } from './notifications.ts';
 import { revealOf } from './open.ts';
 import { sanitizeText } from './serviceText.ts';
 import { TERMS } from './terms.ts';
@@ -53,15 +53,15 @@ export function asText({ sentence, serviceMessage }: Explanation): string {
   );
 }
 
-/** Shows an error, or the sandbox's fault behind it, with its button and one for the folder of a file that it names; `again` retries. */
-export function notifyFailed(error: unknown, again: () => void, fault?: SandboxFault): void {
+/** Shows an error with its button and one for the folder of a file that it names; `again` retries. */
+export function notifyFailed(error: unknown, again: () => void): void {
   const explanation = explain(error);
   const buttons = { [explanation.action.title]: () => act(explanation.action, again) };
   if (error instanceof ExpectedError && 'file' in error && typeof error.file === 'string') {
     const { title, show } = revealOf(Uri.file(error.file));
     buttons[title] = show;
   }
-  notify(showError, fault?.sentence ?? asText(explanation), { ...buttons, ...fault?.button });
+  notify(showError, asText(explanation), buttons);
 }
 
 /** Runs the action of a button; `again` repeats the failed operation. */

@@ -125,7 +125,7 @@ export function exceededSentence(
   const { perRunCents, perMonthCents } = exceededLimits(budget, charge, spending);
   const run = perRunCents === undefined ? undefined : formatMoney(perRunCents, budget.currency);
   if (perMonthCents === undefined)
-    return run && l10n.t('Charged {0}, over the budget of {1} per run.', price ?? '', run);
+    return run && price && l10n.t('Charged {0}, over the budget of {1} per run.', price, run);
   const [month, spent] = [monthText(spending.month), spentOfLimit(spending, perMonthCents)];
   if (price === undefined)
     return l10n.t('Charged; its price isn’t known yet, and {0} is at {1}.', month, spent);

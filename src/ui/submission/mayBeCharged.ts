@@ -17,9 +17,6 @@ import { BUTTONS, waitSentence } from './submissionMoney.ts';
 /** Errors that mean a lost response. How it was lost says nothing about the charge. */
 const UNINFORMATIVE = [CancelledError, NetworkError, UnexpectedAnswerError] as const;
 
-/** Faults of the sandbox that lose a response. */
-const LOST = ['answer-lost', 'connection-lost'] as const;
-
 /**
  * Warns of a submission. Gives the reason only if it prevents the user from resending, or the extension from checking, or if it
  * is a fault of the sandbox.
@@ -39,18 +36,23 @@ export function warnMayBeCharged(
     error instanceof TooEarlyError
       ? waitSentence(Date.now() + error.retryAfterMs)
       : isReason && asText(explain(error));
-  warn([draft], session.account, id, reason || known, reason ? undefined : faultOf(session.account, LOST));
+  warn(
+    [draft],
+    session.account,
+    id,
+    reason || known,
+    reason ? undefined : faultOf(session.account, { error }),
+  );
 }
 
 /** Warns of the submissions that an earlier window left open. */
 export function warnLeftUnknown(
   intents: readonly [Intent, ...Intent[]],
   session: Pick<Session, 'account' | 'state'>,
-  faultOf: FaultOf,
 ): void {
   // If there are several, the user chooses.
   const id = intents.length === 1 ? intents[0].id : undefined;
-  warn(intents, session.account, id, checkingText(session, intents), faultOf(session.account, LOST));
+  warn(intents, session.account, id, checkingText(session, intents));
 }
 
 function warn(
@@ -58,7 +60,7 @@ function warn(
   { kind }: Session['account'],
   id: string | undefined,
   rest: string | undefined,
-  fault: SandboxFault | undefined,
+  fault?: SandboxFault,
 ): void {
   const text =
     others.length === 0

@@ -55,8 +55,12 @@ export function reportNotCharged(
     if (await ensureActiveAccount(account.id)) await go(command, ...args);
   };
   const submitAgain = () => goInAccount(COMMANDS.submitDataset, file, undefined, presetOf(draft));
+  const waitMs = waitMsOf(error);
+  // While the service asked to wait, the row has its reason and its time instead.
   const further: Buttons = isKept
-    ? { [BUTTONS.continue]: () => go(COMMANDS.continueSubmission, id) }
+    ? waitMs > 0
+      ? {}
+      : { [BUTTONS.continue]: () => go(COMMANDS.continueSubmission, id) }
     : action.command === 'again'
       ? { [TERMS.submitAgain]: submitAgain }
       : {};
@@ -97,7 +101,7 @@ export function reportNotCharged(
     }
     default:
       if (isKept && isAskedToWait(error)) {
-        say(busySentence(Date.now() + waitMsOf(error)), {});
+        say(busySentence(Date.now() + waitMs), {});
         return;
       }
       say(l10n.t('Not charged: the upload of {0} failed. {1}', filename, reason), {
@@ -108,7 +112,7 @@ export function reportNotCharged(
   }
 }
 
-/** Whether the reason is that the service asked to wait. After another error, a short wait is over before the user has read why. */
+/** Whether the reason is that the service asked to wait, not that it failed. */
 function isAskedToWait(error: unknown): boolean {
   const isReason = error instanceof TooEarlyError || [425, 429].includes(statusOf(error) ?? 0);
   return waitMsOf(error) > (isReason ? 0 : RETRIES.submission.longestRetryAfterMs);

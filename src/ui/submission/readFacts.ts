@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
+import { RETRIES } from '../../core/base/retry.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
+import { busyUntilMs } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
 import { inSandbox } from '../shared/format.ts';
 import { askModal, showWarning, withProgress } from '../shared/notifications.ts';
@@ -56,11 +58,18 @@ export async function readFacts(session: Session, parts: Parts, mayBeCharged = f
  */
 export async function endLongWait(
   session: Session,
-  submitter: Pick<Services['submitter'], 'endLongWait'>,
+  submitter: Pick<Services['submitter'], 'endLongWait' | 'pending'>,
 ): Promise<boolean> {
-  const { account, longWaitUntilMs } = session;
-  if (longWaitUntilMs === undefined) return true;
-  const question = inSandbox(waitSentence(longWaitUntilMs), account.kind === 'sandbox');
+  const { account } = session;
+  const nowMs = Date.now();
+  // Another window may have ended the account's wait, but not that of what this one left unsent.
+  const ownMs = submitter.pending
+    .filter(({ accountId, state }) => accountId === account.id && state === 'unsent')
+    .map((one) => busyUntilMs(one, nowMs) ?? 0)
+    .filter((untilMs) => untilMs - nowMs > RETRIES.submission.longestRetryAfterMs);
+  const untilMs = Math.max(session.longWaitUntilMs ?? 0, ...ownMs);
+  if (untilMs === 0) return true;
+  const question = inSandbox(waitSentence(untilMs), account.kind === 'sandbox');
   const buttons = { [vscode.l10n.t('OK')]: false, [vscode.l10n.t('Try Anyway')]: true };
   if ((await askModal(showWarning, question, '', buttons)) !== true) return false;
   await withProgress(LOADING, () => submitter.endLongWait(session));

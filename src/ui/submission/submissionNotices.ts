@@ -18,7 +18,7 @@ import {
   type PendingSubmission,
 } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
-import { compact, formatCount, inSandbox } from '../shared/format.ts';
+import { formatCount, inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { notify, showInformation } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
@@ -35,7 +35,7 @@ const REPORTING_MS = 10_000;
 /** How long the warning about submissions left open by an earlier window waits for the first check. */
 const FIRST_CHECK_MS = 5_000;
 
-type Parts = Pick<Services, 'journal' | 'runsFolder' | 'sandboxFault' | 'sessions' | 'submitter'> & {
+type Parts = Pick<Services, 'journal' | 'runsFolder' | 'sessions' | 'submitter'> & {
   reportFoundRun: ReportFoundRun;
 };
 
@@ -161,19 +161,14 @@ export class SubmissionNotices implements Disposable {
     const [first, ...others] = isUnknown ? unknown : unsent;
     if (first === undefined) return;
     const intents = [first.intent, ...others.map(({ intent }) => intent)] as const;
-    const faultOf = this.#parts.sandboxFault.get();
     if (isUnknown) {
-      warnLeftUnknown(intents, session, faultOf);
+      warnLeftUnknown(intents, session);
       return;
     }
     // If there are several, the user chooses.
     const id = others.length === 0 ? first.id : undefined;
     const resume = () => commands.executeCommand(COMMANDS.continueSubmission, id);
-    const fault = faultOf(session.account, ['connection-lost', 'rate-limited']);
-    notify(showInformation, compact(interruptedSentence(intents, session), fault?.sentence).join(' '), {
-      [BUTTONS.continue]: resume,
-      ...fault?.button,
-    });
+    notify(showInformation, interruptedSentence(intents, session), { [BUTTONS.continue]: resume });
   }
 
   /** Reports at once, or after the first check if any may have been charged: a found run needs no warning. */

@@ -13,7 +13,6 @@ import { DiskError } from '../../../../src/core/base/diskError.ts';
 import { DownloadError } from '../../../../src/core/downloads/errors.ts';
 import { SandboxNotStartedError } from '../../../../src/ui/sandbox/lazySandbox.ts';
 import { golden } from '../../../helpers/golden.ts';
-import { faultOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { executed, forget, shown } from '../../../helpers/vscodeStandIn.ts';
 
@@ -40,16 +39,6 @@ describe('notifyFailed', () => {
       [pressed, executed.map(String)],
       [['again'], ['revealFileInOS,file:///storage/accounts.json']],
     );
-  });
-});
-
-describe('notifyFailed in the sandbox', () => {
-  it('names the fault in place of the error', () => {
-    forget();
-    const fault = 'Sandbox fault “Too many requests” is on.';
-    const error = new ServiceError('rate_limited', 429, 'Slow down', 2_000);
-    notifyFailed(error, () => undefined, faultOf(fault));
-    assert.deepEqual([shown.sentences, shown.buttons], [[fault], [['Retry', 'Choose Another']]]);
   });
 });
 

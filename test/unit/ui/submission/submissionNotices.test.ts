@@ -14,7 +14,6 @@ import { Lease } from '../../../../src/core/storage/lease.ts';
 import type { RunCreation } from '../../../../src/core/api/types.ts';
 import type { ChargedReceipt, Draft } from '../../../../src/core/submission/intent.ts';
 import type { FoundRun, PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
-import { faultOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 import { executed, forget, shown } from '../../../helpers/vscodeStandIn.ts';
@@ -57,14 +56,13 @@ describe('SubmissionNotices', () => {
   /** The sessions of inactive accounts. */
   let others: Session[];
   let runsFolder: string;
-  let fault: string | undefined;
 
   beforeEach(async () => {
     runsFolder = await mkdtemp(path.join(tmpdir(), 'notices-test-'));
     forget();
     mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.UTC(2031, 4, 3) });
     [pending, unreported, owned, checked, reported, others, found, linked] = [[], [], [], [], [], [], [], []];
-    [isReportingElsewhere, fault] = [false, undefined];
+    isReportingElsewhere = false;
     whileChecking = whileSettling = () => undefined;
     state = 'ready';
     changed = new Emitter();
@@ -155,9 +153,6 @@ describe('SubmissionNotices', () => {
       submitter,
       journal,
       runsFolder,
-      sandboxFault: {
-        get: () => (_account: object, some: string[]) => fault && faultOf(`${fault} of ${some.join()}.`),
-      },
       rowsAboveRuns: { provide: () => undefined },
       reportFoundRun: ({ run_id }: RunCreation, { dataset }: Draft, of: Session) => {
         reported.push(`${run_id} ${dataset.filename} ${of.account.id}`);
@@ -385,28 +380,6 @@ describe('SubmissionNotices', () => {
       ]);
       assert.deepEqual(shown.buttons, [['Continue…']]);
       assert.deepEqual(executed, [['fineTuning.continueSubmission', 'one']]);
-    });
-
-    it('names the fault of the sandbox that interrupted or lost one, in place of what follows', async () => {
-      fault = 'A fault';
-      for (const [one, text, buttons] of [
-        [
-          pendingOf('unsent', intentOf({ id: 'one' })),
-          'Not charged, as far as this machine knows: the upload of train.jsonl was interrupted. A fault of connection-lost,rate-limited.',
-          ['Continue…', 'Choose Another'],
-        ],
-        [
-          unknown(),
-          'You may have been charged for train.jsonl: the service didn’t confirm it. A fault of answer-lost,connection-lost.',
-          ['Check Now', 'Show', 'Choose Another'],
-        ],
-      ] as const) {
-        forget();
-        pending = [one];
-        await begin();
-        await afterMs(FIRST_CHECK_MS);
-        assert.deepEqual([shown.sentences, shown.buttons], [[text], [buttons]]);
-      }
     });
 
     it('says nothing of one that wasn’t sent because the service asked to wait, until that is over', async () => {

@@ -352,6 +352,19 @@ describe('submitDataset', () => {
     assert.equal(drafts.length, 1);
   });
 
+  it('asks so, too, while only what this window left unsent has to wait for long', async () => {
+    let ended = 0;
+    Object.assign(parts.submitter, { endLongWait: () => Promise.resolve(void (ended += 1)) });
+    for (const [waitMs, count] of [
+      [60_000, 0],
+      [86_400_000, 1],
+    ] as const) {
+      pending = [pendingOf('unsent', intentOf({ notBefore: { localMs: Date.now() + waitMs } }))];
+      await submit(undefined, ACCEPTING, ['Try Anyway', SUBMIT]);
+      assert.equal(ended, count);
+    }
+  });
+
   it('sends and stores nothing after Esc while the dataset is hashed, and stops hashing', async () => {
     await writeFile(file, TEXT.repeat(300_000));
     let reads = 0;
