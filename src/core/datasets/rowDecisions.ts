@@ -70,8 +70,8 @@ export class RowDecisions {
     if (reason !== undefined) return reason;
     const [from, to] = rangeOf(scanned, input, row);
     const bytes = input.subarray(from, to);
-    const prompt = this.#withPrompts && promptOf(scanned, row, bytes);
-    const kept = this.#changed(flags, bytes) ?? { change: 'none', input, from, to, ...prompt };
+    const prompt = () => this.#withPrompts && promptOf(scanned, row, bytes);
+    const kept = this.#changed(flags, bytes) ?? { change: 'none', input, from, to, ...prompt() };
     const hash = [scanned.rowHashes[2 * row] ?? 0, scanned.rowHashes[2 * row + 1] ?? 0] as const;
     // A row without a hash isn't JSON.
     const isCompared = this.#choices.withoutDuplicates && hash.some((half) => half !== 0);

@@ -191,7 +191,8 @@ export class Submitter implements Disposable {
   }
 
   /**
-   * Reads the balance although the service asked submissions to wait. If it answers, that wait is over, also for what it left unsent.
+   * Reads the balance although the service asked submissions to wait. If it answers, that wait is over, also for what it left
+   * unsent.
    * @throws ApiError, CancelledError, KeyMissingError
    */
   async endLongWait(session: Session): Promise<void> {

@@ -231,15 +231,22 @@ describe('Downloads', () => {
       assert.deepEqual(await bench.stored(), { unfinished: [], discarded: [] });
     });
 
-    it('is removed once its disk is back, if the disk was missing when it was discarded', async () => {
+    /** Discards the download while its disk is missing, and then brings the disk back. */
+    async function discardWithoutDisk(meanwhile?: () => Promise<void>): Promise<void> {
       const away = `${bench.out}-away`;
       await rename(bench.out, away);
       await window.discard(window.active[0]?.id ?? '');
-      assert.deepEqual(window.active, []);
-      const other = bench.window();
-      await other.open(ACCOUNT);
-      assert.deepEqual(other.active, []);
+      await meanwhile?.();
       await rename(away, bench.out);
+    }
+
+    it('is removed once its disk is back, if the disk was missing when it was discarded', async () => {
+      await discardWithoutDisk(async () => {
+        assert.deepEqual(window.active, []);
+        const other = bench.window();
+        await other.open(ACCOUNT);
+        assert.deepEqual(other.active, []);
+      });
       assert.equal((await bench.left()).length, 2);
       window = bench.window();
       await window.open(ACCOUNT);
@@ -247,10 +254,7 @@ describe('Downloads', () => {
     });
 
     it('is not removed if it was restarted after that', async () => {
-      const away = `${bench.out}-away`;
-      await rename(bench.out, away);
-      await window.discard(window.active[0]?.id ?? '');
-      await rename(away, bench.out);
+      await discardWithoutDisk();
       bench.server.faults.push({ status: 418 });
       await assert.rejects(window.start(bench.request()), { code: 'signed-url-refused' });
       window = bench.window();
@@ -260,10 +264,7 @@ describe('Downloads', () => {
     });
 
     it('is not removed if another window restarts it just before it would be', async () => {
-      const away = `${bench.out}-away`;
-      await rename(bench.out, away);
-      await window.discard(window.active[0]?.id ?? '');
-      await rename(away, bench.out);
+      await discardWithoutDisk();
       bench.server.faults.push({ status: 418 });
       const state = bench.state();
       const read = state.read.bind(state);
