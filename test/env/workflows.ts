@@ -34,7 +34,7 @@ export function jobsOf(workflow: string): Job[] {
 
 /** What GitHub's own checker says of a workflow, by line. */
 export async function diagnose(name: string): Promise<string[]> {
-  const checker = await loadChecker();
+  const checker = await (loading ??= loadChecker());
   const document = checker.TextDocument.create(`file:///${name}`, 'yaml', 1, readWorkflow(name));
   const found = await checker.validate(document);
   return found.map(({ range, message }) => `${name}:${range.start.line + 1}: ${message}`);
@@ -44,6 +44,9 @@ interface Checker {
   validate(document: unknown): Promise<{ range: { start: { line: number } }; message: string }[]>;
   TextDocument: { create(uri: string, languageId: string, version: number, text: string): unknown };
 }
+
+/** Begun once: who imports the file while another writes it gets an empty module. */
+let loading: Promise<Checker> | undefined;
 
 /** Bundled, because it imports JSON as only bundlers can. */
 async function loadChecker(): Promise<Checker> {
