@@ -259,9 +259,10 @@ describe('another extension that imitates the user', () => {
       for (const [name, identity] of before) assert.equal(after.get(name), identity, name);
       const added = [...after.keys()].filter((name) => !before.has(name));
       assert.ok(added.includes('twice.prepared.jsonl'), added.join());
-      // A run of the tests before may complete meanwhile, and the download that its notification offers be accepted.
+      // A run of the tests before may complete meanwhile, and the download that its notification offers be accepted. Its part has
+      // a sidecar.
       const isExpected =
-        /^((twice|looped)\.(prepared|trial)(-\d)?\.jsonl|adapter-[\da-f]{8}(-\d)?\.zip|\.[\da-f]{32}\.part)$/;
+        /^((twice|looped)\.(prepared|trial)(-\d)?\.jsonl|adapter-[\da-f]{8}(-\d)?\.zip|\.[\da-f]{32}\.part(\.json)?)$/;
       for (const name of added) assert.match(name, isExpected);
       for (const one of all) {
         // Text of the row, the API key, folders outside of the workspace.

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { cp, open, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { root } from '../env/project.ts';
+import { pressUntil } from './keys.ts';
 import { Preview } from './preview.ts';
 import { VSCode } from './vscode.ts';
 import { untilEqual } from './waits.ts';
@@ -249,7 +250,9 @@ describe('dataset preview', () => {
       await preview.open('saved.jsonl');
       await preview.waitForVerdict(/2,000 rows/);
       await preview.goTo(1_000);
-      for (let turns = 0; turns < 3; turns++) await workbench.page.keyboard.press('ArrowDown');
+      // A key only scrolls if a part of the row is hidden.
+      for (const row of [1_001, 1_002, 1_003])
+        await pressUntil(workbench.page, 'ArrowDown', preview.row(row).and(preview.focused()), 'visible');
       const place = async () => (await preview.row(1_003).boundingBox())?.y;
       const before = await place();
       rows[1_002] = '{"prompt":"1003","completion":"new"}';

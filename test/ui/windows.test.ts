@@ -4,6 +4,7 @@ import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
 import { charged, pressSubmit, waitForConfirm, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
+import { until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 const API_KEY = 'service_Windows8n2hB6';
@@ -158,6 +159,7 @@ describe('two windows', () => {
     await begin(windows[0], 'left');
     await walkThroughSteps(windows[0], { fileName: 'left.jsonl', model: 'Qwen3 8B' });
     await runs(staying).row('left.jsonl, Other window').waitFor();
+    await until('the upload is held', () => service.held === 1);
     await windows[0].close();
     await runs(staying).row('left.jsonl, Not charged, upload stopped').waitFor();
     assert.equal((await service.runs()).length, 1);
