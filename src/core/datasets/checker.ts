@@ -133,7 +133,7 @@ export class DatasetChecker implements Disposable {
     throwIfCancelled(signal);
     signal?.addEventListener('abort', stop, { once: true });
     const builder = new ReportBuilder();
-    const progress = progressOf(sizeBytes, options.onProgress);
+    const progress = stageOf(sizeBytes, options.onProgress);
     const take = (segment: Segment) => {
       builder.addSegment(segment);
       if (builder.hasEnoughHashed) Atomics.store(shared, SHARED.hashedEnough, 1);
@@ -199,7 +199,7 @@ export class DatasetChecker implements Disposable {
 }
 
 /** Returns a function that adds up the bytes done and reports progress several times a second. */
-function progressOf(totalBytes: number, onProgress?: (fraction: number) => void): (bytes: number) => void {
+function stageOf(totalBytes: number, onProgress?: (fraction: number) => void): (bytes: number) => void {
   let done = 0;
   const report = throttled(onProgress);
   return (bytes) => {

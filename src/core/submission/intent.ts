@@ -172,23 +172,14 @@ export function submissionName({ label, dataset }: Pick<Draft, 'label' | 'datase
 /** The limit for resends; the service knows an Idempotency-Key for 24 hours (spec: "Limits"). */
 export const RESEND_MS = IDEMPOTENCY_WINDOW_MS - 60 * 60_000;
 
-/** Whether an attempt may have sent its closing boundary and was not refused, so that it may have been charged. */
-export function mayBeCharged({ attempts, refused }: Intent): boolean {
+/** Whether the closing boundary may have been sent, and wasn't refused. */
+export function hasBoundary({ attempts, refused }: Intent): boolean {
   return refused === undefined && attempts.some(isClosed);
 }
 
 /** Whether an attempt sent its closing boundary, or recorded that it may. */
 export function isClosed({ closed }: Attempt): boolean {
   return closed !== undefined;
-}
-
-/**
- * Whether an attempt began and has no end. The window was killed meanwhile, so it was not charged – unless the record is
- * an old one, after a rollback of the machine or from a backup: then it proves nothing.
- */
-export function lacksEnd(intent: Intent): boolean {
-  const { attempts, refused } = intent;
-  return refused === undefined && !mayBeCharged(intent) && attempts.some(({ ended }) => ended === undefined);
 }
 
 /** Returns how long the service still asks not to send an intent, in milliseconds; 0 if it doesn't. */

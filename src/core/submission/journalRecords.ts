@@ -8,9 +8,9 @@ import { decide, decisionAbout, decisionFile, decisionOf, withClosing } from './
 import { SubmissionError } from './errors.ts';
 import {
   intentText,
+  hasBoundary,
   isCharged,
   isSettled,
-  mayBeCharged,
   readJournalFile,
   runsOf,
   type ChargedReceipt,
@@ -72,7 +72,7 @@ export class JournalRecords {
       const decision = await decisionAbout(this.#directory, open);
       if (decision === 'closing') open = withClosing(open);
       // A window was killed before it wrote the end. What may have been charged stays open.
-      if (decision === 'ended' && mayBeCharged(open)) await this.reopen(open);
+      if (decision === 'ended' && hasBoundary(open)) await this.reopen(open);
       else if (decision === 'ended') {
         const at = { localMs: Date.now() };
         await this.#put({ ...open, settled: { kind: 'not-charged', at } });

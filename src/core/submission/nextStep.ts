@@ -2,7 +2,7 @@ import { DatasetChangedError, mayPass, NetworkError, ServiceError, statusOf } fr
 import { CancelledError } from '../base/errors.ts';
 import { RETRIES, retryDelayMs } from '../base/retry.ts';
 import { SubmissionError, TooEarlyError, waitMsOf } from './errors.ts';
-import { askedWaitMs, mayBeCharged, RESEND_MS, type Intent, type Moment } from './intent.ts';
+import { askedWaitMs, hasBoundary, RESEND_MS, type Intent, type Moment } from './intent.ts';
 import { MARGIN_MS, passedMs } from './reconcilePolicy.ts';
 
 /** What to do after an attempt that ended without a run. */
@@ -84,7 +84,7 @@ export function assertNotTooEarly(intent: Intent, now: Moment): void {
  */
 export function assertMayResend(intent: Intent, now: Moment): void {
   const first = intent.attempts[0]?.started;
-  if (first === undefined || !mayBeCharged(intent)) return;
+  if (first === undefined || !hasBoundary(intent)) return;
   if (first.serviceMs === undefined || now.serviceMs === undefined)
     throw new SubmissionError('clocks-disagree');
   const serviceMs = now.serviceMs - first.serviceMs;

@@ -3,9 +3,10 @@ import { shared } from '../base/async.ts';
 import type { Event } from '../base/event.ts';
 import type { Disposable } from '../base/disposable.ts';
 import type { Session } from '../runs/session.ts';
-import { askedWaitMs, lacksEnd, mayBeCharged, RESEND_MS, type Intent } from './intent.ts';
+import { hasBoundary, type Intent } from './intent.ts';
 import type { Journal } from './journal.ts';
-import { nextAutomaticCheckMs, uncertaintyOf } from './reconcilePolicy.ts';
+import { nextAutomaticCheckMs } from './reconcilePolicy.ts';
+import { stageOf, type Stage } from './stage.ts';
 
 /**
  * `validating`: every byte is sent, the service prices it. `waiting`: for the next attempt. `elsewhere`:
@@ -75,7 +76,7 @@ export interface Submission {
 /** Whether a refusal of this attempt would settle it: no earlier attempt can have been charged. */
 export function canBeRefused({ state, intent }: PendingSubmission): boolean {
   const earlier = { ...intent, attempts: intent.attempts.slice(0, -1) };
-  return (state === 'uploading' || state === 'validating') && !mayBeCharged(earlier);
+  return (state === 'uploading' || state === 'validating') && !hasBoundary(earlier);
 }
 
 /** Whether it can be stopped before its closing boundary is sent. */
@@ -91,7 +92,7 @@ export function openMarkers(submissions: readonly PendingSubmission[], accountId
   return submissions
     .filter(
       ({ accountId: id, intent, state }) =>
-        id === accountId && !IDLE_STATES.has(state) && mayBeCharged(intent),
+        id === accountId && !IDLE_STATES.has(state) && hasBoundary(intent),
     )
     .flatMap(({ intent }) => intent.marker ?? []);
 }
@@ -99,43 +100,23 @@ export function openMarkers(submissions: readonly PendingSubmission[], accountId
 /** States in which nothing happens until the user decides. */
 const IDLE_STATES: ReadonlySet<SubmissionState> = new Set(['unsent', 'unknown', 'not-charged', 'refused']);
 
-/**
- * Returns why a submission that awaits the user can't be resent, by this machine's clock; the actual resend is
- * decided by the service's. What can't have been charged can always be sent, unless its record may be an old copy.
- * @param keyId of the account's current API key, if known
- */
-export function resendObstacle(
-  { intent }: Pick<PendingSubmission, 'intent'>,
-  nowMs: number,
-  keyId: string | undefined,
-): 'key-replaced' | 'too-late' | undefined {
-  const isCharged = mayBeCharged(intent);
-  if ((isCharged || lacksEnd(intent)) && keyId !== undefined && keyId !== intent.keyId) return 'key-replaced';
-  if (!isCharged) return undefined;
-  const [first] = intent.attempts;
-  return first === undefined || nowMs - first.started.localMs >= RESEND_MS ? 'too-late' : undefined;
-}
-
-/** Returns until when the service asked not to send a submission, by this machine's clock; undefined if it may be sent. */
-export function busyUntilMs({ intent }: PendingSubmission, nowMs: number): number | undefined {
-  const waitMs = askedWaitMs(intent, { localMs: nowMs });
-  return waitMs > 0 ? nowMs + waitMs : undefined;
-}
-
 /** Whether to offer a resend, or a new submission of the draft, which begins by asking whether to wait. */
 export function canContinue(
   submission: PendingSubmission,
   nowMs: number,
   { keyId, longWaitUntilMs }: Partial<Pick<Session, 'keyId' | 'longWaitUntilMs'>> = {},
 ): boolean {
-  const { state } = submission;
-  if (!IDLE_STATES.has(state) || resendObstacle(submission, nowMs, keyId) !== undefined) return false;
-  return state === 'refused' || (busyUntilMs(submission, nowMs) ?? longWaitUntilMs) === undefined;
+  const { intent, state } = submission;
+  const { obstacle, busyUntilMs } = stageOf(intent, { nowMs, keyId });
+  if (!IDLE_STATES.has(state) || obstacle !== undefined) return false;
+  return state === 'refused' || (busyUntilMs ?? longWaitUntilMs) === undefined;
 }
 
 /** Whether another check of the runs and the balance can provide new information. */
 export function canCheck({ state, intent }: PendingSubmission): boolean {
-  return state === 'unknown' || state === 'not-charged' || (state === 'unsent' && lacksEnd(intent));
+  return (
+    state === 'unknown' || state === 'not-charged' || (state === 'unsent' && stageOf(intent).name === 'begun')
+  );
 }
 
 /** Whether the user can discard it. */
@@ -347,10 +328,18 @@ export class PendingSubmissions implements Disposable {
   }
 }
 
-function restingState(intent: Intent): PendingSubmission['state'] {
-  if (intent.refused !== undefined) return 'refused';
-  if (!mayBeCharged(intent)) return 'unsent';
-  return uncertaintyOf(intent) === undefined ? 'not-charged' : 'unknown';
+/** What a submission is while no window works on it. */
+const RESTING_STATES: Readonly<Record<Stage['name'], SubmissionState>> = {
+  draft: 'unsent',
+  begun: 'unsent',
+  closing: 'unknown',
+  lost: 'unknown',
+  cleared: 'not-charged',
+  refused: 'refused',
+};
+
+function restingState(intent: Intent): SubmissionState {
+  return RESTING_STATES[stageOf(intent).name];
 }
 
 function isSame(one: PendingSubmission | undefined, other: PendingSubmission): boolean {

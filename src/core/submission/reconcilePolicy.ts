@@ -1,6 +1,6 @@
 import type { RunSummary } from '../api/types.ts';
 import { instantOf } from '../base/clock.ts';
-import { mayBeCharged, type Attempt, type Intent, type Moment, type Observation } from './intent.ts';
+import { hasBoundary, type Attempt, type Intent, type Moment, type Observation } from './intent.ts';
 
 /** Why a check cannot determine whether a submission was charged. */
 export type UncertaintyReason =
@@ -92,7 +92,7 @@ export function sinceSentMs({ attempts }: Intent, nowMs: number): number {
  * @param triedAtMs when this window last began a check, answered or not; undefined if it has not yet
  */
 export function nextAutomaticCheckMs(intent: Intent, triedAtMs: number | undefined, nowMs: number): number {
-  if (!isUncertain(intent)) return Infinity;
+  if (!hasBoundary(intent) || uncertaintyOf(intent) === undefined) return Infinity;
   const { attempts, lastCheck } = intent;
   // If the clock was set back, times from before say nothing.
   const past = (ms: number | undefined) => (ms === undefined || ms > nowMs ? -Infinity : ms);
@@ -206,11 +206,6 @@ export function mayStillBePriced({ attempts }: Intent, { localMs, serviceMs = -I
     .filter(({ ended }) => ended === undefined)
     .map(({ started }) => Math.min(localMs - started.localMs, serviceMs - (started.serviceMs ?? Infinity)))
     .some((sinceMs) => sinceMs < PRICING_MS + MARGIN_MS);
-}
-
-/** Whether an intent may have been charged, and no checks have proven otherwise. */
-export function isUncertain(intent: Intent): boolean {
-  return mayBeCharged(intent) && uncertaintyOf(intent) !== undefined;
 }
 
 /** Returns when the next check may resolve `too-early`, by this machine's clock. */

@@ -3,13 +3,14 @@ import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import { RETRIES } from '../base/retry.ts';
 import type { Session } from '../runs/session.ts';
 import { SubmissionError, TooEarlyError } from './errors.ts';
-import { askedWaitMs, isDuplicate, lacksEnd, mayBeCharged, type Intent, type Moment } from './intent.ts';
+import { askedWaitMs, hasBoundary, isDuplicate, type Intent, type Moment } from './intent.ts';
 import type { Journal, KnownSubmissions, Owned } from './journal.ts';
 import { mayBeForgotten } from './nextStep.ts';
 import type { PendingSubmissions, SubmissionResult } from './pendingSubmission.ts';
 import { hasNewCandidates, localMoment, type ReconcileResult } from './reconciler.ts';
-import { isUncertain, mayStillBePriced } from './reconcilePolicy.ts';
+import { mayStillBePriced } from './reconcilePolicy.ts';
 import { readAgain, Settler } from './settler.ts';
+import { isUncertain, stageOf } from './stage.ts';
 import {
   isLostOwner,
   sendAttempts,
@@ -68,11 +69,11 @@ export class Sender {
   /** Never rejects. */
   async resume(session: Session, id: string, signal: AbortSignal): Promise<SubmissionResult> {
     const known = this.#journal.intents.find((intent) => intent.id === id);
-    let isOpen = known !== undefined && isUncertain(known);
+    let isOpen = known !== undefined && isUncertain(stageOf(known));
     try {
       const result = await this.settler.owning(id, session, async (owned) => {
         if (owned.intent.refused !== undefined) return undefined;
-        isOpen = isUncertain(owned.intent);
+        isOpen = isUncertain(stageOf(owned.intent));
         return this.#resumeOwned(session, owned, signal);
       });
       return result ?? { kind: 'elsewhere' };
@@ -85,12 +86,11 @@ export class Sender {
   /** @throws as `Settler.reconcile`, and what sends nothing: SubmissionError, TooEarlyError */
   async #resumeOwned(session: Session, owned: Owned, signal: AbortSignal): Promise<SubmissionResult> {
     const { id } = owned.intent;
-    const isOpen = isUncertain(owned.intent);
+    const isOpen = isUncertain(stageOf(owned.intent));
     const anySignal = this.#cancellable(id, signal);
     const patience = patienceNow();
     await this.#waitAsAsked(session, owned.intent, anySignal, patience);
-    if (!mayBeCharged(owned.intent) && !lacksEnd(owned.intent))
-      return this.#send(session, owned, anySignal, patience);
+    if (stageOf(owned.intent).name === 'draft') return this.#send(session, owned, anySignal, patience);
     this.#pending.set(id, { state: 'checking' });
     const isTooLate = () => mayBeForgotten(owned.intent, localMoment(this.#time.clock));
     const checked = await this.settler.reconcile(session, owned, signal).catch(async (error: unknown) => {
@@ -171,7 +171,7 @@ export class Sender {
   ): Promise<SubmissionResult> {
     const { id } = owned.intent;
     // What may have been charged was checked just now: it is sent, or reported, without another wait.
-    const mayWait = !mayBeCharged(owned.intent);
+    const mayWait = !hasBoundary(owned.intent);
     const upload = () => {
       // An upload before it may have been asked to wait.
       if (mayWait && session.submissionsNotBeforeMs !== undefined) return Promise.resolve(undefined);
@@ -247,7 +247,7 @@ export class Sender {
       return { kind: 'not-charged', error, kept: end.kept };
     }
     if (kind === 'lost') owned.lease.release();
-    if (isUncertain(end.intent)) {
+    if (isUncertain(stageOf(end.intent))) {
       readAgain(session);
       return { kind: 'unknown', error };
     }

@@ -6,8 +6,6 @@ import type { RequestQuota } from '../runs/pacing.ts';
 import type { Session } from '../runs/session.ts';
 import {
   askedWaitMs,
-  lacksEnd,
-  mayBeCharged,
   withoutWait,
   type ChargedReceipt,
   type Intent,
@@ -18,7 +16,8 @@ import type { Journal, Owned } from './journal.ts';
 import { canCheck, type FoundRun, type PendingSubmissions } from './pendingSubmission.ts';
 import { ownerOf } from './ownRuns.ts';
 import { creationOf, findRun, type ReconcileResult } from './reconciler.ts';
-import { isUncertain, uncertaintyOf, unfinishedUncertaintyOf, withObservation } from './reconcilePolicy.ts';
+import { unfinishedUncertaintyOf, withObservation } from './reconcilePolicy.ts';
+import { isPastBoundary, isUncertain, stageOf } from './stage.ts';
 import { isLostOwner, type Time } from './uploadAttempts.ts';
 
 type How = Extract<Settlement, { kind: 'charged' }>['how'];
@@ -131,9 +130,10 @@ export class Settler {
 
   async discard(id: string, confirmed: 'may-be-charged' | 'not-charged'): Promise<boolean> {
     const isDone = await this.owning(id, undefined, async (owned) => {
-      const isOpen = isUncertain(owned.intent);
+      const stage = stageOf(owned.intent);
+      const isOpen = isUncertain(stage);
       if (isOpen && confirmed === 'not-charged') return false;
-      const isUnproven = lacksEnd(owned.intent) && confirmed === 'may-be-charged';
+      const isUnproven = stage.name === 'begun' && confirmed === 'may-be-charged';
       await this.settle(owned, { kind: isOpen || isUnproven ? 'discarded' : 'not-charged', at: this.now() });
       return true;
     });
@@ -201,8 +201,9 @@ export class Settler {
     quota?: RequestQuota,
   ): Promise<{ result: ReconcileResult; intent: Intent; allRead: boolean; at?: Moment }> {
     const { lease, intent } = owned;
-    const isUnfinished = lacksEnd(intent);
-    if (!mayBeCharged(intent) && !isUnfinished)
+    const stage = stageOf(intent);
+    const isUnfinished = stage.name === 'begun';
+    if (!isPastBoundary(stage) && !isUnfinished)
       return { result: { verdict: 'not-charged' }, intent, allRead: false };
     const { clock } = this.#time;
     this.#pending.tried(intent.id, clock.nowMs());
@@ -219,7 +220,12 @@ export class Settler {
     // What says nothing about a charge is not stored: each resend checks again.
     const next = isUnfinished ? intent : withObservation(intent, seen);
     if (!isUnfinished) await this.#journal.write(lease, next);
-    const reason = isUnfinished ? unfinishedUncertaintyOf(intent, seen) : uncertaintyOf(next);
+    const after = stageOf(next);
+    const reason = isUnfinished
+      ? unfinishedUncertaintyOf(intent, seen)
+      : 'why' in after
+        ? after.why
+        : undefined;
     const result: ReconcileResult =
       reason === undefined ? { verdict: 'not-charged' } : { verdict: 'cannot-tell', reason, candidates };
     return { result, intent: next, allRead, at: seen.at };

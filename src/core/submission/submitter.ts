@@ -14,9 +14,10 @@ import {
   type SubmissionResult,
 } from './pendingSubmission.ts';
 import { ownerOf } from './ownRuns.ts';
-import { isFromThen, isUncertain } from './reconcilePolicy.ts';
+import { isFromThen } from './reconcilePolicy.ts';
 import type { ReconcileResult } from './reconciler.ts';
 import type { Sender } from './sender.ts';
+import { isUncertain, stageOf } from './stage.ts';
 import type { Time } from './uploadAttempts.ts';
 
 /**
@@ -81,7 +82,7 @@ export class Submitter implements Disposable {
 
   /** Whether a submission of this account may have been charged, and no checks have proven otherwise. */
   hasUncertain(accountId: string): boolean {
-    return this.pending.some(({ accountId: id, intent }) => id === accountId && isUncertain(intent));
+    return this.pending.some(({ accountId: id, intent }) => id === accountId && isUncertain(stageOf(intent)));
   }
 
   /**
@@ -224,7 +225,7 @@ export class Submitter implements Disposable {
     // If the sender module could not be loaded, nothing was sent now.
     const failed = (error: unknown): SubmissionResult => {
       const intent = this.#journal.intents.find((open) => open.id === id);
-      if (intent !== undefined && isUncertain(intent)) return { kind: 'unknown', error };
+      if (intent !== undefined && isUncertain(stageOf(intent))) return { kind: 'unknown', error };
       return { kind: 'not-charged', error, kept: intent !== undefined };
     };
     return { id, onProgress, result: this.#sender().then(send, failed) };

@@ -5,7 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import { CancelledError, ExpectedError, throwIfCancelled } from '../base/errors.ts';
 import { RETRIES } from '../base/retry.ts';
 import { SubmissionError, TooEarlyError } from './errors.ts';
-import { mayBeCharged, type Attempt, type Intent, type Moment } from './intent.ts';
+import { hasBoundary, type Attempt, type Intent, type Moment } from './intent.ts';
 import type { Lease } from '../storage/lease.ts';
 import type { Journal, Owned } from './journal.ts';
 import type { Live } from './pendingSubmission.ts';
@@ -92,7 +92,7 @@ class Attempts {
     let sameStatus = 0;
     let lastStatus: number | undefined;
     for (let attempts = 1; ; attempts++) {
-      const closedBefore = mayBeCharged(this.#intent);
+      const closedBefore = hasBoundary(this.#intent);
       const { length } = this.#intent.attempts;
       try {
         const run = await session.call((client) => this.#attempt(client));
@@ -193,7 +193,7 @@ class Attempts {
     const agree = clockWatch(this.#clock);
     try {
       const balanceBefore = await client.getBalance({ signal: this.#sending.signal });
-      if (!mayBeCharged(this.#intent)) this.#intent = { ...this.#intent, balanceBefore };
+      if (!hasBoundary(this.#intent)) this.#intent = { ...this.#intent, balanceBefore };
     } catch (error) {
       const isAnswer = error instanceof ServiceError && error.httpStatus !== 429;
       // A wait that was asked of a read delays a submission as it delays other reads: for some minutes.
@@ -207,7 +207,7 @@ class Attempts {
 
   /** @throws SubmissionError `key-replaced`, `too-late`, `clocks-disagree` */
   #assertMaySend(client: Client, before: Intent): void {
-    if (!mayBeCharged(before)) {
+    if (!hasBoundary(before)) {
       // Unless its record is an old one: then another API key may be charged again, and the service may have forgotten it, if
       // the machine slept since the check.
       const attempts = before.attempts.filter(({ ended }) => ended === undefined);
@@ -310,7 +310,7 @@ export function isLostOwner(error: unknown): boolean {
 
 /** Returns the end of a submission that stopped between two attempts or before the first one. */
 export function stopped(error: unknown, intent: Intent, isProven: boolean): AttemptsEnd {
-  const kind = mayBeCharged(intent) ? 'reconcile' : isProven ? 'dropped' : 'unsent';
+  const kind = hasBoundary(intent) ? 'reconcile' : isProven ? 'dropped' : 'unsent';
   return { kind, waitMs: 0, error, intent };
 }
 

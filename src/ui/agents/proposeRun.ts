@@ -10,7 +10,7 @@ import { verdictOf } from '../../core/datasets/report.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { Lease } from '../../core/storage/lease.ts';
 import { isCharged, isRunOf } from '../../core/submission/intent.ts';
-import { busyUntilMs } from '../../core/submission/pendingSubmission.ts';
+import { stageOf } from '../../core/submission/stage.ts';
 import { Proposal } from '../../core/submission/proposal.ts';
 import { priorsOf } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
@@ -212,7 +212,10 @@ async function outcomeOf(
   const other = isReplaced ? { note: 'The user chose another dataset instead of the proposed one.' } : {};
   const receipts = await journal.receipts().catch(() => []);
   const unsent = submitter.pending.find((one) => one.id === id && one.state === 'unsent');
-  const untilMs = outcome === 'unavailable' ? longWaitUntilMs : unsent && busyUntilMs(unsent, Date.now());
+  const untilMs =
+    outcome === 'unavailable'
+      ? longWaitUntilMs
+      : unsent && stageOf(unsent.intent, { nowMs: Date.now() }).busyUntilMs;
   switch (outcome === 'unavailable' && untilMs !== undefined ? 'not-charged' : outcome) {
     case 'charged': {
       const receipt = receipts.find((one) => isRunOf(one, id));

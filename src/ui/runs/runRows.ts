@@ -67,11 +67,11 @@ export function runView(
     label: label === '' ? undefined : label,
     isDownloaded: downloaded.has(run.run_id),
     isDamaged: damaged.has(run.run_id),
-    download: download && progressOf(download),
+    download: download && stageOf(download),
   };
 }
 
-function progressOf(download: ActiveDownload): RunView['download'] {
+function stageOf(download: ActiveDownload): RunView['download'] {
   const { state, receivedBytes, totalBytes, isKept } = download;
   const isKnown = totalBytes !== undefined && totalBytes > 0;
   return {

@@ -8,16 +8,11 @@ import { parametersOf } from '../../core/money/estimate.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { SubmissionError } from '../../core/submission/errors.ts';
-import { lacksEnd, submissionName, type Intent } from '../../core/submission/intent.ts';
+import { submissionName, type Intent } from '../../core/submission/intent.ts';
 import { mayBeForgotten } from '../../core/submission/nextStep.ts';
-import {
-  busyUntilMs,
-  canContinue,
-  canDiscard,
-  resendObstacle,
-  type PendingSubmission,
-} from '../../core/submission/pendingSubmission.ts';
+import { canContinue, canDiscard, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { ReconcileResult } from '../../core/submission/reconciler.ts';
+import { stageOf, type Stage } from '../../core/submission/stage.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { showWarning, withLateProgress } from '../shared/notifications.ts';
@@ -64,7 +59,7 @@ export async function checkSubmission(
 }
 
 /** Why a submission can't be resent. */
-const RESEND_OBSTACLES: Readonly<Record<NonNullable<ReturnType<typeof resendObstacle>>, string>> = {
+const RESEND_OBSTACLES: Readonly<Record<NonNullable<Stage['obstacle']>, string>> = {
   'key-replaced': l10n.t('It was first sent with another API key.'),
   'too-late': l10n.t('More than 23 hours have passed: you could be charged twice.'),
 };
@@ -79,9 +74,9 @@ export async function obstacleOf(
 ): Promise<string | undefined> {
   const { intent, state } = submission;
   if (state === 'refused' || !canDiscard(submission)) return undefined;
-  const obstacle = resendObstacle(submission, Date.now(), session.keyId);
+  const { obstacle, busyUntilMs } = stageOf(intent, { nowMs: Date.now(), keyId: session.keyId });
   if (obstacle !== undefined) return RESEND_OBSTACLES[obstacle];
-  const untilMs = busyUntilMs(submission, Date.now()) ?? session.longWaitUntilMs;
+  const untilMs = busyUntilMs ?? session.longWaitUntilMs;
   if (untilMs !== undefined) return waitSentence(untilMs);
   const { dataset } = intent;
   try {
@@ -161,7 +156,7 @@ async function whatIsKnown(
   submission: PendingSubmission,
 ): Promise<'as-recorded' | 'unproven' | CommandResult> {
   const { intent, state } = submission;
-  if (state !== 'unsent' || !lacksEnd(intent)) return 'as-recorded';
+  if (state !== 'unsent' || stageOf(intent).name !== 'begun') return 'as-recorded';
   const { finding } = await checkSubmission(parts, session, submission);
   if (finding?.verdict === 'not-charged') return 'as-recorded';
   if (finding?.verdict === 'charged') return reportRun(parts, session, intent, finding.run);

@@ -22,7 +22,7 @@ export interface NotCharged {
   error: unknown;
   /** Whether it is still in the Runs view and can be continued. */
   isKept: boolean;
-  /** Whether its record proves nothing (`lacksEnd`). */
+  /** Whether its record proves nothing (stage `begun`). */
   isUnproven: boolean;
 }
 

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { RETRIES } from '../../core/base/retry.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
-import { busyUntilMs } from '../../core/submission/pendingSubmission.ts';
+import { stageOf } from '../../core/submission/stage.ts';
 import type { Services } from '../../services.ts';
 import { inSandbox } from '../shared/format.ts';
 import { askModal, showWarning, withProgress } from '../shared/notifications.ts';
@@ -65,7 +65,7 @@ export async function endLongWait(
   // Another window may have ended the account's wait, but not that of what this one left unsent.
   const ownMs = submitter.pending
     .filter(({ accountId, state }) => accountId === account.id && state === 'unsent')
-    .map((one) => busyUntilMs(one, nowMs) ?? 0)
+    .map(({ intent }) => stageOf(intent, { nowMs }).busyUntilMs ?? 0)
     .filter((untilMs) => untilMs - nowMs > RETRIES.submission.longestRetryAfterMs);
   const untilMs = Math.max(session.longWaitUntilMs ?? 0, ...ownMs);
   if (untilMs === 0) return true;

@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import type { RunDetail } from '../../core/api/types.ts';
 import { onDisk } from '../../core/base/diskError.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { lacksEnd, mayBeCharged, submissionName } from '../../core/submission/intent.ts';
+import { submissionName } from '../../core/submission/intent.ts';
 import {
   afterCheck,
   canCheck,
@@ -11,7 +11,7 @@ import {
   type PendingSubmission,
   type SubmissionState,
 } from '../../core/submission/pendingSubmission.ts';
-import { isUncertain } from '../../core/submission/reconcilePolicy.ts';
+import { isPastBoundary, isUncertain, stageOf } from '../../core/submission/stage.ts';
 import { compact, formatMoney, formatTime } from '../shared/format.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
@@ -84,7 +84,8 @@ export async function resolveSubmission(
 /** Checks a submission that may have been charged. */
 async function check(parts: ResolveParts, session: Session, submission: PendingSubmission): Promise<Checked> {
   // Another window may have been checking it when its state was read.
-  const mayBeFree = submission.state === 'elsewhere' && mayBeCharged(submission.intent);
+  const isPast = isPastBoundary(stageOf(submission.intent));
+  const mayBeFree = submission.state === 'elsewhere' && isPast;
   return canCheck(submission) || mayBeFree ? checkSubmission(parts, session, submission) : {};
 }
 
@@ -102,7 +103,7 @@ async function ask(
   const facts = factRows(submission, session, modelName, failure, nowMs);
   const candidates = state === 'unknown' ? (uncertain?.candidates ?? []) : [];
   // An old copy of a record proves nothing, unless the check did.
-  const isUnproven = lacksEnd(intent) && finding?.verdict !== 'not-charged';
+  const isUnproven = stageOf(intent).name === 'begun' && finding?.verdict !== 'not-charged';
   const actions = actionRows(parts, session, submission, { candidates, obstacle, isUnproven });
   const answer = await pick<'check' | Action | undefined>(
     { title: l10n.t('Submission of {0}', intent.dataset.filename) },
@@ -132,6 +133,7 @@ function actionRows(
 ): Choice<'check' | Action | undefined>[] {
   const { submitter } = parts;
   const { intent, state } = submission;
+  const isPast = isPastBoundary(stageOf(intent));
   const rows: Choice<'check' | Action | undefined>[] = [];
   const add = (icon: string, label: string, detail: string, value?: 'check' | Action) =>
     rows.push({ icon, label, detail, value });
@@ -143,16 +145,16 @@ function actionRows(
     add('pass', label, facts, (now) => adopt(parts, session, now, run));
   }
   if (isCancellable(submission)) {
-    const detail = mayBeCharged(intent)
+    const detail = isPast
       ? l10n.t('Stops resending. You may have been charged already.')
       : l10n.t('Not charged if canceled before the upload completes.');
     add('close', l10n.t('Cancel Upload'), detail, (now) => Promise.resolve(cancelNow(submitter, now)));
   }
   // Stands in place of the action that can't work.
   if (obstacle !== undefined)
-    add('circle-slash', mayBeCharged(intent) ? l10n.t('Can’t resend') : l10n.t('Can’t continue'), obstacle);
+    add('circle-slash', isPast ? l10n.t('Can’t resend') : l10n.t('Can’t continue'), obstacle);
   else if (canDiscard(submission)) {
-    const [label, detail] = mayBeCharged(intent)
+    const [label, detail] = isPast
       ? [BUTTONS.resend, RESENDING]
       : [
           BUTTONS.continue,
@@ -184,7 +186,7 @@ async function discard(
 ): Promise<CommandResult | undefined> {
   const { id, intent, state } = submission;
   if (!canDiscard(submission)) return undefined;
-  const isOpen = isUncertain(intent);
+  const isOpen = isUncertain(stageOf(intent));
   const question = l10n.t('Discard the submission of {0}?', submissionName(intent));
   const detail = isOpen
     ? l10n.t('You may have been charged, and checks will stop. Compare your balance and runs first.')

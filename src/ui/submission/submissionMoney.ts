@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
-import { lacksEnd, mayBeCharged } from '../../core/submission/intent.ts';
-import { busyUntilMs, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import { isPastBoundary, stageOf } from '../../core/submission/stage.ts';
 import { formatMoment } from '../shared/format.ts';
 import { stateText } from './submissionState.ts';
 
@@ -32,11 +32,11 @@ export function busySentence(untilMs: number): string {
 /** The sentence about whether a submission was charged. */
 export function moneySentence(submission: PendingSubmission, nowMs: number): string {
   const { intent, state } = submission;
-  const untilMs = busyUntilMs(submission, nowMs);
+  const stage = stageOf(intent, { nowMs });
   switch (state) {
     case 'unsent':
       // The record of an attempt without an end proves nothing.
-      if (untilMs !== undefined && !lacksEnd(intent)) return busySentence(untilMs);
+      if (stage.busyUntilMs !== undefined && stage.name === 'draft') return busySentence(stage.busyUntilMs);
       return l10n.t('Not charged, as far as this machine knows: the upload wasn’t completed.');
     case 'not-charged':
       return intent.lastCheck?.explained
@@ -50,11 +50,11 @@ export function moneySentence(submission: PendingSubmission, nowMs: number): str
       return stateText(submission, nowMs);
     // This window may not know yet how far the other one got.
     case 'elsewhere':
-      return mayBeCharged(intent)
+      return isPastBoundary(stage)
         ? l10n.t('You may have been charged. Continue in the other window.')
         : l10n.t('Open in another window. Continue there.');
     default:
-      return mayBeCharged(intent)
+      return isPastBoundary(stage)
         ? l10n.t('You may have been charged. {0}', stateText(submission, nowMs))
         : l10n.t('Not charged so far. {0}', stateText(submission, nowMs));
   }

@@ -4,19 +4,14 @@ import { DisposableStore, type Disposable } from '../../core/base/disposable.ts'
 import { followActive } from '../../core/runs/activeSession.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { Lease } from '../../core/storage/lease.ts';
+import { submissionName, type ChargedReceipt, type Intent } from '../../core/submission/intent.ts';
 import {
-  mayBeCharged,
-  submissionName,
-  type ChargedReceipt,
-  type Intent,
-} from '../../core/submission/intent.ts';
-import {
-  busyUntilMs,
   canCheck,
   canContinue,
   type FoundRun,
   type PendingSubmission,
 } from '../../core/submission/pendingSubmission.ts';
+import { isPastBoundary, stageOf } from '../../core/submission/stage.ts';
 import type { Services } from '../../services.ts';
 import { formatCount, inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
@@ -152,10 +147,13 @@ export class SubmissionNotices implements Disposable {
     const open = (this.#leftOpen.get(accountId) ?? []).flatMap((id) => this.#find(id) ?? []);
     this.#leftOpen.delete(accountId);
     // Their notification said what the service asked for.
-    const unsent = open.filter((one) => one.state === 'unsent' && !busyUntilMs(one, Date.now()));
+    const stage = ({ intent }: PendingSubmission) => stageOf(intent, { nowMs: Date.now() });
+    const unsent = open.filter((one) => one.state === 'unsent' && !stage(one).busyUntilMs);
     const unknown = open.filter(
-      ({ state, intent }) =>
-        state === 'unknown' || state === 'checking' || (state === 'elsewhere' && mayBeCharged(intent)),
+      (one) =>
+        one.state === 'unknown' ||
+        one.state === 'checking' ||
+        (one.state === 'elsewhere' && isPastBoundary(stage(one))),
     );
     const isUnknown = unknown.length > 0;
     const [first, ...others] = isUnknown ? unknown : unsent;

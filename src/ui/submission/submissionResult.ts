@@ -5,7 +5,6 @@ import type { Session } from '../../core/runs/session.ts';
 import {
   isCharged,
   isSettled,
-  lacksEnd,
   submissionName,
   type Draft,
   type Intent,
@@ -18,6 +17,7 @@ import {
   type SubmissionResult,
 } from '../../core/submission/pendingSubmission.ts';
 import { continuationOf } from '../../core/submission/receipts.ts';
+import { stageOf } from '../../core/submission/stage.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { inSandbox } from '../shared/format.ts';
@@ -97,7 +97,7 @@ export async function reportResult(
       return { outcome: 'charged', id: result.run.run_id };
     case 'not-charged': {
       const record = await recordOf(id, journal);
-      const isUnproven = record !== undefined && lacksEnd(record);
+      const isUnproven = record !== undefined && stageOf(record).name === 'begun';
       const end = { outcome: isUnproven ? 'unknown' : 'not-charged', id } as const;
       if (result.error instanceof CancelledError) {
         const filename = sanitizeServiceText(draft.dataset.filename);
@@ -182,7 +182,7 @@ function endOf(id: string, receipt: Receipt | undefined, open: PendingSubmission
   if (intent === undefined) return { outcome: 'unavailable' };
   const isNotCharged =
     receipt?.settled.kind === 'not-charged' || (open !== undefined && !mayBecomeCharge(open.state));
-  return { outcome: isNotCharged && !lacksEnd(intent) ? 'not-charged' : 'unknown', id };
+  return { outcome: isNotCharged && stageOf(intent).name !== 'begun' ? 'not-charged' : 'unknown', id };
 }
 
 /** The sentence about a submission that this window could not act on. A charge is reported as a charge. */
@@ -199,7 +199,7 @@ function endSentence(
     if (receipt.settled.kind === 'discarded')
       return l10n.t('You may have been charged for {0}: the submission was discarded.', name);
     if (receipt.settled.kind === 'charged') return undefined;
-    return lacksEnd(receipt)
+    return stageOf(receipt).name === 'begun'
       ? l10n.t(
           'Not charged, as far as this machine knows: the submission of {0} was canceled or discarded.',
           name,

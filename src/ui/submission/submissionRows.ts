@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { l10n } from 'vscode';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { mayBeCharged, submissionName } from '../../core/submission/intent.ts';
+import { submissionName } from '../../core/submission/intent.ts';
 import type { Journal } from '../../core/submission/journal.ts';
 import {
   canContinue,
@@ -11,6 +11,7 @@ import {
   type PendingSubmission,
   type SubmissionState,
 } from '../../core/submission/pendingSubmission.ts';
+import { isPastBoundary, stageOf } from '../../core/submission/stage.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
 import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
 import { compact, formatBytes, formatTime } from '../shared/format.ts';
@@ -92,7 +93,7 @@ export class SubmissionRows implements RowsAboveRuns {
     const color = state === 'unknown' ? new vscode.ThemeColor('list.warningForeground') : undefined;
     item.iconPath = new vscode.ThemeIcon(ICONS[state], color);
     // Once it may have been charged, stopping it takes more than a click on the row.
-    const isStoppable = isCancellable(submission) && !mayBeCharged(intent);
+    const isStoppable = isCancellable(submission) && !isPastBoundary(stageOf(intent));
     // The dialog says why it can't be resent.
     const isStuck = ['unsent', 'not-charged'].includes(state) && !canContinue(submission, nowMs, session);
     item.contextValue = isStoppable

@@ -1,10 +1,7 @@
 import path from 'node:path';
 import { l10n } from 'vscode';
-import {
-  busyUntilMs,
-  type PendingSubmission,
-  type SubmissionState,
-} from '../../core/submission/pendingSubmission.ts';
+import type { PendingSubmission, SubmissionState } from '../../core/submission/pendingSubmission.ts';
+import { stageOf } from '../../core/submission/stage.ts';
 import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
 import { compact, formatCount, formatDuration, formatMoment } from '../shared/format.ts';
 import { leftText } from '../shared/runText.ts';
@@ -26,7 +23,11 @@ export function stateText(submission: PendingSubmission, nowMs: number): string 
     checking: () => TERMS.checking,
     elsewhere: () => l10n.t('Other window'),
     unsent: () =>
-      notCharged(busyUntilMs(submission, nowMs) ? l10n.t('service busy') : l10n.t('upload stopped')),
+      notCharged(
+        stageOf(intent, { nowMs }).busyUntilMs === undefined
+          ? l10n.t('upload stopped')
+          : l10n.t('service busy'),
+      ),
     'not-charged': () => notCharged(l10n.t('2 checks')),
     unknown: () => unknownText(submission, nowMs),
     refused: () => notCharged(refusal(intent.refused?.code)),

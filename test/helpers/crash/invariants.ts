@@ -1,4 +1,4 @@
-import { lacksEnd } from '../../../src/core/submission/intent.ts';
+import { stageOf } from '../../../src/core/submission/stage.ts';
 import type { Simulation } from './simulation.ts';
 import type { Ledger, Post } from './service.ts';
 import { CANARIES, DATASET } from './stage.ts';
@@ -53,7 +53,7 @@ export class Claims {
   /** Records a row of the tree. */
   shown(window: WindowProcess, { id, state, intent }: Shown): void {
     // Said as far as this machine knows: its record may be an old copy.
-    if (state === 'unsent' && lacksEnd(intent)) return;
+    if (state === 'unsent' && stageOf(intent).name === 'begun') return;
     if (['unsent', 'refused', 'not-charged'].includes(state)) this.#claim(id, window, `shown as ${state}`);
     if (state === 'unknown') this.#told.add(id);
   }

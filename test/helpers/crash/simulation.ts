@@ -2,7 +2,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { newMarker, withMarker } from '../../../src/core/runs/marker.ts';
-import { lacksEnd, type Draft, type Intent } from '../../../src/core/submission/intent.ts';
+import type { Draft, Intent } from '../../../src/core/submission/intent.ts';
+import { stageOf } from '../../../src/core/submission/stage.ts';
 import { Random } from '../random.ts';
 import type { Cell, Crash, CrashPoint } from './cells.ts';
 import { SimulatedClock } from './clock.ts';
@@ -313,7 +314,7 @@ export class Simulation implements Surroundings {
     const result = value as ShownResult;
     const open = method === 'submit' ? undefined : this.folder.intent(String(args[0]));
     // Said as far as this machine knows: the attempt may be in progress in a window that lost its lock.
-    const isProven = open === undefined || !lacksEnd(open);
+    const isProven = open === undefined || stageOf(open).name !== 'begun';
     if (isProven || result.kind !== 'not-charged') this.claims.reported(window, result);
     const error = result.error && ` [${result.error.code}: ${result.error.text.split('\n')[0] ?? ''}]`;
     this.note(`  window ${number} ${method}: ${result.kind} ${result.reason ?? ''}${error ?? ''}`);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { lacksEnd, runsOf } from '../../../src/core/submission/intent.ts';
-import { isUncertain } from '../../../src/core/submission/reconcilePolicy.ts';
+import { runsOf } from '../../../src/core/submission/intent.ts';
+import { isUncertain, stageOf } from '../../../src/core/submission/stage.ts';
 import type { Simulation } from './simulation.ts';
 import type { Shown, ShownResult } from './window.ts';
 import { Died, type WindowProcess } from './windowProcess.ts';
@@ -149,7 +149,7 @@ export class User {
       const isFull = error?.text.includes('no space') === true;
       if (kind !== 'open' && !isFull)
         this.#simulation.violate(`I3: the same again while one is open: ${kind}`);
-    } else if (state === 'unsent' && lacksEnd(item.intent) && this.#checkedIn !== window) {
+    } else if (state === 'unsent' && stageOf(item.intent).name === 'begun' && this.#checkedIn !== window) {
       // The dialog begins with a check.
       this.#checkedIn = window;
       this.#isUnproven = (await this.#check(window, id)) !== 'not-charged';
@@ -158,7 +158,11 @@ export class User {
       if (user === gives || isHopeless) await this.#discard(window, item);
       else {
         // The question said that this machine can't tell.
-        if (lacksEnd(item.intent) && this.#isUnproven && this.#simulation.cell.rollsBack === true)
+        if (
+          stageOf(item.intent).name === 'begun' &&
+          this.#isUnproven &&
+          this.#simulation.cell.rollsBack === true
+        )
           this.#simulation.riskedCharges += 1;
         await this.#resend(window, id);
       }
@@ -281,9 +285,9 @@ async function discard(
   isUnproven = false,
 ): Promise<void> {
   // The dialog says so if its check proved nothing.
-  const isUnknown = isUncertain(intent) || (lacksEnd(intent) && isUnproven);
+  const isUnknown = isUncertain(stageOf(intent)) || (stageOf(intent).name === 'begun' && isUnproven);
   // Its record may be an old copy, which the user was told.
-  const isRisky = isUnknown || (simulation.cell.rollsBack === true && lacksEnd(intent));
+  const isRisky = isUnknown || (simulation.cell.rollsBack === true && stageOf(intent).name === 'begun');
   // The user has confirmed it, even if the window is killed before it answers.
   if (isRisky) simulation.riskedCharges += 1;
   const isDone = await window.call('discard', id, isUnknown ? 'may-be-charged' : 'not-charged');

@@ -6,7 +6,6 @@ import {
   canBeRefused,
   canContinue,
   PendingSubmissions,
-  resendObstacle,
 } from '../../../../src/core/submission/pendingSubmission.ts';
 import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 
@@ -24,25 +23,6 @@ describe('canBeRefused', () => {
       ['unknown', [whole], false],
     ] as const)
       assert.equal(canBeRefused(pendingOf(state, intentOf({ attempts: [...attempts] }))), expected, state);
-  });
-});
-
-describe('resendObstacle', () => {
-  it('is another API key or 23 hours, but only if there may be a charge', () => {
-    const hour = 3_600_000;
-    const sent = intentOf({ keyId: 'first', attempts: [uploadedAttempt(0)] });
-    const begun = { started: { localMs: 0 } };
-    const refused = { at: { localMs: 0 }, code: 'invalid_api_key' };
-    for (const [intent, hours, keyId, expected] of [
-      [sent, 22.9, 'first', undefined],
-      [sent, 22.9, undefined, undefined],
-      [sent, 23, 'first', 'too-late'],
-      [sent, 1, 'second', 'key-replaced'],
-      [{ ...sent, refused }, 30, 'second', undefined],
-      [intentOf({ keyId: 'first', attempts: [begun] }), 30, 'second', 'key-replaced'],
-      [intentOf({ keyId: 'first', attempts: [{ ...begun, ended: begun.started }] }), 30, 'second', undefined],
-    ] as const)
-      assert.equal(resendObstacle({ intent }, hours * hour, keyId), expected);
   });
 });
 

@@ -3,7 +3,6 @@ import type { UncertaintyReason } from '../../../../src/core/submission/reconcil
 import type { Attempt, Intent, Observation } from '../../../../src/core/submission/intent.ts';
 import {
   isBalanceDecisive,
-  isUncertain,
   nextAutomaticCheckMs,
   nextCheckAtMs,
   uncertaintyOf,
@@ -312,7 +311,7 @@ describe('isBalanceDecisive', () => {
       assert.equal(isBalanceDecisive(intent, unread), isDecisive);
       const [read, notRead] = [withObservation(intent, seen), withObservation(intent, unread)];
       assert.equal(notRead.firstCleanCheck, undefined, 'it proves nothing without the balance');
-      assert.ok(isUncertain(notRead));
+      assert.ok(uncertaintyOf(notRead));
       if (isDecisive) assert.notEqual(read.firstCleanCheck, undefined);
       else assert.equal(uncertaintyOf(notRead), uncertaintyOf(read), 'it says the same without the balance');
     });

@@ -6,7 +6,7 @@ import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
 import { isKeyOf } from '../../../../src/core/api/keyCheck.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Attempt, Intent } from '../../../../src/core/submission/intent.ts';
-import { busyUntilMs } from '../../../../src/core/submission/pendingSubmission.ts';
+import { stageOf } from '../../../../src/core/submission/stage.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import {
   type Answer,
@@ -446,7 +446,8 @@ describe('Submitter, attempt by attempt', () => {
         refuse(429, 'rate_limited', { ...stage.date, 'retry-after': '3600' })(request, response);
         return true;
       };
-      const busyUntil = () => busyUntilMs(stage.submitter.pending[0]!, stage.clock.nowMs());
+      const busyUntil = () =>
+        stageOf(stage.submitter.pending[0]!.intent, { nowMs: stage.clock.nowMs() }).busyUntilMs;
       for (const isHeld of [false, true]) {
         await stage.submitter.discard(stage.submitter.pending[0]?.id ?? '', 'not-charged');
         stage.clock.pass(HOUR);
@@ -484,13 +485,16 @@ describe('Submitter, attempt by attempt', () => {
       const outcome = await stage.submit(await stage.bench.draft(300_000));
       assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'rate_limited']);
       const [unsent] = stage.submitter.pending;
-      assert.equal(unsent && busyUntilMs(unsent, stage.clock.nowMs()), stage.clock.nowMs() + 300_000);
+      assert.equal(
+        unsent && stageOf(unsent.intent, { nowMs: stage.clock.nowMs() }).busyUntilMs,
+        stage.clock.nowMs() + 300_000,
+      );
     });
 
     describe('of an hour, for a submission', () => {
       const askForAnHour = () => (stage.onHead = refuse(429, 'rate_limited', { 'retry-after': '3600' }));
       const busyMs = (submitter = stage.submitter) =>
-        submitter.pending.map((one) => busyUntilMs(one, stage.clock.nowMs()));
+        submitter.pending.map(({ intent }) => stageOf(intent, { nowMs: stage.clock.nowMs() }).busyUntilMs);
 
       it('ends it, and those that wait for their turn, as not sent; nothing leaves by itself', async () => {
         askForAnHour();

@@ -1,0 +1,81 @@
+import { askedWaitMs, hasBoundary, RESEND_MS, type Intent } from './intent.ts';
+import { uncertaintyOf, type UncertaintyReason } from './reconcilePolicy.ts';
+
+/** How far an open submission got, as its record says. */
+type Progress =
+  /** No closing boundary was sent, and each attempt has its end. */
+  | { name: 'draft' }
+  /** No closing boundary was sent; an attempt began and has no end. */
+  | { name: 'begun' }
+  /** The closing boundary may have been sent; `closing`: the last attempt has no end. `why`: what no check has ruled out. */
+  | { name: 'closing' | 'lost'; why: UncertaintyReason }
+  /** The closing boundary may have been sent, and two checks found no charge. */
+  | { name: 'cleared' }
+  /** The service refused it before any charge. */
+  | { name: 'refused'; code: string };
+
+/** What the record of an open submission says, and what may be done with it now. */
+export type Stage = Progress & {
+  /** Why it is never sent again. By this machine's clock; the actual resend is decided by the service's. */
+  obstacle?: 'key-replaced' | 'too-late';
+  /** Until when the service asked not to send it, by this machine's clock. Missing if it may be sent. */
+  busyUntilMs?: number;
+};
+
+/** What a reader of a record knows besides it. */
+export interface Situation {
+  /** By this machine's clock, in milliseconds since the epoch. */
+  nowMs: number;
+  /** Of the account's current API key, if known. */
+  keyId?: string | undefined;
+}
+
+/**
+ * Reads the record of an open submission. Nothing else decides by its attempts, checks and ends.
+ * @param situation undefined if `obstacle` and `busyUntilMs` aren't needed
+ */
+export function stageOf(record: Intent, situation?: Situation): Stage {
+  const progress = progressOf(record);
+  if (situation === undefined) return progress;
+  const { nowMs } = situation;
+  const obstacle = obstacleOf(record, progress, situation);
+  const waitMs = askedWaitMs(record, { localMs: nowMs });
+  return {
+    ...progress,
+    ...(obstacle !== undefined && { obstacle }),
+    ...(waitMs > 0 && { busyUntilMs: nowMs + waitMs }),
+  };
+}
+
+/** Whether the closing boundary may have been sent, so that a resend needs the same API key, and a check may find a charge. */
+export function isPastBoundary({ name }: Pick<Stage, 'name'>): boolean {
+  return name === 'closing' || name === 'lost' || name === 'cleared';
+}
+
+/** Whether it may have been charged, and no checks have proven otherwise. */
+export function isUncertain({ name }: Pick<Stage, 'name'>): boolean {
+  return name === 'closing' || name === 'lost';
+}
+
+function progressOf(record: Intent): Progress {
+  const { attempts, refused } = record;
+  if (refused !== undefined) return { name: 'refused', code: refused.code };
+  const lacksEnd = attempts.some(({ ended }) => ended === undefined);
+  if (!hasBoundary(record)) return { name: lacksEnd ? 'begun' : 'draft' };
+  const why = uncertaintyOf(record);
+  if (why === undefined) return { name: 'cleared' };
+  return { name: attempts.at(-1)?.ended === undefined ? 'closing' : 'lost', why };
+}
+
+/** What can't have been charged can always be sent, unless its record may be an old copy. */
+function obstacleOf(
+  { attempts, keyId: sentWith }: Intent,
+  progress: Progress,
+  { nowMs, keyId }: Situation,
+): Stage['obstacle'] {
+  if (progress.name === 'draft' || progress.name === 'refused') return undefined;
+  if (keyId !== undefined && keyId !== sentWith) return 'key-replaced';
+  if (progress.name === 'begun') return undefined;
+  const [first] = attempts;
+  return first === undefined || nowMs - first.started.localMs >= RESEND_MS ? 'too-late' : undefined;
+}
