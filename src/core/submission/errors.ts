@@ -2,14 +2,10 @@ import { retryAfterOf } from '../api/errors.ts';
 import { ExpectedError } from '../base/errors.ts';
 
 const MESSAGES = {
-  /** The writer of an intent must own it. */
-  'not-owner': 'the lease of the intent is not held',
-  /** Other windows kept creating intents for as long as this window waited. */
-  'journal-busy': 'another process is creating an intent',
+  /** The writer of an intent must have read its highest version. */
+  'not-owner': 'another process has written the intent',
   /** Without reading the file, an open intent for the same bytes and model cannot be ruled out. */
   'journal-unreadable': 'an intent cannot be read',
-  /** As before, but it may be readable soon. */
-  'record-in-use': 'another program or window is using the file of an intent',
   /** The open intent for the same bytes and model is in a file that only a later version can read. */
   'later-version': 'an intent of a later version is for the same bytes and model',
   /** The API key changed since it may have been charged, and may belong to another service account. */

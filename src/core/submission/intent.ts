@@ -1,12 +1,8 @@
-import { isUtf8 } from 'node:buffer';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { lstat, readFile } from 'node:fs/promises';
-import path from 'node:path';
 import * as v from 'valibot';
 import { serviceOf, type Account } from '../accounts/account.ts';
 import { balance, cents, currency, IDEMPOTENCY_WINDOW_MS, optionalField } from '../api/types.ts';
 import type { Clock } from '../base/clock.ts';
-import { isMissing } from '../base/diskError.ts';
 import { MAX_RETRY_AFTER_MS } from '../base/retry.ts';
 import { userLabel } from '../runs/marker.ts';
 
@@ -72,14 +68,18 @@ const settlement = v.variant('kind', [
     how: v.picklist(['answered', 'found', 'recognised']),
     /** More runs with the marker: the service charged more than once, or may have. */
     furtherRuns: v.optional(v.array(run)),
+    /** Until the user saw the charge. */
+    unshown: v.optional(v.literal(true)),
   }),
   v.object({ kind: v.literal('not-charged'), at: moment, code: v.optional(v.string()) }),
   /** The user discarded it without knowing whether it was charged. */
   v.object({ kind: v.literal('discarded'), at: moment }),
+  /** Nothing of it was sent, since another submission of the same bytes came first. */
+  v.object({ kind: v.literal('withdrawn'), at: moment }),
 ]);
 
 /**
- * The content of a journal file. A version that doesn't know a field loses it when it writes the record again: one that
+ * A version of a record in the journal. An extension that doesn't know a field loses it when it writes the record again: one that
  * money rests on needs the next `version`, whose records earlier versions leave alone.
  */
 export const intentSchema = v.object({
@@ -254,73 +254,4 @@ export function newIntent(account: Account, draft: Draft, clock: Clock): Intent 
     ...draft,
     attempts: [],
   };
-}
-
-/** The largest file that is read as an intent; ours are a few kilobytes. */
-const MAX_BYTES = 1024 * 1024;
-
-const versionSchema = v.object({ version: v.pipe(v.number(), v.integer(), v.minValue(2)) });
-const duplicateKeySchema = v.object({
-  origin: v.string(),
-  model_id: v.string(),
-  dataset: v.object({ sha256: v.string() }),
-  refused: v.optional(v.undefined()),
-  settled: v.optional(v.undefined()),
-});
-/** What a record of a later version says if its submission was settled or refused. */
-const decidedSchema = v.union([v.object({ settled: v.object({}) }), v.object({ refused: v.object({}) })]);
-
-/**
- * The result of reading a journal file. `later`: written by a later version of the extension; `isDecided`: it was
- * settled or refused.
- */
-type JournalFile =
-  | { kind: 'intent'; intent: Intent }
-  | { kind: 'gone' }
-  | { kind: 'foreign' }
-  | { kind: 'later'; key: SameDataset | undefined; isDecided: boolean };
-
-/**
- * Reads one journal file. The file name must match the ID of its intent.
- * @throws the file system's error if the file cannot be read; its content is then unknown
- */
-export async function readJournalFile(file: string): Promise<JournalFile> {
-  let bytes: Buffer;
-  try {
-    const stats = await lstat(file);
-    // Opening a named pipe would block until its other end is opened.
-    if (!stats.isFile() || stats.size > MAX_BYTES) return { kind: 'foreign' };
-    bytes = await readFile(file);
-  } catch (error) {
-    if (isMissing(error)) return { kind: 'gone' };
-    throw error;
-  }
-  let value: unknown;
-  try {
-    value = isUtf8(bytes) ? JSON.parse(bytes.toString()) : undefined;
-  } catch {
-    return { kind: 'foreign' };
-  }
-  if (v.is(versionSchema, value)) {
-    const key = v.safeParse(duplicateKeySchema, value);
-    const isDecided = v.is(decidedSchema, value);
-    return { kind: 'later', key: key.success ? key.output : undefined, isDecided };
-  }
-  const intent = v.safeParse(intentSchema, value);
-  if (!intent.success || `${intent.output.id}.json` !== path.basename(file)) return { kind: 'foreign' };
-  return { kind: 'intent', intent: intent.output };
-}
-
-/**
- * Returns the content of an intent's file, and the intent as it will be read back from it.
- * @throws ValiError, RangeError if it could not be read back
- */
-export function intentText(intent: Intent): { text: string; intent: Intent } {
-  // Parsing removes fields that the service sent in addition to those of the contract.
-  const asRead = v.parse(intentSchema, JSON.parse(JSON.stringify(intent)));
-  // What was refused or settled is never sent again, so nothing derived from the API key remains.
-  if (asRead.refused !== undefined || isSettled(asRead)) delete asRead.keyCheck;
-  const text = `${JSON.stringify(asRead, null, 2)}\n`;
-  if (Buffer.byteLength(text) > MAX_BYTES) throw new RangeError('the intent is too large for its file');
-  return { text, intent: asRead };
 }

@@ -1,37 +1,28 @@
+import { readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { sequencer } from '../base/async.ts';
 import type { Disposable } from '../base/disposable.ts';
-import type { Event } from '../base/event.ts';
-import { syncDirectory } from '../base/folders.ts';
-import { renameOver } from '../base/renameOver.ts';
-import { makeDirectoryDurably, writeFileDurably } from '../storage/durableFile.ts';
-import { Lease, LeaseUnavailableError } from '../storage/lease.ts';
+import { Emitter } from '../base/event.ts';
+import type { Link } from '../base/exclusiveName.ts';
+import { makeDirectoryDurably } from '../storage/durableFile.ts';
+import { Lease } from '../storage/lease.ts';
+import type { At } from '../storage/versionFile.ts';
+import { OvertakenError, VersionStore, type Head, type Version } from '../storage/versions.ts';
 import { SubmissionError } from './errors.ts';
 import {
   isCharged,
-  isDuplicate,
   isSettled,
-  readJournalFile,
   runsOf,
   type ChargedReceipt,
   type Intent,
+  type Moment,
   type Receipt,
 } from './intent.ts';
-import { isEarlier, JournalFolder, type FolderOptions } from './journalFolder.ts';
-import { JournalRecords } from './journalRecords.ts';
-import { isHeld, prevents, stampOf, type UnreadRecord } from './unreadRecord.ts';
+import { CODEC, isLater, type JournalRecord } from './record.ts';
+import { isBefore, rivalsOf, type KnownSubmissions, type Rival } from './rivals.ts';
 
 /** How often acquiring a lock is tried. The user waits; other windows' probes hold it more briefly. */
 const ACQUIRE_TRIES = 20;
-/** How often taking the lock for creating an intent is tried, for some seconds. */
-const CREATE_TRIES = 400;
-/** How often, and in which intervals, a record in use is read again before nothing is created. */
-const IN_USE_TRIES = 10;
-const IN_USE_AGAIN_MS = 250;
-/** How long an intent waits for a later one of the same bytes to withdraw. */
-const RIVAL_TRIES = 20;
-const RIVAL_MS = 50;
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -41,251 +32,209 @@ export interface Owned {
   intent: Intent;
 }
 
-/** The submissions of the same bytes that the user knew of when consenting to another one. */
-export interface KnownSubmissions {
-  /** IDs of open intents of other accounts that don't prevent this one. */
-  duplicates?: readonly string[];
-  /** IDs of receipts. Any other receipt prevents this one; undefined: none does. */
-  receipts?: readonly string[];
-  /** Stamps of records that cannot be read, whatever they are. Any other one prevents this one. */
-  unread?: readonly string[];
-}
-
-export interface JournalOptions extends Partial<Omit<FolderOptions, 'readAgainMs'>> {
-  write?: typeof writeFileDurably;
-  createTries?: number;
-  inUseAgainMs?: number;
+export interface JournalOptions {
+  /** Called once with the path of each record that can't be read. */
+  onUnreadable?: (file: string) => void;
+  /** Called once with the path of each record that can't be read but was settled. */
+  onHarmless?: (file: string) => void;
+  /** For tests: file systems without hard links, and points between two steps. */
+  link?: Link;
+  at?: At;
 }
 
 /**
- * Owns the submissions, which outlive a window, as durable files. An open intent has at most one owner among
- * all windows, whose lease is needed to write it. A settled one is a receipt, which changes only as `addCharge` says.
- * Contains no API keys or dataset rows.
+ * Owns the submissions, which outlive a window: each is a chain of versions, of which the highest counts. Only who has read the
+ * highest version appends the next one, so of two windows one is overtaken. A lease says which window works on an open one, so
+ * that no work is done twice; nothing is safe because of it. A settled one is a receipt. Contains no API keys or dataset rows.
  */
 export class Journal implements Disposable {
   readonly #directory: string;
-  readonly #folder: JournalFolder;
-  readonly #records: JournalRecords;
-  readonly #hints: JournalOptions['hints'];
-  readonly #createTries: number;
-  readonly #inUseAgainMs: number;
-  /** Serializes access, so that older data never replaces newer data. */
+  readonly #store: VersionStore<JournalRecord>;
+  readonly #options: JournalOptions;
+  readonly #reported = new Set<string>();
+  /** The version of an intent that its owner last read or wrote. */
+  readonly #owned = new WeakMap<Lease, Version>();
+  readonly #onDidChange = new Emitter<void>();
+  readonly #onDidChangeUnreadable = new Emitter<void>();
   readonly #inTurn = sequencer();
+  #intents: readonly Intent[] = [];
+  #unreadable: readonly string[] = [];
+
+  /** Fires when the journal was opened, and when an open intent was written, settled, or removed in any window. */
+  readonly onDidChange = this.#onDidChange.event;
+  readonly onDidChangeUnreadable = this.#onDidChangeUnreadable.event;
 
   /** @param directory used by the journal only, in the extension's storage on the extension host's machine */
-  constructor(
-    directory: string,
-    {
-      write = writeFileDurably,
-      createTries = CREATE_TRIES,
-      inUseAgainMs = IN_USE_AGAIN_MS,
-      ...options
-    }: JournalOptions = {},
-  ) {
-    const ignore = () => undefined;
+  constructor(directory: string, options: JournalOptions = {}) {
     this.#directory = directory;
-    this.#folder = new JournalFolder(directory, (id) => this.isOwned(id), {
-      onUnreadable: ignore,
-      onHarmless: ignore,
-      readAgainMs: 4 * inUseAgainMs,
-      ...options,
-    });
-    this.#records = new JournalRecords(directory, this.#folder, write);
-    this.#hints = options.hints;
-    this.#createTries = createTries;
-    this.#inUseAgainMs = inUseAgainMs;
-  }
-
-  /** Fires when the journal was opened, and when an intent was written, settled, or removed in any window. */
-  get onDidChange(): Event<void> {
-    return this.#folder.onDidChange;
-  }
-
-  get onDidChangeDamaged(): Event<void> {
-    return this.#folder.onDidChangeDamaged;
+    this.#options = options;
+    this.#store = new VersionStore(directory, CODEC, options);
   }
 
   /** Reads the open intents, and watches other windows' changes. */
   async open(): Promise<void> {
-    for (const folder of ['', 'leases', 'notices'])
+    for (const folder of ['', 'leases'])
       await makeDirectoryDurably(path.join(this.#directory, folder), 0o700);
-    await this.#folder.watch(() => this.reload());
+    // Watch before the first read, so that no change is missed in between.
+    this.#store.watch(() => this.reload());
+    await this.reload();
+    this.#onDidChange.fire();
+    void this.#store.removeTemporaries();
   }
 
   /** The open intents as last read, oldest first. */
   get intents(): readonly Intent[] {
-    return this.#folder.intents;
+    return this.#intents;
   }
 
-  /** The records that cannot be read and may be open, until they are readable or ended, except those of running windows. */
-  get damaged(): readonly UnreadRecord[] {
-    return this.#folder.damaged;
+  /** The IDs of the records that can't be read and weren't settled: any of them may be open, for any dataset. */
+  get unreadable(): readonly string[] {
+    return this.#unreadable;
   }
 
-  /** Reads the open intents again. Without a file watcher, only this shows other windows' changes. */
+  /** Reads what is new in the folder. Without a file watcher, only this shows other windows' changes. */
   reload(): Promise<void> {
     return this.#inTurn(async () => {
-      await this.#folder.read();
+      const { failed } = await this.#store.list();
+      const unknown = [...failed.keys()].filter((id) => !this.#store.heads.has(id));
+      this.#accept(unknown);
     });
   }
 
   /** Returns the readable receipts, newest first. */
   async receipts(): Promise<Receipt[]> {
-    await this.reload();
-    return this.#folder.receipts.toSorted((one, other) => other.settled.at.localMs - one.settled.at.localMs);
+    const settled = (await this.#readAll()).filter(isSettled);
+    return settled
+      .filter((receipt) => receipt.settled.kind !== 'withdrawn')
+      .sort((one, other) => other.settled.at.localMs - one.settled.at.localMs);
   }
 
-  /** Returns all readable records: the receipts, and the open intents. */
+  /** Returns all readable records: those that are settled, and the open intents. */
   async records(): Promise<readonly Intent[]> {
-    const receipts = await this.receipts();
-    return [...receipts, ...this.intents];
+    return this.#readAll();
   }
 
   /**
-   * Writes a new intent durably and takes ownership of it, in one window at a time. Returns an existing open
-   * intent instead, if it was not refused and is for the same bytes, model, and service.
-   * @throws LeaseUnavailableError, SubmissionError `journal-busy`, `journal-unreadable`, `record-in-use`,
-   * `later-version`, `submitted-meanwhile`, and file system errors; no intent exists then
+   * Writes a new intent durably and takes its lease, unless another one of the same bytes and model comes before it: then this
+   * one is withdrawn, and the other one is returned if it is open.
+   * @throws LeaseUnavailableError, SubmissionError `journal-unreadable`, `later-version`, `submitted-meanwhile`, and file
+   * system errors; nothing of it is ever sent then
    */
   async create(
     intent: Intent,
     known: KnownSubmissions = {},
   ): Promise<{ lease: Lease } | { existing: Intent }> {
-    const gate = await Lease.take(this.#records.lockFile('create'), this.#createTries);
-    if (gate === undefined) throw new SubmissionError('journal-busy');
+    const lease = await Lease.take(this.#lockFile(intent.id));
+    if (lease === undefined) throw new SubmissionError('not-owner');
     try {
-      for (let left = IN_USE_TRIES; ; left--)
-        try {
-          return await this.#inTurn(() => this.#createAlone(gate, intent, known));
-        } catch (error) {
-          const isInUse = error instanceof SubmissionError && error.code === 'record-in-use';
-          if (!isInUse || left <= 1) throw error;
-          await delay(this.#inUseAgainMs);
-        }
-    } finally {
-      gate.release();
+      const head = await this.#store.create(intent.id, intent);
+      this.#owned.set(lease, head);
+      this.#accept();
+      const existing = await this.#giveWay(lease, intent, known);
+      if (existing === undefined) return { lease };
+      lease.release();
+      return { existing };
+    } catch (error) {
+      await this.#withdraw(lease, intent);
+      lease.release();
+      throw error;
     }
   }
 
   /**
-   * Takes ownership of an open intent, read from disk. Undefined if it is owned, settled, or gone. One that another
-   * window had decided to end is settled as not charged.
+   * Takes the lease of an open intent, as it is on the disk. Undefined if another window has it, or it is settled or gone. If
+   * its highest version can't be read, one is appended that says what may be so.
    * @throws LeaseUnavailableError, and file system errors
    */
   async acquire(id: string): Promise<Owned | undefined> {
     if (!ID.test(id)) return undefined;
-    const lease = await Lease.take(this.#records.lockFile(id), ACQUIRE_TRIES);
+    const lease = await Lease.take(this.#lockFile(id), ACQUIRE_TRIES);
     if (lease === undefined) return undefined;
     try {
-      const intent = await this.#inTurn(() => this.#records.readOwned(id));
-      if (intent !== undefined) return { lease, intent };
+      const head = await this.#readSound(id);
+      const intent = head?.record;
+      if (intent !== undefined && !isLater(intent) && !isSettled(intent)) {
+        this.#owned.set(lease, head);
+        this.#accept();
+        return { lease, intent };
+      }
     } catch (error) {
       lease.release();
+      if (error instanceof OvertakenError) return undefined;
       throw error;
     }
     lease.release();
+    this.#accept();
     return undefined;
   }
 
   /**
-   * Writes a changed intent durably.
-   * @throws SubmissionError `not-owner`, and file system errors; the disk has the old or the new intent then
+   * Appends a changed intent durably.
+   * @throws SubmissionError `not-owner` if another window has appended, and file system errors; the disk may have it then
    */
-  write(lease: Lease, intent: Intent): Promise<void> {
-    return this.#inTurn(() => this.#records.write(lease, intent));
+  async write(lease: Lease, intent: Intent): Promise<void> {
+    await this.#append(lease, intent);
   }
 
   /**
-   * Writes an intent with the mark of a closing boundary, which may be sent when this resolves.
-   * @param before without the mark
-   * @throws as `write`; no window may send the boundary then, unless another one decided that it may
+   * Appends an intent with the mark of a closing boundary, which may be sent when this resolves.
+   * @throws as `write`, also if another window has appended since
    */
-  close(lease: Lease, before: Intent, intent: Intent): Promise<void> {
-    return this.#inTurn(() => this.#records.close(lease, before, intent));
+  async close(lease: Lease, intent: Intent): Promise<void> {
+    await this.#append(lease, intent);
+    await this.assertLatest(lease);
   }
 
-  /** Takes back `close`, whose boundary was not sent. Never rejects: it may stay closed, which leads to a check. */
-  reopen(before: Intent): Promise<void> {
-    return this.#inTurn(() => this.#records.reopen(before));
-  }
-
-  /**
-   * Writes an intent that the service refused before any charge; no window sends its closing boundary afterwards.
-   * @throws as `write`
-   */
-  refuse(lease: Lease, intent: Intent): Promise<void> {
-    return this.#inTurn(() => this.#records.end(lease, intent));
+  /** @throws SubmissionError `not-owner` if another window has appended to an owned intent, and file system errors */
+  async assertLatest(lease: Lease): Promise<void> {
+    const version = this.#owned.get(lease);
+    if (version === undefined || !(await this.#store.isHighest(version))) await this.#overtaken();
   }
 
   /**
-   * Settles an owned intent: it becomes a receipt, and the lease ends. A charge is written whoever owns the intent
-   * now, and whatever it was settled as: no known charge is lost.
-   * @throws SubmissionError `not-owner`, and file system errors; the lease is not released then
+   * Settles an owned intent: it becomes a receipt, and the lease ends. A charge is written on top of whatever is highest, by
+   * whomever: no known charge is lost.
+   * @throws as `write`; the lease is not released then
    */
-  settle(lease: Lease, receipt: Receipt): Promise<void> {
-    return this.#inTurn(async () => {
-      if (lease.file !== this.#records.lockFile(receipt.id)) throw new SubmissionError('not-owner');
-      if (isCharged(receipt)) await this.#records.charge(receipt);
-      else await this.#records.end(lease, receipt);
-      lease.release();
-    });
+  async settle(lease: Lease, receipt: Receipt): Promise<void> {
+    if (isCharged(receipt)) await this.#charge(receipt);
+    else await this.#append(lease, receipt);
+    lease.release();
   }
 
   /**
    * Adds a run with the marker of a settled submission to its receipt: one that was discarded or found not charged
    * becomes charged, and a charged one gets a further run. Nothing else ever changes a receipt.
    * @returns the receipt; undefined if there is none, or it has the run
-   * @throws SubmissionError `not-owner` while another window changes it, LeaseUnavailableError, and file system errors
+   * @throws file system errors
    */
   async addCharge(id: string, settled: ChargedReceipt['settled']): Promise<ChargedReceipt | undefined> {
-    const lease = ID.test(id) ? await Lease.take(this.#records.lockFile(id), ACQUIRE_TRIES) : undefined;
-    if (lease === undefined) throw new SubmissionError('not-owner');
-    try {
-      return await this.#inTurn(async () => {
-        const found = await readJournalFile(this.#records.file(id));
-        if (found.kind !== 'intent' || !isSettled(found.intent)) return undefined;
-        return this.#records.charge({ ...found.intent, settled });
-      });
-    } finally {
-      lease.release();
-    }
+    const record = ID.test(id) ? (await this.#store.read(id))?.record : undefined;
+    if (record === undefined || isLater(record) || !isSettled(record)) return undefined;
+    return this.#charge({ ...record, settled });
   }
 
   /**
-   * Whether any running process, including this one, owns an intent.
+   * Whether any running process, including this one, works on an intent.
    * @throws LeaseUnavailableError
    */
   async isOwned(id: string): Promise<boolean> {
-    return ID.test(id) && (await Lease.isTaken(this.#records.lockFile(id)));
+    return ID.test(id) && (await Lease.isTaken(this.#lockFile(id)));
   }
 
-  /**
-   * Ends a record that cannot be read: renames its file, which no longer counts.
-   * @returns false if it changed meanwhile, or a window owns it
-   * @throws LeaseUnavailableError, and file system errors
-   */
-  async endDamaged({ id, file, stamp }: UnreadRecord): Promise<boolean> {
-    const isForeign = !ID.test(id);
-    const lease = isForeign ? undefined : await Lease.take(this.#records.lockFile(id), ACQUIRE_TRIES);
-    if (lease === undefined && !isForeign) return false;
-    try {
-      return await this.#inTurn(async () => {
-        if ((await stampOf(file)) !== stamp) return false;
-        await renameOver(file, `${file}.discarded-${Date.now()}`);
-        await syncDirectory(this.#directory).catch(() => undefined);
-        await this.#hints?.end(id);
-        await this.#folder.read();
-        return true;
-      });
-    } finally {
-      lease?.release();
-    }
+  /** Moves the records that can't be read into the folder `damaged`, where they no longer count. @throws file system errors */
+  async setAsideUnreadable(): Promise<void> {
+    const aside = path.join(this.#directory, 'damaged');
+    await makeDirectoryDurably(aside, 0o700);
+    for (const id of this.#unreadable)
+      for (const name of await readdir(this.#directory))
+        if (name.startsWith(`${id}.`)) await rename(path.join(this.#directory, name), path.join(aside, name));
+    await this.reload();
   }
 
-  /** Returns the charges that no window has reported, perhaps because it was killed after the response. */
+  /** Returns the charges that no window has shown, perhaps because it was killed after the response. */
   async unreported(): Promise<ChargedReceipt[]> {
-    const ids = await this.#records.notices();
-    return ids.size === 0 ? [] : (await this.receipts()).filter(isCharged).filter(({ id }) => ids.has(id));
+    return (await this.receipts()).filter(isCharged).filter(({ settled }) => settled.unshown === true);
   }
 
   /**
@@ -294,7 +243,7 @@ export class Journal implements Disposable {
    */
   async reportAlone<T>(report: () => Promise<T>): Promise<T | undefined> {
     // Without locks, a charge is reported twice rather than never.
-    const lease = await Lease.take(this.#records.lockFile('notices'), 1).catch(() => null);
+    const lease = await Lease.take(this.#lockFile('notices'), 1).catch(() => null);
     if (lease === undefined) return undefined;
     try {
       return await report();
@@ -303,80 +252,167 @@ export class Journal implements Disposable {
     }
   }
 
-  /** Records that the user saw a charge, unless it has a further run by now. Never rejects: at worst it is reported again. */
-  async removeNotice({ id, settled }: ChargedReceipt): Promise<void> {
-    const now = (await this.unreported().catch(() => [])).find((one) => one.id === id);
-    if (now === undefined || runsOf(now.settled).length > runsOf(settled).length) return;
-    await this.#records.removeNotice(id);
+  /** Records that the user saw a charge, unless it has a further run by now. Never rejects: at worst it is shown again. */
+  async setShown({ id, settled: { unshown: _unshown, ...shown } }: ChargedReceipt): Promise<void> {
+    const change = (head: Head<JournalRecord> | undefined): Intent | undefined => {
+      const record = head?.record;
+      if (record === undefined || isLater(record) || !isSettled(record) || !isCharged(record)) return undefined;
+      const isSame = runsOf(record.settled).length === runsOf(shown).length;
+      return isSame && record.settled.unshown ? { ...record, settled: shown } : undefined;
+    };
+    await this.#appendAnyway(id, change).catch(() => undefined);
   }
 
   dispose(): void {
-    this.#folder.dispose();
+    this.#store.dispose();
+    this.#onDidChange.dispose();
+    this.#onDidChangeUnreadable.dispose();
   }
 
-  async #createAlone(
-    gate: Lease,
-    intent: Intent,
-    known: KnownSubmissions,
-  ): Promise<{ lease: Lease } | { existing: Intent }> {
-    const { later, unread } = await this.#folder.read();
-    const sameId = this.intents.find(({ id }) => id === intent.id);
-    const existing = sameId ?? this.#openDuplicatesOf(intent, known)[0];
-    if (existing !== undefined) return { existing };
-    if (later.some((key) => isDuplicate(key, intent))) throw new SubmissionError('later-version');
-    const unallowed = unread.filter((record) => prevents(record, intent, known));
-    const first = unallowed.find((record) => !isHeld(record)) ?? unallowed[0];
-    if (first !== undefined)
-      throw new SubmissionError(isHeld(first) ? 'record-in-use' : 'journal-unreadable', first);
-    const lease = await Lease.take(this.#records.lockFile(intent.id));
-    if (lease === undefined) throw new SubmissionError('not-owner');
+  #lockFile(id: string): string {
+    return path.join(this.#directory, 'leases', `${id}.lock`);
+  }
+
+  async #readAll(): Promise<Intent[]> {
+    await this.reload();
+    return [...this.#store.heads.values()].flatMap(({ record }) =>
+      record === undefined || isLater(record) ? [] : record,
+    );
+  }
+
+  /** Reads the highest version, and replaces it if it can't be read. @throws OvertakenError, and file system errors */
+  async #readSound(id: string): Promise<Head<JournalRecord> | undefined> {
+    const head = await this.#store.read(id);
+    return head?.state === 'damaged' && !isLater(head.record) ? this.#store.append(head, head.record) : head;
+  }
+
+  async #append(lease: Lease, intent: Intent): Promise<void> {
+    const version = this.#owned.get(lease);
+    if (version?.id !== intent.id) throw new SubmissionError('not-owner');
     try {
-      await this.#records.add(intent);
-      // If the folder was replaced meanwhile, another window may hold a different `create` lock.
-      if (!gate.isHeld() || !lease.isHeld()) throw new LeaseUnavailableError();
-      const rival = await this.#rivalOf(intent, known);
-      if (rival === undefined) return { lease };
-      await this.#records.remove(intent.id);
-      lease.release();
-      return { existing: rival };
+      const head = await this.#store.append(version, intent);
+      this.#owned.set(lease, head);
+      void this.#store.empty(head);
     } catch (error) {
-      await this.#records.remove(intent.id);
-      lease.release();
+      if (error instanceof OvertakenError) await this.#overtaken();
       throw error;
+    } finally {
+      this.#accept();
     }
+  }
+
+  /** Reads what the other window wrote. @throws SubmissionError `not-owner` */
+  async #overtaken(): Promise<never> {
+    await this.reload().catch(() => undefined);
+    throw new SubmissionError('not-owner');
+  }
+
+  /** Writes a charge over anything but a charge, to which its runs are added. @returns undefined if they are known */
+  async #charge(receipt: ChargedReceipt): Promise<ChargedReceipt | undefined> {
+    const settled = { ...receipt.settled, unshown: true } as const;
+    let written: ChargedReceipt | undefined;
+    await this.#appendAnyway(receipt.id, (head) => {
+      const record = head?.record;
+      if (record !== undefined && isLater(record)) return (written = undefined);
+      const isKnown = record !== undefined && isSettled(record) && isCharged(record);
+      written = isKnown ? withRuns(record, settled) : { ...receipt, refused: undefined, settled };
+      return written;
+    });
+    return written;
+  }
+
+  async #appendAnyway(
+    id: string,
+    change: (head: Head<JournalRecord> | undefined) => Intent | undefined,
+  ): Promise<void> {
+    const head = await this.#store.appendAnyway(id, change);
+    if (head !== undefined) void this.#store.empty(head);
+    this.#accept();
   }
 
   /**
-   * Reads the folder again after an intent was written, whatever the locks say: of two that were written at once, the later
-   * one withdraws.
-   * @returns the open intent for which this one must withdraw
-   * @throws SubmissionError `submitted-meanwhile`
+   * Decides between submissions of the same bytes and model, after this one was written: of two that list the folder after they
+   * wrote, one sees the other. The earlier one stays, unless the later one has begun.
+   * @returns the open intent for which this one was withdrawn
+   * @throws SubmissionError `journal-unreadable`, `later-version`, `submitted-meanwhile`
    */
-  async #rivalOf(intent: Intent, known: KnownSubmissions): Promise<Intent | undefined> {
-    for (let left = RIVAL_TRIES; ; left--) {
-      await this.#folder.read();
-      const isNew = (receipt: Receipt) =>
-        receipt.settled.kind !== 'not-charged' &&
-        isDuplicate(receipt, intent) &&
-        known.receipts?.includes(receipt.id) === false;
-      if (this.#folder.receipts.some(isNew)) throw new SubmissionError('submitted-meanwhile');
-      const rivals = this.#openDuplicatesOf(intent, known);
-      const earlier = rivals.find((other) => isEarlier(other, intent));
-      // A later one withdraws, unless it was written, read the folder, and left before this one was written.
-      if (earlier !== undefined || rivals.length === 0 || left <= 1) return earlier ?? rivals[0];
-      await delay(RIVAL_MS);
+  async #giveWay(lease: Lease, intent: Intent, known: KnownSubmissions): Promise<Intent | undefined> {
+    for (;;) {
+      await this.reload();
+      const unreadable = this.#unreadable.find((id) => known.unreadable?.includes(id) !== true);
+      if (unreadable !== undefined)
+        throw new SubmissionError('journal-unreadable', { file: path.join(this.#directory, unreadable) });
+      const rivals = rivalsOf(intent, this.#store.heads.values(), known);
+      const first = rivals.find((rival) => rival.kind !== 'draft' || isBefore(rival.intent, intent));
+      if (first?.kind === 'later') throw new SubmissionError('later-version');
+      if (first?.kind === 'settled') throw new SubmissionError('submitted-meanwhile');
+      if (first !== undefined) {
+        await this.#withdraw(lease, intent);
+        return first.intent;
+      }
+      if (rivals.length === 0) return undefined;
+      for (const rival of rivals) await this.#withdrawRival(rival);
     }
   }
 
-  #openDuplicatesOf(intent: Intent, { duplicates = [] }: KnownSubmissions): Intent[] {
-    const isAllowedBeside = ({ id, accountId }: Intent) =>
-      accountId !== intent.accountId && duplicates.includes(id);
-    return this.intents.filter(
-      (other) =>
-        other.id !== intent.id &&
-        other.refused === undefined &&
-        isDuplicate(other, intent) &&
-        !isAllowedBeside(other),
-    );
+  /** Withdraws a draft of which this window read that nothing had begun. What has, comes first. */
+  async #withdrawRival(rival: Rival): Promise<void> {
+    if (rival.kind !== 'draft') return;
+    const { intent, version } = rival;
+    await this.#store.append(version, { ...intent, settled: withdrawnNow() }).catch((error: unknown) => {
+      if (!(error instanceof OvertakenError)) throw error;
+    });
   }
+
+  /** Never rejects: what is left is a draft, of which nothing was sent. */
+  async #withdraw(lease: Lease, intent: Intent): Promise<void> {
+    await this.#append(lease, { ...intent, settled: withdrawnNow() }).catch(() => undefined);
+  }
+
+  /** Takes over what the store has read. @param failed IDs of records of which nothing is known, as they could not be read now */
+  #accept(failed: readonly string[] = this.#unreadable.filter((id) => !this.#store.heads.has(id))): void {
+    const heads = [...this.#store.heads.values()];
+    const intents = heads
+      .flatMap(({ record }) => (record === undefined || isLater(record) || isSettled(record) ? [] : record))
+      .sort((one, other) => (isBefore(one, other) ? -1 : 1));
+    for (const head of heads) this.#report(head);
+    const unreadable = [...heads.filter(({ state }) => state === 'unreadable').map(({ id }) => id), ...failed];
+    unreadable.sort();
+    if (!isSameList(unreadable, this.#unreadable)) {
+      this.#unreadable = unreadable;
+      this.#onDidChangeUnreadable.fire();
+    }
+    if (isSameList(intents, this.#intents)) return;
+    this.#intents = intents;
+    this.#onDidChange.fire();
+  }
+
+  #report({ id, n, state, record }: Head<JournalRecord>): void {
+    const isOpenLater = record !== undefined && isLater(record) && !record.isDecided;
+    if ((state === 'sound' && !isOpenLater) || this.#reported.has(id)) return;
+    this.#reported.add(id);
+    const file = path.join(this.#directory, `${id}.${n}.json`);
+    if (state === 'unreadable') this.#options.onUnreadable?.(file);
+    else this.#options.onHarmless?.(file);
+  }
+}
+
+function isSameList<T>(one: readonly T[], other: readonly T[]): boolean {
+  return one.length === other.length && one.every((item, at) => item === other[at]);
+}
+
+function withdrawnNow(): { kind: 'withdrawn'; at: Moment } {
+  return { kind: 'withdrawn', at: { localMs: Date.now() } };
+}
+
+/** Returns the receipt with further runs of the same marker; undefined if it has them. */
+function withRuns(
+  { settled: known, ...intent }: ChargedReceipt,
+  settled: ChargedReceipt['settled'],
+): ChargedReceipt | undefined {
+  const ids = new Set(runsOf(known).map(({ run_id }) => run_id));
+  const further = runsOf(settled).filter(({ run_id }) => !ids.has(run_id));
+  if (further.length === 0) return undefined;
+  const furtherRuns = [...(known.furtherRuns ?? []), ...further];
+  return { ...intent, settled: { ...known, furtherRuns, unshown: true } };
 }

@@ -4,11 +4,12 @@ import { RETRIES } from '../base/retry.ts';
 import type { Session } from '../runs/session.ts';
 import { SubmissionError, TooEarlyError } from './errors.ts';
 import { askedWaitMs, hasBoundary, isDuplicate, type Intent, type Moment } from './intent.ts';
-import type { Journal, KnownSubmissions, Owned } from './journal.ts';
+import type { Journal, Owned } from './journal.ts';
 import { mayBeForgotten } from './nextStep.ts';
 import type { PendingSubmissions, SubmissionResult } from './pendingSubmission.ts';
 import { hasNewCandidates, localMoment, type ReconcileResult } from './reconciler.ts';
 import { mayStillBePriced } from './reconcilePolicy.ts';
+import type { KnownSubmissions } from './rivals.ts';
 import { readAgain, Settler } from './settler.ts';
 import { isUncertain, stageOf } from './stage.ts';
 import {
@@ -227,8 +228,8 @@ export class Sender {
    * Before a submission is said not to be charged: if its lock was lost, another window may have sent it.
    * @throws SubmissionError `not-owner`
    */
-  async #assertOwner({ lease, intent }: Owned): Promise<void> {
-    await this.#journal.write(lease, intent).catch((error: unknown) => {
+  async #assertOwner({ lease }: Owned): Promise<void> {
+    await this.#journal.assertLatest(lease).catch((error: unknown) => {
       if (isLostOwner(error)) throw error;
     });
   }

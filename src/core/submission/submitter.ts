@@ -5,7 +5,7 @@ import { Emitter } from '../base/event.ts';
 import { lazy } from '../base/async.ts';
 import type { Session } from '../runs/session.ts';
 import { isCharged, isRunOf, isSettled, newIntent, type ChargedReceipt, type Draft } from './intent.ts';
-import type { Journal, KnownSubmissions } from './journal.ts';
+import type { Journal } from './journal.ts';
 import {
   PendingSubmissions,
   type FoundRun,
@@ -15,6 +15,7 @@ import {
 } from './pendingSubmission.ts';
 import { ownerOf } from './ownRuns.ts';
 import { isFromThen } from './reconcilePolicy.ts';
+import type { KnownSubmissions } from './rivals.ts';
 import type { ReconcileResult } from './reconciler.ts';
 import type { Sender } from './sender.ts';
 import { isUncertain, stageOf } from './stage.ts';

@@ -153,7 +153,7 @@ class Attempts {
 
   /** @throws the error that ended the attempt without a run */
   async #attempt(client: Client): Promise<RunCreation> {
-    const { show, signal, journal } = this.#sending;
+    const { show, signal } = this.#sending;
     throwIfCancelled(signal);
     // The service may have requested a wait after an earlier attempt.
     assertNotTooEarly(this.#intent, this.#moment(client));
@@ -163,13 +163,13 @@ class Attempts {
     assertNotTooEarly(this.#intent, this.#moment(client));
     const unclosed = await this.#begin(client, keyCheck);
     show({ state: 'uploading', startedAtMs: this.#clock.nowMs(), sentBytes: 0 });
-    const closing = { done: Promise.resolve(), isDecided: false, hasLeft: false };
+    const closing = { done: Promise.resolve(), hasLeft: false };
     try {
       return await client.createRun(submissionOf(unclosed), {
         signal,
         onProgress: (sentBytes, totalBytes) => show({ sentBytes, totalBytes }),
         beforeClose: () =>
-          (closing.done = this.#beforeClose(client, unclosed, () => (closing.isDecided = true))),
+          (closing.done = this.#beforeClose(client, unclosed)),
         onClosed: () => {
           closing.hasLeft = true;
           show({ state: 'validating' });
@@ -178,9 +178,8 @@ class Attempts {
     } catch (error) {
       // The connection may fail while the mark is being written.
       await closing.done.catch(() => undefined);
-      // The attempt was marked as closed before the boundary could be sent. It wasn't sent, so undo the mark.
+      // It may be marked, but the boundary wasn't sent: what is written next, on top of the mark, says so.
       if (!closing.hasLeft) this.#intent = unclosed;
-      if (!closing.hasLeft && closing.isDecided) await journal.reopen(unclosed);
       throw error;
     }
   }
@@ -230,13 +229,12 @@ class Attempts {
   }
 
   /** The point of no return: what is written here is durable before the boundary is sent. */
-  async #beforeClose(client: Client, before: Intent, onDecided: () => void): Promise<void> {
+  async #beforeClose(client: Client, before: Intent): Promise<void> {
     const closingMs = this.#clock.monotonicMs();
     this.#assertMaySend(client, before);
     // Earlier observations say nothing about a charge that may happen now.
     this.#intent = withLast(withoutObservations(before), { closed: this.#moment(client) });
-    await this.#sending.journal.close(this.#lease, before, this.#intent);
-    onDecided();
+    await this.#sending.journal.close(this.#lease, this.#intent);
     // While the intent was written, the machine may have slept or the folder may have been replaced.
     this.#assertMaySend(client, before);
     if (!this.#clocksAgreeSinceRead()) throw new SubmissionError('clocks-disagree');
@@ -271,7 +269,7 @@ class Attempts {
     if (step.kind === 'refused') {
       const code = error instanceof ServiceError ? error.code : '';
       this.#intent = { ...this.#intent, refused: { at: ended, code } };
-      written = journal.refuse(this.#lease, this.#intent);
+      written = journal.write(this.#lease, this.#intent);
     } else if (begun) written = journal.write(this.#lease, this.#intent);
     else return undefined;
     return written.then(
