@@ -66,10 +66,10 @@ function throwIfTaken(error: unknown): void {
   if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new NameTakenError();
 }
 
-/** Whether two paths are names of the same file. */
+/** Whether two paths are names of the same file. False where the file system doesn't number its files. */
 export async function isSameFile(one: string, other: string): Promise<boolean> {
   const [first, second] = await Promise.all(
     [one, other].map((file) => lstat(file, { bigint: true }).catch(() => undefined)),
   );
-  return first !== undefined && first.ino === second?.ino && first.dev === second.dev;
+  return first !== undefined && first.ino !== 0n && first.ino === second?.ino && first.dev === second.dev;
 }

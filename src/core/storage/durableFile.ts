@@ -18,13 +18,7 @@ export async function writeFileDurably(
   await makeDirectoryDurably(directory);
   const temporary = `${file}.${randomUUID()}.tmp`;
   try {
-    const handle = await open(temporary, 'wx', 0o600);
-    try {
-      await handle.writeFile(text, 'utf8');
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await writeNewFile(temporary, text);
     await mayReplace?.();
     await renameOver(temporary, file);
   } catch (error) {
@@ -32,6 +26,17 @@ export async function writeFileDurably(
     throw error;
   }
   await syncDirectory(directory);
+}
+
+/** Writes a new file and syncs it, but not its name. @throws file system errors, EEXIST if the name is taken */
+export async function writeNewFile(file: string, text: string): Promise<void> {
+  const handle = await open(file, 'wx', 0o600);
+  try {
+    await handle.writeFile(text, 'utf8');
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Creates a folder and its missing parents, so that a crash cannot lose them with their content. */

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { useFolder } from '../../../helpers/folder.ts';
+import { stressVersions, type Variant } from '../../../helpers/storage/versionsStress.ts';
+
+const ROUNDS = 500;
+
+describe('three windows that are killed and stopped at any time', function () {
+  this.timeout(120_000);
+  const folder = useFolder();
+  const stress = async (variant: Variant) => {
+    const seed = Date.now();
+    const result = await stressVersions(folder(), { rounds: ROUNDS, variant, seed });
+    assert.ok(result.acknowledged > 0 && result.kills > 0 && result.stops > 0);
+    return result.violations;
+  };
+
+  for (const variant of ['hard links', 'no hard links'] as const)
+    it(`leave each record one history: ${variant}`, async () => assert.deepEqual(await stress(variant), []));
+
+  it('leave two if names are freed', async () => {
+    const violations = await stress('freed names');
+    assert.ok(violations.some((violation) => violation.startsWith('fork')));
+  });
+});
