@@ -15,7 +15,6 @@ import { NotificationLedger } from './core/runs/notificationLedger.ts';
 import { Sessions } from './core/runs/sessions.ts';
 import { StateStore } from './core/storage/state.ts';
 import { Journal } from './core/submission/journal.ts';
-import { SubmissionHints } from './core/submission/submissionHints.ts';
 import { Submitter } from './core/submission/submitter.ts';
 import type { Scenario } from './sandbox/scenarios.ts';
 import { Commands, ensureActiveAccount as ensureActive } from './ui/shared/commands.ts';
@@ -73,7 +72,7 @@ export async function createServices(context: vscode.ExtensionContext) {
     if (!sessions.isReportedByState(error)) report(log, error, retry);
   };
 
-  const submissions = submissionStores(disposables, { log, state, storage, unreadable });
+  const submissions = submissionStores(disposables, { log, storage, unreadable });
   const runs = runStores(disposables, { sessions, state, storage, transport });
   return {
     ...{ context, disposables, log, state, accounts, apiKeys, sessions, connect, createClient },
@@ -91,20 +90,21 @@ export async function createServices(context: vscode.ExtensionContext) {
 /** The submissions of all accounts, which outlive this window. */
 function submissionStores(
   disposables: DisposableStore,
-  parts: { log: Log; state: StateStore; storage: string; unreadable: UnreadableFiles },
+  parts: { log: Log; storage: string; unreadable: UnreadableFiles },
 ) {
-  const { log, state, storage, unreadable } = parts;
+  const { log, storage, unreadable } = parts;
   const journal = disposables.add(
     new Journal(path.join(storage, 'submissions'), {
       onUnreadable: unreadable.of('submission'),
       onHarmless: (file) => log.info(`record-not-read: ${path.basename(file)}`),
-      hints: new SubmissionHints(state),
     }),
   );
   const openJournal = lazy(() => journal.open());
   return {
     journal,
     openJournal,
+    /** IDs of records that can't be read, beside which the user agreed to submit in this window. */
+    agreedUnreadable: new Set<string>(),
     /** Reads the open submissions and the receipts of all accounts. */
     readSubmissions: async () => {
       await openJournal();

@@ -153,7 +153,7 @@ export class Journal implements Disposable {
     try {
       const head = await this.#readSound(id);
       const intent = head?.record;
-      if (intent !== undefined && !isLater(intent) && !isSettled(intent)) {
+      if (head !== undefined && intent !== undefined && !isLater(intent) && !isSettled(intent)) {
         this.#owned.set(lease, head);
         this.#accept();
         return { lease, intent };
@@ -256,7 +256,8 @@ export class Journal implements Disposable {
   async setShown({ id, settled: { unshown: _unshown, ...shown } }: ChargedReceipt): Promise<void> {
     const change = (head: Head<JournalRecord> | undefined): Intent | undefined => {
       const record = head?.record;
-      if (record === undefined || isLater(record) || !isSettled(record) || !isCharged(record)) return undefined;
+      if (record === undefined || isLater(record) || !isSettled(record) || !isCharged(record))
+        return undefined;
       const isSame = runsOf(record.settled).length === runsOf(shown).length;
       return isSame && record.settled.unshown ? { ...record, settled: shown } : undefined;
     };
@@ -376,7 +377,10 @@ export class Journal implements Disposable {
       .flatMap(({ record }) => (record === undefined || isLater(record) || isSettled(record) ? [] : record))
       .sort((one, other) => (isBefore(one, other) ? -1 : 1));
     for (const head of heads) this.#report(head);
-    const unreadable = [...heads.filter(({ state }) => state === 'unreadable').map(({ id }) => id), ...failed];
+    const unreadable = [
+      ...heads.filter(({ state }) => state === 'unreadable').map(({ id }) => id),
+      ...failed,
+    ];
     unreadable.sort();
     if (!isSameList(unreadable, this.#unreadable)) {
       this.#unreadable = unreadable;

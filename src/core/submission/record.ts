@@ -69,5 +69,10 @@ function afterDamage(below: JournalRecord): JournalRecord {
   const { attempts, created } = below;
   const started = attempts.at(-1)?.started ?? created;
   const lost = { started, closed: started };
-  return withoutObservations({ ...below, attempts: [...attempts, lost], refused: undefined, settled: undefined });
+  return withoutObservations({
+    ...below,
+    attempts: [...attempts, lost],
+    refused: undefined,
+    settled: undefined,
+  });
 }

@@ -168,8 +168,7 @@ class Attempts {
       return await client.createRun(submissionOf(unclosed), {
         signal,
         onProgress: (sentBytes, totalBytes) => show({ sentBytes, totalBytes }),
-        beforeClose: () =>
-          (closing.done = this.#beforeClose(client, unclosed)),
+        beforeClose: () => (closing.done = this.#beforeClose(client, unclosed)),
         onClosed: () => {
           closing.hasLeft = true;
           show({ state: 'validating' });

@@ -12,6 +12,7 @@ import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
+import { compact } from '../shared/format.ts';
 import { rowLabel, timesOfAlike, withTime, type RowsAboveRuns } from '../shared/rowText.ts';
 import {
   CommandItem,
@@ -86,7 +87,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
       showRunsBadge(sessions, parts.ledger, this.#view),
       followActive(sessions, (session) => this.#follow(session)),
       submitter.onDidChange((submission) => this.#drawSubmission(submission)),
-      submissions.onDidChangeDamaged(() => this.#draw((row) => row.kind === 'submission')),
+      submissions.onDidChangeMessage(() => this.#drawMessage()),
       downloads.onDidChange(({ accountId, runId }) => this.#drawDownload(accountId, runId)),
       shown.onDidChange(() => this.#draw()),
       this.#view.onDidChangeVisibility(() => this.#planRedraw()),
@@ -215,7 +216,8 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   }
 
   #drawMessage(): void {
-    const message = this.#messageOf(this.#parts.sessions.active);
+    const { sessions, submissions } = this.#parts;
+    const message = compact(submissions.message, this.#messageOf(sessions.active)).join(' · ');
     if (this.#view.message !== message) this.#view.message = message;
   }
 

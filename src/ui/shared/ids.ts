@@ -39,7 +39,6 @@ export const COMMANDS = {
   resolveSubmission: 'fineTuning.resolveSubmission',
   checkSubmission: 'fineTuning.checkSubmission',
   continueSubmission: 'fineTuning.continueSubmission',
-  discardRecord: 'fineTuning.discardRecord',
   refreshBalance: 'fineTuning.refreshBalance',
   showSpend: 'fineTuning.showSpend',
   setBudget: 'fineTuning.setBudget',

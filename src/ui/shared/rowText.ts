@@ -38,8 +38,9 @@ export function timesOfAlike(
 
 /** The rows above the runs in the Runs view. */
 export interface RowsAboveRuns {
-  /** Fires when rows were added, changed, or removed, except those of the submitter's submissions, which has its own event. */
-  readonly onDidChangeDamaged: Event<void>;
+  /** What is said above all rows, or empty; and when it changed. */
+  readonly message: string;
+  readonly onDidChangeMessage: Event<void>;
   /** In the order of the rows. */
   readonly rowIds: readonly string[];
   /** The rows whose text changes every second, without an event. */

@@ -148,18 +148,12 @@ const ERRORS: ReadonlyMap<string, Row> = new Map(
     'lease-unavailable': [
       l10n.t('Can’t lock the extension’s folder. Submitting now could charge you twice.'),
     ],
-    'journal-busy': [l10n.t('Other windows are busy submitting. Try again in a moment.')],
     'journal-unreadable': [
       ({ file = '' }: SubmissionError) =>
         l10n.t(
           'Can’t read the submission record {0}. Submitting now could charge you twice.',
           path.basename(file),
         ),
-      SUBMIT_AGAIN,
-    ],
-    'record-in-use': [
-      ({ file = '' }: SubmissionError) =>
-        l10n.t('The submission record {0} is in use. Try again in a moment.', path.basename(file)),
       SUBMIT_AGAIN,
     ],
     'later-version': [l10n.t('A newer version of this extension has this submission. Update to continue.')],

@@ -79,19 +79,19 @@ export async function reportCharged(
 
 /** Removes the notice of a charge once the user can have seen it: if the window is killed before, the next start reports it. */
 export async function removeOnceSeen(
-  journal: Pick<Journal, 'removeNotice'>,
+  journal: Pick<Journal, 'setShown'>,
   receipt: ChargedReceipt | undefined,
 ): Promise<void> {
   if (receipt === undefined) return;
   await new Promise((resolve) => setTimeout(resolve, SEEN_MS).unref());
-  await journal.removeNotice(receipt);
+  await journal.setShown(receipt);
 }
 
 /** Notifies the user that the run of a submission was found, and so charged. Resolves once the user can have seen it. */
 export type ReportFoundRun = (run: RunCreation, draft: Draft, session: Session) => Promise<void>;
 
 /** Returns a function that reports each run once, since an automatic and a manual check can find the same run. */
-export function foundRunReporter(journal: Pick<Journal, 'receipts' | 'removeNotice'>): ReportFoundRun {
+export function foundRunReporter(journal: Pick<Journal, 'receipts' | 'setShown'>): ReportFoundRun {
   const reported = new Set<string>();
   return async (run, draft, session) => {
     const receipts = chargedReceiptsOf(await journal.receipts().catch(() => []), session.account.id);

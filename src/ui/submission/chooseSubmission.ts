@@ -1,14 +1,13 @@
 import { l10n } from 'vscode';
 import { submissionName } from '../../core/submission/intent.ts';
 import { afterCheck, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { showInformation } from '../shared/notifications.ts';
 import { timesOfAlike, withTime } from '../shared/rowText.ts';
 import { pick } from '../shared/steps.ts';
 import { reportEnd } from './submissionResult.ts';
-import { damagedDescription, damagedName, submissionDescription } from './submissionState.ts';
+import { submissionDescription } from './submissionState.ts';
 
 /** Returns an open submission, as it will be after a check that is running; undefined if it is resolved. */
 export function findSubmission(
@@ -26,23 +25,21 @@ export function submissionIdOf(argument: unknown): string | undefined {
 }
 
 /**
- * Returns the submission or record that a command was called with, or the only one that can be resolved, or the one that the user picks;
+ * Returns the submission that a command was called with, or the only one that can be resolved, or the one that the user picks;
  * else the end of the command, after a notification if there is none.
  */
 export async function chooseSubmission(
   { journal, sessions, submitter }: Pick<Services, 'journal' | 'sessions' | 'submitter'>,
   argument: unknown,
   begin?: 'continue',
-): Promise<PendingSubmission | UnreadRecord | CommandResult> {
+): Promise<PendingSubmission | CommandResult> {
   const { pending } = submitter;
-  const { damaged } = journal;
   const given = submissionIdOf(argument);
   if (given !== undefined) {
-    const found = findSubmission(submitter, given) ?? damaged.find(({ id }) => id === given);
+    const found = findSubmission(submitter, given);
     return found ?? reportEnd(given, { journal, sessions, submitter }, begin === 'continue');
   }
-  const signedIn = pending.filter(({ accountId }) => sessions.find(accountId) !== undefined);
-  const reachable = [...signedIn, ...damaged];
+  const reachable = pending.filter(({ accountId }) => sessions.find(accountId) !== undefined);
   if (reachable.length > 1) return (await pickSubmission(reachable, sessions)) ?? { outcome: 'cancelled' };
   const [only] = reachable;
   if (only !== undefined) return only;
@@ -55,27 +52,20 @@ export async function chooseSubmission(
 }
 
 /** Shows their rows, with times where two would read alike. */
-export async function pickSubmission<T extends PendingSubmission | UnreadRecord>(
-  submissions: readonly T[],
+export async function pickSubmission(
+  submissions: readonly PendingSubmission[],
   sessions: Services['sessions'],
-): Promise<T | undefined> {
+): Promise<PendingSubmission | undefined> {
   const otherAccount = (accountId: string) =>
     accountId === sessions.active?.account.id
       ? undefined
       : (sessions.find(accountId)?.account.name ?? l10n.t('a signed-out account'));
-  const row = (one: PendingSubmission | UnreadRecord) =>
-    'stamp' in one
-      ? {
-          label: damagedName(one),
-          description: damagedDescription(one, one.hint && otherAccount(one.hint.accountId)),
-          atMs: NaN,
-        }
-      : {
-          label: submissionName(one.intent),
-          description: submissionDescription(one, Date.now(), otherAccount(one.accountId)),
-          atMs: one.intent.created.localMs,
-        };
-  const rows = submissions.map((one) => ({ ...row(one), value: one }));
+  const rows = submissions.map((one) => ({
+    label: submissionName(one.intent),
+    description: submissionDescription(one, Date.now(), otherAccount(one.accountId)),
+    atMs: one.intent.created.localMs,
+    value: one,
+  }));
   const times = timesOfAlike(
     rows.map(({ label, description, atMs, value }) => ({ id: value.id, text: label + description, atMs })),
   );
@@ -84,6 +74,6 @@ export async function pickSubmission<T extends PendingSubmission | UnreadRecord>
     description: withTime(description, times.get(value.id)),
     value,
   }));
-  const answer = await pick<T>({ title: l10n.t('Choose a Submission') }, { items });
+  const answer = await pick<PendingSubmission>({ title: l10n.t('Choose a Submission') }, { items });
   return answer.kind === 'value' ? answer.value : undefined;
 }

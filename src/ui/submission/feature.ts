@@ -28,8 +28,6 @@ export function activateSubmission(services: Services): void {
     [COMMANDS.resolveSubmission]: resolve,
     // The dialog starts with a check.
     [COMMANDS.checkSubmission]: resolve,
-    // The only decision about a record that can't be read.
-    [COMMANDS.discardRecord]: resolve,
     [COMMANDS.continueSubmission]: async (submission) =>
       (await import('./resolveSubmission.ts')).resolveSubmission(parts, submission, 'continue'),
   });

@@ -1,20 +1,17 @@
-import path from 'node:path';
-import { commands, l10n, Uri } from 'vscode';
-import { serviceOf } from '../../core/accounts/account.ts';
+import { commands, l10n } from 'vscode';
 import type { Model } from '../../core/api/types.ts';
+import { onDisk } from '../../core/base/diskError.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Intent } from '../../core/submission/intent.ts';
-import { isHeld, type UnreadRecord } from '../../core/submission/unreadRecord.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
-import { compact, formatCount } from '../shared/format.ts';
+import { formatCount } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
-import { revealOf } from '../shared/open.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
 import { moneySentence } from './submissionMoney.ts';
-import { damagedState, stateText } from './submissionState.ts';
+import { stateText, unreadableText } from './submissionState.ts';
 
 /** An open submission of the same bytes, and what is known of its charge: in a sentence, and in few words. */
 export type OpenOne = Pick<Intent, 'id' | 'accountId' | 'model_id'> & {
@@ -28,67 +25,66 @@ export type OpenOne = Pick<Intent, 'id' | 'accountId' | 'model_id'> & {
 /** `continue` to submit beside what is open; how it ended if the user turned to an open submission instead. */
 export type BesideOpen = 'continue' | 'back' | CommandResult | undefined;
 
-/** How many files a question names; the others are counted. */
-const MAX_NAMED = 5;
+/** A record is several files. */
+const KEEP_FILES = l10n.t('Don’t delete single files.');
 
 /** The open submissions of the bytes that are about to be submitted, and those that the user agreed to submit beside. */
 export class OpenSubmissions {
   readonly #session: Session;
-  readonly #services: Pick<Services, 'journal' | 'sessions' | 'submitter'>;
+  readonly #services: Pick<Services, 'agreedUnreadable' | 'journal' | 'sessions' | 'submitter'>;
   readonly #duplicates = new Set<string>();
-  readonly #unread = new Set<string>();
 
-  constructor(session: Session, services: Pick<Services, 'journal' | 'sessions' | 'submitter'>) {
+  constructor(
+    session: Session,
+    services: Pick<Services, 'agreedUnreadable' | 'journal' | 'sessions' | 'submitter'>,
+  ) {
     this.#session = session;
     this.#services = services;
   }
 
-  /** The IDs of open submissions and the stamps of unread records that the user agreed to. */
-  get agreed(): { duplicates: string[]; unread: string[] } {
-    return { duplicates: [...this.#duplicates], unread: [...this.#unread] };
+  /** The IDs of open submissions and of records that can't be read, beside which the user agreed to submit. */
+  get agreed(): { duplicates: string[]; unreadable: string[] } {
+    return { duplicates: [...this.#duplicates], unreadable: [...this.#services.agreedUnreadable] };
   }
 
-  /** Returns those of a dataset at the account's service, also those whose records can't be read. */
+  /** Returns those of a dataset at the account's service. */
   of(sha256: string): OpenOne[] {
     const { account, models } = this.#session;
-    const { journal, sessions, submitter } = this.#services;
+    const { sessions, submitter } = this.#services;
     const nowMs = Date.now();
-    const known = submitter
-      .openOnesOf(account, sha256)
-      .map((one) => ({ ...one.intent, money: moneySentence(one, nowMs), state: stateText(one, nowMs) }));
-    const unread = journal.damaged
-      .flatMap(({ hint }) => hint ?? [])
-      .filter(({ origin, dataset }) => origin === serviceOf(account) && dataset.sha256 === sha256)
-      .map((hint) => ({
-        ...hint,
-        money: l10n.t('You may have been charged: its record can’t be read.'),
-        state: damagedState(),
-      }));
-    return [...known, ...unread].map((one) => ({
-      ...one,
-      modelName: models.nameOf(one.model_id),
+    return submitter.openOnesOf(account, sha256).map((one) => ({
+      ...one.intent,
+      money: moneySentence(one, nowMs),
+      state: stateText(one, nowMs),
+      modelName: models.nameOf(one.intent.model_id),
       otherAccount: sessions.otherName(one.accountId),
     }));
   }
 
-  /** Asks about each of them, and about unread records of unknown datasets, once. */
+  /** Asks about each of them, and about records that can't be read, once. */
   async confirm(sha256: string, filename: string, model: Model): Promise<BesideOpen> {
     const { journal } = this.#services;
     await journal.reload().catch(() => undefined);
-    const { damaged } = journal;
     for (const one of this.of(sha256)) {
       if (this.#duplicates.has(one.id)) continue;
       const answer = await this.#confirmDuplicate(one, filename, model);
       if (answer !== 'continue') return answer;
       this.#duplicates.add(one.id);
     }
-    // The journal waits for those in use.
-    const [first, ...others] = damaged.filter(
-      (record) => record.hint === undefined && !isHeld(record) && !this.#unread.has(record.stamp),
-    );
-    if (first === undefined) return 'continue';
-    const answer = await confirmUnread([first, ...others]);
-    if (answer === 'continue') for (const { stamp } of [first, ...others]) this.#unread.add(stamp);
+    return this.#confirmUnreadable();
+  }
+
+  async #confirmUnreadable(): Promise<BesideOpen> {
+    const { journal, agreedUnreadable } = this.#services;
+    const asked = journal.unreadable.filter((id) => !agreedUnreadable.has(id));
+    if (asked.length === 0) return 'continue';
+    const answer = await confirmUnreadable(asked.length);
+    if (answer === 'set-aside') {
+      if (await confirmSetAside(journal.unreadable.length))
+        await onDisk(journal.setAsideUnreadable(), 'submissions');
+      return 'back';
+    }
+    if (answer === 'continue') for (const id of asked) agreedUnreadable.add(id);
     return answer;
   }
 
@@ -126,33 +122,29 @@ export class OpenSubmissions {
   }
 }
 
-/** Asks whether to submit although records can't be read, which are named. The first button sends nothing. */
-async function confirmUnread(
-  records: readonly [UnreadRecord, ...UnreadRecord[]],
-): Promise<'continue' | 'back' | undefined> {
-  const [{ file }] = records;
-  const names = records.map((record) => sanitizeServiceText(path.basename(record.file)));
-  const more = names.length - MAX_NAMED;
-  const { title, show } = revealOf(Uri.file(file));
-  const choice = await askModal(
-    showWarning,
-    records.length === 1
-      ? l10n.t('A submission record can’t be read.')
-      : l10n.t('{0} submission records can’t be read.', formatCount(records.length)),
-    compact(
-      ...names.slice(0, MAX_NAMED),
-      more > 0 && l10n.t('{0} more', formatCount(more)),
-      records.length === 1
-        ? l10n.t('If it is an open submission of this dataset, you could be charged twice.')
-        : l10n.t('If one is an open submission of this dataset, you could be charged twice.'),
-    ).join('\n'),
-    {
-      [TERMS.backToSummary]: 'back',
-      [l10n.t('Continue Anyway')]: 'continue',
-      [title]: 'show',
-    },
-  );
-  if (choice !== 'show') return choice;
-  show();
-  return 'back';
+/**
+ * Asks whether to submit although records can't be read: any of them may be an open submission of this dataset. The first button
+ * sends nothing.
+ */
+async function confirmUnreadable(count: number): Promise<'continue' | 'back' | 'set-aside' | undefined> {
+  const detail =
+    count === 1
+      ? l10n.t('If it is an open submission of this dataset, you could be charged twice.')
+      : l10n.t('If one is an open submission of this dataset, you could be charged twice.');
+  return askModal(showWarning, unreadableText(count), [detail, KEEP_FILES].join('\n'), {
+    [TERMS.backToSummary]: 'back',
+    [l10n.t('Continue Anyway')]: 'continue',
+    [l10n.t('Set Aside…')]: 'set-aside',
+  });
+}
+
+/** Asks whether the records that can't be read no longer count. */
+async function confirmSetAside(count: number): Promise<boolean> {
+  const question =
+    count === 1 ? l10n.t('Set the record aside?') : l10n.t('Set {0} records aside?', formatCount(count));
+  const detail = [
+    l10n.t('You may have been charged. Compare your balance and runs first.'),
+    l10n.t('Their files are moved to the folder “damaged”, and no longer count.'),
+  ].join('\n');
+  return (await askModal(showWarning, question, detail, { [l10n.t('Set Aside')]: true })) === true;
 }

@@ -28,7 +28,6 @@ import {
   type Checked,
   type ResolveParts,
 } from './continueSubmission.ts';
-import { discardRecord } from './discardRecord.ts';
 import { factRows } from './resolveFacts.ts';
 import { BUTTONS, moneySentence, RESENDING } from './submissionMoney.ts';
 import { reportEnd } from './submissionResult.ts';
@@ -51,7 +50,6 @@ export async function resolveSubmission(
   const { ensureActiveAccount, sessions, submitter } = parts;
   const chosen = await chooseSubmission(parts, argument, begin);
   if ('outcome' in chosen) return chosen;
-  if ('stamp' in chosen) return discardRecord(parts, chosen);
   const { id, accountId, intent } = chosen;
   const session = sessions.find(accountId);
   if (session === undefined) {

@@ -11,9 +11,9 @@ import { queueTimes } from '../../core/money/spending.ts';
 import { newMarker, withMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
-import type { KnownSubmissions } from '../../core/submission/journal.ts';
 import { priorsOf, trainedBefore, type Prior, type TrainedBefore } from '../../core/submission/receipts.ts';
 import type { Proposal } from '../../core/submission/proposal.ts';
+import type { KnownSubmissions } from '../../core/submission/rivals.ts';
 import type { Services } from '../../services.ts';
 import { runNames, type RunNames } from '../shared/datasetTexts.ts';
 import { setting } from '../shared/settings.ts';
@@ -68,7 +68,7 @@ export type Review = Pick<
   'confirmDuplicates' | 'context' | 'late' | 'nowMs' | 'ready' | 'restart' | 'sha256'
 >;
 
-type Parts = Pick<Services, 'journal' | 'log' | 'sessions' | 'submitter'>;
+type Parts = Pick<Services, 'agreedUnreadable' | 'journal' | 'log' | 'sessions' | 'submitter'>;
 
 /** Owns what is known while the user reviews a dataset for an account, and its hash, which is computed meanwhile. */
 export class DatasetReview implements Disposable {

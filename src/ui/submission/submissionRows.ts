@@ -1,6 +1,4 @@
-import path from 'node:path';
 import * as vscode from 'vscode';
-import { l10n } from 'vscode';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { submissionName } from '../../core/submission/intent.ts';
@@ -13,14 +11,13 @@ import {
 } from '../../core/submission/pendingSubmission.ts';
 import { isPastBoundary, stageOf } from '../../core/submission/stage.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
-import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
 import { compact, formatBytes, formatTime } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { rowLabel, timesOfAlike, withTime, type RowsAboveRuns } from '../shared/rowText.ts';
 import { sanitizeText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 import { moneySentence } from './submissionMoney.ts';
-import { damagedDescription, damagedName, submissionDescription } from './submissionState.ts';
+import { submissionDescription, unreadableText } from './submissionState.ts';
 
 const ICONS: Readonly<Record<SubmissionState, string>> = {
   queued: 'clockface',
@@ -35,27 +32,28 @@ const ICONS: Readonly<Record<SubmissionState, string>> = {
   unknown: 'warning',
 };
 
-/**
- * The rows of open submissions in the Runs view: those of the active account, those of the others, and those whose records
- * can't be read.
- */
+/** The rows of open submissions in the Runs view: those of the active account, then those of the others. */
 export class SubmissionRows implements RowsAboveRuns {
   readonly #sessions: Pick<Sessions, 'active' | 'find'>;
   readonly #submitter: Pick<Submitter, 'pending'>;
-  readonly #journal: Pick<Journal, 'damaged' | 'onDidChangeDamaged'>;
+  readonly #journal: Pick<Journal, 'unreadable' | 'onDidChangeUnreadable'>;
 
   constructor(
     sessions: Pick<Sessions, 'active' | 'find'>,
     submitter: Pick<Submitter, 'pending'>,
-    journal: Pick<Journal, 'damaged' | 'onDidChangeDamaged'>,
+    journal: Pick<Journal, 'unreadable' | 'onDidChangeUnreadable'>,
   ) {
     this.#sessions = sessions;
     this.#submitter = submitter;
     this.#journal = journal;
   }
 
-  get onDidChangeDamaged(): Journal['onDidChangeDamaged'] {
-    return this.#journal.onDidChangeDamaged;
+  get message(): string {
+    return unreadableText(this.#journal.unreadable.length);
+  }
+
+  get onDidChangeMessage(): Journal['onDidChangeUnreadable'] {
+    return this.#journal.onDidChangeUnreadable;
   }
 
   get rowIds(): readonly string[] {
@@ -66,7 +64,7 @@ export class SubmissionRows implements RowsAboveRuns {
     );
     const isOwn = ({ accountId }: PendingSubmission) => accountId === active;
     const others = shown.filter((one) => !isOwn(one));
-    return [...shown.filter(isOwn), ...others, ...this.#journal.damaged].map(({ id }) => id);
+    return [...shown.filter(isOwn), ...others].map(({ id }) => id);
   }
 
   get tickingIds(): readonly string[] {
@@ -76,8 +74,7 @@ export class SubmissionRows implements RowsAboveRuns {
 
   item(id: string): vscode.TreeItem {
     const submission = this.#submitter.pending.find((pending) => pending.id === id);
-    const damaged = this.#journal.damaged.find((record) => record.id === id);
-    if (submission === undefined) return damaged ? this.#damagedItem(damaged) : new vscode.TreeItem('');
+    if (submission === undefined) return new vscode.TreeItem('');
     const { accountId, intent, state } = submission;
     const nowMs = Date.now();
     const session = this.#sessions.find(accountId);
@@ -122,24 +119,6 @@ export class SubmissionRows implements RowsAboveRuns {
     }));
     return timesOfAlike(rows).get(id);
   }
-
-  #damagedItem(record: UnreadRecord): vscode.TreeItem {
-    const { id, hint } = record;
-    const accountName = this.#otherAccount(hint?.accountId);
-    const name = damagedName(record);
-    const description = damagedDescription(record, accountName);
-    const item = new vscode.TreeItem(rowLabel(name));
-    item.id = `submission:${id}`;
-    item.description = description;
-    item.tooltip = sanitizeText(damagedTooltip(record, accountName));
-    item.accessibilityInformation = {
-      label: sanitizeText(`${name}, ${description.replaceAll(' · ', ', ')}`),
-    };
-    item.iconPath = new vscode.ThemeIcon('warning', new vscode.ThemeColor('list.warningForeground'));
-    item.contextValue = 'submission.damaged';
-    item.command = { command: COMMANDS.resolveSubmission, title: '', arguments: [id] };
-    return item;
-  }
 }
 
 /** The text of a row for screen readers. @param time given if the row would read like another one */
@@ -171,16 +150,5 @@ function submissionTooltip(
     label !== undefined && factLine(TERMS.label, label),
     factLine(TERMS.size, formatBytes(dataset.sizeBytes)),
     factLine(TERMS.started, formatTime(created.localMs)),
-  ).join('\n');
-}
-
-function damagedTooltip(record: UnreadRecord, accountName?: string): string {
-  const { file, hint } = record;
-  return compact(
-    hint?.dataset.filename,
-    damagedDescription(record),
-    accountName && factLine(TERMS.account, accountName),
-    hint?.marker && factLine(l10n.t('Marker'), hint.marker),
-    factLine(l10n.t('File'), path.basename(file)),
   ).join('\n');
 }

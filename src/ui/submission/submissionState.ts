@@ -1,8 +1,6 @@
-import path from 'node:path';
 import { l10n } from 'vscode';
 import type { PendingSubmission, SubmissionState } from '../../core/submission/pendingSubmission.ts';
 import { stageOf } from '../../core/submission/stage.ts';
-import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
 import { compact, formatCount, formatDuration, formatMoment } from '../shared/format.ts';
 import { leftText } from '../shared/runText.ts';
 import { TERMS } from '../shared/terms.ts';
@@ -84,17 +82,10 @@ export function submissionDescription(
   return compact(stateText(submission, nowMs), accountName).join(' · ');
 }
 
-/** The name of a record that can't be read: the dataset's if it is known, else that of its file. */
-export function damagedName({ file, hint }: UnreadRecord): string {
-  return hint?.dataset.filename ?? path.basename(file);
-}
-
-/** What is known of a submission's charge if its record can't be read, in few words. */
-export function damagedState(): string {
-  return [TERMS.mayBeCharged, l10n.t('record damaged')].join(' · ');
-}
-
-/** The gray text of its row. @param accountName given unless the account is active or unknown */
-export function damagedDescription({ hint }: UnreadRecord, accountName?: string): string {
-  return compact(hint === undefined ? l10n.t('Record damaged') : damagedState(), accountName).join(' · ');
+/** How many records can't be read; empty if all can. */
+export function unreadableText(count: number): string {
+  if (count === 0) return '';
+  return count === 1
+    ? l10n.t('A submission record can’t be read.')
+    : l10n.t('{0} submission records can’t be read.', formatCount(count));
 }

@@ -4,7 +4,7 @@ import { onDisk } from '../../core/base/diskError.ts';
 import { throwIfCancelled } from '../../core/base/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Draft } from '../../core/submission/intent.ts';
-import type { KnownSubmissions } from '../../core/submission/journal.ts';
+import type { KnownSubmissions } from '../../core/submission/rivals.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { isDatasetOf, receiptOf } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
@@ -23,6 +23,7 @@ import { reviewSubmission, type Confirmed } from './submissionSteps.ts';
 
 type Parts = Pick<
   Services,
+  | 'agreedUnreadable'
   | 'ensureActiveAccount'
   | 'journal'
   | 'log'

@@ -14,14 +14,14 @@ const CRASH_POINTS_BY_STATE = [
   ['marked as sending', 'mid-body', 'digest equal', 'closed-mark in a temporary file'],
   [
     'closed-mark written',
-    'closed-mark decided',
+    'closed-mark durable',
     'sent',
     'answer torn',
     'answer parsed',
     'receipt in a temporary file',
   ],
   ['waiting'],
-  ['receipt durable', 'settled'],
+  ['receipt written', 'settled', 'older versions emptied'],
 ] as const;
 export type CrashPoint = (typeof CRASH_POINTS_BY_STATE)[number][number];
 export const CRASH_POINTS: readonly CrashPoint[] = CRASH_POINTS_BY_STATE.flat();
@@ -94,6 +94,8 @@ export interface Cell {
   taker?: 'discards' | 'resends' | 'checks';
   /** The machine is set back to the beginning of the first attempt once the first window is gone. */
   rollsBack?: boolean;
+  /** Once the first window is gone, the newest version of its record is no record. */
+  damages?: boolean;
   /** Someone adds funds after the first attempt, so the balance proves nothing. */
   addsFunds?: boolean;
   /** Details of runs cannot be read until the cell is healed. */
@@ -121,7 +123,7 @@ const IN_ATTEMPT: ReadonlySet<CrashPoint> = new Set([
   'digest equal',
   'closed-mark in a temporary file',
   'closed-mark written',
-  'closed-mark decided',
+  'closed-mark durable',
   'sent',
   'answer torn',
   'waiting',
@@ -257,7 +259,7 @@ function windows(): Partly[] {
           ...killedAt(point),
         })),
     ),
-    ...(['sent', 'answer parsed', 'receipt durable', 'closed-mark decided'] as const).map(
+    ...(['sent', 'answer parsed', 'receipt written', 'closed-mark durable'] as const).map(
       (point, index): Partly => ({
         name: `the machine is set back after: ${point}`,
         rollsBack: true,
@@ -266,6 +268,12 @@ function windows(): Partly[] {
         ...(index % 2 === 1 && { mode: 'forgets', sleepMs: 25 * HOUR_MS }),
       }),
     ),
+    ...CRASH_POINTS.filter((point) => point !== 'waiting').map((point): Partly => ({
+      name: `the newest version is damaged after: ${point}`,
+      damages: true,
+      faults: point === 'sent' ? [PROCESSED] : point === 'answer torn' ? ['truncated answer'] : [],
+      ...killedAt(point),
+    })),
     ...Array.from({ length: 8 }, (_, index): Partly => ({
       name: `killed after ${18 * index} ms`,
       killAfterMs: 18 * index,
@@ -324,7 +332,8 @@ function users(): Partly[] {
 
 function machines(): Partly[] {
   const full = CRASH_POINTS.filter(
-    (point) => !['sent', 'answer torn', 'waiting', 'mid-body', 'settled'].includes(point),
+    (point) =>
+      !['sent', 'answer torn', 'waiting', 'mid-body', 'settled', 'older versions emptied'].includes(point),
   );
   return [
     ...full.map((point): Partly => ({
@@ -391,7 +400,7 @@ const LOCK_POINTS = [
   'digest equal',
   'closed-mark in a temporary file',
   'closed-mark written',
-  'closed-mark decided',
+  'closed-mark durable',
   'sent',
   'answer parsed',
 ] as const;
@@ -446,5 +455,6 @@ export function randomCell(seed: number): Cell {
     ...maybe(0.6, 'loss', () => 'silent'),
     ...maybe(0.6, 'taker', () => random.of(['resends', 'checks'] as const)),
     ...maybe(hasSecond ? 0 : 0.05, 'rollsBack', () => true),
+    ...maybe(hasSecond ? 0 : 0.05, 'damages', () => true),
   };
 }

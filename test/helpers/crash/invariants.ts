@@ -1,4 +1,5 @@
 import { stageOf } from '../../../src/core/submission/stage.ts';
+import { mayFollow, stepOf } from '../../../src/core/submission/transitions.ts';
 import type { Simulation } from './simulation.ts';
 import type { Ledger, Post } from './service.ts';
 import { CANARIES, DATASET } from './stage.ts';
@@ -7,7 +8,8 @@ import type { WindowProcess } from './windowProcess.ts';
 
 /*
  * I1 at most one charge · I2 the same bytes each time · I3 one Idempotency-Key at a time · I4 a true result ·
- * I5 no secret written · I6 the right API key and service · I7 bounded attempts, Retry-After · I9 no other files in the journal
+ * I5 no secret written · I6 the right API key and service · I7 bounded attempts, Retry-After · I9 no other files in the journal ·
+ * I10 no chain has a gap, and each step is one of the table's
  */
 
 /** Limit per click. */
@@ -114,6 +116,7 @@ export function verify(simulation: Simulation): void {
   verifyRequests(simulation);
   verifySecrets(simulation);
   verifyBounds(simulation);
+  verifyChains(simulation);
   for (const name of simulation.folder.strayFiles()) simulation.violate(`I9: ${name} is left`);
 }
 
@@ -180,6 +183,22 @@ function verifySecrets(simulation: Simulation): void {
   const isReplayed = simulation.cell.rollsBack === true && simulation.cell.replacesKey === true;
   if (!isReplayed && simulation.claims.all.some(({ error }) => error?.serviceMessage.includes('canaryKey')))
     simulation.violate('I5: the API key in what the service said');
+}
+
+/** I10: no chain of versions has a gap, and each step is one of the table's. */
+function verifyChains(simulation: Simulation): void {
+  const { folder, cell } = simulation;
+  for (const id of folder.ids) {
+    const chain = folder.chain(id);
+    for (const [index, version] of chain.entries()) {
+      // Only damage leaves what is no record.
+      if (version === undefined && cell.damages !== true && !folder.hasVersion(id, index + 1))
+        simulation.violate(`I10: version ${index + 1} of ${chain.length} is missing`);
+      const below = chain[index - 1];
+      if (typeof version !== 'object' || typeof below !== 'object' || mayFollow(below, version)) continue;
+      simulation.violate(`I10: ${stepOf(version)} stands above ${stepOf(below)}`);
+    }
+  }
 }
 
 /** I7: attempts are limited, and none is sent before Retry-After. */

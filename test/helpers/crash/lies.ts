@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { HttpAnswer, HttpRequest } from '../../../src/core/api/exchange.ts';
+import type { Link } from '../../../src/core/base/exclusiveName.ts';
 import type { Intent } from '../../../src/core/submission/intent.ts';
 import type { Cell } from './cells.ts';
 
-export type Write = (file: string, text: string, mayReplace?: () => Promise<void>) => Promise<void>;
 export type Send = (request: HttpRequest) => Promise<HttpAnswer>;
 
 /** A storage or network that lies, a cell in which the lie does harm, and the violation that must be reported. */
 interface Lie {
-  write?: (write: (file: string, text: string) => Promise<void>, file: string, text: string) => Promise<void>;
+  /** Gives a complete temporary file the name of a version. */
+  link?: (link: Link, from: string, to: string) => Promise<void>;
   /** Applies only to attempts; `ordinal` is the attempt's number in the process, from 1. */
   send?: (send: Send, request: HttpRequest, ordinal: number) => Promise<HttpAnswer>;
   cell: Partial<Cell>;
@@ -20,44 +21,46 @@ interface Lie {
 const LOST = { faults: ['reset after body, processed'], crashes: [{ point: 'sent' }] } as const;
 
 export const LIES = {
-  'a write is acknowledged before it is made': {
-    write: (write, file, text) => {
-      setTimeout(() => void write(file, text).catch(() => undefined), 2000);
-      return Promise.resolve();
+  'a version is acknowledged before it is there': {
+    link: async (link, from, to) => {
+      await rename(from, `${from}.late`);
+      setTimeout(() => void link(`${from}.late`, to).catch(() => undefined), 2000);
     },
     cell: LOST,
-    // What is not on the disk when it is compared isn't sent.
-    expected: /^end: the user never got a run/,
+    // What isn't on the disk when the next version follows isn't sent.
+    expected: /^end: the user never got a run|^I9: /,
   },
   'the mark before the closing boundary is dropped': {
-    write: async (write, file, text) => {
-      const { closed, ended } = (JSON.parse(text) as Intent).attempts.at(-1) ?? {};
-      if (closed === undefined || ended !== undefined) await write(file, text);
+    link: async (link, from, to) => {
+      const { attempts, settled } = JSON.parse(await readFile(from, 'utf8')) as Intent;
+      const { closed, ended } = attempts.at(-1) ?? {};
+      if (closed === undefined || ended !== undefined || settled !== undefined) await link(from, to);
     },
     cell: LOST,
-    expected: /^end: the user never got a run/,
+    expected: /^journal: request \d+ released its closing boundary before that was durable/,
   },
-  'a receipt has its name before its bytes': {
-    write: async (write, file, text) => {
-      if ((JSON.parse(text) as Intent).settled === undefined) await write(file, text);
-      else await writeFile(file, '');
+  'a name is given twice': {
+    link: (_link, from, to) => rename(from, to),
+    cell: {
+      second: 'lock lost',
+      loss: 'silent',
+      taker: 'discards',
+      crashes: [{ point: 'closed-mark in a temporary file' }],
     },
-    cell: { crashes: [{ point: 'settled' }] },
-    // Asked about a record that can't be read, this user submits nothing more.
-    expected: /^end: the user never got a run/,
+    expected: /^I4: .* not charged, but/,
   },
   'a secret is written beside the journal': {
-    write: async (write, file, text) => {
-      await write(file, text);
-      await writeFile(path.join(path.dirname(file), 'debug.log'), 'service_canaryKey7Qx2');
+    link: async (link, from, to) => {
+      await link(from, to);
+      await writeFile(path.join(path.dirname(to), 'debug.log'), 'service_canaryKey7Qx2');
     },
     cell: {},
     expected: /^I5: apiKey in debug\.log/,
   },
   'a file is left behind': {
-    write: async (write, file, text) => {
-      await write(file, text);
-      await writeFile(path.join(path.dirname(file), 'copy.json.bak'), text);
+    link: async (link, from, to) => {
+      await link(from, to);
+      await writeFile(path.join(path.dirname(to), 'copy.json.bak'), '');
     },
     cell: {},
     expected: /^I9: .*copy\.json\.bak is left/,

@@ -188,6 +188,8 @@ export class Simulation implements Surroundings {
 
   /** Submits as a user who has seen the receipts that the window shows. */
   async submit(window: WindowProcess): Promise<ShownResult> {
+    // No user submits twice within a millisecond.
+    this.clock.pass(1);
     const seen = await window.call('receipts');
     return window.call(
       'submit',
@@ -366,7 +368,7 @@ class CellFolder {
   readonly path: string;
   readonly #journal: string;
   readonly #dataset: string;
-  #remembered: [file: string, text: string] | undefined;
+  #remembered: [id: string, versions: readonly string[]] | undefined;
   readonly #sent = new Set<string>();
 
   constructor(folder: string) {
@@ -409,63 +411,96 @@ class CellFolder {
     else await writeFile(this.#dataset, texts[to]);
   }
 
-  /** Reads an intent or a receipt from the disk; undefined if there is none, or an empty file. */
+  /** Reads the highest version of a record from the disk that can be read; undefined if there is none. */
   intent(id: string): Intent | undefined {
-    const text = textOf(path.join(this.#journal, `${id}.json`));
-    return text === undefined || text === '' ? undefined : (JSON.parse(text) as Intent);
+    return this.chain(id).findLast((version) => typeof version === 'object');
+  }
+
+  /** The versions of a record: an empty text for one that was emptied, undefined for one that is gone or no record. */
+  chain(id: string): readonly (Intent | '' | undefined)[] {
+    const versions = this.#versionsOf(id);
+    return Array.from(versions, (text) => {
+      if (text === undefined || text === '') return text;
+      try {
+        return JSON.parse(text) as Intent;
+      } catch {
+        return undefined;
+      }
+    });
+  }
+
+  hasVersion(id: string, n: number): boolean {
+    return existsSync(path.join(this.#journal, `${id}.${n}.json`));
+  }
+
+  /** The IDs of all records. */
+  get ids(): readonly string[] {
+    const ids = this.#names().map((name) => /^([\da-f-]{36})\.\d+\.json$/.exec(name)?.[1]);
+    return [...new Set(ids.filter((id) => id !== undefined))];
   }
 
   /** Keeps the record of the newest submission as it is at the beginning of its first attempt. */
   remember(id: string): void {
-    const file = path.join(this.#journal, `${id}.json`);
     if (this.#sent.has(id)) return;
     this.#sent.add(id);
-    this.#remembered = [file, textOf(file) ?? ''];
+    this.#remembered = [id, this.#versionsOf(id).map((text) => text ?? '')];
   }
 
   /** Sets the folder back to then: what was created since is gone, such as a next submission that was not sent yet. */
   async rollBack(): Promise<void> {
     if (this.#remembered === undefined) return;
-    const isSince = (name: string) =>
-      name.endsWith('.closing') || (name.endsWith('.json') && !this.#sent.has(name.slice(0, -5)));
-    for (const name of (await readdir(this.#journal)).filter(isSince))
+    const [id, versions] = this.#remembered;
+    const isSince = (name: string) => name.startsWith(id) || !this.#sent.has(name.slice(0, id.length));
+    for (const name of this.#names().filter((one) => one.endsWith('.json') && isSince(one)))
       await rm(path.join(this.#journal, name));
-    await rm(path.join(this.#journal, 'notices'), { recursive: true });
-    await writeFile(...this.#remembered);
+    for (const [index, text] of versions.entries())
+      await writeFile(path.join(this.#journal, `${id}.${index + 1}.json`), text);
+  }
+
+  /** Makes the newest version of the newest record unreadable, unless it is a receipt. */
+  async damage(): Promise<void> {
+    for (const id of this.openIds().slice(-1))
+      await writeFile(path.join(this.#journal, `${id}.${this.#versionsOf(id).length}.json`), '{"version":1,');
   }
 
   openIds(): string[] {
-    if (!existsSync(this.#journal)) return [];
-    const ids = readdirSync(this.#journal).flatMap((name) =>
-      name.endsWith('.json') ? [name.slice(0, -5)] : [],
-    );
-    return ids.filter((id) => this.intent(id)?.settled === undefined);
+    return this.ids.filter((id) => this.intent(id)?.settled === undefined);
   }
 
   /** Removes the lock files, as a cleanup tool or a synchronized folder might. */
   async removeLocks(): Promise<void> {
     const folder = path.join(this.#journal, 'leases');
-    for (const name of await readdir(folder))
-      if (!name.startsWith('create')) await rm(path.join(folder, name), { force: true });
+    for (const name of await readdir(folder)) await rm(path.join(folder, name), { force: true });
   }
 
-  /** All files except intents, receipts, temporary files, locks, and notices of charges, with `<id>` in place of IDs. */
+  /** All files except versions of records, temporary files, and locks, with `<id>` in place of IDs. */
   strayFiles(): string[] {
     return this.#files()
       .map((file) => path.relative(this.#journal, file))
-      .filter((name) => {
-        const [, noticed] = /^notices\/([\da-f-]{36})$/.exec(name) ?? [];
-        if (noticed !== undefined) return this.intent(noticed) === undefined;
-        return !/^(?:[\da-f-]{36}\.(?:\d+\.closing|json(?:\.[\da-f-]{36}\.tmp)?)|leases\/(?:[\da-f-]{36}|create)\.lock)$/.test(
-          name,
-        );
-      })
+      .filter(
+        (name) =>
+          !/^(?:[\da-f-]{36}\.\d+\.json(?:\.[\da-f-]{36}\.tmp)?|leases\/[\da-f-]{36}\.lock)$/.test(name),
+      )
       .map((name) => name.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>'));
   }
 
   /** All files of the journal, with their text. */
   texts(): [name: string, text: string][] {
     return this.#files().map((file) => [path.basename(file), textOf(file) ?? '']);
+  }
+
+  #names(): string[] {
+    return existsSync(this.#journal) ? readdirSync(this.#journal) : [];
+  }
+
+  /** The texts of a record's versions, from 1 to the highest; undefined for a gap. */
+  #versionsOf(id: string): (string | undefined)[] {
+    const highest = this.#names().map(
+      (name) => Number(/^\.(\d+)\.json$/.exec(name.slice(id.length))?.[1] ?? 0) * Number(name.startsWith(id)),
+    );
+    return Array.from({ length: Math.max(0, ...highest) }, (_, index) =>
+      textOf(path.join(this.#journal, `${id}.${index + 1}.json`)),
+    );
   }
 
   #files(): string[] {

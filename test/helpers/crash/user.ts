@@ -99,6 +99,7 @@ export class User {
     clock.sleepMachine(cell.sleepMs ?? 0);
     clock.setWall(cell.setWallMs ?? 0);
     if (cell.rollsBack === true) await folder.rollBack();
+    if (cell.damages === true) await folder.damage();
     if (cell.otherAccount === true) await this.#simulation.visitOtherAccount();
     if (cell.replacesKey === true) await this.#simulation.replaceKey();
     if (cell.datasetBecomes !== undefined) await folder.changeDataset(cell.datasetBecomes);

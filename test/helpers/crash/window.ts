@@ -2,7 +2,7 @@
 // VS Code. The simulation provides the user, the network, and the time.
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { link as linkFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Client } from '../../../src/core/api/client.ts';
 import { NetworkError, ServiceError } from '../../../src/core/api/errors.ts';
@@ -10,8 +10,8 @@ import type { HttpAnswer, HttpRequest } from '../../../src/core/api/exchange.ts'
 import { Transport } from '../../../src/core/api/transport.ts';
 import { ExpectedError } from '../../../src/core/base/errors.ts';
 import { Session } from '../../../src/core/runs/session.ts';
-import { writeFileDurably } from '../../../src/core/storage/durableFile.ts';
 import type { Lease } from '../../../src/core/storage/lease.ts';
+import type { At } from '../../../src/core/storage/versionFile.ts';
 import type { RunCreation } from '../../../src/core/api/types.ts';
 import { waitMsOf } from '../../../src/core/submission/errors.ts';
 import type { Draft, Intent, Receipt } from '../../../src/core/submission/intent.ts';
@@ -25,7 +25,7 @@ import { Submitter } from '../../../src/core/submission/submitter.ts';
 import { Random } from '../random.ts';
 import type { Crash, CrashPoint } from './cells.ts';
 import { ProcessClock } from './clock.ts';
-import { lieOf, type LieName, type Send, type Write } from './lies.ts';
+import { lieOf, type LieName, type Send } from './lies.ts';
 import { Rpc } from '../rpc.ts';
 
 export interface WindowConfig {
@@ -118,24 +118,31 @@ class CrashHook {
 
 /** The real journal, with crash points. */
 class CrashingJournal extends Journal {
+  readonly #folder: string;
   readonly #hook: CrashHook;
+  readonly #writing: { intent: Intent | undefined };
 
   constructor(folder: string, hook: CrashHook, lie: WindowConfig['lie']) {
-    const sound: Write = (file, text, mayReplace) => writing(file, text, hook, mayReplace);
-    const { write } = lieOf(lie);
+    const { link } = lieOf(lie);
+    const writing: { intent: Intent | undefined } = { intent: undefined };
     super(folder, {
       onUnreadable: (file) => process.stdout.write(`unreadable: ${file}\n`),
-      createTries: 33,
-      write:
-        write === undefined
-          ? sound
-          : (file, text, mayReplace) => write((...args) => sound(...args, mayReplace), file, text),
+      at: (point) => atPoint(point, writing.intent, hook),
+      ...(link !== undefined && { link: (from, to) => link(linkFile, from, to) }),
     });
+    this.#folder = folder;
     this.#hook = hook;
+    this.#writing = writing;
   }
 
   override async create(...args: Parameters<Journal['create']>): ReturnType<Journal['create']> {
+    const [intent] = args;
     await this.#hook.reach('before the intent');
+    if (this.#hook.isAt('temporary file torn')) {
+      await writeFile(path.join(this.#folder, `${intent.id}.1.json.${randomUUID()}.tmp`), '{"version":');
+      await this.#hook.reach('temporary file torn');
+    }
+    this.#writing.intent = intent;
     const created = await super.create(...args);
     if ('lease' in created) await this.#hook.reach('intent durable');
     return created;
@@ -145,51 +152,44 @@ class CrashingJournal extends Journal {
     const { length } = intent.attempts;
     const last = intent.attempts.at(-1);
     const isBegun = last !== undefined && last.ended === undefined && last.closed === undefined;
+    this.#writing.intent = intent;
     await super.write(lease, intent);
     if (isBegun) await this.#hook.reach('marked as sending', length);
   }
 
-  override async close(lease: Lease, before: Intent, intent: Intent): Promise<void> {
+  override async close(lease: Lease, intent: Intent): Promise<void> {
     const { length } = intent.attempts;
     await this.#hook.reach('digest equal', length);
-    await super.close(lease, before, intent);
-    await this.#hook.reach('closed-mark decided', length);
+    this.#writing.intent = intent;
+    await super.close(lease, intent);
+    await this.#hook.reach('closed-mark durable', length);
   }
 
   override async settle(lease: Lease, receipt: Receipt): Promise<void> {
     const isCharged = receipt.settled.kind === 'charged';
     const { length } = receipt.attempts;
     if (isCharged) await this.#hook.reach('answer parsed', length);
+    this.#writing.intent = receipt;
     await super.settle(lease, receipt);
     if (isCharged) await this.#hook.reach('settled', length);
   }
 }
 
-/** `writeFileDurably` with crash points between its steps. */
-async function writing(
-  file: string,
-  text: string,
-  hook: CrashHook,
-  mayReplace?: () => Promise<void>,
-): Promise<void> {
-  const { attempts, settled } = JSON.parse(text) as Intent;
-  const isReceipt = settled?.kind === 'charged';
-  const isOpen = settled === undefined && attempts.at(-1)?.ended === undefined;
-  const isClosing = isOpen && attempts.at(-1)?.closed !== undefined;
-  const points: [boolean, CrashPoint, string][] = [
-    [attempts.length === 0, 'temporary file only', text],
-    [attempts.length === 0, 'temporary file torn', text.slice(0, text.length / 2)],
-    [isClosing && !isReceipt, 'closed-mark in a temporary file', text],
-    [isReceipt, 'receipt in a temporary file', text],
-  ];
-  for (const [isHere, point, written] of points)
-    if (isHere && hook.isAt(point, attempts.length || Infinity)) {
-      await writeFile(`${file}.${randomUUID()}.tmp`, written);
-      await hook.reach(point);
-    }
-  await writeFileDurably(file, text, mayReplace);
-  if (isClosing && !isReceipt) await hook.reach('closed-mark written', attempts.length);
-  if (isReceipt) await hook.reach('receipt durable', attempts.length);
+/** The crash points within a write. */
+async function atPoint(point: Parameters<At>[0], intent: Intent | undefined, hook: CrashHook): Promise<void> {
+  if (point === 'emptied') await hook.reach('older versions emptied');
+  if (intent === undefined) return;
+  const { attempts, settled } = intent;
+  const { length } = attempts;
+  const last = attempts.at(-1);
+  const isClosing = settled === undefined && last?.closed !== undefined && last.ended === undefined;
+  if (settled?.kind === 'charged') {
+    if (point === 'temporary') await hook.reach('receipt in a temporary file', length);
+    if (point === 'linked') await hook.reach('receipt written', length);
+  } else if (isClosing) {
+    if (point === 'temporary') await hook.reach('closed-mark in a temporary file', length);
+    if (point === 'linked') await hook.reach('closed-mark written', length);
+  } else if (length === 0 && point === 'temporary') await hook.reach('temporary file only');
 }
 
 /** The real transport, which numbers attempts, requests their plan, and has a crash point in the body. */

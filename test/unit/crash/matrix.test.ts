@@ -43,8 +43,8 @@ const lies = Object.entries(LIES).map(([name, { cell }], index) =>
 /** The cells of the lies without the lies, which must have no violation; several lies share one. */
 const withoutLie = new Map(lies.map((cell) => [contentOf(cell), { ...cell, name: `without: ${cell.name}` }]));
 
-function contentOf({ faults, crashes }: Cell): string {
-  return JSON.stringify([faults, crashes]);
+function contentOf({ faults, crashes, second, taker }: Cell): string {
+  return JSON.stringify([faults, crashes, second, taker]);
 }
 
 describe('At most one charge, and a true result', function () {
