@@ -45,7 +45,7 @@ const methods = {
     return owned.intent;
   },
   write: (intent: Intent) => journal.write(lease!, intent),
-  close: (before: Intent, intent: Intent) => journal.close(lease!, before, intent),
+  close: (intent: Intent) => journal.close(lease!, intent),
   settle: (receipt: Receipt) => journal.settle(lease!, receipt),
 };
 export type ChildMethods = typeof methods;

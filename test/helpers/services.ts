@@ -36,12 +36,13 @@ export function servicesOf(given: Given<Services> = {}): Services {
     sessions: { active: undefined, find: () => undefined, otherName: () => undefined },
     journal: {
       intents: [],
-      damaged: [],
+      unreadable: [],
       receipts: () => Promise.resolve([]),
-      removeNotice: () => Promise.resolve(),
+      setShown: () => Promise.resolve(),
       reload: () => Promise.resolve(),
     },
     openJournal: () => Promise.resolve(),
+    agreedUnreadable: new Set<string>(),
     submitter: {
       pending: [],
       probe: () => Promise.resolve(),

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Intent, Receipt } from '../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../src/core/submission/pendingSubmission.ts';
-import type { UnreadRecord } from '../../src/core/submission/unreadRecord.ts';
 
 /** Creates an intent, by default one that was never sent. */
 export function intentOf(changes: Partial<Intent> = {}): Intent {
@@ -52,13 +51,6 @@ export function pendingOf(
     attempt: intent.attempts.length,
     ...live,
   };
-}
-
-/** A damaged record. @param intent what is known of its open submission */
-export function damagedRecord(id: string, intent?: Intent): UnreadRecord {
-  const file = `/storage/submissions/${id}.json`;
-  const hint = intent && { ...intent, isOpen: true };
-  return { id, file, stamp: `${id}.json:1`, state: 'damaged', cause: undefined, hint };
 }
 
 let made = 0;

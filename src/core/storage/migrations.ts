@@ -37,7 +37,7 @@ export const MIGRATIONS: readonly string[] = [
       is_unseen INTEGER NOT NULL,
       PRIMARY KEY (account, key)
     ) STRICT`,
-  // core/submission/submissionHints.ts
+  // Empty since records have versions: nothing reads it.
   `CREATE TABLE submission (
       account TEXT NOT NULL,
       id TEXT NOT NULL,

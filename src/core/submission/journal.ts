@@ -1,5 +1,6 @@
 import { readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { sequencer } from '../base/async.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
@@ -130,14 +131,14 @@ export class Journal implements Disposable {
       const head = await this.#store.create(intent.id, intent);
       this.#owned.set(lease, head);
       this.#accept();
-      const existing = await this.#giveWay(lease, intent, known);
+      const existing = await this.#giveWay(intent, known);
       if (existing === undefined) return { lease };
       lease.release();
       return { existing };
     } catch (error) {
-      await this.#withdraw(lease, intent);
+      await this.#withdraw(intent);
       lease.release();
-      throw error;
+      throw error instanceof OvertakenError ? new SubmissionError('not-owner') : error;
     }
   }
 
@@ -296,10 +297,18 @@ export class Journal implements Disposable {
       void this.#store.empty(head);
     } catch (error) {
       if (error instanceof OvertakenError) await this.#overtaken();
+      await this.#adopt(lease, version, intent);
       throw error;
     } finally {
       this.#accept();
     }
+  }
+
+  /** After a failed write, its version may exist: then the next one follows it. Never rejects. */
+  async #adopt(lease: Lease, { id, n }: Version, intent: Intent): Promise<void> {
+    const head = await this.#store.read(id).catch(() => undefined);
+    const asRead = CODEC.parse(CODEC.format(intent), id);
+    if (head?.n === n + 1 && isDeepStrictEqual(head.record, asRead)) this.#owned.set(lease, head);
   }
 
   /** Reads what the other window wrote. @throws SubmissionError `not-owner` */
@@ -337,7 +346,7 @@ export class Journal implements Disposable {
    * @returns the open intent for which this one was withdrawn
    * @throws SubmissionError `journal-unreadable`, `later-version`, `submitted-meanwhile`
    */
-  async #giveWay(lease: Lease, intent: Intent, known: KnownSubmissions): Promise<Intent | undefined> {
+  async #giveWay(intent: Intent, known: KnownSubmissions): Promise<Intent | undefined> {
     for (;;) {
       await this.reload();
       const unreadable = this.#unreadable.find((id) => known.unreadable?.includes(id) !== true);
@@ -348,7 +357,7 @@ export class Journal implements Disposable {
       if (first?.kind === 'later') throw new SubmissionError('later-version');
       if (first?.kind === 'settled') throw new SubmissionError('submitted-meanwhile');
       if (first !== undefined) {
-        await this.#withdraw(lease, intent);
+        await this.#withdraw(intent);
         return first.intent;
       }
       if (rivals.length === 0) return undefined;
@@ -365,9 +374,11 @@ export class Journal implements Disposable {
     });
   }
 
-  /** Never rejects: what is left is a draft, of which nothing was sent. */
-  async #withdraw(lease: Lease, intent: Intent): Promise<void> {
-    await this.#append(lease, { ...intent, settled: withdrawnNow() }).catch(() => undefined);
+  /** Withdraws an intent that this window just created. Never rejects: what is left is a draft, of which nothing was sent. */
+  async #withdraw(intent: Intent): Promise<void> {
+    const change = (head: Head<JournalRecord> | undefined) =>
+      head?.n === 1 ? { ...intent, settled: withdrawnNow() } : undefined;
+    await this.#appendAnyway(intent.id, change).catch(() => undefined);
   }
 
   /** Takes over what the store has read. @param failed IDs of records of which nothing is known, as they could not be read now */

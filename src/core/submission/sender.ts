@@ -95,7 +95,7 @@ export class Sender {
     this.#pending.set(id, { state: 'checking' });
     const isTooLate = () => mayBeForgotten(owned.intent, localMoment(this.#time.clock));
     const checked = await this.settler.reconcile(session, owned, signal).catch(async (error: unknown) => {
-      if (!isOpen) await this.#assertOwner(owned);
+      if (!isOpen) await this.#journal.assertLatest(owned.lease);
       // The user knows that this machine can't tell. The service still knows the Idempotency-Key, if it was sent.
       if (isOpen || signal.aborted || isTooLate()) throw error;
       return { result: undefined, intent: owned.intent, at: undefined };
@@ -225,11 +225,11 @@ export class Sender {
   }
 
   /**
-   * Before a submission is said not to be charged: if its lock was lost, another window may have sent it.
+   * Writes a submission before it is said not to be charged: another window may have sent it.
    * @throws SubmissionError `not-owner`
    */
-  async #assertOwner({ lease }: Owned): Promise<void> {
-    await this.#journal.assertLatest(lease).catch((error: unknown) => {
+  async #keep({ lease, intent }: Owned): Promise<void> {
+    await this.#journal.write(lease, intent).catch((error: unknown) => {
       if (isLostOwner(error)) throw error;
     });
   }
@@ -257,7 +257,7 @@ export class Sender {
     try {
       // During deactivation, nothing is settled without the user's decision.
       if (kind !== 'dropped' || this.#stopping.aborted) {
-        await this.#assertOwner(owned);
+        await this.#keep(owned);
         return { kind: 'not-charged', error, kept: true };
       }
       await this.settler.settle(owned, { kind: 'not-charged', at: this.settler.now() });

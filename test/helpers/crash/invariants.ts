@@ -47,9 +47,10 @@ export class Claims {
     return this.#resolved.has(id);
   }
 
-  discarded(id: string, mayBeCharged: boolean): void {
+  discarded(window: WindowProcess, id: string, mayBeCharged: boolean): void {
     this.#resolved.add(id);
     if (mayBeCharged) this.#told.add(id);
+    else this.#claim(id, window, 'discarded');
   }
 
   /** Records a row of the tree. */

@@ -101,6 +101,8 @@ export class Simulation implements Surroundings {
   readonly violations: string[] = [];
   /** Whether reads have stopped failing. */
   healed = false;
+  /** Whether the user agreed to submit beside records that can't be read. */
+  isUnreadableAgreed = false;
   /** Charges beyond one that the user risked, by discarding despite the warning or by submitting twice. */
   riskedCharges = 0;
   readonly faultsHit: FaultName[] = [];
@@ -191,11 +193,8 @@ export class Simulation implements Surroundings {
     // No user submits twice within a millisecond.
     this.clock.pass(1);
     const seen = await window.call('receipts');
-    return window.call(
-      'submit',
-      this.draft(),
-      seen.map(({ id }) => id),
-    );
+    const unreadable = this.isUnreadableAgreed ? await window.call('unreadable') : [];
+    return window.call('submit', this.draft(), { receipts: seen.map(({ id }) => id), unreadable });
   }
 
   draft(): Draft {
@@ -308,7 +307,7 @@ export class Simulation implements Surroundings {
     const { number, posts } = window;
     if (method === 'pending') for (const shown of value as Shown[]) this.claims.shown(window, shown);
     if (method === 'discard' && value === true)
-      this.claims.discarded(String(args[0]), args[1] === 'may-be-charged');
+      this.claims.discarded(window, String(args[0]), args[1] === 'may-be-charged');
     if (method === 'submit' || method === 'resume') {
       this.attemptsOfCalls.push([method, posts - (this.#posts.get(number) ?? 0)]);
       this.#posts.set(number, posts);

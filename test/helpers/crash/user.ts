@@ -20,7 +20,7 @@ export class User {
   #opened = 0;
   #timer: NodeJS.Timeout | undefined;
   #isCharged = false;
-  /** How often a resend failed because the dataset had changed; a record that can't be read counts as three times. */
+  /** How often a resend failed because the dataset had changed; */
   #disappointments = 0;
   #isBetweenOver = false;
   #triedOpen = false;
@@ -148,7 +148,9 @@ export class User {
       this.#triedOpen = true;
       const { kind, error } = await this.#submit(window);
       const isFull = error?.text.includes('no space') === true;
-      if (kind !== 'open' && !isFull)
+      // The clock was set back: then the draft, of which nothing was sent, gives way.
+      const isWithdrawn = this.#simulation.folder.intent(id)?.settled?.kind === 'withdrawn';
+      if (kind !== 'open' && !isFull && !isWithdrawn)
         this.#simulation.violate(`I3: the same again while one is open: ${kind}`);
     } else if (state === 'unsent' && stageOf(item.intent).name === 'begun' && this.#checkedIn !== window) {
       // The dialog begins with a check.
@@ -202,7 +204,11 @@ export class User {
     if (error?.code === 'dataset-changed') this.#disappointments += 1;
     // The user does as the message says: “Continue then.”
     if (kind === 'not-charged' && error?.code === 'too-early') this.#simulation.clock.pass(error.waitMs);
-    if (error?.code === 'journal-unreadable') this.#disappointments += 3;
+    if (error?.code === 'journal-unreadable') {
+      // The question said that it may be an open submission.
+      this.#simulation.isUnreadableAgreed = true;
+      this.#simulation.riskedCharges += 1;
+    }
     if (error?.code === 'invalid_api_key' || error?.code === 'key-rejected')
       await this.#simulation.replaceKey(window);
   }
@@ -309,7 +315,7 @@ async function shownOf(window: WindowProcess): Promise<Shown[]> {
 async function submitAtOnce(simulation: Simulation): Promise<WindowProcess> {
   const [first, second] = [await simulation.open(), await simulation.open()];
   const result = await Promise.all(
-    [first, second].map((window) => window.call('submit', simulation.draft(), [])),
+    [first, second].map((window) => window.call('submit', simulation.draft(), { receipts: [] })),
   );
   if (result.every(({ kind }) => kind === 'charged')) simulation.violate('I1: both windows were charged');
   await first.close();

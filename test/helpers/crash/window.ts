@@ -21,6 +21,7 @@ import type {
   SubmissionResult,
   SubmissionState,
 } from '../../../src/core/submission/pendingSubmission.ts';
+import type { KnownSubmissions } from '../../../src/core/submission/rivals.ts';
 import { Submitter } from '../../../src/core/submission/submitter.ts';
 import { Random } from '../random.ts';
 import type { Crash, CrashPoint } from './cells.ts';
@@ -291,8 +292,8 @@ class Window {
 
   readonly methods = {
     open: () => this.#journal.open(),
-    submit: (draft: Draft, receipts: readonly string[]) => {
-      const { id, result } = this.#submitter.submit(this.#session, draft, this.#abort.signal, { receipts });
+    submit: (draft: Draft, known: KnownSubmissions) => {
+      const { id, result } = this.#submitter.submit(this.#session, draft, this.#abort.signal, known);
       return resultOf(result, id);
     },
     resume: (id: string) =>
@@ -335,6 +336,10 @@ class Window {
       this.#abort = new AbortController();
     },
     pending: () => this.#submitter.pending.map(shownOf),
+    unreadable: async () => {
+      await this.#journal.reload();
+      return this.#journal.unreadable;
+    },
     receipts: () => this.#journal.receipts(),
     reconnect: (account: WindowConfig['account']) => {
       this.#account = account;

@@ -12,10 +12,9 @@ import { StoredDetails } from '../../../src/core/runs/storedDetails.ts';
 import { StoredRuns } from '../../../src/core/runs/storedRuns.ts';
 import { MIGRATIONS } from '../../../src/core/storage/migrations.ts';
 import { StateStore } from '../../../src/core/storage/state.ts';
-import { decide, decisionFile } from '../../../src/core/submission/closing.ts';
-import { type Intent, intentText, isSettled } from '../../../src/core/submission/intent.ts';
+import { type Intent, isSettled } from '../../../src/core/submission/intent.ts';
 import { Journal } from '../../../src/core/submission/journal.ts';
-import { SubmissionHints } from '../../../src/core/submission/submissionHints.ts';
+import { CODEC } from '../../../src/core/submission/record.ts';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { useFolder } from '../../helpers/folder.ts';
 import { sendJson } from '../../helpers/httpServer.ts';
@@ -78,12 +77,12 @@ const INTENTS: Intent[] = [
       how: 'recognised',
       run: { ...run, balance_after_cents: 2_983 },
       furtherRuns: [{ ...run, run_id: 'run-2' }],
+      unshown: true,
     },
   }),
   intentOf({ ...full, id: id(4), settled: { kind: 'not-charged', at: moment, code: 'invalid_dataset' } }),
   intentOf({ ...full, id: id(5), settled: { kind: 'discarded', at: moment } }),
-  // About its boundary only the file beside it knows.
-  intentOf({ ...full, id: id(6), attempts: [{ started: moment }] }),
+  intentOf({ ...full, id: id(6), settled: { kind: 'withdrawn', at: moment } }),
 ];
 
 const UNFINISHED = {
@@ -147,14 +146,13 @@ async function write(folder: string): Promise<void> {
   const submissions = path.join(folder, 'submissions');
   await mkdir(submissions, { recursive: true });
   for (const intent of INTENTS)
-    await writeFile(path.join(submissions, `${intent.id}.json`), intentText(intent).text);
-  const unanswered = INTENTS.at(-1)!;
-  await decide(decisionFile(submissions, unanswered), 'closing');
-  await mkdir(path.join(submissions, 'notices'));
-  await writeFile(path.join(submissions, 'notices', id(3)), '');
+    await writeFile(path.join(submissions, `${intent.id}.1.json`), CODEC.format(intent));
+  // An emptied version below.
+  await writeFile(path.join(submissions, `${id(7)}.1.json`), '');
+  const second = intentOf({ ...full, id: id(7), settled: { kind: 'discarded', at: moment } });
+  await writeFile(path.join(submissions, `${id(7)}.2.json`), CODEC.format(second));
 
   const state = new StateStore(folder);
-  await new SubmissionHints(state).learn(INTENTS);
   await new NotificationLedger(state).claim('account-1', 'run-1', 'finished', true);
   const downloads = downloadsIn(state, path.join(folder, 'locks'));
   await downloads.open();
@@ -223,11 +221,14 @@ for (const version of readdirSync(STORED))
       });
       await journal.open();
       const receipts = await journal.receipts();
-      const read = new Map([...journal.intents, ...receipts].map((intent) => [intent.id, intent]));
-      for (const intent of INTENTS.slice(0, -1))
-        assert.deepEqual(read.get(intent.id), intentText(intent).intent);
-      assert.equal(receipts.length, INTENTS.filter(isSettled).length);
-      assert.ok(read.get(id(6))?.attempts[0]?.closed !== undefined, 'its boundary may have been sent');
+      const read = new Map((await journal.records()).map((intent) => [intent.id, intent]));
+      for (const intent of INTENTS)
+        assert.deepEqual(read.get(intent.id), CODEC.parse(CODEC.format(intent), intent.id));
+      assert.equal(
+        receipts.length,
+        INTENTS.filter(isSettled).length,
+        'one is withdrawn, one is at its second version',
+      );
       assert.deepEqual(
         (await journal.unreported()).map((receipt) => receipt.id),
         [id(3)],
@@ -238,9 +239,6 @@ for (const version of readdirSync(STORED))
     it('give back what state.sqlite knows', async () => {
       const state = new StateStore(folder(), report);
       await state.requireShared();
-      const hints = await new SubmissionHints(state).of([id(1), id(3)]);
-      assert.deepEqual([hints.get(id(1))?.isOpen, hints.get(id(3))?.isOpen], [true, false]);
-      assert.equal(hints.get(id(1))?.marker, full.marker);
       const ledger = new NotificationLedger(state);
       assert.equal(await ledger.claim('account-1', 'run-1', 'finished'), false);
       const downloads = downloadsIn(state, path.join(root(), 'locks'));
@@ -297,13 +295,13 @@ describe('beside a later version of the extension', () => {
       await writeFile(file(name), JSON.stringify(change(value)));
     };
     await changed('accounts.json', (value) => ({ ...value, version: 2, teams: [] }));
-    await changed(`submissions/${id(1)}.json`, (value) => ({ ...value, version: 2, attempts: 'other' }));
-    await changed(`submissions/${id(3)}.json`, (value) => ({
+    await changed(`submissions/${id(1)}.1.json`, (value) => ({ ...value, version: 2, attempts: 'other' }));
+    await changed(`submissions/${id(3)}.1.json`, (value) => ({
       ...value,
       version: 2,
       settled: { kind: 'refunded' },
     }));
-    await changed(`submissions/${id(4)}.json`, (value) => ({ ...value, version: 9, dataset: undefined }));
+    await changed(`submissions/${id(4)}.1.json`, (value) => ({ ...value, version: 9, dataset: undefined }));
     for (const [name, sql] of [
       [
         'state.sqlite',
@@ -332,12 +330,9 @@ describe('beside a later version of the extension', () => {
     await accounts.open();
     assert.deepEqual(accounts.accounts, ACCOUNTS);
     await assert.rejects(accounts.remove('account-1'), { code: 'accounts-later-version' });
-    const journal = new Journal(file('submissions'), {
-      onUnreadable: report,
-      hints: new SubmissionHints(state),
-    });
+    const journal = new Journal(file('submissions'), { onUnreadable: report });
     await journal.open();
-    assert.equal((await journal.receipts()).length, 1);
+    assert.equal((await journal.receipts()).length, 2);
     await assert.rejects(startSandbox({ directory: file('sandbox') }), /later version/);
     for (const one of [journal, accounts, state]) one.dispose();
 

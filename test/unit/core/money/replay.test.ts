@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { accountMoneyOf } from '../../../../src/core/money/accountMoney.ts';
@@ -15,6 +14,7 @@ import { defaultPrice, type PriceOf } from '../../../../src/sandbox/catalog.ts';
 import type { Sandbox } from '../../../../src/sandbox/sandbox.ts';
 import type { Scenario } from '../../../../src/sandbox/scenarios.ts';
 import { rowsOfCsv } from '../../../helpers/csv.ts';
+import { beforeNaming } from '../../../helpers/journalVersions.ts';
 import { Random } from '../../../helpers/random.ts';
 import { HOUR, MINUTE } from '../../../helpers/runs/stage.ts';
 import { Bench, silent } from '../../../helpers/runs/support.ts';
@@ -77,11 +77,11 @@ class Replay {
     const { bench, clock, random } = this;
     const journal = bench.otherJournal({
       // Like a kill: later writes never reach the disk.
-      write: async (file, text) => {
-        if (this.#writesLeft-- > 0) return writeQuickly(file, text);
+      link: beforeNaming(() => {
+        if (this.#writesLeft-- > 0) return;
         submitter.dispose();
-        throw new Error('killed');
-      },
+        throw Object.assign(new Error('killed'), { code: 'EIO' });
+      }),
     });
     const submitter = new Submitter(journal, { clock, random: () => random.fraction() });
     await journal.open();
@@ -180,13 +180,6 @@ class Replay {
       await this.#mayDie(() => submitter.resume(session, id, silent()).result);
     else await submitter.discard(id, state === 'unknown' ? 'may-be-charged' : 'not-charged');
   }
-}
-
-/** Writes atomically, but not durably: syncing the files of so many submissions would take too long. */
-async function writeQuickly(file: string, text: string): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true });
-  await writeFile(`${file}.tmp`, text);
-  await rename(`${file}.tmp`, file);
 }
 
 const sum = (cents: readonly (number | undefined)[]) =>

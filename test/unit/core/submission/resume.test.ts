@@ -4,11 +4,11 @@ import path from 'node:path';
 import { NO_WAIT } from '../../../../src/core/api/rateGate.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
-import { Lease } from '../../../../src/core/storage/lease.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import { nextCheckAtMs } from '../../../../src/core/submission/reconcilePolicy.ts';
 import type { ReconcileResult } from '../../../../src/core/submission/reconciler.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
+import { appendVersion, highestVersion, keepVersions } from '../../../helpers/journalVersions.ts';
 import {
   codeOf,
   conflict,
@@ -78,52 +78,33 @@ describe('Submitter, after the first attempts', () => {
     return id;
   };
 
-  it('can still be discarded and sent again after a window was killed while it decided to end it', async () => {
-    for (const decision of ['', 'closing']) {
+  it('can be discarded, as what may be charged, and sent again although its newest version is damaged', async () => {
+    for (const isSent of [false, true]) {
       const id = await leaveNotCharged();
-      writeFileSync(path.join(stage.bench.journalFolder, `${id}.1.closing`), decision);
+      const { n } = highestVersion(stage.bench.journalFolder, id);
+      writeFileSync(path.join(stage.bench.journalFolder, `${id}.${n + 1}.json`), '{');
       await stage.bench.journal.reload();
       await until(() => stage.states()[0] === 'unknown');
       assert.equal(await stage.submitter.discard(id, 'not-charged'), false);
       // The end of its connection is not known: from the first check on, the service has its time to price it.
       assert.equal(verdictOf(await findNothing(id)), 'too-early');
       assert.equal(verdictOf(await findNothing(id)), 'not-charged');
-      if (decision === '') assert.equal(await stage.submitter.discard(id, 'not-charged'), true);
-      else {
+      if (isSent) {
         stage.answers = [created];
         assert.equal((await stage.resume(id)).kind, 'charged');
-      }
+      } else assert.equal(await stage.submitter.discard(id, 'not-charged'), true);
     }
-  });
-
-  it('can still be discarded, as what may be charged, after a window was killed while it discarded a draft', async () => {
-    const id = await leaveUnsent();
-    const file = path.join(stage.bench.journalFolder, `${id}.json`);
-    const intent = JSON.parse(readFileSync(file, 'utf8')) as Intent;
-    writeFileSync(file, JSON.stringify({ ...intent, keyId: undefined, keyCheck: undefined, attempts: [] }));
-    writeFileSync(path.join(stage.bench.journalFolder, `${id}.0.closing`), '');
-    await stage.bench.journal.reload();
-    await until(() => stage.states()[0] === 'unknown');
-    assert.equal(await stage.submitter.discard(id, 'not-charged'), false);
-    assert.equal(await stage.submitter.discard(id, 'may-be-charged'), true);
-    assert.deepEqual(await stage.receipts(), ['discarded']);
   });
 
   describe('a submission with an attempt that has no end', () => {
     /** Leaves a charged submission, and its record as it was before the closing boundary was sent. */
     const rollBack = async (): Promise<string> => {
-      let old: [file: string, text: string] | undefined;
-      stage.onHead = () => {
-        const { id } = stage.intent;
-        const file = path.join(stage.bench.journalFolder, `${id}.json`);
-        old = [file, readFileSync(file, 'utf8')];
-      };
+      let setBack = () => {};
+      stage.onHead = () => (setBack = keepVersions(stage.bench.journalFolder, stage.intent.id));
       stage.answers = [created];
       assert.equal((await stage.submit()).kind, 'charged');
       stage.onHead = () => undefined;
-      const [file, text] = old!;
-      rmSync(file.replace('.json', '.0.closing'));
-      writeFileSync(file, text);
+      setBack();
       await stage.bench.journal.reload();
       // A probe that is running may have begun before the record was old.
       await until(() => stage.states()[0] === 'unsent');
@@ -292,19 +273,6 @@ describe('Submitter, after the first attempts', () => {
       assert.deepEqual(await loadRuns(), []);
     });
 
-    it('is linked later if another window is changing the receipt', async () => {
-      const id = await leaveUnknown(true);
-      assert.equal(await stage.submitter.discard(id, 'may-be-charged'), true);
-      const lease = await Lease.take(path.join(stage.bench.journalFolder, 'leases', `${id}.lock`));
-      assert.deepEqual([await loadRuns(), await stage.receipts()], [[], ['discarded']]);
-      lease?.release();
-      assert.deepEqual(
-        (await stage.submitter.linkMarked(stage.own)).map((receipt) => receipt.id),
-        [id],
-      );
-      assert.deepEqual(await stage.receipts(), ['charged']);
-    });
-
     it('is not one that was submitted under a label that holds its marker', async () => {
       await stage.submit();
       const other = 'ft-00000abc';
@@ -329,9 +297,7 @@ describe('Submitter, after the first attempts', () => {
   describe('a submission that another window takes over, whose lock was lost', () => {
     /** Writes as the other window does, which was charged. */
     const charge = (id: string) => {
-      const file = path.join(stage.bench.journalFolder, `${id}.json`);
-      const theirs = chargedAt(JSON.parse(readFileSync(file, 'utf8')) as Intent, stage.clock.nowMs());
-      writeFileSync(file, JSON.stringify(theirs));
+      appendVersion(stage.bench.journalFolder, id, (intent) => chargedAt(intent, stage.clock.nowMs()));
     };
     /** Calls back from the n-th read on. */
     const fromRead = (what: '/balance' | '/runs', nth: number, then: () => boolean) => {

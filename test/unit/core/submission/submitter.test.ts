@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { truncateSync } from 'node:fs';
 import type http from 'node:http';
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
 import type { SubmissionResult, SubmissionState } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
+import { beforeNaming } from '../../../helpers/journalVersions.ts';
 import { type Answer, codeOf, conflict, created, lost, Stage, tooPoor } from '../../../helpers/runs/stage.ts';
 import { silent, until } from '../../../helpers/runs/support.ts';
 
@@ -15,10 +14,6 @@ describe('Submitter', () => {
   let stage: Stage;
   beforeEach(async () => void (stage = await Stage.start()));
   afterEach(() => stage.end());
-  const restart = async (write: typeof writeFileDurably) => {
-    await stage.end();
-    stage = await Stage.start({ write });
-  };
   const draft = (rows = 10, name?: string) => stage.bench.draft(rows, name);
   /** Returns responses that wait until the test releases them. */
   const holding = (): [held: (() => void)[], answer: Answer] => {
@@ -416,22 +411,9 @@ describe('Submitter', () => {
       assert.deepEqual([unreported.settled.run, more], [outcome.run, []]);
       const { settled } = unreported;
       const twice = await journal.addCharge(unreported.id, { ...settled, run: { run_id: 'another' } });
-      await stage.bench.journal.removeNotice(unreported);
+      await stage.bench.journal.setShown(unreported);
       assert.deepEqual(await journal.unreported(), [twice]);
-      await stage.bench.journal.removeNotice(twice!);
-      assert.deepEqual(await journal.unreported(), []);
-    });
-
-    it('is kept by its window if the disk cannot store it', async () => {
-      const notices = path.join(stage.bench.journalFolder, 'notices');
-      rmSync(notices, { recursive: true });
-      writeFileSync(notices, '');
-      const outcome = await stage.submit();
-      assert.ok(outcome.kind === 'charged');
-      const { journal } = stage.bench;
-      const [unreported] = await journal.unreported();
-      assert.deepEqual(unreported?.settled.run, outcome.run);
-      await journal.removeNotice(unreported);
+      await stage.bench.journal.setShown(twice!);
       assert.deepEqual(await journal.unreported(), []);
     });
 
@@ -444,9 +426,12 @@ describe('Submitter', () => {
   });
 
   it('reports a charge that cannot be stored, and finds it after a restart without sending', async () => {
-    await restart((file, text) =>
-      text.includes('"settled"') ? Promise.reject(new Error('no space left')) : writeFileDurably(file, text),
-    );
+    await stage.end();
+    stage = await Stage.start({
+      link: beforeNaming((text) => {
+        if (text.includes('"settled"')) throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+      }),
+    });
     const outcome = await stage.submit();
     assert.deepEqual([outcome.kind, stage.submitter.pending], ['charged', []]);
     const { submitter: other } = await stage.otherWindow();

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import path from 'node:path';
-import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
 import { isKeyOf } from '../../../../src/core/api/keyCheck.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Attempt, Intent } from '../../../../src/core/submission/intent.ts';
 import { stageOf } from '../../../../src/core/submission/stage.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
+import { appendVersion, beforeNaming, highestVersion } from '../../../helpers/journalVersions.ts';
 import {
   type Answer,
   broken,
@@ -29,17 +28,14 @@ const busy = (retryAfter: string) => error(503, 'unavailable', { 'retry-after': 
 
 describe('Submitter, attempt by attempt', () => {
   let stage: Stage;
-  const restart = async (write: typeof writeFileDurably) => {
+  /** @param look called with the text of each version right before it gets its name */
+  const restart = async (look: (text: string) => unknown = () => undefined) => {
     await stage.end();
-    stage = await Stage.start({ write });
+    stage = await Stage.start({ link: beforeNaming(look) });
   };
   /** Calls `work` whenever an intent with at least `count` closing times is about to be written. */
-  const beforeClosing =
-    (count: number, work: () => unknown): typeof writeFileDurably =>
-    async (file, text) => {
-      if (text.split('"closed"').length > count) work();
-      await writeFileDurably(file, text);
-    };
+  const beforeClosing = (count: number, work: () => unknown) => (text: string) =>
+    text.split('"closed"').length > count ? work() : undefined;
   beforeEach(async () => void (stage = await Stage.start()));
   afterEach(() => stage.end());
   const refuse =
@@ -47,10 +43,7 @@ describe('Submitter, attempt by attempt', () => {
     (_request: unknown, response: ServerResponse) =>
       sendJson(response, status, { error: { code, message: '' } }, headers);
 
-  const onDisk = () =>
-    JSON.parse(
-      readFileSync(path.join(stage.bench.journalFolder, `${stage.intent.id}.json`), 'utf8'),
-    ) as Intent;
+  const onDisk = () => highestVersion(stage.bench.journalFolder, stage.intent.id).record;
   const dateIn = (ms: number) => new Date(stage.clock.serviceMs + ms).toUTCString();
   /** Returns the milliseconds between the submissions that arrived. */
   const gaps = () => stage.posts.slice(1).map(({ atMs }, index) => atMs - (stage.posts[index]?.atMs ?? 0));
@@ -87,13 +80,11 @@ describe('Submitter, attempt by attempt', () => {
 
   it('is sent again if the connection is lost while the mark of the closing boundary is being written', async () => {
     let socket: { destroy: () => void } | undefined;
-    await restart(async (file, text, mayReplace) => {
-      if (text.includes('"closed"') && socket !== undefined) {
-        socket.destroy();
-        socket = undefined;
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
-      await writeFileDurably(file, text, mayReplace);
+    await restart(async (text) => {
+      if (!text.includes('"closed"') || socket === undefined) return;
+      socket.destroy();
+      socket = undefined;
+      await new Promise((resolve) => setTimeout(resolve, 100));
     });
     let heads = 0;
     stage.onHead = (request) => {
@@ -105,10 +96,12 @@ describe('Submitter, attempt by attempt', () => {
 
   it('is not “not charged” if another window took it over while the service refused it', async () => {
     for (const headers of [undefined, { 'retry-after': '9999' }]) {
-      await restart(writeFileDurably);
+      await restart();
       stage.onHead = (_request, response) => {
-        const theirs = { ...onDisk(), keyId: 'theirs' };
-        writeFileSync(path.join(stage.bench.journalFolder, `${theirs.id}.json`), JSON.stringify(theirs));
+        appendVersion(stage.bench.journalFolder, stage.intent.id, (intent) => ({
+          ...intent,
+          keyId: 'theirs',
+        }));
         const [status, code] = headers
           ? ([429, 'rate_limited'] as const)
           : ([402, 'insufficient_balance'] as const);
@@ -120,9 +113,8 @@ describe('Submitter, attempt by attempt', () => {
 
   it('stays open if discarding cannot be stored', async () => {
     let isFull = false;
-    await restart(async (file, text) => {
+    await restart(() => {
       if (isFull) throw diskFull();
-      await writeFileDurably(file, text);
     });
     stage.answers = [conflict];
     await stage.submit();
@@ -184,7 +176,7 @@ describe('Submitter, attempt by attempt', () => {
       const unreadable = (url: string) => url.includes('/runs');
       const unnamed = (url: string) => url.endsWith('/runs/run-1');
       for (const isMeant of [unreadable, unnamed]) {
-        await restart(writeFileDurably);
+        await restart();
         stage.answers = [chargedThen(lost), created];
         const submitted = stage.submit();
         while (stage.posts.length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -304,9 +296,8 @@ describe('Submitter, attempt by attempt', () => {
 
     it('is reported as not stored if the disk fails', async () => {
       for (const isFull of [false, true]) {
-        await restart(async (file, text) => {
+        await restart((text) => {
           if (isFull && text.includes('"refused"')) throw diskFull();
-          await writeFileDurably(file, text);
         });
         stage.answers = [tooPoor];
         const outcome = await stage.submit();

@@ -11,7 +11,6 @@ import type {
   PendingSubmission,
   SubmissionResult,
 } from '../../../../src/core/submission/pendingSubmission.ts';
-import type { UnreadRecord } from '../../../../src/core/submission/unreadRecord.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { servicesOf, sessionOf } from '../../../helpers/services.ts';
@@ -19,7 +18,6 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import {
   chargedAt,
-  damagedRecord,
   intentOf as anyIntent,
   pendingOf as anyPending,
   uploadedAttempt,
@@ -37,7 +35,6 @@ describe('commands for open submissions', () => {
   /** The submitted file, which still has the same bytes. */
   let dataset: Intent['dataset'];
   let pending: PendingSubmission[];
-  let damaged: UnreadRecord[];
   let calls: string[];
   let finding: ReconcileResult | undefined | Error;
   let result: SubmissionResult;
@@ -55,7 +52,7 @@ describe('commands for open submissions', () => {
     const stamp = stampOf(statSync(file, { bigint: true }));
     dataset = { path: file, filename: 'train.jsonl', sha256, rows: 1, ...stamp };
     standIn.forget();
-    [pending, damaged, calls] = [[], [], []];
+    [pending, calls] = [[], []];
     finding = { verdict: 'cannot-tell', reason: 'no-marker', candidates: [] };
     result = { kind: 'elsewhere' };
     isRefusing = false;
@@ -89,10 +86,6 @@ describe('commands for open submissions', () => {
   const done = (call: string) => Promise.resolve(calls.push(call) > 0);
   const services = servicesOf({
     journal: {
-      get damaged() {
-        return damaged;
-      },
-      endDamaged: ({ id }: UnreadRecord) => done(`end ${id}`).then(() => !isRefusing),
       receipts: () => Promise.resolve(receipts),
     },
     sessions: { active, find: (id: string) => [active, second].find(({ account }) => account.id === id) },
@@ -207,11 +200,6 @@ describe('commands for open submissions', () => {
     });
     finding = { verdict: 'charged', run: { run_id: 'run-9' } };
     assert.deepEqual(await of(unknown()), { outcome: 'charged', id: 'run-9' });
-    damaged = [damagedRecord('lost', intentOf())];
-    press('Discard');
-    assert.deepEqual(await resolve('lost'), { outcome: 'done' });
-    press();
-    assert.deepEqual(await resolve('lost'), { outcome: 'cancelled' });
   });
 
   describe('an upload without an end, whose record may be an old copy', () => {
@@ -253,49 +241,6 @@ describe('commands for open submissions', () => {
       await resolve('one', 'continue');
       assert.deepEqual(calls.slice(1), ['check one in Work', 'report run-9', 'reveal run-9']);
       assert.deepEqual(callsOf('resume'), []);
-    });
-  });
-
-  describe('a record that can’t be read', () => {
-    it('needs attention: it is found without an argument, alone or among others', async () => {
-      damaged = [damagedRecord('lost', intentOf())];
-      pending = [unknown('theirs', HOUR, { accountId: 'account-3' })];
-      await resolve();
-      pending = [unknown('one', HOUR, { label: 'First' })];
-      choose('train.jsonl');
-      await resolve();
-      assert.deepEqual(standIn.shown.sentences, Array(2).fill('Discard the damaged record of train.jsonl?'));
-      assert.equal(standIn.shown.inputs[0]?.items[1]?.description, 'May be charged · record damaged');
-      assert.deepEqual(calls, []);
-    });
-
-    it('is ended only after a question that names its file, and the charge that it may hide', async () => {
-      const open = intentOf({ marker: 'ft-7k3m9qpx' });
-      damaged = [damagedRecord('lost', open), damagedRecord('other')];
-      for (const { id } of damaged) await resolve(id);
-      press('Open Containing Folder', 'Reveal in Finder', 'Reveal in File Explorer');
-      await resolve('lost');
-      assert.deepEqual(calls, []);
-      assert.deepEqual(standIn.executed.map(String), [
-        'revealFileInOS,file:///storage/submissions/lost.json',
-      ]);
-      assert.deepEqual(standIn.shown.isModal, [true, true, true]);
-      assert.deepEqual(standIn.shown.buttons[0]?.[1], 'Discard');
-      const [known = '', other = ''] = standIn.shown.details;
-      assert.match(
-        known,
-        /^You may have been charged\. Look for a run with ft-7k3m9qpx in its label, .*\n.* lost\.json /,
-      );
-      assert.match(other, /^You may have been charged if it is an open submission\. .*\n.* other\.json /);
-      press('Discard');
-      await resolve({ kind: 'submission', id: 'lost' });
-      isRefusing = true;
-      await resolve('other');
-      assert.deepEqual(calls, ['end lost', 'end other']);
-      assert.equal(
-        standIn.shown.sentences.at(-1),
-        'The record of other.json has changed and was not discarded.',
-      );
     });
   });
 

@@ -119,7 +119,7 @@ describe('SubmissionNotices', () => {
   const journal = {
     onDidChange: journalChanged.event,
     receipts: () => Promise.resolve(unreported),
-    removeNotice: () => Promise.resolve(),
+    setShown: () => Promise.resolve(),
     unreported: () => Promise.resolve(unreported),
     reportAlone: <T>(report: () => Promise<T>) =>
       isReportingElsewhere ? Promise.resolve(undefined) : report(),

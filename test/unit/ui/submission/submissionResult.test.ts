@@ -60,12 +60,11 @@ describe('reportResult', () => {
   const sessionOf = (account: object = {}, refresh: () => Promise<unknown> = usd) =>
     anySession({ account, balance: { refresh } });
 
-  const removeNotice = ({ settled }: ChargedReceipt) =>
-    Promise.resolve(void removed.push(settled.run.run_id));
+  const setShown = ({ settled }: ChargedReceipt) => Promise.resolve(void removed.push(settled.run.run_id));
   /** Reports as `foundRunReporter` does, until the user has seen it. */
   const reporterOf = (known: () => Receipt[]) => {
     mock.timers.enable({ apis: ['setTimeout'] });
-    const reportFound = foundRunReporter({ removeNotice, receipts: () => Promise.resolve(known()) });
+    const reportFound = foundRunReporter({ setShown, receipts: () => Promise.resolve(known()) });
     return async (run: RunCreation) => {
       const reported = reportFound(run, draft, sessionOf());
       for (let turns = 0; turns < 8; turns++) await turn();
@@ -92,7 +91,7 @@ describe('reportResult', () => {
       servicesOf({
         ensureActiveAccount: () => Promise.resolve(isActive),
         journal: {
-          removeNotice,
+          setShown,
           receipts: () => receipts(),
           intents: [intentOf({ id: 'id-1', attempts: [uploadedAttempt(sentMs)] })],
         },

@@ -5,10 +5,9 @@ import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
-import type { UnreadRecord } from '../../../../src/core/submission/unreadRecord.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { damagedRecord, intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
+import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 
 const { SubmissionRows } = await withVscode(() => import('../../../../src/ui/submission/submissionRows.ts'));
 
@@ -27,7 +26,7 @@ describe('SubmissionRows', () => {
   let rows: InstanceType<typeof SubmissionRows>;
   let modelName: string;
   let pending: PendingSubmission[];
-  let damaged: UnreadRecord[];
+  let unreadable: string[];
   let sessions: { active: object | undefined; find: (id: string) => object | undefined };
 
   beforeEach(() => {
@@ -38,17 +37,17 @@ describe('SubmissionRows', () => {
     });
     const [active, other] = [sessionOf('account-1'), sessionOf('Home')];
     sessions = { active, find: (id) => [active, other].find(({ account }) => account.id === id) };
-    [pending, damaged, modelName] = [[], [], 'Qwen 3 8B'];
+    [pending, unreadable, modelName] = [[], [], 'Qwen 3 8B'];
     const submitter = {
       get pending() {
         return pending;
       },
     };
     const journal = {
-      get damaged() {
-        return damaged;
+      get unreadable() {
+        return unreadable;
       },
-      onDidChangeDamaged: new Emitter<void>().event,
+      onDidChangeUnreadable: new Emitter<void>().event,
     };
     rows = new SubmissionRows(sessions as unknown as Sessions, submitter, journal);
   });
@@ -89,17 +88,13 @@ describe('SubmissionRows', () => {
     assert.deepEqual(rows.rowIds, ['home', 'own']);
   });
 
-  it('lists records that can’t be read, also of signed-out accounts, with what is known', () => {
-    pending = [pendingOf('unsent', intentOf({ id: 'own' }))];
-    const open = intentOf({ marker: 'ft-7k3m9qpx' });
-    damaged = [
-      damagedRecord('known', open),
-      damagedRecord('home', { ...open, accountId: 'Home' }),
-      damagedRecord('gone', { ...open, accountId: 'signed-out' }),
-      damagedRecord('other'),
-    ];
-    assert.deepEqual(rows.rowIds, ['own', 'known', 'home', 'gone', 'other']);
-    golden('damaged-rows', Object.fromEntries(rows.rowIds.slice(1).map((id) => [id, shown(id)])));
+  it('says above them how many records can’t be read, as long as there are any', () => {
+    assert.equal(rows.message, '');
+    unreadable = ['a'];
+    assert.equal(rows.message, 'A submission record can’t be read.');
+    unreadable = ['a', 'b'];
+    assert.equal(rows.message, '2 submission records can’t be read.');
+    assert.deepEqual(rows.rowIds, []);
   });
 
   it('shows the time of rows that would read alike after their first words', () => {

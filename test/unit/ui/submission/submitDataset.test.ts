@@ -10,19 +10,18 @@ import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { CheckError } from '../../../../src/core/datasets/report.ts';
 import type { Draft, Receipt } from '../../../../src/core/submission/intent.ts';
-import type { KnownSubmissions } from '../../../../src/core/submission/journal.ts';
+import type { KnownSubmissions } from '../../../../src/core/submission/rivals.ts';
 import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Proposal } from '../../../../src/core/submission/proposal.ts';
-import type { UnreadRecord } from '../../../../src/core/submission/unreadRecord.ts';
 import { useFileReads } from '../../../helpers/fileReads.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { reportOf } from '../../../helpers/report.ts';
 import { servicesOf, sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { damagedRecord, intentOf, pendingOf } from '../../../helpers/submissions.ts';
+import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import { itOnPosix } from '../../../helpers/platform.ts';
 
@@ -39,7 +38,8 @@ describe('submitDataset', () => {
   const beforeReads = useFileReads();
   let file: string;
   let pending: PendingSubmission[];
-  let damaged: UnreadRecord[];
+  let unreadable: string[];
+  let setAside: number;
   let drafts: Draft[];
   let besides: KnownSubmissions[];
   let result: SubmissionResult;
@@ -55,7 +55,8 @@ describe('submitDataset', () => {
     standIn.settings.clear();
     file = path.join(folder(), 'train.jsonl');
     await writeFile(file, TEXT);
-    [pending, damaged, drafts, besides, receipts] = [[], [], [], [], []];
+    [pending, unreadable, drafts, besides, receipts] = [[], [], [], [], []];
+    setAside = 0;
     result = { kind: 'elsewhere' };
     reconnected = new Emitter();
     const model = { model_id: 'm', name: 'Model M', provider: 'Maker', available: true };
@@ -89,9 +90,10 @@ describe('submitDataset', () => {
         },
       },
       journal: {
-        get damaged() {
-          return damaged;
+        get unreadable() {
+          return unreadable;
         },
+        setAsideUnreadable: () => Promise.resolve(void (setAside += unreadable.length)),
         receipts: () => Promise.resolve(receipts),
       },
       reports: () => Promise.resolve(reports),
@@ -483,40 +485,36 @@ describe('submitDataset', () => {
     assert.deepEqual([drafts.length, besides.map(({ duplicates }) => duplicates)], [1, [['theirs']]]);
   });
 
-  it('asks about an open submission of the same bytes whose record can’t be read', async () => {
-    const dataset = { ...intentOf().dataset, sha256: SHA256 };
-    damaged = [
-      damagedRecord('elsewhere', intentOf({ dataset, origin: 'https://other.test' })),
-      damagedRecord('other bytes', intentOf()),
-      damagedRecord('lost', intentOf({ id: 'lost', dataset, model_id: 'm' })),
-    ];
-    await submit({ modelId: 'm' }, ['Continue'], ['Open It']);
-    assert.deepEqual(standIn.shown.sentences, ['A submission of train.jsonl is already open.']);
-    assert.match(standIn.shown.details.join(), /^You may have been charged: its record can’t be read\.\n/);
-    assert.deepEqual(standIn.shown.buttons, [['Open It', 'Back to Summary']]);
-    assert.deepEqual([drafts, standIn.executed], [[], [['fineTuning.resolveSubmission', 'lost']]]);
-    damaged = [damagedRecord('lost', intentOf({ id: 'lost', dataset, accountId: 'account-2' }))];
-    await submit({ modelId: 'm' }, ACCEPTING, ['Submit Anyway', SUBMIT]);
-    assert.deepEqual([drafts.length, besides.map(({ duplicates }) => duplicates)], [1, [['lost']]]);
-  });
-
-  it('names unknown records that can’t be read before the terms, and submits only after consent to each', async () => {
-    const busy = { ...damagedRecord('busy'), state: 'busy' as const };
-    damaged = [damagedRecord('one'), busy];
+  it('asks before the terms, once in a window, whether to submit beside records that can’t be read', async () => {
+    unreadable = ['one'];
     await submit();
     assert.deepEqual(standIn.shown.sentences, ['A submission record can’t be read.']);
-    assert.match(standIn.shown.details.join(), /^one\.json\n.* you could be charged twice\.$/);
+    assert.match(standIn.shown.details.join(), /you could be charged twice\.\nDon’t delete single files\.$/);
     // Enter presses the first button, which sends nothing.
-    assert.deepEqual(standIn.shown.buttons[0]?.slice(0, 2), ['Back to Summary', 'Continue Anyway']);
-    assert.deepEqual(standIn.shown.isModal, [true]);
-    assert.deepEqual(drafts, []);
-    damaged.push(...['b', 'c', 'd', 'e', 'f'].map((id) => damagedRecord(id)));
+    assert.deepEqual(standIn.shown.buttons[0], ['Back to Summary', 'Continue Anyway', 'Set Aside…']);
+    assert.deepEqual([standIn.shown.isModal, drafts], [[true], []]);
+    unreadable.push('two');
     standIn.forget();
     await submit(undefined, ACCEPTING, ['Continue Anyway', SUBMIT]);
-    assert.equal(standIn.shown.sentences[0], '6 submission records can’t be read.');
-    assert.match(standIn.shown.details[0] ?? '', /^one\.json\nb\.json\nc\.json\nd\.json\ne\.json\n1 more\n/);
-    const stamps = ['one', 'b', 'c', 'd', 'e', 'f'].map((id) => `${id}.json:1`);
-    assert.deepEqual([drafts.length, besides.map(({ unread }) => unread)], [1, [stamps]]);
+    assert.equal(standIn.shown.sentences[0], '2 submission records can’t be read.');
+    standIn.forget();
+    await submit(undefined, ACCEPTING, ['Continue Anyway', SUBMIT]);
+    assert.ok(!standIn.shown.sentences.includes('2 submission records can’t be read.'), 'asked once');
+    const agreed = besides.map((known) => known.unreadable);
+    assert.deepEqual(agreed, [
+      ['one', 'two'],
+      ['one', 'two'],
+    ]);
+  });
+
+  it('sets records aside that can’t be read only after a question of its own, and goes back to the summary', async () => {
+    unreadable = ['one'];
+    await submit(undefined, ACCEPTING, ['Set Aside…']);
+    assert.deepEqual([setAside, drafts], [0, []]);
+    assert.equal(standIn.shown.sentences[1], 'Set the record aside?');
+    assert.match(standIn.shown.details[1] ?? '', /^You may have been charged\. .*\n.* folder “damaged”/);
+    await submit(undefined, ACCEPTING, ['Set Aside…', 'Set Aside']);
+    assert.deepEqual([setAside, drafts], [1, []]);
   });
 
   it('shows earlier charges and possible ones, and continues if they can’t be read', async () => {
@@ -672,7 +670,7 @@ describe('submitDataset', () => {
       } finally {
         execute.mock.restore();
       }
-      [pending, damaged] = [[], [damagedRecord('one')]];
+      [pending, unreadable] = [[], ['one']];
       const { ended, proposal } = await propose();
       assert.deepEqual([ended, proposal.metOpen], [{ outcome: 'cancelled' }, false]);
     });
