@@ -1,6 +1,7 @@
 // Runs and times the task in its argument, and prints a report. Modules are loaded before.
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { RunSubmission } from '../../src/core/api/types.ts';
@@ -18,7 +19,8 @@ export type Task =
     }
   | { kind: 'prepare'; file: string; worker: string; scanner: string; choices: PrepareChoices }
   | { kind: 'download'; folder: string; baseUrl: string; bytes: number }
-  | { kind: 'upload'; baseUrl: string; dataset: RunSubmission['dataset'] };
+  | { kind: 'upload'; baseUrl: string; dataset: RunSubmission['dataset'] }
+  | { kind: 'append' | 'rewrite'; folder: string; times: number };
 
 /** A process's report; other programs only have a time. */
 export interface Report {
@@ -62,6 +64,10 @@ async function prepare(task: Task): Promise<() => unknown> {
       return prepareDownload(task);
     case 'upload':
       return prepareUpload(task);
+    case 'append':
+      return prepareAppend(task);
+    case 'rewrite':
+      return prepareRewrite(task);
   }
 }
 
@@ -156,6 +162,44 @@ async function prepareUpload(task: Extract<Task, { kind: 'upload' }>): Promise<(
       data_policy_accepted: true,
       priority_processing: false,
     });
+}
+
+/** Returns the appending of versions to a record. */
+async function prepareAppend(task: Extract<Task, { times: number }>): Promise<() => unknown> {
+  const { VersionStore } = await import('../../src/core/storage/versions.ts');
+  const store = new VersionStore<string>(path.join(task.folder, randomUUID()), {
+    parse: (text) => text,
+    format: (text) => text,
+    isSettled: () => false,
+    afterDamage: (below) => below,
+  });
+  let head = await store.create(randomUUID(), recordOf(0));
+  return async () => {
+    for (let time = 1; time <= task.times; time++) head = await store.append(head, recordOf(time));
+  };
+}
+
+/** Returns the same with one file that is replaced, compared with what was last written before and right before that. */
+async function prepareRewrite(task: Extract<Task, { times: number }>): Promise<() => unknown> {
+  const { writeFileDurably } = await import('../../src/core/storage/durableFile.ts');
+  const file = path.join(task.folder, randomUUID(), 'record.json');
+  let written = recordOf(0);
+  await writeFileDurably(file, written);
+  const compare = async () => {
+    if ((await readFile(file, 'utf8')) !== written) throw new Error('overtaken');
+  };
+  return async () => {
+    for (let time = 1; time <= task.times; time++) {
+      await compare();
+      await writeFileDurably(file, recordOf(time), compare);
+      written = recordOf(time);
+    }
+  };
+}
+
+/** About as long as a submission. */
+function recordOf(time: number): string {
+  return `${time} ${'x'.repeat(2_000)}`;
 }
 
 /** Peak resident memory of this process. Not `maxRSS`, which starts at the parent's value. */

@@ -10,7 +10,7 @@ import { memory } from './memory.ts';
 import { startup } from './startup.ts';
 import { bundled, inFolder, measure, say, type Job, type Row } from './measure.ts';
 
-const PARTS = { startup, memory, adapter, dataset, prepare, download, upload };
+const PARTS = { startup, memory, adapter, dataset, prepare, download, upload, append };
 const MB = 1_000_000;
 const PYTHON_ROWS = 'import json, sys\nfor row in open(sys.argv[1], "rb"): json.loads(row)';
 const PYTHON_PREPARE = `import json, re, sys
@@ -269,6 +269,18 @@ ours is lost for good; its peer is the time that 120 MB take at that pace.`,
       ],
     );
   });
+}
+
+async function append(folder: string): Promise<void> {
+  const jobOf = await bundled(folder);
+  const times = 200;
+  await measure(
+    'Durable append',
+    `${times} versions of a record of 2 kB, each durable before the next one, beside as many rewrites of one file by
+\`writeFileDurably\`, which compare it with what was last written before, and right before it is replaced.`,
+    { rewrite: jobOf({ kind: 'rewrite', folder, times }), append: jobOf({ kind: 'append', folder, times }) },
+    [{ what: 'rewrite' }, { what: 'append', peer: 'rewrite', limits: { ratio: 1 } }],
+  );
 }
 
 /** Starts servers in separate processes, so their work affects all figures equally. */

@@ -1,12 +1,15 @@
 // `npm run test:soak [-- <first seed> [<cells>]]`: random combinations of everything, determined by the seed.
 // `npm run test:soak -- --cell <name> [<times>]`: one cell of any suite, with its log.
+// `npm run test:soak -- --versions [<rounds>]`: windows that append to the same records, with and without hard links.
 import '../helpers/memoryFolder.ts';
 import { crashCells, randomCell, secondWindowCells, storyCells, type Cell } from '../helpers/crash/cells.ts';
 import { reportOf, runCells } from '../helpers/crash/simulation.ts';
 import { Stage } from '../helpers/crash/stage.ts';
+import { soakVersions } from './versions.ts';
 
 const AT_ONCE = 3;
 const CELLS = 1000;
+const ROUNDS = 10_000;
 
 const [first = '1', second = '', times = '1'] = process.argv.slice(2);
 const isOne = first === '--cell';
@@ -20,14 +23,20 @@ function cells(): Cell[] {
   return Array.from({ length: Number(times) }, () => chosen).flat();
 }
 
-const stage = await new Stage().start();
-let [done, failed] = [0, 0];
-await runCells(cells(), stage, AT_ONCE, (result) => {
-  done++;
-  if (result.violations.length > 0) failed++;
-  if (result.violations.length > 0 || isOne) process.stdout.write(`${reportOf(result)}\n\n`);
-  else if (done % 100 === 0) process.stdout.write(`${done} cells, ${failed} failed\n`);
-});
-await stage.end();
-process.stdout.write(`from seed ${first}: ${done} cells, ${failed} failed\n`);
-process.exitCode = failed === 0 && done > 0 ? 0 : 1;
+/** Returns whether all cells passed. */
+async function soakCells(): Promise<boolean> {
+  const stage = await new Stage().start();
+  let [done, failed] = [0, 0];
+  await runCells(cells(), stage, AT_ONCE, (result) => {
+    done++;
+    if (result.violations.length > 0) failed++;
+    if (result.violations.length > 0 || isOne) process.stdout.write(`${reportOf(result)}\n\n`);
+    else if (done % 100 === 0) process.stdout.write(`${done} cells, ${failed} failed\n`);
+  });
+  await stage.end();
+  process.stdout.write(`from seed ${first}: ${done} cells, ${failed} failed\n`);
+  return failed === 0 && done > 0;
+}
+
+const isSound = await (first === '--versions' ? soakVersions(Number(second || ROUNDS)) : soakCells());
+process.exitCode = isSound ? 0 : 1;

@@ -1,6 +1,6 @@
 // One of the windows of versionsStress.ts: `versionsChild.ts FOLDER LOG VARIANT SEED`. Reads a head, waits a little and appends,
 // until it is killed. Logs each operation with the machine's monotonic time.
-import { openSync, writeSync } from 'node:fs';
+import { existsSync, openSync, writeSync } from 'node:fs';
 import { link as linkFile, readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -24,9 +24,18 @@ const store = new VersionStore<Entry>(folder, ENTRY_CODEC, {
   // Windows that stand still between two steps are what this is about.
   at: async (point) => {
     if (random.chance(0.1)) await delay(random.below(4));
-    if (freesNames && point === 'temporary' && random.chance(0.5)) await delay(random.below(30));
+    if (freesNames && point === 'temporary' && random.chance(0.2)) await untilFreed();
   },
 });
+/** The version that this window is writing. */
+let writing = { id: '', n: 0 };
+
+/** Stands still until the others have gone on, and freed the name again. */
+async function untilFreed(): Promise<void> {
+  const { id, n } = writing;
+  const isThere = (number: number) => existsSync(path.join(folder, `${id}.${number}.json`));
+  for (let left = 100; left > 0 && (isThere(n - 1) || isThere(n)); left--) await delay(5);
+}
 
 async function readHead(id: string): Promise<Head<Entry> | undefined> {
   // Where names are freed, numbers have gaps.
@@ -54,6 +63,7 @@ async function round(id: string): Promise<void> {
   const isSettled = random.chance(freesNames ? 0.5 : 0.1);
   const entry = newEntry(id, head?.record, isSettled);
   const { nonce, below } = entry;
+  writing = { id, n: n + 1 };
   note({ kind: 'try', id, n: n + 1, nonce, below, fromUs: (fromUs = nowUs()) });
   try {
     const written = await (head === undefined ? store.create(id, entry) : store.append(head, entry));
@@ -69,6 +79,7 @@ async function round(id: string): Promise<void> {
 }
 
 process.once('disconnect', () => process.exit());
+process.send?.('started');
 for (;;) {
   const id = random.of(IDS);
   await round(id).catch((error: unknown) => note({ kind: 'failed', id, n: 0, nonce: String(error) }));

@@ -1,7 +1,7 @@
 // Three processes append to three records, and are killed and stopped at random. Then what they did is compared with what is left.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Random } from '../random.ts';
@@ -20,8 +20,10 @@ export interface StressResult {
 }
 
 const WINDOWS = 3;
-/** Disturbances between two looks at the log. */
+/** Disturbances between two looks at all of the log. */
 const AT_ONCE = 10;
+/** What the windows log in about 15 rounds: on a slow machine, too, they do something between two kills. */
+const BYTES_PER_KILL = 8_000;
 
 /** @param folder new @param rounds how many appends are tried at least */
 export async function stressVersions(
@@ -33,15 +35,18 @@ export async function stressVersions(
   const random = new Random(seed);
   const windows = Array.from({ length: WINDOWS }, () => new Window([store, log, variant], random));
   const counts = { kills: 0, stops: 0 };
+  let bytesAtKill = 0;
   while (triesIn(log) < rounds)
     for (let done = 0; done < AT_ONCE; done++) {
       await delay(5 + random.below(30));
-      const window = random.of(windows);
-      if (random.chance(0.1)) {
-        window.kill();
+      const window = windows.filter(({ hasStarted }) => hasStarted)[random.below(WINDOWS)];
+      const bytes = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+      if (random.chance(0.2) && bytes - bytesAtKill >= BYTES_PER_KILL) {
+        window?.kill();
+        bytesAtKill = bytes;
         counts.kills++;
       } else {
-        window.stop(random.chance(0.1) ? 300 : random.below(60));
+        window?.stop(random.chance(0.1) ? 300 : random.below(60));
         counts.stops++;
       }
     }
@@ -62,6 +67,7 @@ class Window {
   readonly #random: Random;
   #process: ChildProcess;
   #isOver = false;
+  hasStarted = false;
 
   constructor(args: readonly string[], random: Random) {
     this.#args = args;
@@ -70,6 +76,7 @@ class Window {
   }
 
   kill(): void {
+    this.hasStarted = false;
     this.#process.kill('SIGKILL');
   }
 
@@ -91,6 +98,7 @@ class Window {
   #start(): ChildProcess {
     const program = path.join(import.meta.dirname, 'versionsChild.ts');
     const child = fork(program, [...this.#args, `${this.#random.below(2 ** 31)}`]);
+    child.once('message', () => (this.hasStarted = true));
     child.once('close', () => {
       if (!this.#isOver) this.#process = this.#start();
     });

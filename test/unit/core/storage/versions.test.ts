@@ -245,8 +245,11 @@ describe('VersionStore', () => {
       'cut off': () => writeFileSync(fileOf(3), readFileSync(fileOf(2), 'utf8').slice(0, 40)),
       empty: () => writeFileSync(fileOf(3), ''),
       'of another ID': () => copyFileSync(fileOf(1, OTHER), fileOf(3)),
-      'not UTF-8': () =>
-        writeFileSync(fileOf(3), Buffer.concat([readFileSync(fileOf(2)), Buffer.from([0xff])])),
+      'not UTF-8': () => {
+        const bytes = readFileSync(fileOf(2));
+        bytes[bytes.indexOf('xxx')] = 0xff;
+        writeFileSync(fileOf(3), bytes);
+      },
       'too large': () => writeFileSync(fileOf(3), readFileSync(fileOf(2), 'utf8') + ' '.repeat(1024 * 1024)),
       'a folder without a record': () => mkdirSync(fileOf(3)),
       'a folder in a folder': () => mkdirSync(path.join(fileOf(3), 'record'), { recursive: true }),

@@ -1,0 +1,20 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { stressVersions } from '../helpers/storage/versionsStress.ts';
+
+/** Kills and stops windows that append to the same records. Returns whether each record kept one history. */
+export async function soakVersions(rounds: number): Promise<boolean> {
+  let isSound = true;
+  for (const variant of ['hard links', 'no hard links'] as const) {
+    const folder = await mkdtemp(path.join(tmpdir(), 'soak-versions-'));
+    const seed = Date.now();
+    const { violations, ...counts } = await stressVersions(folder, { rounds, variant, seed });
+    process.stdout.write(`${variant}, seed ${seed}: ${JSON.stringify(counts)}\n`);
+    for (const violation of violations.slice(0, 20)) process.stdout.write(`  ${violation}\n`);
+    process.stdout.write(`${violations.length} violations in ${folder}\n`);
+    if (violations.length > 0) isSound = false;
+    else await rm(folder, { recursive: true });
+  }
+  return isSound;
+}
