@@ -37,18 +37,6 @@ export const MIGRATIONS: readonly string[] = [
       is_unseen INTEGER NOT NULL,
       PRIMARY KEY (account, key)
     ) STRICT`,
-  // Empty since records have versions: nothing reads it.
-  `CREATE TABLE submission (
-      account TEXT NOT NULL,
-      id TEXT NOT NULL,
-      origin TEXT NOT NULL,
-      model TEXT NOT NULL,
-      marker TEXT,
-      filename TEXT NOT NULL,
-      sha256 TEXT NOT NULL,
-      is_open INTEGER NOT NULL,
-      PRIMARY KEY (account, id)
-    ) STRICT`,
 ];
 
 /** Creates the tables that a database lacks. @throws StateUnavailableError if a later version excluded this one */

@@ -36,7 +36,7 @@ export interface Codec<T> {
   /** @returns undefined if the text is no complete record with this ID */
   parse: (text: string, id: string) => T | undefined;
   format: (record: T) => string;
-  /** Whether nothing below a version with this record is needed any more, so that it may be emptied. */
+  /** Whether the versions below one with this record may be emptied. */
   isSettled: (record: T) => boolean;
   /** What is known if the highest version is no record. @param below the next lower one that is */
   afterDamage: (below: T) => T;

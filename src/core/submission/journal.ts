@@ -294,7 +294,7 @@ export class Journal implements Disposable {
     try {
       const head = await this.#store.append(version, intent);
       this.#owned.set(lease, head);
-      void this.#store.empty(head);
+      await this.#store.empty(head);
     } catch (error) {
       if (error instanceof OvertakenError) await this.#overtaken();
       await this.#adopt(lease, version, intent);
@@ -336,7 +336,7 @@ export class Journal implements Disposable {
     change: (head: Head<JournalRecord> | undefined) => Intent | undefined,
   ): Promise<void> {
     const head = await this.#store.appendAnyway(id, change);
-    if (head !== undefined) void this.#store.empty(head);
+    if (head !== undefined) await this.#store.empty(head);
     this.#accept();
   }
 

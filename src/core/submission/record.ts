@@ -29,7 +29,7 @@ const duplicateKeySchema = v.object({
 const decidedSchema = v.union([v.object({ settled: v.object({}) }), v.object({ refused: v.object({}) })]);
 
 /** How the journal's records are read and written. */
-export const CODEC: Codec<JournalRecord> = { parse, format, isSettled: isOver, afterDamage };
+export const CODEC: Readonly<Codec<JournalRecord>> = { parse, format, isSettled: isOver, afterDamage };
 
 function parse(text: string, id: string): JournalRecord | undefined {
   let value: unknown;

@@ -38,7 +38,8 @@ describe('RunsTree', () => {
   /** Open submissions, all of which have rows. */
   let pending: PendingSubmission[];
   let submissionsChanged: Emitter<PendingSubmission>;
-  let damagedChanged: Emitter<void>;
+  let above: string;
+  let aboveChanged: Emitter<void>;
   let ticking: string[];
   let unseen: number;
   let unseenChanged: Emitter<string>;
@@ -67,7 +68,8 @@ describe('RunsTree', () => {
     active = session;
     activeChanged = new Emitter();
     submissionsChanged = new Emitter();
-    damagedChanged = new Emitter();
+    above = '';
+    aboveChanged = new Emitter();
     unseenChanged = new Emitter();
     downloaded = new Emitter();
     downloads = { active: [], home: [], verified: 'zip' };
@@ -89,7 +91,10 @@ describe('RunsTree', () => {
         get tickingIds() {
           return ticking;
         },
-        onDidChangeDamaged: damagedChanged.event,
+        get message() {
+          return above;
+        },
+        onDidChangeMessage: aboveChanged.event,
         item: (id: string) => new standIn.TreeItem(`submission ${id}`),
       },
       ledger: {
@@ -370,12 +375,14 @@ describe('RunsTree', () => {
       assert.deepEqual(drawnIds().slice(2), ['submission', 'list']);
     });
 
-    it('shows a damaged record as soon as it is found', () => {
+    it('shows what is said above them as soon as it changes', async () => {
       texts();
-      drawn.length = 0;
-      pending.push(pendingOf('unknown'));
-      damagedChanged.fire();
-      assert.deepEqual(drawnIds(), ['list']);
+      above = 'A submission record can’t be read.';
+      aboveChanged.fire();
+      assert.equal(view.message, above);
+      above = '';
+      aboveChanged.fire();
+      assert.equal(view.message, '');
     });
 
     it('redraws upload progress every second, and the end of the upload at once', async () => {

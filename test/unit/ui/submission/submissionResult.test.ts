@@ -137,7 +137,6 @@ describe('reportResult', () => {
       ['disk full', disk('ENOSPC')],
       ['no permission', disk('EACCES')],
       ['a record can’t be read', new SubmissionError('journal-unreadable', record)],
-      ['a record is in use', new SubmissionError('record-in-use', record)],
       ['too late', new SubmissionError('too-late')],
       ['canceled', new CancelledError()],
       ['unexpected', new Error('x')],
