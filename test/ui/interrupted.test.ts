@@ -20,7 +20,7 @@ describe('an interrupted submission', () => {
   before(async () => {
     vscode = await VSCode.start();
     for (const name of ['big', 'killed']) await writeBigDataset(vscode.file(`${name}.jsonl`));
-    for (const name of ['small', 'unanswered', 'unread', 'torn'])
+    for (const name of ['small', 'unanswered', 'unread', 'torn', 'lost'])
       await writeFile(vscode.file(`${name}.jsonl`), smallDataset(name));
     service = await Service.start(API_KEY);
     workbench = await vscode.open();
@@ -225,64 +225,71 @@ describe('an interrupted submission', () => {
       assert.equal(service.submissions, 1);
     });
 
-    it('and then of its record, keeps a row that counts as a duplicate until it is discarded', async () => {
-      const { dialogs, quickInput } = workbench;
-      const folder = path.join(vscode.globalStorage, 'submissions');
+    /** Leaves a submission that was charged and not answered. @returns the files of its record, oldest version first */
+    const leaveUnanswered = async (name: string): Promise<string[]> => {
       service.holdsAnswers = true;
-      await submit('torn');
+      await submit(name);
       await isHeld();
       await vscode.killExtensionHosts();
       await service.shut();
       service.release();
-      const unknown = /^torn, torn\.jsonl, May be charged, no answer$/;
-      await runs().row(unknown).waitFor();
-      await runs().pressInRow(unknown, 'Check');
-      await quickInput.waitForTitle('Submission of torn.jsonl');
-      await quickInput.close();
-      await workbench.clearNotifications();
+      await runs().row(`${name}, ${name}.jsonl, May be charged, no answer`).waitFor();
+      const folder = path.join(vscode.globalStorage, 'submissions');
+      const numberOf = (file: string) => Number(/\.(\d+)\.json$/.exec(file)?.[1]);
+      const files = (await readdir(folder)).filter((file) => file.endsWith('.json'));
+      const texts = await Promise.all(files.map((file) => readFile(path.join(folder, file), 'utf8')));
+      const id = files[texts.findIndex((text) => text.includes(`${name}.jsonl`))]?.split('.')[0] ?? '';
+      return files
+        .filter((file) => file.startsWith(id))
+        .sort((one, other) => numberOf(one) - numberOf(other))
+        .map((file) => path.join(folder, file));
+    };
 
-      for (const name of await readdir(folder)) {
-        const file = path.join(folder, name);
-        if (name.endsWith('.json') && (await readFile(file, 'utf8')).includes('torn.jsonl'))
-          await writeFile(file, 'spoilt');
-      }
-      const damaged = /^torn\.jsonl, May be charged, record damaged$/;
-      await runs().row(damaged).waitFor();
-      await dialogs.waitForToast(
-        /You may have been charged: the submission record [\w-]+\.json can’t be read\./,
-      );
-      await workbench.screenshot('record-damaged');
+    it('and then of the newest version of its record, is found all the same', async () => {
+      const files = await leaveUnanswered('torn');
+      await writeFile(files.at(-1)!, 'spoilt');
       await workbench.reload();
       await workbench.sideBar.open('Fine-Tuning');
-      await runs().row(damaged).waitFor();
-
+      await runs().row('torn, torn.jsonl, May be charged, no answer').waitFor();
       await service.reopen();
-      await workbench.clearNotifications();
-      const explorer = await workbench.sideBar.explorer();
-      await explorer.chooseInContextMenu('torn.jsonl', 'Submit Dataset for Training…');
-      await quickInput.pickUntil('Continue', dialogs.modal);
-      const open = await dialogs.waitForModal('A submission of torn.jsonl is already open.');
-      assert.match(open, /^You may have been charged: its record can’t be read\./);
-      await dialogs.press('Cancel');
+      await runs().pressInRow('torn, torn.jsonl, May be charged', 'Check');
+      await workbench.dialogs.waitForToast(/torn was submitted to .+ after all\. Charged \d/);
+      await isChargedOnce('torn');
+      assert.equal(service.submissions, 1);
+    });
 
+    it('and then of its whole record, is asked about before the next submission, until it is set aside', async () => {
+      const { dialogs, quickInput } = workbench;
+      for (const file of await leaveUnanswered('lost')) await writeFile(file, 'spoilt');
+      await service.reopen();
+      await workbench.reload();
       await workbench.sideBar.open('Fine-Tuning');
-      await runs().pressInRow(damaged, 'Discard…');
-      const detail = await dialogs.waitForModal('Discard the damaged record of torn.jsonl?');
-      assert.match(detail, /^You may have been charged\. Look for a run with ft-[\da-z]{8} in its label, /);
-      await workbench.screenshot('discard-record');
-      await dialogs.press('Discard');
-      await runs().row(damaged).waitFor({ state: 'hidden' });
+      const message = workbench.page.getByText('A submission record can’t be read.').first();
+      await message.waitFor();
+      await dialogs.waitForToast(
+        /You may have been charged: the submission record [\w-]+\.\d+\.json can’t be read\./,
+      );
+      await workbench.screenshot('record-unreadable');
+      await workbench.clearNotifications();
 
-      await writeFile(path.join(folder, 'unknown.json'), 'spoilt');
-      await runs().row('unknown.json, Record damaged').waitFor();
-      await workbench.sideBar.explorer();
-      await explorer.chooseInContextMenu('torn.jsonl', 'Submit Dataset for Training…');
+      const explorer = await workbench.sideBar.explorer();
+      const begin = async () => {
+        await explorer.chooseInContextMenu('lost.jsonl', 'Submit Dataset for Training…');
+        await quickInput.pickUntil('Continue', dialogs.modal);
+        return dialogs.waitForModal('A submission record can’t be read.');
+      };
+      assert.match(await begin(), /you could be charged twice\.\s+Don’t delete single files\.$/);
+      await workbench.screenshot('submit-beside-unreadable');
+      await dialogs.press('Back to Summary');
       await quickInput.pickUntil('Continue', dialogs.modal);
-      await dialogs.waitForModal('A submission record can’t be read.');
-      await workbench.screenshot('record-unread');
-      await dialogs.press('Continue Anyway');
+      await dialogs.press('Set Aside…');
+      await dialogs.waitForModal('Set the record aside?');
+      await dialogs.press('Set Aside');
+      await quickInput.pick('Continue');
       await quickInput.waitForTitle(/^Terms /);
       await quickInput.close();
+      await workbench.sideBar.open('Fine-Tuning');
+      await message.waitFor({ state: 'hidden' });
       assert.equal(service.submissions, 1);
     });
   });
