@@ -24,7 +24,11 @@ export function highestVersion(folder: string, id: string): { n: number; record:
 /** Appends to a record as another window does. */
 export function appendVersion(folder: string, id: string, change: (record: Intent) => Intent): void {
   const { n, record } = highestVersion(folder, id);
-  writeFileSync(path.join(folder, `${id}.${n + 1}.json`), JSON.stringify(change(record)));
+  writeVersion(folder, n + 1, change(record));
+}
+
+export function writeVersion(folder: string, n: number, record: Intent): void {
+  writeFileSync(path.join(folder, `${record.id}.${n}.json`), JSON.stringify(record));
 }
 
 /** Keeps the versions of a record. @returns sets the folder back to them */

@@ -20,7 +20,7 @@ import {
   type Receipt,
 } from './intent.ts';
 import { CODEC, isLater, type JournalRecord } from './record.ts';
-import { isBefore, rivalsOf, type KnownSubmissions, type Rival } from './rivals.ts';
+import { isEarlier, rivalsOf, type KnownSubmissions, type Rival } from './rivals.ts';
 
 /** How often acquiring a lock is tried. The user waits; other windows' probes hold it more briefly. */
 const ACQUIRE_TRIES = 20;
@@ -140,6 +140,23 @@ export class Journal implements Disposable {
       lease.release();
       throw error instanceof OvertakenError ? new SubmissionError('not-owner') : error;
     }
+  }
+
+  /**
+   * Decides once more, before a draft is continued: its window may have been killed before it gave way. What the user knew of then
+   * counts as known.
+   * @returns the open intent for which it was withdrawn
+   * @throws as `create`
+   */
+  async giveWay(draft: Intent): Promise<Intent | undefined> {
+    const isBefore = (ms: number) => ms < draft.created.localMs;
+    const receipts = (await this.receipts()).filter(({ settled }) => isBefore(settled.at.localMs));
+    const duplicates = this.#intents.filter(({ created }) => isBefore(created.localMs));
+    return this.#giveWay(draft, {
+      receipts: receipts.map(({ id }) => id),
+      duplicates: duplicates.map(({ id }) => id),
+      unreadable: this.#unreadable,
+    });
   }
 
   /**
@@ -353,7 +370,7 @@ export class Journal implements Disposable {
       if (unreadable !== undefined)
         throw new SubmissionError('journal-unreadable', { file: path.join(this.#directory, unreadable) });
       const rivals = rivalsOf(intent, this.#store.heads.values(), known);
-      const first = rivals.find((rival) => rival.kind !== 'draft' || isBefore(rival.intent, intent));
+      const first = rivals.find((rival) => rival.kind !== 'draft' || isEarlier(rival.intent, intent));
       if (first?.kind === 'later') throw new SubmissionError('later-version');
       if (first?.kind === 'settled') throw new SubmissionError('submitted-meanwhile');
       if (first !== undefined) {
@@ -386,7 +403,7 @@ export class Journal implements Disposable {
     const heads = [...this.#store.heads.values()];
     const intents = heads
       .flatMap(({ record }) => (record === undefined || isLater(record) || isSettled(record) ? [] : record))
-      .sort((one, other) => (isBefore(one, other) ? -1 : 1));
+      .sort((one, other) => (isEarlier(one, other) ? -1 : 1));
     for (const head of heads) this.#report(head);
     const unreadable = [
       ...heads.filter(({ state }) => state === 'unreadable').map(({ id }) => id),

@@ -52,7 +52,7 @@ export function rivalsOf(
 }
 
 /** Whether an intent was created before another one; of two at once, one always was. */
-export function isBefore(one: Intent, other: Intent): boolean {
+export function isEarlier(one: Intent, other: Intent): boolean {
   const ms = one.created.localMs - other.created.localMs;
   return ms === 0 ? one.id < other.id : ms < 0;
 }

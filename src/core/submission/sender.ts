@@ -59,7 +59,9 @@ export class Sender {
     if ('lease' in created) {
       void this.#dropRefused(intent);
       const owned = { lease: created.lease, intent };
-      return this.settler.holding(owned, () => this.#send(session, owned, anySignal, patienceNow()));
+      const send = () => this.#send(session, owned, anySignal, patienceNow());
+      const result = await this.settler.holding(owned, send);
+      return (result.kind === 'elsewhere' && this.#insteadOf(intent)) || result;
     }
     this.#pending.rest(id);
     if ('error' in created) return { kind: 'not-charged', error: created.error, kept: false };
@@ -91,7 +93,10 @@ export class Sender {
     const anySignal = this.#cancellable(id, signal);
     const patience = patienceNow();
     await this.#waitAsAsked(session, owned.intent, anySignal, patience);
-    if (stageOf(owned.intent).name === 'draft') return this.#send(session, owned, anySignal, patience);
+    if (stageOf(owned.intent).name === 'draft') {
+      const other = owned.intent.attempts.length === 0 && (await this.#journal.giveWay(owned.intent));
+      return other ? { kind: 'open', id: other.id } : this.#send(session, owned, anySignal, patience);
+    }
     this.#pending.set(id, { state: 'checking' });
     const isTooLate = () => mayBeForgotten(owned.intent, localMoment(this.#time.clock));
     const checked = await this.settler.reconcile(session, owned, signal).catch(async (error: unknown) => {
@@ -108,6 +113,14 @@ export class Sender {
       return { kind: 'unknown', error: new SubmissionError('candidates') };
     const isProven = isOpen || provesNoCharge(intent, found, at);
     return this.#send(session, { ...owned, intent }, anySignal, patience, isProven);
+  }
+
+  /** Returns the submission for which another window has withdrawn this one, before it began. */
+  #insteadOf(intent: Intent): SubmissionResult | undefined {
+    const { intents } = this.#journal;
+    if (intents.some(({ id }) => id === intent.id)) return undefined;
+    const other = intents.find((one) => one.refused === undefined && isDuplicate(one, intent));
+    return other && { kind: 'open', id: other.id };
   }
 
   /** Makes an intent cancellable until it rests. */

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { truncateSync } from 'node:fs';
 import type http from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
+import type { Intent } from '../../../../src/core/submission/intent.ts';
 import type { SubmissionResult, SubmissionState } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
-import { beforeNaming } from '../../../helpers/journalVersions.ts';
+import { appendVersion, beforeNaming, writeVersion } from '../../../helpers/journalVersions.ts';
 import { type Answer, codeOf, conflict, created, lost, Stage, tooPoor } from '../../../helpers/runs/stage.ts';
 import { silent, until } from '../../../helpers/runs/support.ts';
+import { chargedAt } from '../../../helpers/submissions.ts';
 
 describe('Submitter', () => {
   let stage: Stage;
@@ -146,6 +149,53 @@ describe('Submitter', () => {
       assert.equal((await stage.submit(big)).kind, 'not-charged');
       stage.onHead = () => undefined;
       assert.equal((await stage.submit(big)).kind, 'open');
+    });
+
+    it('shows the other submission if its window has withdrawn this one before it began', async () => {
+      const folder = () => stage.bench.journalFolder;
+      const other = randomUUID();
+      await stage.end();
+      stage = await Stage.start({
+        link: beforeNaming((text) => {
+          const mine = JSON.parse(text) as Intent;
+          if (mine.id === other || mine.attempts.length === 0 || mine.settled !== undefined) return;
+          const attempts = [{ started: { localMs: 1 } }];
+          writeVersion(folder(), 1, { ...mine, id: other, created: { localMs: 1 }, attempts });
+          const settled = { kind: 'withdrawn', at: { localMs: 1 } } as const;
+          writeVersion(folder(), 2, { ...mine, attempts: [], settled });
+        }),
+      });
+      assert.deepEqual(await stage.submit(), { kind: 'open', id: other });
+      assert.equal(stage.posts.length, 0);
+    });
+
+    it('is not continued beside another one that has begun or was charged, though its window was killed before it saw it', async () => {
+      for (const isCharged of [false, true]) {
+        await stage.end();
+        stage = await Stage.start();
+        const { journal, journalFolder } = stage.bench;
+        stage.answers = [lost];
+        await stage.submit();
+        const rival = stage.intent;
+        const left = {
+          ...rival,
+          id: randomUUID(),
+          attempts: [],
+          created: { localMs: rival.created.localMs + 1 },
+        };
+        writeVersion(journalFolder, 1, left);
+        if (isCharged)
+          appendVersion(journalFolder, rival.id, (intent) => chargedAt(intent, stage.clock.nowMs() + 2));
+        await journal.reload();
+        await until(() =>
+          stage.submitter.pending.some(({ id, state }) => id === left.id && state === 'unsent'),
+        );
+        const sent = stage.posts.length;
+        const outcome = await stage.resume(left.id);
+        if (isCharged) assert.equal(codeOf(outcome), 'submitted-meanwhile');
+        else assert.deepEqual(outcome, { kind: 'open', id: rival.id });
+        assert.equal(stage.posts.length, sent);
+      }
     });
 
     it('can be submitted with another model, other bytes, an account that agreed, or after a charge', async () => {
