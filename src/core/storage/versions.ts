@@ -116,11 +116,8 @@ export class VersionStore<T> implements Disposable {
       const [, id, n] = NAME.exec(name) ?? [];
       if (id !== undefined) highest.set(id, Math.max(Number(n), highest.get(id) ?? 0));
     }
-    const news = [...new Set([...before.keys(), ...highest.keys()])].filter(
-      (id) => highest.get(id) !== before.get(id)?.n,
-    );
     const listing: Listing = { changed: [], failed: new Map() };
-    const left = news.values();
+    const left = new Set([...before.keys(), ...highest.keys()]).values();
     const readSome = async () => {
       for (const id of left)
         try {

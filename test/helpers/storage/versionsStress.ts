@@ -46,7 +46,7 @@ export async function stressVersions(
         bytesAtKill = bytes;
         counts.kills++;
       } else {
-        window?.stop(random.chance(0.1) ? 300 : random.below(60));
+        window?.stop(random.chance(0.03) ? 300 : random.below(30));
         counts.stops++;
       }
     }

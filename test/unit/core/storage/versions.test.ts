@@ -183,6 +183,15 @@ describe('VersionStore', () => {
     assert.equal(sizes(1)[0], 0);
   });
 
+  it('empties nothing below a damaged version', async () => {
+    const heads = await write(3, 1);
+    for (const n of [4, 5]) writeFileSync(fileOf(n), 'torn');
+    const head = (await readAnew())!;
+    assert.deepEqual(head, { ...heads[2], n: 5, state: 'damaged' });
+    await open().empty(head);
+    assert.ok(sizes(5).every((size) => size > 0));
+  });
+
   itOnPosix('empties no file that a link leads to', async () => {
     const heads = await write(3, 1);
     writeFileSync(at('mine'), 'mine');
@@ -211,6 +220,13 @@ describe('VersionStore', () => {
       writeFileSync(at(name), 'foreign');
     writeFileSync(at(`${ID}.1.json.${randomUUID()}.tmp`), 'part of a ver');
     mkdirSync(at('leases'));
+    // File systems list in any order.
+    replaceCall(
+      'readdir',
+      (own) =>
+        async (...args: never[]) =>
+          ((await own(...args)) as string[]).sort().reverse(),
+    );
     const reads: string[] = [];
     let [running, most] = [0, 0];
     replaceCall('readFile', (own) => async (file: string) => {
@@ -442,12 +458,32 @@ describe('VersionStore', () => {
   });
 
   it('has one object for a version that it wrote and listed', async () => {
+    let listed: Head<Entry> | undefined;
     const store = open({
-      at: (point) => (point === 'linked' ? store.list().then(() => undefined) : Promise.resolve()),
+      at: async (point) => {
+        if (point !== 'linked') return;
+        await store.list();
+        listed = store.heads.get(ID);
+      },
     });
     const head = await store.create(ID, newEntry(ID));
+    assert.equal(listed, head);
     assert.equal(store.heads.get(ID), head);
     assert.equal(await store.read(ID), head);
+  });
+
+  it('keeps the highest head, whichever is read last', async () => {
+    const [head] = await write(1);
+    const store = open();
+    let next: Head<Entry> | undefined;
+    replaceCall('readFile', (own) => async (file: string) => {
+      const text = await own(file);
+      next ??= await store.append(head!, newEntry(ID, head!.record));
+      return text;
+    });
+    await store.list();
+    assert.equal(store.heads.get(ID), next);
+    assert.equal(next?.n, 2);
   });
 
   it('tells of versions of other windows, but not of temporaries, until it is disposed', async () => {

@@ -6,7 +6,7 @@ const ROUNDS = 500;
 const ROUNDS_UNTIL_FORKED = 200;
 
 describe('three windows that are killed and stopped at any time', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   const folder = useFolder();
   const stress = async (variant: Variant, rounds = ROUNDS) => {
     const seed = Date.now();
