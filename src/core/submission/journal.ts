@@ -271,13 +271,14 @@ export class Journal implements Disposable {
   }
 
   /** Records that the user saw a charge, unless it has a further run by now. Never rejects: at worst it is shown again. */
-  async setShown({ id, settled: { unshown: _unshown, ...shown } }: ChargedReceipt): Promise<void> {
+  async setShown({ id, settled }: ChargedReceipt): Promise<void> {
     const change = (head: Head<JournalRecord> | undefined): Intent | undefined => {
       const record = head?.record;
       if (record === undefined || isLater(record) || !isSettled(record) || !isCharged(record))
         return undefined;
-      const isSame = runsOf(record.settled).length === runsOf(shown).length;
-      return isSame && record.settled.unshown ? { ...record, settled: shown } : undefined;
+      const isSame = runsOf(record.settled).length === runsOf(settled).length;
+      if (!isSame || record.settled.unshown === undefined) return undefined;
+      return { ...record, settled: { ...record.settled, unshown: undefined } };
     };
     await this.#appendAnyway(id, change).catch(() => undefined);
   }
