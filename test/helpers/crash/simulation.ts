@@ -456,9 +456,13 @@ class CellFolder {
       await writeFile(path.join(this.#journal, `${id}.${index + 1}.json`), text);
   }
 
-  /** Makes the newest version of the newest record unreadable, unless it is a receipt. */
+  /**
+   * Makes the newest version of an open record unreadable. Not of a refused one: what was submitted in its place may be open
+   * beside it, and the user knew then that it wasn't charged.
+   */
   async damage(): Promise<void> {
-    for (const id of this.openIds().slice(-1))
+    const ids = this.openIds().filter((id) => this.intent(id)?.refused === undefined);
+    for (const id of ids.slice(-1))
       await writeFile(path.join(this.#journal, `${id}.${this.#versionsOf(id).length}.json`), '{"version":1,');
   }
 
