@@ -261,7 +261,6 @@ describe('an interrupted submission', () => {
     it('and then of its whole record, is asked about before the next submission, until it is set aside', async () => {
       const { dialogs, quickInput } = workbench;
       for (const file of await leaveUnanswered('lost')) await writeFile(file, 'spoilt');
-      await service.reopen();
       await workbench.reload();
       await workbench.sideBar.open('Fine-Tuning');
       const message = workbench.page.getByText('A submission record can’t be read.').first();
@@ -270,6 +269,7 @@ describe('an interrupted submission', () => {
         /You may have been charged: the submission record [\w-]+\.\d+\.json can’t be read\./,
       );
       await workbench.screenshot('record-unreadable');
+      await service.reopen();
       await workbench.clearNotifications();
 
       const explorer = await workbench.sideBar.explorer();
