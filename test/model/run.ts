@@ -1,0 +1,178 @@
+// `npm run test:model [-- [--memory <MB>] [<names>]]`: Spin visits every state of the models of docs/journal.md. Each model
+// must hold in every configuration, and must fail once one of its rules is removed. Not part of `npm test`, which needs neither
+// Spin nor a compiler.
+import { spawnSync } from 'node:child_process';
+import { copyFile, mkdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { run } from '../env/processes.ts';
+import { fail, results, SetUpError } from '../env/project.ts';
+
+/** Only a search that hangs takes longer. */
+const LIMIT_MS = 6 * 3_600_000;
+/** Steps from the start of a run to its end. The longest run has fewer, or its search counts as not finished. */
+const MOST_STEPS = 3_000_000;
+
+interface Check {
+  name: string;
+  model: 'journal' | 'duplicates';
+  flags: string;
+  expected: 'holds' | 'fails';
+}
+
+interface Outcome {
+  result: 'holds' | 'fails' | 'not finished';
+  /** States that the search visited. */
+  states: string;
+  /** What it took of memory, in MB. */
+  memory: string;
+  /** The property that failed, as the model names it, or why the search didn't finish. */
+  reason: string;
+}
+
+const CHECKS: readonly Check[] = [
+  ...checks('journal', 'holds', {
+    base: '',
+    attempts: '-DMAXA=3',
+    network: '-DNETMAX=1 -DMAXA=3',
+    days: '-DDAYS -DMAXA=3',
+    damaged: '-DDMG=1',
+    'damaged-twice': '-DDMG=2',
+    emptied: '-DDMG=1 -DCLEAN=1',
+    unlinked: '-DDMG=1 -DCLEAN=2',
+    rollback: '-DRB=1 -DDAYS',
+    'rollback-attempts': '-DRB=1 -DMAXA=3',
+    'rollback-any-one-charge': '-DRB=2 -DNOP2 -DDAYS',
+    keys: '-DKEYS=1',
+    'strict-key-rollback': '-DKEYS=2 -DRB=1',
+    strict: '-DSTRICT -DDAYS',
+    'strict-rollback-any': '-DSTRICT -DRB=2 -DDAYS',
+    'strict-damaged': '-DSTRICT -DDMG=1 -DCLEAN=1',
+    'strict-network': '-DSTRICT -DNETMAX=1 -DMAXA=3',
+    'stop-before-send': '-DTOCTOU -DNOP4',
+  }),
+  ...checks('duplicates', 'holds', { two: '-DNW=2', three: '-DNW=3' }),
+  // What docs/journal.md says is beyond us.
+  ...checks('journal', 'fails', {
+    'LIMIT-stop-before-send': '-DTOCTOU',
+    'LIMIT-rollback-while-priced': '-DRB=2',
+    'LIMIT-rollback-other-key': '-DKEYS=1 -DRB=1',
+  }),
+  // A rule is removed.
+  ...checks('journal', 'fails', {
+    M_CAS: '-DM_CAS',
+    M_CLAIMCUR: '-DM_CLAIMCUR',
+    M_RELIST: '-DCLEAN=2 -DM_RELIST',
+    M_CLOSEMARK: '-DM_CLOSEMARK',
+    M_RECHECK: '-DM_RECHECK',
+    M_SLOW: '-DTOCTOU -DNOP4 -DM_SLOW',
+    'M_SLOW+M_CLAIMEND': '-DM_SLOW -DM_CLAIMEND',
+    M_LOOKFIRST: '-DM_LOOKFIRST',
+    M_NOLOOK: '-DM_NOLOOK',
+    'M_NOLOOK-rollback': '-DRB=1 -DNOP4 -DM_NOLOOK',
+    M_RELOOK: '-DM_RELOOK',
+    M_OTHERLOOK: '-DKEYS=1 -DM_OTHERLOOK',
+    M_WORD: '-DRB=1 -DM_WORD',
+    M_NC: '-DM_NC',
+    M_15MIN: '-DM_15MIN',
+    M_2CHECKS: '-DM_2CHECKS',
+    M_STALEREF: '-DM_STALEREF',
+    M_CHARGE: '-DM_CHARGE',
+    M_23H: '-DDAYS -DM_23H',
+    M_KEY: '-DKEYS=1 -DM_KEY',
+    'M_KEY-charges': '-DKEYS=1 -DNOP2 -DM_KEY',
+    M_WITHDRAW: '-DKEYS=1 -DM_WITHDRAW',
+    M_DAMAGE: '-DDMG=1 -DM_DAMAGE',
+  }),
+  ...checks('duplicates', 'fails', {
+    M_NORIVAL: '-DM_NORIVAL',
+    M_LISTFIRST: '-DM_LISTFIRST',
+    M_ORDER: '-DM_ORDER',
+    M_RESUME: '-DM_RESUME',
+  }),
+  // The longest one.
+  ...checks('journal', 'holds', { 'three-windows': '-DNW=3' }),
+];
+
+/** @param flags of each check, by its name */
+function checks(
+  model: Check['model'],
+  expected: Check['expected'],
+  flags: Readonly<Record<string, string>>,
+): Check[] {
+  return Object.entries(flags).map(([name, value]) => ({ name, model, flags: value, expected }));
+}
+
+/** The assertions, as Spin prints them. The first that is found counts. */
+const PROPERTIES = [
+  ['P1', 'charges<=1'],
+  ['P2', 'exists&&'],
+  ['P4', 'unlooked'],
+  ['P3', 'hi.stage'],
+  ['P5', 'charges>0'],
+] as const;
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    options: { memory: { type: 'string', default: '2000' } },
+    allowPositionals: true,
+  });
+  const chosen = CHECKS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  const names = CHECKS.map(({ name }) => name);
+  const unknown = positionals.filter((name) => !names.includes(name));
+  if (unknown.length > 0)
+    throw new SetUpError(`No check has the name ${unknown.join(' ')}. There are:\n${names.join(' ')}`);
+  if (!(Number(values.memory) > 0)) throw new SetUpError('--memory is a number of megabytes.');
+  for (const tool of ['spin', 'gcc'])
+    if (spawnSync(tool, ['-V'], { stdio: 'ignore' }).error !== undefined)
+      throw new SetUpError(`${tool} is missing: install the package "${tool}" of Debian or Ubuntu.`);
+
+  const unexpected: Check[] = [];
+  for (const check of chosen) {
+    const beganMs = performance.now();
+    const { result, states, memory, reason } = await search(check, Number(values.memory));
+    const isExpected = result === check.expected;
+    if (!isExpected) unexpected.push(check);
+    const seconds = Math.round((performance.now() - beganMs) / 1000);
+    const verdict = isExpected ? `${result}, as expected` : `${result}, UNEXPECTED`;
+    const size = `${states.padStart(9)} states ${memory.padStart(5)} MB ${String(seconds).padStart(4)} s`;
+    process.stdout.write(`${check.name.padEnd(28)}${verdict.padEnd(26)}${size}  ${reason}\n`);
+  }
+  process.stdout.write(`${chosen.length - unexpected.length} as expected, ${unexpected.length} not\n`);
+  if (unexpected.length > 0) process.exitCode = 1;
+}
+
+/** Searches all states of a model. What it needs for that stays in `test-results/model` if the result isn't as expected. */
+async function search({ name, model, flags, expected }: Check, memoryMb: number): Promise<Outcome> {
+  const cwd = path.join(results, 'model', name);
+  await rm(cwd, { recursive: true, force: true });
+  await mkdir(cwd, { recursive: true });
+  const source = `${model}.pml`;
+  await copyFile(path.join(import.meta.dirname, source), path.join(cwd, source));
+  const options = { cwd, timeoutMs: LIMIT_MS, output: 'hide' } as const;
+  await run('spin', [...flags.split(' ').filter(Boolean), '-a', source], options);
+  // A search that fails ends early: an optimized program would take longer to compile.
+  const level = expected === 'fails' ? '-O0' : '-O1';
+  const defines = ['-DSAFETY', '-DCOLLAPSE', `-DMEMLIM=${memoryMb}`];
+  await run('gcc', [level, '-w', ...defines, '-o', 'pan', 'pan.c'], options);
+  const outcome = read(await run(path.join(cwd, 'pan'), [`-m${MOST_STEPS}`, '-w24', '-n'], options));
+  if (outcome.result === expected) await rm(cwd, { recursive: true });
+  return outcome;
+}
+
+/** Reads the output of a search. A deadlock is no failed assertion, so it is never as expected. */
+function read(output: string): Outcome {
+  const errors = /errors: (\d+)/.exec(output)?.[1];
+  const states = /(\d+) states, stored/.exec(output)?.[1] ?? '?';
+  const memory = /(\d+)(?:\.\d+)?\s+total actual memory usage/.exec(output)?.[1] ?? '?';
+  const limit = /max search depth too small|MEMLIM|out of memory/.exec(output)?.[0];
+  const reason = /^pan:\d+: (.+?)(?: \(at depth \d+\))?$/m.exec(output)?.[1] ?? '';
+  if (errors === '1' && reason.startsWith('assertion violated')) {
+    const property = PROPERTIES.find(([, text]) => reason.includes(text))?.[0];
+    return { result: 'fails', states, memory, reason: property ?? reason };
+  }
+  if (errors === '0' && limit === undefined) return { result: 'holds', states, memory, reason };
+  return { result: 'not finished', states, memory, reason: limit ?? reason };
+}
+
+main().catch(fail);
