@@ -191,7 +191,8 @@ async function prepareRewrite(task: Extract<Task, { times: number }>): Promise<(
   return async () => {
     for (let time = 1; time <= task.times; time++) {
       await compare();
-      await writeFileDurably(file, recordOf(time), compare);
+      await compare();
+      await writeFileDurably(file, recordOf(time));
       written = recordOf(time);
     }
   };

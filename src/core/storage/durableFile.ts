@@ -7,19 +7,13 @@ import { renameOver } from '../base/renameOver.ts';
 /**
  * Replaces a file so that after a crash it has either the old or the new text, never a part. Writes a
  * temporary file, syncs it, renames it, and syncs the folder. Creates the folder if it is missing.
- * @param mayReplace called right before the file is replaced, which it prevents by throwing
  */
-export async function writeFileDurably(
-  file: string,
-  text: string,
-  mayReplace?: () => Promise<void>,
-): Promise<void> {
+export async function writeFileDurably(file: string, text: string): Promise<void> {
   const directory = path.dirname(file);
   await makeDirectoryDurably(directory);
   const temporary = `${file}.${randomUUID()}.tmp`;
   try {
     await writeNewFile(temporary, text);
-    await mayReplace?.();
     await renameOver(temporary, file);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);

@@ -6,6 +6,7 @@
 //   write a version a second time.
 import { link as linkFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { ExpectedError } from '../base/errors.ts';
@@ -117,7 +118,9 @@ export class VersionStore<T> implements Disposable {
       if (id !== undefined) highest.set(id, Math.max(Number(n), highest.get(id) ?? 0));
     }
     const listing: Listing = { changed: [], failed: new Map() };
-    const left = new Set([...before.keys(), ...highest.keys()]).values();
+    // What can't be read may have been restored.
+    const isNew = (id: string) => highest.get(id) !== before.get(id)?.n || before.get(id)?.state !== 'sound';
+    const left = [...new Set([...before.keys(), ...highest.keys()])].filter(isNew).values();
     const readSome = async () => {
       for (const id of left)
         try {
@@ -134,10 +137,11 @@ export class VersionStore<T> implements Disposable {
   /** Reads the head of one record without a listing. Undefined if there is none. @throws file system errors */
   async read(id: string): Promise<Head<T> | undefined> {
     const known = this.#heads.get(id);
-    let n = known?.n ?? 0;
+    // The storage may have been set back, and other versions written since: the file is read even if its number is known.
+    let n = known !== undefined && (await this.#exists(id, known.n)) ? known.n : 0;
+    if (n === 0) this.#heads.delete(id);
     while (await this.#exists(id, n + 1)) n++;
-    if (n === 0) return undefined;
-    return n === known?.n && known.state === 'sound' ? known : this.#readFrom(id, n);
+    return n === 0 ? undefined : this.#readFrom(id, n);
   }
 
   /** Whether no window has appended to a version, by one system call. @throws file system errors: then it is not known */
@@ -232,7 +236,9 @@ export class VersionStore<T> implements Disposable {
   async #update(id: string, listed: number, known: Head<T> | undefined): Promise<void> {
     // It was deleted or set aside, or the storage was set back.
     if (known !== undefined && listed < known.n && !(await this.#exists(id, known.n))) this.#heads.delete(id);
-    if (listed > (this.#heads.get(id)?.n ?? 0)) await this.#readFrom(id, listed);
+    const head = this.#heads.get(id);
+    if (listed > (head?.n ?? 0) || (listed === head?.n && head.state !== 'sound'))
+      await this.#readFrom(id, listed);
   }
 
   /** Reads a version or, if it was emptied under a higher one, that one. Undefined if it is gone. */
@@ -278,7 +284,7 @@ export class VersionStore<T> implements Disposable {
   /** Keeps the highest head. Returns the known object for the same version, so that it stays the same one. */
   #accept(head: Head<T>): Head<T> {
     const known = this.#heads.get(head.id);
-    if (known?.n === head.n && known.state === 'sound') return known;
+    if (isDeepStrictEqual(known, head)) return known ?? head;
     if (known === undefined || known.n <= head.n) this.#heads.set(head.id, head);
     return head;
   }

@@ -36,7 +36,7 @@ export interface Owned {
 export interface JournalOptions {
   /** Called once with the path of each record that can't be read. */
   onUnreadable?: (file: string) => void;
-  /** Called once with the path of each record that can't be read but was settled. */
+  /** Called once with the path of each other version that can't be read or used: what it means is known without it. */
   onHarmless?: (file: string) => void;
   /** For tests: file systems without hard links, and points between two steps. */
   link?: Link;
@@ -60,6 +60,7 @@ export class Journal implements Disposable {
   readonly #inTurn = sequencer();
   #intents: readonly Intent[] = [];
   #unreadable: readonly string[] = [];
+  #isDisposed = false;
 
   /** Fires when the journal was opened, and when an open intent was written, settled, or removed in any window. */
   readonly onDidChange = this.#onDidChange.event;
@@ -74,6 +75,7 @@ export class Journal implements Disposable {
 
   /** Reads the open intents, and watches other windows' changes. */
   async open(): Promise<void> {
+    if (this.#isDisposed) return;
     for (const folder of ['', 'leases'])
       await makeDirectoryDurably(path.join(this.#directory, folder), 0o700);
     // Watch before the first read, so that no change is missed in between.
@@ -132,6 +134,9 @@ export class Journal implements Disposable {
       this.#owned.set(lease, head);
       this.#accept();
       const existing = await this.#giveWay(intent, known);
+      // A window that withdrew it may have ended its own one before this one listed the folder.
+      if (existing === undefined && !(await this.#store.isHighest(head)))
+        throw new SubmissionError('submitted-meanwhile');
       if (existing === undefined) return { lease };
       lease.release();
       return { existing };
@@ -143,19 +148,24 @@ export class Journal implements Disposable {
   }
 
   /**
-   * Decides once more, before a draft is continued: its window may have been killed before it gave way. What the user knew of then
-   * counts as known.
+   * Decides once more, before a draft is continued: its window may have been killed before it gave way. What was settled before it
+   * was created is known to the user, and so is what other accounts submit.
    * @returns the open intent for which it was withdrawn
-   * @throws as `create`
+   * @throws as `create`; it is withdrawn then
    */
   async giveWay(draft: Intent): Promise<Intent | undefined> {
-    const isBefore = (ms: number) => ms < draft.created.localMs;
-    const receipts = (await this.receipts()).filter(({ settled }) => isBefore(settled.at.localMs));
-    const duplicates = this.#intents.filter(({ created }) => isBefore(created.localMs));
-    return this.#giveWay(draft, {
+    const isKnown = ({ accountId, settled }: Receipt) =>
+      accountId !== draft.accountId || settled.at.localMs < draft.created.localMs;
+    const receipts = (await this.receipts()).filter(isKnown);
+    const duplicates = this.#intents.filter(({ accountId }) => accountId !== draft.accountId);
+    const known = {
       receipts: receipts.map(({ id }) => id),
       duplicates: duplicates.map(({ id }) => id),
       unreadable: this.#unreadable,
+    };
+    return this.#giveWay(draft, known).catch(async (error: unknown) => {
+      await this.#withdraw(draft);
+      throw error;
     });
   }
 
@@ -240,11 +250,16 @@ export class Journal implements Disposable {
     return ID.test(id) && (await Lease.isTaken(this.#lockFile(id)));
   }
 
-  /** Moves the records that can't be read into the folder `damaged`, where they no longer count. @throws file system errors */
-  async setAsideUnreadable(): Promise<void> {
+  /**
+   * Moves records that still can't be read into the folder `damaged`, where they no longer count.
+   * @param ids which the user agreed to
+   * @throws file system errors
+   */
+  async setAside(ids: readonly string[]): Promise<void> {
     const aside = path.join(this.#directory, 'damaged');
     await makeDirectoryDurably(aside, 0o700);
-    for (const id of this.#unreadable)
+    await this.reload();
+    for (const id of this.#unreadable.filter((one) => ids.includes(one)))
       for (const name of await readdir(this.#directory))
         if (name.startsWith(`${id}.`)) await rename(path.join(this.#directory, name), path.join(aside, name));
     await this.reload();
@@ -284,6 +299,7 @@ export class Journal implements Disposable {
   }
 
   dispose(): void {
+    this.#isDisposed = true;
     this.#store.dispose();
     this.#onDidChange.dispose();
     this.#onDidChangeUnreadable.dispose();
@@ -324,9 +340,13 @@ export class Journal implements Disposable {
 
   /** After a failed write, its version may exist: then the next one follows it. Never rejects. */
   async #adopt(lease: Lease, { id, n }: Version, intent: Intent): Promise<void> {
-    const head = await this.#store.read(id).catch(() => undefined);
-    const asRead = CODEC.parse(CODEC.format(intent), id);
-    if (head?.n === n + 1 && isDeepStrictEqual(head.record, asRead)) this.#owned.set(lease, head);
+    try {
+      const head = await this.#store.read(id);
+      const asRead = CODEC.parse(CODEC.format(intent), id);
+      if (head?.n === n + 1 && isDeepStrictEqual(head.record, asRead)) this.#owned.set(lease, head);
+    } catch {
+      // Then the next write is overtaken by this one.
+    }
   }
 
   /** Reads what the other window wrote. @throws SubmissionError `not-owner` */
@@ -343,7 +363,9 @@ export class Journal implements Disposable {
       const record = head?.record;
       if (record !== undefined && isLater(record)) return (written = undefined);
       const isKnown = record !== undefined && isSettled(record) && isCharged(record);
-      written = isKnown ? withRuns(record, settled) : { ...receipt, refused: undefined, settled };
+      // Another window may have sent it since.
+      const attempts = [record?.attempts ?? [], receipt.attempts].sort((a, b) => b.length - a.length)[0]!;
+      written = isKnown ? withRuns(record, settled) : { ...receipt, attempts, refused: undefined, settled };
       return written;
     });
     return written;
@@ -383,20 +405,28 @@ export class Journal implements Disposable {
     }
   }
 
-  /** Withdraws a draft of which this window read that nothing had begun. What has, comes first. */
+  /** Withdraws a draft of which this window read that nothing had begun. What has, comes first. @throws file system errors */
   async #withdrawRival(rival: Rival): Promise<void> {
     if (rival.kind !== 'draft') return;
     const { intent, version } = rival;
-    await this.#store.append(version, { ...intent, settled: withdrawnNow() }).catch((error: unknown) => {
+    try {
+      await this.#store.append(version, { ...intent, settled: withdrawnNow() });
+    } catch (error) {
       if (!(error instanceof OvertakenError)) throw error;
-    });
+      // The next listing leaves a version out that can't be read.
+      await this.#store.read(version.id);
+    }
   }
 
-  /** Withdraws an intent that this window just created. Never rejects: what is left is a draft, of which nothing was sent. */
-  async #withdraw(intent: Intent): Promise<void> {
-    const change = (head: Head<JournalRecord> | undefined) =>
-      head?.n === 1 ? { ...intent, settled: withdrawnNow() } : undefined;
-    await this.#appendAnyway(intent.id, change).catch(() => undefined);
+  /** Withdraws a draft of this window. Never rejects: if it can't be written, it stays a draft, of which nothing was sent. */
+  async #withdraw({ id }: Intent): Promise<void> {
+    const change = (head: Head<JournalRecord> | undefined) => {
+      const record = head?.record;
+      if (record === undefined || isLater(record) || isSettled(record) || record.attempts.length > 0)
+        return undefined;
+      return { ...record, settled: withdrawnNow() };
+    };
+    await this.#appendAnyway(id, change).catch(() => undefined);
   }
 
   /** Takes over what the store has read. @param failed IDs of records of which nothing is known, as they could not be read now */

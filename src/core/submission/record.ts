@@ -65,7 +65,8 @@ function isOver(record: JournalRecord): boolean {
  * known.
  */
 function afterDamage(below: JournalRecord): JournalRecord {
-  if (isLater(below) || (isSettled(below) && isCharged(below))) return below;
+  if (isLater(below)) return { ...below, isDecided: false };
+  if (isSettled(below) && isCharged(below)) return below;
   const { attempts, created } = below;
   const started = attempts.at(-1)?.started ?? created;
   const lost = { started, closed: started };

@@ -82,7 +82,9 @@ export class Sender {
       return result ?? { kind: 'elsewhere' };
     } catch (error) {
       if (isOpen) return { kind: 'unknown', error };
-      return isLostOwner(error) ? { kind: 'elsewhere' } : { kind: 'not-charged', error, kept: true };
+      if (isLostOwner(error)) return { kind: 'elsewhere' };
+      const isWithdrawn = error instanceof SubmissionError && error.code === 'submitted-meanwhile';
+      return { kind: 'not-charged', error, kept: !isWithdrawn };
     }
   }
 

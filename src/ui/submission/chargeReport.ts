@@ -77,8 +77,8 @@ export async function reportCharged(
   return receipt;
 }
 
-/** Removes the notice of a charge once the user can have seen it: if the window is killed before, the next start reports it. */
-export async function removeOnceSeen(
+/** Records that a charge was shown, once the user can have seen it: if the window is killed before, the next start reports it. */
+export async function setShownOnceSeen(
   journal: Pick<Journal, 'setShown'>,
   receipt: ChargedReceipt | undefined,
 ): Promise<void> {
@@ -101,7 +101,7 @@ export function foundRunReporter(journal: Pick<Journal, 'receipts' | 'setShown'>
     const key = runs.map(({ run_id }) => run_id).join(' ');
     if (reported.has(key)) return;
     reported.add(key);
-    await removeOnceSeen(journal, await reportCharged(run, draft, session, journal, 'found'));
+    await setShownOnceSeen(journal, await reportCharged(run, draft, session, journal, 'found'));
   };
 }
 

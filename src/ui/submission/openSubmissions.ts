@@ -80,8 +80,7 @@ export class OpenSubmissions {
     if (asked.length === 0) return 'continue';
     const answer = await confirmUnreadable(asked.length);
     if (answer === 'set-aside') {
-      if (await confirmSetAside(journal.unreadable.length))
-        await onDisk(journal.setAsideUnreadable(), 'submissions');
+      if (await confirmSetAside(asked.length)) await onDisk(journal.setAside(asked), 'submissions');
       return 'back';
     }
     if (answer === 'continue') for (const id of asked) agreedUnreadable.add(id);
@@ -144,7 +143,9 @@ async function confirmSetAside(count: number): Promise<boolean> {
     count === 1 ? l10n.t('Set the record aside?') : l10n.t('Set {0} records aside?', formatCount(count));
   const detail = [
     l10n.t('You may have been charged. Compare your balance and runs first.'),
-    l10n.t('Their files are moved to the folder “damaged”, and no longer count.'),
+    count === 1
+      ? l10n.t('Its files are moved to the folder “damaged”, and no longer count.')
+      : l10n.t('Their files are moved to the folder “damaged”, and no longer count.'),
   ].join('\n');
   return (await askModal(showWarning, question, detail, { [l10n.t('Set Aside')]: true })) === true;
 }

@@ -24,7 +24,7 @@ import { inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { showInformation, withCancellableProgress } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { removeOnceSeen, reportCharged } from './chargeReport.ts';
+import { setShownOnceSeen, reportCharged } from './chargeReport.ts';
 import { warnMayBeCharged } from './mayBeCharged.ts';
 import { reportNotCharged } from './notCharged.ts';
 import { moneySentence } from './submissionMoney.ts';
@@ -88,9 +88,9 @@ export async function reportResult(
     case 'charged':
       try {
         const how = result.found === true ? 'found' : 'answered';
-        void removeOnceSeen(journal, await reportCharged(result.run, draft, session, journal, how));
+        void setShownOnceSeen(journal, await reportCharged(result.run, draft, session, journal, how));
       } catch (error) {
-        // No failure of the submission. The charge keeps its notice, so the next window reports it.
+        // No failure of the submission. It isn't recorded as shown, so the next window reports it.
         log.error('charge-not-reported', error);
       }
       submitted.fire({ runId: result.run.run_id });
@@ -161,7 +161,7 @@ export async function reportEnd(
   const { run, how } = receipt.settled;
   const isContinued = last !== id || (how === 'answered' && wasResting);
   const known = isContinued ? 'continued' : how === 'answered' ? how : 'found';
-  void removeOnceSeen(journal, await reportCharged(run, receipt, session, journal, known));
+  void setShownOnceSeen(journal, await reportCharged(run, receipt, session, journal, known));
   return end;
 }
 

@@ -247,8 +247,8 @@ describe('VersionStore', () => {
     await store.append(store.heads.get(ids[1]!)!, newEntry(ids[1]!));
     reads.length = 0;
     assert.deepEqual((await store.list()).changed, [ids[0]]);
-    assert.equal(await store.read(ids[1]!), store.heads.get(ids[1]!));
     assert.deepEqual(reads, [`${ids[0]}.4.json`]);
+    assert.equal(await store.read(ids[1]!), store.heads.get(ids[1]!), 'the same object for the same content');
     assert.deepEqual((await store.list()).changed, []);
   });
 

@@ -295,6 +295,17 @@ describe('Journal', () => {
         await assert.rejects(racing.close(ours, closed(second)), notOwner);
       });
 
+      it('keeps the attempts of a later owner when the answer to an earlier one comes', async () => {
+        const later = {
+          ...closed(intent),
+          attempts: [...closed(intent).attempts, { started: { localMs: 9 } }],
+        };
+        await other.ask('write', later);
+        await journal.settle(lease, chargedAt(closed(intent), 10));
+        const [receipt] = await journal.receipts();
+        assert.equal(receipt?.attempts.length, 2);
+      });
+
       it('never loses a charge: it is written over any other end', async () => {
         await other.ask('settle', notCharged(intent));
         const reader = await opened();

@@ -115,7 +115,7 @@ describe('journal files', () => {
       const journal = await opened();
       let fired = 0;
       journal.onDidChangeUnreadable(() => fired++);
-      await journal.setAsideUnreadable();
+      await journal.setAside([lost.id]);
       assert.deepEqual([journal.unreadable, fired], [[], 1]);
       assert.deepEqual(
         readdirSync(path.join(directory, 'damaged')),
@@ -196,6 +196,39 @@ describe('journal files', () => {
     syncBuiltinESMExports();
     await create(journal, sampleIntent());
     assert.deepEqual([journal.unreadable, journal.intents.length], [[], 2]);
+  });
+
+  it('that were set back and written again are read from the disk, whatever this window knew under their number', async () => {
+    const draft = sampleIntent();
+    put(draft, { ...draft, keyId: 'old' });
+    const journal = await opened();
+    const closing = { ...draft, attempts: [{ started: { localMs: 1 }, closed: { localMs: 2 } }] };
+    put(draft, closing);
+    const owned = await journal.acquire(draft.id);
+    assert.deepEqual(owned?.intent, closing);
+    owned?.lease.release();
+  });
+
+  it('of a rival whose next version can’t be read now end the creation with that error', async () => {
+    const rival = sampleIntent();
+    const intent = sampleIntent({ dataset: rival.dataset, created: { localMs: 1 } });
+    put(rival);
+    const journal = await opened();
+    put(rival, { ...rival, keyId: 'x' });
+    failReading(fileOf(rival, 2), 'EACCES');
+    await assert.rejects(journal.create(intent), { code: 'EACCES' });
+    assert.deepEqual(journal.intents, [rival]);
+  });
+
+  it('are set aside only if they still can’t be read', async () => {
+    const [lost, restored] = [sampleIntent(), chargedAt(sampleIntent(), 1)];
+    put(spoilt(lost));
+    put(spoilt(restored));
+    const journal = await opened();
+    put(restored);
+    await journal.setAside([lost.id, restored.id]);
+    assert.deepEqual(await journal.receipts(), [restored]);
+    assert.deepEqual(readdirSync(path.join(directory, 'damaged')), [nameOf(lost)]);
   });
 
   it('of a later version stay, alarm nobody, and prevent a duplicate of an open one', async () => {

@@ -93,7 +93,7 @@ describe('submitDataset', () => {
         get unreadable() {
           return unreadable;
         },
-        setAsideUnreadable: () => Promise.resolve(void (setAside += unreadable.length)),
+        setAside: (ids: string[]) => Promise.resolve(void (setAside += ids.length)),
         receipts: () => Promise.resolve(receipts),
       },
       reports: () => Promise.resolve(reports),
