@@ -364,7 +364,8 @@ export class Journal implements Disposable {
       if (record !== undefined && isLater(record)) return (written = undefined);
       const isKnown = record !== undefined && isSettled(record) && isCharged(record);
       // Another window may have sent it since.
-      const attempts = [record?.attempts ?? [], receipt.attempts].sort((a, b) => b.length - a.length)[0]!;
+      const theirs = record?.attempts ?? [];
+      const attempts = theirs.length > receipt.attempts.length ? theirs : receipt.attempts;
       written = isKnown ? withRuns(record, settled) : { ...receipt, attempts, refused: undefined, settled };
       return written;
     });

@@ -206,7 +206,7 @@ describe('journal files', () => {
     put(draft, closing);
     const owned = await journal.acquire(draft.id);
     assert.deepEqual(owned?.intent, closing);
-    owned?.lease.release();
+    owned.lease.release();
   });
 
   it('of a rival whose next version can’t be read now end the creation with that error', async () => {

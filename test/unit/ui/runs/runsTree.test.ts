@@ -375,7 +375,7 @@ describe('RunsTree', () => {
       assert.deepEqual(drawnIds().slice(2), ['submission', 'list']);
     });
 
-    it('shows what is said above them as soon as it changes', async () => {
+    it('shows what is said above them as soon as it changes', () => {
       texts();
       above = 'A submission record can’t be read.';
       aboveChanged.fire();
