@@ -4,8 +4,8 @@ import { syncBuiltinESMExports } from 'node:module';
 type Calls = Pick<typeof fs, 'lstat' | 'readdir' | 'readFile' | 'rename' | 'rm'>;
 
 /** For the tests of a `describe`: returns a function that puts another one in place of one of Node's, until the test ends. */
-export function useDiskCalls(): <Name extends keyof Calls>(
-  name: Name,
+export function useDiskCalls(): (
+  name: keyof Calls,
   replace: (own: (...args: unknown[]) => Promise<unknown>) => (...args: never[]) => Promise<unknown>,
 ) => void {
   const replaced = new Map<keyof Calls, unknown>();

@@ -10,7 +10,7 @@ import { ENTRY_CODEC, IDS, newEntry, type Entry } from './entry.ts';
 import type { Operation } from './versionsHistory.ts';
 import type { Variant } from './versionsStress.ts';
 
-const [folder = '', log = '', variant, seed] = process.argv.slice(2) as [string, string, Variant, string];
+const [folder, log, variant, seed] = process.argv.slice(2) as [string, string, Variant, string];
 const freesNames = variant === 'freed names';
 const random = new Random(Number(seed));
 const file = openSync(log, 'a');

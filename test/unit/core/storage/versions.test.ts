@@ -490,7 +490,10 @@ describe('VersionStore', () => {
     const [head] = await write(1);
     const store = open();
     let calls = 0;
-    store.watch(() => Promise.resolve(void calls++));
+    store.watch(() => {
+      calls++;
+      return Promise.resolve();
+    });
     writeFileSync(at(`${ID}.2.json.${randomUUID()}.tmp`), '');
     await new Promise((resolve) => setTimeout(resolve, 80));
     assert.equal(calls, 0);
@@ -505,7 +508,10 @@ describe('VersionStore', () => {
   it('watches a folder that is created later', async () => {
     const store = open();
     let calls = 0;
-    store.watch(() => Promise.resolve(void calls++));
+    store.watch(() => {
+      calls++;
+      return Promise.resolve();
+    });
     const head = await store.create(ID, newEntry(ID));
     await open().append(head, newEntry(ID, head.record));
     await until(() => calls > 0);
