@@ -10,11 +10,13 @@ export async function soakVersions(rounds: number): Promise<boolean> {
     const folder = await mkdtemp(path.join(tmpdir(), 'soak-versions-'));
     const seed = Date.now();
     const { violations, ...counts } = await stressVersions(folder, { rounds, variant, seed });
-    process.stdout.write(`${variant}, seed ${seed}: ${JSON.stringify(counts)}\n`);
-    for (const violation of violations.slice(0, 20)) process.stdout.write(`  ${violation}\n`);
-    process.stdout.write(`${violations.length} violations in ${folder}\n`);
-    if (violations.length > 0) isSound = false;
-    else await rm(folder, { recursive: true });
+    const { length } = violations;
+    process.stdout.write(`${variant}, seed ${seed}: ${JSON.stringify(counts)}, ${length} violations\n`);
+    if (length === 0) await rm(folder, { recursive: true });
+    else {
+      isSound = false;
+      process.stdout.write(`${violations.slice(0, 20).join('\n')}\nin ${folder}\n`);
+    }
   }
   return isSound;
 }

@@ -34,6 +34,9 @@ export async function stressVersions(
   const store = path.join(folder, 'store');
   const random = new Random(seed);
   const windows = Array.from({ length: WINDOWS }, () => new Window([store, log, variant], random));
+  // One that stands still would outlive this process.
+  const killAll = () => windows.forEach((window) => window.kill());
+  process.once('exit', killAll);
   const counts = { kills: 0, stops: 0 };
   let bytesAtKill = 0;
   while (triesIn(log) < rounds)
@@ -51,6 +54,7 @@ export async function stressVersions(
       }
     }
   for (const window of windows) await window.end();
+  process.off('exit', killAll);
   const operations = readFileSync(log, 'utf8').split('\n').flatMap(operationIn);
   const count = (wanted: Operation['kind']) => operations.filter(({ kind }) => kind === wanted).length;
   return {

@@ -490,9 +490,9 @@ describe('VersionStore', () => {
     const [head] = await write(1);
     const store = open();
     let calls = 0;
-    store.watch(async () => {
+    store.watch(() => {
       calls++;
-      await Promise.resolve();
+      return Promise.resolve();
     });
     writeFileSync(at(`${ID}.2.json.${randomUUID()}.tmp`), '');
     await new Promise((resolve) => setTimeout(resolve, 80));
@@ -508,9 +508,9 @@ describe('VersionStore', () => {
   it('watches a folder that is created later', async () => {
     const store = open();
     let calls = 0;
-    store.watch(async () => {
+    store.watch(() => {
       calls++;
-      await Promise.resolve();
+      return Promise.resolve();
     });
     const head = await store.create(ID, newEntry(ID));
     await open().append(head, newEntry(ID, head.record));
