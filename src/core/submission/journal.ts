@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { sequencer } from '../base/async.ts';
 import type { Disposable } from '../base/disposable.ts';
-import { Emitter } from '../base/event.ts';
+import type { Event } from '../base/event.ts';
 import type { Link } from '../base/exclusiveName.ts';
 import { makeDirectoryDurably } from '../storage/durableFile.ts';
 import { Lease } from '../storage/lease.ts';
@@ -19,8 +19,9 @@ import {
   type Moment,
   type Receipt,
 } from './intent.ts';
-import { CODEC, isLater, type JournalRecord } from './record.ts';
-import { isEarlier, rivalsOf, type KnownSubmissions, type Rival } from './rivals.ts';
+import { KnownRecords } from './knownRecords.ts';
+import { CODEC, isLater, withRuns, type JournalRecord } from './record.ts';
+import { isEarlier, knownOnContinue, rivalsOf, type KnownSubmissions, type Rival } from './rivals.ts';
 
 /** How often acquiring a lock is tried. The user waits; other windows' probes hold it more briefly. */
 const ACQUIRE_TRIES = 20;
@@ -51,26 +52,30 @@ export interface JournalOptions {
 export class Journal implements Disposable {
   readonly #directory: string;
   readonly #store: VersionStore<JournalRecord>;
-  readonly #options: JournalOptions;
-  readonly #reported = new Set<string>();
+  readonly #known: KnownRecords;
   /** The version of an intent that its owner last read or wrote. */
   readonly #owned = new WeakMap<Lease, Version>();
-  readonly #onDidChange = new Emitter<void>();
-  readonly #onDidChangeUnreadable = new Emitter<void>();
   readonly #inTurn = sequencer();
-  #intents: readonly Intent[] = [];
-  #unreadable: readonly string[] = [];
   #isDisposed = false;
-
-  /** Fires when the journal was opened, and when an open intent was written, settled, or removed in any window. */
-  readonly onDidChange = this.#onDidChange.event;
-  readonly onDidChangeUnreadable = this.#onDidChangeUnreadable.event;
 
   /** @param directory used by the journal only, in the extension's storage on the extension host's machine */
   constructor(directory: string, options: JournalOptions = {}) {
     this.#directory = directory;
-    this.#options = options;
+    const fileOf = ({ id, n }: Version) => path.join(directory, `${id}.${n}.json`);
+    this.#known = new KnownRecords({
+      onUnreadable: (head) => options.onUnreadable?.(fileOf(head)),
+      onHarmless: (head) => options.onHarmless?.(fileOf(head)),
+    });
     this.#store = new VersionStore(directory, CODEC, options);
+  }
+
+  /** Fires when the journal was opened, and when an open intent was written, settled, or removed in any window. */
+  get onDidChange(): Event<void> {
+    return this.#known.onDidChange;
+  }
+
+  get onDidChangeUnreadable(): Event<void> {
+    return this.#known.onDidChangeUnreadable;
   }
 
   /** Reads the open intents, and watches other windows' changes. */
@@ -81,26 +86,25 @@ export class Journal implements Disposable {
     // Watch before the first read, so that no change is missed in between.
     this.#store.watch(() => this.reload());
     await this.reload();
-    this.#onDidChange.fire();
+    this.#known.opened();
     void this.#store.removeTemporaries();
   }
 
   /** The open intents as last read, oldest first. */
   get intents(): readonly Intent[] {
-    return this.#intents;
+    return this.#known.intents;
   }
 
   /** The IDs of the records that can't be read and weren't settled: any of them may be open, for any dataset. */
   get unreadable(): readonly string[] {
-    return this.#unreadable;
+    return this.#known.unreadable;
   }
 
   /** Reads what is new in the folder. Without a file watcher, only this shows other windows' changes. */
   reload(): Promise<void> {
     return this.#inTurn(async () => {
       const { failed } = await this.#store.list();
-      const unknown = [...failed.keys()].filter((id) => !this.#store.heads.has(id));
-      this.#accept(unknown);
+      this.#accept(failed.keys());
     });
   }
 
@@ -148,25 +152,14 @@ export class Journal implements Disposable {
   }
 
   /**
-   * Decides once more, before a draft is continued: its window may have been killed before it gave way. What was settled before it
-   * was created is known to the user, and so is what other accounts submit.
+   * Decides once more, before a draft is continued: its window may have been killed before it gave way.
    * @returns the open intent for which it was withdrawn
-   * @throws as `create`; it is withdrawn then
+   * @throws as `create`; it is withdrawn only with `submitted-meanwhile`
    */
   async giveWay(draft: Intent): Promise<Intent | undefined> {
-    const isKnown = ({ accountId, settled }: Receipt) =>
-      accountId !== draft.accountId || settled.at.localMs < draft.created.localMs;
-    const receipts = (await this.receipts()).filter(isKnown);
-    const duplicates = this.#intents.filter(({ accountId }) => accountId !== draft.accountId);
-    const known = {
-      receipts: receipts.map(({ id }) => id),
-      duplicates: duplicates.map(({ id }) => id),
-      unreadable: this.#unreadable,
-    };
-    return this.#giveWay(draft, known).catch(async (error: unknown) => {
-      await this.#withdraw(draft);
-      throw error;
-    });
+    const receipts = await this.receipts();
+    const known = knownOnContinue(draft, [...this.intents, ...receipts]);
+    return this.#giveWay(draft, { ...known, unreadable: this.unreadable });
   }
 
   /**
@@ -259,7 +252,7 @@ export class Journal implements Disposable {
     const aside = path.join(this.#directory, 'damaged');
     await makeDirectoryDurably(aside, 0o700);
     await this.reload();
-    for (const id of this.#unreadable.filter((one) => ids.includes(one)))
+    for (const id of this.unreadable.filter((one) => ids.includes(one)))
       for (const name of await readdir(this.#directory))
         if (name.startsWith(`${id}.`)) await rename(path.join(this.#directory, name), path.join(aside, name));
     await this.reload();
@@ -301,8 +294,7 @@ export class Journal implements Disposable {
   dispose(): void {
     this.#isDisposed = true;
     this.#store.dispose();
-    this.#onDidChange.dispose();
-    this.#onDidChangeUnreadable.dispose();
+    this.#known.dispose();
   }
 
   #lockFile(id: string): string {
@@ -390,17 +382,15 @@ export class Journal implements Disposable {
   async #giveWay(intent: Intent, known: KnownSubmissions): Promise<Intent | undefined> {
     for (;;) {
       await this.reload();
-      const unreadable = this.#unreadable.find((id) => known.unreadable?.includes(id) !== true);
+      const unreadable = this.unreadable.find((id) => known.unreadable?.includes(id) !== true);
       if (unreadable !== undefined)
         throw new SubmissionError('journal-unreadable', { file: path.join(this.#directory, unreadable) });
       const rivals = rivalsOf(intent, this.#store.heads.values(), known);
       const first = rivals.find((rival) => rival.kind !== 'draft' || isEarlier(rival.intent, intent));
       if (first?.kind === 'later') throw new SubmissionError('later-version');
+      if (first !== undefined) await this.#withdraw(intent);
       if (first?.kind === 'settled') throw new SubmissionError('submitted-meanwhile');
-      if (first !== undefined) {
-        await this.#withdraw(intent);
-        return first.intent;
-      }
+      if (first !== undefined) return first.intent;
       if (rivals.length === 0) return undefined;
       for (const rival of rivals) await this.#withdrawRival(rival);
     }
@@ -430,53 +420,12 @@ export class Journal implements Disposable {
     await this.#appendAnyway(id, change).catch(() => undefined);
   }
 
-  /** Takes over what the store has read. @param failed IDs of records of which nothing is known, as they could not be read now */
-  #accept(failed: readonly string[] = this.#unreadable.filter((id) => !this.#store.heads.has(id))): void {
-    const heads = [...this.#store.heads.values()];
-    const intents = heads
-      .flatMap(({ record }) => (record === undefined || isLater(record) || isSettled(record) ? [] : record))
-      .sort((one, other) => (isEarlier(one, other) ? -1 : 1));
-    for (const head of heads) this.#report(head);
-    const unreadable = [
-      ...heads.filter(({ state }) => state === 'unreadable').map(({ id }) => id),
-      ...failed,
-    ];
-    unreadable.sort();
-    if (!isSameList(unreadable, this.#unreadable)) {
-      this.#unreadable = unreadable;
-      this.#onDidChangeUnreadable.fire();
-    }
-    if (isSameList(intents, this.#intents)) return;
-    this.#intents = intents;
-    this.#onDidChange.fire();
+  /** @param failed IDs of what could not be read now; undefined if that is as it was */
+  #accept(failed?: Iterable<string>): void {
+    this.#known.accept(this.#store.heads, failed);
   }
-
-  #report({ id, n, state, record }: Head<JournalRecord>): void {
-    const isOpenLater = record !== undefined && isLater(record) && !record.isDecided;
-    if ((state === 'sound' && !isOpenLater) || this.#reported.has(id)) return;
-    this.#reported.add(id);
-    const file = path.join(this.#directory, `${id}.${n}.json`);
-    if (state === 'unreadable') this.#options.onUnreadable?.(file);
-    else this.#options.onHarmless?.(file);
-  }
-}
-
-function isSameList<T>(one: readonly T[], other: readonly T[]): boolean {
-  return one.length === other.length && one.every((item, at) => item === other[at]);
 }
 
 function withdrawnNow(): { kind: 'withdrawn'; at: Moment } {
   return { kind: 'withdrawn', at: { localMs: Date.now() } };
-}
-
-/** Returns the receipt with further runs of the same marker; undefined if it has them. */
-function withRuns(
-  { settled: known, ...intent }: ChargedReceipt,
-  settled: ChargedReceipt['settled'],
-): ChargedReceipt | undefined {
-  const ids = new Set(runsOf(known).map(({ run_id }) => run_id));
-  const further = runsOf(settled).filter(({ run_id }) => !ids.has(run_id));
-  if (further.length === 0) return undefined;
-  const furtherRuns = [...(known.furtherRuns ?? []), ...further];
-  return { ...intent, settled: { ...known, furtherRuns, unshown: true } };
 }

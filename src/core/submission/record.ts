@@ -1,6 +1,14 @@
 import * as v from 'valibot';
 import type { Codec } from '../storage/versions.ts';
-import { intentSchema, isCharged, isSettled, type Intent, type SameDataset } from './intent.ts';
+import {
+  intentSchema,
+  isCharged,
+  isSettled,
+  runsOf,
+  type ChargedReceipt,
+  type Intent,
+  type SameDataset,
+} from './intent.ts';
 import { withoutObservations } from './reconcilePolicy.ts';
 
 /** What a version in the journal contains. */
@@ -76,4 +84,16 @@ function afterDamage(below: JournalRecord): JournalRecord {
     refused: undefined,
     settled: undefined,
   });
+}
+
+/** Returns the receipt with further runs of the same marker; undefined if it has them. */
+export function withRuns(
+  { settled: known, ...intent }: ChargedReceipt,
+  settled: ChargedReceipt['settled'],
+): ChargedReceipt | undefined {
+  const ids = new Set(runsOf(known).map(({ run_id }) => run_id));
+  const further = runsOf(settled).filter(({ run_id }) => !ids.has(run_id));
+  if (further.length === 0) return undefined;
+  const furtherRuns = [...(known.furtherRuns ?? []), ...further];
+  return { ...intent, settled: { ...known, furtherRuns, unshown: true } };
 }

@@ -12,6 +12,17 @@ export interface KnownSubmissions {
   unreadable?: readonly string[];
 }
 
+/**
+ * What the user knew of when consenting to a draft that is continued now: what was settled before it was created, and what other
+ * accounts submit.
+ */
+export function knownOnContinue(draft: Intent, records: readonly Intent[]): KnownSubmissions {
+  const isKnown = ({ accountId, settled }: Intent) =>
+    accountId !== draft.accountId || (settled !== undefined && settled.at.localMs < draft.created.localMs);
+  const ids = records.filter(isKnown).map(({ id }) => id);
+  return { duplicates: ids, receipts: ids };
+}
+
 /** A submission of the same bytes and model at the same service that prevents another one. */
 export type Rival =
   /** Nothing of it was sent, and it can still be withdrawn. */

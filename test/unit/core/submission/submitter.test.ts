@@ -198,6 +198,26 @@ describe('Submitter', () => {
       }
     });
 
+    it('stays a draft if it can’t be decided now whether it may be continued', async () => {
+      stage.answers = [lost];
+      await stage.submit();
+      const draft = { ...stage.intent, id: randomUUID(), attempts: [] };
+      const later = { ...stage.intent, id: randomUUID(), version: 2 } as unknown as Intent;
+      await stage.end();
+      stage = await Stage.start();
+      for (const record of [
+        { ...draft, origin: stage.url },
+        { ...later, origin: stage.url },
+      ])
+        writeVersion(stage.bench.journalFolder, 1, record);
+      await stage.bench.journal.open();
+      await until(() => stage.states()[0] === 'unsent');
+      const outcome = await stage.resume(draft.id);
+      assert.ok(outcome.kind === 'not-charged' && outcome.kept);
+      assert.equal(codeOf(outcome), 'later-version');
+      assert.deepEqual([stage.states(), stage.posts.length], [['unsent'], 0]);
+    });
+
     it('can be submitted with another model, other bytes, an account that agreed, or after a charge', async () => {
       stage.answers = [lost];
       await stage.submit();
