@@ -226,6 +226,12 @@ bit pricingKey; bit pricingKey2; bit chargeKey;
 /* A look with another key than the record's counts as unanswered. */
 #define ANSWERED && (hi.key==0 || hi.key==1+key)
 #endif
+/* Before Discard, only if a boundary may have been sent. */
+#if KEYS==2
+#define DISCARD_ANSWERED ANSWERED
+#else
+#define DISCARD_ANSWERED && (hi.sent==0 || (true ANSWERED))
+#endif
 #else
 #define listed (charges>0 && runAge>=LAG)
 #define COPY_KEY(x,y)
@@ -243,6 +249,7 @@ bit pricingKey; bit pricingKey2; bit chargeKey;
 #define CREATE_KEY
 #define KEY_FITS
 #define ANSWERED
+#define DISCARD_ANSWERED
 #endif
 
 /* ---------------------------------------- shorthand ---------------------------------------- */
@@ -571,7 +578,7 @@ proctype Win(byte w) {
   :: atomic { pc[w]==DISCARD_LOOK ->
        if
        :: charges>0 -> pc[w]=CHARGE_READ
-       :: !listed ANSWERED -> newStage[w]=UNSEEN; pc[w]=DISCARD
+       :: !listed DISCARD_ANSWERED -> newStage[w]=UNSEEN; pc[w]=DISCARD
        :: newStage[w]=DISCARDED; pc[w]=DISCARD                  /* unanswered */
        fi }
 #if KEYS>0

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { form } from '../helpers/sandbox/stage.ts';
 import { Service } from './service.ts';
 import { signIn, typeSignIn } from './signingIn.ts';
 import { VSCode } from './vscode.ts';
@@ -10,7 +9,6 @@ import type { Workbench } from './workbench.ts';
 const WORK_KEY = 'service_Work9f2kQ7';
 const HOME_KEY = 'service_Home4c8mZ1';
 const NEXT_KEY = 'service_Next6d3pX5';
-const ELSEWHERE_KEY = 'service_Else1h5wV8';
 const BARE_KEY = 'Bare5b7nY2withoutPrefix';
 
 describe('accounts', () => {
@@ -246,22 +244,8 @@ describe('accounts', () => {
     await workbench.clearNotifications();
   });
 
-  it('runs that were submitted from another machine are reported when an account first connects', async () => {
-    const elsewhere = await Service.start(ELSEWHERE_KEY);
-    const headers = { authorization: `Bearer ${ELSEWHERE_KEY}` };
-    const body = form({ label: 'elsewhere ft-7k3m9qpx' });
-    const answer = await fetch(`${elsewhere.baseUrl}/api/v1/runs`, { method: 'POST', headers, body });
-    assert.equal(answer.status, 201);
-    const { dialogs } = workbench;
-    await typeSignIn(workbench, { address: elsewhere.baseUrl, name: 'Shared', apiKey: ELSEWHERE_KEY });
-    await dialogs.waitForToast('1 run was submitted from another machine, profile or container.');
-    await workbench.screenshot('submitted-elsewhere');
-    await workbench.clearNotifications();
-    await elsewhere.close();
-  });
-
   it('no API key is in a file of settings, storage, or logs', async () => {
-    const secrets = [WORK_KEY, HOME_KEY, NEXT_KEY, ELSEWHERE_KEY, BARE_KEY].flatMap((key) => [
+    const secrets = [WORK_KEY, HOME_KEY, NEXT_KEY, BARE_KEY].flatMap((key) => [
       Buffer.from(key),
       Buffer.from(key, 'utf16le'),
       Buffer.from(

@@ -92,7 +92,7 @@ describe('an interrupted submission', () => {
     const detail = await waitForConfirm(workbench, `${name}.jsonl`);
     assert.match(
       detail,
-      /^Not charged, as far as this machine knows: the upload wasn’t completed\..+Model: Qwen3 8B \(Alibaba Cloud\)/s,
+      /^Not charged: the upload of \S+ was interrupted\..+Model: Qwen3 8B \(Alibaba Cloud\)/s,
     );
   }
 
@@ -169,9 +169,7 @@ describe('an interrupted submission', () => {
       await isHeld();
       await vscode.killExtensionHosts();
       service.release();
-      await workbench.dialogs.waitForToast(
-        'Not charged, as far as this machine knows: the upload of killed.jsonl was interrupted.',
-      );
+      await workbench.dialogs.waitForToast('Not charged: the upload of killed.jsonl was interrupted.');
       await firstRowIs(/^killed, killed\.jsonl, Not charged, upload stopped$/);
       await workbench.screenshot('interrupted-unsent');
       assert.equal(service.submissions, 1);
@@ -189,6 +187,34 @@ describe('an interrupted submission', () => {
       await isChargedOnce('killed');
       assert.equal(service.submissions, 2);
       assert.equal(new Set(service.idempotencyKeys).size, 1);
+    });
+
+    it('of the extension host during the upload says nothing of a charge until the service answers', async () => {
+      const { dialogs, quickInput } = workbench;
+      service.holdsUploads = true;
+      await submit('big');
+      await firstRowIs(/^big, big\.jsonl, Uploading \d+%/);
+      await isHeld();
+      await vscode.killExtensionHosts();
+      await service.shut();
+      service.release();
+      const sentence = await dialogs.waitForToast(
+        'The upload of big.jsonl was interrupted. The service didn’t answer whether it was charged.',
+      );
+      await firstRowIs(/^big, big\.jsonl, Upload stopped$/);
+      await workbench.screenshot('interrupted-stopped');
+
+      await service.reopen();
+      await dialogs.pressInToast(sentence, 'Check Now');
+      await quickInput.waitForTitle('Submission of big.jsonl');
+      await workbench.screenshot('interrupted-looked');
+      await quickInput.pick('Discard…');
+      await dialogs.waitForModal('Discard the submission of big?');
+      await dialogs.press('Discard');
+      await runs()
+        .row(/^big, big\.jsonl, /)
+        .waitFor({ state: 'hidden' });
+      await isNotCharged();
     });
 
     it('of the extension host after the upload may have been charged, and Check Now finds the run', async () => {

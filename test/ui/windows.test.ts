@@ -165,7 +165,10 @@ describe('two windows', () => {
     assert.equal((await service.runs()).length, 1);
     service.release();
     await runs(staying).pressInRow('left.jsonl, Not charged', 'Continue Submission…');
-    assert.match(await waitForConfirm(staying, 'left.jsonl'), /^Not charged, as far as this machine knows: /);
+    assert.match(
+      await waitForConfirm(staying, 'left.jsonl'),
+      /^Not charged: the upload of left\.jsonl was interrupted\./,
+    );
     await pressSubmit(staying);
     await staying.dialogs.waitForToast(charged('left'));
     assert.equal((await service.runs()).length, 2);

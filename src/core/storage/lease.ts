@@ -29,10 +29,11 @@ export class LeaseUnavailableError extends ExpectedError {
  */
 export class Lease {
   readonly file: string;
-  readonly #database: DatabaseSync;
+  readonly #database: DatabaseSync | undefined;
   readonly #identity: string;
+  #isReleased = false;
 
-  private constructor(file: string, database: DatabaseSync, identity: string) {
+  private constructor(file: string, database: DatabaseSync | undefined, identity: string) {
     this.file = file;
     this.#database = database;
     this.#identity = identity;
@@ -46,6 +47,11 @@ export class Lease {
   static async take(file: string, tries = TRIES): Promise<Lease | undefined> {
     const found = await Lease.#find(file, tries, true);
     return found instanceof Lease ? found : undefined;
+  }
+
+  /** Returns a lease that says nothing about other processes, for work that is safe without locks. */
+  static unlocked(file: string): Lease {
+    return new Lease(file, undefined, '');
   }
 
   /**
@@ -108,6 +114,7 @@ export class Lease {
 
   /** Whether the lease is still held. Checks the disk: the file may have been removed or replaced. */
   isHeld(): boolean {
+    if (this.#database === undefined) return !this.#isReleased;
     try {
       return this.#database.isTransaction && identityOf(this.file) === this.#identity;
     } catch {
@@ -118,7 +125,8 @@ export class Lease {
 
   /** May be called again. The file stays: another process may be about to lock it. */
   release(): void {
-    if (this.#database.isOpen) this.#database.close();
+    this.#isReleased = true;
+    if (this.#database?.isOpen === true) this.#database.close();
   }
 }
 

@@ -14,10 +14,12 @@ const MESSAGES = {
   'submitted-meanwhile': 'the same bytes and model were submitted meanwhile',
   /** Another window may own the intent now. */
   'lease-lost': 'another process may own this submission now',
+  /** Without an answered look for its run, nothing is sent. */
+  'not-answered': 'the service did not answer whether it was charged',
   /** The service may have forgotten the Idempotency-Key, so a resend could charge twice. */
-  'too-late': 'more than 23 hours have passed since the first attempt',
-  /** The time since the first attempt is unknown: clock set, machine slept, or no `Date` from the service. */
-  'clocks-disagree': 'the time since the first attempt is not certain',
+  'too-late': 'more than 23 hours have passed since it was created',
+  /** The time since then is unknown: clock set, machine slept, or no `Date` from the service. */
+  'clocks-disagree': 'the time since it was created is not certain',
   /** A run that could be this submission has appeared since the user asked to resend. */
   candidates: 'a run that could be this one is listed now',
 } as const;

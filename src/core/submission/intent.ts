@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { serviceOf, type Account } from '../accounts/account.ts';
 import { balance, cents, currency, IDEMPOTENCY_WINDOW_MS, optionalField } from '../api/types.ts';
-import type { Clock } from '../base/clock.ts';
 import { MAX_RETRY_AFTER_MS } from '../base/retry.ts';
 import { userLabel } from '../runs/marker.ts';
 
@@ -131,6 +130,8 @@ export const intentSchema = v.object({
   /** The first complete check since the last attempt that found nothing; any other result removes it. */
   firstCleanCheck: v.optional(observation),
   lastCheck: v.optional(observation),
+  /** When a look for its run was last answered and found none (R5 in docs/journal.md). Removed by a closing boundary. */
+  looked: v.optional(moment),
   /** Set if the service refused it before any charge. The draft can be continued with a new Idempotency-Key. */
   refused: v.optional(v.object({ at: moment, code: v.string(), httpStatus: v.optional(v.number()) })),
   /** Missing while the intent is open. Once set, the intent is a receipt. */
@@ -242,15 +243,24 @@ export function isDuplicate(one: SameDataset, other: SameDataset): boolean {
   );
 }
 
-/** Creates an intent with its own Idempotency-Key and boundary, and without attempts. */
-export function newIntent(account: Account, draft: Draft, clock: Clock): Intent {
+/** Returns the earliest time of the service at which it may have been sent; undefined if none is known. */
+export function serviceStartMs({ created, attempts }: Intent): number | undefined {
+  const known = [created, attempts[0]?.started].flatMap((one) => one?.serviceMs ?? []);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+/**
+ * Creates an intent with its own Idempotency-Key and boundary, and without attempts.
+ * @param created now, by all clocks that are known
+ */
+export function newIntent(account: Account, draft: Draft, created: Moment): Intent {
   return {
     version: 1,
     id: randomUUID(),
     boundary: `----FineTuning${randomBytes(18).toString('hex')}`,
     accountId: account.id,
     origin: serviceOf(account),
-    created: { localMs: clock.nowMs() },
+    created,
     ...draft,
     attempts: [],
   };

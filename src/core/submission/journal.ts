@@ -6,22 +6,16 @@ import type { Disposable } from '../base/disposable.ts';
 import type { Event } from '../base/event.ts';
 import type { Link } from '../base/exclusiveName.ts';
 import { makeDirectoryDurably } from '../storage/durableFile.ts';
-import { Lease } from '../storage/lease.ts';
+import type { Lease } from '../storage/lease.ts';
 import type { At } from '../storage/versionFile.ts';
 import { OvertakenError, VersionStore, type Head, type Version } from '../storage/versions.ts';
 import { SubmissionError } from './errors.ts';
-import {
-  isCharged,
-  isSettled,
-  runsOf,
-  type ChargedReceipt,
-  type Intent,
-  type Moment,
-  type Receipt,
-} from './intent.ts';
+import { isCharged, isSettled, runsOf, type ChargedReceipt, type Intent, type Receipt } from './intent.ts';
 import { KnownRecords } from './knownRecords.ts';
+import { Leases } from './leases.ts';
 import { CODEC, isLater, withRuns, type JournalRecord } from './record.ts';
-import { isEarlier, knownOnContinue, rivalsOf, type KnownSubmissions, type Rival } from './rivals.ts';
+import { mayFollow, stepOf } from './transitions.ts';
+import { knownOnContinue, Rivals, type KnownSubmissions } from './rivals.ts';
 
 /** How often acquiring a lock is tried. The user waits; other windows' probes hold it more briefly. */
 const ACQUIRE_TRIES = 20;
@@ -52,21 +46,31 @@ export interface JournalOptions {
 export class Journal implements Disposable {
   readonly #directory: string;
   readonly #store: VersionStore<JournalRecord>;
+  readonly #leases: Leases;
   readonly #known: KnownRecords;
-  /** The version of an intent that its owner last read or wrote. */
-  readonly #owned = new WeakMap<Lease, Version>();
+  readonly #rivals: Rivals;
+  /** The version of an intent that its owner last read, or has written. */
+  readonly #owned = new WeakMap<Lease, { head: Head<JournalRecord>; isWritten: boolean }>();
   readonly #inTurn = sequencer();
   #isDisposed = false;
 
   /** @param directory used by the journal only, in the extension's storage on the extension host's machine */
   constructor(directory: string, options: JournalOptions = {}) {
     this.#directory = directory;
+    this.#leases = new Leases(path.join(directory, 'leases'));
     const fileOf = ({ id, n }: Version) => path.join(directory, `${id}.${n}.json`);
     this.#known = new KnownRecords({
       onUnreadable: (head) => options.onUnreadable?.(fileOf(head)),
       onHarmless: (head) => options.onHarmless?.(fileOf(head)),
     });
     this.#store = new VersionStore(directory, CODEC, options);
+    this.#rivals = new Rivals({
+      folder: directory,
+      store: this.#store,
+      reload: () => this.reload(),
+      unreadable: () => this.unreadable,
+      appendAnyway: (id, change) => this.#appendAnyway(id, change),
+    });
   }
 
   /** Fires when the journal was opened, and when an open intent was written, settled, or removed in any window. */
@@ -81,8 +85,7 @@ export class Journal implements Disposable {
   /** Reads the open intents, and watches other windows' changes. */
   async open(): Promise<void> {
     if (this.#isDisposed) return;
-    for (const folder of ['', 'leases'])
-      await makeDirectoryDurably(path.join(this.#directory, folder), 0o700);
+    await makeDirectoryDurably(this.#directory, 0o700);
     // Watch before the first read, so that no change is missed in between.
     this.#store.watch(() => this.reload());
     await this.reload();
@@ -93,6 +96,19 @@ export class Journal implements Disposable {
   /** The open intents as last read, oldest first. */
   get intents(): readonly Intent[] {
     return this.#known.intents;
+  }
+
+  /** Whether this process created a record. */
+  isCreated(id: string): boolean {
+    return this.#known.isCreated(id);
+  }
+
+  /**
+   * Whether this process may say that a record isn't charged (R5 in docs/journal.md): it created it or, since it started, a look for
+   * its run was answered, by this or another process.
+   */
+  isLooked(id: string): boolean {
+    return this.#known.isLooked(id);
   }
 
   /** The IDs of the records that can't be read and weren't settled: any of them may be open, for any dataset. */
@@ -124,20 +140,21 @@ export class Journal implements Disposable {
   /**
    * Writes a new intent durably and takes its lease, unless another one of the same bytes and model comes before it: then this
    * one is withdrawn, and the other one is returned if it is open.
-   * @throws LeaseUnavailableError, SubmissionError `journal-unreadable`, `later-version`, `submitted-meanwhile`, and file
+   * @throws SubmissionError `journal-unreadable`, `later-version`, `submitted-meanwhile`, and file
    * system errors; nothing of it is ever sent then
    */
   async create(
     intent: Intent,
     known: KnownSubmissions = {},
   ): Promise<{ lease: Lease } | { existing: Intent }> {
-    const lease = await Lease.take(this.#lockFile(intent.id));
+    const lease = await this.#leases.take(intent.id);
     if (lease === undefined) throw new SubmissionError('not-owner');
     try {
       const head = await this.#store.create(intent.id, intent);
-      this.#owned.set(lease, head);
+      this.#owned.set(lease, { head, isWritten: true });
+      this.#known.created(intent.id);
       this.#accept();
-      const existing = await this.#giveWay(intent, known);
+      const existing = await this.#rivals.giveWay(intent, known);
       // A window that withdrew it may have ended its own one before this one listed the folder.
       if (existing === undefined && !(await this.#store.isHighest(head)))
         throw new SubmissionError('submitted-meanwhile');
@@ -145,7 +162,7 @@ export class Journal implements Disposable {
       lease.release();
       return { existing };
     } catch (error) {
-      await this.#withdraw(intent);
+      await this.#rivals.withdraw(intent);
       lease.release();
       throw error instanceof OvertakenError ? new SubmissionError('not-owner') : error;
     }
@@ -159,23 +176,23 @@ export class Journal implements Disposable {
   async giveWay(draft: Intent): Promise<Intent | undefined> {
     const receipts = await this.receipts();
     const known = knownOnContinue(draft, [...this.intents, ...receipts]);
-    return this.#giveWay(draft, { ...known, unreadable: this.unreadable });
+    return this.#rivals.giveWay(draft, { ...known, unreadable: this.unreadable });
   }
 
   /**
    * Takes the lease of an open intent, as it is on the disk. Undefined if another window has it, or it is settled or gone. If
    * its highest version can't be read, one is appended that says what may be so.
-   * @throws LeaseUnavailableError, and file system errors
+   * @throws file system errors
    */
   async acquire(id: string): Promise<Owned | undefined> {
     if (!ID.test(id)) return undefined;
-    const lease = await Lease.take(this.#lockFile(id), ACQUIRE_TRIES);
+    const lease = await this.#leases.take(id, ACQUIRE_TRIES);
     if (lease === undefined) return undefined;
     try {
       const head = await this.#readSound(id);
       const intent = head?.record;
       if (head !== undefined && intent !== undefined && !isLater(intent) && !isSettled(intent)) {
-        this.#owned.set(lease, head);
+        this.#owned.set(lease, { head, isWritten: false });
         this.#accept();
         return { lease, intent };
       }
@@ -208,8 +225,8 @@ export class Journal implements Disposable {
 
   /** @throws SubmissionError `not-owner` if another window has appended to an owned intent, and file system errors */
   async assertLatest(lease: Lease): Promise<void> {
-    const version = this.#owned.get(lease);
-    if (version === undefined || !(await this.#store.isHighest(version))) await this.#overtaken();
+    const owned = this.#owned.get(lease);
+    if (owned === undefined || !(await this.#store.isHighest(owned.head))) await this.#overtaken();
   }
 
   /**
@@ -235,12 +252,14 @@ export class Journal implements Disposable {
     return this.#charge({ ...record, settled });
   }
 
-  /**
-   * Whether any running process, including this one, works on an intent.
-   * @throws LeaseUnavailableError
-   */
+  /** Whether any running process, including this one, works on an intent. Without locks, that isn't known: false. */
   async isOwned(id: string): Promise<boolean> {
-    return ID.test(id) && (await Lease.isTaken(this.#lockFile(id)));
+    return ID.test(id) && (await this.#leases.isTaken(id));
+  }
+
+  /** Whether the folder's file system has locks; true until one was tried. */
+  get hasLocks(): boolean {
+    return this.#leases.hasLocks;
   }
 
   /**
@@ -269,12 +288,12 @@ export class Journal implements Disposable {
    */
   async reportAlone<T>(report: () => Promise<T>): Promise<T | undefined> {
     // Without locks, a charge is reported twice rather than never.
-    const lease = await Lease.take(this.#lockFile('notices'), 1).catch(() => null);
+    const lease = await this.#leases.take('notices', 1);
     if (lease === undefined) return undefined;
     try {
       return await report();
     } finally {
-      lease?.release();
+      lease.release();
     }
   }
 
@@ -297,10 +316,6 @@ export class Journal implements Disposable {
     this.#known.dispose();
   }
 
-  #lockFile(id: string): string {
-    return path.join(this.#directory, 'leases', `${id}.lock`);
-  }
-
   async #readAll(): Promise<Intent[]> {
     await this.reload();
     return [...this.#store.heads.values()].flatMap(({ record }) =>
@@ -315,15 +330,18 @@ export class Journal implements Disposable {
   }
 
   async #append(lease: Lease, intent: Intent): Promise<void> {
-    const version = this.#owned.get(lease);
-    if (version?.id !== intent.id) throw new SubmissionError('not-owner');
+    const { head: below, isWritten = false } = this.#owned.get(lease) ?? {};
+    if (below?.id !== intent.id) throw new SubmissionError('not-owner');
+    const { record } = below;
+    if (record !== undefined && !isLater(record) && !mayFollow(record, intent, isWritten))
+      throw new RangeError(`${stepOf(intent)} can't follow ${stepOf(record)}`);
     try {
-      const head = await this.#store.append(version, intent);
-      this.#owned.set(lease, head);
+      const head = await this.#store.append(below, intent);
+      this.#owned.set(lease, { head, isWritten: true });
       await this.#store.empty(head);
     } catch (error) {
       if (error instanceof OvertakenError) await this.#overtaken();
-      await this.#adopt(lease, version, intent);
+      await this.#adopt(lease, below, intent);
       throw error;
     } finally {
       this.#accept();
@@ -335,7 +353,8 @@ export class Journal implements Disposable {
     try {
       const head = await this.#store.read(id);
       const asRead = CODEC.parse(CODEC.format(intent), id);
-      if (head?.n === n + 1 && isDeepStrictEqual(head.record, asRead)) this.#owned.set(lease, head);
+      if (head?.n === n + 1 && isDeepStrictEqual(head.record, asRead))
+        this.#owned.set(lease, { head, isWritten: true });
     } catch {
       // Then the next write is overtaken by this one.
     }
@@ -373,59 +392,8 @@ export class Journal implements Disposable {
     this.#accept();
   }
 
-  /**
-   * Decides between submissions of the same bytes and model, after this one was written: of two that list the folder after they
-   * wrote, one sees the other. The earlier one stays, unless the later one has begun.
-   * @returns the open intent for which this one was withdrawn
-   * @throws SubmissionError `journal-unreadable`, `later-version`, `submitted-meanwhile`
-   */
-  async #giveWay(intent: Intent, known: KnownSubmissions): Promise<Intent | undefined> {
-    for (;;) {
-      await this.reload();
-      const unreadable = this.unreadable.find((id) => known.unreadable?.includes(id) !== true);
-      if (unreadable !== undefined)
-        throw new SubmissionError('journal-unreadable', { file: path.join(this.#directory, unreadable) });
-      const rivals = rivalsOf(intent, this.#store.heads.values(), known);
-      const first = rivals.find((rival) => rival.kind !== 'draft' || isEarlier(rival.intent, intent));
-      if (first?.kind === 'later') throw new SubmissionError('later-version');
-      if (first !== undefined) await this.#withdraw(intent);
-      if (first?.kind === 'settled') throw new SubmissionError('submitted-meanwhile');
-      if (first !== undefined) return first.intent;
-      if (rivals.length === 0) return undefined;
-      for (const rival of rivals) await this.#withdrawRival(rival);
-    }
-  }
-
-  /** Withdraws a draft of which this window read that nothing had begun. What has, comes first. @throws file system errors */
-  async #withdrawRival(rival: Rival): Promise<void> {
-    if (rival.kind !== 'draft') return;
-    const { intent, version } = rival;
-    try {
-      await this.#store.append(version, { ...intent, settled: withdrawnNow() });
-    } catch (error) {
-      if (!(error instanceof OvertakenError)) throw error;
-      // The next listing leaves a version out that can't be read.
-      await this.#store.read(version.id);
-    }
-  }
-
-  /** Withdraws a draft of this window. Never rejects: if it can't be written, it stays a draft, of which nothing was sent. */
-  async #withdraw({ id }: Intent): Promise<void> {
-    const change = (head: Head<JournalRecord> | undefined) => {
-      const record = head?.record;
-      if (record === undefined || isLater(record) || isSettled(record) || record.attempts.length > 0)
-        return undefined;
-      return { ...record, settled: withdrawnNow() };
-    };
-    await this.#appendAnyway(id, change).catch(() => undefined);
-  }
-
   /** @param failed IDs of what could not be read now; undefined if that is as it was */
   #accept(failed?: Iterable<string>): void {
     this.#known.accept(this.#store.heads, failed);
   }
-}
-
-function withdrawnNow(): { kind: 'withdrawn'; at: Moment } {
-  return { kind: 'withdrawn', at: { localMs: Date.now() } };
 }

@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
 import type { Head } from '../storage/versions.ts';
-import { isSettled, type Intent } from './intent.ts';
+import { isSettled, type Intent, type Moment } from './intent.ts';
 import { isLater, type JournalRecord } from './record.ts';
 import { isEarlier } from './rivals.ts';
 
@@ -14,12 +15,17 @@ export interface Reports {
   onHarmless: (head: Head<JournalRecord>) => void;
 }
 
-/** What this window knows of the journal's records, and whom it tells. */
+/** What this window knows of the journal's records. */
 export class KnownRecords implements Disposable {
   readonly #reports: Reports;
   readonly #reported = new Set<string>();
+  readonly #created = new Set<string>();
   readonly #onDidChange = new Emitter<void>();
   readonly #onDidChangeUnreadable = new Emitter<void>();
+  /** By ID: the highest version that this process has seen, and when it was looked for then. */
+  readonly #seen = new Map<string, { n: number; looked: Moment | undefined }>();
+  /** See `isLooked`. */
+  readonly #looked = new Set<string>();
   #intents: readonly Intent[] = [];
   #unreadable: readonly string[] = [];
 
@@ -40,10 +46,32 @@ export class KnownRecords implements Disposable {
     return this.#unreadable;
   }
 
+  /** Notes that this process creates a record. */
+  created(id: string): void {
+    this.#created.add(id);
+  }
+
+  /** Whether this process created a record. */
+  isCreated(id: string): boolean {
+    return this.#created.has(id);
+  }
+
+  /**
+   * Whether this process may say that a record isn't charged: it created it or, since it started, a look for its run was answered, by
+   * this or another process. Not so for what it only found, which may be a copy from before a charge.
+   */
+  isLooked(id: string): boolean {
+    return this.#created.has(id) || this.#looked.has(id);
+  }
+
   /** Takes over what was read or written. @param failed IDs of what could not be read now; undefined if that is as it was */
   accept(heads: Heads, failed: Iterable<string> = this.#unreadable): void {
     const all = [...heads.values()];
-    for (const head of all) this.#report(head);
+    for (const id of this.#seen.keys()) if (!heads.has(id)) this.#forget(id);
+    for (const head of all) {
+      this.#report(head);
+      this.#see(head);
+    }
     const unreadable = all.filter(({ state }) => state === 'unreadable').map(({ id }) => id);
     // Of a record whose newer version can't be read now, the older one is known.
     unreadable.push(...[...failed].filter((id) => !heads.has(id)));
@@ -60,7 +88,7 @@ export class KnownRecords implements Disposable {
     this.#onDidChange.fire();
   }
 
-  /** Tells that the journal was opened. */
+  /** Fires once the journal was opened. */
   opened(): void {
     this.#onDidChange.fire();
   }
@@ -68,6 +96,25 @@ export class KnownRecords implements Disposable {
   dispose(): void {
     this.#onDidChange.dispose();
     this.#onDidChangeUnreadable.dispose();
+  }
+
+  /** A version above a known one is news, unless the storage was set back in between. */
+  #see({ id, n, record }: Head<JournalRecord>): void {
+    const looked = record === undefined || isLater(record) ? undefined : record.looked;
+    const known = this.#seen.get(id);
+    if (known !== undefined && n < known.n) this.#forget(id);
+    else if (
+      known !== undefined &&
+      n > known.n &&
+      looked !== undefined &&
+      !isDeepStrictEqual(looked, known.looked)
+    )
+      this.#looked.add(id);
+    this.#seen.set(id, { n, looked });
+  }
+
+  #forget(id: string): void {
+    for (const ids of [this.#seen, this.#looked, this.#created]) ids.delete(id);
   }
 
   #report(head: Head<JournalRecord>): void {

@@ -1,8 +1,8 @@
 import { DatasetChangedError, mayPass, NetworkError, ServiceError, statusOf } from '../api/errors.ts';
 import { CancelledError } from '../base/errors.ts';
 import { RETRIES, retryDelayMs } from '../base/retry.ts';
-import { SubmissionError, TooEarlyError, waitMsOf } from './errors.ts';
-import { askedWaitMs, hasBoundary, RESEND_MS, type Intent, type Moment } from './intent.ts';
+import { TooEarlyError, waitMsOf } from './errors.ts';
+import { askedWaitMs, hasBoundary, RESEND_MS, serviceStartMs, type Intent, type Moment } from './intent.ts';
 import { MARGIN_MS, passedMs } from './reconcilePolicy.ts';
 
 /** What to do after an attempt that ended without a run. */
@@ -77,31 +77,27 @@ export function assertNotTooEarly(intent: Intent, now: Moment): void {
   if (waitMs > 0) throw new TooEarlyError(waitMs);
 }
 
-/**
- * Ensures that an intent may be sent, or sent again, now. An intent that cannot have been charged may always
- * be sent, because the service has no charge to forget.
- * @throws SubmissionError `too-late`, `clocks-disagree`
- */
-export function assertMayResend(intent: Intent, now: Moment): void {
-  const first = intent.attempts[0]?.started;
-  if (first === undefined || !hasBoundary(intent)) return;
-  if (first.serviceMs === undefined || now.serviceMs === undefined)
-    throw new SubmissionError('clocks-disagree');
-  const serviceMs = now.serviceMs - first.serviceMs;
-  if (serviceMs < -MARGIN_MS) throw new SubmissionError('clocks-disagree');
-  // Use the longer of both durations, since the service's clock may have been set back.
-  if (Math.max(serviceMs, passedMs(first, now) ?? 0) >= RESEND_MS) throw new SubmissionError('too-late');
-}
+/** Why an intent isn't sent. See the SubmissionErrors of the same code. */
+export type Obstacle = 'key-replaced' | 'too-late' | 'clocks-disagree';
 
-/** Whether the service may have forgotten the Idempotency-Key, by any clock that is known. */
-export function mayBeForgotten({ attempts }: Pick<Intent, 'attempts'>, now: Moment): boolean {
-  const first = attempts[0]?.started;
-  if (first === undefined) return false;
-  const localMs = now.localMs - first.localMs;
-  const serviceMs = (now.serviceMs ?? NaN) - (first.serviceMs ?? NaN);
-  // A machine that was set back has its clocks of then; one whose clock was set back has only the service's.
-  if (Number.isNaN(serviceMs) && localMs < 0) return true;
-  return Math.max(localMs, serviceMs || 0, passedMs(first, now) ?? 0) >= RESEND_MS;
+/**
+ * Returns why an intent isn't sent now, whether or not it was before (R10 in docs/journal.md); undefined if it may be.
+ * @param isOwn whether this process created it: as long as no boundary was sent, its own clocks are enough then
+ */
+export function obstacleToSending(
+  intent: Intent,
+  now: Moment,
+  keyId: string | undefined,
+  isOwn: boolean,
+): Obstacle | undefined {
+  const { attempts, created } = intent;
+  if (attempts.length > 0 && keyId !== intent.keyId) return 'key-replaced';
+  const serviceMs = (now.serviceMs ?? NaN) - (serviceStartMs(intent) ?? NaN);
+  const isKnown = serviceMs >= -MARGIN_MS;
+  if (!isKnown && (hasBoundary(intent) || !isOwn)) return 'clocks-disagree';
+  // The longest, since each of the clocks may have been set back.
+  const passed = [isKnown ? serviceMs : 0, now.localMs - created.localMs, passedMs(created, now) ?? 0];
+  return Math.max(...passed) >= RESEND_MS ? 'too-late' : undefined;
 }
 
 function isRefusal(error: unknown): boolean {

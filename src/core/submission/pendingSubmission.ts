@@ -5,12 +5,13 @@ import type { Disposable } from '../base/disposable.ts';
 import type { Session } from '../runs/session.ts';
 import { hasBoundary, type Intent } from './intent.ts';
 import type { Journal } from './journal.ts';
-import { nextAutomaticCheckMs } from './reconcilePolicy.ts';
-import { stageOf, type Stage } from './stage.ts';
+import { lastWrittenMs, nextAutomaticCheckMs } from './reconcilePolicy.ts';
+import { isPastBoundary, stageOf, type Stage } from './stage.ts';
 
 /**
  * `validating`: every byte is sent, the service prices it. `waiting`: for the next attempt. `elsewhere`:
- * owned by another window. `unsent`: cannot have been charged. `unknown`: may have been. `not-charged`: two
+ * owned by another window. `stopped`: no boundary was sent, as its record says, but nothing was heard of its run yet (`mustLook`).
+ * `unsent`: cannot have been charged. `unknown`: may have been. `not-charged`: two
  * complete checks found nothing. `refused`: by the service before any charge; the draft is stored.
  */
 export type SubmissionState =
@@ -20,6 +21,7 @@ export type SubmissionState =
   | 'waiting'
   | 'checking'
   | 'elsewhere'
+  | 'stopped'
   | 'unsent'
   | 'unknown'
   | 'not-charged'
@@ -52,6 +54,10 @@ export type SubmissionResult =
   | { kind: 'not-charged'; error: unknown; kept: boolean }
   /** It may have been charged. */
   | { kind: 'unknown'; error: unknown }
+  /** Nothing was sent now: no look for its run was answered, so nothing is known of an earlier time. */
+  | { kind: 'unanswered'; error: unknown }
+  /** Nothing was sent, or ever will be: it is too old, or was begun with another API key. The user may submit the dataset anew. */
+  | { kind: 'withdrawn' }
   /** Nothing was sent: an open submission of the same bytes and model must be resolved first. */
   | { kind: 'open'; id: string }
   /** Nothing was sent: another window owns it, or it is resolved. */
@@ -98,7 +104,13 @@ export function openMarkers(submissions: readonly PendingSubmission[], accountId
 }
 
 /** States in which nothing happens until the user decides. */
-const IDLE_STATES: ReadonlySet<SubmissionState> = new Set(['unsent', 'unknown', 'not-charged', 'refused']);
+const IDLE_STATES: ReadonlySet<SubmissionState> = new Set([
+  'stopped',
+  'unsent',
+  'unknown',
+  'not-charged',
+  'refused',
+]);
 
 /** Whether to offer a resend, or a new submission of the draft, which begins by asking whether to wait. */
 export function canContinue(
@@ -107,16 +119,16 @@ export function canContinue(
   { keyId, longWaitUntilMs }: Partial<Pick<Session, 'keyId' | 'longWaitUntilMs'>> = {},
 ): boolean {
   const { intent, state } = submission;
-  const { obstacle, busyUntilMs } = stageOf(intent, { nowMs, keyId });
-  if (!IDLE_STATES.has(state) || obstacle !== undefined) return false;
+  const stage = stageOf(intent, { nowMs, keyId });
+  const { obstacle, busyUntilMs } = stage;
+  // What no boundary was sent of begins anew instead.
+  if (!IDLE_STATES.has(state) || (obstacle !== undefined && isPastBoundary(stage))) return false;
   return state === 'refused' || (busyUntilMs ?? longWaitUntilMs) === undefined;
 }
 
 /** Whether another check of the runs and the balance can provide new information. */
-export function canCheck({ state, intent }: PendingSubmission): boolean {
-  return (
-    state === 'unknown' || state === 'not-charged' || (state === 'unsent' && stageOf(intent).name === 'begun')
-  );
+export function canCheck({ state }: PendingSubmission): boolean {
+  return state === 'unknown' || state === 'not-charged' || state === 'stopped';
 }
 
 /** Whether the user can discard it. */
@@ -127,35 +139,30 @@ export function canDiscard({ state }: PendingSubmission): boolean {
 /** The submission as it will be after a check that is running: what the user decides meanwhile waits for it. */
 export function afterCheck(submission: PendingSubmission): PendingSubmission {
   const { intent, state } = submission;
-  return state === 'checking' ? { ...submission, state: restingState(intent) } : submission;
+  return state === 'checking' ? { ...submission, state: restingState(intent, false) } : submission;
 }
 
 /** Whether it is or may become a charge without the user: uploading, validating, or no response. */
 export function mayBecomeCharge(state: SubmissionState): boolean {
-  return !IDLE_STATES.has(state) || state === 'unknown';
-}
-
-/** The unresolved work of an account: `charge` if any is or may become a charge, else `kept`. */
-export function pendingWorkOf(
-  pending: readonly PendingSubmission[],
-  accountId: string,
-): 'charge' | 'kept' | undefined {
-  const states = pending.filter((one) => one.accountId === accountId).map(({ state }) => state);
-  if (states.length === 0) return undefined;
-  return states.some(mayBecomeCharge) ? 'charge' : 'kept';
+  return !IDLE_STATES.has(state) || state === 'unknown' || state === 'stopped';
 }
 
 /** What this window is currently doing with a submission. */
 export type Live = Partial<Omit<PendingSubmission, 'id' | 'accountId' | 'intent'>> &
   Pick<PendingSubmission, 'state'>;
 
+/** Without locks, how long after its last version nothing is checked automatically. */
+const WITHOUT_LOCKS_MS = 60 * 60_000;
 /** How often the ownership of other windows' intents is probed, while there are any. */
 const ELSEWHERE_MS = 5_000;
 /** The probe delay after a journal change: the window that made it may be about to release the intent. */
 const SOON_MS = 100;
 
 /** The part of the journal that knows the open intents and their owners. */
-type ProbedJournal = Pick<Journal, 'intents' | 'isOwned' | 'onDidChange' | 'reload'>;
+type ProbedJournal = Pick<
+  Journal,
+  'hasLocks' | 'intents' | 'isCreated' | 'isLooked' | 'isOwned' | 'onDidChange' | 'reload'
+>;
 
 /** Owns the pending submissions: open intents, and what this or another window is doing with them. */
 export class PendingSubmissions implements Disposable {
@@ -209,7 +216,13 @@ export class PendingSubmissions implements Disposable {
 
   /** Returns when an automatic check is due, by this machine's clock; Infinity if none is. */
   nextCheckMs(intent: Intent, nowMs: number): number {
-    return nextAutomaticCheckMs(intent, this.#triedAtMs.get(intent.id), nowMs);
+    const { id } = intent;
+    const { name, mustLook } = stageOf(intent, { nowMs, isLooked: this.#journal.isLooked(id) });
+    const nextMs = nextAutomaticCheckMs(intent, this.#triedAtMs.get(id), nowMs, mustLook);
+    const mayGoOn = name === 'begun' || name === 'closing' || !this.#journal.isCreated(id);
+    if (this.#journal.hasLocks || !mayGoOn) return nextMs;
+    // Another process may be uploading it, which the version that a check writes would end.
+    return Math.max(nextMs, lastWrittenMs(intent, nowMs) + WITHOUT_LOCKS_MS);
   }
 
   /** Updates what this window is doing with an intent. */
@@ -288,7 +301,7 @@ export class PendingSubmissions implements Disposable {
       sentBytes: 0,
       totalBytes: dataset.sizeBytes,
       attempt: attempts.length,
-      state: this.#free.has(intent) ? restingState(intent) : 'elsewhere',
+      state: this.#free.has(intent) ? restingState(intent, this.#journal.isLooked(id)) : 'elsewhere',
       ...this.#live.get(id),
     };
   }
@@ -313,9 +326,7 @@ export class PendingSubmissions implements Disposable {
     for (const intent of this.#journal.intents) {
       if (this.#disposed) return;
       if (this.#live.has(intent.id)) continue;
-      // If locks are unavailable, no window owns one. Any work on the intent then reports that error.
-      const isOwned = await this.#journal.isOwned(intent.id).catch(() => false);
-      if (isOwned) this.#free.delete(intent);
+      if (await this.#journal.isOwned(intent.id)) this.#free.delete(intent);
       else unowned.push(intent);
     }
     // An owner may have written and released it since the last read. Only what is unchanged on disk is free.
@@ -338,8 +349,11 @@ const RESTING_STATES: Readonly<Record<Stage['name'], SubmissionState>> = {
   refused: 'refused',
 };
 
-function restingState(intent: Intent): SubmissionState {
-  return RESTING_STATES[stageOf(intent).name];
+function restingState(intent: Intent, isLooked: boolean): SubmissionState {
+  const { name, mustLook } = stageOf(intent, { nowMs: 0, isLooked });
+  // Two checks found no charge, as its record says: until a look was answered, it reads as before them.
+  if (mustLook) return name === 'cleared' ? 'unknown' : 'stopped';
+  return RESTING_STATES[name];
 }
 
 function isSame(one: PendingSubmission | undefined, other: PendingSubmission): boolean {

@@ -36,6 +36,8 @@ const AUTOMATIC_MS = 60 * 60_000;
 const CHECKED_AFTER_MS = [3_000, 10_000, 30_000, 60_000, 2 * 60_000, 5 * 60_000] as const;
 /** The interval of later checks. */
 const LATER_MS = 5 * 60_000;
+/** When a look follows one that wasn't answered. */
+const LOOK_AGAIN_MS = 60_000;
 /** The minimum time between a check and one that may be conclusive. */
 const CONCLUSIVE_AFTER_MS = 20_000;
 
@@ -49,10 +51,10 @@ export function passedMs(from: Moment | undefined, to: Moment): number | undefin
   return ms >= 0 ? ms : to.monotonicMs;
 }
 
-/** Returns the latest of some times; undefined if any is unknown. */
+/** Returns the latest of some times; undefined if any is unknown, or there is none. */
 function latest(times: readonly (number | undefined)[]): number | undefined {
   const known = times.filter((ms) => ms !== undefined);
-  return known.length < times.length ? undefined : Math.max(...known);
+  return known.length < times.length || known.length === 0 ? undefined : Math.max(...known);
 }
 
 /** Returns when the last attempt started or sent its boundary, by the service's clock, if known. */
@@ -81,6 +83,13 @@ export function isFromThen(
   return createdAtMs >= firstMs - MARGIN_MS && createdAtMs <= lastMs + CREATED_LATE_MS;
 }
 
+/** Returns when an open intent was last written, by this machine's clock; times after now are from before it was set back. */
+export function lastWrittenMs({ attempts, created, lastCheck, looked }: Intent, nowMs: number): number {
+  const ofAttempts = attempts.flatMap(({ started, closed, ended }) => [started, closed, ended]);
+  const times = [created, ...ofAttempts, lastCheck?.at, looked].map((one) => one?.localMs ?? -Infinity);
+  return Math.max(-Infinity, ...times.filter((ms) => ms <= nowMs));
+}
+
 /** Returns how long ago the last attempt started or sent its closing boundary, by this machine's clock. */
 export function sinceSentMs({ attempts }: Intent, nowMs: number): number {
   return nowMs - Math.max(0, ...attempts.map(({ started, closed }) => (closed ?? started).localMs));
@@ -90,12 +99,19 @@ export function sinceSentMs({ attempts }: Intent, nowMs: number): number {
  * Returns when the next automatic check is due, by this machine's clock; Infinity if none is. All windows agree, as the journal
  * records the answered checks of all of them.
  * @param triedAtMs when this window last began a check, answered or not; undefined if it has not yet
+ * @param mustLook see `Stage`
  */
-export function nextAutomaticCheckMs(intent: Intent, triedAtMs: number | undefined, nowMs: number): number {
-  if (!hasBoundary(intent) || uncertaintyOf(intent) === undefined) return Infinity;
-  const { attempts, lastCheck } = intent;
+export function nextAutomaticCheckMs(
+  intent: Intent,
+  triedAtMs: number | undefined,
+  nowMs: number,
+  mustLook = false,
+): number {
   // If the clock was set back, times from before say nothing.
   const past = (ms: number | undefined) => (ms === undefined || ms > nowMs ? -Infinity : ms);
+  if (!hasBoundary(intent) || uncertaintyOf(intent) === undefined)
+    return mustLook ? past(triedAtMs) + LOOK_AGAIN_MS : Infinity;
+  const { attempts, lastCheck } = intent;
   const answeredMs = past(lastCheck?.at.localMs);
   const checkedMs = Math.max(answeredMs, past(triedAtMs));
   const lostMs = Math.max(
@@ -148,11 +164,15 @@ function betweenMs(first: Observation, { at }: Observation): number {
 
 /** Returns the intent without observations: those made before a new attempt say nothing about it. */
 export function withoutObservations(intent: Intent): Intent {
-  return { ...intent, firstCleanCheck: undefined, lastCheck: undefined };
+  return { ...intent, firstCleanCheck: undefined, lastCheck: undefined, looked: undefined };
 }
 
-/** Adds an observation to an intent. The first clean observation is stored; any other removes it. */
+/**
+ * Adds an observation to an intent. The first clean observation is stored; any other removes it. Without a boundary, only that it
+ * was looked for counts.
+ */
 export function withObservation(open: Intent, seen: Observation): Intent {
+  if (!hasBoundary(open)) return open;
   // What two checks have proven remains true. If the balance falls later, something else was charged.
   if (open.lastCheck !== undefined && uncertaintyOf(open) === undefined && seen.candidates.length === 0)
     return open;
@@ -183,31 +203,6 @@ export function uncertaintyOf(intent: Intent): UncertaintyReason | undefined {
   return undefined;
 }
 
-/**
- * Returns why one check doesn't prove that an intent whose attempts lack an end was not charged; undefined if it does. Its
- * record alone, perhaps an old copy, proves nothing.
- */
-export function unfinishedUncertaintyOf(
-  { marker }: Intent,
-  { candidates, complete, otherKey }: Observation,
-): UncertaintyReason | undefined {
-  if (otherKey) return 'key-replaced';
-  if (candidates.length > 0) return 'candidates';
-  if (!complete) return 'incomplete';
-  return marker === undefined ? 'no-marker' : undefined;
-}
-
-/**
- * Whether the service may still be pricing an attempt that began and has no end, so that a check can't see its run yet. The
- * upload may have taken a while; either clock may be wrong.
- */
-export function mayStillBePriced({ attempts }: Intent, { localMs, serviceMs = -Infinity }: Moment): boolean {
-  return attempts
-    .filter(({ ended }) => ended === undefined)
-    .map(({ started }) => Math.min(localMs - started.localMs, serviceMs - (started.serviceMs ?? Infinity)))
-    .some((sinceMs) => sinceMs < PRICING_MS + MARGIN_MS);
-}
-
 /** Returns when the next check may resolve `too-early`, by this machine's clock. */
 export function nextCheckAtMs(intent: Intent): number | undefined {
   const { lastCheck, firstCleanCheck } = intent;
@@ -230,13 +225,17 @@ function overSince(open: Intent, { at }: Observation): Intent {
   return { ...open, attempts: open.attempts.map((attempt) => overAt(attempt, at)) };
 }
 
-/** After a crash or a sleep, an attempt is first known to be over at the first check. */
+/** An end of which the service's time isn't known, as after a crash, counts from the first check that knows it. */
 function overAt(attempt: Attempt, at: Moment): Attempt {
   const { closed, ended } = attempt;
-  // Without the service's time, a later check knows no more.
   const isKnown =
     ended?.monotonicMs !== undefined && (ended.serviceMs !== undefined || at.serviceMs === undefined);
   return closed === undefined || isKnown ? attempt : { ...attempt, ended: at };
+}
+
+/** Returns the intent with an end of each attempt: who claims it says that none goes on (R3). */
+export function withEnds(intent: Intent, ended: Moment): Intent {
+  return { ...intent, attempts: intent.attempts.map((one) => ({ ...one, ended: one.ended ?? ended })) };
 }
 
 function isClean(intent: Intent, seen: Observation): boolean {

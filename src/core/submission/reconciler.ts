@@ -7,7 +7,16 @@ import { foldText } from '../base/plainText.ts';
 import { hasMarker, markerOf, mayHaveMarker } from '../runs/marker.ts';
 import type { RequestQuota } from '../runs/pacing.ts';
 import type { RunStore } from '../runs/runStore.ts';
-import { isCharged, isRunOf, isSettled, type Intent, type Moment, type Observation } from './intent.ts';
+import {
+  hasBoundary,
+  isCharged,
+  isRunOf,
+  isSettled,
+  serviceStartMs,
+  type Intent,
+  type Observation,
+} from './intent.ts';
+import { localMoment, withService } from './moments.ts';
 import { ownerOf } from './ownRuns.ts';
 import { explainsBalance } from './receipts.ts';
 import {
@@ -55,16 +64,6 @@ interface Found {
   seen: Observation;
 }
 
-/** Returns the current time by this machine's clocks. */
-export function localMoment(clock: Clock): Moment {
-  return { localMs: clock.nowMs(), monotonicMs: Math.round(clock.monotonicMs()) };
-}
-
-/** Returns the current time by this machine's clocks and, if known, the service's clock. */
-export function momentOf(client: Pick<Client, 'clockSkewMs'>, clock: Clock): Moment {
-  return withService(localMoment(clock), client.clockSkewMs);
-}
-
 /** What a check knows, and may send. */
 export interface FindOptions {
   /**
@@ -80,9 +79,9 @@ export interface FindOptions {
 }
 
 /**
- * Searches the run of an intent that may have been charged. Reads the runs since its first attempt, the
- * details that are not known (only these have the label), and then the balance. An automatic check reads the
- * balance only if it decides.
+ * Searches the run of an intent that may have been charged. Reads the runs since it was created, the details that are not known
+ * (only these have the label) and, if a closing boundary may have been sent, the balance. An automatic check reads the balance only
+ * if it decides.
  * @throws ApiError if the list cannot be read, CancelledError
  */
 export async function findRun(
@@ -143,6 +142,7 @@ export async function findRun(
   const [match, ...later] = matches.reverse();
   const further = later.filter((run) => isFromThen(intent, run));
   const found = { match, further, candidates, allRead: complete, seen };
+  if (!hasBoundary(intent)) return found;
   if (quota !== undefined && (match !== undefined || !isBalanceDecisive(intent, seen))) return found;
   quota?.owe();
   // Read after the list, so that a charge made in between shows as a lower balance.
@@ -156,10 +156,6 @@ export async function findRun(
   return found;
 }
 
-function withService(moment: Moment, clockSkewMs: number | undefined): Moment {
-  return clockSkewMs === undefined ? moment : { ...moment, serviceMs: moment.localMs + clockSkewMs };
-}
-
 /** After a 401, nothing more is sent with an API key. */
 function rethrowUnauthorized(error: unknown): undefined {
   if (isUnauthorized(error)) throw error;
@@ -171,24 +167,23 @@ export function creationOf({ run_id, status, price_cents, plan: plan_name }: Run
   return { run_id, status, price_cents, plan_name };
 }
 
-/** Lists the runs since shortly before the first attempt, by the service's clock; if unknown, one page. */
+/** Lists the runs since shortly before it was created, by the service's clock; if that is unknown, all. */
 async function listSince(
   client: Client,
   intent: Intent,
   how: CallOptions,
   quota: RequestQuota | undefined,
 ): Promise<{ rows: RunSummary[]; complete: boolean }> {
-  const firstMs = intent.attempts[0]?.started.serviceMs;
-  const sinceMs = firstMs === undefined ? undefined : firstMs - MARGIN_MS;
+  const sinceMs = (serviceStartMs(intent) ?? -Infinity) - MARGIN_MS;
   const rows: RunSummary[] = [];
-  let complete = sinceMs !== undefined;
+  let complete = true;
   let cursor: string | undefined;
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const page = await client.listRuns({ limit: PAGE_SIZE, cursor }, how);
     if (page.skipped > 0) complete = false;
-    rows.push(...page.data.filter((row) => sinceMs === undefined || !isBefore(row, sinceMs)));
+    rows.push(...page.data.filter((row) => !isBefore(row, sinceMs)));
     const last = page.data.at(-1);
-    const isOver = last !== undefined && (sinceMs === undefined || isBefore(last, sinceMs));
+    const isOver = last !== undefined && isBefore(last, sinceMs);
     if (!page.has_more || isOver) return { rows, complete };
     // The page claims that there are more, but has no cursor.
     if (page.next_cursor === undefined) return { rows, complete: false };

@@ -1,4 +1,6 @@
-import type { Head, Version } from '../storage/versions.ts';
+import path from 'node:path';
+import { OvertakenError, type Head, type Version, type VersionStore } from '../storage/versions.ts';
+import { SubmissionError } from './errors.ts';
 import { isDuplicate, isSettled, type Intent } from './intent.ts';
 import { isLater, type JournalRecord } from './record.ts';
 
@@ -60,6 +62,79 @@ export function rivalsOf(
   });
   const order = { settled: 0, begun: 1, later: 2, draft: 3 };
   return rivals.sort((one, other) => order[one.kind] - order[other.kind]);
+}
+
+type Change = (head: Head<JournalRecord> | undefined) => Intent | undefined;
+
+interface Parts {
+  folder: string;
+  store: VersionStore<JournalRecord>;
+  /** Lists the records. */
+  reload: () => Promise<void>;
+  /** IDs of the records that can't be read. */
+  unreadable: () => readonly string[];
+  appendAnyway: (id: string, change: Change) => Promise<void>;
+}
+
+/**
+ * Decides between submissions of the same bytes and model, each after it was written (R13 in docs/journal.md): of two processes that
+ * list the folder after they wrote, one sees the other. The earlier one stays, unless the later one has begun.
+ */
+export class Rivals {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * @returns the open intent for which this one was withdrawn
+   * @throws SubmissionError `journal-unreadable`, `later-version`, `submitted-meanwhile`
+   */
+  async giveWay(intent: Intent, known: KnownSubmissions): Promise<Intent | undefined> {
+    const { folder, store, reload, unreadable } = this.#parts;
+    for (;;) {
+      await reload();
+      const other = unreadable().find((id) => known.unreadable?.includes(id) !== true);
+      if (other !== undefined)
+        throw new SubmissionError('journal-unreadable', { file: path.join(folder, other) });
+      const rivals = rivalsOf(intent, store.heads.values(), known);
+      const first = rivals.find((rival) => rival.kind !== 'draft' || isEarlier(rival.intent, intent));
+      if (first?.kind === 'later') throw new SubmissionError('later-version');
+      if (first !== undefined) await this.withdraw(intent);
+      if (first?.kind === 'settled') throw new SubmissionError('submitted-meanwhile');
+      if (first !== undefined) return first.intent;
+      if (rivals.length === 0) return undefined;
+      for (const rival of rivals) if (rival.kind === 'draft') await this.#withdrawRival(rival);
+    }
+  }
+
+  /** Withdraws a draft of this process. Never rejects: if it can't be written, it stays a draft, of which nothing was sent. */
+  async withdraw({ id }: Intent): Promise<void> {
+    const change: Change = (head) => {
+      const record = head?.record;
+      if (record === undefined || isLater(record) || isSettled(record) || record.attempts.length > 0)
+        return undefined;
+      return withdrawn(record);
+    };
+    await this.#parts.appendAnyway(id, change).catch(() => undefined);
+  }
+
+  /** Withdraws a draft of which this process read that nothing had begun. What has, comes first. @throws file system errors */
+  async #withdrawRival({ intent, version }: Extract<Rival, { kind: 'draft' }>): Promise<void> {
+    const { store } = this.#parts;
+    try {
+      await store.append(version, withdrawn(intent));
+    } catch (error) {
+      if (!(error instanceof OvertakenError)) throw error;
+      // The next listing leaves a version out that can't be read.
+      await store.read(version.id);
+    }
+  }
+}
+
+function withdrawn(intent: Intent): Intent {
+  return { ...intent, settled: { kind: 'withdrawn', at: { localMs: Date.now() } } };
 }
 
 /** Whether an intent was created before another one; of two at once, one always was. */

@@ -3,12 +3,12 @@ import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import { RETRIES } from '../base/retry.ts';
 import type { Session } from '../runs/session.ts';
 import { SubmissionError, TooEarlyError } from './errors.ts';
-import { askedWaitMs, hasBoundary, isDuplicate, type Intent, type Moment } from './intent.ts';
+import { askedWaitMs, hasBoundary, isDuplicate, type Intent } from './intent.ts';
 import type { Journal, Owned } from './journal.ts';
-import { mayBeForgotten } from './nextStep.ts';
+import { momentOf } from './moments.ts';
+import { obstacleToSending } from './nextStep.ts';
 import type { PendingSubmissions, SubmissionResult } from './pendingSubmission.ts';
-import { hasNewCandidates, localMoment, type ReconcileResult } from './reconciler.ts';
-import { mayStillBePriced } from './reconcilePolicy.ts';
+import { hasNewCandidates } from './reconciler.ts';
 import type { KnownSubmissions } from './rivals.ts';
 import { readAgain, Settler } from './settler.ts';
 import { isUncertain, stageOf } from './stage.ts';
@@ -77,44 +77,47 @@ export class Sender {
       const result = await this.settler.owning(id, session, async (owned) => {
         if (owned.intent.refused !== undefined) return undefined;
         isOpen = isUncertain(stageOf(owned.intent));
-        return this.#resumeOwned(session, owned, signal);
+        return this.#resumeOwned(session, owned, signal).catch(async (error: unknown) => {
+          // Of what another process has written since, nothing is said.
+          if (!isWithdrawn(error)) await this.#journal.assertLatest(owned.lease);
+          throw error;
+        });
       });
       return result ?? { kind: 'elsewhere' };
     } catch (error) {
       if (isOpen) return { kind: 'unknown', error };
       if (isLostOwner(error)) return { kind: 'elsewhere' };
-      const isWithdrawn = error instanceof SubmissionError && error.code === 'submitted-meanwhile';
-      return { kind: 'not-charged', error, kept: !isWithdrawn };
+      if (!isWithdrawn(error) && !this.#journal.isLooked(id)) return { kind: 'unanswered', error };
+      return { kind: 'not-charged', error, kept: !isWithdrawn(error) };
     }
   }
 
-  /** @throws as `Settler.reconcile`, and what sends nothing: SubmissionError, TooEarlyError */
+  /**
+   * Claims an intent, looks for its run, and sends it: in this order, no window can have sent a boundary after the look.
+   * @throws as `Settler.reconcile` and `Journal.giveWay`, and what sends nothing: SubmissionError, TooEarlyError
+   */
   async #resumeOwned(session: Session, owned: Owned, signal: AbortSignal): Promise<SubmissionResult> {
     const { id } = owned.intent;
-    const isOpen = isUncertain(stageOf(owned.intent));
     const anySignal = this.#cancellable(id, signal);
     const patience = patienceNow();
     await this.#waitAsAsked(session, owned.intent, anySignal, patience);
-    if (stageOf(owned.intent).name === 'draft') {
-      const other = owned.intent.attempts.length === 0 && (await this.#journal.giveWay(owned.intent));
-      return other ? { kind: 'open', id: other.id } : this.#send(session, owned, anySignal, patience);
-    }
     this.#pending.set(id, { state: 'checking' });
-    const isTooLate = () => mayBeForgotten(owned.intent, localMoment(this.#time.clock));
-    const checked = await this.settler.reconcile(session, owned, signal).catch(async (error: unknown) => {
-      if (!isOpen) await this.#journal.assertLatest(owned.lease);
-      // The user knows that this machine can't tell. The service still knows the Idempotency-Key, if it was sent.
-      if (isOpen || signal.aborted || isTooLate()) throw error;
-      return { result: undefined, intent: owned.intent, at: undefined };
-    });
-    const { result: found, intent, at } = checked;
-    if (found?.verdict === 'charged') return { kind: 'charged', run: found.run, found: true };
-    if (!isOpen && found?.verdict === 'cannot-tell' && isTooLate()) throw new SubmissionError('too-late');
+    const look = await this.settler.reconcile(session, owned, { signal, claims: true });
+    const { result, intent, isAnswered } = look;
+    if (result.verdict === 'charged') return { kind: 'charged', run: result.run, found: true };
     // The user must decide first about runs that were unknown when they asked to resend.
-    if (hasNewCandidates(owned.intent, intent))
+    if (hasBoundary(intent) && hasNewCandidates(owned.intent, intent))
       return { kind: 'unknown', error: new SubmissionError('candidates') };
-    const isProven = isOpen || provesNoCharge(intent, found, at);
-    return this.#send(session, { ...owned, intent }, anySignal, patience, isProven);
+    const now = momentOf(session, this.#time.clock);
+    const obstacle = obstacleToSending(intent, now, session.keyId, this.#journal.isCreated(id));
+    if (hasBoundary(intent) && obstacle !== undefined) throw new SubmissionError(obstacle);
+    if (!isAnswered) throw new SubmissionError('not-answered');
+    const other = intent.attempts.length === 0 ? await this.#journal.giveWay(intent) : undefined;
+    if (other !== undefined) return { kind: 'open', id: other.id };
+    const claimed = { ...owned, intent };
+    if (obstacle === undefined) return this.#send(session, claimed, anySignal, patience);
+    await this.settler.settle(claimed, { kind: 'withdrawn', at: this.settler.now() });
+    return { kind: 'withdrawn' };
   }
 
   /** Returns the submission for which another window has withdrawn this one, before it began. */
@@ -132,9 +135,9 @@ export class Sender {
 
   /** Looks for the run of an intent before it is resent. @throws as `Settler.reconcile` */
   async #checkBeforeResend(session: Session, owned: Owned, signal: AbortSignal): Promise<ResendCheck> {
-    const { result, intent, allRead } = await this.settler.reconcile(session, owned, signal);
+    const { result, intent, isAnswered } = await this.settler.reconcile(session, owned, { signal });
     if (result.verdict === 'charged') return { kind: 'charged', run: result.run };
-    return { kind: allRead && !hasNewCandidates(owned.intent, intent) ? 'clear' : 'unclear', intent };
+    return { kind: isAnswered && !hasNewCandidates(owned.intent, intent) ? 'clear' : 'unclear', intent };
   }
 
   /**
@@ -183,7 +186,6 @@ export class Sender {
     owned: Owned,
     signal: AbortSignal,
     patience: Patience,
-    isProven = true,
   ): Promise<SubmissionResult> {
     const { id } = owned.intent;
     // What may have been charged was checked just now: it is sent, or reported, without another wait.
@@ -204,7 +206,6 @@ export class Sender {
         check,
         signal,
         patience,
-        isProven,
       });
     };
     let sent: AttemptsEnd | undefined;
@@ -222,7 +223,7 @@ export class Sender {
       this.#pending.set(id, { state: this.#stateBefore() });
       sent = await this.#uploads.run(upload, signal);
     } while (sent === undefined && !signal.aborted);
-    const end = sent ?? stopped(new CancelledError(), owned.intent, isProven);
+    const end = sent ?? stopped(new CancelledError(), owned.intent);
     const ended = { lease: owned.lease, intent: end.intent };
     const result = await this.#settleEnd(session, ended, end);
     // Check before reporting an unknown result, unless the service requested a pause, also if the user canceled during it.
@@ -232,7 +233,7 @@ export class Sender {
     try {
       // A user who already canceled still wants the result; one who cancels now doesn't have to wait for it.
       const until = signal.aborted ? this.#stopping : signal;
-      const { result: found } = await this.settler.reconcile(session, ended, until);
+      const { result: found } = await this.settler.reconcile(session, ended, { signal: until });
       return found.verdict === 'charged' ? { kind: 'charged', run: found.run, found: true } : result;
     } catch {
       return result;
@@ -285,14 +286,14 @@ export class Sender {
   }
 }
 
+/** Whether a submission gave way to another one. */
+function isWithdrawn(error: unknown): boolean {
+  return error instanceof SubmissionError && error.code === 'submitted-meanwhile';
+}
+
 /** How long a submission may wait, in all, from the user's consent. */
 function patienceNow(): Patience {
   return { leftMs: RETRIES.submission.longestRetryAfterMs };
-}
-
-/** Whether a check proves that attempts without an end were not charged. @param at when it was made */
-function provesNoCharge(intent: Intent, found: ReconcileResult | undefined, at?: Moment): boolean {
-  return found?.verdict === 'not-charged' && (at === undefined || !mayStillBePriced(intent, at));
 }
 
 /** Runs one upload at a time; the others wait in order. */

@@ -1,11 +1,12 @@
 import { serviceOf } from '../accounts/account.ts';
 import { ServiceError } from '../api/errors.ts';
 import type { RunCreation } from '../api/types.ts';
-import { unlessCancelled } from '../base/errors.ts';
+import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import type { RequestQuota } from '../runs/pacing.ts';
 import type { Session } from '../runs/session.ts';
 import {
   askedWaitMs,
+  hasBoundary,
   withoutWait,
   type ChargedReceipt,
   type Intent,
@@ -13,14 +14,39 @@ import {
   type Settlement,
 } from './intent.ts';
 import type { Journal, Owned } from './journal.ts';
-import { canCheck, type FoundRun, type PendingSubmissions } from './pendingSubmission.ts';
+import {
+  canCheck,
+  type FoundRun,
+  type PendingSubmissions,
+  type SubmissionState,
+} from './pendingSubmission.ts';
 import { ownerOf } from './ownRuns.ts';
+import { localMoment } from './moments.ts';
 import { creationOf, findRun, type ReconcileResult } from './reconciler.ts';
-import { unfinishedUncertaintyOf, withObservation } from './reconcilePolicy.ts';
-import { isPastBoundary, isUncertain, stageOf } from './stage.ts';
+import { withEnds, withObservation } from './reconcilePolicy.ts';
+import { isUncertain, stageOf } from './stage.ts';
 import { isLostOwner, type Time } from './uploadAttempts.ts';
 
 type How = Extract<Settlement, { kind: 'charged' }>['how'];
+
+/** What became of a submission that the user discards. `charged`: a look before it found its run. */
+export type Discarded = { kind: 'not-charged' | 'discarded' } | { kind: 'charged'; run: RunCreation };
+export type Withdrawn = { kind: 'withdrawn' } | { kind: 'charged'; run: RunCreation };
+
+interface LookOptions {
+  signal?: AbortSignal | undefined;
+  /** Given for an automatic check, whose first request it has allowed. */
+  quota?: RequestQuota | undefined;
+  /** Whether it is written before the look in any case, as what is sent afterwards needs. */
+  claims?: boolean;
+}
+
+interface Look {
+  result: ReconcileResult;
+  intent: Intent;
+  /** Whether everything that could be its run was listed and read, so that it would have been found. */
+  isAnswered: boolean;
+}
 
 /** How often the user can check while the service asks submissions to wait. */
 const OFTEN_MS = 60_000;
@@ -51,7 +77,7 @@ export class Settler {
   async checkDue(session: Session): Promise<FoundRun[]> {
     const found: FoundRun[] = [];
     for (const { id, accountId, state, intent } of this.#pending.all) {
-      if (accountId !== session.account.id || state !== 'unknown' || !this.#isDue(intent)) continue;
+      if (accountId !== session.account.id || !isWaiting(state) || !this.#isDue(intent)) continue;
       const result = await this.#check(session, id, true, this.#stopping).catch(() => undefined);
       if (result?.verdict === 'charged') found.push({ intent, run: result.run });
     }
@@ -70,12 +96,13 @@ export class Settler {
     signal: AbortSignal | undefined,
   ): Promise<ReconcileResult | undefined> {
     const quota = isAutomatic ? session.quota : undefined;
-    const done = this.owning(id, session, async (owned) => {
+    const done = this.owning(id, session, async (owned): Promise<ReconcileResult | undefined> => {
       // Read from disk now: another window may have checked it meanwhile.
       if (quota !== undefined && !(this.#isDue(owned.intent) && quota.take())) return undefined;
+      if (owned.intent.refused !== undefined) return { verdict: 'not-charged' };
       if (quota === undefined) this.#assertNotTooOften(session, id);
       this.#pending.set(id, { state: 'checking' });
-      return (await this.reconcile(session, owned, signal, quota)).result;
+      return (await this.reconcile(session, owned, { signal, quota })).result;
     }).finally(() => {
       if (this.#checks.get(id)?.done === done) this.#checks.delete(id);
     });
@@ -128,22 +155,51 @@ export class Settler {
     });
   }
 
-  async discard(id: string, confirmed: 'may-be-charged' | 'not-charged'): Promise<boolean> {
-    const isDone = await this.owning(id, undefined, async (owned) => {
-      const stage = stageOf(owned.intent);
-      const isOpen = isUncertain(stage);
-      if (isOpen && confirmed === 'not-charged') return false;
-      const isUnproven = stage.name === 'begun' && confirmed === 'may-be-charged';
-      await this.settle(owned, { kind: isOpen || isUnproven ? 'discarded' : 'not-charged', at: this.now() });
-      return true;
+  /** @returns undefined if nothing was settled. @throws write errors, CancelledError */
+  async discard(
+    id: string,
+    confirmed: 'may-be-charged' | 'not-charged',
+    session?: Session,
+    signal?: AbortSignal,
+  ): Promise<Discarded | undefined> {
+    return this.owning(id, undefined, async (owned) => {
+      let intent = owned.intent;
+      let isKnown = intent.refused !== undefined || (this.#journal.isCreated(id) && !hasBoundary(intent));
+      if (!isKnown && !isUncertain(stageOf(intent)) && session?.account.id === intent.accountId) {
+        const look = await this.reconcile(session, owned, { signal }).catch((error: unknown) => {
+          if (isLostOwner(error) || error instanceof CancelledError) throw error;
+        });
+        if (look?.result.verdict === 'charged') return { kind: 'charged', run: look.result.run };
+        isKnown = look?.result.verdict === 'not-charged' && look.isAnswered;
+        intent = look?.intent ?? intent;
+      }
+      if (!isKnown && confirmed === 'not-charged') return undefined;
+      const kind = isKnown ? 'not-charged' : 'discarded';
+      await this.settle({ ...owned, intent }, { kind, at: this.now() });
+      return { kind };
     });
-    return isDone ?? false;
+  }
+
+  /**
+   * Ends a submission of which no closing boundary was sent and that is never sent again, as too old or begun with another API key.
+   * @returns undefined if another window has it, or a look for its run wasn't answered
+   * @throws as `reconcile`
+   */
+  async withdraw(session: Session, id: string, signal?: AbortSignal): Promise<Withdrawn | undefined> {
+    return this.owning(id, session, async (owned) => {
+      if (hasBoundary(owned.intent) || owned.intent.refused !== undefined) return undefined;
+      const { result, intent, isAnswered } = await this.reconcile(session, owned, { signal });
+      if (result.verdict === 'charged') return { kind: 'charged', run: result.run };
+      if (!isAnswered) return undefined;
+      await this.settle({ ...owned, intent }, { kind: 'withdrawn', at: this.now() });
+      return { kind: 'withdrawn' };
+    });
   }
 
   /** Lets the account's submissions that were not sent be continued at once, whatever the service asked. Never rejects. */
   async endWaits(session: Session): Promise<void> {
     for (const { id, accountId, state, intent } of this.#pending.all) {
-      const isMeant = accountId === session.account.id && state === 'unsent';
+      const isMeant = accountId === session.account.id && (state === 'unsent' || state === 'stopped');
       if (!isMeant || askedWaitMs(intent, this.now()) === 0) continue;
       const end = (owned: Owned) => this.#journal.write(owned.lease, withoutWait(owned.intent));
       await this.owning(id, session, end).catch(() => undefined);
@@ -189,46 +245,50 @@ export class Settler {
   }
 
   /**
-   * Checks an intent once, and settles it if its run is found. Otherwise the returned intent contains the
-   * observation, which is stored durably.
-   * @param quota given for an automatic check, whose first request it has allowed
-   * @throws ApiError, CancelledError, KeyMissingError, and write errors
+   * Looks for the run of an intent once, and settles the intent if it is found. Before it looks, it writes the end of attempts that
+   * have none: their window can't send any more then (R3 in docs/journal.md). The returned intent has the observation, which is
+   * stored durably.
+   * @throws ApiError, CancelledError, KeyMissingError, and write errors; a run is settled even if the disk is full
    */
   async reconcile(
     session: Session,
     owned: Owned,
-    signal?: AbortSignal,
-    quota?: RequestQuota,
-  ): Promise<{ result: ReconcileResult; intent: Intent; allRead: boolean; at?: Moment }> {
+    { signal, quota, claims = false }: LookOptions,
+  ): Promise<Look> {
     const { lease, intent } = owned;
-    const stage = stageOf(intent);
-    const isUnfinished = stage.name === 'begun';
-    if (!isPastBoundary(stage) && !isUnfinished)
-      return { result: { verdict: 'not-charged' }, intent, allRead: false };
     const { clock } = this.#time;
     this.#pending.tried(intent.id, clock.nowMs());
+    const claim = withEnds(intent, localMoment(clock));
+    const isClaimed = claims || intent.attempts.some(({ ended }) => ended === undefined);
+    const claiming = isClaimed ? this.#journal.write(lease, claim) : Promise.resolve();
+    const failure: { error: unknown } | undefined = await claiming.then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    if (isLostOwner(failure?.error)) throw failure?.error;
     // Read before the balance: a charge whose receipt is written meanwhile stays a reason to doubt.
     const records = (await this.#journal.records()).filter(({ origin }) => origin === intent.origin);
     const { match, further, candidates, allRead, seen } = await session.call((client) =>
       findRun(client, intent, clock, { records, runs: session.runs, quota, signal }),
     );
+    // Another API key may belong to another account; what has no marker may be any of the possible runs.
+    const isSeen = hasBoundary(intent)
+      ? seen.otherKey === undefined
+      : intent.marker !== undefined || candidates.length === 0;
+    const isAnswered = allRead && isSeen;
     if (match !== undefined) {
       const run = creationOf(match);
       await this.settleCharged(session, owned, run, 'found', further.map(creationOf));
-      return { result: { verdict: 'charged', run }, intent, allRead };
+      return { result: { verdict: 'charged', run }, intent, isAnswered };
     }
-    // What says nothing about a charge is not stored: each resend checks again.
-    const next = isUnfinished ? intent : withObservation(intent, seen);
-    if (!isUnfinished) await this.#journal.write(lease, next);
+    if (failure !== undefined) throw failure.error;
+    const next = { ...withObservation(claim, seen), ...(isAnswered && { looked: seen.at }) };
+    await this.#journal.write(lease, next);
     const after = stageOf(next);
-    const reason = isUnfinished
-      ? unfinishedUncertaintyOf(intent, seen)
-      : 'why' in after
-        ? after.why
-        : undefined;
+    const reason = 'why' in after ? after.why : isAnswered ? undefined : 'incomplete';
     const result: ReconcileResult =
       reason === undefined ? { verdict: 'not-charged' } : { verdict: 'cannot-tell', reason, candidates };
-    return { result, intent: next, allRead, at: seen.at };
+    return { result, intent: next, isAnswered };
   }
 
   /** Settles an intent with its run, and updates the runs and the balance of the session. */
@@ -265,6 +325,11 @@ export class Settler {
   now(): Moment {
     return { localMs: this.#time.clock.nowMs() };
   }
+}
+
+/** Whether what it is waits for a look or a check. */
+function isWaiting(state: SubmissionState): boolean {
+  return state === 'unknown' || state === 'stopped';
 }
 
 /** Not awaited and never rejects: the result is reported at once, and the data shows up once it is read. */

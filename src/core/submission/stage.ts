@@ -16,6 +16,11 @@ type Progress =
 
 /** What the record of an open submission says, and what may be done with it now. */
 export type Stage = Progress & {
+  /**
+   * Set if nothing may be said of its charge yet: a process may be uploading it; or another process created it, perhaps on a storage
+   * that was set back since, and no look for its run was answered (R5 in docs/journal.md).
+   */
+  mustLook?: true;
   /** Why it is never sent again. By this machine's clock; the actual resend is decided by the service's. */
   obstacle?: 'key-replaced' | 'too-late';
   /** Until when the service asked not to send it, by this machine's clock. Missing if it may be sent. */
@@ -28,6 +33,8 @@ export interface Situation {
   nowMs: number;
   /** Of the account's current API key, if known. */
   keyId?: string | undefined;
+  /** `Journal.isLooked` */
+  isLooked?: boolean;
 }
 
 /**
@@ -37,11 +44,14 @@ export interface Situation {
 export function stageOf(record: Intent, situation?: Situation): Stage {
   const progress = progressOf(record);
   if (situation === undefined) return progress;
-  const { nowMs } = situation;
+  const { nowMs, isLooked = true } = situation;
   const obstacle = obstacleOf(record, progress, situation);
+  const { name } = progress;
+  const mustLook = name === 'begun' || (!isLooked && (name === 'draft' || name === 'cleared'));
   const waitMs = askedWaitMs(record, { localMs: nowMs });
   return {
     ...progress,
+    ...(mustLook && { mustLook }),
     ...(obstacle !== undefined && { obstacle }),
     ...(waitMs > 0 && { busyUntilMs: nowMs + waitMs }),
   };
@@ -67,15 +77,12 @@ function progressOf(record: Intent): Progress {
   return { name: attempts.at(-1)?.ended === undefined ? 'closing' : 'lost', why };
 }
 
-/** What can't have been charged can always be sent, unless its record may be an old copy. */
 function obstacleOf(
-  { attempts, keyId: sentWith }: Intent,
+  { attempts, created, keyId: sentWith }: Intent,
   progress: Progress,
   { nowMs, keyId }: Situation,
 ): Stage['obstacle'] {
-  if (progress.name === 'draft' || progress.name === 'refused') return undefined;
-  if (keyId !== undefined && keyId !== sentWith) return 'key-replaced';
-  if (progress.name === 'begun') return undefined;
-  const [first] = attempts;
-  return first === undefined || nowMs - first.started.localMs >= RESEND_MS ? 'too-late' : undefined;
+  if (progress.name === 'refused') return undefined;
+  if (attempts.length > 0 && keyId !== undefined && keyId !== sentWith) return 'key-replaced';
+  return nowMs - created.localMs >= RESEND_MS ? 'too-late' : undefined;
 }

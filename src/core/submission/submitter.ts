@@ -15,6 +15,8 @@ import {
 } from './pendingSubmission.ts';
 import { ownerOf } from './ownRuns.ts';
 import { isFromThen } from './reconcilePolicy.ts';
+import { momentOf } from './moments.ts';
+import type { Discarded, Withdrawn } from './settler.ts';
 import type { KnownSubmissions } from './rivals.ts';
 import type { ReconcileResult } from './reconciler.ts';
 import type { Sender } from './sender.ts';
@@ -92,7 +94,7 @@ export class Submitter implements Disposable {
    * @param known the submissions of the same bytes that the user knew of when consenting
    */
   submit(session: Session, draft: Draft, signal: AbortSignal, known: KnownSubmissions = {}): Submission {
-    const intent = newIntent(session.account, draft, this.#clock);
+    const intent = newIntent(session.account, draft, momentOf(session, this.#clock));
     return this.#submission(intent.id, (sender) => sender.submit(session, intent, signal, known));
   }
 
@@ -114,9 +116,10 @@ export class Submitter implements Disposable {
 
   /** Returns when the next automatic check of an account is due, by this machine's clock; Infinity if none is. */
   nextCheckMs(accountId: string): number {
-    const unknown = this.pending.filter((one) => one.accountId === accountId && one.state === 'unknown');
+    const isWaiting = ({ state }: PendingSubmission) => state === 'unknown' || state === 'stopped';
+    const waiting = this.pending.filter((one) => one.accountId === accountId && isWaiting(one));
     const nowMs = this.#clock.nowMs();
-    return Math.min(Infinity, ...unknown.map(({ intent }) => this.#pending.nextCheckMs(intent, nowMs)));
+    return Math.min(Infinity, ...waiting.map(({ intent }) => this.#pending.nextCheckMs(intent, nowMs)));
   }
 
   /**
@@ -183,13 +186,29 @@ export class Submitter implements Disposable {
   }
 
   /**
-   * Discards an intent.
+   * Discards an intent. Unless it is certain from the record that it wasn't charged, its run is looked for once more.
    * @param confirmed what the user agreed to discard: `not-charged` never discards one that may have been charged
-   * @returns false if another window owns it, or it may have been charged meanwhile
-   * @throws write errors
+   * @param session of its account, if signed in: without it, no look is answered
+   * @returns what it was; undefined if another window owns it, or it may be charged and that isn't confirmed
+   * @throws write errors, CancelledError
    */
-  async discard(id: string, confirmed: 'may-be-charged' | 'not-charged'): Promise<boolean> {
-    return (await this.#sender()).settler.discard(id, confirmed);
+  async discard(
+    id: string,
+    confirmed: 'may-be-charged' | 'not-charged',
+    session?: Session,
+    signal?: AbortSignal,
+  ): Promise<Discarded | undefined> {
+    return (await this.#sender()).settler.discard(id, confirmed, session, signal);
+  }
+
+  /**
+   * Ends an intent of which no closing boundary was sent and that is never sent again: it is too old, or was begun with another API
+   * key. Its run is looked for before.
+   * @returns undefined if another window owns it, or the look wasn't answered
+   * @throws ApiError, CancelledError, KeyMissingError, and write errors
+   */
+  async withdraw(session: Session, id: string, signal?: AbortSignal): Promise<Withdrawn | undefined> {
+    return (await this.#sender()).settler.withdraw(session, id, signal);
   }
 
   /**

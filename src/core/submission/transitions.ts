@@ -4,18 +4,12 @@ import { stageOf, type Stage } from './stage.ts';
 /** What a version of a record says: the stage of an open one, or how it ended. */
 export type Step = Stage['name'] | Settlement['kind'];
 
-/**
- * Which step may follow which in a chain of versions. A known charge is never taken back. `closing` leads back to `begun` or `draft`
- * only if its own window knows that the boundary didn't leave.
- */
+/** Which step may follow which in a chain of versions, by whomever. A known charge is never taken back. */
 const NEXT: Readonly<Record<Step, readonly Step[]>> = {
-  draft: ['draft', 'begun', 'refused', 'not-charged', 'discarded', 'withdrawn', 'charged'],
-  begun: ['begun', 'draft', 'closing', 'refused', 'not-charged', 'discarded', 'charged'],
-  closing: [
-    ...(['closing', 'begun', 'draft', 'lost', 'cleared', 'refused'] as const),
-    ...(['not-charged', 'discarded', 'charged'] as const),
-  ],
-  lost: ['lost', 'closing', 'cleared', 'not-charged', 'discarded', 'charged'],
+  draft: ['draft', 'begun', 'not-charged', 'discarded', 'withdrawn', 'charged'],
+  begun: ['begun', 'draft', 'not-charged', 'discarded', 'charged'],
+  closing: ['closing', 'lost', 'discarded', 'charged'],
+  lost: ['lost', 'closing', 'cleared', 'discarded', 'charged'],
   cleared: ['cleared', 'closing', 'lost', 'not-charged', 'discarded', 'charged'],
   refused: ['not-charged', 'discarded', 'charged'],
   'not-charged': ['charged'],
@@ -24,11 +18,22 @@ const NEXT: Readonly<Record<Step, readonly Step[]>> = {
   charged: ['charged'],
 };
 
+/**
+ * What only the window of an attempt may write, and only right above its own version: it alone knows that the boundary follows,
+ * that it didn't leave, or what the service answered (R8 in docs/journal.md).
+ */
+const BY_OWNER: Readonly<Partial<Record<Step, readonly Step[]>>> = {
+  draft: ['refused'],
+  begun: ['closing', 'refused'],
+  closing: ['begun', 'draft', 'cleared', 'refused', 'not-charged'],
+};
+
 export function stepOf(record: Intent): Step {
   return isSettled(record) ? record.settled.kind : stageOf(record).name;
 }
 
-/** Whether a version may stand right above another one. */
-export function mayFollow(below: Intent, above: Intent): boolean {
-  return NEXT[stepOf(below)].includes(stepOf(above));
+/** Whether a version may stand right above another one. @param isOwner whether the window that writes it wrote the one below */
+export function mayFollow(below: Intent, above: Intent, isOwner: boolean): boolean {
+  const [from, to] = [stepOf(below), stepOf(above)];
+  return NEXT[from].includes(to) || (isOwner && BY_OWNER[from]?.includes(to) === true);
 }

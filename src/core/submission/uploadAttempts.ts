@@ -9,8 +9,8 @@ import { hasBoundary, type Attempt, type Intent, type Moment } from './intent.ts
 import type { Lease } from '../storage/lease.ts';
 import type { Journal, Owned } from './journal.ts';
 import type { Live } from './pendingSubmission.ts';
-import { assertMayResend, assertNotTooEarly, mayBeForgotten, nextStep, type NextStep } from './nextStep.ts';
-import { localMoment, momentOf } from './reconciler.ts';
+import { assertNotTooEarly, nextStep, obstacleToSending, type NextStep } from './nextStep.ts';
+import { localMoment, momentOf } from './moments.ts';
 import { withoutObservations } from './reconcilePolicy.ts';
 import type { Session } from '../runs/session.ts';
 
@@ -42,11 +42,6 @@ export interface Sending {
   check: (intent: Intent) => Promise<ResendCheck>;
   signal: AbortSignal;
   patience: Patience;
-  /**
-   * Whether all earlier attempts are known not to be charged. Not so for one without an end, whose record may be an old copy, until
-   * a check found no run at a time at which the service has priced it.
-   */
-  isProven: boolean;
 }
 
 type Ended = { error: unknown; intent: Intent };
@@ -88,7 +83,7 @@ class Attempts {
   }
 
   async send(): Promise<AttemptsEnd> {
-    const { session, time, isProven, patience } = this.#sending;
+    const { session, time, patience } = this.#sending;
     let sameStatus = 0;
     let lastStatus: number | undefined;
     for (let attempts = 1; ; attempts++) {
@@ -105,8 +100,7 @@ class Attempts {
         lastStatus = status;
         const patienceMs = patience.leftMs;
         const history = { closedBefore, closedNow, attempts, sameStatus, patienceMs };
-        const next = nextStep(error, history, time.random());
-        const step = isProven ? next : withoutProof(next, closedNow);
+        const step = nextStep(error, history, time.random());
         const failure = await this.#noteEnd(error, step, begun);
         const intent = this.#intent;
         const lost = [error, failure].find(isLostOwner);
@@ -129,7 +123,7 @@ class Attempts {
     { afterMs, waitMs, checks }: Extract<NextStep, { kind: 'retry' }>,
     error: unknown,
   ): Promise<AttemptsEnd | undefined> {
-    const { show, check, signal, isProven } = this.#sending;
+    const { show, check, signal } = this.#sending;
     const retryAtMs = this.#clock.nowMs() + afterMs;
     const firstMs = checks === 2 ? Math.max(waitMs, afterMs / 2) : afterMs;
     const pauses = checks === 2 ? [firstMs, afterMs - firstMs] : [firstMs];
@@ -139,13 +133,13 @@ class Attempts {
         await this.#clock.sleep(pauseMs, signal);
         throwIfCancelled(signal);
       } catch (stop) {
-        return stopped(stop, this.#intent, isProven);
+        return stopped(stop, this.#intent);
       }
       if (checks === 0) continue;
       const found = await check(this.#intent).catch(() => undefined);
       if (found?.kind === 'charged') return { kind: 'found', run: found.run, intent: this.#intent };
       this.#intent = found?.intent ?? this.#intent;
-      if (signal.aborted) return stopped(new CancelledError(), this.#intent, isProven);
+      if (signal.aborted) return stopped(new CancelledError(), this.#intent);
       if (found?.kind !== 'clear') return { kind: 'reconcile', waitMs: 0, error, intent: this.#intent };
     }
     return undefined;
@@ -205,18 +199,10 @@ class Attempts {
 
   /** @throws SubmissionError `key-replaced`, `too-late`, `clocks-disagree` */
   #assertMaySend(client: Client, before: Intent): void {
-    if (!hasBoundary(before)) {
-      // Unless its record is an old one: then another API key may be charged again, and the service may have forgotten it, if
-      // the machine slept since the check.
-      const attempts = before.attempts.filter(({ ended }) => ended === undefined);
-      if (attempts.length > 0 && client.keyId !== before.keyId) throw new SubmissionError('key-replaced');
-      const isForgotten = () => mayBeForgotten({ attempts }, this.#moment(client));
-      if (!this.#sending.isProven && isForgotten()) throw new SubmissionError('too-late');
-      return;
-    }
-    if (client.keyId !== before.keyId) throw new SubmissionError('key-replaced');
-    if (!this.#clocksAgreeSinceStart()) throw new SubmissionError('clocks-disagree');
-    assertMayResend(before, this.#moment(client));
+    const isOwn = this.#sending.journal.isCreated(before.id);
+    const obstacle = obstacleToSending(before, this.#moment(client), client.keyId, isOwn);
+    if (obstacle !== undefined) throw new SubmissionError(obstacle);
+    if (hasBoundary(before) && !this.#clocksAgreeSinceStart()) throw new SubmissionError('clocks-disagree');
   }
 
   /** Records the attempt durably before the dataset is sent. @returns the intent with it */
@@ -239,7 +225,6 @@ class Attempts {
     if (!this.#clocksAgreeSinceRead()) throw new SubmissionError('clocks-disagree');
     // A process that was stopped for long may be late: another window may have checked meanwhile.
     if (this.#clock.monotonicMs() - closingMs > AGREEMENT_MS) throw new SubmissionError('lease-lost');
-    if (!this.#lease.isHeld()) throw new SubmissionError('lease-lost');
   }
 
   /**
@@ -291,24 +276,14 @@ class Attempts {
   }
 }
 
-/**
- * After an attempt that may have been charged unnoticed, neither a refusal nor a cancel says that it was not: while the service
- * prices the first request, it may refuse a repeat.
- */
-function withoutProof(step: NextStep, closedNow: boolean): NextStep {
-  if (step.kind !== 'refused' && step.kind !== 'dropped') return step;
-  return { kind: closedNow ? 'reconcile' : 'unsent', waitMs: 0 };
-}
-
 /** Whether an error means that another window may own the intent now. */
 export function isLostOwner(error: unknown): boolean {
   return error instanceof SubmissionError && (error.code === 'lease-lost' || error.code === 'not-owner');
 }
 
 /** Returns the end of a submission that stopped between two attempts or before the first one. */
-export function stopped(error: unknown, intent: Intent, isProven: boolean): AttemptsEnd {
-  const kind = hasBoundary(intent) ? 'reconcile' : isProven ? 'dropped' : 'unsent';
-  return { kind, waitMs: 0, error, intent };
+export function stopped(error: unknown, intent: Intent): AttemptsEnd {
+  return { kind: hasBoundary(intent) ? 'reconcile' : 'dropped', waitMs: 0, error, intent };
 }
 
 /** Returns the intent with changes to its last attempt. */

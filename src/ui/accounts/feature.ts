@@ -1,10 +1,5 @@
 import type { Services } from '../../services.ts';
-import {
-  canBeRefused,
-  canDiscard,
-  pendingWorkOf,
-  type PendingSubmission,
-} from '../../core/submission/pendingSubmission.ts';
+import { canBeRefused, canDiscard, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { KeyOutdatedError } from '../../core/accounts/errors.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import { COMMANDS } from '../shared/ids.ts';
@@ -69,7 +64,7 @@ export function activateAccounts(services: Services): void {
     }),
   );
   const unfinishedOf = (accountId: string) => ({
-    submissions: pendingWorkOf(submitter.pending, accountId),
+    hasSubmissions: submitter.pending.some((one) => one.accountId === accountId),
     hasDownloads: downloads.active.some((download) => download.accountId === accountId),
   });
   commands.add('accounts', {

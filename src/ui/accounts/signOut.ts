@@ -8,8 +8,7 @@ import type { ApiKeys } from '../../core/accounts/apiKeys.ts';
 
 /** The unfinished work of an account. */
 export interface Unfinished {
-  /** `charge`: a submission may be charged; `kept`: submissions can be continued. */
-  submissions: 'charge' | 'kept' | undefined;
+  hasSubmissions: boolean;
   hasDownloads: boolean;
 }
 
@@ -42,17 +41,13 @@ export async function signOut(
 /** Asks whether to sign out, and explains the consequences. */
 async function confirmSignOut(
   { kind, name }: { kind: 'service' | 'sandbox'; name: string },
-  { submissions, hasDownloads }: Unfinished,
+  { hasSubmissions, hasDownloads }: Unfinished,
 ): Promise<boolean> {
   const isSandbox = kind === 'sandbox';
-  const left = {
-    charge: l10n.t('You may be charged for an open submission. Sign in again to check it.'),
-    kept: l10n.t(
-      'Open submissions were not charged, as far as this machine knows. Sign in again to continue them.',
-    ),
-  };
   const detail = compact(
-    !isSandbox && submissions && left[submissions],
+    !isSandbox &&
+      hasSubmissions &&
+      l10n.t('An open submission stays. Sign in again to check or continue it.'),
     hasDownloads && l10n.t('Unfinished downloads will be removed.'),
     isSandbox
       ? l10n.t('“{0}” brings back its runs and downloads.', TERMS.useSandbox)

@@ -1,11 +1,8 @@
 import * as vscode from 'vscode';
 import type { Services } from '../../services.ts';
 import { lazy } from '../../core/base/async.ts';
-import { DisposableStore } from '../../core/base/disposable.ts';
-import { followActive } from '../../core/runs/activeSession.ts';
 import { chargedReceiptsOf } from '../../core/submission/intent.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
-import { inBackground } from '../shared/log.ts';
 import { autoDownloadFolder, downloadWhenCompleteSetting } from '../shared/settings.ts';
 import { keepActiveFresh } from './activeRuns.ts';
 import { ModelsTree } from './modelsTree.ts';
@@ -16,7 +13,7 @@ import { RunsTree } from './runsTree.ts';
 
 /** Activates the Runs and Models views, the run page, and notifications about runs. */
 export function activateRuns(services: Services): void {
-  const { accounts, context, disposables, downloads, journal, ledger, log, openJournal, sessions } = services;
+  const { accounts, context, disposables, downloads, journal, ledger, openJournal, sessions } = services;
   const { ensureActiveAccount, commands, reportError, sandboxFault, submitted, submitter } = services;
   const submissions = services.rowsAboveRuns.get();
 
@@ -64,18 +61,6 @@ export function activateRuns(services: Services): void {
       offersDownload,
       faultOf: sandboxFault.get(),
       receiptsOf,
-    }),
-  );
-  disposables.add(
-    followActive(sessions, (session) => {
-      // What the sandbox stores is beside the journal, and costs nothing.
-      if (session?.account.kind !== 'service') return undefined;
-      const notice = new DisposableStore();
-      const start = import('./elsewhereNotice.ts').then(({ ElsewhereNotice }) => {
-        notice.add(new ElsewhereNotice(session, services));
-      });
-      inBackground(log, start);
-      return [notice];
     }),
   );
 

@@ -159,6 +159,7 @@ const ERRORS: ReadonlyMap<string, Row> = new Map(
     'later-version': [l10n.t('A newer version of this extension has this submission. Update to continue.')],
     'not-owner': [TAKEN_OVER],
     'lease-lost': [TAKEN_OVER],
+    'not-answered': [l10n.t('The service didn’t answer whether it was charged.'), RETRY],
     'submitted-meanwhile': [
       l10n.t('The same dataset was submitted in another window meanwhile.'),
       SUBMIT_AGAIN,
@@ -166,7 +167,7 @@ const ERRORS: ReadonlyMap<string, Row> = new Map(
     'key-replaced': [l10n.t('Can’t resend: it was first sent with another API key.')],
     'too-early': [NOT_AVAILABLE],
     'too-late': [l10n.t('Can’t resend after 23 hours: you could be charged twice.')],
-    'clocks-disagree': [l10n.t('Can’t resend safely: the time of the first attempt is uncertain.')],
+    'clocks-disagree': [l10n.t('Can’t send it safely: its age is uncertain.')],
     candidates: [l10n.t('A matching run has appeared. Confirm whether it’s yours before resending.')],
 
     // Downloads

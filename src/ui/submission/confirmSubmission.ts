@@ -29,8 +29,6 @@ export interface Confirmation {
   repeated?: Prior | undefined;
   /** The submission that is resent with the same Idempotency-Key. */
   resent?: PendingSubmission;
-  /** Whether no check proved that it was not charged, and its record alone doesn't. */
-  isUnproven?: boolean;
 }
 
 /**
@@ -130,7 +128,7 @@ function detailText(confirmation: Confirmation, room: Room): string {
   const provider = model.provider ? sanitizeServiceText(model.provider, MAX_UNITS.provider) : undefined;
   return compact(
     isSandbox && sandboxNote(),
-    resent && resentSentence(resent, confirmation.isUnproven),
+    resent && resentSentence(resent),
     ...datasetLines(dataset, room.file),
     sizeFacts(confirmation.wanted.size).join(' · '),
     confirmation.label && factLine(TERMS.label, sanitizeServiceText(confirmation.label, MAX_UNITS.label)),
@@ -260,8 +258,7 @@ function termsConsent(policy: string | null | undefined, provider: string): stri
 }
 
 /** Starts with the money. */
-function resentSentence(submission: PendingSubmission, isUnproven = false): string {
-  if (isUnproven) return l10n.t('This machine can’t tell whether it was charged.');
+function resentSentence(submission: PendingSubmission): string {
   if (submission.state === 'unsent') return moneySentence(submission, Date.now());
   const money =
     submission.state === 'not-charged' ? l10n.t('Not charged so far.') : l10n.t('You may have been charged.');

@@ -7,22 +7,21 @@ import { moneyOf } from '../../core/money/accountMoney.ts';
 import { parametersOf } from '../../core/money/estimate.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { SubmissionError } from '../../core/submission/errors.ts';
 import { submissionName, type Intent } from '../../core/submission/intent.ts';
-import { mayBeForgotten } from '../../core/submission/nextStep.ts';
 import { canContinue, canDiscard, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { ReconcileResult } from '../../core/submission/reconciler.ts';
-import { stageOf, type Stage } from '../../core/submission/stage.ts';
+import { isPastBoundary, stageOf, type Stage } from '../../core/submission/stage.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
-import { showWarning, withLateProgress } from '../shared/notifications.ts';
+import { withLateProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import type { ReportFoundRun } from './chargeReport.ts';
 import { findSubmission } from './chooseSubmission.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
 import { placeOf } from './datasetPlace.ts';
 import { readFacts } from './readFacts.ts';
-import { continueWithDataset } from './submitAgain.ts';
+import { reportUnanswered } from './notSent.ts';
+import { continueWithDataset, startAnew } from './submitAgain.ts';
 import { presetOf } from './preset.ts';
 import { waitSentence } from './submissionMoney.ts';
 import { reportEnd, reportResult, withSubmissionProgress } from './submissionResult.ts';
@@ -38,7 +37,7 @@ export type ResolveParts = Pick<
 /** The result of the latest check, or why it failed; empty if there was none. */
 export interface Checked {
   finding?: ReconcileResult | undefined;
-  failure?: string;
+  error?: unknown;
 }
 
 /** Checks whether a submission was charged. If the user stops waiting, the dialog shows what is known so far. */
@@ -48,14 +47,16 @@ export async function checkSubmission(
   { id, intent }: PendingSubmission,
 ): Promise<Checked> {
   try {
-    const title = l10n.t('Checking whether {0} was charged', submissionName(intent));
-    const finding = await withLateProgress(title, (signal) => submitter.check(session, id, signal));
-    return { finding };
+    return { finding: await whileChecking(intent, (signal) => submitter.check(session, id, signal)) };
   } catch (error) {
-    if (error instanceof CancelledError) return {};
-    log.error('not-checked', error);
-    return { failure: asText(explain(asDiskError(error, 'submissions'))) };
+    if (!(error instanceof CancelledError)) log.error('not-checked', error);
+    return { error: asDiskError(error, 'submissions') };
   }
+}
+
+/** Shows, if it takes long, that the run of a submission is looked for. */
+export function whileChecking<T>(intent: Intent, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  return withLateProgress(l10n.t('Checking whether {0} was charged', submissionName(intent)), work);
 }
 
 /** Why a submission can't be resent. */
@@ -65,19 +66,21 @@ const RESEND_OBSTACLES: Readonly<Record<NonNullable<Stage['obstacle']>, string>>
 };
 
 /**
- * Returns why an open submission can't be sent again; undefined if it can. A refused one starts again with the file as it is.
- * Reads the file only if it was written to since.
+ * Returns why an open submission can't be sent again; undefined if it can. A refused one starts again with the file as it is, as does
+ * one of which no boundary was sent and that is too old or has another API key. Reads the file only if it was written to since.
  */
 export async function obstacleOf(
   submission: PendingSubmission,
   session: Pick<Session, 'keyId' | 'longWaitUntilMs'>,
 ): Promise<string | undefined> {
   const { intent, state } = submission;
-  if (state === 'refused' || !canDiscard(submission)) return undefined;
-  const { obstacle, busyUntilMs } = stageOf(intent, { nowMs: Date.now(), keyId: session.keyId });
-  if (obstacle !== undefined) return RESEND_OBSTACLES[obstacle];
+  if (state === 'refused' || state === 'stopped' || !canDiscard(submission)) return undefined;
+  const stage = stageOf(intent, { nowMs: Date.now(), keyId: session.keyId });
+  const { obstacle, busyUntilMs } = stage;
+  if (obstacle !== undefined && isPastBoundary(stage)) return RESEND_OBSTACLES[obstacle];
   const untilMs = busyUntilMs ?? session.longWaitUntilMs;
   if (untilMs !== undefined) return waitSentence(untilMs);
+  if (obstacle !== undefined) return undefined;
   const { dataset } = intent;
   try {
     const title = l10n.t('Comparing {0} with what was submitted', dataset.filename);
@@ -112,9 +115,12 @@ export async function continueSubmission(
   const { dataset, model_id } = intent;
   if (state === 'refused')
     return continueWithDataset(dataset, { ...presetOf(intent), replaces: id, accountId }, session.account);
-  if ((await obstacleOf(submission, session)) !== undefined) return undefined;
-  const knowledge = await whatIsKnown(parts, session, submission);
-  if (typeof knowledge === 'object') return knowledge;
+  // What may have been charged can't be continued then.
+  if (stageOf(intent, { nowMs: Date.now(), keyId: session.keyId }).obstacle !== undefined)
+    return beginAnew(parts, session, submission);
+  const end = state === 'stopped' ? await lookFirst(parts, session, submission) : undefined;
+  if (end !== undefined) return end;
+  if ((await obstacleOf(find() ?? submission, session)) !== undefined) return undefined;
   // The consents name the provider and the policy from the list of models.
   const facts = await readFacts(session, parts, state === 'unknown');
   if (facts === undefined) return { outcome: 'unavailable', id };
@@ -136,7 +142,6 @@ export async function continueSubmission(
       balance: balance.current,
       money: moneyOf(session, facts.receipts, others),
       resent,
-      isUnproven: knowledge === 'unproven',
     };
   });
   if (answer !== 'submit') return answer === 'back' ? undefined : { outcome: 'cancelled', id };
@@ -147,22 +152,52 @@ export async function continueSubmission(
 }
 
 /**
- * Looks for the run of an upload that stopped without an end: after a rollback of the machine, its record proves nothing.
- * @returns the end of the command if it was charged, or if nothing may be sent without an answered check
+ * Looks for the run of an upload that stopped: until a look is answered, nothing is asked or sent.
+ * @returns the end of the command; undefined to go on
  */
-async function whatIsKnown(
+async function lookFirst(
   parts: ResolveParts,
   session: Session,
   submission: PendingSubmission,
-): Promise<'as-recorded' | 'unproven' | CommandResult> {
-  const { intent, state } = submission;
-  if (state !== 'unsent' || stageOf(intent).name !== 'begun') return 'as-recorded';
-  const { finding } = await checkSubmission(parts, session, submission);
-  if (finding?.verdict === 'not-charged') return 'as-recorded';
+): Promise<CommandResult | undefined> {
+  const { id, intent } = submission;
+  const { finding, error } = await checkSubmission(parts, session, submission);
   if (finding?.verdict === 'charged') return reportRun(parts, session, intent, finding.run);
-  if (!mayBeForgotten(intent, { localMs: Date.now() })) return 'unproven';
-  void showWarning(asText(explain(new SubmissionError('too-late'))));
-  return { outcome: 'unknown', id: intent.id };
+  return findSubmission(parts.submitter, id)?.state === 'stopped'
+    ? endUnanswered(parts, session, submission, error)
+    : undefined;
+}
+
+/** Ends a submission that is never sent, after a look for its run, and begins a new one of its dataset. */
+async function beginAnew(
+  parts: ResolveParts,
+  session: Session,
+  submission: PendingSubmission,
+): Promise<CommandResult> {
+  const { log, submitter } = parts;
+  const { id, intent } = submission;
+  try {
+    const end = await whileChecking(intent, (signal) => submitter.withdraw(session, id, signal));
+    if (end?.kind === 'charged') return reportRun(parts, session, intent, end.run);
+    if (end?.kind === 'withdrawn') return await startAnew(intent, session.account);
+    return await endUnanswered(parts, session, submission, undefined);
+  } catch (error) {
+    log.error('not-withdrawn', error);
+    return endUnanswered(parts, session, submission, error);
+  }
+}
+
+/** Reports that no look was answered, or what another window does with the submission. */
+async function endUnanswered(
+  parts: ResolveParts,
+  session: Session,
+  { id, intent }: PendingSubmission,
+  error: unknown,
+): Promise<CommandResult> {
+  const now = findSubmission(parts.submitter, id);
+  if (now === undefined || now.state === 'elsewhere') return reportEnd(id, parts, true);
+  reportUnanswered({ id, draft: intent, error }, session, parts.sandboxFault.get());
+  return { outcome: 'unknown', id };
 }
 
 /** Reports the run of a submission that a check found. @returns the end of the command */

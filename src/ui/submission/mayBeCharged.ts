@@ -2,7 +2,7 @@ import { commands, l10n } from 'vscode';
 import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../core/api/errors.ts';
 import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs/session.ts';
-import { TooEarlyError } from '../../core/submission/errors.ts';
+import { SubmissionError, TooEarlyError } from '../../core/submission/errors.ts';
 import { submissionName, type Draft, type Intent } from '../../core/submission/intent.ts';
 import { isCheckedAutomatically } from '../../core/submission/reconcilePolicy.ts';
 import type { FaultOf } from '../../services.ts';
@@ -30,7 +30,9 @@ export function warnMayBeCharged(
   const isReason =
     error instanceof ServiceError
       ? error.code === 'invalid_api_key'
-      : error instanceof ExpectedError && !UNINFORMATIVE.some((type) => error instanceof type);
+      : error instanceof ExpectedError &&
+        !UNINFORMATIVE.some((type) => error instanceof type) &&
+        !(error instanceof SubmissionError && error.code === 'not-answered');
   const known = intent && checkingText(session, [intent]);
   const reason =
     error instanceof TooEarlyError

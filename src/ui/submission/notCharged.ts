@@ -22,15 +22,13 @@ export interface NotCharged {
   error: unknown;
   /** Whether it is still in the Runs view and can be continued. */
   isKept: boolean;
-  /** Whether its record proves nothing (stage `begun`). */
-  isUnproven: boolean;
 }
 
 type Buttons = Readonly<Record<string, () => unknown>>;
 
 /** Notifies the user that a submission was not charged, and why, and offers what helps. No button sends anything. */
 export function reportNotCharged(
-  { id, draft, error, isKept, isUnproven }: NotCharged,
+  { id, draft, error, isKept }: NotCharged,
   { account, models }: Pick<Session, 'account' | 'models'>,
   { ensureActiveAccount, sandboxFault }: Pick<Services, 'ensureActiveAccount' | 'sandboxFault'>,
 ): void {
@@ -42,13 +40,8 @@ export function reportNotCharged(
   const fault = sandboxFault.get()(account, { error });
   const reason = fault?.sentence ?? asText(explanation);
   const file = Uri.file(draft.dataset.path);
-  const unproven = () =>
-    l10n.t('Not charged, as far as this machine knows: the upload of {0} failed. {1}', filename, reason);
   const say = (sentence: string, buttons: Buttons) =>
-    notify(showError, inSandbox(isUnproven ? unproven() : sentence, isSandbox), {
-      ...buttons,
-      ...fault?.button,
-    });
+    notify(showError, inSandbox(sentence, isSandbox), { ...buttons, ...fault?.button });
   const go = (command: CommandId, ...args: unknown[]) => commands.executeCommand(command, ...args);
   // The account may have been switched since the notification appeared.
   const goInAccount = async (command: CommandId, ...args: unknown[]) => {

@@ -16,6 +16,8 @@ export interface Preset {
   priority?: boolean;
   /** The refused submission that this one replaces. */
   replaces?: string | undefined;
+  /** Whether it replaces a submission that was withdrawn. */
+  isAnew?: boolean;
   /** The run whose dataset is submitted again. */
   again?: string | undefined;
   /** The account that this was chosen for, which may no longer be active. */
@@ -38,6 +40,7 @@ export function presetFrom(value: unknown): Preset {
     label: text('label'),
     priority: given['priority'] === true,
     replaces: text('replaces'),
+    isAnew: given['isAnew'] === true,
     again: text('again'),
     accountId: text('accountId'),
     proposal: given['proposal'] instanceof Proposal ? given['proposal'] : undefined,

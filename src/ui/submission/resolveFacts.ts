@@ -70,7 +70,9 @@ export function factRows(
     [
       'search',
       l10n.t('Last check'),
-      isChecked && (failure ?? (lastCheck ? time(lastCheck.at.localMs) : l10n.t('none yet'))),
+      state === 'stopped'
+        ? failure
+        : isChecked && (failure ?? (lastCheck ? time(lastCheck.at.localMs) : l10n.t('none yet'))),
     ],
     ['question', l10n.t('Why'), uncertainty && UNCERTAINTIES[uncertainty]],
     ['clock', l10n.t('Next check'), againAtMs > nowMs && l10n.t('after {0}', time(againAtMs))],

@@ -1,6 +1,7 @@
 import { l10n } from 'vscode';
 import type { RunDetail } from '../../core/api/types.ts';
 import { onDisk } from '../../core/base/diskError.ts';
+import { CancelledError } from '../../core/base/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { submissionName } from '../../core/submission/intent.ts';
 import {
@@ -9,12 +10,12 @@ import {
   canDiscard,
   isCancellable,
   type PendingSubmission,
-  type SubmissionState,
 } from '../../core/submission/pendingSubmission.ts';
 import { isPastBoundary, isUncertain, stageOf } from '../../core/submission/stage.ts';
 import { compact, formatMoney, formatTime } from '../shared/format.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
+import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { pick, separator, type Choice } from '../shared/steps.ts';
 import { TERMS } from '../shared/terms.ts';
@@ -25,6 +26,7 @@ import {
   continueSubmission,
   obstacleOf,
   reportRun,
+  whileChecking,
   type Checked,
   type ResolveParts,
 } from './continueSubmission.ts';
@@ -92,17 +94,17 @@ async function ask(
   parts: ResolveParts,
   session: Session,
   submission: PendingSubmission,
-  { finding, failure, obstacle }: Checked & { obstacle: string | undefined },
+  { finding, error, obstacle }: Checked & { obstacle: string | undefined },
 ): Promise<'check' | Action | undefined> {
   const { intent, state } = submission;
   const nowMs = Date.now();
   const uncertain = finding?.verdict === 'cannot-tell' ? finding : undefined;
   const modelName = session.models.nameOf(intent.model_id);
+  const isFailed = error !== undefined && !(error instanceof CancelledError);
+  const failure = isFailed ? asText(explain(error)) : undefined;
   const facts = factRows(submission, session, modelName, failure, nowMs);
   const candidates = state === 'unknown' ? (uncertain?.candidates ?? []) : [];
-  // An old copy of a record proves nothing, unless the check did.
-  const isUnproven = stageOf(intent).name === 'begun' && finding?.verdict !== 'not-charged';
-  const actions = actionRows(parts, session, submission, { candidates, obstacle, isUnproven });
+  const actions = actionRows(parts, session, submission, { candidates, obstacle });
   const answer = await pick<'check' | Action | undefined>(
     { title: l10n.t('Submission of {0}', intent.dataset.filename) },
     {
@@ -123,15 +125,14 @@ function actionRows(
   parts: ResolveParts,
   session: Session,
   submission: PendingSubmission,
-  {
-    candidates,
-    obstacle,
-    isUnproven,
-  }: { candidates: readonly RunDetail[]; obstacle: string | undefined; isUnproven: boolean },
+  { candidates, obstacle }: { candidates: readonly RunDetail[]; obstacle: string | undefined },
 ): Choice<'check' | Action | undefined>[] {
   const { submitter } = parts;
   const { intent, state } = submission;
-  const isPast = isPastBoundary(stageOf(intent));
+  const stage = stageOf(intent, { nowMs: Date.now(), keyId: session.keyId });
+  const isPast = isPastBoundary(stage);
+  // Its record says more than it proves, until a look is answered.
+  const mustLook = state === 'stopped' || (state === 'unknown' && stage.name === 'cleared');
   const rows: Choice<'check' | Action | undefined>[] = [];
   const add = (icon: string, label: string, detail: string, value?: 'check' | Action) =>
     rows.push({ icon, label, detail, value });
@@ -151,12 +152,12 @@ function actionRows(
   // Stands in place of the action that can't work.
   if (obstacle !== undefined)
     add('circle-slash', isPast ? l10n.t('Can’t resend') : l10n.t('Can’t continue'), obstacle);
-  else if (canDiscard(submission)) {
+  else if (canDiscard(submission) && !mustLook) {
     const [label, detail] = isPast
       ? [BUTTONS.resend, RESENDING]
       : [
           BUTTONS.continue,
-          state === 'refused'
+          state === 'refused' || stage.obstacle !== undefined
             ? l10n.t('Review and consent again, then submit.')
             : l10n.t('Asks first, then uploads the same dataset.'),
         ];
@@ -166,39 +167,55 @@ function actionRows(
     const detail =
       state === 'unknown'
         ? l10n.t('Stops checking. You may have been charged.')
-        : [notCharged(state), l10n.t('Removes it from the list.')].join(' ');
-    add('trash', l10n.t('Discard…'), detail, (now) => discard(parts, now, isUnproven));
+        : compact(state !== 'stopped' && NOT_CHARGED, l10n.t('Removes it from the list.')).join(' ');
+    add('trash', l10n.t('Discard…'), detail, (now) => discard(parts, session, now));
   }
   return rows;
 }
 
-/** An upload that stopped is known from this machine's record alone. */
-function notCharged(state: SubmissionState): string {
-  return state === 'unsent' ? l10n.t('Not charged, as far as this machine knows.') : l10n.t('Not charged.');
-}
+const NOT_CHARGED = l10n.t('Not charged.');
 
 async function discard(
-  { journal, sessions, submitter }: ResolveParts,
+  parts: ResolveParts,
+  session: Session,
   submission: PendingSubmission,
-  isUnproven: boolean,
 ): Promise<CommandResult | undefined> {
+  const { submitter } = parts;
   const { id, intent, state } = submission;
   if (!canDiscard(submission)) return undefined;
-  const isOpen = isUncertain(stageOf(intent));
   const question = l10n.t('Discard the submission of {0}?', submissionName(intent));
-  const detail = isOpen
+  const isAgreed = async (detail: string) =>
+    (await askModal(showWarning, question, detail, { [TERMS.discard]: true })) === true;
+  const end = (confirmed: 'may-be-charged' | 'not-charged') =>
+    onDisk(
+      whileChecking(intent, (signal) => submitter.discard(id, confirmed, session, signal)),
+      'submissions',
+    ).catch((error: unknown) => {
+      if (!(error instanceof CancelledError)) throw error;
+      return 'cancelled' as const;
+    });
+  const mayBeCharged = state === 'unknown';
+  const detail = mayBeCharged
     ? l10n.t('You may have been charged, and checks will stop. Compare your balance and runs first.')
-    : isUnproven
-      ? l10n.t('This machine can’t tell whether it was charged. Compare your balance and runs first.')
-      : [notCharged(state), l10n.t('The dataset is not deleted.')].join(' ');
-  if ((await askModal(showWarning, question, detail, { [TERMS.discard]: true })) !== true) return undefined;
-  const confirmed = isOpen || isUnproven ? 'may-be-charged' : 'not-charged';
-  if (await onDisk(submitter.discard(id, confirmed), 'submissions'))
-    return { outcome: confirmed === 'not-charged' ? 'not-charged' : 'unknown', id };
-  const now = findSubmission(submitter, id);
-  // It may have been charged meanwhile, so the user decides again with what is known now.
-  if (now !== undefined && now.state !== 'elsewhere') return undefined;
-  return reportEnd(id, { journal, sessions, submitter }, true);
+    : compact(state !== 'stopped' && NOT_CHARGED, l10n.t('The dataset is not deleted.')).join(' ');
+  if (!(await isAgreed(detail))) return undefined;
+  let ended = await end(mayBeCharged ? 'may-be-charged' : 'not-charged');
+  if (ended === 'cancelled') return undefined;
+  if (ended === undefined) {
+    const now = findSubmission(submitter, id);
+    if (now === undefined || now.state === 'elsewhere') return reportEnd(id, parts, true);
+    // It may have been charged meanwhile, so the user decides again with what is known now.
+    if (isUncertain(stageOf(now.intent))) return undefined;
+    const unanswered = l10n.t(
+      'The service didn’t answer whether it was charged. Compare your balance and runs first.',
+    );
+    if (!(await isAgreed(unanswered))) return undefined;
+    ended = await end('may-be-charged');
+    if (ended === 'cancelled') return undefined;
+  }
+  if (ended === undefined) return reportEnd(id, parts, true);
+  if (ended.kind === 'charged') return reportRun(parts, session, intent, ended.run);
+  return { outcome: ended.kind === 'not-charged' ? 'not-charged' : 'unknown', id };
 }
 
 /** Settles a submission with the run that the user recognized. */

@@ -2,6 +2,7 @@ import { l10n } from 'vscode';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { isPastBoundary, stageOf } from '../../core/submission/stage.ts';
 import { formatMoment } from '../shared/format.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { stateText } from './submissionState.ts';
 
 /** Buttons of an open submission, in its dialog and in notifications. */
@@ -29,15 +30,24 @@ export function busySentence(untilMs: number): string {
   return l10n.t('Not charged: the service asked to wait until {0}. Continue then.', waitTime(untilMs));
 }
 
+/** Two lines of the final question, with the sentence around it. */
+const MAX_FILE_UNITS = 32;
+
 /** The sentence about whether a submission was charged. */
 export function moneySentence(submission: PendingSubmission, nowMs: number): string {
   const { intent, state } = submission;
   const stage = stageOf(intent, { nowMs });
+  const filename = sanitizeServiceText(intent.dataset.filename, MAX_FILE_UNITS);
   switch (state) {
+    case 'stopped':
+      return l10n.t(
+        'The upload of {0} was interrupted. The service didn’t answer whether it was charged.',
+        filename,
+      );
     case 'unsent':
-      // The record of an attempt without an end proves nothing.
-      if (stage.busyUntilMs !== undefined && stage.name === 'draft') return busySentence(stage.busyUntilMs);
-      return l10n.t('Not charged, as far as this machine knows: the upload wasn’t completed.');
+      return stage.busyUntilMs === undefined
+        ? l10n.t('Not charged: the upload of {0} was interrupted.', filename)
+        : busySentence(stage.busyUntilMs);
     case 'not-charged':
       return intent.lastCheck?.explained
         ? l10n.t('Not charged: two checks found no such run, and your other runs explain the lower balance.')
@@ -54,6 +64,8 @@ export function moneySentence(submission: PendingSubmission, nowMs: number): str
         ? l10n.t('You may have been charged. Continue in the other window.')
         : l10n.t('Open in another window. Continue there.');
     default:
+      if (state === 'checking' && !isPastBoundary(stage))
+        return l10n.t('The upload of {0} was interrupted. Checking whether it was charged…', filename);
       return isPastBoundary(stage)
         ? l10n.t('You may have been charged. {0}', stateText(submission, nowMs))
         : l10n.t('Not charged so far. {0}', stateText(submission, nowMs));

@@ -10,16 +10,17 @@ import {
   canContinue,
   type FoundRun,
   type PendingSubmission,
+  type SubmissionState,
 } from '../../core/submission/pendingSubmission.ts';
-import { isPastBoundary, stageOf } from '../../core/submission/stage.ts';
+import { isPastBoundary, isUncertain, stageOf } from '../../core/submission/stage.ts';
 import type { Services } from '../../services.ts';
 import { formatCount, inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { notify, showInformation } from '../shared/notifications.ts';
+import { notify, showInformation, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import type { ReportFoundRun } from './chargeReport.ts';
 import { warnLeftUnknown } from './mayBeCharged.ts';
-import { BUTTONS } from './submissionMoney.ts';
+import { BUTTONS, moneySentence } from './submissionMoney.ts';
 
 /** How long an overdue check waits: the account's quota was used up, or another window is checking. */
 const OVERDUE_MS = 5_000;
@@ -27,7 +28,7 @@ const OVERDUE_MS = 5_000;
 const LONGEST_WAIT_MS = 60_000;
 /** How long after a charge the window that got the response, or found the run, may still report it. */
 const REPORTING_MS = 10_000;
-/** How long the warning about submissions left open by an earlier window waits for the first check. */
+/** How long the notification of submissions left open by an earlier window waits for the first check. */
 const FIRST_CHECK_MS = 5_000;
 
 type Parts = Pick<Services, 'journal' | 'runsFolder' | 'sessions' | 'submitter'> & {
@@ -69,7 +70,7 @@ export class SubmissionNotices implements Disposable {
       submitter.onDidChange(({ id, accountId, state }) => {
         // The window that settled it may have been killed.
         if (this.#find(id) === undefined) this.#reportLater();
-        if (state !== 'unknown') return;
+        if (state !== 'unknown' && state !== 'stopped') return;
         void this.#check(sessions.find(accountId));
         this.#planCheck();
       }),
@@ -83,8 +84,9 @@ export class SubmissionNotices implements Disposable {
     void this.#reportUnreported();
     // Another window may be sending one right now.
     await submitter.probe();
-    for (const { id, accountId, state } of submitter.pending)
-      if (state === 'unknown' || state === 'checking' || state === 'unsent')
+    for (const { id, accountId, intent, state } of submitter.pending)
+      // Of a cleared one, the user has read before that it isn't charged.
+      if (['unknown', 'checking', 'stopped', 'unsent'].includes(state) && stageOf(intent).name !== 'cleared')
         this.#leftOpen.set(accountId, [...(this.#leftOpen.get(accountId) ?? []), id]);
     this.#planLeftOpen(sessions.active);
     this.#checkAll();
@@ -140,42 +142,32 @@ export class SubmissionNotices implements Disposable {
     if (!this.#store.disposed) this.#later = setTimeout(() => void this.#reportUnreported(), REPORTING_MS);
   }
 
-  /** Notifies the user of submissions left open, once per account, when it is active. */
-  #reportLeftOpen(session: Session): void {
+  /** Notifies the user once of submissions left open by an earlier window, when their account is active. */
+  #reportLeftOpen({ account, state: connection }: Session): void {
     clearTimeout(this.#firstCheck);
-    const { id: accountId } = session.account;
-    const open = (this.#leftOpen.get(accountId) ?? []).flatMap((id) => this.#find(id) ?? []);
-    this.#leftOpen.delete(accountId);
-    // Their notification said what the service asked for.
-    const stage = ({ intent }: PendingSubmission) => stageOf(intent, { nowMs: Date.now() });
-    const unsent = open.filter((one) => one.state === 'unsent' && !stage(one).busyUntilMs);
-    const unknown = open.filter(
-      (one) =>
-        one.state === 'unknown' ||
-        one.state === 'checking' ||
-        (one.state === 'elsewhere' && isPastBoundary(stage(one))),
-    );
-    const isUnknown = unknown.length > 0;
-    const [first, ...others] = isUnknown ? unknown : unsent;
-    if (first === undefined) return;
-    const intents = [first.intent, ...others.map(({ intent }) => intent)] as const;
-    if (isUnknown) {
-      warnLeftUnknown(intents, session);
-      return;
+    const open = (this.#leftOpen.get(account.id) ?? []).flatMap((id) => this.#find(id) ?? []);
+    this.#leftOpen.delete(account.id);
+    const of = (...states: SubmissionState[]) => open.filter(({ state }) => states.includes(state));
+    const isPast = ({ intent }: PendingSubmission) => isPastBoundary(stageOf(intent));
+    const isBusy = ({ intent }: PendingSubmission) =>
+      stageOf(intent, { nowMs: Date.now() }).busyUntilMs !== undefined;
+    const unknown = of('unknown', 'checking', 'elsewhere').filter(isPast);
+    const [first, ...others] = unknown.map(({ intent }) => intent);
+    const unanswered = of('stopped', 'checking').filter((one) => !isPast(one));
+    if (first !== undefined) warnLeftUnknown([first, ...others], { account, state: connection });
+    else if (unanswered.length > 0) reportInterrupted(unanswered, 'stopped');
+    else {
+      // Their notification said what the service asked for.
+      const unsent = of('unsent').filter((one) => !isBusy(one));
+      reportInterrupted(unsent, 'unsent');
     }
-    // If there are several, the user chooses.
-    const id = others.length === 0 ? first.id : undefined;
-    const resume = () => commands.executeCommand(COMMANDS.continueSubmission, id);
-    notify(showInformation, interruptedSentence(intents, session), { [BUTTONS.continue]: resume });
   }
 
-  /** Reports at once, or after the first check if any may have been charged: a found run needs no warning. */
+  /** Waits for the first check, which reports what it finds. */
   #planLeftOpen(session: Session | undefined): void {
     clearTimeout(this.#firstCheck);
-    const ids = session && this.#leftOpen.get(session.account.id);
-    if (session === undefined || ids === undefined) return;
-    if (ids.every((id) => this.#find(id)?.state === 'unsent')) this.#reportLeftOpen(session);
-    else this.#firstCheck = setTimeout(() => this.#reportLeftOpen(session), FIRST_CHECK_MS);
+    if (session !== undefined && this.#leftOpen.has(session.account.id))
+      this.#firstCheck = setTimeout(() => this.#reportLeftOpen(session), FIRST_CHECK_MS);
   }
 
   /** Plans the next check of any account. */
@@ -203,7 +195,9 @@ export class SubmissionNotices implements Disposable {
     // Only the active account's state shows whether the service responds; nothing polls the others.
     const mayCheck = session === sessions.active ? session.state === 'ready' : !session.isLocked;
     if (!mayCheck || this.#checking.has(id) || submitter.nextCheckMs(id) > Date.now()) return;
-    const unknown = submitter.pending.filter((one) => one.accountId === id && one.state === 'unknown');
+    const unknown = submitter.pending.filter(
+      (one) => one.accountId === id && one.state === 'unknown' && isUncertain(stageOf(one.intent)),
+    );
     this.#checking.add(id);
     try {
       this.#reportFound(session, await this.#checkDue(session));
@@ -252,20 +246,24 @@ function noChargeFoundSentence({ lastCheck, ...draft }: Intent, isSandbox: boole
   return inSandbox(text, isSandbox);
 }
 
-/** The sentence about one or more uploads that an earlier window left open. */
-function interruptedSentence(
-  [{ dataset }, ...others]: readonly [Intent, ...Intent[]],
-  { account }: Pick<Session, 'account'>,
-): string {
-  const text =
-    others.length === 0
-      ? l10n.t(
-          'Not charged, as far as this machine knows: the upload of {0} was interrupted.',
-          sanitizeServiceText(dataset.filename),
-        )
-      : l10n.t(
-          'Not charged, as far as this machine knows: {0} uploads were interrupted.',
-          formatCount(others.length + 1),
-        );
-  return inSandbox(text, account.kind === 'sandbox');
+/** Notifies the user of uploads that an earlier window left. @param state `stopped` if a look for their runs wasn't answered */
+function reportInterrupted(submissions: readonly PendingSubmission[], state: 'stopped' | 'unsent'): void {
+  const [first, ...others] = submissions;
+  if (first === undefined) return;
+  const isAnswered = state === 'unsent';
+  const several = () => {
+    const count = formatCount(submissions.length);
+    return isAnswered
+      ? l10n.t('Not charged: {0} uploads were interrupted.', count)
+      : l10n.t('{0} uploads were interrupted. The service didn’t answer whether they were charged.', count);
+  };
+  const text = others.length === 0 ? moneySentence({ ...first, state }, Date.now()) : several();
+  // If there are several, the user chooses.
+  const id = others.length === 0 ? first.id : undefined;
+  const [show, button, command] = isAnswered
+    ? ([showInformation, BUTTONS.continue, COMMANDS.continueSubmission] as const)
+    : ([showWarning, BUTTONS.checkNow, COMMANDS.resolveSubmission] as const);
+  notify(show, inSandbox(text, first.intent.origin === 'sandbox'), {
+    [button]: () => commands.executeCommand(command, id),
+  });
 }

@@ -17,7 +17,6 @@ import {
   type SubmissionResult,
 } from '../../core/submission/pendingSubmission.ts';
 import { continuationOf } from '../../core/submission/receipts.ts';
-import { stageOf } from '../../core/submission/stage.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { inSandbox } from '../shared/format.ts';
@@ -27,8 +26,10 @@ import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { setShownOnceSeen, reportCharged } from './chargeReport.ts';
 import { warnMayBeCharged } from './mayBeCharged.ts';
 import { reportNotCharged } from './notCharged.ts';
+import { reportUnanswered } from './notSent.ts';
 import { moneySentence } from './submissionMoney.ts';
 import { stateText } from './submissionState.ts';
+import { startAnew } from './submitAgain.ts';
 
 /** How often the times until the next attempt and since validation began are updated. */
 const TICK_MS = 1_000;
@@ -96,20 +97,16 @@ export async function reportResult(
       submitted.fire({ runId: result.run.run_id });
       return { outcome: 'charged', id: result.run.run_id };
     case 'not-charged': {
-      const record = await recordOf(id, journal);
-      const isUnproven = record !== undefined && stageOf(record).name === 'begun';
-      const end = { outcome: isUnproven ? 'unknown' : 'not-charged', id } as const;
+      const end = { outcome: 'not-charged', id } as const;
       if (result.error instanceof CancelledError) {
         const filename = sanitizeServiceText(draft.dataset.filename);
-        const text = isUnproven
-          ? l10n.t('Not charged, as far as this machine knows: the upload of {0} was canceled.', filename)
-          : l10n.t('Not charged: the upload of {0} was canceled.', filename);
+        const text = l10n.t('Not charged: the upload of {0} was canceled.', filename);
         void showInformation(inSandbox(text, session.account.kind === 'sandbox'));
         return end;
       }
       log.error('not-submitted', result.error);
       const error = asDiskError(result.error, 'submissions');
-      const what = { id, draft, error, isKept: result.kept, isUnproven };
+      const what = { id, draft, error, isKept: result.kept };
       reportNotCharged(what, session, { ensureActiveAccount, sandboxFault });
       return end;
     }
@@ -124,16 +121,17 @@ export async function reportResult(
       warnMayBeCharged({ id, draft, intent, error }, session, sandboxFault.get());
       return { outcome: 'unknown', id };
     }
+    case 'unanswered':
+      log.error('not-submitted', result.error);
+      reportUnanswered({ id, draft, error: result.error }, session, sandboxFault.get());
+      return { outcome: 'unknown', id };
+    case 'withdrawn':
+      return startAnew(draft, session.account);
     case 'open':
       return commands.executeCommand<CommandResult>(COMMANDS.resolveSubmission, result.id);
     case 'elsewhere':
       return reportEnd(id, { journal, sessions, submitter }, true);
   }
-}
-
-async function recordOf(id: string, journal: Services['journal']): Promise<Intent | undefined> {
-  const isIt = (one: Intent) => one.id === id;
-  return journal.intents.find(isIt) ?? (await journal.receipts().catch(() => [])).find(isIt);
 }
 
 /**
@@ -174,15 +172,14 @@ function latestOf(id: string, records: readonly Intent[]): string {
   return next ? latestOf(next.id, others) : id;
 }
 
-/** What is known of a submission's charge. `not-charged` only if its record proves it. */
+/** What is known of a submission's charge. */
 function endOf(id: string, receipt: Receipt | undefined, open: PendingSubmission | undefined): CommandResult {
   if (receipt !== undefined && isCharged(receipt))
     return { outcome: 'charged', id: receipt.settled.run.run_id };
-  const intent = receipt ?? open?.intent;
-  if (intent === undefined) return { outcome: 'unavailable' };
+  if (receipt === undefined && open === undefined) return { outcome: 'unavailable' };
   const isNotCharged =
     receipt?.settled.kind === 'not-charged' || (open !== undefined && !mayBecomeCharge(open.state));
-  return { outcome: isNotCharged && stageOf(intent).name !== 'begun' ? 'not-charged' : 'unknown', id };
+  return { outcome: isNotCharged ? 'not-charged' : 'unknown', id };
 }
 
 /** The sentence about a submission that this window could not act on. A charge is reported as a charge. */
@@ -199,12 +196,7 @@ function endSentence(
     if (receipt.settled.kind === 'discarded')
       return l10n.t('You may have been charged for {0}: the submission was discarded.', name);
     if (receipt.settled.kind === 'charged') return undefined;
-    return stageOf(receipt).name === 'begun'
-      ? l10n.t(
-          'Not charged, as far as this machine knows: the submission of {0} was canceled or discarded.',
-          name,
-        )
-      : l10n.t('Not charged: the submission of {0} was canceled or discarded.', name);
+    return l10n.t('Not charged: the submission of {0} was canceled or discarded.', name);
   };
   const sentence = text() ?? l10n.t('This submission is already resolved.');
   return inSandbox(sentence, intent?.origin === 'sandbox');

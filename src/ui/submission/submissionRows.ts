@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { submissionName } from '../../core/submission/intent.ts';
+import { submissionName, type Intent } from '../../core/submission/intent.ts';
 import type { Journal } from '../../core/submission/journal.ts';
 import {
   canContinue,
@@ -26,6 +26,7 @@ const ICONS: Readonly<Record<SubmissionState, string>> = {
   waiting: 'watch',
   checking: 'search',
   elsewhere: 'multiple-windows',
+  stopped: 'stop-circle',
   unsent: 'circle-slash',
   'not-charged': 'circle-slash',
   refused: 'circle-slash',
@@ -35,12 +36,12 @@ const ICONS: Readonly<Record<SubmissionState, string>> = {
 /** The rows of open submissions in the Runs view: those of the active account, then those of the others. */
 export class SubmissionRows implements RowsAboveRuns {
   readonly #sessions: Pick<Sessions, 'active' | 'find'>;
-  readonly #submitter: Pick<Submitter, 'pending'>;
+  readonly #submitter: Pick<Submitter, 'nextCheckMs' | 'pending'>;
   readonly #journal: Pick<Journal, 'unreadable' | 'onDidChangeUnreadable'>;
 
   constructor(
     sessions: Pick<Sessions, 'active' | 'find'>,
-    submitter: Pick<Submitter, 'pending'>,
+    submitter: Pick<Submitter, 'nextCheckMs' | 'pending'>,
     journal: Pick<Journal, 'unreadable' | 'onDidChangeUnreadable'>,
   ) {
     this.#sessions = sessions;
@@ -84,7 +85,8 @@ export class SubmissionRows implements RowsAboveRuns {
     const item = new vscode.TreeItem(rowLabel(submissionName(intent), time));
     item.id = `submission:${id}`;
     item.description = withTime(submissionDescription(submission, nowMs, accountName), time);
-    item.tooltip = sanitizeText(submissionTooltip(submission, modelName, nowMs, accountName));
+    const what = this.#whatHappened(submission, nowMs);
+    item.tooltip = sanitizeText(submissionTooltip(intent, what, modelName, accountName));
     const label = sanitizeText(submissionAccessibleLabel(submission, nowMs, accountName, time));
     item.accessibilityInformation = { label };
     const color = state === 'unknown' ? new vscode.ThemeColor('list.warningForeground') : undefined;
@@ -97,9 +99,21 @@ export class SubmissionRows implements RowsAboveRuns {
       ? 'submission.cancellable'
       : isStuck
         ? 'submission'
-        : `submission.${state}`;
+        : `submission.${state === 'stopped' ? 'unknown' : state}`;
     item.command = { command: COMMANDS.resolveSubmission, title: '', arguments: [id] };
     return item;
+  }
+
+  /** Returns the sentence about an upload that stopped; of any other, its description. */
+  #whatHappened(submission: PendingSubmission, nowMs: number): string {
+    const { accountId, intent, state } = submission;
+    const isInterrupted = ['checking', 'stopped', 'unsent'].includes(state);
+    if (!isInterrupted || isPastBoundary(stageOf(intent))) return submissionDescription(submission, nowMs);
+    // The first look begins as soon as the service responds.
+    const isConnected = ['connecting', 'ready'].includes(this.#sessions.find(accountId)?.state ?? '');
+    const isUntried = state === 'stopped' && this.#submitter.nextCheckMs(accountId) === -Infinity;
+    const told = isConnected && isUntried ? { ...submission, state: 'checking' as const } : submission;
+    return moneySentence(told, nowMs);
   }
 
   /** Returns the name of an account that isn't active. */
@@ -134,17 +148,15 @@ function submissionAccessibleLabel(
 }
 
 function submissionTooltip(
-  submission: PendingSubmission,
+  { created, dataset, label: sent }: Intent,
+  what: string,
   modelName: string,
-  nowMs: number,
   accountName?: string,
 ): string {
-  const { intent, state } = submission;
-  const { created, dataset } = intent;
-  const label = userLabel(intent.label);
+  const label = userLabel(sent);
   return compact(
     dataset.filename,
-    state === 'unsent' ? moneySentence(submission, nowMs) : submissionDescription(submission, nowMs),
+    what,
     accountName && factLine(TERMS.account, accountName),
     factLine(TERMS.model, modelName),
     label !== undefined && factLine(TERMS.label, label),

@@ -20,6 +20,7 @@ export function stateText(submission: PendingSubmission, nowMs: number): string 
       ).join(' · '),
     checking: () => TERMS.checking,
     elsewhere: () => l10n.t('Other window'),
+    stopped: () => l10n.t('Upload stopped'),
     unsent: () =>
       notCharged(
         stageOf(intent, { nowMs }).busyUntilMs === undefined

@@ -5,6 +5,7 @@ import { onDisk } from '../../core/base/diskError.ts';
 import { inspectDataset } from '../../core/datasets/fileKind.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
+import type { Draft } from '../../core/submission/intent.ts';
 import { receiptOf } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
 import { chooseRun, runChoices } from '../shared/arguments.ts';
@@ -38,6 +39,15 @@ export async function submitAgain(
       ? await withViewProgress(VIEWS.runs, () => presetOfRun(session.runs, runId))
       : { ...presetOf(receipt), again: runId };
   return continueWithDataset(receipt?.dataset, { ...preset, accountId: account.id }, account);
+}
+
+/** Starts a new submission in place of one that was withdrawn. The user consents again. */
+export function startAnew(draft: Draft, account: Account): Promise<CommandResult> {
+  return continueWithDataset(
+    draft.dataset,
+    { ...presetOf(draft), isAnew: true, accountId: account.id },
+    account,
+  );
 }
 
 /** Starts a submission of an earlier dataset; if the file is gone or unknown, the user chooses one. */

@@ -73,7 +73,10 @@ export async function submitDataset(
     const facts = await readFacts(session, services);
     if (facts === undefined) return { outcome: 'unavailable' };
     const filename = path.basename(checked.file.path);
-    const notice = restarted && restartNotice(restarted, filename, name);
+    const anew = preset.isAnew
+      ? vscode.l10n.t('This starts a new submission. Nothing has been sent yet.')
+      : undefined;
+    const notice = restarted === undefined ? anew : restartNotice(restarted, filename, name);
     const earlier = receiptOf(facts.receipts, id, preset.again ?? '');
     const place = await placeOf(checked.file.path);
     const shown = { notice, earlier, proposal };

@@ -23,8 +23,10 @@ const CRASH_POINTS_BY_STATE = [
   ['waiting'],
   ['receipt written', 'settled', 'older versions emptied'],
 ] as const;
-export type CrashPoint = (typeof CRASH_POINTS_BY_STATE)[number][number];
-export const CRASH_POINTS: readonly CrashPoint[] = CRASH_POINTS_BY_STATE.flat();
+type SubmissionPoint = (typeof CRASH_POINTS_BY_STATE)[number][number];
+export const CRASH_POINTS: readonly SubmissionPoint[] = CRASH_POINTS_BY_STATE.flat();
+/** Also the points of a later process, which claims an open record before it looks for its run. */
+export type CrashPoint = SubmissionPoint | 'claim in a temporary file' | 'claim written';
 
 /** Where a process is killed, pauses until released, or cannot write; `fromAttempt` is the first attempt to which it applies. */
 export interface Crash {
@@ -85,15 +87,23 @@ export interface Cell {
   othersSpend?: number;
   /**
    * While the first window pauses at its point, a second one tries everything; then the first is killed or released. `lock lost`:
-   * the first one's lock is lost, and the second one takes its intent over. `at once`: both submit without a pause.
+   * the first one's lock is lost, and the second one takes its intent over. `at once`: all submit without a pause. `all continue`: the
+   * first one submits and is gone, then the others continue without a pause what it left.
    */
-  second?: 'then kill' | 'then release' | 'lock lost' | 'at once';
+  second?: 'then kill' | 'then release' | 'lock lost' | 'at once' | 'all continue';
   /** How the lock is lost: its file is removed, or the first window doesn't notice. */
   loss?: 'removed' | 'silent';
   /** What the second window does then. */
   taker?: 'discards' | 'resends' | 'checks';
-  /** The machine is set back to the beginning of the first attempt once the first window is gone. */
-  rollsBack?: boolean;
+  /**
+   * The storage is set back once the first window is gone: to the beginning of the first attempt, or to that version of the newest
+   * record, or to the one below the highest.
+   */
+  rollsBack?: true | number;
+  /** No file can be locked. */
+  withoutLocks?: true;
+  /** How many windows submit at once, or continue at once what the first one left. */
+  windowsAtOnce?: number;
   /** Once the first window is gone, the newest version of its record is no record. */
   damages?: boolean;
   /** Someone adds funds after the first attempt, so the balance proves nothing. */
@@ -246,6 +256,8 @@ function clocks(): Partly[] {
 
 function windows(): Partly[] {
   return [
+    ...withoutLocks(),
+    ...setBack(),
     { name: 'two windows submit at once', second: 'at once' },
     { name: 'two windows submit at once, and the answer is lost', second: 'at once', faults: [PROCESSED] },
     ...LOCK_POINTS.flatMap((point) =>
@@ -292,6 +304,64 @@ function windows(): Partly[] {
       faults: ['ok', 'ok', 'ok', 'ok', UNPROCESSED],
     },
   ];
+}
+
+/** Without locks, and several windows at once. */
+function withoutLocks(): Partly[] {
+  return [
+    ...LOCK_POINTS.flatMap((point) =>
+      (['discards', 'resends', 'checks'] as const)
+        .filter((taker) => isPossible(taker, point))
+        .map((taker): Partly => ({
+          name: `no locks at: ${point}, and another window ${taker}`,
+          second: 'lock lost',
+          withoutLocks: true,
+          taker,
+          ...killedAt(point),
+        })),
+    ),
+    ...([undefined, true] as const).flatMap((without) =>
+      (['intent durable', 'mid-body', 'closed-mark durable', 'sent', 'receipt written'] as const).flatMap(
+        (point) =>
+          (['at once', 'all continue'] as const).map((second): Partly => ({
+            name: `three windows, ${second}${without ? ', no locks' : ''}, one is killed at: ${point}`,
+            second,
+            windowsAtOnce: 3,
+            ...(without && { withoutLocks: without }),
+            faults: point === 'sent' ? [PROCESSED] : [],
+            ...killedAt(point),
+          })),
+      ),
+    ),
+    ...(['mid-body', 'sent'] as const).flatMap((point) =>
+      (['kill', 'disk full'] as const).map((by): Partly => ({
+        name: `${point}, then ${by} at the claim`,
+        faults: point === 'sent' ? [PROCESSED] : [],
+        crashes: [{ point }, { point: by === 'kill' ? 'claim written' : 'claim in a temporary file', by }],
+      })),
+    ),
+  ];
+}
+
+/** Any version set back: while nothing is priced, or while it is, with its repeat refused or not. */
+function setBack(): Partly[] {
+  return [1, 2, 3, 4].flatMap((rollsBack) =>
+    (
+      [
+        ['nothing is priced', 'replays 2xx', PROCESSED],
+        ['it is priced', 'replays 2xx', 'reset after body, processed late'],
+        ['it is priced, and its repeat refused', '409 in flight', 'reset after body, processed late'],
+      ] as const
+    ).flatMap(([what, mode, fault]) =>
+      (['sent', 'settled'] as const).map((point): Partly => ({
+        name: `set back to version ${rollsBack} after: ${point}, and ${what}`,
+        rollsBack,
+        mode,
+        faults: point === 'sent' ? [fault] : [],
+        ...killedAt(point),
+      })),
+    ),
+  );
 }
 
 function users(): Partly[] {
@@ -450,11 +520,13 @@ export function randomCell(seed: number): Cell {
     ...maybe(0.3, 'killAfterMs', () => random.below(160)),
     ...maybe(0.08, 'datasetBecomes', () => random.of(['other', 'longer', 'shorter', 'gone'] as const)),
     ...maybe(hasSecond ? 1 : 0, 'second', () =>
-      random.of(['then kill', 'then release', 'lock lost', 'at once'] as const),
+      random.of(['then kill', 'then release', 'lock lost', 'at once', 'all continue'] as const),
     ),
+    ...maybe(0.5, 'windowsAtOnce', () => 3),
+    ...maybe(0.5, 'withoutLocks', () => true),
     ...maybe(0.6, 'loss', () => 'silent'),
     ...maybe(0.6, 'taker', () => random.of(['resends', 'checks'] as const)),
-    ...maybe(hasSecond ? 0 : 0.05, 'rollsBack', () => true),
+    ...maybe(hasSecond ? 0 : 0.1, 'rollsBack', () => random.of([true, 1, 2, 3, 4, 5] as const)),
     ...maybe(hasSecond ? 0 : 0.05, 'damages', () => true),
   };
 }

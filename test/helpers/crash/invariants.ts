@@ -1,9 +1,10 @@
-import { stageOf } from '../../../src/core/submission/stage.ts';
+import type { Discarded } from '../../../src/core/submission/settler.ts';
 import { mayFollow, stepOf } from '../../../src/core/submission/transitions.ts';
+import type { SimulatedClock } from './clock.ts';
 import type { Simulation } from './simulation.ts';
 import type { Ledger, Post } from './service.ts';
 import { CANARIES, DATASET } from './stage.ts';
-import type { Shown, ShownResult } from './window.ts';
+import type { Kept, Shown, ShownResult } from './window.ts';
 import type { WindowProcess } from './windowProcess.ts';
 
 /*
@@ -23,12 +24,14 @@ interface Claim {
   posts: number;
   /** Requests that the service had received. */
   seq: number;
+  atMs: number;
   how: string;
 }
 
 /** Compares what the user was shown with what the service did, immediately and at the end (I4). */
 export class Claims {
   readonly #ledger: Ledger;
+  readonly #clock: Pick<SimulatedClock, 'nowMs'>;
   readonly #violate: (text: string) => void;
   readonly #claims: Claim[] = [];
   readonly #resolved = new Set<string>();
@@ -37,8 +40,13 @@ export class Claims {
   /** All results shown to the user. */
   readonly all: ShownResult[] = [];
 
-  constructor(ledger: Ledger, violate: (text: string) => void) {
+  /** When the storage was set back. What wasn't listed then can't be known until it is. */
+  setBackMs: number | undefined;
+  withoutLocks = false;
+
+  constructor(ledger: Ledger, clock: Pick<SimulatedClock, 'nowMs'>, violate: (text: string) => void) {
     this.#ledger = ledger;
+    this.#clock = clock;
     this.#violate = violate;
   }
 
@@ -47,16 +55,16 @@ export class Claims {
     return this.#resolved.has(id);
   }
 
-  discarded(window: WindowProcess, id: string, mayBeCharged: boolean): void {
+  discarded(window: WindowProcess, id: string, how: Discarded | Kept): void {
+    if (how.kind === 'kept') return;
     this.#resolved.add(id);
-    if (mayBeCharged) this.#told.add(id);
+    if (how.kind === 'charged') this.charged({ id, run: how.run });
+    else if (how.kind === 'discarded') this.#told.add(id);
     else this.#claim(id, window, 'discarded');
   }
 
   /** Records a row of the tree. */
-  shown(window: WindowProcess, { id, state, intent }: Shown): void {
-    // Said as far as this machine knows: its record may be an old copy.
-    if (state === 'unsent' && stageOf(intent).name === 'begun') return;
+  shown(window: WindowProcess, { id, state }: Shown): void {
     if (['unsent', 'refused', 'not-charged'].includes(state)) this.#claim(id, window, `shown as ${state}`);
     if (state === 'unknown') this.#told.add(id);
   }
@@ -67,8 +75,9 @@ export class Claims {
     if (kind === 'charged') this.charged(result);
     if (id === undefined) return;
     // An intent that two checks found uncharged is still open.
-    if (kind === 'charged' || (kind === 'not-charged' && kept === false)) this.#resolved.add(id);
-    if (kind === 'not-charged') this.#claim(id, window, 'reported');
+    const isOver = kind === 'charged' || kind === 'withdrawn' || (kind === 'not-charged' && kept === false);
+    if (isOver) this.#resolved.add(id);
+    if (kind === 'not-charged' || kind === 'withdrawn') this.#claim(id, window, 'reported');
     if (kind === 'unknown') this.#told.add(id);
   }
 
@@ -93,17 +102,20 @@ export class Claims {
   }
 
   #claim(id: string, { number, posts }: WindowProcess, how: string): void {
-    const claim = { id, window: number, posts, seq: this.#ledger.seq, how };
+    const claim = { id, window: number, posts, seq: this.#ledger.seq, how, atMs: this.#clock.nowMs };
     this.#claims.push(claim);
     this.#verify(claim);
   }
 
-  #verify({ id, window, posts, seq, how }: Claim): void {
+  #verify({ id, window, posts, seq, how, atMs }: Claim): void {
     for (const charge of this.#ledger.charges.filter(({ idempotencyKey }) => idempotencyKey === id)) {
       const post = this.#ledger.posts.find((one) => one.seq === charge.seq);
       // Whether the request was sent before the claim; a window numbers its own attempts.
-      const isBefore = post?.window === window ? post.ordinal <= posts : charge.seq <= seq;
-      if (isBefore)
+      // Without locks, another window knows nothing of an upload before its closing boundary.
+      const fromSeq = (this.withoutLocks ? post?.completeSeq : undefined) ?? charge.seq;
+      const isBefore = post?.window === window ? post.ordinal <= posts : fromSeq <= seq;
+      const isBeyond = charge.listedMs > (this.setBackMs ?? Infinity) && charge.listedMs > atMs;
+      if (isBefore && !isBeyond)
         this.#violate(`I4: ${how} by window ${window} as not charged, but request ${charge.seq} was charged`);
     }
   }
@@ -112,7 +124,7 @@ export class Claims {
 /** Checks every invariant of a cell whose windows are closed. */
 export function verify(simulation: Simulation): void {
   const { rollsBack, withoutMarker } = simulation.cell;
-  simulation.claims.verify(rollsBack === true && withoutMarker === true);
+  simulation.claims.verify(rollsBack !== undefined && withoutMarker === true);
   verifyCharges(simulation);
   verifyRequests(simulation);
   verifySecrets(simulation);
@@ -149,7 +161,7 @@ function verifyRequests(simulation: Simulation): void {
     // An intent that may be charged is never resent with another API key, which may belong to another account.
     const first = posts.findIndex(({ digest }) => digest !== 'incomplete');
     // After a rollback, the user may have agreed to it.
-    const isAgreed = simulation.cell.rollsBack === true && simulation.cell.replacesKey === true;
+    const isAgreed = simulation.cell.rollsBack !== undefined && simulation.cell.replacesKey === true;
     for (const { authorization, seq } of first < 0 || isAgreed ? [] : posts.slice(first))
       if (authorization !== posts[first]?.authorization)
         violate(`I6: request ${seq} was sent again with another API key`);
@@ -181,7 +193,7 @@ function verifySecrets(simulation: Simulation): void {
     for (const [name, canary] of Object.entries(CANARIES))
       if (text.includes(canary)) simulation.violate(`I5: ${name} in ${where}`);
   // A service that replays what it answered to another API key is beyond this.
-  const isReplayed = simulation.cell.rollsBack === true && simulation.cell.replacesKey === true;
+  const isReplayed = simulation.cell.rollsBack !== undefined && simulation.cell.replacesKey === true;
   if (!isReplayed && simulation.claims.all.some(({ error }) => error?.serviceMessage.includes('canaryKey')))
     simulation.violate('I5: the API key in what the service said');
 }
@@ -196,7 +208,8 @@ function verifyChains(simulation: Simulation): void {
       if (version === undefined && cell.damages !== true && !folder.hasVersion(id, index + 1))
         simulation.violate(`I10: version ${index + 1} of ${chain.length} is missing`);
       const below = chain[index - 1];
-      if (typeof version !== 'object' || typeof below !== 'object' || mayFollow(below, version)) continue;
+      if (typeof version !== 'object' || typeof below !== 'object' || mayFollow(below, version, true))
+        continue;
       simulation.violate(`I10: ${stepOf(version)} stands above ${stepOf(below)}`);
     }
   }
@@ -213,7 +226,7 @@ function verifyBounds(simulation: Simulation): void {
       if (idempotencyKey !== post.idempotencyKey || post.atMs >= notBeforeMs - 1) continue;
       // A window that was killed, or lost its lock, may not have stored the answer; or its record was set back.
       const { second, rollsBack } = simulation.cell;
-      const isStored = !simulation.cutOff.has(window) && second !== 'lock lost' && rollsBack !== true;
+      const isStored = !simulation.cutOff.has(window) && second !== 'lock lost' && rollsBack === undefined;
       if (window !== post.window && !isStored) continue;
       // Nor one that gave up at a full disk, which may be a moment before it reads an early answer.
       if (simulation.hasFullDisk(window)) continue;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { HttpAnswer, HttpRequest } from '../../../src/core/api/exchange.ts';
 import type { Link } from '../../../src/core/base/exclusiveName.ts';
@@ -40,7 +40,13 @@ export const LIES = {
     expected: /^journal: request \d+ released its closing boundary before that was durable/,
   },
   'a name is given twice': {
-    link: (_link, from, to) => rename(from, to),
+    link: async (_link, from, to) => {
+      await rename(from, to);
+      // The versions above it would show what happened.
+      const [, record = '', n = ''] = /([^/]+)\.(\d+)\.json$/.exec(to) ?? [];
+      for (let higher = Number(n) + 1; higher < 20; higher++)
+        await rm(path.join(path.dirname(to), `${record}.${higher}.json`), { force: true });
+    },
     cell: {
       second: 'lock lost',
       loss: 'silent',

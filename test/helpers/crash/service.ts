@@ -22,6 +22,8 @@ export type Mode = (typeof MODES)[number] | 'forgets at once';
 export interface Post {
   /** Number among all requests of the service, from 1. */
   seq: number;
+  /** Likewise, when its closing boundary had arrived. */
+  completeSeq?: number;
   /** The sending window and the number of its attempt, from headers that only the simulation adds. */
   window: number;
   ordinal: number;
@@ -45,6 +47,8 @@ interface Charge {
   idempotencyKey: string;
   runId: string;
   priceCents: number;
+  /** From when on the run is listed. */
+  listedMs: number;
 }
 
 export const REPEATS = ['replays a run', 'replays a failure', 'refuses', 'lets wait', 'forgets'] as const;
@@ -205,7 +209,7 @@ export class HostileService {
     request.on('end', () => {
       const body = readBody(post, Buffer.concat(chunks));
       if (body === undefined) return;
-      Object.assign(post, body);
+      Object.assign(post, body, { completeSeq: ++this.ledger.seq });
       if (at === 'end' || (at === 'middle' && reply.kind === 'answer'))
         void this.#onComplete(request, response, post, fault);
     });
@@ -289,7 +293,9 @@ export class HostileService {
     if (this.balanceCents < PRICE_CENTS)
       return { status: 402, body: { error: { code: 'insufficient_balance', message: 'too low' } } };
     const { runId, priceCents, balanceAfterCents } = this.addRun(modelId, label);
-    this.ledger.charges.push({ seq, idempotencyKey, runId, priceCents });
+    const listedMs =
+      (this.#known.get(idempotencyKey)?.dueMs ?? this.#clock.nowMs) + (this.#options.listLagMs ?? 0);
+    this.ledger.charges.push({ seq, idempotencyKey, runId, priceCents, listedMs });
     return {
       status: 201,
       body: {

@@ -1,9 +1,9 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { newMarker, withMarker } from '../../../src/core/runs/marker.ts';
 import type { Draft, Intent } from '../../../src/core/submission/intent.ts';
-import { stageOf } from '../../../src/core/submission/stage.ts';
+import type { Discarded } from '../../../src/core/submission/settler.ts';
 import { Random } from '../random.ts';
 import type { Cell, Crash, CrashPoint } from './cells.ts';
 import { SimulatedClock } from './clock.ts';
@@ -12,7 +12,7 @@ import { Claims, verify } from './invariants.ts';
 import { HostileService, type Post, type Repeat } from './service.ts';
 import { CANARIES, DATASET, type Stage } from './stage.ts';
 import { User } from './user.ts';
-import type { AttemptPlan, Shown, ShownResult, WindowConfig, WindowMethods } from './window.ts';
+import type { AttemptPlan, Kept, Shown, ShownResult, WindowConfig, WindowMethods } from './window.ts';
 import type { Surroundings, WindowProcess } from './windowProcess.ts';
 
 /** The client's longest wait for Retry-After (10 minutes), plus jitter. */
@@ -154,7 +154,7 @@ export class Simulation implements Surroundings {
     const { clock } = this;
     this.otherService = new HostileService({ mode, clock, faultOf: () => FAULTS.ok });
     this.elsewhere = new HostileService({ mode, clock, faultOf: () => FAULTS.ok });
-    this.claims = new Claims(this.service.ledger, (text) => this.violate(text));
+    this.claims = new Claims(this.service.ledger, this.clock, (text) => this.violate(text));
     this.account = { id: 'account-1', baseUrl: '', apiKey: CANARIES.apiKey, keyId: 'key-1' };
   }
 
@@ -163,6 +163,8 @@ export class Simulation implements Surroundings {
     await Promise.all([service.start(), this.elsewhere.start()]);
     account.baseUrl = service.url;
     await this.folder.writeDataset();
+    this.claims.withoutLocks = cell.withoutLocks === true;
+    if (cell.withoutLocks === true) await this.folder.preventLocks();
     clock.setWall(cell.wallOffsetMs ?? 0);
     // Recent runs with the same model, 7 minutes apart.
     for (let index = 0; index < (cell.otherRuns ?? 0); index++)
@@ -290,6 +292,7 @@ export class Simulation implements Surroundings {
   }
 
   shown(window: WindowProcess, shown: Shown): void {
+    this.folder.observe();
     this.claims.shown(window, shown);
     if (shown.state === 'waiting') this.#waiting.add(window.number);
     else this.#waiting.delete(window.number);
@@ -305,18 +308,15 @@ export class Simulation implements Surroundings {
 
   answered(window: WindowProcess, method: keyof WindowMethods, args: unknown[], value: unknown): void {
     const { number, posts } = window;
+    this.folder.observe();
     if (method === 'pending') for (const shown of value as Shown[]) this.claims.shown(window, shown);
-    if (method === 'discard' && value === true)
-      this.claims.discarded(window, String(args[0]), args[1] === 'may-be-charged');
+    if (method === 'discard') this.claims.discarded(window, String(args[0]), value as Discarded | Kept);
     if (method === 'submit' || method === 'resume') {
       this.attemptsOfCalls.push([method, posts - (this.#posts.get(number) ?? 0)]);
       this.#posts.set(number, posts);
     } else if (method !== 'check') return;
     const result = value as ShownResult;
-    const open = method === 'submit' ? undefined : this.folder.intent(String(args[0]));
-    // Said as far as this machine knows: the attempt may be in progress in a window that lost its lock.
-    const isProven = open === undefined || stageOf(open).name !== 'begun';
-    if (isProven || result.kind !== 'not-charged') this.claims.reported(window, result);
+    this.claims.reported(window, result);
     const error = result.error && ` [${result.error.code}: ${result.error.text.split('\n')[0] ?? ''}]`;
     this.note(`  window ${number} ${method}: ${result.kind} ${result.reason ?? ''}${error ?? ''}`);
   }
@@ -345,6 +345,7 @@ export class Simulation implements Surroundings {
   }
 
   async #onPoint(point: 'sent' | 'answer torn', post: Post): Promise<'killed' | undefined> {
+    this.folder.observe();
     const intent = this.folder.intent(post.idempotencyKey);
     if (intent?.attempts.some(({ closed }) => closed !== undefined) !== true)
       this.violate(`journal: request ${post.seq} released its closing boundary before that was durable`);
@@ -367,8 +368,10 @@ class CellFolder {
   readonly path: string;
   readonly #journal: string;
   readonly #dataset: string;
-  #remembered: [id: string, versions: readonly string[]] | undefined;
+  #remembered: [id: string, versions: number] | undefined;
   readonly #sent = new Set<string>();
+  /** The content of each version before clean-up emptied it, by name. */
+  readonly #texts = new Map<string, string>();
 
   constructor(folder: string) {
     this.path = folder;
@@ -442,18 +445,40 @@ class CellFolder {
   remember(id: string): void {
     if (this.#sent.has(id)) return;
     this.#sent.add(id);
-    this.#remembered = [id, this.#versionsOf(id).map((text) => text ?? '')];
+    this.#remembered = [id, this.#versionsOf(id).length];
+    this.observe();
   }
 
-  /** Sets the folder back to then: what was created since is gone, such as a next submission that was not sent yet. */
-  async rollBack(): Promise<void> {
+  /** Keeps what the versions contain now. */
+  observe(): void {
+    for (const name of this.#names())
+      if (name.endsWith('.json') && !this.#texts.has(name)) {
+        const text = textOf(path.join(this.#journal, name));
+        if (text) this.#texts.set(name, text);
+      }
+  }
+
+  /**
+   * Sets the folder back: what was created since is gone, such as a next submission that was not sent yet.
+   * @param to a version of the newest submission that was sent, at most the one below its highest; by default that at the beginning
+   * of its first attempt
+   */
+  async rollBack(to?: number): Promise<void> {
     if (this.#remembered === undefined) return;
-    const [id, versions] = this.#remembered;
+    const [id, atFirst] = this.#remembered;
+    const { length } = this.#versionsOf(id);
+    const highest = to === undefined ? atFirst : Math.max(1, Math.min(to, length - 1));
     const isSince = (name: string) => name.startsWith(id) || !this.#sent.has(name.slice(0, id.length));
     for (const name of this.#names().filter((one) => one.endsWith('.json') && isSince(one)))
       await rm(path.join(this.#journal, name));
-    for (const [index, text] of versions.entries())
-      await writeFile(path.join(this.#journal, `${id}.${index + 1}.json`), text);
+    for (let n = 1; n <= highest; n++)
+      await writeFile(path.join(this.#journal, `${id}.${n}.json`), this.#texts.get(`${id}.${n}.json`) ?? '');
+  }
+
+  /** Puts a file where the locks would be, so that nothing can be locked. */
+  async preventLocks(): Promise<void> {
+    await mkdir(this.#journal, { recursive: true });
+    await writeFile(path.join(this.#journal, 'leases'), '');
   }
 
   /**
@@ -482,7 +507,7 @@ class CellFolder {
       .map((file) => path.relative(this.#journal, file))
       .filter(
         (name) =>
-          !/^(?:[\da-f-]{36}\.\d+\.json(?:\.[\da-f-]{36}\.tmp)?|leases\/[\da-f-]{36}\.lock)$/.test(name),
+          !/^(?:[\da-f-]{36}\.\d+\.json(?:\.[\da-f-]{36}\.tmp)?|leases(?:\/[\da-f-]{36}\.lock)?)$/.test(name),
       )
       .map((name) => name.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>'));
   }

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { runsOf } from '../../../src/core/submission/intent.ts';
+import type { Discarded } from '../../../src/core/submission/settler.ts';
 import { isUncertain, stageOf } from '../../../src/core/submission/stage.ts';
 import type { Simulation } from './simulation.ts';
-import type { Shown, ShownResult } from './window.ts';
+import type { Kept, Shown, ShownResult } from './window.ts';
 import { Died, type WindowProcess } from './windowProcess.ts';
 
 const MINUTE_MS = 60_000;
@@ -26,9 +27,8 @@ export class User {
   #triedOpen = false;
   /** Number of checks and resends of each intent. */
   readonly #checks = new Map<string, number>();
-  /** The window that last checked an upload without an end, and whether that proved nothing. */
+  /** The window that last checked an upload that was stopped. */
   #checkedIn: WindowProcess | undefined;
-  #isUnproven = false;
   readonly #resends = new Map<string, number>();
 
   constructor(simulation: Simulation) {
@@ -98,7 +98,10 @@ export class User {
     this.#isBetweenOver = true;
     clock.sleepMachine(cell.sleepMs ?? 0);
     clock.setWall(cell.setWallMs ?? 0);
-    if (cell.rollsBack === true) await folder.rollBack();
+    if (cell.rollsBack !== undefined) {
+      await folder.rollBack(cell.rollsBack === true ? undefined : cell.rollsBack);
+      this.#simulation.claims.setBackMs = clock.nowMs;
+    }
     if (cell.damages === true) await folder.damage();
     if (cell.otherAccount === true) await this.#simulation.visitOtherAccount();
     if (cell.replacesKey === true) await this.#simulation.replaceKey();
@@ -152,23 +155,14 @@ export class User {
       const isWithdrawn = this.#simulation.folder.intent(id)?.settled?.kind === 'withdrawn';
       if (kind !== 'open' && !isFull && !isWithdrawn)
         this.#simulation.violate(`I3: the same again while one is open: ${kind}`);
-    } else if (state === 'unsent' && stageOf(item.intent).name === 'begun' && this.#checkedIn !== window) {
+    } else if (state === 'stopped' && this.#checkedIn !== window) {
       // The dialog begins with a check.
       this.#checkedIn = window;
-      this.#isUnproven = (await this.#check(window, id)) !== 'not-charged';
-    } else if (state === 'unsent' || state === 'not-charged') {
-      const gives = state === 'unsent' ? 'discards' : 'checks, then starts over';
+      await this.#check(window, id);
+    } else if (state === 'unsent' || state === 'stopped' || state === 'not-charged') {
+      const gives = state === 'not-charged' ? 'checks, then starts over' : 'discards';
       if (user === gives || isHopeless) await this.#discard(window, item);
-      else {
-        // The question said that this machine can't tell.
-        if (
-          stageOf(item.intent).name === 'begun' &&
-          this.#isUnproven &&
-          this.#simulation.cell.rollsBack === true
-        )
-          this.#simulation.riskedCharges += 1;
-        await this.#resend(window, id);
-      }
+      else await this.#resend(window, id);
     } else if (user === 'discards' || isBeyond) await this.#discard(window, item);
     else if ((user === 'continues' || user === 'impatient') && !isHopeless) await this.#resend(window, id);
     else await this.#check(window, id);
@@ -179,7 +173,7 @@ export class User {
     await this.#read(window, await window.call('resume', id));
   }
 
-  async #check(window: WindowProcess, id: string): Promise<string> {
+  async #check(window: WindowProcess, id: string): Promise<void> {
     const { cell, clock, service } = this.#simulation;
     if (cell.addsFunds === true && this.#checks.size === 0) service.balanceCents += 50_000;
     // Give the service time before each check.
@@ -192,11 +186,10 @@ export class User {
       this.#simulation.note(`  recognizes it: ${kind}`);
     }
     this.#checks.set(id, (this.#checks.get(id) ?? 0) + 1);
-    return result.kind;
   }
 
   async #discard(window: WindowProcess, item: Shown): Promise<void> {
-    await discard(this.#simulation, window, item, this.#isUnproven);
+    if ((await discard(this.#simulation, window, item)) === 'charged') this.#isCharged = true;
   }
 
   async #read(window: WindowProcess, { kind, error }: ShownResult): Promise<void> {
@@ -219,8 +212,9 @@ export class User {
  * killed or released. @returns the second window, which may have to take over
  */
 async function useTwoWindows(simulation: Simulation): Promise<WindowProcess> {
-  const { crashes, second: how } = simulation.cell;
+  const { crashes, second: how, withoutLocks } = simulation.cell;
   if (how === 'at once') return submitAtOnce(simulation);
+  if (how === 'all continue') return continueAtOnce(simulation);
   const first = await simulation.open(crashes[0] && { ...crashes[0], by: 'pause' });
   const atPoint = simulation.paused(first);
   const submitted = simulation.submit(first).catch((): ShownResult => ({ kind: 'killed' }));
@@ -232,7 +226,7 @@ async function useTwoWindows(simulation: Simulation): Promise<WindowProcess> {
     isPaused && (await Promise.race([submitted.then(() => true), delay(OTHER_WINDOW_MS, false)]));
   if (isPaused && !isOver) {
     simulation.note('  window 1 pauses');
-    if (how === 'lock lost') await takeOver(simulation, first, second);
+    if (how === 'lock lost' || withoutLocks === true) await takeOver(simulation, first, second);
     else await disturb(simulation, second);
     if (first.isOver) simulation.violate(`the first window died, and nobody had killed it: ${first.output}`);
   }
@@ -251,7 +245,7 @@ async function disturb(simulation: Simulation, second: WindowProcess): Promise<v
   for (const { id } of open)
     for (const [what, done] of [
       ['resumes', (await second.call('resume', id)).kind !== 'elsewhere'],
-      ['discards', await second.call('discard', id, 'may-be-charged')],
+      ['discards', (await second.call('discard', id, 'may-be-charged')).kind !== 'kept'],
       ['checks', (await second.call('check', id)).kind !== 'elsewhere'],
       ['cancels', await second.call('cancel', id)],
     ] as const)
@@ -266,8 +260,9 @@ async function disturb(simulation: Simulation, second: WindowProcess): Promise<v
 
 /** The first window loses its lock, and the second one takes its intents over. */
 async function takeOver(simulation: Simulation, first: WindowProcess, second: WindowProcess): Promise<void> {
-  const { loss = 'removed', taker = 'discards', crashes } = simulation.cell;
-  if (loss === 'removed') await simulation.folder.removeLocks();
+  const { loss = 'removed', taker = 'discards', crashes, withoutLocks } = simulation.cell;
+  if (withoutLocks === true) simulation.note('  no locks');
+  else if (loss === 'removed') await simulation.folder.removeLocks();
   else await first.call('loseLocks');
   await delay(OTHER_WINDOW_MS);
   const isSent = ['sent', 'answer torn', 'answer parsed'].includes(crashes[0]?.point ?? '');
@@ -284,23 +279,28 @@ async function takeOver(simulation: Simulation, first: WindowProcess, second: Wi
   }
 }
 
-/** Discards what the user sees, having confirmed what is known about its charge. */
+/**
+ * Discards what the user sees, having confirmed what is known about its charge. If a look before it isn't answered, the user is
+ * asked again.
+ */
 async function discard(
   simulation: Simulation,
   window: WindowProcess,
   { id, state, intent }: Shown,
-  isUnproven = false,
-): Promise<void> {
-  // The dialog says so if its check proved nothing.
-  const isUnknown = isUncertain(stageOf(intent)) || (stageOf(intent).name === 'begun' && isUnproven);
-  // Its record may be an old copy, which the user was told.
-  const isRisky = isUnknown || (simulation.cell.rollsBack === true && stageOf(intent).name === 'begun');
-  // The user has confirmed it, even if the window is killed before it answers.
-  if (isRisky) simulation.riskedCharges += 1;
-  const isDone = await window.call('discard', id, isUnknown ? 'may-be-charged' : 'not-charged');
-  simulation.note(`  discards what is ${state}: ${isDone}`);
-  if (!isDone && isRisky) simulation.riskedCharges -= 1;
+): Promise<(Discarded | Kept)['kind']> {
+  const mayBeCharged = isUncertain(stageOf(intent)) || state === 'stopped' || state === 'unknown';
+  for (const confirmed of mayBeCharged ? (['may-be-charged'] as const) : CONFIRMED) {
+    // The user has confirmed it, even if the window is killed before it answers.
+    if (confirmed === 'may-be-charged') simulation.riskedCharges += 1;
+    const done = await window.call('discard', id, confirmed);
+    simulation.note(`  discards what is ${state}: ${done.kind}`);
+    if (confirmed === 'may-be-charged' && done.kind !== 'discarded') simulation.riskedCharges -= 1;
+    if (done.kind !== 'kept') return done.kind;
+  }
+  return 'kept';
 }
+
+const CONFIRMED = ['not-charged', 'may-be-charged'] as const;
 
 /** Returns the tree's rows once none belongs to another window, or after half a second. */
 async function shownOf(window: WindowProcess): Promise<Shown[]> {
@@ -311,13 +311,56 @@ async function shownOf(window: WindowProcess): Promise<Shown[]> {
   }
 }
 
-/** Submits the same in two windows at the same time. */
+/** Submits the same in several windows at the same time, of which the first one may be killed. @returns one that still runs */
 async function submitAtOnce(simulation: Simulation): Promise<WindowProcess> {
-  const [first, second] = [await simulation.open(), await simulation.open()];
-  const result = await Promise.all(
-    [first, second].map((window) => window.call('submit', simulation.draft(), { receipts: [] })),
+  const { crashes, windowsAtOnce = 2 } = simulation.cell;
+  const windows = [await simulation.open(crashes[0])];
+  while (windows.length < windowsAtOnce) windows.push(await simulation.open());
+  const results = await atOnce(simulation, windows, (window) =>
+    window.call('submit', simulation.draft(), { receipts: [] }),
   );
-  if (result.every(({ kind }) => kind === 'charged')) simulation.violate('I1: both windows were charged');
-  await first.close();
-  return second;
+  if (results.filter((kind) => kind === 'charged').length > 1)
+    simulation.violate('I1: more than one window was charged');
+  return closeAllBut(simulation, windows);
+}
+
+/** Continues in several windows at the same time what the first one left. @returns one that still runs */
+async function continueAtOnce(simulation: Simulation): Promise<WindowProcess> {
+  const { crashes, windowsAtOnce = 2 } = simulation.cell;
+  const first = await simulation.open(crashes[0]);
+  await atOnce(simulation, [first], (window) => simulation.submit(window));
+  const windows = [await simulation.open(crashes[1])];
+  while (windows.length < windowsAtOnce) windows.push(await simulation.open());
+  const [open] = simulation.folder.openIds();
+  if (open !== undefined) await atOnce(simulation, windows, (window) => window.call('resume', open));
+  return closeAllBut(simulation, [first, ...windows]);
+}
+
+/** Does the same in several windows at the same time. @returns how it ended in each; undefined where it was killed */
+function atOnce(
+  simulation: Simulation,
+  windows: readonly WindowProcess[],
+  act: (window: WindowProcess) => Promise<ShownResult>,
+): Promise<(string | undefined)[]> {
+  return Promise.all(
+    windows.map(async (window) => {
+      try {
+        return (await act(window)).kind;
+      } catch (error) {
+        if (!(error instanceof Died)) throw error;
+        simulation.died(window);
+        return undefined;
+      }
+    }),
+  );
+}
+
+/** Closes all windows but the last one that still runs. */
+async function closeAllBut(
+  simulation: Simulation,
+  windows: readonly WindowProcess[],
+): Promise<WindowProcess> {
+  const running = windows.filter(({ isOver }) => !isOver);
+  for (const window of running.slice(0, -1)) await window.close();
+  return running.at(-1) ?? simulation.open();
 }

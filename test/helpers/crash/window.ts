@@ -59,6 +59,11 @@ export interface ShownResult {
   error?: { code: string; text: string; serviceMessage: string; waitMs: number };
 }
 
+/** Nothing was discarded. */
+export interface Kept {
+  kind: 'kept';
+}
+
 export interface AttemptPlan {
   connect?: 'refused' | 'dns' | 'tls';
   /** The origin to send to instead of the service's. */
@@ -71,6 +76,7 @@ export type WindowMethods = Window['methods'] & { start: typeof start };
 
 /** Bytes sent when a process is killed in the middle of a body. */
 const MIDDLE_BYTES = 60_000;
+const KEPT: Kept = { kind: 'kept' };
 const DIRECT = { strictSsl: true, systemCertificates: false, env: {} };
 const LONG_MS = 8000;
 const LONG = { connectMs: 5000, pricingMs: LONG_MS, stallMs: LONG_MS, bodyMs: LONG_MS, answerMs: LONG_MS };
@@ -122,6 +128,8 @@ class CrashingJournal extends Journal {
   readonly #folder: string;
   readonly #hook: CrashHook;
   readonly #writing: { intent: Intent | undefined };
+  /** Whether the next write is the first one of a record that was left open. */
+  #isClaim = false;
 
   constructor(folder: string, hook: CrashHook, lie: WindowConfig['lie']) {
     const { link } = lieOf(lie);
@@ -149,12 +157,21 @@ class CrashingJournal extends Journal {
     return created;
   }
 
+  override async acquire(id: string): ReturnType<Journal['acquire']> {
+    this.#isClaim = true;
+    return super.acquire(id);
+  }
+
   override async write(lease: Lease, intent: Intent): Promise<void> {
     const { length } = intent.attempts;
+    const isClaim = this.#isClaim;
+    this.#isClaim = false;
+    if (isClaim) await this.#hook.reach('claim in a temporary file', length);
     const last = intent.attempts.at(-1);
     const isBegun = last !== undefined && last.ended === undefined && last.closed === undefined;
     this.#writing.intent = intent;
     await super.write(lease, intent);
+    if (isClaim) await this.#hook.reach('claim written', length);
     if (isBegun) await this.#hook.reach('marked as sending', length);
   }
 
@@ -291,7 +308,11 @@ class Window {
   }
 
   readonly methods = {
-    open: () => this.#journal.open(),
+    open: async () => {
+      await this.#journal.open();
+      // As the Runs view and Summary do, so that the service's time is known.
+      await this.#session.balance.refresh().catch(() => undefined);
+    },
     submit: (draft: Draft, known: KnownSubmissions) => {
       const { id, result } = this.#submitter.submit(this.#session, draft, this.#abort.signal, known);
       return resultOf(result, id);
@@ -313,7 +334,10 @@ class Window {
       }),
     // If the disk fails, the user sees the error and the intent stays.
     discard: (id: string, confirmed: 'may-be-charged' | 'not-charged') =>
-      this.#submitter.discard(id, confirmed).catch(() => false),
+      this.#submitter.discard(id, confirmed, this.#session).then(
+        (done) => done ?? KEPT,
+        () => KEPT,
+      ),
     /** Loses all locks without a trace: POSIX drops them when anything in the process closes the file. */
     loseLocks: () => {
       const folder = path.join(this.#folder, 'journal', 'leases');

@@ -72,10 +72,10 @@ describe('Journal', () => {
   it('starts empty, in folders that only their owner can access', async () => {
     const journal = await opened();
     assert.deepEqual([journal.intents, await journal.receipts()], [[], []]);
-    assert.deepEqual(readdirSync(directory).sort(), ['leases']);
+    assert.deepEqual(readdirSync(directory), []);
+    (await create(journal, sampleIntent())).release();
     if (process.platform === 'win32') return;
-    for (const part of ['', ...readdirSync(directory)])
-      assert.equal(statSync(path.join(directory, part)).mode & 0o777, 0o700);
+    for (const part of ['', 'leases']) assert.equal(statSync(path.join(directory, part)).mode & 0o777, 0o700);
   });
 
   it('restores intents after a restart, oldest first, as last written', async () => {
@@ -83,7 +83,9 @@ describe('Journal', () => {
     const intents = [sampleIntent(), sampleIntent(), sampleIntent()];
     for (const intent of intents.toReversed()) {
       const lease = await create(first, intent);
-      intent.attempts.push({ started: { localMs: 1, serviceMs: 2 }, closed: { localMs: 3 } });
+      const started = { localMs: 1, serviceMs: 2 };
+      await first.write(lease, { ...intent, attempts: [{ started }] });
+      intent.attempts.push({ started, closed: { localMs: 3 } });
       await first.write(lease, intent);
       lease.release();
     }
@@ -269,8 +271,10 @@ describe('Journal', () => {
       });
 
       it('lets only one of two owners mark the closing boundary', async () => {
+        // It can't mark an attempt that is not its own, and its own one comes too late.
+        await assert.rejects(other.ask('close', closed(intent)), /can't follow/);
         await journal.close(lease, closed(intent));
-        await assert.rejects(other.ask('close', closed(intent)), /another process has written/);
+        await assert.rejects(other.ask('write', intent), /another process has written/);
         await assert.rejects(other.ask('settle', notCharged(intent)), /another process has written/);
         assert.equal(highest(intent.id).attempts[0]?.closed?.localMs, 6);
       });
@@ -296,11 +300,8 @@ describe('Journal', () => {
       });
 
       it('keeps the attempts of a later owner when the answer to an earlier one comes', async () => {
-        const later = {
-          ...closed(intent),
-          attempts: [...closed(intent).attempts, { started: { localMs: 9 } }],
-        };
-        await other.ask('write', later);
+        const attempts = [{ started: { localMs: 5 }, ended: { localMs: 8 } }, { started: { localMs: 9 } }];
+        await other.ask('write', { ...intent, attempts });
         await journal.settle(lease, chargedAt(closed(intent), 10));
         const [receipt] = await journal.receipts();
         assert.equal(receipt?.attempts.length, 2);
@@ -322,6 +323,60 @@ describe('Journal', () => {
           (await reader.unreported()).map(({ id }) => id),
           [intent.id],
         );
+      });
+    });
+
+    describe('decides who may write what on top of a closing boundary', () => {
+      const started = { localMs: 5 };
+      const steps = (intent: Intent) => {
+        const ended = { started, ended: { localMs: 7 } };
+        return {
+          begun: { ...intent, attempts: [{ started }] },
+          closing: { ...intent, attempts: [{ started, closed: { localMs: 6 } }] },
+          draft: { ...intent, attempts: [ended] },
+          refused: { ...intent, attempts: [ended], refused: { at: started, code: 'insufficient_balance' } },
+          'not-charged': { ...intent, settled: { kind: 'not-charged', at: started } } as Receipt,
+        };
+      };
+      const ONLY_OWN = ['begun', 'draft', 'refused', 'not-charged'] as const;
+      const closing = async () => {
+        const journal = await opened();
+        const intent = sampleIntent();
+        const lease = await create(journal, intent);
+        await journal.write(lease, steps(intent).begun);
+        await journal.close(lease, steps(intent).closing);
+        return { journal, intent, lease };
+      };
+
+      for (const step of ONLY_OWN) {
+        it(`its own window: ${step}`, async () => {
+          const { journal, intent, lease } = await closing();
+          await journal.write(lease, steps(intent)[step]);
+          assert.equal(versionsOf(intent.id), 4);
+        });
+
+        it(`not who only read it, in this process or another: ${step}`, async () => {
+          const { journal, intent, lease } = await closing();
+          lease.release();
+          const expected = { name: 'RangeError', message: `${step} can't follow closing` };
+          for (const reader of [journal, await opened()]) {
+            const owned = await reader.acquire(intent.id);
+            await assert.rejects(reader.write(owned!.lease, steps(intent)[step]), expected);
+            owned!.lease.release();
+          }
+          assert.equal(versionsOf(intent.id), 3);
+          assert.equal(journal.intents[0]?.attempts[0]?.closed?.localMs, 6);
+        });
+      }
+
+      it('not its own window once it has read it again', async () => {
+        const { journal, intent, lease } = await closing();
+        lease.release();
+        const owned = await journal.acquire(intent.id);
+        const ended = { started, closed: { localMs: 6 }, ended: { localMs: 7 } };
+        await journal.write(owned!.lease, { ...intent, attempts: [ended] });
+        await assert.rejects(journal.write(owned!.lease, steps(intent).draft), RangeError);
+        owned!.lease.release();
       });
     });
 

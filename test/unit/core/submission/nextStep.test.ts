@@ -6,12 +6,12 @@ import {
   UnexpectedAnswerError,
 } from '../../../../src/core/api/errors.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import type { Attempt, Moment } from '../../../../src/core/submission/intent.ts';
+import type { Attempt, Intent, Moment } from '../../../../src/core/submission/intent.ts';
 import { SubmissionError, TooEarlyError } from '../../../../src/core/submission/errors.ts';
 import {
-  assertMayResend,
   assertNotTooEarly,
   nextStep,
+  obstacleToSending,
   type AttemptHistory,
 } from '../../../../src/core/submission/nextStep.ts';
 import { KeyMissingError, KeyRejectedError } from '../../../../src/core/runs/session.ts';
@@ -285,75 +285,98 @@ describe('assertNotTooEarly', () => {
 const FIRST_MS = Date.UTC(2031, 0, 1);
 const at = momentAt;
 /** Sent at FIRST_MS; its closing boundary was released a minute later. */
-const closed: Attempt = { started: at(FIRST_MS), closed: at(FIRST_MS + MINUTE) };
+const closed: Attempt = { started: at(FIRST_MS, FIRST_MS), closed: at(FIRST_MS + MINUTE) };
+const begun: Attempt = { started: at(FIRST_MS, FIRST_MS) };
+const CREATED = { localMs: FIRST_MS, monotonicMs: 30 * HOUR, serviceMs: FIRST_MS };
 
-describe('assertMayResend', () => {
-  const resend = (attempts: Attempt[], serviceMs: number | undefined, localMs?: number) => () =>
-    assertMayResend(sampleIntent({ attempts }), at(serviceMs, localMs));
-
-  it('allows a resend until 23 hours after the first attempt, to the millisecond', () => {
-    for (const afterMs of [0, 2 * MINUTE, 22 * HOUR, 23 * HOUR - 1]) resend([closed], FIRST_MS + afterMs)();
-    for (const afterMs of [23 * HOUR, 23 * HOUR + 1, 24 * HOUR, 25 * HOUR, 1000 * HOUR])
-      assert.throws(resend([closed], FIRST_MS + afterMs), { code: 'too-late' });
+describe('obstacleToSending', () => {
+  const untimed = { localMs: FIRST_MS };
+  /** Each clock says how long ago it was created; undefined if that clock's time is unknown now. */
+  interface Ago {
+    service?: number;
+    local?: number;
+    monotonic?: number;
+  }
+  const nowAt = ({ service, local = 0, monotonic }: Ago): Moment => ({
+    localMs: FIRST_MS + local,
+    ...(service !== undefined && { serviceMs: FIRST_MS + service }),
+    ...(monotonic !== undefined && { monotonicMs: 30 * HOUR + monotonic }),
   });
+  const obstacle = (changes: Partial<Intent>, ago: Ago, isOwn = false, keyId = 'key-1') =>
+    obstacleToSending(
+      sampleIntent({ created: CREATED, keyId: 'key-1', ...changes }),
+      nowAt(ago),
+      keyId,
+      isOwn,
+    );
+  const STAGES: [name: string, Attempt[]][] = [
+    ['a draft', []],
+    ['an attempt that was begun', [begun]],
+    ['a closing boundary', [closed]],
+  ];
 
-  it('counts from the first attempt, whichever attempt was closed', () => {
-    const second: Attempt = { started: at(FIRST_MS + 10 * HOUR), closed: at(FIRST_MS + 10 * HOUR) };
-    const open: Attempt = { started: at(FIRST_MS) };
-    for (const attempts of [
-      [closed, second],
-      [open, second],
-      [closed, { started: at(FIRST_MS + 10 * HOUR) }],
-    ]) {
-      resend(attempts, FIRST_MS + 23 * HOUR - 1)();
-      assert.throws(resend(attempts, FIRST_MS + 23 * HOUR), { code: 'too-late' });
+  for (const [name, attempts] of STAGES)
+    for (const isOwn of [false, true]) {
+      it(`of ${name}${isOwn ? ' of this process' : ''} is the longest of three clocks, from 23 hours on, to the millisecond`, () => {
+        const early = { service: 23 * HOUR - 1, local: 23 * HOUR - 1, monotonic: 23 * HOUR - 1 };
+        assert.equal(obstacle({ attempts }, early, isOwn), undefined);
+        for (const late of [{ service: 23 * HOUR }, { local: 23 * HOUR }, { monotonic: 23 * HOUR }])
+          assert.equal(
+            obstacle({ attempts }, { ...early, ...late }, isOwn),
+            'too-late',
+            JSON.stringify(late),
+          );
+        assert.equal(obstacle({ attempts }, { service: 1000 * HOUR }, isOwn), 'too-late');
+        // After a restart of the machine: the time since then.
+        assert.equal(
+          obstacle({ attempts }, { service: 0, monotonic: 22 * HOUR - 30 * HOUR }, isOwn),
+          undefined,
+        );
+        assert.equal(
+          obstacle({ attempts }, { service: 0, monotonic: 23 * HOUR - 30 * HOUR }, isOwn),
+          'too-late',
+        );
+      });
+
+      it(`of ${name}${isOwn ? ' of this process' : ''} is a service’s time that is unknown or went back, unless nothing of its own was closed`, () => {
+        const isEnough = isOwn && attempts !== STAGES[2]![1];
+        const expected = isEnough ? undefined : 'clocks-disagree';
+        const noTimes = attempts.map((one) => ({ ...one, started: untimed }));
+        assert.equal(obstacle({ attempts }, {}, isOwn), expected);
+        assert.equal(obstacle({ attempts: noTimes, created: untimed }, { service: HOUR }, isOwn), expected);
+        assert.equal(obstacle({ attempts }, { service: -15 * MINUTE }, isOwn), undefined);
+        assert.equal(obstacle({ attempts }, { service: -15 * MINUTE - 1 }, isOwn), expected);
+        assert.equal(
+          obstacle({ attempts }, { local: 23 * HOUR }, isOwn),
+          isEnough ? 'too-late' : 'clocks-disagree',
+          'by its own clocks',
+        );
+      });
+    }
+
+  it('counts from when it was created or first attempted by the service’s clock, whichever is earlier or known', () => {
+    const later = { started: at(FIRST_MS + 10 * HOUR), closed: at(FIRST_MS + 10 * HOUR) };
+    const earlier = { started: at(FIRST_MS - HOUR), closed: at(FIRST_MS) };
+    for (const [changes, limitMs] of [
+      [{ attempts: [later] }, 23 * HOUR],
+      [{ attempts: [earlier] }, 22 * HOUR],
+      [{ attempts: [later], created: untimed }, 33 * HOUR],
+      [{ attempts: [{ ...later, started: untimed }] }, 23 * HOUR],
+      // Only the first attempt counts.
+      [{ attempts: [{ started: untimed }, later], created: untimed }, undefined],
+    ] as const) {
+      const of = (service: number) => obstacle({ ...changes, attempts: [...changes.attempts] }, { service });
+      if (limitMs === undefined) assert.equal(of(10 * HOUR), 'clocks-disagree');
+      else assert.deepEqual([of(limitMs - 1), of(limitMs)], [undefined, 'too-late']);
     }
   });
 
-  it('uses only the service’s clock', () => {
-    resend([closed], FIRST_MS + HOUR, FIRST_MS + 1000 * HOUR)();
-    assert.throws(resend([closed], FIRST_MS + 30 * HOUR, FIRST_MS), { code: 'too-late' });
-    assert.throws(resend([closed], undefined, FIRST_MS + HOUR), { code: 'clocks-disagree' });
-    assert.throws(resend([{ ...closed, started: at(undefined) }], FIRST_MS + HOUR), {
-      code: 'clocks-disagree',
-    });
-  });
-
-  it('throws if the service’s time went back by more than 15 minutes', () => {
-    resend([closed], FIRST_MS - 15 * MINUTE)();
-    assert.throws(resend([closed], FIRST_MS - 15 * MINUTE - 1), { code: 'clocks-disagree' });
-    assert.throws(resend([closed], FIRST_MS - 1000 * HOUR), { code: 'clocks-disagree' });
-  });
-
-  it('also counts the time on this machine, since its start if it was restarted', () => {
-    const now = (monotonicMs?: number) => ({
-      ...at(FIRST_MS + HOUR),
-      ...(monotonicMs !== undefined && { monotonicMs }),
-    });
-    const sent = (monotonicMs?: number) =>
-      sampleIntent({
-        attempts: [
-          { ...closed, started: { ...closed.started, ...(monotonicMs !== undefined && { monotonicMs }) } },
-        ],
-      });
-    for (const [sentMs, nowMs] of [
-      [30 * HOUR, 30 * HOUR],
-      [30 * HOUR, 53 * HOUR - 1],
-      [30 * HOUR, 23 * HOUR - 1],
-      [undefined, 100 * HOUR],
-      [30 * HOUR, undefined],
-    ])
-      assertMayResend(sent(sentMs), now(nowMs));
-    for (const [sentMs, nowMs] of [
-      [30 * HOUR, 53 * HOUR],
-      [30 * HOUR, 23 * HOUR],
-    ])
-      assert.throws(() => assertMayResend(sent(sentMs), now(nowMs)), { code: 'too-late' });
-  });
-
-  it('allows anything that cannot have been charged', () => {
-    for (const attempts of [[], [{ started: at(FIRST_MS) }], [{ started: at(undefined) }]])
-      for (const serviceMs of [FIRST_MS + 1000 * HOUR, FIRST_MS - 1000 * HOUR, undefined])
-        resend(attempts, serviceMs)();
+  it('is another API key once an attempt exists, whatever the time', () => {
+    for (const [name, attempts] of STAGES)
+      for (const isOwn of [false, true])
+        for (const service of [0, 30 * HOUR]) {
+          const expected = attempts.length > 0 ? 'key-replaced' : service > 0 ? 'too-late' : undefined;
+          assert.equal(obstacle({ attempts }, { service }, isOwn, 'key-2'), expected, name);
+        }
   });
 });

@@ -3,8 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import {
+  afterCheck,
   canBeRefused,
+  canCheck,
   canContinue,
+  mayBecomeCharge,
   PendingSubmissions,
 } from '../../../../src/core/submission/pendingSubmission.ts';
 import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
@@ -41,6 +44,34 @@ describe('canContinue', () => {
       assert.equal(canContinue(pendingOf(state, intent), 1, { longWaitUntilMs }), expected, state);
     assert.equal(canContinue(pendingOf('unsent', busy), 2), true);
   });
+
+  it('is false once it is too old or the API key was replaced, unless no closing boundary was sent: then it begins anew', () => {
+    const [whole] = [uploadedAttempt(0)];
+    const open = (attempts: Intent['attempts']) =>
+      intentOf({ created: { localMs: 0 }, keyId: 'a', attempts });
+    for (const [state, intent, expected] of [
+      ['stopped', open([{ started: whole.started }]), true],
+      ['unsent', open([]), true],
+      ['unknown', open([whole]), false],
+      ['not-charged', open([whole]), false],
+    ] as const) {
+      assert.equal(canContinue(pendingOf(state, intent), 1, { keyId: 'a' }), true, state);
+      assert.equal(canContinue(pendingOf(state, intent), 23 * 3_600_000, { keyId: 'a' }), expected, state);
+      assert.equal(canContinue(pendingOf(state, open(intent.attempts)), 1, { keyId: 'b' }), expected, state);
+    }
+  });
+});
+
+describe('an upload that stopped', () => {
+  const stopped = pendingOf('stopped');
+  it('can be checked, and may become a charge, until a look was answered', () => {
+    assert.deepEqual([canCheck(stopped), mayBecomeCharge('stopped')], [true, true]);
+    assert.deepEqual([canCheck(pendingOf('unsent')), mayBecomeCharge('unsent')], [false, false]);
+  });
+
+  it('is shown as that while it is checked', () => {
+    assert.equal(afterCheck(pendingOf('checking', stopped.intent)).state, 'stopped');
+  });
 });
 
 describe('PendingSubmissions', () => {
@@ -53,6 +84,9 @@ describe('PendingSubmissions', () => {
         return intents;
       },
       onDidChange: change.event,
+      hasLocks: true,
+      isCreated: () => false,
+      isLooked: () => true,
       isOwned: (id: string) => Promise.resolve(id === owned.id),
       reload: () => {
         if (intents.length === 1) {
@@ -74,6 +108,49 @@ describe('PendingSubmissions', () => {
       pending.all.map(({ state }) => state),
       ['elsewhere', 'unsent'],
     );
+    pending.dispose();
+  });
+
+  it('says nothing of the money of what another process created until a look was answered', async () => {
+    const change = new Emitter<void>();
+    const [{ started, closed }] = [uploadedAttempt(0)];
+    const time = (ms: number) => ({ localMs: ms, monotonicMs: ms, serviceMs: ms });
+    const check = { complete: true, candidates: [], balance_cents: 1, currency: 'USD' };
+    const cleared: Partial<Intent> = {
+      marker: 'ft-12345678',
+      balanceBefore: { balance_cents: 1, currency: 'USD' },
+      attempts: [{ started: time(0), closed: time(0), ended: time(0) }],
+      firstCleanCheck: { at: time(3_600_000), ...check },
+      lastCheck: { at: time(7_200_000), ...check },
+    };
+    const intents = [
+      intentOf(),
+      intentOf({ attempts: [{ started }] }),
+      intentOf({ attempts: [{ started, ...(closed && { closed }) }] }),
+      intentOf(cleared),
+      intentOf({ refused: { at: started, code: 'x' } }),
+    ];
+    let isLooked = false;
+    const journal = {
+      intents,
+      hasLocks: true,
+      isCreated: () => false,
+      isLooked: () => isLooked,
+      onDidChange: change.event,
+      isOwned: () => Promise.resolve(false),
+      reload: () => Promise.resolve(),
+    };
+    const pending = new PendingSubmissions(journal, () => undefined);
+    const states = () => pending.all.map(({ state }) => state);
+    const areDue = () => intents.map((intent) => pending.nextCheckMs(intent, 8_000_000) < Infinity);
+    await pending.probe();
+    assert.deepEqual(states(), ['stopped', 'stopped', 'unknown', 'unknown', 'refused']);
+    assert.deepEqual(areDue(), [true, true, true, true, false]);
+    isLooked = true;
+    change.fire();
+    // The look writes the end of an attempt that has none.
+    assert.deepEqual(states(), ['unsent', 'stopped', 'unknown', 'not-charged', 'refused']);
+    assert.deepEqual(areDue(), [false, true, true, false, false]);
     pending.dispose();
   });
 });

@@ -6,6 +6,7 @@ import {
   nextAutomaticCheckMs,
   nextCheckAtMs,
   uncertaintyOf,
+  withEnds,
   withObservation,
   withoutObservations,
 } from '../../../../src/core/submission/reconcilePolicy.ts';
@@ -272,10 +273,10 @@ describe('uncertaintyOf', () => {
   });
 
   it('returns with a new attempt', () => {
-    const next = withoutObservations(after(intentOf(), ...clean));
+    const next = withoutObservations(after(intentOf({ looked: at(CLOSED_MS) }), ...clean));
     assert.deepEqual(
-      [next.firstCleanCheck, next.lastCheck, uncertaintyOf(next)],
-      [undefined, undefined, 'incomplete'],
+      [next.firstCleanCheck, next.lastCheck, next.looked, uncertaintyOf(next)],
+      [undefined, undefined, undefined, 'incomplete'],
     );
   });
 
@@ -285,6 +286,48 @@ describe('uncertaintyOf', () => {
     assert.equal(
       uncertaintyOf(after(intentOf(), checkAfter(HOUR, { ...found, otherKey: true }))),
       'key-replaced',
+    );
+  });
+});
+
+describe('withObservation', () => {
+  it('adds nothing without a closing boundary: there is no charge to rule out', () => {
+    for (const attempts of [[], [{ started: at(CLOSED_MS) }]]) {
+      const intent = intentOf({ attempts });
+      for (const changes of [{}, { candidates: ['run-1'] }, { complete: false }])
+        assert.equal(withObservation(intent, checkAfter(HOUR, changes)), intent);
+    }
+  });
+});
+
+describe('withEnds', () => {
+  it('gives each attempt that has no end the time of the claim, and changes nothing else', () => {
+    const [begun, sent, ended] = [
+      { started: at(CLOSED_MS) },
+      { started: at(CLOSED_MS), closed: at(CLOSED_MS) },
+      attempt(CLOSED_MS),
+    ];
+    const claim = at(CLOSED_MS + HOUR);
+    const intent = intentOf({ attempts: [begun, sent, ended], looked: at(CLOSED_MS) });
+    assert.deepEqual(withEnds(intent, claim), {
+      ...intent,
+      attempts: [{ ...begun, ended: claim }, { ...sent, ended: claim }, ended],
+    });
+  });
+
+  it('lets the 15 minutes begin with the first check that knows the service’s time', () => {
+    const { started, closed } = attempt(CLOSED_MS);
+    const crashed = intentOf({ attempts: [{ started, ...(closed && { closed }) }] });
+    const claimed = withEnds(crashed, at(undefined));
+    const seen = withObservation(claimed, checkAfter(HOUR));
+    assert.deepEqual(seen.attempts[0]?.ended, at(CLOSED_MS + HOUR));
+    assert.equal(
+      uncertaintyOf(after(seen, checkAfter(HOUR + QUARTER - 1), checkAfter(HOUR + QUARTER))),
+      'too-early',
+    );
+    assert.equal(
+      uncertaintyOf(after(seen, checkAfter(HOUR + QUARTER), checkAfter(HOUR + QUARTER + 2 * MINUTE))),
+      undefined,
     );
   });
 });
@@ -391,6 +434,32 @@ describe('nextAutomaticCheckMs', () => {
     assert.ok(nextAutomaticCheckMs(seen, localMs(4 * SECOND), now) <= now);
     const next = withObservation(seen, { ...checkAfter(5 * SECOND), at: { ...at(CLOSED_MS), localMs: now } });
     assert.equal(nextAutomaticCheckMs(next, now, now + 1), now + 5 * MINUTE);
+  });
+
+  describe('of what must be looked for', () => {
+    const cleared = after(intentOf(), checkAfter(QUARTER), checkAfter(HOUR));
+    for (const [name, intent] of [
+      ['a draft', intentOf({ attempts: [] })],
+      ['an attempt without a boundary', intentOf({ attempts: [{ started: at(CLOSED_MS) }] })],
+      ['one that two checks cleared', cleared],
+    ] as const)
+      it(`is at once, then every minute until that was done: ${name}`, () => {
+        const nextAfter = (triedMs: number | undefined, mustLook: boolean) =>
+          nextAutomaticCheckMs(intent, triedMs, localMs(HOUR), mustLook);
+        assert.equal(nextAfter(undefined, true), -Infinity);
+        assert.equal(nextAfter(localMs(HOUR), true), localMs(HOUR + MINUTE));
+        assert.deepEqual([nextAfter(undefined, false), nextAfter(localMs(0), false)], [Infinity, Infinity]);
+      });
+
+    it('goes on if the clock was set back by days', () => {
+      const draft = intentOf({ attempts: [] });
+      const now = localMs(-50 * HOUR);
+      assert.ok(nextAutomaticCheckMs(draft, localMs(0), now, true) <= now);
+    });
+
+    it('leaves the plan as it is after a boundary', () => {
+      assert.equal(nextAutomaticCheckMs(intentOf(), localMs(0), localMs(SECOND), true), localMs(3 * SECOND));
+    });
   });
 
   it('is not before the time that the service asked to wait for', () => {

@@ -413,14 +413,69 @@ describe('findRun', () => {
         [false, undefined, ['b']],
       );
     });
+  });
 
-    it('if the service’s time of the first attempt is unknown: reads only the newest page', async () => {
+  describe('since', () => {
+    const untimed = { localMs: 1 };
+    const at = (afterMs: number) => ({ localMs: 1, serviceMs: sentMs + afterMs });
+    beforeEach(() => {
       pageSize = 1;
-      const attempts: Attempt[] = [{ started: { localMs: 1 }, closed: { localMs: 1, serviceMs: sentMs } }];
+      runs = [50, 30, 10, 0, -10, -30, -50].map((minutes) => ({
+        run_id: `at ${minutes}`,
+        label: 'x',
+        ...created(minutes * MINUTE),
+      }));
+    });
+
+    for (const [name, intent, expected] of [
+      ['it was created', () => marked({ created: at(0), attempts: [] }), 6],
+      [
+        'its first attempt',
+        () => marked({ created: untimed, attempts: [attempt(20 * MINUTE), attempt()] }),
+        4,
+      ],
+      [
+        'it was created, before the first attempt',
+        () => marked({ created: at(0), attempts: [attempt(40 * MINUTE)] }),
+        6,
+      ],
+      ['its first attempt, before it was created', () => marked({ created: at(40 * MINUTE) }), 6],
+    ] as [string, () => Intent, number][])
+      it(`${name}, less 15 minutes: no further page is read`, async () => {
+        const found = await findRunOf(intent());
+        assert.deepEqual([found.allRead, pages().length], [true, expected]);
+      });
+
+    it('ever if the service’s time of neither is known: reads all pages', async () => {
+      const attempts: Attempt[] = [{ started: untimed, closed: at(0) }];
+      runs.push({ run_id: 'ours', label: MARKER });
       const found = await findRunOf(marked({ attempts }));
-      assert.deepEqual([found.seen.complete, pages().length], [false, 1]);
-      runs = [{ run_id: 'ours', label: MARKER }];
-      assert.equal((await findRunOf(marked({ attempts }))).match?.run_id, 'ours');
+      assert.deepEqual([found.match?.run_id, found.allRead, pages().length], ['ours', true, 8]);
+    });
+  });
+
+  describe('without a closing boundary', () => {
+    it('reads the runs since it was created, and no balance', async () => {
+      const draft = marked({ created: { localMs: 1, serviceMs: sentMs }, attempts: [] });
+      runs = [{ run_id: 'ours', label: `Läbel ${MARKER}`, ...created(0) }];
+      assert.equal((await findRunOf(draft)).match?.run_id, 'ours');
+      gets = [];
+      runs = [{ run_id: 'another', label: 'x', ...created(0) }];
+      const begun = { ...draft, attempts: [{ started: attempt().started }] };
+      for (const intent of [draft, begun]) {
+        const { match, seen, allRead } = await findRunOf(intent);
+        assert.deepEqual(
+          [match, seen.balance_cents, seen.complete, allRead],
+          [undefined, undefined, true, true],
+        );
+      }
+      assert.ok(!gets.includes('/balance'), gets.join());
+    });
+
+    it('finds what could be the run of a draft without a marker', async () => {
+      const draft = plain({ created: { localMs: 1, serviceMs: sentMs }, attempts: [] });
+      runs = [{ run_id: 'like it', label: 'Läbel', ...created(MINUTE) }];
+      assert.deepEqual(idsOf(await findRunOf(draft)), ['like it']);
     });
   });
 

@@ -7,8 +7,9 @@ import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import { nextCheckAtMs } from '../../../../src/core/submission/reconcilePolicy.ts';
 import type { ReconcileResult } from '../../../../src/core/submission/reconciler.ts';
+import { stageOf } from '../../../../src/core/submission/stage.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
-import { appendVersion, highestVersion, keepVersions } from '../../../helpers/journalVersions.ts';
+import { appendVersion, beforeNaming, highestVersion } from '../../../helpers/journalVersions.ts';
 import {
   codeOf,
   conflict,
@@ -30,6 +31,12 @@ describe('Submitter, after the first attempts', () => {
   afterEach(() => stage.end());
 
   const check = (id: string) => stage.submitter.check(stage.own, id);
+  /** Discards. @returns what it was */
+  const discard = async (
+    id: string,
+    confirmed: 'may-be-charged' | 'not-charged',
+    submitter = stage.submitter,
+  ) => (await submitter.discard(id, confirmed, stage.own))?.kind;
   const verdictOf = (finding: ReconcileResult | undefined) =>
     finding?.verdict === 'cannot-tell' ? finding.reason : finding?.verdict;
   const settled = async () => (await stage.bench.journal.receipts())[0]?.settled;
@@ -85,154 +92,15 @@ describe('Submitter, after the first attempts', () => {
       writeFileSync(path.join(stage.bench.journalFolder, `${id}.${n + 1}.json`), '{');
       await stage.bench.journal.reload();
       await until(() => stage.states()[0] === 'unknown');
-      assert.equal(await stage.submitter.discard(id, 'not-charged'), false);
+      assert.equal(await discard(id, 'not-charged'), undefined);
       // The end of its connection is not known: from the first check on, the service has its time to price it.
       assert.equal(verdictOf(await findNothing(id)), 'too-early');
       assert.equal(verdictOf(await findNothing(id)), 'not-charged');
       if (isSent) {
         stage.answers = [created];
         assert.equal((await stage.resume(id)).kind, 'charged');
-      } else assert.equal(await stage.submitter.discard(id, 'not-charged'), true);
+      } else assert.equal(await discard(id, 'not-charged'), 'not-charged');
     }
-  });
-
-  describe('a submission with an attempt that has no end', () => {
-    /** Leaves a charged submission, and its record as it was before the closing boundary was sent. */
-    const rollBack = async (): Promise<string> => {
-      let setBack = () => {};
-      stage.onHead = () => (setBack = keepVersions(stage.bench.journalFolder, stage.intent.id));
-      stage.answers = [created];
-      assert.equal((await stage.submit()).kind, 'charged');
-      stage.onHead = () => undefined;
-      setBack();
-      await stage.bench.journal.reload();
-      // A probe that is running may have begun before the record was old.
-      await until(() => stage.states()[0] === 'unsent');
-      return stage.intent.id;
-    };
-    const withoutRuns = (status: number) => {
-      stage.onGet = (request, response) => {
-        const isMeant = request.url?.includes('/runs') === true;
-        if (isMeant) sendJson(response, status, { data: [], has_more: false }, stage.date);
-        return isMeant;
-      };
-    };
-
-    it('is checked before it is sent again, since its record may be an old copy', async () => {
-      const outcome = await stage.resume(await rollBack());
-      assert.ok(outcome.kind === 'charged' && outcome.found === true);
-      assert.deepEqual([stage.posts.length, await stage.receipts()], [1, ['charged']]);
-    });
-
-    it('is checked by the user', async () => {
-      assert.equal(verdictOf(await check(await rollBack())), 'charged');
-    });
-
-    it('is not charged if one complete check with the marker and the same API key finds nothing', async () => {
-      const id = await rollBack();
-      withoutRuns(200);
-      assert.equal(verdictOf(await check(id)), 'not-charged');
-      assert.equal(stage.intent.lastCheck, undefined);
-      const other = stage.session('account-1', 'key-2');
-      assert.equal(verdictOf(await stage.submitter.check(other, id)), 'key-replaced');
-    });
-
-    it('is not refused by a 402, which its own charge may have caused', async () => {
-      const id = await rollBack();
-      withoutRuns(404);
-      stage.answers = [tooPoor];
-      await stage.resume(id);
-      assert.equal(stage.intent.refused, undefined);
-      assert.notDeepEqual(stage.states(), ['refused']);
-    });
-
-    it('is not refused while the service may still be pricing it, before or after its bytes are complete', async () => {
-      for (const [when, undecided] of [
-        ['before', 'unsent'],
-        ['after', 'unknown'],
-      ] as const) {
-        for (const [minutes, state] of [
-          [29, undecided],
-          [30, 'refused'],
-        ] as const) {
-          const id = await rollBack();
-          withoutRuns(200);
-          stage.clock.pass(minutes * MINUTE);
-          stage.answers = [tooPoor];
-          if (when === 'before')
-            stage.onHead = (_request, response) =>
-              sendJson(response, 402, { error: { code: 'insufficient_balance', message: '' } }, stage.date);
-          await stage.resume(id);
-          const isComplete = stage.intent.attempts.at(-1)?.closed !== undefined;
-          assert.deepEqual([stage.states(), isComplete], [[state], when === 'after'], `${when} ${minutes}`);
-          stage.onGet = () => false;
-          stage.onHead = () => undefined;
-          await stage.submitter.discard(id, 'may-be-charged');
-        }
-      }
-    });
-
-    it('is discarded as what may have been charged if no check proved otherwise', async () => {
-      assert.equal(await stage.submitter.discard(await rollBack(), 'may-be-charged'), true);
-      assert.deepEqual(await stage.receipts(), ['discarded']);
-    });
-
-    it('is not sent with another API key, which may be charged again', async () => {
-      const id = await rollBack();
-      withoutRuns(200);
-      const outcome = await stage.resume(id, stage.session('account-1', 'key-2'));
-      assert.deepEqual(
-        [outcome.kind, codeOf(outcome), stage.posts.length],
-        ['not-charged', 'key-replaced', 1],
-      );
-    });
-
-    it('is sent without an answered check within 23 hours only', async () => {
-      const id = await rollBack();
-      withoutRuns(404);
-      await assert.rejects(check(id), { httpStatus: 404 });
-      stage.clock.pass(23 * HOUR);
-      const late = await stage.resume(id);
-      assert.deepEqual([late.kind, stage.posts.length], ['not-charged', 1]);
-      stage.clock.pass(-HOUR);
-      assert.equal((await stage.resume(id)).kind, 'charged');
-      assert.equal(stage.posts.length, 2);
-    });
-
-    it('is not sent if only the service knows that 23 hours have passed', async () => {
-      const id = await rollBack();
-      withoutRuns(404);
-      // A machine that is set back has its clocks of then, until they are set.
-      stage.clock.sleepMachine(24 * HOUR);
-      stage.clock.setWall(-24 * HOUR);
-      const late = await stage.resume(id);
-      assert.deepEqual([late.kind, codeOf(late), stage.posts.length], ['not-charged', 'too-late', 1]);
-    });
-
-    it('is sent by the service’s time if this machine’s clock was set back', async () => {
-      const id = await rollBack();
-      withoutRuns(200);
-      stage.clock.setWall(-24 * HOUR);
-      assert.deepEqual([(await stage.resume(id)).kind, stage.posts.length], ['charged', 2]);
-    });
-
-    it('is not sent if 23 hours pass after a check that proved nothing', async () => {
-      for (const status of [404, 200]) {
-        const id = await rollBack();
-        const posts = stage.posts.length;
-        withoutRuns(status);
-        // The machine sleeps between two attempts.
-        stage.onHead = ({ socket }) => {
-          stage.onHead = () => undefined;
-          stage.clock.pass(23 * HOUR);
-          socket.destroy();
-        };
-        const late = await stage.resume(id);
-        assert.deepEqual([late.kind, codeOf(late), stage.posts.length], ['not-charged', 'too-late', posts]);
-        await stage.submitter.discard(id, 'not-charged');
-        stage.onGet = () => false;
-      }
-    });
   });
 
   describe('a run with the marker of a settled submission', () => {
@@ -246,7 +114,7 @@ describe('Submitter, after the first attempts', () => {
     it('makes a discarded one charged', async () => {
       const id = await leaveUnknown();
       const [post] = stage.posts;
-      assert.equal(await stage.submitter.discard(id, 'may-be-charged'), true);
+      assert.equal(await discard(id, 'may-be-charged'), 'discarded');
       assert.deepEqual(await loadRuns(), []);
       stage.clock.pass(20 * MINUTE);
       stage.charge(post!);
@@ -464,19 +332,21 @@ describe('Submitter, after the first attempts', () => {
     it('does not resend with another API key', async () => {
       const id = await leaveUnknown();
       const outcome = await stage.resume(id, stage.session('account-1', 'key-2'));
+      // A look with it doesn't count.
       assert.deepEqual([outcome.kind, codeOf(outcome), stage.posts.length], ['unknown', 'key-replaced', 1]);
+      assert.equal(stage.intent.lastCheck?.otherKey, true);
       assert.equal((await stage.resume(id, stage.session())).kind, 'charged');
     });
 
-    it('sends what cannot have been charged at any time with any API key; reads the balance again', async () => {
+    it('sends what cannot have been charged; reads the balance again', async () => {
       const id = await leaveUnsent();
-      stage.clock.pass(100 * HOUR);
+      stage.clock.pass(22 * HOUR);
       stage.balanceCents = 9000;
       stage.answers = [conflict];
-      const outcome = await stage.resume(id, stage.session('account-1', 'key-2'));
+      const outcome = await stage.resume(id);
       assert.deepEqual([outcome.kind, stage.posts.length, stage.posts[0]?.key], ['unknown', 1, id]);
       const { keyId, balanceBefore, attempts } = stage.intent;
-      assert.deepEqual([keyId, balanceBefore?.balance_cents], ['key-2', 9000]);
+      assert.deepEqual([keyId, balanceBefore?.balance_cents], ['key-1', 9000]);
       assert.ok((attempts[1]?.closed?.serviceMs ?? 0) >= stage.clock.serviceMs - 2000);
     });
 
@@ -555,22 +425,40 @@ describe('Submitter, after the first attempts', () => {
       assert.deepEqual([stage.states(), stage.posts.length], [['not-charged'], 1]);
     });
 
-    it('neither throws nor blames another window if the lease cannot be taken', async () => {
-      for (const [leave, kind, state] of [
-        [leaveUnsent, 'not-charged', 'unsent'],
-        [leaveUnknown, 'unknown', 'unknown'],
+    it('leaves earlier checks valid if the closing boundary was marked, but not sent', async () => {
+      for (const name of ['cancel', 'sleep'] as const) {
+        let atMark = () => {};
+        await stage.end();
+        stage = await Stage.start({
+          link: beforeNaming((text) => text.split('"closed"').length > 2 && atMark()),
+        });
+        const id = await leaveNotCharged();
+        const stop = new AbortController();
+        atMark = () => (name === 'cancel' ? stop.abort() : stage.clock.sleepMachine(HOUR));
+        const outcome = await stage.submitter.resume(stage.own, id, stop.signal).result;
+        assert.deepEqual(
+          [outcome.kind, stage.posts.length, stage.states()],
+          ['not-charged', 1, ['not-charged']],
+        );
+        const { record } = highestVersion(stage.bench.journalFolder, id);
+        assert.equal(stageOf(record).name, 'cleared', name);
+      }
+    });
+
+    it('goes on without locks, and blames no other window', async () => {
+      for (const [leave, state] of [
+        [leaveUnsent, 'stopped'],
+        [leaveUnknown, 'unknown'],
       ] as const) {
         const id = await leave();
         const lock = path.join(stage.bench.journalFolder, 'leases', `${id}.lock`);
         rmSync(lock, { force: true });
         mkdirSync(lock);
-        const outcome = await stage.resume(id);
-        assert.deepEqual([outcome.kind, codeOf(outcome)], [kind, 'lease-unavailable']);
         const { submitter: other } = await stage.otherWindow();
         await other.probe();
         assert.deepEqual(stage.states(other), [state]);
+        assert.equal((await stage.resume(id)).kind, 'charged');
         rmSync(lock, { recursive: true });
-        await stage.submitter.discard(id, 'may-be-charged');
       }
     });
   });
@@ -850,25 +738,25 @@ describe('Submitter, after the first attempts', () => {
     it('discard lets the same bytes and model be submitted with a new Idempotency-Key', async () => {
       const id = await leaveUnknown();
       assert.equal((await stage.submit()).kind, 'open');
-      assert.equal(await stage.submitter.discard(id, 'may-be-charged'), true);
+      assert.equal(await discard(id, 'may-be-charged'), 'discarded');
       assert.deepEqual([stage.states(), await stage.receipts()], [[], ['discarded']]);
       assert.equal((await stage.submit()).kind, 'charged');
       assert.notEqual(stage.posts[1]?.key, id);
-      assert.equal(await stage.submitter.discard(id, 'may-be-charged'), false);
+      assert.equal(await discard(id, 'may-be-charged'), undefined);
     });
 
     it('discard refuses what may have been charged if the user confirmed that it was not', async () => {
       const id = await leaveUnknown();
-      assert.equal(await stage.submitter.discard(id, 'not-charged'), false);
+      assert.equal(await discard(id, 'not-charged'), undefined);
       assert.deepEqual([stage.intent.id, await stage.receipts()], [id, []]);
       // The lease was released.
-      assert.equal(await stage.submitter.discard(id, 'may-be-charged'), true);
+      assert.equal(await discard(id, 'may-be-charged'), 'discarded');
     });
 
     it('discard settles as not charged what was never sent, was refused, or was proven not charged', async () => {
       for (const leave of [leaveUnsent, leaveRefused, leaveNotCharged]) {
         const id = await leave();
-        assert.equal(await stage.submitter.discard(id, 'may-be-charged'), true);
+        assert.equal(await discard(id, 'may-be-charged'), 'not-charged');
         const receipt = (await stage.bench.journal.receipts()).find((one) => one.id === id);
         assert.equal(receipt?.settled.kind, 'not-charged', leave.name);
       }
@@ -887,7 +775,7 @@ describe('Submitter, after the first attempts', () => {
           await submitter.adopt(own, id, 'run-1'),
           await check(id),
         ],
-        [false, false, undefined],
+        [undefined, false, undefined],
       );
       assert.deepEqual(await submitter.resume(own, id, silent()).result, { kind: 'elsewhere' });
       stop.abort();

@@ -71,18 +71,47 @@ describe('stageOf', () => {
       assert.ok(isPast || !isUncertain(stage), 'what is uncertain is past the boundary');
     });
 
-  it('has an obstacle for another API key and after 23 hours, but only if there may be a charge', () => {
-    const open = intentOf({ keyId: 'first', attempts: [sent] });
+  it('has an obstacle 23 hours after it was created and, once an attempt exists, for another API key', () => {
+    const open = intentOf({ created: START, keyId: 'first', attempts: [sent] });
+    const refused = { ...open, refused: { at: START, code: 'invalid_api_key' } };
     for (const [intent, hours, keyId, obstacle] of [
       [open, 22.9, 'first', undefined],
       [open, 22.9, undefined, undefined],
       [open, 23, 'first', 'too-late'],
       [open, 1, 'second', 'key-replaced'],
-      [{ ...open, refused: { at: START, code: 'invalid_api_key' } }, 30, 'second', undefined],
-      [intentOf({ keyId: 'first', attempts: [begun] }), 30, 'second', 'key-replaced'],
-      [intentOf({ keyId: 'first', attempts: [cut] }), 30, 'second', undefined],
+      [refused, 30, 'second', undefined],
+      [{ ...open, attempts: [begun] }, 30, 'second', 'key-replaced'],
+      [{ ...open, attempts: [cut] }, 22.9, 'first', undefined],
+      [{ ...open, attempts: [cut] }, 23, 'first', 'too-late'],
+      [{ ...open, attempts: [] }, 22.9, 'second', undefined],
+      [{ ...open, attempts: [] }, 23, 'second', 'too-late'],
     ] as const)
-      assert.equal(stageOf(intent, { nowMs: hours * HOUR, keyId }).obstacle, obstacle);
+      assert.equal(
+        stageOf({ ...intent, attempts: [...intent.attempts] }, { nowMs: hours * HOUR, keyId }).obstacle,
+        obstacle,
+      );
+  });
+
+  it('must be looked for without a boundary or after two clean checks, unless that was done or it was refused', () => {
+    const cleared = { ...checked, attempts: [timed], lastCheck: checkedAt(2 * HOUR) };
+    for (const [intent, mustLook] of [
+      [{}, true],
+      [{ attempts: [begun] }, true],
+      [{ attempts: [cut] }, true],
+      // An earlier process looked.
+      [{ looked: START }, true],
+      [cleared, true],
+      [{ attempts: [closing] }, undefined],
+      [{ attempts: [sent] }, undefined],
+      [{ attempts: [sent, cut] }, undefined],
+      [{ attempts: [cut], refused: { at: START, code: 'insufficient_balance' } }, undefined],
+    ] as [Partial<Intent>, true | undefined][]) {
+      const of = (isLooked?: boolean) =>
+        stageOf(intentOf(intent), { nowMs: 0, ...(isLooked !== undefined && { isLooked }) }).mustLook;
+      // The look writes the end of an attempt that has none.
+      const always = stageOf(intentOf(intent)).name === 'begun' ? true : undefined;
+      assert.deepEqual([of(false), of(true), of()], [mustLook, always, always]);
+    }
   });
 
   it('is busy as long as the service asked to wait', () => {

@@ -188,7 +188,7 @@ describe('Submitter', () => {
           appendVersion(journalFolder, rival.id, (intent) => chargedAt(intent, stage.clock.nowMs() + 2));
         await journal.reload();
         await until(() =>
-          stage.submitter.pending.some(({ id, state }) => id === left.id && state === 'unsent'),
+          stage.submitter.pending.some(({ id, state }) => id === left.id && state === 'stopped'),
         );
         const sent = stage.posts.length;
         const outcome = await stage.resume(left.id);
@@ -211,7 +211,7 @@ describe('Submitter', () => {
       ])
         writeVersion(stage.bench.journalFolder, 1, record);
       await stage.bench.journal.open();
-      await until(() => stage.states()[0] === 'unsent');
+      await until(() => stage.states()[0] === 'stopped');
       const outcome = await stage.resume(draft.id);
       assert.ok(outcome.kind === 'not-charged' && outcome.kept);
       assert.equal(codeOf(outcome), 'later-version');

@@ -28,18 +28,18 @@ const RECORDS: Readonly<Record<Step, Intent>> = {
 };
 const STEPS = Object.keys(RECORDS) as Step[];
 
-/** Each row: a step, then those that may follow it. */
+/** Each row: a step, those that may follow it, and after the bar those that only the window of that attempt may write. */
 const TABLE = `
-draft: draft begun refused not-charged discarded withdrawn charged
-begun: begun draft closing refused not-charged discarded charged
-closing: closing begun draft lost cleared refused not-charged discarded charged
-lost: lost closing cleared not-charged discarded charged
-cleared: cleared closing lost not-charged discarded charged
-refused: not-charged discarded charged
-not-charged: charged
-discarded: charged
-withdrawn: charged
-charged: charged
+draft: draft begun not-charged discarded withdrawn charged | refused
+begun: begun draft not-charged discarded charged | closing refused
+closing: closing lost discarded charged | begun draft cleared refused not-charged
+lost: lost closing cleared discarded charged |
+cleared: cleared closing lost not-charged discarded charged |
+refused: not-charged discarded charged |
+not-charged: charged |
+discarded: charged |
+withdrawn: charged |
+charged: charged |
 `;
 
 describe('the versions of a record', () => {
@@ -48,14 +48,19 @@ describe('the versions of a record', () => {
   });
 
   it('follow each other as the table says, and a charge is never taken back', () => {
-    for (const row of TABLE.trim().split('\n')) {
-      const [below = '', above = ''] = row.split(': ');
-      for (const step of STEPS)
-        assert.equal(
-          mayFollow(RECORDS[below as Step], RECORDS[step]),
-          above.split(' ').includes(step),
-          `${step} above ${below}`,
-        );
+    const rows = TABLE.trim().split('\n');
+    assert.equal(rows.length, STEPS.length);
+    for (const row of rows) {
+      const [below = '', anybody = '', owner = ''] = row.split(/: | \|/);
+      for (const isOwner of [false, true]) {
+        const above = `${anybody} ${isOwner ? owner : ''}`.split(' ');
+        for (const step of STEPS)
+          assert.equal(
+            mayFollow(RECORDS[below as Step], RECORDS[step], isOwner),
+            above.includes(step),
+            `${step} above ${below}${isOwner ? ' by its window' : ''}`,
+          );
+      }
     }
   });
 });

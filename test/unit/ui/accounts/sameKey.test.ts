@@ -64,7 +64,7 @@ describe('The same API key entered again', () => {
 
   async function leave(): Promise<void> {
     standIn.shown.answer = ([button]) => button;
-    const unfinished = { submissions: 'charge', hasDownloads: false } as const;
+    const unfinished = { hasSubmissions: true, hasDownloads: false } as const;
     await signOut(
       accounts,
       apiKeys,

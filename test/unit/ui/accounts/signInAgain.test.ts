@@ -54,7 +54,7 @@ describe('Sign In to a service that was used before', () => {
     await signOut(
       accounts,
       apiKeys,
-      () => ({ submissions: 'charge', hasDownloads: false }),
+      () => ({ hasSubmissions: true, hasDownloads: false }),
       () => Promise.resolve(),
     );
     assert.equal(accounts.active, undefined);

@@ -19,17 +19,18 @@ describe('Sign Out', () => {
       ['service', 'Work'],
       ['sandbox', 'Sandbox'],
     ] as const)
-      for (const submissions of [undefined, 'kept', 'charge'] as const)
+      for (const hasSubmissions of [false, true])
         for (const hasDownloads of [false, true]) {
           standIn.forget();
           await signOut(
             { active: { id: 'one', kind, name } } as unknown as AccountStore,
             current as unknown as ApiKeys,
-            () => ({ submissions, hasDownloads }),
+            () => ({ hasSubmissions, hasDownloads }),
             () => assert.fail('not confirmed'),
           );
           const { sentences, details, buttons } = standIn.shown;
-          const what = [kind, submissions ?? 'none open', ...(hasDownloads ? ['downloads'] : [])].join(', ');
+          const open = hasSubmissions ? 'open' : 'none open';
+          const what = [kind, open, ...(hasDownloads ? ['downloads'] : [])].join(', ');
           shown[what] = [...sentences, ...details, ...buttons.flat().map((one) => `[${one}]`)];
         }
     golden('sign-out', shown);
@@ -44,7 +45,7 @@ describe('Sign Out', () => {
     } as unknown as AccountStore;
     const apiKeys = { delete: step('delete'), ...current } as unknown as ApiKeys;
     const run = () =>
-      signOut(accounts, apiKeys, () => ({ submissions: undefined, hasDownloads: true }), step('forget'));
+      signOut(accounts, apiKeys, () => ({ hasSubmissions: false, hasDownloads: true }), step('forget'));
     await run();
     assert.deepEqual(done, []);
     standIn.shown.answer = ([button]) => button;
@@ -65,7 +66,7 @@ describe('Sign Out', () => {
       isCurrent = false;
       return button;
     };
-    const none = { submissions: undefined, hasDownloads: false };
+    const none = { hasSubmissions: false, hasDownloads: false };
     await assert.rejects(
       signOut(
         accounts,
@@ -88,7 +89,7 @@ describe('Sign Out', () => {
       signOut(
         accounts,
         apiKeys,
-        () => ({ submissions: undefined, hasDownloads: true }),
+        () => ({ hasSubmissions: false, hasDownloads: true }),
         (id) => Promise.resolve(void done.push(id)),
       );
     standIn.shown.answer = ([button]) => button;

@@ -6,6 +6,7 @@ import { NetworkError } from '../../../../src/core/api/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import type { Intent, Receipt } from '../../../../src/core/submission/intent.ts';
+import type { Discarded, Withdrawn } from '../../../../src/core/submission/settler.ts';
 import type { ReconcileResult } from '../../../../src/core/submission/reconciler.ts';
 import type {
   PendingSubmission,
@@ -40,6 +41,10 @@ describe('commands for open submissions', () => {
   let result: SubmissionResult;
   let receipts: Receipt[];
   let isRefusing: boolean;
+  /** What a look before a discard or a withdrawal finds; nothing if it isn't answered. */
+  let ended: Discarded | Withdrawn | undefined | Error;
+  /** What an answered check leaves of what it checks. */
+  let whileChecking: () => unknown;
   /** The models that the service lists, or why it lists none. */
   let models: object[] | Error;
   /** Called while the account is being activated. */
@@ -56,6 +61,8 @@ describe('commands for open submissions', () => {
     finding = { verdict: 'cannot-tell', reason: 'no-marker', candidates: [] };
     result = { kind: 'elsewhere' };
     isRefusing = false;
+    ended = { kind: 'not-charged' };
+    whileChecking = () => undefined;
     receipts = [];
     models = [
       { model_id: 'qwen3-8b', name: 'Qwen3 8B', provider: 'Maker', use_policy_url: 'x', available: true },
@@ -99,13 +106,20 @@ describe('commands for open submissions', () => {
       },
       check: (session: typeof active, id: string) => {
         calls.push(`check ${id} in ${session.account.name}`);
+        whileChecking();
         return finding instanceof Error ? Promise.reject(finding) : Promise.resolve(finding);
       },
       adopt: (_session: unknown, id: string, runId: string) =>
         done(`adopt ${id} ${runId}`).then(() => !isRefusing),
       discard: (id: string, confirmed: string) => {
         calls.push(`discard ${id} as ${confirmed}`);
-        return Promise.resolve(!isRefusing);
+        if (isRefusing) return Promise.resolve();
+        const unanswered = confirmed === 'may-be-charged' ? { kind: 'discarded' } : undefined;
+        return Promise.resolve(confirmed === 'not-charged' ? ended : unanswered);
+      },
+      withdraw: (_session: unknown, id: string) => {
+        calls.push(`withdraw ${id}`);
+        return ended instanceof Error ? Promise.reject(ended) : Promise.resolve(ended);
       },
       cancel: (id: string) => {
         const isUploading = pending.some((one) => one.id === id && one.state === 'uploading');
@@ -126,13 +140,18 @@ describe('commands for open submissions', () => {
   const resolve = (argument?: unknown, action?: 'continue') =>
     module.resolveSubmission(parts, argument, action);
 
-  const intentOf = (changes: Partial<Intent> = {}) => anyIntent({ dataset, ...changes });
+  const intentOf = (changes: Partial<Intent> = {}) =>
+    anyIntent({ dataset, created: { localMs: Date.now() }, ...changes });
   const pendingOf = (...[state, intent = intentOf(), live]: Parameters<typeof anyPending>) =>
     anyPending(state, intent, live);
+  const sent = (ageMs: number) => ({
+    created: { localMs: Date.now() - ageMs },
+    attempts: [uploadedAttempt(Date.now() - ageMs)],
+  });
   const callsOf = (what: string) => calls.filter((call) => call.startsWith(what));
   /** By default, fully uploaded an hour ago without a response. */
   const unknown = (id = 'one', ageMs = HOUR, changes = {}) =>
-    pendingOf('unknown', intentOf({ id, attempts: [uploadedAttempt(Date.now() - ageMs)], ...changes }));
+    pendingOf('unknown', intentOf({ id, ...sent(ageMs), ...changes }));
   const press = (...wanted: string[]) =>
     (standIn.shown.answer = (buttons) => buttons.find((button) => wanted.includes(button)));
   /** Chooses these rows in the following lists, then closes any further list. */
@@ -202,45 +221,99 @@ describe('commands for open submissions', () => {
     assert.deepEqual(await of(unknown()), { outcome: 'charged', id: 'run-9' });
   });
 
-  describe('an upload without an end, whose record may be an old copy', () => {
-    const unfinished = () =>
-      pendingOf('unsent', intentOf({ id: 'one', attempts: [{ started: { localMs: Date.now() - HOUR } }] }));
-    const CANNOT_TELL = 'This machine can’t tell whether it was charged.';
+  describe('an upload that stopped', () => {
+    const stopped = (changes: Partial<Intent> = {}) =>
+      pendingOf('stopped', intentOf({ id: 'one', ...changes }));
+    const NOT_SENT = 'Nothing was sent: the service didn’t answer whether train.jsonl was charged.';
+    const answered = () => (pending = [pendingOf('unsent', pending[0]?.intent)]);
 
-    it('is checked before the question, which says so if the check proves nothing', async () => {
-      for (const [found, says] of [
-        [{ verdict: 'not-charged' }, false],
-        [{ verdict: 'cannot-tell', reason: 'no-marker', candidates: [] }, true],
-        [new Error('offline'), true],
-      ] as const) {
-        [pending, finding, calls.length] = [[unfinished()], found, 0];
-        standIn.shown.details.length = 0;
-        await resolve('one', 'continue');
-        assert.deepEqual(callsOf('check'), ['check one in Work']);
-        assert.equal(standIn.shown.details.join().includes(CANNOT_TELL), says, JSON.stringify(found));
-      }
+    it('is looked for before the final question, which then says that it was not charged', async () => {
+      pending = [stopped()];
+      finding = { verdict: 'not-charged' };
+      whileChecking = answered;
+      await resolve('one', 'continue');
+      assert.deepEqual(callsOf('check'), ['check one in Work']);
+      assert.match(
+        standIn.shown.details.join(),
+        /^Not charged: the upload of train\.jsonl was interrupted\.$/m,
+      );
     });
 
-    it('is not sent without an answered check after 23 hours', async () => {
-      const attempts = [{ started: { localMs: Date.now() - 23 * HOUR } }];
-      for (const found of [new NetworkError('refused'), { verdict: 'not-charged' } as const]) {
+    it('is not asked about or sent if no look is answered', async () => {
+      for (const error of [undefined, new NetworkError('refused')]) {
         standIn.forget();
-        [pending, finding] = [[pendingOf('unsent', intentOf({ id: 'one', attempts }))], found];
-        await resolve('one', 'continue');
-        assert.deepEqual(standIn.shown.sentences, [
-          found instanceof Error
-            ? 'Can’t resend after 23 hours: you could be charged twice.'
-            : 'Submit this dataset to Work and pay?',
-        ]);
+        pending = [stopped()];
+        if (error !== undefined) finding = error;
+        assert.deepEqual(await resolve('one', 'continue'), { outcome: 'unknown', id: 'one' });
+        assert.deepEqual([standIn.shown.sentences, standIn.shown.buttons], [[NOT_SENT], [['Check Now']]]);
+        assert.deepEqual(standIn.shown.isModal, [false]);
       }
+      assert.deepEqual(callsOf('resume'), []);
     });
 
-    it('is not sent again if the check finds its run', async () => {
-      pending = [unfinished()];
+    it('is reported if the look finds its run', async () => {
+      pending = [stopped()];
       finding = { verdict: 'charged', run: { run_id: 'run-9' } };
       await resolve('one', 'continue');
       assert.deepEqual(calls.slice(1), ['check one in Work', 'report run-9', 'reveal run-9']);
-      assert.deepEqual(callsOf('resume'), []);
+    });
+
+    it('can only be checked or discarded until a look is answered, and its dialog says no word of a charge', async () => {
+      pending = [stopped({ created: { localMs: 0 } })];
+      finding = new NetworkError('refused');
+      await resolve('one');
+      const said =
+        'The upload of train.jsonl was interrupted. The service didn’t answer whether it was charged.';
+      assert.equal(standIn.shown.inputs[0]?.placeholder, said);
+      assert.deepEqual(actions(), ['Check Now', 'Discard…']);
+      finding = { verdict: 'not-charged' };
+      whileChecking = answered;
+      await resolve('one');
+      assert.deepEqual(actions(1), ['Continue…', 'Discard…']);
+    });
+
+    it('is discarded as what the look finds; without an answer, the user is asked once more', async () => {
+      const discard = async (found: typeof ended) => {
+        standIn.forget();
+        [pending, ended] = [[stopped()], found];
+        choose('Discard');
+        press('Discard');
+        const end = await resolve('one');
+        return [end.outcome, ...standIn.shown.details];
+      };
+      const first = 'The dataset is not deleted.';
+      const again = 'The service didn’t answer whether it was charged. Compare your balance and runs first.';
+      assert.deepEqual(await discard({ kind: 'not-charged' }), ['not-charged', first]);
+      assert.deepEqual(await discard({ kind: 'charged', run: { run_id: 'run-9' } }), ['charged', first]);
+      assert.deepEqual(callsOf('report'), ['report run-9']);
+      assert.deepEqual(await discard(undefined), ['unknown', first, again]);
+      assert.deepEqual(callsOf('discard').slice(-2), [
+        'discard one as not-charged',
+        'discard one as may-be-charged',
+      ]);
+    });
+
+    it('begins anew after 23 hours or with another API key, once a look is answered', async () => {
+      Object.assign(active, { keyId: 'second' });
+      const attempts = [{ started: { localMs: Date.now() } }];
+      for (const changes of [{ created: { localMs: Date.now() - 23 * HOUR } }, { attempts, keyId: 'first' }])
+        for (const state of ['stopped', 'unsent'] as const)
+          for (const found of [{ kind: 'withdrawn' }, undefined, new NetworkError('refused')] as const) {
+            standIn.forget();
+            calls = [];
+            pending = [{ ...stopped(changes), state }];
+            ended = found;
+            await resolve('one', 'continue');
+            assert.deepEqual([callsOf('withdraw').length, callsOf('resume').length], [1, 0]);
+            const isWithdrawn = found !== undefined && 'kind' in found;
+            const [, , , preset] = standIn.executed[0] ?? [];
+            const choices = { modelId: 'qwen3-8b', label: '', priority: false };
+            const anew = { ...choices, isAnew: true, accountId: 'account-1' };
+            assert.deepEqual(preset, isWithdrawn ? anew : undefined);
+            assert.deepEqual(standIn.shown.sentences, isWithdrawn ? [] : [NOT_SENT]);
+          }
+      ended = { kind: 'charged', run: { run_id: 'run-9' } };
+      assert.deepEqual(await resolve('one', 'continue'), { outcome: 'charged', id: 'run-9' });
     });
   });
 
@@ -438,7 +511,7 @@ describe('commands for open submissions', () => {
       assert.deepEqual(callsOf('discard'), []);
       const [first = '', ...others] = standIn.shown.details;
       assert.match(first, /^You may have been charged, /);
-      for (const detail of others) assert.match(detail, /^Not charged(?:, as far as this machine knows)?\. /);
+      for (const detail of others) assert.equal(detail, 'Not charged. The dataset is not deleted.');
       choose('Discard');
       press('Discard');
       await resolve('one');
@@ -446,18 +519,23 @@ describe('commands for open submissions', () => {
       assert.deepEqual(standIn.shown.isModal, Array(5).fill(true));
     });
 
-    it('discards one whose record may be an old copy as not charged only if a check proves it', async () => {
-      const attempts = [{ started: { localMs: 1 } }];
-      pending = [pendingOf('unsent', intentOf({ id: 'one', attempts }))];
-      for (finding of [new Error('offline'), { verdict: 'not-charged' }] as const) {
-        choose('Discard');
-        press('Discard');
-        await resolve('one');
-      }
-      const [unproven = '', proven = ''] = standIn.shown.details;
-      assert.match(unproven, /^This machine can’t tell whether it was charged\. /);
-      assert.match(proven, /^Not charged, as far as this machine knows\. /);
-      assert.deepEqual(callsOf('discard'), ['discard one as may-be-charged', 'discard one as not-charged']);
+    it('says of one that two checks cleared nothing better than before, until a look is answered', async () => {
+      const at = (ms: number) => ({ localMs: ms, serviceMs: ms, monotonicMs: ms });
+      const observed = (ms: number) => ({ at: at(ms), complete: true, candidates: [], balance_cents: 1 });
+      const cleared = intentOf({
+        ...{ id: 'one', marker: 'ft-7k3m9qpx', balanceBefore: { balance_cents: 1, currency: 'USD' } },
+        attempts: [{ started: at(0), closed: at(1), ended: at(2) }],
+        ...{ firstCleanCheck: observed(HOUR), lastCheck: observed(2 * HOUR) },
+      });
+      pending = [pendingOf('unknown', cleared)];
+      finding = new NetworkError('refused');
+      await resolve('one');
+      assert.match(standIn.shown.inputs[0]?.placeholder ?? '', /^You may have been charged: /);
+      assert.ok(!actions().includes('Resend…'));
+      choose('Discard');
+      press('Discard');
+      await resolve('one');
+      assert.deepEqual(callsOf('discard'), ['discard one as may-be-charged']);
     });
 
     it('doesn’t discard a submission that changed while the dialog was open', async () => {
@@ -568,7 +646,7 @@ describe('commands for open submissions', () => {
         [
           'Continue',
           pendingOf('unsent', intentOf({ id: 'one' })),
-          /^Not charged, as far as this machine knows: /,
+          /^Not charged: the upload of train\.jsonl was interrupted\.$/m,
         ],
       ] as const;
 

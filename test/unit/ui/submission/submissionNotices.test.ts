@@ -99,7 +99,7 @@ describe('SubmissionNotices', () => {
       return Promise.resolve();
     },
     nextCheckMs: (accountId: string) =>
-      pending.some((one) => one.accountId === accountId && one.state === 'unknown')
+      pending.some((one) => one.accountId === accountId && ['unknown', 'stopped'].includes(one.state))
         ? (dueAtMs.get(accountId) ?? 0)
         : Infinity,
     checkDue: ({ account, quota }: Session) => {
@@ -170,7 +170,17 @@ describe('SubmissionNotices', () => {
   };
 
   const unknown = (id = 'one', accountId = 'account-1', ageMs = 0) =>
-    pendingOf('unknown', intentOf({ id, accountId, attempts: [uploadedAttempt(Date.now() - ageMs, true)] }));
+    pendingOf(
+      'unknown',
+      intentOf({
+        ...{ id, accountId, created: { localMs: Date.now() - ageMs } },
+        attempts: [uploadedAttempt(Date.now() - ageMs, true)],
+      }),
+    );
+  const stopped = (id = 'one') => pendingOf('stopped', intentOf({ id }));
+  /** A look that finds no run, of all uploads that stopped. */
+  const answer = () =>
+    (pending = pending.map((one) => (one.state === 'stopped' ? { ...one, state: 'unsent' } : one)));
   const receiptOf = (
     { intent }: PendingSubmission,
     how: 'answered' | 'found' | 'recognised',
@@ -371,39 +381,104 @@ describe('SubmissionNotices', () => {
       }
     });
 
-    it('reports an interrupted upload as not charged, and offers to continue it', async () => {
-      pending = [pendingOf('unsent', intentOf({ id: 'one' })), pendingOf('refused')];
+    it('reports an interrupted upload after its look, as not charged, and offers to continue it', async () => {
+      state = 'connecting';
+      pending = [stopped(), pendingOf('refused')];
       shown.answer = ([button]) => button;
+      whileChecking = answer;
       await begin();
-      assert.deepEqual(shown.sentences, [
-        'Not charged, as far as this machine knows: the upload of train.jsonl was interrupted.',
-      ]);
+      assert.deepEqual(shown.sentences, []);
+      state = 'ready';
+      stateChanged.fire('ready');
+      await later();
+      assert.deepEqual(shown.sentences, ['Not charged: the upload of train.jsonl was interrupted.']);
       assert.deepEqual(shown.buttons, [['Continue…']]);
       assert.deepEqual(executed, [['fineTuning.continueSubmission', 'one']]);
+      await afterMs(FIRST_CHECK_MS);
+      assert.equal(shown.sentences.length, 1);
+    });
+
+    it('says once of an interrupted upload that the service didn’t answer, and nothing when it does', async () => {
+      const unanswered =
+        'The upload of train.jsonl was interrupted. The service didn’t answer whether it was charged.';
+      for (const now of ['offline', 'key-missing'] as const) {
+        forget();
+        shown.answer = ([button]) => button;
+        state = now;
+        pending = [stopped()];
+        await begin();
+        await afterMs(FIRST_CHECK_MS - 1);
+        assert.deepEqual(shown.sentences, []);
+        await afterMs(1);
+        assert.deepEqual([shown.sentences, shown.buttons], [[unanswered], [['Check Now']]]);
+        assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'one']]);
+        state = 'ready';
+        whileChecking = answer;
+        stateChanged.fire('ready');
+        await later();
+        assert.deepEqual([pending[0]?.state, shown.sentences.length], ['unsent', 1]);
+      }
+    });
+
+    it('looks for one that another window leaves, which its row shows', async () => {
+      await begin();
+      pending = [stopped()];
+      whileChecking = answer;
+      changed.fire(stopped());
+      await later();
+      assert.deepEqual([checked, pending[0]?.state, shown.sentences], [['account-1'], 'unsent', []]);
+    });
+
+    it('says nothing of one that two checks cleared before, whether or not the service answers', async () => {
+      const at = (ms: number) => ({ localMs: ms, serviceMs: ms, monotonicMs: ms });
+      const observed = (ms: number) => ({ at: at(ms), complete: true, candidates: [], balance_cents: 1 });
+      const cleared = intentOf({
+        ...{ marker: 'ft-7k3m9qpx', balanceBefore: { balance_cents: 1, currency: 'USD' } },
+        attempts: [{ started: at(0), closed: at(1), ended: at(2) }],
+        ...{ firstCleanCheck: observed(3_600_000), lastCheck: observed(7_200_000) },
+      });
+      for (const now of ['unknown', 'not-charged'] as const) {
+        pending = [pendingOf('unknown', cleared)];
+        whileChecking = () => (pending = [pendingOf(now, cleared)]);
+        await begin();
+        await afterMs(FIRST_CHECK_MS);
+      }
+      assert.deepEqual([checked.length, shown.sentences], [2, []]);
     });
 
     it('says nothing of one that wasn’t sent because the service asked to wait, until that is over', async () => {
-      const busy = pendingOf('unsent', intentOf({ notBefore: { localMs: Date.now() + 60_000 } }));
+      const busy = pendingOf('stopped', intentOf({ notBefore: { localMs: Date.now() + 60_000 } }));
+      whileChecking = answer;
       pending = [busy];
       await begin();
       assert.deepEqual(shown.sentences, []);
       mock.timers.tick(60_000);
+      pending = [busy];
       await begin();
       assert.equal(shown.sentences.length, 1);
     });
 
-    it('combines several submissions, from which the user then chooses', async () => {
+    it('combines several submissions in one notification, from which the user then chooses', async () => {
       shown.answer = ([button]) => button;
-      for (const [submissions, text] of [
+      for (const [submissions, now, text] of [
         [
-          [unknown('one'), unknown('two'), pendingOf('unsent')],
+          [unknown('one'), unknown('two'), stopped('three')],
+          'ready',
           /^You may have been charged for 2 submissions: /,
         ],
-        [[pendingOf('unsent'), pendingOf('unsent')], /^Not charged, as far as this machine knows: 2 uploads/],
+        [[stopped('one'), stopped('two')], 'ready', /^Not charged: 2 uploads were interrupted\.$/],
+        [
+          [stopped('one'), stopped('two'), pendingOf('unsent')],
+          'offline',
+          /^2 uploads were interrupted\. The service didn’t answer whether they were charged\.$/,
+        ],
       ] as const) {
-        pending = [...submissions];
+        forget();
+        shown.answer = ([button]) => button;
+        [pending, state, whileChecking] = [[...submissions], now, answer];
         await begin();
-        assert.match(shown.sentences.at(-1) ?? '', text);
+        await afterMs(FIRST_CHECK_MS);
+        assert.match(shown.sentences.join(), text);
         assert.equal(executed.at(-1)?.[1], undefined);
       }
     });
@@ -514,6 +589,8 @@ describe('SubmissionNotices', () => {
     for (const isRecord of [true, false])
       it(`starts once the journal can be read, for ${isRecord ? 'an open submission' : 'an unreported charge'}`, async () => {
         let failures = 1;
+        whileChecking = answer;
+        dueAtMs = new Map();
         const retries: (() => void)[] = [];
         const disposables = new DisposableStore();
         activateSubmission({
@@ -521,7 +598,7 @@ describe('SubmissionNotices', () => {
           disposables,
           openJournal: lazy(() => {
             if (failures-- > 0) return Promise.reject(new Error('locked'));
-            if (isRecord) pending = [pendingOf('unsent', intentOf({ id: 'one' }))];
+            if (isRecord) pending = [stopped()];
             else unreported = [receiptOf(unknown(), 'answered')];
             return Promise.resolve();
           }),
@@ -533,7 +610,8 @@ describe('SubmissionNotices', () => {
         for (const retry of retries) retry();
         await later();
         await later();
-        assert.match(shown.sentences.join(), isRecord ? /^Not charged, .+ the upload of/ : /after all/);
+        await afterMs(FIRST_CHECK_MS);
+        assert.match(shown.sentences.join(), isRecord ? /^Not charged: the upload of/ : /after all/);
         disposables.dispose();
       });
   });

@@ -211,14 +211,12 @@ describe('reportResult', () => {
     assert.deepEqual(logged, ['charge-not-reported']);
     assert.deepEqual(await endOf(notCharged(TOO_LOW, true)), { outcome: 'not-charged', id: 'id-1' });
     assert.deepEqual(await endOf({ kind: 'unknown', error: BROKEN }), { outcome: 'unknown', id: 'id-1' });
-    const unproven = intentOf({ id: 'old', attempts: [{ started: { localMs: sentMs } }] });
-    const settled = (how: object, intent = intentOf({ id: 'old' })) =>
-      [{ ...intent, settled: { at: { localMs: sentMs }, ...how } }] as unknown as Receipt[];
+    const settled = (how: object) =>
+      [{ ...intentOf({ id: 'old' }), settled: { at: { localMs: sentMs }, ...how } }] as unknown as Receipt[];
     const unknown = { outcome: 'unknown', id: 'old' };
     for (const [known, end] of [
       [[chargedReceipt({ id: 'old', run: { run_id: 'run-1' } })], { outcome: 'charged', id: 'run-1' }],
       [settled({ kind: 'not-charged' }), { outcome: 'not-charged', id: 'old' }],
-      [settled({ kind: 'not-charged' }, unproven), unknown],
       [settled({ kind: 'discarded' }), unknown],
       [[], { outcome: 'unavailable' }],
     ] as const) {
@@ -227,14 +225,13 @@ describe('reportResult', () => {
     }
     for (const [one, end] of [
       [pendingOf('unsent', intentOf({ id: 'old' })), { outcome: 'not-charged', id: 'old' }],
-      [pendingOf('unsent', unproven), unknown],
+      [pendingOf('stopped', intentOf({ id: 'old' })), unknown],
       [pendingOf('elsewhere', intentOf({ id: 'old' })), unknown],
     ] as const) {
       open = [one];
       assert.deepEqual(await endOf({ kind: 'elsewhere' }, 'old'), end);
     }
-    receipts = () => Promise.resolve(settled({ kind: 'not-charged' }, unproven));
-    assert.deepEqual(await endOf(notCharged(new CancelledError(), false), 'old'), unknown);
+    assert.deepEqual(await endOf({ kind: 'unanswered', error: BROKEN }, 'old'), unknown);
   });
 
   it('says after a charge what it cost, whether that was expected, and what was survived', async () => {
@@ -339,7 +336,6 @@ describe('reportResult', () => {
   it('says what became of a submission that another window ended or still has, and no more than this machine knows', async () => {
     const at = { localMs: 1 };
     const cases: Record<string, string> = {};
-    const begun = { attempts: [{ started: at }] };
     const found = { ...chargedAt(draft, 1).settled, how: 'found' } as Receipt['settled'];
     const ended = async (name: string, settled?: Receipt['settled'], changes = {}) => {
       const known = settled === undefined ? [] : [{ ...draft, id: 'id-1', ...changes, settled }];
@@ -352,7 +348,6 @@ describe('reportResult', () => {
       ...{ kind: 'charged', at, how: 'answered', run: { run_id: 'run-1' } },
     });
     await ended('not charged', { kind: 'not-charged', at });
-    await ended('not charged, an attempt without an end', { kind: 'not-charged', at }, begun);
     await ended('discarded', { kind: 'discarded', at });
     await ended('gone');
     await ended('of an account that signed out', found, { accountId: 'signed-out' });
@@ -394,21 +389,42 @@ describe('reportResult', () => {
     const later = chargedAt({ ...third, created: { localMs: 31 } }, 40);
     await continued('not: discarded before the same was submitted', [later, first]);
     await continued('not: another dataset', [chargedAt(other, 30), second, first]);
-    const old = { ...draft, id: 'old', ...begun, settled: { kind: 'not-charged', at } as const };
-    receipts = () => Promise.resolve([old, { ...chargedAt(draft, 1), id: 'gone' }]);
-    for (const [name, error, kept] of [
-      ['canceled', new CancelledError(), false],
-      ['refused', TOO_LOW, true],
-      ['the connection broke', BROKEN, true],
-      ['the API key was rejected', new ServiceError('invalid_api_key', 401), true],
-    ] as const) {
-      const text = await shown(notCharged(error, kept), undefined, sessionOf(), true, 'old');
-      assert.match(text, /^Not charged, as far as this machine knows: /);
-      cases[`maybe an old copy, ${name}`] = text;
-    }
+    receipts = () => Promise.resolve([{ ...chargedAt(draft, 1), id: 'gone' }]);
     const unanswered = { kind: 'unknown', error: BROKEN } as const;
     const foundByOther = await shown(unanswered, undefined, sessionOf(), true, 'gone');
     golden('submission-ends', { ...cases, 'unanswered, but another window got the answer': foundByOther });
+  });
+
+  it('says only that nothing was sent if no look was answered, and offers what helps', async () => {
+    const cases: Record<string, string> = {};
+    for (const [name, error] of [
+      ['the connection broke', BROKEN],
+      ['too many requests', new ServiceError('rate_limited', 429, '', 5_000)],
+      ['another service answered', new UnexpectedAnswerError(200, 'html')],
+      ['not everything was read', new SubmissionError('not-answered')],
+      ['no key on this machine', new KeyMissingError()],
+      ['the key was rejected', new ServiceError('invalid_api_key', 401)],
+      ['the key was rejected before', new KeyRejectedError()],
+      ['disk full', Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'write' })],
+      ['unexpected', new Error('x')],
+      ['canceled', new CancelledError()],
+    ] as const)
+      cases[name] = await shown({ kind: 'unanswered', error });
+    fault = 'Sandbox fault “Offline” is on.';
+    cases['in the sandbox'] = await shown({ kind: 'unanswered', error: BROKEN }, undefined, sandbox());
+    for (const text of Object.values(cases)) assert.doesNotMatch(text, /not charged|may/i);
+    golden('submission-unanswered', cases);
+    const early = await shown({ kind: 'unanswered', error: new TooEarlyError(HOUR) });
+    assert.match(early, /^Nothing was sent\. The service asked to wait until .*\d:\d\d.*\. \[/);
+    const { executed } = await report({ kind: 'unanswered', error: BROKEN }, 'Check Now');
+    assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'id-1']]);
+    const missing = await report({ kind: 'unanswered', error: new KeyMissingError() }, 'Enter API Key…');
+    assert.deepEqual(missing.executed, [['fineTuning.replaceKey']]);
+  });
+
+  it('begins a new submission in place of one that was withdrawn', async () => {
+    const { text } = await report({ kind: 'withdrawn' });
+    assert.equal(text, 'train.jsonl is not where it was. Choose the dataset to submit.');
   });
 
   it('shows the run in its own account', async () => {

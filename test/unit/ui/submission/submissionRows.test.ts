@@ -27,6 +27,8 @@ describe('SubmissionRows', () => {
   let modelName: string;
   let pending: PendingSubmission[];
   let unreadable: string[];
+  /** Whether this window has begun a look. */
+  let isTried: boolean;
   let sessions: { active: object | undefined; find: (id: string) => object | undefined };
 
   beforeEach(() => {
@@ -34,14 +36,16 @@ describe('SubmissionRows', () => {
       account: { id, name: id },
       models: { nameOf: () => modelName },
       keyId: 'first',
+      state: id === 'Offline' ? 'offline' : 'ready',
     });
-    const [active, other] = [sessionOf('account-1'), sessionOf('Home')];
-    sessions = { active, find: (id) => [active, other].find(({ account }) => account.id === id) };
-    [pending, unreadable, modelName] = [[], [], 'Qwen 3 8B'];
+    const all = ['account-1', 'Home', 'Offline'].map(sessionOf);
+    sessions = { active: all[0], find: (id) => all.find(({ account }) => account.id === id) };
+    [pending, unreadable, modelName, isTried] = [[], [], 'Qwen 3 8B', true];
     const submitter = {
       get pending() {
         return pending;
       },
+      nextCheckMs: () => (isTried ? Infinity : -Infinity),
     };
     const journal = {
       get unreadable() {
@@ -177,10 +181,20 @@ describe('SubmissionRows', () => {
       'unknown, checked': checked(),
       'not charged': notCharged(),
       // Only the dialog says why it can't be sent again.
-      'not charged, more than 23 hours ago': notCharged({ attempts: long }),
+      'not charged, more than 23 hours ago': notCharged({
+        attempts: long,
+        created: { localMs: minutesAgo(23 * 60) },
+      }),
       'not charged, another API key': notCharged({ keyId: 'second' }),
-      // The record of this machine proves less than the service's answer.
+      'stopped, before its first look': of('stopped'),
+      'stopped, offline': pendingOf('stopped', ofNoon({ accountId: 'Offline' })),
+      'stopped, its look is not answered': of('stopped'),
+      'cleared, not looked': checked(),
       unsent: of('unsent'),
+      'unsent, more than 23 hours ago': pendingOf(
+        'unsent',
+        intentOf({ created: { localMs: minutesAgo(23 * 60) } }),
+      ),
       'unsent, the service asked to wait': pendingOf('unsent', ofNoon({ attempts: [asked(60)] })),
       'unsent, the wait is over': pendingOf('unsent', ofNoon({ attempts: [asked(-1)] })),
       'unsent, no attempt began because of the wait': pendingOf(
@@ -199,6 +213,7 @@ describe('SubmissionRows', () => {
       Object.fromEntries(
         Object.entries(cases).map(([name, one]) => {
           pending = [one];
+          isTried = !/first look|offline/.test(name);
           return [name, shown(one.id)];
         }),
       ),

@@ -649,7 +649,6 @@ describe('reviewSubmission', () => {
         'discarded within a day': { repeated: prior(3, { runId: undefined }) },
         'resent, not charged': resent('not-charged'),
         'continued, upload stopped': resent('unsent'),
-        'continued, maybe an old copy': { ...resent('unsent'), isUnproven: true },
         'continued in the sandbox': { ...resent('unsent'), account: sandbox },
       };
       const plain = await questionOf({});

@@ -394,7 +394,7 @@ describe('submitDataset', () => {
     let checks = 0;
     // A dataset that needs a check is not submitted: the question about it gets no answer.
     reports.currentReport = () => (checks++, Promise.reject(new CheckError('worker-died')));
-    parts.submitter.discard = () => Promise.resolve(true);
+    parts.submitter.discard = () => Promise.resolve({ kind: 'not-charged' });
     refused();
     await submit({ modelId: 'm', replaces: 'refused' });
     // It is a new submission, with a new Idempotency-Key.
@@ -456,6 +456,12 @@ describe('submitDataset', () => {
     const review = 'Review before submitting';
     await submit({ modelId: 'm', accountId: 'account-2' }, []);
     assert.deepEqual(notices(), ['The account is now Work']);
+    standIn.forget();
+    await submit({ modelId: 'm', isAnew: true }, []);
+    assert.equal(
+      standIn.shown.inputs[0]?.placeholder,
+      'This starts a new submission. Nothing has been sent yet.',
+    );
     const changes = {
       'The connection to Work changed': () => reconnected.fire('connecting'),
       train: () => (receipts = [chargedReceipt({ dataset: { sha256: SHA256 } })]),
@@ -553,7 +559,10 @@ describe('submitDataset', () => {
   it('discards only a refused submission of the same account', async () => {
     result = { kind: 'charged', run: { run_id: 'r' } };
     const discarded: string[] = [];
-    parts.submitter.discard = (id) => Promise.resolve(discarded.push(id) > 0);
+    parts.submitter.discard = (id) => {
+      discarded.push(id);
+      return Promise.resolve({ kind: 'not-charged' });
+    };
     pending = [
       pendingOf('unknown', intentOf({ id: 'unknown' })),
       pendingOf('unsent', intentOf({ id: 'unsent' })),
