@@ -145,9 +145,6 @@ const ERRORS: ReadonlyMap<string, Row> = new Map(
     // Submissions
     'dataset-changed': [changedSentence, SUBMIT_AGAIN],
     submissions: [({ code }: DiskError) => DISK.submissions[code]],
-    'lease-unavailable': [
-      l10n.t('Can’t lock the extension’s folder. Submitting now could charge you twice.'),
-    ],
     'journal-unreadable': [
       ({ file = '' }: SubmissionError) =>
         l10n.t(
@@ -183,6 +180,7 @@ const ERRORS: ReadonlyMap<string, Row> = new Map(
     'run-unknown': [l10n.t('The service doesn’t know this run. Try another account.'), REFRESH_RUNS],
     'no-artifacts': [l10n.t('The service lists no files for this run.'), REFRESH_RUNS],
     'artifact-gone': [l10n.t('The service no longer offers this file.'), DOWNLOAD_AGAIN],
+    'lease-unavailable': [l10n.t('Can’t lock the extension’s folder, which downloads need.')],
     'download-busy': [l10n.t('Another window is already downloading this.')],
     'download-gone': [l10n.t('Another window finished or discarded this download.'), DOWNLOAD_AGAIN],
     'download-empty': [l10n.t('The downloaded file was empty and was deleted.'), RETRY],

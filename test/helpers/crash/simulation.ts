@@ -333,8 +333,10 @@ export class Simulation implements Surroundings {
     const others = new Set(this.service.ledger.posts.map((post) => post.idempotencyKey));
     others.delete(idempotencyKey);
     for (const other of others) {
-      const { settled, refused } = this.folder.intent(other) ?? {};
-      if (!this.claims.isResolved(other) && settled === undefined && refused === undefined)
+      const intent = this.folder.intent(other);
+      const isAgreed = intent === undefined && this.isUnreadableAgreed;
+      const isOver = intent?.settled !== undefined || intent?.refused !== undefined;
+      if (!this.claims.isResolved(other) && !isOver && !isAgreed)
         this.violate(`I3: request ${seq} has a new Idempotency-Key while another is unresolved`);
     }
     this.folder.remember(idempotencyKey);
@@ -498,7 +500,9 @@ class CellFolder {
   /** Removes the lock files, as a cleanup tool or a synchronized folder might. */
   async removeLocks(): Promise<void> {
     const folder = path.join(this.#journal, 'leases');
-    for (const name of await readdir(folder)) await rm(path.join(folder, name), { force: true });
+    // It is made for the first lock.
+    for (const name of await readdir(folder).catch(() => []))
+      await rm(path.join(folder, name), { force: true });
   }
 
   /** All files except versions of records, temporary files, and locks, with `<id>` in place of IDs. */

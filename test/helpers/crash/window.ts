@@ -1,7 +1,7 @@
 // A process that serves as one window after another: the real submitter, journal, session, client, and transport without
 // VS Code. The simulation provides the user, the network, and the time.
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { link as linkFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Client } from '../../../src/core/api/client.ts';
@@ -341,7 +341,8 @@ class Window {
     /** Loses all locks without a trace: POSIX drops them when anything in the process closes the file. */
     loseLocks: () => {
       const folder = path.join(this.#folder, 'journal', 'leases');
-      for (const name of readdirSync(folder)) readFileSync(path.join(folder, name));
+      const names = existsSync(folder) ? readdirSync(folder) : [];
+      for (const name of names) readFileSync(path.join(folder, name));
     },
     /** Reads the runs with their labels, as the Runs view does, and links those of settled submissions. */
     refresh: () =>
