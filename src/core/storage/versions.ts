@@ -253,13 +253,15 @@ export class VersionStore<T> implements Disposable {
 
   /** What is known of a record whose highest version is none. */
   async #readBelow(id: string, n: number): Promise<Head<T>> {
+    // Clean-up never empties the highest one.
+    const isCut = (await this.#readOne(id, n)).text === '';
     let isEmpty = false;
     for (let lower = n - 1; lower > 0; lower--) {
       const { text, record } = await this.#readOne(id, lower);
       if (record !== undefined) return { id, n, state: 'damaged', record: this.#codec.afterDamage(record) };
       isEmpty = text === '';
     }
-    return { id, n, state: isEmpty ? 'emptied' : 'unreadable' };
+    return { id, n, state: isEmpty && !isCut ? 'emptied' : 'unreadable' };
   }
 
   async #readOne(id: string, n: number): Promise<{ text: string | undefined; record: T | undefined }> {

@@ -103,10 +103,7 @@ export class Journal implements Disposable {
     return this.#known.isCreated(id);
   }
 
-  /**
-   * Whether this process may say that a record isn't charged (R5 in docs/journal.md): it created it or, since it started, a look for
-   * its run was answered, by this or another process.
-   */
+  /** Whether this process may say that a record isn't charged: see `KnownRecords.isLooked`. */
   isLooked(id: string): boolean {
     return this.#known.isLooked(id);
   }
@@ -120,13 +117,13 @@ export class Journal implements Disposable {
   reload(): Promise<void> {
     return this.#inTurn(async () => {
       const { failed } = await this.#store.list();
-      this.#accept(failed.keys());
+      this.#accept([...failed.keys()]);
     });
   }
 
   /** Returns the readable receipts, newest first. */
   async receipts(): Promise<Receipt[]> {
-    const settled = (await this.#readAll()).filter(isSettled);
+    const settled = (await this.records()).filter(isSettled);
     return settled
       .filter((receipt) => receipt.settled.kind !== 'withdrawn')
       .sort((one, other) => other.settled.at.localMs - one.settled.at.localMs);
@@ -134,7 +131,10 @@ export class Journal implements Disposable {
 
   /** Returns all readable records: those that are settled, and the open intents. */
   async records(): Promise<readonly Intent[]> {
-    return this.#readAll();
+    await this.reload();
+    return [...this.#store.heads.values()].flatMap(({ record }) =>
+      record === undefined || isLater(record) ? [] : record,
+    );
   }
 
   /**
@@ -164,7 +164,10 @@ export class Journal implements Disposable {
     } catch (error) {
       await this.#rivals.withdraw(intent);
       lease.release();
-      throw error instanceof OvertakenError ? new SubmissionError('not-owner') : error;
+      // Another process may have continued it.
+      const record = (await this.#store.read(intent.id).catch(() => undefined))?.record;
+      const isOthers = record !== undefined && (isLater(record) || record.attempts.length > 0);
+      throw isOthers || error instanceof OvertakenError ? new SubmissionError('not-owner') : error;
     }
   }
 
@@ -316,13 +319,6 @@ export class Journal implements Disposable {
     this.#known.dispose();
   }
 
-  async #readAll(): Promise<Intent[]> {
-    await this.reload();
-    return [...this.#store.heads.values()].flatMap(({ record }) =>
-      record === undefined || isLater(record) ? [] : record,
-    );
-  }
-
   /** Reads the highest version, and replaces it if it can't be read. @throws OvertakenError, and file system errors */
   async #readSound(id: string): Promise<Head<JournalRecord> | undefined> {
     const head = await this.#store.read(id);
@@ -341,22 +337,27 @@ export class Journal implements Disposable {
       await this.#store.empty(head);
     } catch (error) {
       if (error instanceof OvertakenError) await this.#overtaken();
-      await this.#adopt(lease, below, intent);
+      const owned = await this.#adopt(lease, below, intent);
+      // What another process has written meanwhile is seen without space on the disk.
+      if (!(await this.#store.isHighest(owned).catch(() => true))) await this.#overtaken();
       throw error;
     } finally {
       this.#accept();
     }
   }
 
-  /** After a failed write, its version may exist: then the next one follows it. Never rejects. */
-  async #adopt(lease: Lease, { id, n }: Version, intent: Intent): Promise<void> {
+  /** After a failed write, its version may exist: then the next one follows it. Never rejects. @returns the version that is owned */
+  async #adopt(lease: Lease, below: Version, intent: Intent): Promise<Version> {
+    const { id, n } = below;
     try {
       const head = await this.#store.read(id);
       const asRead = CODEC.parse(CODEC.format(intent), id);
-      if (head?.n === n + 1 && isDeepStrictEqual(head.record, asRead))
-        this.#owned.set(lease, { head, isWritten: true });
+      if (head?.n !== n + 1 || !isDeepStrictEqual(head.record, asRead)) return below;
+      this.#owned.set(lease, { head, isWritten: true });
+      return head;
     } catch {
       // Then the next write is overtaken by this one.
+      return below;
     }
   }
 
@@ -393,7 +394,7 @@ export class Journal implements Disposable {
   }
 
   /** @param failed IDs of what could not be read now; undefined if that is as it was */
-  #accept(failed?: Iterable<string>): void {
+  #accept(failed?: readonly string[]): void {
     this.#known.accept(this.#store.heads, failed);
   }
 }

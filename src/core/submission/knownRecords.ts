@@ -65,16 +65,18 @@ export class KnownRecords implements Disposable {
   }
 
   /** Takes over what was read or written. @param failed IDs of what could not be read now; undefined if that is as it was */
-  accept(heads: Heads, failed: Iterable<string> = this.#unreadable): void {
+  accept(heads: Heads, failed: readonly string[] = this.#unreadable): void {
     const all = [...heads.values()];
     for (const id of this.#seen.keys()) if (!heads.has(id)) this.#forget(id);
+    // What a newer version says isn't known.
+    for (const id of failed) this.#forget(id);
     for (const head of all) {
       this.#report(head);
       this.#see(head);
     }
     const unreadable = all.filter(({ state }) => state === 'unreadable').map(({ id }) => id);
     // Of a record whose newer version can't be read now, the older one is known.
-    unreadable.push(...[...failed].filter((id) => !heads.has(id)));
+    unreadable.push(...failed.filter((id) => !heads.has(id)));
     unreadable.sort();
     if (!isSameList(unreadable, this.#unreadable)) {
       this.#unreadable = unreadable;

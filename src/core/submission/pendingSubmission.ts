@@ -56,7 +56,7 @@ export type SubmissionResult =
   | { kind: 'unknown'; error: unknown }
   /** Nothing was sent now: no look for its run was answered, so nothing is known of an earlier time. */
   | { kind: 'unanswered'; error: unknown }
-  /** Nothing was sent, or ever will be: it is too old, or was begun with another API key. The user may submit the dataset anew. */
+  /** Nothing was sent, or ever will be: it is too old, or was begun with another API key. The user may begin a new submission. */
   | { kind: 'withdrawn' }
   /** Nothing was sent: an open submission of the same bytes and model must be resolved first. */
   | { kind: 'open'; id: string }
@@ -121,7 +121,7 @@ export function canContinue(
   const { intent, state } = submission;
   const stage = stageOf(intent, { nowMs, keyId });
   const { obstacle, busyUntilMs } = stage;
-  // What no boundary was sent of begins anew instead.
+  // Without a boundary, a new submission begins instead.
   if (!IDLE_STATES.has(state) || (obstacle !== undefined && isPastBoundary(stage))) return false;
   return state === 'refused' || (busyUntilMs ?? longWaitUntilMs) === undefined;
 }

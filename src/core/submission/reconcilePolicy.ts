@@ -233,7 +233,7 @@ function overAt(attempt: Attempt, at: Moment): Attempt {
   return closed === undefined || isKnown ? attempt : { ...attempt, ended: at };
 }
 
-/** Returns the intent with an end of each attempt: who claims it says that none goes on (R3). */
+/** Returns the intent with an end of each attempt, as who claims it writes (R3 in docs/journal.md). */
 export function withEnds(intent: Intent, ended: Moment): Intent {
   return { ...intent, attempts: intent.attempts.map((one) => ({ ...one, ended: one.ended ?? ended })) };
 }

@@ -64,7 +64,10 @@ export class Sender {
       return (result.kind === 'elsewhere' && this.#insteadOf(intent)) || result;
     }
     this.#pending.rest(id);
-    if ('error' in created) return { kind: 'not-charged', error: created.error, kept: false };
+    if ('error' in created)
+      return isLostOwner(created.error)
+        ? { kind: 'elsewhere' }
+        : { kind: 'not-charged', error: created.error, kept: false };
     this.#pending.unhide(created.existing.id);
     return { kind: 'open', id: created.existing.id };
   }
@@ -73,10 +76,14 @@ export class Sender {
   async resume(session: Session, id: string, signal: AbortSignal): Promise<SubmissionResult> {
     const known = this.#journal.intents.find((intent) => intent.id === id);
     let isOpen = known !== undefined && isUncertain(stageOf(known));
+    // Another process may be uploading it.
+    let isBegun = false;
     try {
       const result = await this.settler.owning(id, session, async (owned) => {
         if (owned.intent.refused !== undefined) return undefined;
-        isOpen = isUncertain(stageOf(owned.intent));
+        const stage = stageOf(owned.intent);
+        isOpen = isUncertain(stage);
+        isBegun = stage.name === 'begun';
         return this.#resumeOwned(session, owned, signal).catch(async (error: unknown) => {
           // Of what another process has written since, nothing is said.
           if (!isWithdrawn(error)) await this.#journal.assertLatest(owned.lease);
@@ -87,7 +94,8 @@ export class Sender {
     } catch (error) {
       if (isOpen) return { kind: 'unknown', error };
       if (isLostOwner(error)) return { kind: 'elsewhere' };
-      if (!isWithdrawn(error) && !this.#journal.isLooked(id)) return { kind: 'unanswered', error };
+      const isLooked = this.#journal.isLooked(id) && !isBegun;
+      if (!isWithdrawn(error) && !isLooked) return { kind: 'unanswered', error };
       return { kind: 'not-charged', error, kept: !isWithdrawn(error) };
     }
   }

@@ -246,7 +246,7 @@ export class Settler {
 
   /**
    * Looks for the run of an intent once, and settles the intent if it is found. Before it looks, it writes the end of attempts that
-   * have none: their window can't send any more then (R3 in docs/journal.md). The returned intent has the observation, which is
+   * have none: their window can send nothing after that (R3 in docs/journal.md). The returned intent has the observation, which is
    * stored durably.
    * @throws ApiError, CancelledError, KeyMissingError, and write errors; a run is settled even if the disk is full
    */

@@ -112,8 +112,8 @@ export class SubmissionRows implements RowsAboveRuns {
     // The first look begins as soon as the service responds.
     const isConnected = ['connecting', 'ready'].includes(this.#sessions.find(accountId)?.state ?? '');
     const isUntried = state === 'stopped' && this.#submitter.nextCheckMs(accountId) === -Infinity;
-    const told = isConnected && isUntried ? { ...submission, state: 'checking' as const } : submission;
-    return moneySentence(told, nowMs);
+    const shown = isConnected && isUntried ? { ...submission, state: 'checking' as const } : submission;
+    return moneySentence(shown, nowMs);
   }
 
   /** Returns the name of an account that isn't active. */

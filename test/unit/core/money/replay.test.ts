@@ -305,7 +305,7 @@ describe('the money of 150 submissions with refusals, lost responses, and crashe
         'killed',
         'unknown',
         'refused',
-        'unsent',
+        'stopped',
       ],
       ...['charged, answered', 'charged, found', 'charged, recognised'],
     ];

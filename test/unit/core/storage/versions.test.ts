@@ -310,7 +310,8 @@ describe('VersionStore', () => {
       assert.equal(await state('torn', '', 'torn'), 'unreadable');
       assert.equal(await state('torn', ''), 'unreadable');
       assert.equal(await state('', 'torn'), 'emptied');
-      assert.equal(await state('', 'torn', ''), 'emptied');
+      // Nor ever the highest one.
+      assert.equal(await state('', 'torn', ''), 'unreadable');
     });
 
     it('says so only if no higher one came meanwhile', async () => {

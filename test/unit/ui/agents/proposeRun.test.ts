@@ -206,7 +206,7 @@ describe('proposeRun', () => {
     await propose({ path: 'other.jsonl' });
     assert.equal(standIn.shown.sentences.length, 1);
     standIn.forget();
-    await mark('.declined', -10 * 60_000 - 1);
+    await mark('.declined', -11 * 60_000);
     await propose();
     assert.equal(standIn.shown.sentences.length, 1);
     // Declined by a clock that was set back since.
@@ -237,7 +237,7 @@ describe('proposeRun', () => {
     assert.equal(await isShown(), true);
     await cancel();
     assert.equal(await isShown(), false);
-    await mark('.canceled', -60_001);
+    await mark('.canceled', -70_000);
     assert.equal(await isShown(), true);
     // The last three were not within a minute.
     await cancel();
