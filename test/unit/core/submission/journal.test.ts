@@ -6,6 +6,7 @@ import { runsOf, type Intent, type Receipt } from '../../../../src/core/submissi
 import { Journal, type JournalOptions } from '../../../../src/core/submission/journal.ts';
 import { Lease } from '../../../../src/core/storage/lease.ts';
 import { useFolder } from '../../../helpers/folder.ts';
+import { appendVersion } from '../../../helpers/journalVersions.ts';
 import { OtherWindow } from '../../../helpers/runs/otherWindow.ts';
 import { chargedAt, sameDataset, sampleIntent } from '../../../helpers/submissions.ts';
 import { until } from '../../../helpers/runs/support.ts';
@@ -572,6 +573,18 @@ describe('Journal', () => {
           if (isFull) throw full;
         },
       });
+
+    it('is overtaken if another window has written, though nothing can be written', async () => {
+      isFull = false;
+      const journal = await filling(false);
+      const intent = sampleIntent();
+      const created = await journal.create(intent);
+      assert.ok('lease' in created);
+      isFull = true;
+      await assert.rejects(journal.write(created.lease, intent), full);
+      appendVersion(directory, intent.id, (mine) => ({ ...mine, keyId: 'other' }));
+      await assert.rejects(journal.write(created.lease, intent), { code: 'not-owner' });
+    });
 
     for (const isTooLate of [false, true]) {
       const when = isTooLate ? 'after' : 'before';

@@ -185,6 +185,17 @@ describe('journal files', () => {
     assert.equal(journal.intents[0]?.keyId, 'new');
   });
 
+  it('of its own are no longer known not to be charged while a newer version can’t be read', async () => {
+    const intent = sampleIntent();
+    const journal = await opened();
+    await create(journal, intent);
+    assert.equal(journal.isLooked(intent.id), true);
+    failReading(fileOf(intent, 2), 'EIO');
+    writeFileSync(fileOf(intent, 2), JSON.stringify(chargedAt(intent, 1)));
+    await journal.reload();
+    assert.equal(journal.isLooked(intent.id), false);
+  });
+
   it('that can’t be read now, of which nothing is known, prevent a new intent until they can', async () => {
     const intent = sampleIntent();
     put(intent);

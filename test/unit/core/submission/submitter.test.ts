@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { truncateSync } from 'node:fs';
+import { readFileSync, truncateSync } from 'node:fs';
+import { link } from 'node:fs/promises';
 import type http from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
@@ -166,6 +167,20 @@ describe('Submitter', () => {
         }),
       });
       assert.deepEqual(await stage.submit(), { kind: 'open', id: other });
+      assert.equal(stage.posts.length, 0);
+    });
+
+    it('is not “not charged” if another window continued it before this one listed the folder', async () => {
+      await stage.end();
+      stage = await Stage.start({
+        link: async (from, to) => {
+          await link(from, to);
+          const mine = JSON.parse(readFileSync(to, 'utf8')) as Intent;
+          if (to.endsWith('.1.json'))
+            writeVersion(stage.bench.journalFolder, 2, { ...mine, attempts: [{ started: { localMs: 1 } }] });
+        },
+      });
+      assert.deepEqual(await stage.submit(), { kind: 'elsewhere' });
       assert.equal(stage.posts.length, 0);
     });
 
