@@ -97,7 +97,10 @@ describe('At most one charge, and a true result', function () {
     await end;
     const killedAt = new Set<string>(results.flatMap((result) => result.killedAt));
     const faults = new Set(results.flatMap((result) => result.faults));
-    assert.deepEqual([...CRASH_POINTS, 'claim written'].filter((point) => !killedAt.has(point)), []);
+    assert.deepEqual(
+      [...CRASH_POINTS, 'claim written'].filter((point) => !killedAt.has(point)),
+      [],
+    );
     assert.deepEqual(
       FAULT_NAMES.filter((name) => !faults.has(name)),
       [],
