@@ -215,6 +215,9 @@ describe('an interrupted submission', () => {
         .row(/^big, big\.jsonl, /)
         .waitFor({ state: 'hidden' });
       await isNotCharged();
+      // Within five minutes, VS Code starts an extension host only twice by itself.
+      await workbench.reload();
+      await workbench.sideBar.open('Fine-Tuning');
     });
 
     it('of the extension host after the upload may have been charged, and Check Now finds the run', async () => {

@@ -118,7 +118,9 @@ export class Sender {
       return { kind: 'unknown', error: new SubmissionError('candidates') };
     const now = momentOf(session, this.#time.clock);
     const obstacle = obstacleToSending(intent, now, session.keyId, this.#journal.isCreated(id));
-    if (hasBoundary(intent) && obstacle !== undefined) throw new SubmissionError(obstacle);
+    // What is too old, or has another API key, ends. What may be of any age may still be priced, so it stays as it is.
+    const ends = obstacle === 'too-late' || obstacle === 'key-replaced';
+    if (obstacle !== undefined && !(ends && !hasBoundary(intent))) throw new SubmissionError(obstacle);
     if (!isAnswered) throw new SubmissionError('not-answered');
     const other = intent.attempts.length === 0 ? await this.#journal.giveWay(intent) : undefined;
     if (other !== undefined) return { kind: 'open', id: other.id };

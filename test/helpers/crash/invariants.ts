@@ -138,10 +138,22 @@ function verifyCharges(simulation: Simulation): void {
   const { charges } = simulation.service.ledger;
   for (const { length } of Map.groupBy(charges, ({ idempotencyKey }) => idempotencyKey).values())
     if (length > 1) simulation.violate(`I1: one intent was charged ${length} times`);
-  if (charges.length > 1 + simulation.riskedCharges)
+  if (charges.length > 1 + simulation.riskedCharges + riskBeyond(simulation))
     simulation.violate(
       `I1: one dataset was charged ${charges.length} times, ${simulation.riskedCharges} more were taken into account`,
     );
+}
+
+/**
+ * Beyond us: storage that was set back while the service priced an upload, if that can't be resent either, since its age isn't known or
+ * another API key was entered. Then a new submission is all that is left.
+ */
+function riskBeyond({ cell, claims, service }: Simulation): number {
+  const { replacesKey, setWallMs, sleepMs, withoutDate } = cell;
+  const isUnsure = withoutDate ?? replacesKey ?? (setWallMs ?? sleepMs) !== undefined;
+  const setBackMs = claims.setBackMs ?? Infinity;
+  const wasPriced = service.ledger.charges.some(({ listedMs }) => listedMs > setBackMs);
+  return isUnsure && wasPriced ? 1 : 0;
 }
 
 /** I2 and I6: the requests and their recipients. */

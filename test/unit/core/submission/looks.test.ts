@@ -434,17 +434,34 @@ describe('A record that another process created', () => {
   describe('is never sent again, if that is not certain to be safe (R10)', () => {
     const TOO_LATE = 23 * HOUR;
     const untimed = () => ({ localMs: stage.clock.nowMs() });
-    const cases: [string, Name, () => Partial<Intent>, (() => void)?][] = [
+    const cases: [string, Name, () => Partial<Intent>][] = [
       ['a draft of 23 hours', 'draft', () => ({ created: now(TOO_LATE) })],
       ['an attempt of 23 hours', 'begun', () => ({ created: now(TOO_LATE) })],
       ['an attempt with another API key', 'begun', () => ({ keyId: 'key-0' })],
+    ];
+    const ageless: [string, Name, () => Partial<Intent>, (() => void)?][] = [
       ['a draft without the service’s time', 'draft', () => ({ created: untimed() })],
       ['an attempt without it', 'begun', () => ({ created: untimed(), attempts: [{ started: untimed() }] })],
       ['a draft, while the service sends no time', 'draft', () => ({}), () => (stage.sendsDate = false)],
     ];
-    for (const [what, name, changes, prepare] of cases)
-      it(`${what} is withdrawn after an answered look`, async () => {
+    for (const [what, name, changes, prepare] of ageless)
+      it(`${what} stays as it is, since it may still be priced, and can be discarded`, async () => {
         prepare?.();
+        const { id } = await find(name, changes());
+        const outcome = await stage.resume(id);
+        const { code } = (outcome as { error: { code: string } }).error;
+        assert.deepEqual(
+          [outcome.kind, code],
+          [name === 'begun' ? 'unanswered' : 'not-charged', 'clocks-disagree'],
+        );
+        assert.deepEqual([stage.posts, settledOnDisk(id), stateOf(id)], [[], undefined, 'unsent']);
+        assert.deepEqual(await stage.submitter.discard(id, 'not-charged', stage.own), {
+          kind: 'not-charged',
+        });
+      });
+
+    for (const [what, name, changes] of cases)
+      it(`${what} is withdrawn after an answered look`, async () => {
         for (const how of ['resume', 'withdraw'] as const) {
           const withdraw = async (id: string) =>
             how === 'resume' ? stage.resume(id) : stage.submitter.withdraw(stage.own, id);
