@@ -118,14 +118,14 @@ export class Sender {
       return { kind: 'unknown', error: new SubmissionError('candidates') };
     const now = momentOf(session, this.#time.clock);
     const obstacle = obstacleToSending(intent, now, session.keyId, this.#journal.isCreated(id));
-    // What is too old, or has another API key, ends. What may be of any age may still be priced, so it stays as it is.
-    const ends = obstacle === 'too-late' || obstacle === 'key-replaced';
-    if (obstacle !== undefined && !(ends && !hasBoundary(intent))) throw new SubmissionError(obstacle);
+    if (hasBoundary(intent) && obstacle !== undefined) throw new SubmissionError(obstacle);
     if (!isAnswered) throw new SubmissionError('not-answered');
     const other = intent.attempts.length === 0 ? await this.#journal.giveWay(intent) : undefined;
     if (other !== undefined) return { kind: 'open', id: other.id };
     const claimed = { ...owned, intent };
     if (obstacle === undefined) return this.#send(session, claimed, anySignal, patience);
+    // What is too old, or has another API key, ends. What may be of any age may still be priced, so it stays as it is.
+    if (obstacle === 'clocks-disagree') throw new SubmissionError(obstacle);
     await this.settler.settle(claimed, { kind: 'withdrawn', at: this.settler.now() });
     return { kind: 'withdrawn' };
   }
