@@ -42,6 +42,8 @@ export class Claims {
 
   /** When the storage was set back. What wasn't listed then can't be known until it is. */
   setBackMs: number | undefined;
+  /** What the user discarded since then, as not charged. */
+  discardsSinceSetBack = 0;
   withoutLocks = false;
 
   constructor(ledger: Ledger, clock: Pick<SimulatedClock, 'nowMs'>, violate: (text: string) => void) {
@@ -60,7 +62,10 @@ export class Claims {
     this.#resolved.add(id);
     if (how.kind === 'charged') this.charged({ id, run: how.run });
     else if (how.kind === 'discarded') this.#told.add(id);
-    else this.#claim(id, window, 'discarded');
+    else {
+      if (this.setBackMs !== undefined) this.discardsSinceSetBack++;
+      this.#claim(id, window, 'discarded');
+    }
   }
 
   /** Records a row of the tree. */
@@ -146,14 +151,14 @@ function verifyCharges(simulation: Simulation): void {
 
 /**
  * Beyond us: storage that was set back while the service priced an upload, if that can't be resent either, since its age isn't known or
- * another API key was entered. Then a new submission is all that is left.
+ * another API key was entered, or was discarded: what is submitted instead is charged, too.
  */
 function riskBeyond({ cell, claims, service }: Simulation): number {
   const { replacesKey, setWallMs, sleepMs, withoutDate } = cell;
   const isUnsure = withoutDate ?? replacesKey ?? (setWallMs ?? sleepMs) !== undefined;
   const setBackMs = claims.setBackMs ?? Infinity;
   const wasPriced = service.ledger.charges.some(({ listedMs }) => listedMs > setBackMs);
-  return isUnsure && wasPriced ? 1 : 0;
+  return wasPriced ? Number(isUnsure) + claims.discardsSinceSetBack : 0;
 }
 
 /** I2 and I6: the requests and their recipients. */
