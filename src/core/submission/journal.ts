@@ -338,8 +338,8 @@ export class Journal implements Disposable {
     } catch (error) {
       if (error instanceof OvertakenError) await this.#overtaken();
       const owned = await this.#adopt(lease, below, intent);
-      // What another process has written meanwhile is seen without space on the disk.
-      if (!(await this.#store.isHighest(owned).catch(() => true))) await this.#overtaken();
+      // What another process has written meanwhile is seen without space on the disk; if not even that can be read, it may have.
+      if (!(await this.#store.isHighest(owned).catch(() => false))) await this.#overtaken();
       throw error;
     } finally {
       this.#accept();

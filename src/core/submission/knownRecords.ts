@@ -67,9 +67,9 @@ export class KnownRecords implements Disposable {
   /** Takes over what was read or written. @param failed IDs of what could not be read now; undefined if that is as it was */
   accept(heads: Heads, failed: readonly string[] = this.#unreadable): void {
     const all = [...heads.values()];
-    for (const id of this.#seen.keys()) if (!heads.has(id)) this.#forget(id);
+    const gone = [...this.#seen.keys()].filter((id) => !heads.has(id));
     // What a newer version says isn't known.
-    for (const id of failed) this.#forget(id);
+    const isForgotten = [...gone, ...failed].map((id) => this.#forget(id)).includes(true);
     for (const head of all) {
       this.#report(head);
       this.#see(head);
@@ -85,7 +85,7 @@ export class KnownRecords implements Disposable {
     const intents = all
       .flatMap(({ record }) => (record === undefined || isLater(record) || isSettled(record) ? [] : record))
       .sort((one, other) => (isEarlier(one, other) ? -1 : 1));
-    if (isSameList(intents, this.#intents)) return;
+    if (!isForgotten && isSameList(intents, this.#intents)) return;
     this.#intents = intents;
     this.#onDidChange.fire();
   }
@@ -115,8 +115,10 @@ export class KnownRecords implements Disposable {
     this.#seen.set(id, { n, looked });
   }
 
-  #forget(id: string): void {
-    for (const ids of [this.#seen, this.#looked, this.#created]) ids.delete(id);
+  /** @returns whether this process could say until now that it isn't charged */
+  #forget(id: string): boolean {
+    this.#seen.delete(id);
+    return [this.#looked.delete(id), this.#created.delete(id)].includes(true);
   }
 
   #report(head: Head<JournalRecord>): void {

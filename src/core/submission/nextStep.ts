@@ -94,10 +94,10 @@ export function obstacleToSending(
   if (attempts.length > 0 && keyId !== intent.keyId) return 'key-replaced';
   const serviceMs = (now.serviceMs ?? NaN) - (serviceStartMs(intent) ?? NaN);
   const isKnown = serviceMs >= -MARGIN_MS;
-  if (!isKnown && (hasBoundary(intent) || !isOwn)) return 'clocks-disagree';
   // The longest, since each of the clocks may have been set back.
   const passed = [isKnown ? serviceMs : 0, now.localMs - created.localMs, passedMs(created, now) ?? 0];
-  return Math.max(...passed) >= RESEND_MS ? 'too-late' : undefined;
+  if (Math.max(...passed) >= RESEND_MS) return 'too-late';
+  return !isKnown && (hasBoundary(intent) || !isOwn) ? 'clocks-disagree' : undefined;
 }
 
 function isRefusal(error: unknown): boolean {

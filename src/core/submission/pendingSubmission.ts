@@ -177,6 +177,8 @@ export class PendingSubmissions implements Disposable {
   readonly #cancels = new Map<string, AbortController>();
   /** When this window last began a check. Only those that the service answered are on disk. */
   readonly #triedAtMs = new Map<string, number>();
+  /** How many checks of each it has begun. */
+  readonly #tries = new Map<string, number>();
   #shown = new Map<string, PendingSubmission>();
   #timer: NodeJS.Timeout | undefined;
   /** How often intents or their owners may have changed: a probe can miss what changes during it. */
@@ -206,6 +208,12 @@ export class PendingSubmissions implements Disposable {
   /** Records that this window begins a check, whether or not the service will answer it. */
   tried(id: string, atMs: number): void {
     this.#triedAtMs.set(id, atMs);
+    this.#tries.set(id, (this.#tries.get(id) ?? 0) + 1);
+  }
+
+  /** Whether this window has begun a check. */
+  wasTried(id: string): boolean {
+    return this.#tries.has(id);
   }
 
   /** Returns how long ago this window began a check, in milliseconds; Infinity if it didn't or the clock was set back. */
@@ -218,8 +226,9 @@ export class PendingSubmissions implements Disposable {
   nextCheckMs(intent: Intent, nowMs: number): number {
     const { id } = intent;
     const { name, mustLook } = stageOf(intent, { nowMs, isLooked: this.#journal.isLooked(id) });
-    const nextMs = nextAutomaticCheckMs(intent, this.#triedAtMs.get(id), nowMs, mustLook);
-    const mayGoOn = name === 'begun' || name === 'closing' || !this.#journal.isCreated(id);
+    const looks = mustLook ? (this.#tries.get(id) ?? 0) : undefined;
+    const nextMs = nextAutomaticCheckMs(intent, this.#triedAtMs.get(id), nowMs, looks);
+    const mayGoOn = mustLook === true || name === 'closing' || !this.#journal.isCreated(id);
     if (this.#journal.hasLocks || !mayGoOn) return nextMs;
     // Another process may be uploading it, which the version that a check writes would end.
     return Math.max(nextMs, lastWrittenMs(intent, nowMs) + WITHOUT_LOCKS_MS);

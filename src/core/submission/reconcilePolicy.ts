@@ -36,8 +36,9 @@ const AUTOMATIC_MS = 60 * 60_000;
 const CHECKED_AFTER_MS = [3_000, 10_000, 30_000, 60_000, 2 * 60_000, 5 * 60_000] as const;
 /** The interval of later checks. */
 const LATER_MS = 5 * 60_000;
-/** When a look follows one that wasn't answered. */
+/** When a look follows one that wasn't answered; doubled each time, since some never are, as with another API key. */
 const LOOK_AGAIN_MS = 60_000;
+const LONGEST_LOOK_AGAIN_MS = 60 * 60_000;
 /** The minimum time between a check and one that may be conclusive. */
 const CONCLUSIVE_AFTER_MS = 20_000;
 
@@ -99,18 +100,18 @@ export function sinceSentMs({ attempts }: Intent, nowMs: number): number {
  * Returns when the next automatic check is due, by this machine's clock; Infinity if none is. All windows agree, as the journal
  * records the answered checks of all of them.
  * @param triedAtMs when this window last began a check, answered or not; undefined if it has not yet
- * @param mustLook see `Stage`
+ * @param looks how many looks for what must be looked for this window has begun; undefined if it needn't be
  */
 export function nextAutomaticCheckMs(
   intent: Intent,
   triedAtMs: number | undefined,
   nowMs: number,
-  mustLook = false,
+  looks?: number,
 ): number {
   // If the clock was set back, times from before say nothing.
   const past = (ms: number | undefined) => (ms === undefined || ms > nowMs ? -Infinity : ms);
   if (!hasBoundary(intent) || uncertaintyOf(intent) === undefined)
-    return mustLook ? past(triedAtMs) + LOOK_AGAIN_MS : Infinity;
+    return looks === undefined ? Infinity : past(triedAtMs) + lookAgainMs(looks);
   const { attempts, lastCheck } = intent;
   const answeredMs = past(lastCheck?.at.localMs);
   const checkedMs = Math.max(answeredMs, past(triedAtMs));
@@ -130,6 +131,10 @@ export function nextAutomaticCheckMs(
     triedAtMs === undefined ? checkedMs + LATER_MS : Infinity,
   );
   return Math.max(nextMs, attempts.at(-1)?.notBefore?.localMs ?? -Infinity);
+}
+
+function lookAgainMs(looks: number): number {
+  return Math.min(LOOK_AGAIN_MS * 2 ** Math.max(0, looks - 1), LONGEST_LOOK_AGAIN_MS);
 }
 
 /** Whether further automatic checks follow a check that was answered. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { serviceOf } from '../accounts/account.ts';
 import { ServiceError } from '../api/errors.ts';
 import type { RunCreation } from '../api/types.ts';
@@ -155,7 +156,13 @@ export class Settler {
     });
   }
 
-  /** @returns undefined if nothing was settled. @throws write errors, CancelledError */
+  /**
+   * Looks for the run of an intent before it ends it, unless it may have been charged in any case, was refused, or this process
+   * created it and sent no boundary.
+   * @param session of its account, if signed in: without it, no look is answered
+   * @returns what it was; undefined if another window owns it, or it may be charged and that isn't confirmed
+   * @throws write errors, CancelledError
+   */
   async discard(
     id: string,
     confirmed: 'may-be-charged' | 'not-charged',
@@ -182,7 +189,7 @@ export class Settler {
 
   /**
    * Ends a submission of which no closing boundary was sent and that is never sent again, as too old or begun with another API key.
-   * @returns undefined if another window has it, or a look for its run wasn't answered
+   * @returns undefined if another window has it, a boundary may have been sent, it was refused, or a look for its run wasn't answered
    * @throws as `reconcile`
    */
   async withdraw(session: Session, id: string, signal?: AbortSignal): Promise<Withdrawn | undefined> {
@@ -283,9 +290,12 @@ export class Settler {
     }
     if (failure !== undefined) throw failure.error;
     const next = { ...withObservation(claim, seen), ...(isAnswered && { looked: seen.at }) };
-    await this.#journal.write(lease, next);
+    // What says nothing new leaves no version.
+    if (isDeepStrictEqual(next, claim)) await this.#journal.assertLatest(lease);
+    else await this.#journal.write(lease, next);
     const after = stageOf(next);
-    const reason = 'why' in after ? after.why : isAnswered ? undefined : 'incomplete';
+    const unanswered = seen.otherKey ? 'key-replaced' : allRead ? 'candidates' : 'incomplete';
+    const reason = 'why' in after ? after.why : isAnswered ? undefined : unanswered;
     const result: ReconcileResult =
       reason === undefined ? { verdict: 'not-charged' } : { verdict: 'cannot-tell', reason, candidates };
     return { result, intent: next, isAnswered };

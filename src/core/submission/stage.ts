@@ -47,7 +47,8 @@ export function stageOf(record: Intent, situation?: Situation): Stage {
   const { nowMs, isLooked = true } = situation;
   const obstacle = obstacleOf(record, progress, situation);
   const { name } = progress;
-  const mustLook = name === 'begun' || (!isLooked && (name === 'draft' || name === 'cleared'));
+  const saysNothing = name === 'draft' || name === 'begun' || name === 'cleared';
+  const mustLook = saysNothing && (!isLooked || lacksEnd(record));
   const waitMs = askedWaitMs(record, { localMs: nowMs });
   return {
     ...progress,
@@ -70,11 +71,15 @@ export function isUncertain({ name }: Pick<Stage, 'name'>): boolean {
 function progressOf(record: Intent): Progress {
   const { attempts, refused } = record;
   if (refused !== undefined) return { name: 'refused', code: refused.code };
-  const lacksEnd = attempts.some(({ ended }) => ended === undefined);
-  if (!hasBoundary(record)) return { name: lacksEnd ? 'begun' : 'draft' };
+  if (!hasBoundary(record)) return { name: lacksEnd(record) ? 'begun' : 'draft' };
   const why = uncertaintyOf(record);
   if (why === undefined) return { name: 'cleared' };
   return { name: attempts.at(-1)?.ended === undefined ? 'closing' : 'lost', why };
+}
+
+/** Whether an attempt may go on, perhaps in another process. */
+function lacksEnd({ attempts }: Intent): boolean {
+  return attempts.some(({ ended }) => ended === undefined);
 }
 
 function obstacleOf(

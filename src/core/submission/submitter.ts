@@ -16,7 +16,7 @@ import {
 import { ownerOf } from './ownRuns.ts';
 import { isFromThen } from './reconcilePolicy.ts';
 import { momentOf } from './moments.ts';
-import type { Discarded, Withdrawn } from './settler.ts';
+import type { Settler } from './settler.ts';
 import type { KnownSubmissions } from './rivals.ts';
 import type { ReconcileResult } from './reconciler.ts';
 import type { Sender } from './sender.ts';
@@ -99,8 +99,7 @@ export class Submitter implements Disposable {
   }
 
   /**
-   * Resends an open intent with the same Idempotency-Key and bytes. If it may have been charged, its run is
-   * searched first.
+   * Resends an open intent with the same Idempotency-Key and bytes, after its run was looked for.
    */
   resume(session: Session, id: string, signal: AbortSignal): Submission {
     return this.#submission(id, (sender) => sender.resume(session, id, signal));
@@ -112,6 +111,11 @@ export class Submitter implements Disposable {
    */
   async check(session: Session, id: string, signal?: AbortSignal): Promise<ReconcileResult | undefined> {
     return (await this.#sender()).settler.check(session, id, signal);
+  }
+
+  /** Whether this window has begun to look for the run of an open intent, answered or not. */
+  wasTried(id: string): boolean {
+    return this.#pending.wasTried(id);
   }
 
   /** Returns when the next automatic check of an account is due, by this machine's clock; Infinity if none is. */
@@ -186,29 +190,19 @@ export class Submitter implements Disposable {
   }
 
   /**
-   * Discards an intent. Unless it is certain from the record that it wasn't charged, its run is looked for once more.
+   * Discards an intent, which may be looked for before: see `Settler.discard`.
    * @param confirmed what the user agreed to discard: `not-charged` never discards one that may have been charged
-   * @param session of its account, if signed in: without it, no look is answered
-   * @returns what it was; undefined if another window owns it, or it may be charged and that isn't confirmed
-   * @throws write errors, CancelledError
    */
-  async discard(
-    id: string,
-    confirmed: 'may-be-charged' | 'not-charged',
-    session?: Session,
-    signal?: AbortSignal,
-  ): Promise<Discarded | undefined> {
-    return (await this.#sender()).settler.discard(id, confirmed, session, signal);
+  async discard(...how: Parameters<Settler['discard']>): ReturnType<Settler['discard']> {
+    return (await this.#sender()).settler.discard(...how);
   }
 
   /**
    * Ends an intent of which no closing boundary was sent and that is never sent again: it is too old, or was begun with another API
-   * key. Its run is looked for before.
-   * @returns undefined if another window owns it, or the look wasn't answered
-   * @throws ApiError, CancelledError, KeyMissingError, and write errors
+   * key: see `Settler.withdraw`.
    */
-  async withdraw(session: Session, id: string, signal?: AbortSignal): Promise<Withdrawn | undefined> {
-    return (await this.#sender()).settler.withdraw(session, id, signal);
+  async withdraw(...how: Parameters<Settler['withdraw']>): ReturnType<Settler['withdraw']> {
+    return (await this.#sender()).settler.withdraw(...how);
   }
 
   /**
@@ -245,8 +239,10 @@ export class Submitter implements Disposable {
     // If the sender module could not be loaded, nothing was sent now.
     const failed = (error: unknown): SubmissionResult => {
       const intent = this.#journal.intents.find((open) => open.id === id);
-      if (intent !== undefined && isUncertain(stageOf(intent))) return { kind: 'unknown', error };
-      return { kind: 'not-charged', error, kept: intent !== undefined };
+      if (intent === undefined) return { kind: 'not-charged', error, kept: false };
+      const stage = stageOf(intent, { nowMs: this.#clock.nowMs(), isLooked: this.#journal.isLooked(id) });
+      if (isUncertain(stage)) return { kind: 'unknown', error };
+      return stage.mustLook ? { kind: 'unanswered', error } : { kind: 'not-charged', error, kept: true };
     };
     return { id, onProgress, result: this.#sender().then(send, failed) };
   }

@@ -173,7 +173,7 @@ async function beginAnew(
   parts: ResolveParts,
   session: Session,
   submission: PendingSubmission,
-): Promise<CommandResult> {
+): Promise<CommandResult | undefined> {
   const { log, submitter } = parts;
   const { id, intent } = submission;
   try {
@@ -187,15 +187,19 @@ async function beginAnew(
   }
 }
 
-/** Reports that no look was answered, or what another window does with the submission. */
+/**
+ * Reports that no look was answered, or what another window does with the submission.
+ * @returns the end of the command; undefined if it may have been charged meanwhile, which its dialog says
+ */
 async function endUnanswered(
   parts: ResolveParts,
   session: Session,
   { id, intent }: PendingSubmission,
   error: unknown,
-): Promise<CommandResult> {
+): Promise<CommandResult | undefined> {
   const now = findSubmission(parts.submitter, id);
   if (now === undefined || now.state === 'elsewhere') return reportEnd(id, parts, true);
+  if (isPastBoundary(stageOf(now.intent))) return undefined;
   reportUnanswered({ id, draft: intent, error }, session, parts.sandboxFault.get());
   return { outcome: 'unknown', id };
 }

@@ -30,7 +30,7 @@ import {
   type Checked,
   type ResolveParts,
 } from './continueSubmission.ts';
-import { factRows } from './resolveFacts.ts';
+import { factRows, UNCERTAINTIES } from './resolveFacts.ts';
 import { BUTTONS, moneySentence, RESENDING } from './submissionMoney.ts';
 import { reportEnd } from './submissionResult.ts';
 
@@ -101,9 +101,13 @@ async function ask(
   const uncertain = finding?.verdict === 'cannot-tell' ? finding : undefined;
   const modelName = session.models.nameOf(intent.model_id);
   const isFailed = error !== undefined && !(error instanceof CancelledError);
-  const failure = isFailed ? asText(explain(error)) : undefined;
+  // What the record itself doesn't say.
+  const why = uncertain && !('why' in stageOf(intent)) ? UNCERTAINTIES[uncertain.reason] : undefined;
+  const failure = isFailed ? asText(explain(error)) : why;
   const facts = factRows(submission, session, modelName, failure, nowMs);
-  const candidates = state === 'unknown' ? (uncertain?.candidates ?? []) : [];
+  // With a marker, other runs don't matter before a boundary was sent.
+  const mayBeRun = state === 'unknown' || (state === 'stopped' && uncertain?.reason === 'candidates');
+  const candidates = mayBeRun ? (uncertain?.candidates ?? []) : [];
   const actions = actionRows(parts, session, submission, { candidates, obstacle });
   const answer = await pick<'check' | Action | undefined>(
     { title: l10n.t('Submission of {0}', intent.dataset.filename) },

@@ -153,7 +153,10 @@ export class SubmissionNotices implements Disposable {
       stageOf(intent, { nowMs: Date.now() }).busyUntilMs !== undefined;
     const unknown = of('unknown', 'checking', 'elsewhere').filter(isPast);
     const [first, ...others] = unknown.map(({ intent }) => intent);
-    const unanswered = of('stopped', 'checking').filter((one) => !isPast(one));
+    // What this window didn't ask, another one does.
+    const wasAsked = ({ id }: PendingSubmission) =>
+      connection !== 'ready' || this.#parts.submitter.wasTried(id);
+    const unanswered = of('stopped', 'checking').filter((one) => !isPast(one) && wasAsked(one));
     if (first !== undefined) warnLeftUnknown([first, ...others], { account, state: connection });
     else if (unanswered.length > 0) reportInterrupted(unanswered, 'stopped');
     else {

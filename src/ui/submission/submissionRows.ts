@@ -36,12 +36,12 @@ const ICONS: Readonly<Record<SubmissionState, string>> = {
 /** The rows of open submissions in the Runs view: those of the active account, then those of the others. */
 export class SubmissionRows implements RowsAboveRuns {
   readonly #sessions: Pick<Sessions, 'active' | 'find'>;
-  readonly #submitter: Pick<Submitter, 'nextCheckMs' | 'pending'>;
+  readonly #submitter: Pick<Submitter, 'pending' | 'wasTried'>;
   readonly #journal: Pick<Journal, 'unreadable' | 'onDidChangeUnreadable'>;
 
   constructor(
     sessions: Pick<Sessions, 'active' | 'find'>,
-    submitter: Pick<Submitter, 'nextCheckMs' | 'pending'>,
+    submitter: Pick<Submitter, 'pending' | 'wasTried'>,
     journal: Pick<Journal, 'unreadable' | 'onDidChangeUnreadable'>,
   ) {
     this.#sessions = sessions;
@@ -106,12 +106,12 @@ export class SubmissionRows implements RowsAboveRuns {
 
   /** Returns the sentence about an upload that stopped; of any other, its description. */
   #whatHappened(submission: PendingSubmission, nowMs: number): string {
-    const { accountId, intent, state } = submission;
+    const { id, accountId, intent, state } = submission;
     const isInterrupted = ['checking', 'stopped', 'unsent'].includes(state);
     if (!isInterrupted || isPastBoundary(stageOf(intent))) return submissionDescription(submission, nowMs);
     // The first look begins as soon as the service responds.
     const isConnected = ['connecting', 'ready'].includes(this.#sessions.find(accountId)?.state ?? '');
-    const isUntried = state === 'stopped' && this.#submitter.nextCheckMs(accountId) === -Infinity;
+    const isUntried = state === 'stopped' && !this.#submitter.wasTried(id);
     const shown = isConnected && isUntried ? { ...submission, state: 'checking' as const } : submission;
     return moneySentence(shown, nowMs);
   }

@@ -192,8 +192,13 @@ describe('journal files', () => {
     assert.equal(journal.isLooked(intent.id), true);
     failReading(fileOf(intent, 2), 'EIO');
     writeFileSync(fileOf(intent, 2), JSON.stringify(chargedAt(intent, 1)));
+    let changes = 0;
+    journal.onDidChange(() => changes++);
     await journal.reload();
     assert.equal(journal.isLooked(intent.id), false);
+    assert.equal(changes, 1, 'what shows it changes');
+    await journal.reload();
+    assert.equal(changes, 1);
   });
 
   it('that can’t be read now, of which nothing is known, prevent a new intent until they can', async () => {
@@ -218,6 +223,17 @@ describe('journal files', () => {
     const owned = await journal.acquire(draft.id);
     assert.deepEqual(owned?.intent, closing);
     owned.lease.release();
+  });
+
+  it('of which it can’t be read whether another window has written may be that window’s', async () => {
+    const journal = await opened();
+    const intent = sampleIntent();
+    const created = await journal.create(intent);
+    assert.ok('lease' in created);
+    const failed = () => Promise.reject(Object.assign(new Error('EIO'), { code: 'EIO' }));
+    for (const name of ['link', 'lstat'] as const) mock.method(fs, name, failed);
+    syncBuiltinESMExports();
+    await assert.rejects(journal.write(created.lease, intent), { code: 'not-owner' });
   });
 
   it('of a rival whose next version can’t be read now end the creation with that error', async () => {

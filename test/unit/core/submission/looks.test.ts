@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { mock } from 'node:test';
 import { KeyMissingError } from '../../../../src/core/runs/session.ts';
 import { newIntent, type Intent, type Moment } from '../../../../src/core/submission/intent.ts';
 import type { Journal } from '../../../../src/core/submission/journal.ts';
@@ -208,6 +210,18 @@ describe('A record that another process created', () => {
       assert.deepEqual([stage.posts, stateOf(id)], [[], 'stopped']);
     });
 
+    it('and nothing is said if it can’t be read whether another window took it over', async () => {
+      const { id } = await find('cleared');
+      await stage.submitter.check(stage.own, id);
+      assert.equal(stateOf(id), 'not-charged');
+      answerNothing();
+      const { journal } = stage.bench;
+      const cannotTell = mock.method(journal, 'assertLatest', () => Promise.reject(new Error('EIO')));
+      assert.deepEqual(await stage.resume(id), { kind: 'elsewhere' });
+      cannotTell.mock.restore();
+      assert.equal((await stage.resume(id)).kind, 'not-charged');
+    });
+
     it('and says “unknown” for a boundary that another window sent meanwhile, whatever this one had read', async () => {
       const { id } = await find('draft');
       appendVersion(folder(), id, (record) => ({ ...record, ...changesOf('lost') }));
@@ -388,6 +402,23 @@ describe('A record that another process created', () => {
       answerAgain();
       assert.deepEqual([await due(1), states()], [3, ['not-charged', 'unsent', 'unsent']]);
       assert.deepEqual([await due(HOUR), stage.submitter.nextCheckMs('account-1')], [0, Infinity]);
+    });
+
+    it('but ever later, without a further version, if no look can be answered, as with another API key', async () => {
+      const { id } = await find('cleared');
+      const other = stage.session('account-1', 'key-2');
+      other.quota.open(false);
+      const versions = () =>
+        readdirSync(stage.bench.journalFolder).filter((name) => name.startsWith(id)).length;
+      const before = versions();
+      for (const minutes of [1, 2, 4]) {
+        await stage.submitter.checkDue(other);
+        assert.equal(stage.submitter.nextCheckMs('account-1'), stage.clock.nowMs() + minutes * MINUTE);
+        stage.clock.pass(minutes * MINUTE);
+      }
+      const found = await stage.submitter.check(other, id);
+      assert.deepEqual(found, { verdict: 'cannot-tell', reason: 'key-replaced', candidates: [] });
+      assert.deepEqual([versions(), stateOf(id)], [before, 'unknown']);
     });
 
     it('and a run that is found so is reported', async () => {

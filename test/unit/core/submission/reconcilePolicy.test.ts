@@ -443,22 +443,25 @@ describe('nextAutomaticCheckMs', () => {
       ['an attempt without a boundary', intentOf({ attempts: [{ started: at(CLOSED_MS) }] })],
       ['one that two checks cleared', cleared],
     ] as const)
-      it(`is at once, then every minute until that was done: ${name}`, () => {
-        const nextAfter = (triedMs: number | undefined, mustLook: boolean) =>
-          nextAutomaticCheckMs(intent, triedMs, localMs(HOUR), mustLook);
-        assert.equal(nextAfter(undefined, true), -Infinity);
-        assert.equal(nextAfter(localMs(HOUR), true), localMs(HOUR + MINUTE));
-        assert.deepEqual([nextAfter(undefined, false), nextAfter(localMs(0), false)], [Infinity, Infinity]);
+      it(`is at once, then after a minute, then ever later, at last every hour: ${name}`, () => {
+        const nextAfter = (triedMs: number | undefined, looks?: number) =>
+          nextAutomaticCheckMs(intent, triedMs, localMs(HOUR), looks);
+        assert.equal(nextAfter(undefined, 0), -Infinity);
+        const minutes = [1, 2, 3, 6, 7, 8, 2000].map(
+          (looks) => (nextAfter(localMs(HOUR), looks) - localMs(HOUR)) / MINUTE,
+        );
+        assert.deepEqual(minutes, [1, 2, 4, 32, 60, 60, 60]);
+        assert.deepEqual([nextAfter(undefined), nextAfter(localMs(0))], [Infinity, Infinity]);
       });
 
     it('goes on if the clock was set back by days', () => {
       const draft = intentOf({ attempts: [] });
       const now = localMs(-50 * HOUR);
-      assert.ok(nextAutomaticCheckMs(draft, localMs(0), now, true) <= now);
+      assert.ok(nextAutomaticCheckMs(draft, localMs(0), now, 1) <= now);
     });
 
     it('leaves the plan as it is after a boundary', () => {
-      assert.equal(nextAutomaticCheckMs(intentOf(), localMs(0), localMs(SECOND), true), localMs(3 * SECOND));
+      assert.equal(nextAutomaticCheckMs(intentOf(), localMs(0), localMs(SECOND), 1), localMs(3 * SECOND));
     });
   });
 

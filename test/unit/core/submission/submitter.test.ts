@@ -5,7 +5,7 @@ import { link } from 'node:fs/promises';
 import type http from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import type { Intent } from '../../../../src/core/submission/intent.ts';
+import { newIntent, type Intent } from '../../../../src/core/submission/intent.ts';
 import type { SubmissionResult, SubmissionState } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
@@ -107,6 +107,16 @@ describe('Submitter', () => {
       await stage.submit();
       const again = await one.resume(stage.own, stage.intent.id, silent()).result;
       assert.deepEqual(again, { kind: 'not-charged', error: failure, kept: true });
+      one.dispose();
+    });
+
+    it('nothing is said of a draft that another process left', async () => {
+      const draft = newIntent(stage.own.account, await stage.bench.draft(), { localMs: stage.clock.nowMs() });
+      writeVersion(stage.bench.journalFolder, 1, draft);
+      await stage.bench.journal.reload();
+      const one = submitterThatFailsToLoad();
+      const outcome = await one.resume(stage.own, draft.id, silent()).result;
+      assert.deepEqual(outcome, { kind: 'unanswered', error: failure });
       one.dispose();
     });
 

@@ -272,6 +272,19 @@ describe('commands for open submissions', () => {
       assert.deepEqual(actions(1), ['Continue…', 'Discard…']);
     });
 
+    it('without a marker, may be a run that looks like it, which the user can recognize', async () => {
+      pending = [stopped()];
+      const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine' };
+      finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run] };
+      await resolve('one');
+      assert.deepEqual(actions(), ['Check Now', 'This Is the Run: Mine', 'Discard…']);
+      const facts = standIn.shown.inputs[0]?.items.map(({ description }) => description);
+      assert.ok(facts?.includes('One of your runs looks like this submission.'));
+      finding = { verdict: 'cannot-tell', reason: 'incomplete', candidates: [run] };
+      await resolve('one');
+      assert.deepEqual(actions(1), ['Check Now', 'Discard…']);
+    });
+
     it('is discarded as what the look finds; without an answer, the user is asked once more', async () => {
       const discard = async (found: typeof ended) => {
         standIn.forget();

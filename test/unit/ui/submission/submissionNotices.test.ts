@@ -102,6 +102,7 @@ describe('SubmissionNotices', () => {
       pending.some((one) => one.accountId === accountId && ['unknown', 'stopped'].includes(one.state))
         ? (dueAtMs.get(accountId) ?? 0)
         : Infinity,
+    wasTried: () => checked.length > 0,
     checkDue: ({ account, quota }: Session) => {
       if (!quota.canTake) return Promise.resolve([]);
       checked.push(account.id);
@@ -137,8 +138,8 @@ describe('SubmissionNotices', () => {
     mock.timers.tick(ms);
     await later();
   };
-  function partsOf(active: string): Parts {
-    let session: Session | undefined = sessionOf(active);
+  function partsOf(active: string, isPolledHere = true): Parts {
+    let session: Session | undefined = sessionOf(active, false, isPolledHere);
     activeChanged.event((next) => (session = next));
     return {
       sessions: {
@@ -161,10 +162,10 @@ describe('SubmissionNotices', () => {
       },
     } as unknown as Parts;
   }
-  const begin = async (active = 'account-1') => {
+  const begin = async (active = 'account-1', isPolledHere = true) => {
     notices?.dispose();
     dueAtMs = new Map();
-    notices = new SubmissionNotices(partsOf(active));
+    notices = new SubmissionNotices(partsOf(active, isPolledHere));
     await notices.start();
     await later();
   };
@@ -417,6 +418,19 @@ describe('SubmissionNotices', () => {
         stateChanged.fire('ready');
         await later();
         assert.deepEqual([pending[0]?.state, shown.sentences.length], ['unsent', 1]);
+      }
+    });
+
+    it('leaves an interrupted upload to the window that polls, which alone asks the service', async () => {
+      for (const [isPolledHere, count] of [
+        [false, 0],
+        [true, 1],
+      ] as const) {
+        forget();
+        pending = [stopped()];
+        await begin('account-1', isPolledHere);
+        await afterMs(FIRST_CHECK_MS);
+        assert.equal(shown.sentences.length, count);
       }
     });
 

@@ -45,7 +45,7 @@ describe('SubmissionRows', () => {
       get pending() {
         return pending;
       },
-      nextCheckMs: () => (isTried ? Infinity : -Infinity),
+      wasTried: () => isTried,
     };
     const journal = {
       get unreadable() {
