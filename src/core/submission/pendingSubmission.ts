@@ -226,8 +226,8 @@ export class PendingSubmissions implements Disposable {
   nextCheckMs(intent: Intent, nowMs: number): number {
     const { id } = intent;
     const { name, mustLook } = stageOf(intent, { nowMs, isLooked: this.#journal.isLooked(id) });
-    const looks = mustLook ? (this.#tries.get(id) ?? 0) : undefined;
-    const nextMs = nextAutomaticCheckMs(intent, this.#triedAtMs.get(id), nowMs, looks);
+    const lookCount = mustLook ? (this.#tries.get(id) ?? 0) : undefined;
+    const nextMs = nextAutomaticCheckMs(intent, this.#triedAtMs.get(id), nowMs, lookCount);
     const mayGoOn = mustLook === true || name === 'closing' || !this.#journal.isCreated(id);
     if (this.#journal.hasLocks || !mayGoOn) return nextMs;
     // Another process may be uploading it, which the version that a check writes would end.

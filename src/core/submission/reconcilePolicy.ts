@@ -100,18 +100,18 @@ export function sinceSentMs({ attempts }: Intent, nowMs: number): number {
  * Returns when the next automatic check is due, by this machine's clock; Infinity if none is. All windows agree, as the journal
  * records the answered checks of all of them.
  * @param triedAtMs when this window last began a check, answered or not; undefined if it has not yet
- * @param looks how many looks for what must be looked for this window has begun; undefined if it needn't be
+ * @param lookCount how many looks for what must be looked for this window has begun; undefined if it needn't be
  */
 export function nextAutomaticCheckMs(
   intent: Intent,
   triedAtMs: number | undefined,
   nowMs: number,
-  looks?: number,
+  lookCount?: number,
 ): number {
   // If the clock was set back, times from before say nothing.
   const past = (ms: number | undefined) => (ms === undefined || ms > nowMs ? -Infinity : ms);
   if (!hasBoundary(intent) || uncertaintyOf(intent) === undefined)
-    return looks === undefined ? Infinity : past(triedAtMs) + lookAgainMs(looks);
+    return lookCount === undefined ? Infinity : past(triedAtMs) + lookAgainMs(lookCount);
   const { attempts, lastCheck } = intent;
   const answeredMs = past(lastCheck?.at.localMs);
   const checkedMs = Math.max(answeredMs, past(triedAtMs));
@@ -133,8 +133,8 @@ export function nextAutomaticCheckMs(
   return Math.max(nextMs, attempts.at(-1)?.notBefore?.localMs ?? -Infinity);
 }
 
-function lookAgainMs(looks: number): number {
-  return Math.min(LOOK_AGAIN_MS * 2 ** Math.max(0, looks - 1), LONGEST_LOOK_AGAIN_MS);
+function lookAgainMs(lookCount: number): number {
+  return Math.min(LOOK_AGAIN_MS * 2 ** Math.max(0, lookCount - 1), LONGEST_LOOK_AGAIN_MS);
 }
 
 /** Whether further automatic checks follow a check that was answered. */

@@ -86,8 +86,8 @@ export class Sender {
         isBegun = stage.name === 'begun';
         return this.#resumeOwned(session, owned, signal).catch(async (error: unknown) => {
           // Of what another process has written since, nothing is said.
-          const cannotTell = () => Promise.reject(new SubmissionError('not-owner'));
-          if (!isWithdrawn(error)) await this.#journal.assertLatest(owned.lease).catch(cannotTell);
+          const asOvertaken = () => Promise.reject(new SubmissionError('not-owner'));
+          if (!isWithdrawn(error)) await this.#journal.assertLatest(owned.lease).catch(asOvertaken);
           throw error;
         });
       });

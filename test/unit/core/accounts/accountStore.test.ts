@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { originOf, type Account, type ServiceAccount } from '../../../../src/core/accounts/account.ts';
@@ -279,7 +279,9 @@ describe('AccountStore', () => {
         accounts,
         former: [{ ...service('f'), ...damage }],
       });
-      await writeFile(file(), text);
+      // At once, as the earlier stores watch it.
+      await writeFile(`${folder}.tmp`, text);
+      await rename(`${folder}.tmp`, file());
       const store = await opened();
       const known = [[{ ...service('a'), ...left }, sandbox('s')], [{ ...service('f'), ...left }]];
       assert.deepEqual(JSON.parse(JSON.stringify([store.accounts, store.former])), known, text);
