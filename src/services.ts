@@ -15,7 +15,7 @@ import { NotificationLedger } from './core/runs/notificationLedger.ts';
 import { Sessions } from './core/runs/sessions.ts';
 import { StateStore } from './core/storage/state.ts';
 import { Journal } from './core/submission/journal.ts';
-import { Submitter } from './core/submission/submitter.ts';
+import { Submissions } from './core/submission/submissions.ts';
 import type { Scenario } from './sandbox/scenarios.ts';
 import { Commands, ensureActiveAccount as ensureActive } from './ui/shared/commands.ts';
 import type { AgentTool } from './ui/shared/ids.ts';
@@ -48,7 +48,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   const isBrowser = vscode.env.uiKind === vscode.UIKind.Web;
   const keyIdOfSent = async (owner: KeyOwner, apiKey: string) => {
     const { keyIdOfOpen } = await import('./core/submission/enteredKey.ts');
-    return keyIdOfOpen(await submissions.readSubmissions(), owner, apiKey);
+    return keyIdOfOpen(await stores.readSubmissions(), owner, apiKey);
   };
   const onDidChangeFocus = isBrowser ? vscode.window.onDidChangeWindowState : undefined;
   const apiKeys = disposables.add(new ApiKeys(context.secrets, accounts, keyIdOfSent, onDidChangeFocus));
@@ -72,11 +72,11 @@ export async function createServices(context: vscode.ExtensionContext) {
     if (!sessions.isReportedByState(error)) report(log, error, retry);
   };
 
-  const submissions = submissionStores(disposables, { log, storage, unreadable });
+  const stores = submissionStores(disposables, { log, storage, unreadable });
   const runs = runStores(disposables, { sessions, state, storage, transport });
   return {
     ...{ context, disposables, log, state, accounts, apiKeys, sessions, connect, createClient },
-    ...submissions,
+    ...stores,
     ...runs,
     ...provided,
     /** Returns the path of a built file. */
@@ -111,7 +111,7 @@ function submissionStores(
       const receipts = await journal.receipts();
       return [...journal.intents, ...receipts];
     },
-    submitter: disposables.add(new Submitter(journal)),
+    submissions: disposables.add(new Submissions(journal)),
   };
 }
 

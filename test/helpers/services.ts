@@ -43,7 +43,7 @@ export function servicesOf(given: Given<Services> = {}): Services {
     },
     openJournal: () => Promise.resolve(),
     agreedUnreadable: new Set<string>(),
-    submitter: {
+    submissions: {
       pending: [],
       probe: () => Promise.resolve(),
       get nowMs() {

@@ -2,7 +2,7 @@ import type { Account } from '../accounts/account.ts';
 import type { Client, Connection, CallOptions } from '../api/client.ts';
 import { isUnauthorized, NetworkError, ServiceError, UnexpectedAnswerError } from '../api/errors.ts';
 import { RateGate, type Waits } from '../api/rateGate.ts';
-import type { Balance, Model, ModelList } from '../api/types.ts';
+import type { Balance, Model, ModelList, RunCreation } from '../api/types.ts';
 import { shared, type Shared } from '../base/async.ts';
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
@@ -135,6 +135,19 @@ export class Session implements Disposable {
     const balance = await this.call((client) => client.getBalance({ isUrgent: true }));
     this.#gate.endOfSubmissions();
     this.balance.set(balance);
+  }
+
+  /** Takes over a new run. @param label as sent */
+  charged(run: RunCreation, modelId: string, label: string | undefined): void {
+    this.runs.insertCreated(run, modelId, label);
+    const { balance_after_cents: balance_cents, currency } = run;
+    if (balance_cents !== undefined && currency !== undefined) this.balance.set({ balance_cents, currency });
+    this.readAgain();
+  }
+
+  /** Reads runs and balance again after a charge. Not awaited and never rejects: the result is reported at once. */
+  readAgain(): void {
+    void Promise.allSettled([this.runs.refresh(), this.balance.refresh()]);
   }
 
   /**

@@ -37,6 +37,11 @@ export class SubmissionError extends ExpectedError {
   }
 }
 
+/** Whether an error means that another window may own the intent now. */
+export function isLostOwner(error: unknown): boolean {
+  return error instanceof SubmissionError && (error.code === 'lease-lost' || error.code === 'not-owner');
+}
+
 /** Thrown when nothing was sent because the service asked this submission, or the account, to wait. */
 export class TooEarlyError extends ExpectedError {
   readonly code = 'too-early';

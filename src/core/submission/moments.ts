@@ -2,6 +2,12 @@ import type { Client } from '../api/client.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Moment } from './intent.ts';
 
+/** The clock, and the random numbers for jitter (at least 0, less than 1). */
+export interface Time {
+  clock: Clock;
+  random: () => number;
+}
+
 /** Returns the current time by this machine's clocks. */
 export function localMoment(clock: Clock): Moment {
   return { localMs: clock.nowMs(), monotonicMs: Math.round(clock.monotonicMs()) };

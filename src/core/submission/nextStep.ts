@@ -13,11 +13,8 @@ export type NextStep =
   | { kind: 'dropped' }
   /** Nothing can have been charged. It may be sent later, after the wait that the service requested. */
   | { kind: 'unsent'; waitMs: number }
-  /**
-   * Retry with the same Idempotency-Key and bytes. `waitMs` is the service's part of the delay. `checks`: how often its
-   * run is looked for meanwhile, the last time right before the retry, which needs them to be answered and find nothing.
-   */
-  | { kind: 'retry'; afterMs: number; waitMs: number; checks: 0 | 1 | 2 }
+  /** Retry with the same Idempotency-Key and bytes. `waitMs` is the service's part of the delay. */
+  | { kind: 'retry'; afterMs: number; waitMs: number }
   /** It may have been charged: check before doing anything else. */
   | { kind: 'reconcile'; waitMs: number };
 
@@ -37,7 +34,7 @@ export interface AttemptHistory {
 
 const MAX_SAME_SERVER_ERROR = 3;
 
-/** How long a resend waits, so that a run which was created is listed; and if the service may be pricing still. */
+/** How long a resend waits before its run is looked for: until it is listed; and if the service may be pricing still. */
 const LISTED_MS = 5_000;
 const PRICED_MS = 60_000;
 
@@ -62,10 +59,8 @@ export function nextStep(error: unknown, history: AttemptHistory, random: number
     ? retryDelayMs(policy, history.attempts - 1, random, waitMs)
     : undefined;
   if (afterMs === undefined) return { kind: closed ? 'reconcile' : 'unsent', waitMs };
-  if (!closed) return { kind: 'retry', afterMs, waitMs, checks: 0 };
-  if (!mayBePricing(error))
-    return { kind: 'retry', afterMs: Math.max(afterMs, LISTED_MS), waitMs, checks: 1 };
-  return { kind: 'retry', afterMs: Math.max(afterMs, waitMs + PRICED_MS / 2, PRICED_MS), waitMs, checks: 2 };
+  const leastMs = !closed ? 0 : mayBePricing(error) ? PRICED_MS : LISTED_MS;
+  return { kind: 'retry', afterMs: Math.max(afterMs, leastMs), waitMs };
 }
 
 /**

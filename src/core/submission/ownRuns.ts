@@ -1,3 +1,4 @@
+import type { RunCreation, RunDetail } from '../api/types.ts';
 import type { RunStore } from '../runs/runStore.ts';
 import { hasMarker, markerOf } from '../runs/marker.ts';
 import type { Intent } from './intent.ts';
@@ -33,4 +34,9 @@ export function mayBeRunOf(
   runs: Pick<RunStore, 'label'>,
 ): boolean {
   return isMarkedRunOf(intent, runId, runs) || intent.lastCheck?.candidates.includes(runId) === true;
+}
+
+/** Derives a run's charge from its details. Only the submission's response has plan and balance. */
+export function creationOf({ run_id, status, price_cents, plan: plan_name }: RunDetail): RunCreation {
+  return { run_id, status, price_cents, plan_name };
 }

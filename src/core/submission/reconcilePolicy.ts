@@ -30,18 +30,6 @@ export const PRICING_MS = 15 * 60_000;
 /** The minimum time between two checks that together prove that nothing was charged. */
 const BETWEEN_CHECKS_MS = 2 * 60_000;
 
-/** How long submissions are checked automatically. Afterwards the user checks manually. */
-const AUTOMATIC_MS = 60 * 60_000;
-/** When automatic checks follow after an answer was lost: soon, since most runs are listed at once. */
-const CHECKED_AFTER_MS = [3_000, 10_000, 30_000, 60_000, 2 * 60_000, 5 * 60_000] as const;
-/** The interval of later checks. */
-const LATER_MS = 5 * 60_000;
-/** When a look follows one that wasn't answered; doubled each time, since some never are, as with another API key. */
-const LOOK_AGAIN_MS = 60_000;
-const LONGEST_LOOK_AGAIN_MS = 60 * 60_000;
-/** The minimum time between a check and one that may be conclusive. */
-const CONCLUSIVE_AFTER_MS = 20_000;
-
 /**
  * Returns the minimum time that passed on this machine, regardless of wall clocks. If the monotonic clock is
  * behind, the machine was restarted in between; the result is then the time since that restart.
@@ -82,64 +70,6 @@ export function isFromThen(
   if (!isStrict) return firstMs === undefined || !(createdAtMs < firstMs - MARGIN_MS);
   if (firstMs === undefined || lastMs === undefined) return false;
   return createdAtMs >= firstMs - MARGIN_MS && createdAtMs <= lastMs + CREATED_LATE_MS;
-}
-
-/** Returns when an open intent was last written, by this machine's clock; times after now are from before it was set back. */
-export function lastWrittenMs({ attempts, created, lastCheck, looked }: Intent, nowMs: number): number {
-  const ofAttempts = attempts.flatMap(({ started, closed, ended }) => [started, closed, ended]);
-  const times = [created, ...ofAttempts, lastCheck?.at, looked].map((one) => one?.localMs ?? -Infinity);
-  return Math.max(-Infinity, ...times.filter((ms) => ms <= nowMs));
-}
-
-/** Returns how long ago the last attempt started or sent its closing boundary, by this machine's clock. */
-export function sinceSentMs({ attempts }: Intent, nowMs: number): number {
-  return nowMs - Math.max(0, ...attempts.map(({ started, closed }) => (closed ?? started).localMs));
-}
-
-/**
- * Returns when the next automatic check is due, by this machine's clock; Infinity if none is. All windows agree, as the journal
- * records the answered checks of all of them.
- * @param triedAtMs when this window last began a check, answered or not; undefined if it has not yet
- * @param lookCount how many looks for what must be looked for this window has begun; undefined if it needn't be
- */
-export function nextAutomaticCheckMs(
-  intent: Intent,
-  triedAtMs: number | undefined,
-  nowMs: number,
-  lookCount?: number,
-): number {
-  // If the clock was set back, times from before say nothing.
-  const past = (ms: number | undefined) => (ms === undefined || ms > nowMs ? -Infinity : ms);
-  if (!hasBoundary(intent) || uncertaintyOf(intent) === undefined)
-    return lookCount === undefined ? Infinity : past(triedAtMs) + lookAgainMs(lookCount);
-  const { attempts, lastCheck } = intent;
-  const answeredMs = past(lastCheck?.at.localMs);
-  const checkedMs = Math.max(answeredMs, past(triedAtMs));
-  const lostMs = Math.max(
-    0,
-    ...attempts.map((one) => past((one.ended ?? one.closed ?? one.started).localMs)),
-  );
-  const soonMs = CHECKED_AFTER_MS.map((ms) => lostMs + ms).find((ms) => ms > checkedMs) ?? Infinity;
-  const regularMs = checkedMs === -Infinity ? soonMs : Math.min(soonMs, checkedMs + LATER_MS);
-  // Unanswered checks continue: after hours offline, the user wants the result as soon as possible.
-  const isOver = checkedMs === answeredMs && !isCheckedAutomatically(intent, regularMs);
-  const conclusiveMs = uncertaintyOf(intent) === 'too-early' ? nextCheckAtMs(intent) : undefined;
-  const nextMs = Math.min(
-    isOver ? Infinity : regularMs,
-    conclusiveMs === undefined ? Infinity : Math.max(conclusiveMs, checkedMs + CONCLUSIVE_AFTER_MS),
-    // The first check of a window shows what became of an old submission.
-    triedAtMs === undefined ? checkedMs + LATER_MS : Infinity,
-  );
-  return Math.max(nextMs, attempts.at(-1)?.notBefore?.localMs ?? -Infinity);
-}
-
-function lookAgainMs(lookCount: number): number {
-  return Math.min(LOOK_AGAIN_MS * 2 ** Math.max(0, lookCount - 1), LONGEST_LOOK_AGAIN_MS);
-}
-
-/** Whether further automatic checks follow a check that was answered. */
-export function isCheckedAutomatically(intent: Intent, nowMs: number): boolean {
-  return sinceSentMs(intent, nowMs) <= AUTOMATIC_MS;
 }
 
 /** Returns the service time from which a check that finds nothing is meaningful; undefined if unknown. */

@@ -17,7 +17,7 @@ import {
   type Observation,
 } from './intent.ts';
 import { localMoment, withService } from './moments.ts';
-import { ownerOf } from './ownRuns.ts';
+import { creationOf, ownerOf } from './ownRuns.ts';
 import { explainsBalance } from './receipts.ts';
 import {
   isBalanceDecisive,
@@ -25,8 +25,10 @@ import {
   lastSendMs,
   MARGIN_MS,
   PRICING_MS,
+  withObservation,
   type UncertaintyReason,
 } from './reconcilePolicy.ts';
+import { stageOf } from './stage.ts';
 
 /** The result of checking a submission whose outcome was unknown. */
 export type ReconcileResult =
@@ -156,15 +158,37 @@ export async function findRun(
   return found;
 }
 
+/** What a look says. */
+export interface Look {
+  result: ReconcileResult;
+  /** The intent with what was seen. */
+  next: Intent;
+  /** Whether everything that could be its run was listed and read, so that it would have been found. */
+  isAnswered: boolean;
+}
+
+/** Returns what a search says about an intent. */
+export function lookOf(intent: Intent, { match, candidates, allRead, seen }: Found): Look {
+  // Another API key may belong to another account; what has no marker may be any of the possible runs.
+  const isSeen = hasBoundary(intent)
+    ? seen.otherKey === undefined
+    : intent.marker !== undefined || candidates.length === 0;
+  const isAnswered = allRead && isSeen;
+  const next = { ...withObservation(intent, seen), ...(isAnswered && { looked: seen.at }) };
+  if (match !== undefined)
+    return { result: { verdict: 'charged', run: creationOf(match) }, next, isAnswered };
+  const stage = stageOf(next);
+  const unanswered = seen.otherKey ? 'key-replaced' : allRead ? 'candidates' : 'incomplete';
+  const reason = 'why' in stage ? stage.why : isAnswered ? undefined : unanswered;
+  const result: ReconcileResult =
+    reason === undefined ? { verdict: 'not-charged' } : { verdict: 'cannot-tell', reason, candidates };
+  return { result, next, isAnswered };
+}
+
 /** After a 401, nothing more is sent with an API key. */
 function rethrowUnauthorized(error: unknown): undefined {
   if (isUnauthorized(error)) throw error;
   return undefined;
-}
-
-/** Derives a run's charge from its details. Only the submission's response has plan and balance. */
-export function creationOf({ run_id, status, price_cents, plan: plan_name }: RunDetail): RunCreation {
-  return { run_id, status, price_cents, plan_name };
 }
 
 /** Lists the runs since shortly before it was created, by the service's clock; if that is unknown, all. */

@@ -10,7 +10,7 @@ import { updateWelcomeContext } from './welcomeContext.ts';
 /** Signing in and out, switching accounts, API keys, and the balance in the status bar. */
 export function activateAccounts(services: Services): void {
   const { accounts, apiKeys, createClient, disposables, downloads, journal, log, openJournal } = services;
-  const { commands, readSubmissions, reportError, sandboxFault, sessions, submitter } = services;
+  const { commands, readSubmissions, reportError, sandboxFault, sessions, submissions } = services;
   const readSpent = async (session: Session) => {
     const { spentLines } = await import('./spentLines.ts');
     await openJournal();
@@ -40,16 +40,16 @@ export function activateAccounts(services: Services): void {
     sessions.onDidChangeState(({ session, state }) => {
       if (state !== 'key-missing' && state !== 'key-rejected') return;
       const { id } = session.account;
-      const sent = submitter.pending.find((one) => one.accountId === id && canBeRefused(one));
+      const sent = submissions.pending.find((one) => one.accountId === id && canBeRefused(one));
       if (state === 'key-rejected' && sent !== undefined) sending.set(id, sent);
       else notify(session, state);
     }),
   );
   disposables.add(
-    submitter.onDidChange(({ id, accountId }) => {
+    submissions.onDidChange(({ id, accountId }) => {
       const last = sending.get(accountId);
       if (last?.id !== id) return;
-      const now = submitter.pending.find((one) => one.id === id);
+      const now = submissions.pending.find((one) => one.id === id);
       if (now !== undefined && !canDiscard(now)) {
         sending.set(accountId, now);
         return;
@@ -64,7 +64,7 @@ export function activateAccounts(services: Services): void {
     }),
   );
   const unfinishedOf = (accountId: string) => ({
-    hasSubmissions: submitter.pending.some((one) => one.accountId === accountId),
+    hasSubmissions: submissions.pending.some((one) => one.accountId === accountId),
     hasDownloads: downloads.active.some((download) => download.accountId === accountId),
   });
   commands.add('accounts', {

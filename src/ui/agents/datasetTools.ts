@@ -218,7 +218,7 @@ export async function estimatePrice(
   const { rows, statistics } = report;
   const counts = report.kind === 'rows' ? { rows, characters: statistics.characters } : {};
   const wanted: RunParameters = { size: { bytes: stamp.sizeBytes, ...counts }, priority, sha256 };
-  const known = moneyOf(session, receipts, services.submitter.pending);
+  const known = moneyOf(session, receipts, services.submissions.pending);
   const priors = sha256 === undefined ? [] : priorsOf(receipts, serviceOf(account), sha256);
   return {
     path: pathData(shown),

@@ -131,7 +131,7 @@ async function modelFor(modelId: string | undefined, { models }: Session): Promi
 
 /** An earlier call may have been canceled while the user confirmed it. @throws Refusal */
 async function refuseRepeated(
-  { journal, submitter }: Services,
+  { journal, submissions }: Services,
   { account }: Session,
   sha256: string,
 ): Promise<void> {
@@ -144,7 +144,7 @@ async function refuseRepeated(
         run: idOf(last.runId),
       },
     );
-  if (submitter.openOnesOf(account, sha256).length > 0)
+  if (submissions.openOnesOf(account, sha256).length > 0)
     throw new Refusal(
       'Already submitted, and the outcome isn’t known yet. Don’t propose it again; call fineTuning_listRuns.',
     );
@@ -207,11 +207,11 @@ async function outcomeOf(
   { outcome, id = '' }: CommandResult,
   { isReplaced }: Proposal,
   { longWaitUntilMs }: Session,
-  { journal, submitter }: Services,
+  { journal, submissions }: Services,
 ): Promise<Answer> {
   const other = isReplaced ? { note: 'The user chose another dataset instead of the proposed one.' } : {};
   const receipts = await journal.receipts().catch(() => []);
-  const unsent = submitter.pending.find((one) => one.id === id && one.state === 'unsent');
+  const unsent = submissions.pending.find((one) => one.id === id && one.state === 'unsent');
   const untilMs =
     outcome === 'unavailable'
       ? longWaitUntilMs

@@ -55,10 +55,10 @@ export async function listRuns(
     await runs.refresh().catch((error: unknown) => {
       if (runs.rows === undefined) throw error;
     });
-  await Promise.all([services.submitter.probe(), services.downloads.open(account.id)]);
+  await Promise.all([services.submissions.probe(), services.downloads.open(account.id)]);
   const { charged } = moneyOf(session, await services.journal.receipts(), []);
   const found = charged.filter(({ phase = 'active' }) => status === undefined || PHASES[phase] === status);
-  const open = services.submitter.pending.filter(({ accountId }) => accountId === account.id);
+  const open = services.submissions.pending.filter(({ accountId }) => accountId === account.id);
   return {
     account: data(account.name),
     openSubmissions: open.map((one) => submissionInfo(one, session)),

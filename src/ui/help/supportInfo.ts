@@ -8,7 +8,7 @@ import { proxySettings } from '../shared/settings.ts';
 
 type Parts = Pick<
   Services,
-  'accounts' | 'context' | 'downloads' | 'journal' | 'openJournal' | 'sessions' | 'state' | 'submitter'
+  'accounts' | 'context' | 'downloads' | 'journal' | 'openJournal' | 'sessions' | 'state' | 'submissions'
 >;
 
 /** How many receipts and runs are included, newest first. */
@@ -40,12 +40,12 @@ export async function reportIssue(parts: Parts): Promise<void> {
  * since a URL, path, name, or label may be private.
  */
 async function supportInfo(parts: Parts): Promise<string> {
-  const { accounts, context, downloads, journal, openJournal, sessions, state, submitter } = parts;
+  const { accounts, context, downloads, journal, openJournal, sessions, state, submissions } = parts;
   const { active } = sessions;
   const ids = accounts.accounts.map(({ id }) => id);
   // If the journal cannot be read, that is reported.
   const pending = await openJournal()
-    .then(() => submitter.pending)
+    .then(() => submissions.pending)
     .catch(() => undefined);
   const receipts = await journal.receipts().catch(() => undefined);
   const manifest = context.extension.packageJSON as Manifest;

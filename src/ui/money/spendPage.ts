@@ -33,7 +33,7 @@ const MAX_ID_LENGTH = 400;
 const MAX_SEARCH_LENGTH = 200;
 const FIRST_VIEW: Readonly<SpendView> = { groupBy: 'month', search: '', sortBy: 'date', isDescending: true };
 
-export type SpendPageParts = AccountPageParts & Pick<Services, 'submitter'>;
+export type SpendPageParts = AccountPageParts & Pick<Services, 'submissions'>;
 
 /** Returns the panels of the spend pages, one for each account. */
 export function spendPanels(parts: SpendPageParts): WebviewPanels<SpendMemory, SpendPage> {
@@ -74,7 +74,7 @@ export class SpendPage extends AccountPage<SpendState, SpendRequest, SpendButton
     super(accountId, panel, parts);
     this.#view = viewOf(view);
     this.#parts = parts;
-    this.store.add(parts.submitter.onDidChange(() => this.planDraw()));
+    this.store.add(parts.submissions.onDidChange(() => this.planDraw()));
     this.begin({
       page: 'spend',
       requests: {
@@ -193,7 +193,7 @@ export class SpendPage extends AccountPage<SpendState, SpendRequest, SpendButton
         account: session?.account ?? { id: accountId },
         receipts: this.#receipts,
         runs: known?.runs,
-        pending: this.#parts.submitter.pending,
+        pending: this.#parts.submissions.pending,
         balance: known?.balance.current,
         nowMs: this.nowMs(),
       }),

@@ -14,7 +14,7 @@ const FOCUS_PAUSE_MS = 10_000;
 
 export interface ActiveRunsParts extends Pick<
   Services,
-  'log' | 'runsFolder' | 'sessions' | 'state' | 'submitter'
+  'log' | 'runsFolder' | 'sessions' | 'state' | 'submissions'
 > {
   /** Returns the receipts of an account's charges; they have labels, unlike the service's list of runs. */
   receiptsOf: (accountId: string) => Promise<readonly ChargedReceipt[]>;
@@ -41,7 +41,7 @@ export function keepActiveFresh(parts: ActiveRunsParts, view: RunsView): Disposa
       watching,
       view.onDidShow(begin),
       vscode.window.onDidChangeWindowState(begin),
-      parts.submitter.onDidChange(begin),
+      parts.submissions.onDidChange(begin),
     ];
   });
 }
@@ -49,7 +49,7 @@ export function keepActiveFresh(parts: ActiveRunsParts, view: RunsView): Disposa
 /** Watches the account; polls when the window gets the focus, and reads missing data then and when the Runs view is shown. */
 async function watch(
   session: Session,
-  { receiptsOf, runsFolder, state, submitter }: ActiveRunsParts,
+  { receiptsOf, runsFolder, state, submissions }: ActiveRunsParts,
   view: RunsView,
   watching: DisposableStore,
   onError: WatchOptions['onError'],
@@ -63,7 +63,7 @@ async function watch(
     lockFile: watchLockOf(runsFolder, id),
     isFocused: () => vscode.window.state.focused,
     areRowsShown: () => view.isVisible,
-    isAwaiting: () => submitter.hasUncertain(id),
+    isAwaiting: () => submissions.hasUncertain(id),
     recallSubmitted: async () => recallSubmitted(session, await receiptsOf(id)),
     onError,
   });
@@ -78,8 +78,8 @@ async function watch(
       void watcher.poll();
       watcher.readMissing();
     }),
-    submitter.onDidChange(({ id: changed, accountId, state: now }) => {
-      const isEnded = !submitter.pending.some((pending) => pending.id === changed);
+    submissions.onDidChange(({ id: changed, accountId, state: now }) => {
+      const isEnded = !submissions.pending.some((pending) => pending.id === changed);
       // If another window settled it, the runs and the balance show the result.
       if (accountId === id && isEnded && (now === 'elsewhere' || now === 'unknown')) void watcher.poll();
     }),

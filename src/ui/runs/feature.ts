@@ -14,8 +14,8 @@ import { RunsTree } from './runsTree.ts';
 /** Activates the Runs and Models views, the run page, and notifications about runs. */
 export function activateRuns(services: Services): void {
   const { accounts, context, disposables, downloads, journal, ledger, openJournal, sessions } = services;
-  const { ensureActiveAccount, commands, reportError, sandboxFault, submitted, submitter } = services;
-  const submissions = services.rowsAboveRuns.get();
+  const { ensureActiveAccount, commands, reportError, sandboxFault, submitted, submissions } = services;
+  const rowsAbove = services.rowsAboveRuns.get();
 
   const shown = disposables.add(new VisibleRuns(sessions, context.globalState));
   disposables.add(dimOfflineRows());
@@ -24,7 +24,7 @@ export function activateRuns(services: Services): void {
     return chargedReceiptsOf(receipts, accountId);
   };
   const tree = disposables.add(
-    new RunsTree({ sessions, submitter, submissions, downloads, ledger, shown, receiptsOf }),
+    new RunsTree({ sessions, submissions, rowsAbove, downloads, ledger, shown, receiptsOf }),
   );
   disposables.add(submitted.event(({ runId }) => void tree.reveal(runId).catch(() => undefined)));
   disposables.add(new ModelsTree(sessions));

@@ -36,7 +36,7 @@ const READ_AGAIN_MS = 10 * 60_000;
 /** A limit for IDs from a page's stored state, which may contain anything; real IDs are shorter. */
 const MAX_ID_LENGTH = 400;
 
-export type RunPageParts = AccountPageParts & Pick<Services, 'downloads' | 'submitter'>;
+export type RunPageParts = AccountPageParts & Pick<Services, 'downloads' | 'submissions'>;
 
 /** Creates the owner of the open run pages: one that is reused for each run, and those with their own tab. */
 export function runPanels(parts: RunPageParts): WebviewPanels<RunPageMemory, RunPage> {
@@ -215,7 +215,7 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
   #view(): RunPageView {
     const { accountId, session } = this;
     const { runId } = this.#memory;
-    const { context, sessions, downloads, submitter } = this.#parts;
+    const { context, sessions, downloads, submissions } = this.#parts;
     // Show the previous details while they are reread, but not those of a rejected API key or of a run that is gone.
     if (session === undefined || session.isLocked || session.runs.get(runId) === undefined)
       this.#detail = undefined;
@@ -229,7 +229,7 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
       receipt: this.#receipt,
       receiptLoading: this.receiptsLoading,
       firstRunId: this.#firstRunId,
-      mayBeOpen: submitter.pending.some(
+      mayBeOpen: submissions.pending.some(
         (one) => one.accountId === accountId && session && mayBeRunOf(one.intent, runId, session.runs),
       ),
       estimate: this.#estimate,

@@ -10,7 +10,7 @@ import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import type { Submitter } from '../../core/submission/submitter.ts';
+import type { Submissions } from '../../core/submission/submissions.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { compact } from '../shared/format.ts';
 import { rowLabel, timesOfAlike, withTime, type RowsAboveRuns } from '../shared/rowText.ts';
@@ -44,9 +44,9 @@ const NONE: Readonly<RunsNode> = { kind: 'none' };
 export interface RunsTreeParts {
   sessions: Sessions;
   /** Runs of its submissions in progress are hidden. */
-  submitter: Pick<Submitter, 'pending' | 'onDidChange'>;
+  submissions: Pick<Submissions, 'pending' | 'onDidChange'>;
   /** The rows of open submissions, above the runs. */
-  submissions: RowsAboveRuns;
+  rowsAbove: RowsAboveRuns;
   downloads: Pick<Downloads, 'active' | 'records' | 'onDidChange'>;
   ledger: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
   shown: VisibleRuns;
@@ -79,15 +79,15 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   readonly onDidShow = this.#onDidShow.event;
 
   constructor(parts: RunsTreeParts) {
-    const { sessions, submissions, submitter, downloads, shown } = parts;
+    const { sessions, rowsAbove, submissions, downloads, shown } = parts;
     this.#parts = parts;
     this.#view = vscode.window.createTreeView(VIEWS.runs, { treeDataProvider: this, showCollapseAll: false });
     this.#subscriptions = [
       this.#view,
       showRunsBadge(sessions, parts.ledger, this.#view),
       followActive(sessions, (session) => this.#follow(session)),
-      submitter.onDidChange((submission) => this.#drawSubmission(submission)),
-      submissions.onDidChangeMessage(() => this.#drawMessage()),
+      submissions.onDidChange((submission) => this.#drawSubmission(submission)),
+      rowsAbove.onDidChangeMessage(() => this.#drawMessage()),
       downloads.onDidChange(({ accountId, runId }) => this.#drawDownload(accountId, runId)),
       shown.onDidChange(() => this.#draw()),
       this.#view.onDidChangeVisibility(() => this.#planRedraw()),
@@ -115,7 +115,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   getTreeItem(node: RunsNode): vscode.TreeItem {
     switch (node.kind) {
       case 'submission':
-        return this.#parts.submissions.item(node.id);
+        return this.#parts.rowsAbove.item(node.id);
       case 'day':
         return this.#dayItem(node.startMs);
       case 'run':
@@ -183,7 +183,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   }
 
   #drawSubmission({ id, state, sentBytes }: PendingSubmission): void {
-    const isOpen = this.#parts.submitter.pending.some((pending) => pending.id === id);
+    const isOpen = this.#parts.submissions.pending.some((pending) => pending.id === id);
     // Progress is drawn by the tick.
     if (isOpen && state === 'uploading' && sentBytes > 0) return;
     this.#draw((row) => row.kind === 'submission' && row.id === id);
@@ -200,7 +200,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   }
 
   #drawProgress(): void {
-    const submissions = this.#parts.submissions.tickingIds.map((id) => this.#submission(id));
+    const submissions = this.#parts.rowsAbove.tickingIds.map((id) => this.#submission(id));
     const runs = [...(this.#downloads?.active.keys() ?? [])].filter((runId) => this.#isStale(runId));
     this.#updates.rows([...submissions, ...runs.map((runId) => this.#run(runId))]);
   }
@@ -216,14 +216,14 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   }
 
   #drawMessage(): void {
-    const { sessions, submissions } = this.#parts;
-    const message = compact(submissions.message, this.#messageOf(sessions.active)).join(' · ');
+    const { sessions, rowsAbove } = this.#parts;
+    const message = compact(rowsAbove.message, this.#messageOf(sessions.active)).join(' · ');
     if (this.#view.message !== message) this.#view.message = message;
   }
 
   #messageOf(session: Session | undefined): string {
-    const { shown, submissions } = this.#parts;
-    const hasSubmissions = submissions.rowIds.length > 0;
+    const { shown, rowsAbove } = this.#parts;
+    const hasSubmissions = rowsAbove.rowIds.length > 0;
     if (session === undefined) return hasSubmissions ? TERMS.noAccount : '';
     const filter = this.#list && shown.isFiltered && filterMessage(session, shown.filter, this.#list);
     return runsMessage(session, filter || undefined, hasSubmissions);
@@ -241,14 +241,14 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
 
   /** Determines the current rows. */
   #updateRows(): void {
-    const { sessions, shown, submitter } = this.#parts;
+    const { sessions, shown, submissions } = this.#parts;
     this.#times = undefined;
-    this.#list = sessions.active && shown.of(sessions.active, this.#nowMs(), submitter.pending);
+    this.#list = sessions.active && shown.of(sessions.active, this.#nowMs(), submissions.pending);
     this.#rows = this.#roots().flatMap((row) => [row, ...this.#runsBelow(row)]);
   }
 
   #roots(): RunsNode[] {
-    const submissions = this.#parts.submissions.rowIds.map((id) => this.#submission(id));
+    const submissions = this.#parts.rowsAbove.rowIds.map((id) => this.#submission(id));
     if (this.#list === undefined) return submissions;
     const { rows, days, loaded } = this.#list;
     const isNone = rows.length === 0 && loaded > 0;

@@ -13,14 +13,14 @@ const NO_UPLOAD = l10n.t('No upload to cancel.');
  * always pass when its button is pressed, it cancels the only upload or the one that the user picks.
  */
 export async function cancelUpload(
-  { sessions, submitter }: Pick<Services, 'sessions' | 'submitter'>,
+  { sessions, submissions }: Pick<Services, 'sessions' | 'submissions'>,
   argument?: unknown,
 ): Promise<CommandResult> {
   const given = submissionIdOf(argument);
-  const { pending } = submitter;
+  const { pending } = submissions;
   if (given !== undefined) {
-    const submission = findSubmission(submitter, given);
-    return submission === undefined ? { outcome: 'unavailable' } : cancelNow(submitter, submission);
+    const submission = findSubmission(submissions, given);
+    return submission === undefined ? { outcome: 'unavailable' } : cancelNow(submissions, submission);
   }
   const uploads = pending.filter(isCancellable);
   const [only] = uploads;
@@ -31,16 +31,16 @@ export async function cancelUpload(
   // The user may have meant a submission whose upload was just completed.
   const isClear = uploads.length === 1 && pending.every(({ state }) => state !== 'validating');
   const chosen = isClear ? only : await pickSubmission(uploads, sessions);
-  return chosen === undefined ? { outcome: 'cancelled' } : cancelNow(submitter, chosen);
+  return chosen === undefined ? { outcome: 'cancelled' } : cancelNow(submissions, chosen);
 }
 
 /** Cancels an upload, or says why it is too late. */
 export function cancelNow(
-  submitter: Services['submitter'],
+  submissions: Services['submissions'],
   { id, intent }: PendingSubmission,
 ): CommandResult {
-  if (submitter.cancel(id)) return { outcome: 'done', id };
-  const isLate = findSubmission(submitter, id)?.state === 'validating';
+  if (submissions.cancel(id)) return { outcome: 'done', id };
+  const isLate = findSubmission(submissions, id)?.state === 'validating';
   const { dataset, origin } = intent;
   const late = l10n.t('{0} is fully uploaded and can no longer be canceled.', dataset.filename);
   void showInformation(isLate ? inSandbox(late, origin === 'sandbox') : NO_UPLOAD);

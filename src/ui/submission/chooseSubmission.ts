@@ -11,7 +11,7 @@ import { submissionDescription } from './submissionState.ts';
 
 /** Returns an open submission, as it will be after a check that is running; undefined if it is resolved. */
 export function findSubmission(
-  { pending }: Services['submitter'],
+  { pending }: Services['submissions'],
   id: string | undefined,
 ): PendingSubmission | undefined {
   const found = pending.find((one) => one.id === id);
@@ -29,15 +29,15 @@ export function submissionIdOf(argument: unknown): string | undefined {
  * else the end of the command, after a notification if there is none.
  */
 export async function chooseSubmission(
-  { journal, sessions, submitter }: Pick<Services, 'journal' | 'sessions' | 'submitter'>,
+  { journal, sessions, submissions }: Pick<Services, 'journal' | 'sessions' | 'submissions'>,
   argument: unknown,
   begin?: 'continue',
 ): Promise<PendingSubmission | CommandResult> {
-  const { pending } = submitter;
+  const { pending } = submissions;
   const given = submissionIdOf(argument);
   if (given !== undefined) {
-    const found = findSubmission(submitter, given);
-    return found ?? reportEnd(given, { journal, sessions, submitter }, begin === 'continue');
+    const found = findSubmission(submissions, given);
+    return found ?? reportEnd(given, { journal, sessions, submissions }, begin === 'continue');
   }
   const reachable = pending.filter(({ accountId }) => sessions.find(accountId) !== undefined);
   if (reachable.length > 1) return (await pickSubmission(reachable, sessions)) ?? { outcome: 'cancelled' };

@@ -29,7 +29,7 @@ import { reportEnd, reportResult, withSubmissionProgress } from './submissionRes
 /** What resolving an open submission needs. */
 export type ResolveParts = Pick<
   Services,
-  'ensureActiveAccount' | 'journal' | 'log' | 'sandboxFault' | 'sessions' | 'submitted' | 'submitter'
+  'ensureActiveAccount' | 'journal' | 'log' | 'sandboxFault' | 'sessions' | 'submitted' | 'submissions'
 > & {
   reportFoundRun: ReportFoundRun;
 };
@@ -42,12 +42,12 @@ export interface Checked {
 
 /** Checks whether a submission was charged. If the user stops waiting, the dialog shows what is known so far. */
 export async function checkSubmission(
-  { log, submitter }: Pick<ResolveParts, 'log' | 'submitter'>,
+  { log, submissions }: Pick<ResolveParts, 'log' | 'submissions'>,
   session: Session,
   { id, intent }: PendingSubmission,
 ): Promise<Checked> {
   try {
-    return { finding: await whileChecking(intent, (signal) => submitter.check(session, id, signal)) };
+    return { finding: await whileChecking(intent, (signal) => submissions.check(session, id, signal)) };
   } catch (error) {
     if (!(error instanceof CancelledError)) log.error('not-checked', error);
     return { error: asDiskError(error, 'submissions') };
@@ -101,8 +101,8 @@ export async function continueSubmission(
   parts: ResolveParts,
   id: string,
 ): Promise<CommandResult | undefined> {
-  const { ensureActiveAccount, sessions, submitter } = parts;
-  const find = () => findSubmission(submitter, id);
+  const { ensureActiveAccount, sessions, submissions } = parts;
+  const find = () => findSubmission(submissions, id);
   const asked = find();
   if (asked !== undefined && !(await ensureActiveAccount(asked.accountId)))
     return { outcome: 'cancelled', id };
@@ -132,7 +132,7 @@ export async function continueSubmission(
     if (resent === undefined || !canContinue(resent, Date.now(), session)) return undefined;
     const { account } = session;
     // Count the cost of the resent submission only once.
-    const others = submitter.pending.filter((one) => one.id !== id);
+    const others = submissions.pending.filter((one) => one.id !== id);
     return {
       account,
       dataset: { ...dataset, place },
@@ -146,7 +146,7 @@ export async function continueSubmission(
   });
   if (answer !== 'submit') return answer === 'back' ? undefined : { outcome: 'cancelled', id };
   const { result } = await withSubmissionProgress(session, intent, (signal) =>
-    submitter.resume(session, id, signal),
+    submissions.resume(session, id, signal),
   );
   return reportResult(result, id, intent, session, parts);
 }
@@ -163,7 +163,7 @@ async function lookFirst(
   const { id, intent } = submission;
   const { finding, error } = await checkSubmission(parts, session, submission);
   if (finding?.verdict === 'charged') return reportRun(parts, session, intent, finding.run);
-  return findSubmission(parts.submitter, id)?.state === 'stopped'
+  return findSubmission(parts.submissions, id)?.state === 'stopped'
     ? endUnanswered(parts, session, submission, error)
     : undefined;
 }
@@ -174,10 +174,10 @@ async function beginAnew(
   session: Session,
   submission: PendingSubmission,
 ): Promise<CommandResult | undefined> {
-  const { log, submitter } = parts;
+  const { log, submissions } = parts;
   const { id, intent } = submission;
   try {
-    const end = await whileChecking(intent, (signal) => submitter.withdraw(session, id, signal));
+    const end = await whileChecking(intent, (signal) => submissions.withdraw(session, id, signal));
     if (end?.kind === 'charged') return reportRun(parts, session, intent, end.run);
     if (end?.kind === 'withdrawn') return await startAnew(intent, session.account);
     return await endUnanswered(parts, session, submission, undefined);
@@ -197,7 +197,7 @@ async function endUnanswered(
   { id, intent }: PendingSubmission,
   error: unknown,
 ): Promise<CommandResult | undefined> {
-  const now = findSubmission(parts.submitter, id);
+  const now = findSubmission(parts.submissions, id);
   if (now === undefined || now.state === 'elsewhere') return reportEnd(id, parts, true);
   if (isPastBoundary(stageOf(now.intent))) return undefined;
   reportUnanswered({ id, draft: intent, error }, session, parts.sandboxFault.get());

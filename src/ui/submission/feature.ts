@@ -11,8 +11,8 @@ import { SubmissionRows } from './submissionRows.ts';
 /** Activates submitting a dataset, which is charged at most once, and resolving submissions with a lost response. */
 export function activateSubmission(services: Services): void {
   const { disposables, journal, log, openJournal, commands, reportError } = services;
-  const { rowsAboveRuns, sessions, submitter } = services;
-  rowsAboveRuns.provide(new SubmissionRows(sessions, submitter, journal));
+  const { rowsAboveRuns, sessions, submissions } = services;
+  rowsAboveRuns.provide(new SubmissionRows(sessions, submissions, journal));
   const reporter = lazy(async () => (await import('./chargeReport.ts')).foundRunReporter(journal));
   const reportFoundRun: ReportFoundRun = async (...found) => (await reporter())(...found);
   const parts = { ...services, reportFoundRun };
@@ -41,14 +41,15 @@ export function activateSubmission(services: Services): void {
   });
   const started = lazy(async () => {
     await onDisk(openJournal(), 'submissions');
-    const isNeeded = submitter.pending.length > 0 || (await journal.unreported().catch(() => [])).length > 0;
+    const isNeeded =
+      submissions.pending.length > 0 || (await journal.unreported().catch(() => [])).length > 0;
     if (!isNeeded) return;
     const watch = await notices();
     // While the window is closing, the user would miss a report, so it is left to the next window.
     if (!disposables.disposed) await watch.start();
   });
   const link = async (session: Session) => {
-    const linked = await submitter.linkMarked(session);
+    const linked = await submissions.linkMarked(session);
     await Promise.all(linked.map(({ settled, ...intent }) => reportFoundRun(settled.run, intent, session)));
   };
   disposables.add(
@@ -61,8 +62,8 @@ export function activateSubmission(services: Services): void {
   );
   // A failed start is repeated at the next event.
   const startAgain = () => inBackground(log, started());
-  disposables.add(submitter.onDidChange(() => inBackground(log, notices())));
-  disposables.add(submitter.onDidChange(startAgain));
+  disposables.add(submissions.onDidChange(() => inBackground(log, notices())));
+  disposables.add(submissions.onDidChange(startAgain));
   disposables.add(sessions.onDidChangeState(startAgain));
   // Another command may have opened the journal.
   disposables.add(journal.onDidChange(startAgain));

@@ -4,7 +4,7 @@ import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs/session.ts';
 import { SubmissionError, TooEarlyError } from '../../core/submission/errors.ts';
 import { submissionName, type Draft, type Intent } from '../../core/submission/intent.ts';
-import { isCheckedAutomatically } from '../../core/submission/reconcilePolicy.ts';
+import { isCheckedAutomatically } from '../../core/submission/checkTimes.ts';
 import type { FaultOf } from '../../services.ts';
 import { compact, formatCount, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';

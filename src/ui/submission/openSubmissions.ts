@@ -31,12 +31,12 @@ const KEEP_FILES = l10n.t('Don’t delete single files.');
 /** The open submissions of the bytes that are about to be submitted, and those that the user agreed to submit beside. */
 export class OpenSubmissions {
   readonly #session: Session;
-  readonly #services: Pick<Services, 'agreedUnreadable' | 'journal' | 'sessions' | 'submitter'>;
+  readonly #services: Pick<Services, 'agreedUnreadable' | 'journal' | 'sessions' | 'submissions'>;
   readonly #duplicates = new Set<string>();
 
   constructor(
     session: Session,
-    services: Pick<Services, 'agreedUnreadable' | 'journal' | 'sessions' | 'submitter'>,
+    services: Pick<Services, 'agreedUnreadable' | 'journal' | 'sessions' | 'submissions'>,
   ) {
     this.#session = session;
     this.#services = services;
@@ -50,9 +50,9 @@ export class OpenSubmissions {
   /** Returns those of a dataset at the account's service. */
   of(sha256: string): OpenOne[] {
     const { account, models } = this.#session;
-    const { sessions, submitter } = this.#services;
+    const { sessions, submissions } = this.#services;
     const nowMs = Date.now();
-    return submitter.openOnesOf(account, sha256).map((one) => ({
+    return submissions.openOnesOf(account, sha256).map((one) => ({
       ...one.intent,
       money: moneySentence(one, nowMs),
       state: stateText(one, nowMs),

@@ -58,12 +58,12 @@ export async function readFacts(session: Session, parts: Parts, mayBeCharged = f
  */
 export async function endLongWait(
   session: Session,
-  submitter: Pick<Services['submitter'], 'endLongWait' | 'pending'>,
+  submissions: Pick<Services['submissions'], 'endLongWait' | 'pending'>,
 ): Promise<boolean> {
   const { account } = session;
   const nowMs = Date.now();
   // Another window may have ended the account's wait, but not that of what this one left unsent.
-  const ownMs = submitter.pending
+  const ownMs = submissions.pending
     .filter(({ accountId, state }) => accountId === account.id && state === 'unsent')
     .map(({ intent }) => stageOf(intent, { nowMs }).busyUntilMs ?? 0)
     .filter((untilMs) => untilMs - nowMs > RETRIES.submission.longestRetryAfterMs);
@@ -72,7 +72,7 @@ export async function endLongWait(
   const question = inSandbox(waitSentence(untilMs), account.kind === 'sandbox');
   const buttons = { [vscode.l10n.t('OK')]: false, [vscode.l10n.t('Try Anyway')]: true };
   if ((await askModal(showWarning, question, '', buttons)) !== true) return false;
-  await withProgress(LOADING, () => submitter.endLongWait(session));
+  await withProgress(LOADING, () => submissions.endLongWait(session));
   return true;
 }
 

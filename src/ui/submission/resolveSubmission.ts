@@ -49,7 +49,7 @@ export async function resolveSubmission(
   argument?: unknown,
   begin?: 'continue',
 ): Promise<CommandResult> {
-  const { ensureActiveAccount, sessions, submitter } = parts;
+  const { ensureActiveAccount, sessions, submissions } = parts;
   const chosen = await chooseSubmission(parts, argument, begin);
   if ('outcome' in chosen) return chosen;
   const { id, accountId, intent } = chosen;
@@ -65,13 +65,13 @@ export async function resolveSubmission(
   let checked = await check(parts, session, asked);
   for (;;) {
     if (checked.finding?.verdict === 'charged') return reportRun(parts, session, intent, checked.finding.run);
-    const submission = findSubmission(submitter, id);
+    const submission = findSubmission(submissions, id);
     if (submission === undefined) return reportEnd(id, parts, canDiscard(asked));
     const obstacle = await obstacleOf(submission, session);
     const action = await ask(parts, session, submission, { ...checked, obstacle });
     if (action === undefined) return { outcome: 'cancelled', id };
     // Another window may have changed it meanwhile.
-    const now = findSubmission(submitter, id) ?? submission;
+    const now = findSubmission(submissions, id) ?? submission;
     if (action === 'check') {
       checked = await check(parts, session, now);
       continue;
@@ -131,7 +131,7 @@ function actionRows(
   submission: PendingSubmission,
   { candidates, obstacle }: { candidates: readonly RunDetail[]; obstacle: string | undefined },
 ): Choice<'check' | Action | undefined>[] {
-  const { submitter } = parts;
+  const { submissions } = parts;
   const { intent, state } = submission;
   const stage = stageOf(intent, { nowMs: Date.now(), keyId: session.keyId });
   const isPast = isPastBoundary(stage);
@@ -151,7 +151,7 @@ function actionRows(
     const detail = isPast
       ? l10n.t('Stops resending. You may have been charged already.')
       : l10n.t('Not charged if canceled before the upload completes.');
-    add('close', l10n.t('Cancel Upload'), detail, (now) => Promise.resolve(cancelNow(submitter, now)));
+    add('close', l10n.t('Cancel Upload'), detail, (now) => Promise.resolve(cancelNow(submissions, now)));
   }
   // Stands in place of the action that can't work.
   if (obstacle !== undefined)
@@ -184,7 +184,7 @@ async function discard(
   session: Session,
   submission: PendingSubmission,
 ): Promise<CommandResult | undefined> {
-  const { submitter } = parts;
+  const { submissions } = parts;
   const { id, intent, state } = submission;
   if (!canDiscard(submission)) return undefined;
   const question = l10n.t('Discard the submission of {0}?', submissionName(intent));
@@ -192,7 +192,7 @@ async function discard(
     (await askModal(showWarning, question, detail, { [TERMS.discard]: true })) === true;
   const end = (confirmed: 'may-be-charged' | 'not-charged') =>
     onDisk(
-      whileChecking(intent, (signal) => submitter.discard(id, confirmed, session, signal)),
+      whileChecking(intent, (signal) => submissions.discard(id, confirmed, session, signal)),
       'submissions',
     ).catch((error: unknown) => {
       if (!(error instanceof CancelledError)) throw error;
@@ -206,7 +206,7 @@ async function discard(
   let ended = await end(mayBeCharged ? 'may-be-charged' : 'not-charged');
   if (ended === 'cancelled') return undefined;
   if (ended === undefined) {
-    const now = findSubmission(submitter, id);
+    const now = findSubmission(submissions, id);
     if (now === undefined || now.state === 'elsewhere') return reportEnd(id, parts, true);
     // It may have been charged meanwhile, so the user decides again with what is known now.
     if (isUncertain(stageOf(now.intent))) return undefined;
@@ -236,7 +236,7 @@ async function adopt(
   const detail = l10n.t('{0}. If it is, you were charged for it.', what);
   const yes = { [l10n.t('This Is the Run')]: true };
   if ((await askModal(showWarning, question, detail, yes)) !== true) return undefined;
-  const isAdopted = await onDisk(parts.submitter.adopt(session, id, run.run_id), 'submissions');
+  const isAdopted = await onDisk(parts.submissions.adopt(session, id, run.run_id), 'submissions');
   return isAdopted ? reportRun(parts, session, intent, run) : reportEnd(id, parts, true);
 }
 

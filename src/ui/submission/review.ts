@@ -68,7 +68,7 @@ export type Review = Pick<
   'confirmDuplicates' | 'context' | 'late' | 'nowMs' | 'ready' | 'restart' | 'sha256'
 >;
 
-type Parts = Pick<Services, 'agreedUnreadable' | 'journal' | 'log' | 'sessions' | 'submitter'>;
+type Parts = Pick<Services, 'agreedUnreadable' | 'journal' | 'log' | 'sessions' | 'submissions'>;
 
 /** Owns what is known while the user reviews a dataset for an account, and its hash, which is computed meanwhile. */
 export class DatasetReview implements Disposable {
@@ -118,15 +118,15 @@ export class DatasetReview implements Disposable {
 
   /** Returns the time by the clock of the records. */
   nowMs(): number {
-    return this.#services.submitter.nowMs;
+    return this.#services.submissions.nowMs;
   }
 
   /** Returns what is known now: balance and spending may change while the user reads. */
   context(): SubmissionContext {
     const { file, place, check, counts } = this.#dataset;
     const { account, balance, submissionsNotBeforeMs: untilMs, runs } = this.#session;
-    const { sessions, submitter } = this.#services;
-    const money = moneyOf(this.#session, this.#receipts, submitter.pending);
+    const { sessions, submissions } = this.#services;
+    const money = moneyOf(this.#session, this.#receipts, submissions.pending);
     const named = (prior: Prior) => runNames(prior, this.#session, sessions);
     return {
       account,

@@ -31,7 +31,7 @@ const REPORTING_MS = 10_000;
 /** How long the notification of submissions left open by an earlier window waits for the first check. */
 const FIRST_CHECK_MS = 5_000;
 
-type Parts = Pick<Services, 'journal' | 'runsFolder' | 'sessions' | 'submitter'> & {
+type Parts = Pick<Services, 'journal' | 'runsFolder' | 'sessions' | 'submissions'> & {
   reportFoundRun: ReportFoundRun;
 };
 
@@ -52,7 +52,7 @@ export class SubmissionNotices implements Disposable {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    const { sessions, submitter } = parts;
+    const { sessions, submissions } = parts;
     for (const one of [
       {
         dispose: () => {
@@ -67,7 +67,7 @@ export class SubmissionNotices implements Disposable {
         return session && [session.runs.onDidChange(() => void this.#settleMarked(session))];
       }),
       sessions.onDidChangeState(({ session }) => void this.#check(session)),
-      submitter.onDidChange(({ id, accountId, state }) => {
+      submissions.onDidChange(({ id, accountId, state }) => {
         // The window that settled it may have been killed.
         if (this.#find(id) === undefined) this.#reportLater();
         if (state !== 'unknown' && state !== 'stopped') return;
@@ -80,11 +80,11 @@ export class SubmissionNotices implements Disposable {
 
   /** Called when the journal was read: what is open now was left open by an earlier window. Never rejects. */
   async start(): Promise<void> {
-    const { sessions, submitter } = this.#parts;
+    const { sessions, submissions } = this.#parts;
     void this.#reportUnreported();
     // Another window may be sending one right now.
-    await submitter.probe();
-    for (const { id, accountId, intent, state } of submitter.pending)
+    await submissions.probe();
+    for (const { id, accountId, intent, state } of submissions.pending)
       // Of a cleared one, the user has read before that it isn't charged.
       if (['unknown', 'checking', 'stopped', 'unsent'].includes(state) && stageOf(intent).name !== 'cleared')
         this.#leftOpen.set(accountId, [...(this.#leftOpen.get(accountId) ?? []), id]);
@@ -98,14 +98,14 @@ export class SubmissionNotices implements Disposable {
 
   /** Returns the sessions of accounts with open submissions. */
   #openSessions(): Session[] {
-    const { sessions, submitter } = this.#parts;
-    return [...new Set(submitter.pending.map(({ accountId }) => accountId))].flatMap(
+    const { sessions, submissions } = this.#parts;
+    return [...new Set(submissions.pending.map(({ accountId }) => accountId))].flatMap(
       (accountId) => sessions.find(accountId) ?? [],
     );
   }
 
   #find(id: string): PendingSubmission | undefined {
-    return this.#parts.submitter.pending.find((pending) => pending.id === id);
+    return this.#parts.submissions.pending.find((pending) => pending.id === id);
   }
 
   /** Reports the runs of submissions that a check or a label settled. */
@@ -155,7 +155,7 @@ export class SubmissionNotices implements Disposable {
     const [first, ...others] = unknown.map(({ intent }) => intent);
     // What this window didn't ask, another one does.
     const wasAsked = ({ id }: PendingSubmission) =>
-      connection !== 'ready' || this.#parts.submitter.wasTried(id);
+      connection !== 'ready' || this.#parts.submissions.wasTried(id);
     const unanswered = of('stopped', 'checking').filter((one) => !isPast(one) && wasAsked(one));
     if (first !== undefined) warnLeftUnknown([first, ...others], { account, state: connection });
     else if (unanswered.length > 0) reportInterrupted(unanswered, 'stopped');
@@ -177,9 +177,9 @@ export class SubmissionNotices implements Disposable {
   #planCheck(): void {
     clearTimeout(this.#nextCheck);
     if (this.#store.disposed) return;
-    const { submitter } = this.#parts;
+    const { submissions } = this.#parts;
     const able = this.#openSessions().filter(({ isLocked }) => !isLocked);
-    const leftMs = Math.min(...able.map(({ account }) => submitter.nextCheckMs(account.id))) - Date.now();
+    const leftMs = Math.min(...able.map(({ account }) => submissions.nextCheckMs(account.id))) - Date.now();
     if (leftMs === Infinity) return;
     const waitMs = leftMs <= 0 ? OVERDUE_MS : Math.min(leftMs, LONGEST_WAIT_MS);
     this.#nextCheck = setTimeout(() => this.#checkAll(), waitMs).unref();
@@ -193,12 +193,12 @@ export class SubmissionNotices implements Disposable {
   /** Never rejects. */
   async #check(session: Session | undefined): Promise<void> {
     if (session === undefined) return;
-    const { sessions, submitter } = this.#parts;
+    const { sessions, submissions } = this.#parts;
     const { id } = session.account;
     // Only the active account's state shows whether the service responds; nothing polls the others.
     const mayCheck = session === sessions.active ? session.state === 'ready' : !session.isLocked;
-    if (!mayCheck || this.#checking.has(id) || submitter.nextCheckMs(id) > Date.now()) return;
-    const unknown = submitter.pending.filter(
+    if (!mayCheck || this.#checking.has(id) || submissions.nextCheckMs(id) > Date.now()) return;
+    const unknown = submissions.pending.filter(
       (one) => one.accountId === id && one.state === 'unknown' && isUncertain(stageOf(one.intent)),
     );
     this.#checking.add(id);
@@ -209,7 +209,8 @@ export class SubmissionNotices implements Disposable {
     }
     this.#planCheck();
     // If it is still due, the window that polls the account checks it.
-    if (session === sessions.active && submitter.nextCheckMs(id) > Date.now()) this.#reportLeftOpen(session);
+    if (session === sessions.active && submissions.nextCheckMs(id) > Date.now())
+      this.#reportLeftOpen(session);
     for (const submission of unknown) this.#reportNotCharged(session, submission.id);
   }
 
@@ -218,13 +219,13 @@ export class SubmissionNotices implements Disposable {
    * role while it checks, unless a window that shows the account has it. Never rejects.
    */
   async #checkDue(session: Session): Promise<readonly FoundRun[]> {
-    const { sessions, submitter, runsFolder } = this.#parts;
-    if (session === sessions.active) return submitter.checkDue(session);
+    const { sessions, submissions, runsFolder } = this.#parts;
+    if (session === sessions.active) return submissions.checkDue(session);
     // Without locks, each window polls for itself.
     const lease = await Lease.take(watchLockOf(runsFolder, session.account.id), 1).catch(() => null);
     if (lease === undefined) return [];
     session.quota.open(false);
-    const found = await submitter.checkDue(session);
+    const found = await submissions.checkDue(session);
     session.quota.close();
     lease?.release();
     return found;
@@ -232,9 +233,9 @@ export class SubmissionNotices implements Disposable {
 
   /** Settles submissions whose run's label was read, which makes a check unnecessary. Never rejects. */
   async #settleMarked(session: Session): Promise<void> {
-    const { submitter } = this.#parts;
-    const isNeeded = submitter.pending.some((one) => one.accountId === session.account.id && canCheck(one));
-    if (isNeeded) this.#reportFound(session, await submitter.settleMarked(session));
+    const { submissions } = this.#parts;
+    const isNeeded = submissions.pending.some((one) => one.accountId === session.account.id && canCheck(one));
+    if (isNeeded) this.#reportFound(session, await submissions.settleMarked(session));
   }
 }
 

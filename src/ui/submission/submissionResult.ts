@@ -79,10 +79,10 @@ export async function reportResult(
     sandboxFault,
     sessions,
     submitted,
-    submitter,
+    submissions,
   }: Pick<
     Services,
-    'ensureActiveAccount' | 'journal' | 'log' | 'sandboxFault' | 'sessions' | 'submitted' | 'submitter'
+    'ensureActiveAccount' | 'journal' | 'log' | 'sandboxFault' | 'sessions' | 'submitted' | 'submissions'
   >,
 ): Promise<CommandResult> {
   switch (result.kind) {
@@ -117,7 +117,7 @@ export async function reportResult(
       // Another window may have found the run meanwhile.
       const receipts = intent === undefined ? await journal.receipts().catch(() => []) : [];
       if (receipts.some((one) => one.id === id && isCharged(one)))
-        return reportEnd(id, { journal, sessions, submitter }, true);
+        return reportEnd(id, { journal, sessions, submissions }, true);
       warnMayBeCharged({ id, draft, intent, error }, session, sandboxFault.get());
       return { outcome: 'unknown', id };
     }
@@ -130,7 +130,7 @@ export async function reportResult(
     case 'open':
       return commands.executeCommand<CommandResult>(COMMANDS.resolveSubmission, result.id);
     case 'elsewhere':
-      return reportEnd(id, { journal, sessions, submitter }, true);
+      return reportEnd(id, { journal, sessions, submissions }, true);
   }
 }
 
@@ -141,16 +141,16 @@ export async function reportResult(
  */
 export async function reportEnd(
   id: string,
-  { journal, sessions, submitter }: Pick<Services, 'journal' | 'sessions' | 'submitter'>,
+  { journal, sessions, submissions }: Pick<Services, 'journal' | 'sessions' | 'submissions'>,
   wasResting: boolean,
 ): Promise<CommandResult> {
   // Another window's work is known once its lease was probed.
-  await submitter.probe();
+  await submissions.probe();
   const receipts = await journal.receipts().catch(() => []);
-  const last = latestOf(id, [...receipts, ...submitter.pending.map(({ intent }) => intent)]);
+  const last = latestOf(id, [...receipts, ...submissions.pending.map(({ intent }) => intent)]);
   const receipt = receipts.find((one) => one.id === last);
   const session = receipt && sessions.find(receipt.accountId);
-  const open = submitter.pending.find((one) => one.id === last);
+  const open = submissions.pending.find((one) => one.id === last);
   const end = endOf(last, receipt, open);
   if (receipt === undefined || !isCharged(receipt) || session === undefined) {
     void showInformation(endSentence(receipt, open, Date.now()));

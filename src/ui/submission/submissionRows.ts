@@ -10,7 +10,7 @@ import {
   type SubmissionState,
 } from '../../core/submission/pendingSubmission.ts';
 import { isPastBoundary, stageOf } from '../../core/submission/stage.ts';
-import type { Submitter } from '../../core/submission/submitter.ts';
+import type { Submissions } from '../../core/submission/submissions.ts';
 import { compact, formatBytes, formatTime } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { rowLabel, timesOfAlike, withTime, type RowsAboveRuns } from '../shared/rowText.ts';
@@ -36,16 +36,16 @@ const ICONS: Readonly<Record<SubmissionState, string>> = {
 /** The rows of open submissions in the Runs view: those of the active account, then those of the others. */
 export class SubmissionRows implements RowsAboveRuns {
   readonly #sessions: Pick<Sessions, 'active' | 'find'>;
-  readonly #submitter: Pick<Submitter, 'pending' | 'wasTried'>;
+  readonly #submissions: Pick<Submissions, 'pending' | 'wasTried'>;
   readonly #journal: Pick<Journal, 'unreadable' | 'onDidChangeUnreadable'>;
 
   constructor(
     sessions: Pick<Sessions, 'active' | 'find'>,
-    submitter: Pick<Submitter, 'pending' | 'wasTried'>,
+    submissions: Pick<Submissions, 'pending' | 'wasTried'>,
     journal: Pick<Journal, 'unreadable' | 'onDidChangeUnreadable'>,
   ) {
     this.#sessions = sessions;
-    this.#submitter = submitter;
+    this.#submissions = submissions;
     this.#journal = journal;
   }
 
@@ -60,7 +60,7 @@ export class SubmissionRows implements RowsAboveRuns {
   get rowIds(): readonly string[] {
     const active = this.#sessions.active?.account.id;
     // Submissions of a signed-out account can be neither checked nor sent.
-    const shown = this.#submitter.pending.filter(
+    const shown = this.#submissions.pending.filter(
       ({ accountId }) => accountId === active || this.#sessions.find(accountId) !== undefined,
     );
     const isOwn = ({ accountId }: PendingSubmission) => accountId === active;
@@ -70,11 +70,11 @@ export class SubmissionRows implements RowsAboveRuns {
 
   get tickingIds(): readonly string[] {
     const isTicking = ({ state }: PendingSubmission) => state === 'waiting' || state === 'uploading';
-    return this.#submitter.pending.filter(isTicking).map(({ id }) => id);
+    return this.#submissions.pending.filter(isTicking).map(({ id }) => id);
   }
 
   item(id: string): vscode.TreeItem {
-    const submission = this.#submitter.pending.find((pending) => pending.id === id);
+    const submission = this.#submissions.pending.find((pending) => pending.id === id);
     if (submission === undefined) return new vscode.TreeItem('');
     const { accountId, intent, state } = submission;
     const nowMs = Date.now();
@@ -111,7 +111,7 @@ export class SubmissionRows implements RowsAboveRuns {
     if (!isInterrupted || isPastBoundary(stageOf(intent))) return submissionDescription(submission, nowMs);
     // The first look begins as soon as the service responds.
     const isConnected = ['connecting', 'ready'].includes(this.#sessions.find(accountId)?.state ?? '');
-    const isUntried = state === 'stopped' && !this.#submitter.wasTried(id);
+    const isUntried = state === 'stopped' && !this.#submissions.wasTried(id);
     const shown = isConnected && isUntried ? { ...submission, state: 'checking' as const } : submission;
     return moneySentence(shown, nowMs);
   }
@@ -124,7 +124,7 @@ export class SubmissionRows implements RowsAboveRuns {
 
   /** Returns the time of a submission that would read like another one. */
   #timeOf(id: string, nowMs: number): string | undefined {
-    const rows = this.#submitter.pending.map((one) => ({
+    const rows = this.#submissions.pending.map((one) => ({
       id: one.id,
       text:
         rowLabel(submissionName(one.intent)) +

@@ -32,7 +32,7 @@ type Parts = Pick<
   | 'sandboxFault'
   | 'sessions'
   | 'submitted'
-  | 'submitter'
+  | 'submissions'
 >;
 
 /**
@@ -48,7 +48,7 @@ export async function submitDataset(
   selection?: unknown,
   given?: unknown,
 ): Promise<CommandResult> {
-  const { log, openJournal, reports, sessions, submitter } = services;
+  const { log, openJournal, reports, sessions, submissions } = services;
   let preset = presetFrom(given);
   let chosen: { file: unknown; selection?: unknown } = { file: argument, selection };
   let restarted: Restart | undefined;
@@ -59,11 +59,11 @@ export async function submitDataset(
     const session = sessions.active ?? (await startSomewhere(sessions));
     if (session === undefined) return { outcome: 'cancelled' };
     await onDisk(openJournal(), 'submissions');
-    if (!(await endLongWait(session, submitter))) return { outcome: 'unavailable' };
+    if (!(await endLongWait(session, submissions))) return { outcome: 'unavailable' };
     const { id, name } = session.account;
     if (preset.accountId !== undefined && preset.accountId !== id) restarted ??= 'account-changed';
     // A changed dataset has other bytes than those that were refused.
-    const refused = restarted === 'dataset-changed' ? undefined : refusedOf(submitter, id, preset.replaces);
+    const refused = restarted === 'dataset-changed' ? undefined : refusedOf(submissions, id, preset.replaces);
     const checked = await chooseCheckedDataset(chosen.file, chosen.selection, name, {
       reports: await reports(),
       log,
@@ -82,7 +82,7 @@ export async function submitDataset(
     const shown = { notice, earlier, proposal };
     const review = new DatasetReview({ ...checked, place }, session, facts, services, shown);
     const context = review.context();
-    const initial = initialChoices(context, argument, preset, facts.receipts, submitter.pending);
+    const initial = initialChoices(context, argument, preset, facts.receipts, submissions.pending);
     const result = await reviewSubmission(review, initial).finally(() => review.dispose());
     if (result === undefined) return { outcome: 'cancelled' };
     if (result.kind === 'open') {
@@ -119,21 +119,21 @@ async function send(
   known: KnownSubmissions,
   { proposal, replaces }: Preset,
 ): Promise<CommandResult> {
-  const { submitter } = services;
+  const { submissions } = services;
   const { id, result } = await withSubmissionProgress(session, draft, (signal) =>
-    submitter.submit(session, draft, signal, known),
+    submissions.submit(session, draft, signal, known),
   );
   if (result.kind === 'open' && proposal !== undefined) proposal.metOpen = true;
   const isBegun = result.kind !== 'open' && !(result.kind === 'not-charged' && !result.kept);
-  const replaced = isBegun ? refusedOf(submitter, session.account.id, replaces) : undefined;
+  const replaced = isBegun ? refusedOf(submissions, session.account.id, replaces) : undefined;
   if (replaced !== undefined && isDatasetOf(replaced.intent, draft))
-    await submitter.discard(replaced.id, 'not-charged').catch(() => false);
+    await submissions.discard(replaced.id, 'not-charged').catch(() => false);
   return reportResult(result, id, draft, session, services);
 }
 
 /** Only accepts a refused submission of the same account, since any extension can pass any ID. */
 function refusedOf(
-  { pending }: Services['submitter'],
+  { pending }: Services['submissions'],
   accountId: string,
   replaces: string | undefined,
 ): PendingSubmission | undefined {

@@ -1,4 +1,4 @@
-import type { Discarded } from '../../../src/core/submission/settler.ts';
+import type { Discarded } from '../../../src/core/submission/pendingSubmission.ts';
 import { mayFollow, stepOf } from '../../../src/core/submission/transitions.ts';
 import type { SimulatedClock } from './clock.ts';
 import type { Simulation } from './simulation.ts';

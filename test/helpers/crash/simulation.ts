@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { newMarker, withMarker } from '../../../src/core/runs/marker.ts';
 import type { Draft, Intent } from '../../../src/core/submission/intent.ts';
-import type { Discarded } from '../../../src/core/submission/settler.ts';
+import type { Discarded } from '../../../src/core/submission/pendingSubmission.ts';
 import { Random } from '../random.ts';
 import type { Cell, Crash, CrashPoint } from './cells.ts';
 import { SimulatedClock } from './clock.ts';

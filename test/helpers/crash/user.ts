@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { runsOf } from '../../../src/core/submission/intent.ts';
-import type { Discarded } from '../../../src/core/submission/settler.ts';
+import type { Discarded } from '../../../src/core/submission/pendingSubmission.ts';
 import { isUncertain, stageOf } from '../../../src/core/submission/stage.ts';
 import type { Simulation } from './simulation.ts';
 import type { Kept, Shown, ShownResult } from './window.ts';

@@ -1,4 +1,4 @@
-// A process that serves as one window after another: the real submitter, journal, session, client, and transport without
+// A process that serves as one window after another: the real submissions, journal, session, client, and transport without
 // VS Code. The simulation provides the user, the network, and the time.
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ import type {
   SubmissionState,
 } from '../../../src/core/submission/pendingSubmission.ts';
 import type { KnownSubmissions } from '../../../src/core/submission/rivals.ts';
-import { Submitter } from '../../../src/core/submission/submitter.ts';
+import { Submissions } from '../../../src/core/submission/submissions.ts';
 import { Random } from '../random.ts';
 import type { Crash, CrashPoint } from './cells.ts';
 import { ProcessClock } from './clock.ts';
@@ -271,7 +271,7 @@ class Window {
   readonly #clock: ProcessClock;
   readonly #transport: CrashingTransport;
   readonly #journal: CrashingJournal;
-  readonly #submitter: Submitter;
+  readonly #submissions: Submissions;
   readonly #session: Session;
   #account: WindowConfig['account'];
   #abort = new AbortController();
@@ -287,7 +287,7 @@ class Window {
     const clock = (this.#clock = new ProcessClock(config.clockFile, pass));
     const transport = (this.#transport = new CrashingTransport(config, this.#hook));
     this.#journal = new CrashingJournal(path.join(config.folder, 'journal'), this.#hook, config.lie);
-    this.#submitter = new Submitter(this.#journal, { clock, random: () => random.fraction() });
+    this.#submissions = new Submissions(this.#journal, { clock, random: () => random.fraction() });
     const { id, baseUrl } = config.account;
     this.#session = new Session(
       { kind: 'service', id, name: id, baseUrl },
@@ -301,8 +301,8 @@ class Window {
       clock,
     );
     this.#session.quota.open(false);
-    this.#submitter.onDidChange((submission) => {
-      const isGone = !this.#submitter.pending.some(({ id: open }) => open === submission.id);
+    this.#submissions.onDidChange((submission) => {
+      const isGone = !this.#submissions.pending.some(({ id: open }) => open === submission.id);
       void rpc.call('show', shownOf(submission), isGone);
     });
   }
@@ -314,27 +314,27 @@ class Window {
       await this.#session.balance.refresh().catch(() => undefined);
     },
     submit: (draft: Draft, known: KnownSubmissions) => {
-      const { id, result } = this.#submitter.submit(this.#session, draft, this.#abort.signal, known);
+      const { id, result } = this.#submissions.submit(this.#session, draft, this.#abort.signal, known);
       return resultOf(result, id);
     },
     resume: (id: string) =>
-      resultOf(this.#submitter.resume(this.#session, id, this.#abort.signal).result, id),
+      resultOf(this.#submissions.resume(this.#session, id, this.#abort.signal).result, id),
     check: (id: string) =>
       resultFrom(async () => {
-        const result = await this.#submitter.check(this.#session, id);
+        const result = await this.#submissions.check(this.#session, id);
         if (result === undefined) return { kind: 'elsewhere', id };
         const { verdict, ...rest } = result;
         return { kind: verdict, id, ...rest };
       }),
-    checkDue: () => this.#submitter.checkDue(this.#session),
+    checkDue: () => this.#submissions.checkDue(this.#session),
     adopt: (id: string, runId: string) =>
       resultFrom(async () => {
-        const isDone = await this.#submitter.adopt(this.#session, id, runId);
+        const isDone = await this.#submissions.adopt(this.#session, id, runId);
         return { kind: isDone ? 'adopted' : 'elsewhere', id };
       }),
     // If the disk fails, the user sees the error and the intent stays.
     discard: (id: string, confirmed: 'may-be-charged' | 'not-charged') =>
-      this.#submitter.discard(id, confirmed, this.#session).then(
+      this.#submissions.discard(id, confirmed, this.#session).then(
         (done) => done ?? KEPT,
         () => KEPT,
       ),
@@ -350,17 +350,17 @@ class Window {
         const { runs } = this.#session;
         await runs.refresh();
         for (const { run_id } of runs.rows ?? []) await runs.loadDetail(run_id);
-        await this.#submitter.settleMarked(this.#session);
-        await this.#submitter.linkMarked(this.#session);
+        await this.#submissions.settleMarked(this.#session);
+        await this.#submissions.linkMarked(this.#session);
         return { kind: 'refreshed' };
       }),
-    cancel: (id: string) => this.#submitter.cancel(id),
+    cancel: (id: string) => this.#submissions.cancel(id),
     /** Cancels as the notification's button does. */
     abort: () => {
       this.#abort.abort();
       this.#abort = new AbortController();
     },
-    pending: () => this.#submitter.pending.map(shownOf),
+    pending: () => this.#submissions.pending.map(shownOf),
     unreadable: async () => {
       await this.#journal.reload();
       return this.#journal.unreadable;
@@ -373,7 +373,7 @@ class Window {
     /** Continues after a pause. */
     goOn: () => this.#hook.goOn(),
     close: () => {
-      for (const part of [this.#submitter, this.#journal, this.#session, this.#transport, this.#clock])
+      for (const part of [this.#submissions, this.#journal, this.#session, this.#transport, this.#clock])
         part.dispose();
     },
   };

@@ -6,7 +6,7 @@ import type { VerifyArchive } from '../../../src/core/downloads/download.ts';
 import { Downloads } from '../../../src/core/downloads/downloads.ts';
 import type { Session } from '../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../src/core/runs/sessions.ts';
-import { Submitter } from '../../../src/core/submission/submitter.ts';
+import { Submissions } from '../../../src/core/submission/submissions.ts';
 import { NotificationLedger } from '../../../src/core/runs/notificationLedger.ts';
 import { StateStore } from '../../../src/core/storage/state.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
@@ -96,7 +96,7 @@ export class DownloadStage {
   /** Submits a run and returns its ID. */
   async submit({ session }: Window, label: string): Promise<string> {
     const draft = await this.bench.draft(10, `${label}.jsonl`, { label });
-    const outcome = await new Submitter(this.bench.journal).submit(session, draft, silent()).result;
+    const outcome = await new Submissions(this.bench.journal).submit(session, draft, silent()).result;
     if (outcome.kind !== 'charged') throw new Error(outcome.kind);
     return outcome.run.run_id;
   }

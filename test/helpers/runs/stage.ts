@@ -5,7 +5,7 @@ import type { PendingSubmission, SubmissionResult } from '../../../src/core/subm
 import type { Journal, JournalOptions } from '../../../src/core/submission/journal.ts';
 import { withMarker } from '../../../src/core/runs/marker.ts';
 import type { Session } from '../../../src/core/runs/session.ts';
-import { Submitter } from '../../../src/core/submission/submitter.ts';
+import { Submissions } from '../../../src/core/submission/submissions.ts';
 import { bodyOf, sendJson } from '../httpServer.ts';
 import { Bench, silent } from './support.ts';
 import { TestClock } from './testClock.ts';
@@ -83,15 +83,15 @@ export class Stage {
   onGet: (request: http.IncomingMessage, response: http.ServerResponse) => boolean = () => false;
   /** Called when the headers of a submission have arrived. */
   onHead: (request: http.IncomingMessage, response: http.ServerResponse) => void = () => undefined;
-  readonly submitter: Submitter;
+  readonly submissions: Submissions;
   /** The session used for submissions by default. */
   own!: Session;
   url = '';
-  readonly #submitters: Submitter[] = [];
+  readonly #opened: Submissions[] = [];
 
   private constructor(bench: Bench) {
     this.bench = bench;
-    this.submitter = this.newSubmitter();
+    this.submissions = this.newSubmissions();
   }
 
   static async start(journalOptions: JournalOptions = {}): Promise<Stage> {
@@ -103,7 +103,7 @@ export class Stage {
   }
 
   async end(): Promise<void> {
-    for (const submitter of this.#submitters) submitter.dispose();
+    for (const submissions of this.#opened) submissions.dispose();
     await this.bench.end();
   }
 
@@ -112,18 +112,18 @@ export class Stage {
     return { date: new Date(this.clock.serviceMs + this.dateOffsetMs).toUTCString() };
   }
 
-  newSubmitter(journal: Journal = this.bench.journal, random = () => 0.5): Submitter {
-    const submitter = new Submitter(journal, { clock: this.clock, random });
-    this.#submitters.push(submitter);
-    return submitter;
+  newSubmissions(journal: Journal = this.bench.journal, random = () => 0.5): Submissions {
+    const submissions = new Submissions(journal, { clock: this.clock, random });
+    this.#opened.push(submissions);
+    return submissions;
   }
 
-  /** Opens the journal of another window, with its submitter. */
-  async otherWindow(): Promise<{ journal: Journal; submitter: Submitter }> {
+  /** Opens the journal of another window, with its submissions. */
+  async otherWindow(): Promise<{ journal: Journal; submissions: Submissions }> {
     const journal = this.bench.otherJournal();
-    const submitter = this.newSubmitter(journal);
+    const submissions = this.newSubmissions(journal);
     await journal.open();
-    return { journal, submitter };
+    return { journal, submissions };
   }
 
   session(id = 'account-1', keyId = 'key-1'): Session {
@@ -132,16 +132,16 @@ export class Stage {
   }
 
   async submit(draft?: Draft, whose = this.own, signal = silent()): Promise<SubmissionResult> {
-    return this.submitter.submit(whose, draft ?? (await this.marked()), signal).result;
+    return this.submissions.submit(whose, draft ?? (await this.marked()), signal).result;
   }
 
   resume(id: string, whose = this.own): Promise<SubmissionResult> {
-    return this.submitter.resume(whose, id, silent()).result;
+    return this.submissions.resume(whose, id, silent()).result;
   }
 
   /** The states of open submissions in a window. */
-  states(submitter = this.submitter): PendingSubmission['state'][] {
-    return submitter.pending.map(({ state }) => state);
+  states(submissions = this.submissions): PendingSubmission['state'][] {
+    return submissions.pending.map(({ state }) => state);
   }
 
   /** The kinds of receipts, newest first. */

@@ -74,7 +74,7 @@ describe('the source code', () => {
     assert.deepEqual(sources.flatMap(forbiddenImports), []));
 
   it('sends a submission only from two commands, after a modal dialog', () => {
-    const senders = sources.filter(({ tree }) => /\bsubmitter\s*\.(submit|resume)\(/.test(tree.text));
+    const senders = sources.filter(({ tree }) => /\bsubmissions\s*\.(submit|resume)\(/.test(tree.text));
     assert.deepEqual(
       senders.map(({ file }) => file),
       ['src/ui/submission/continueSubmission.ts', 'src/ui/submission/submitDataset.ts'],

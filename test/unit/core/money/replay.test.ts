@@ -9,7 +9,7 @@ import { newMarker, withMarker } from '../../../../src/core/runs/marker.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import { canContinue } from '../../../../src/core/submission/pendingSubmission.ts';
-import { Submitter } from '../../../../src/core/submission/submitter.ts';
+import { Submissions } from '../../../../src/core/submission/submissions.ts';
 import { defaultPrice, type PriceOf } from '../../../../src/sandbox/catalog.ts';
 import type { Sandbox } from '../../../../src/sandbox/sandbox.ts';
 import type { Scenario } from '../../../../src/sandbox/scenarios.ts';
@@ -57,7 +57,7 @@ class Replay {
   /** Kinds of events that have happened. */
   readonly story = new Set<string>();
   session!: Session;
-  submitter!: Submitter;
+  submissions!: Submissions;
   priceOf = defaultPrice;
   receipts!: () => Promise<Receipt[]>;
   #close: () => void = () => undefined;
@@ -79,18 +79,18 @@ class Replay {
       // Like a kill: later writes never reach the disk.
       link: beforeNaming(() => {
         if (this.#writesLeft-- > 0) return;
-        submitter.dispose();
+        submissions.dispose();
         throw Object.assign(new Error('killed'), { code: 'EIO' });
       }),
     });
-    const submitter = new Submitter(journal, { clock, random: () => random.fraction() });
+    const submissions = new Submissions(journal, { clock, random: () => random.fraction() });
     await journal.open();
-    await submitter.probe();
-    this.submitter = submitter;
+    await submissions.probe();
+    this.submissions = submissions;
     this.session = bench.session(this.sandbox, ACCOUNT, () => clock.nowMs());
     this.receipts = () => journal.receipts();
     this.#close = () => {
-      submitter.dispose();
+      submissions.dispose();
       journal.dispose();
     };
   }
@@ -113,10 +113,10 @@ class Replay {
       ...(marker !== undefined && { marker }),
       ...(balanceBefore !== undefined && { balanceBefore }),
     });
-    await this.#mayDie(() => this.submitter.submit(this.session, draft, silent()).result);
+    await this.#mayDie(() => this.submissions.submit(this.session, draft, silent()).result);
     if (random.chance(0.5)) this.#spoilKeys();
-    for (let steps = 0; this.submitter.pending.length > 0; steps++) {
-      assert.ok(steps < 30, `never ends: ${JSON.stringify(this.submitter.pending)}`);
+    for (let steps = 0; this.submissions.pending.length > 0; steps++) {
+      assert.ok(steps < 30, `never ends: ${JSON.stringify(this.submissions.pending)}`);
       if (random.chance(0.3)) control.setScenario('none');
       await this.#decide();
     }
@@ -164,21 +164,21 @@ class Replay {
 
   /** Checks, adopts, resumes, or discards one pending submission, as a user might. */
   async #decide(): Promise<void> {
-    const { clock, random, session, submitter } = this;
-    await submitter.probe();
-    const [submission] = submitter.pending;
+    const { clock, random, session, submissions } = this;
+    await submissions.probe();
+    const [submission] = submissions.pending;
     if (submission === undefined) return;
     const { id, state } = submission;
     this.story.add(state);
     clock.pass(random.below(20) * MINUTE);
     if (state === 'unknown' && random.chance(0.7)) {
-      const finding = await this.#mayDie(() => submitter.check(session, id));
+      const finding = await this.#mayDie(() => submissions.check(session, id));
       if (finding?.verdict !== 'cannot-tell') return;
       const [candidate] = finding.candidates;
-      if (candidate !== undefined) await this.#mayDie(() => submitter.adopt(session, id, candidate.run_id));
+      if (candidate !== undefined) await this.#mayDie(() => submissions.adopt(session, id, candidate.run_id));
     } else if (state !== 'refused' && canContinue(submission, clock.nowMs()) && random.chance(0.5))
-      await this.#mayDie(() => submitter.resume(session, id, silent()).result);
-    else await submitter.discard(id, state === 'unknown' ? 'may-be-charged' : 'not-charged');
+      await this.#mayDie(() => submissions.resume(session, id, silent()).result);
+    else await submissions.discard(id, state === 'unknown' ? 'may-be-charged' : 'not-charged');
   }
 }
 

@@ -3,7 +3,7 @@ import { Client } from '../../../../src/core/api/client.ts';
 import type { ServiceAccount } from '../../../../src/core/accounts/account.ts';
 import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
 import { Sessions } from '../../../../src/core/runs/sessions.ts';
-import { Submitter } from '../../../../src/core/submission/submitter.ts';
+import { Submissions } from '../../../../src/core/submission/submissions.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { Bench, silent } from '../../../helpers/runs/support.ts';
@@ -46,14 +46,14 @@ describe('Sessions', () => {
   });
 
   it('fires when the session of any account changes state, and knows which 401 changed it', async () => {
-    const submitter = new Submitter(bench.journal);
+    const submissions = new Submissions(bench.journal);
     const session = sessions.active;
     assert.equal(session?.account.id, 'two');
-    const submission = submitter.submit(session, await bench.draft(), silent()).result;
+    const submission = submissions.submit(session, await bench.draft(), silent()).result;
     await accounts.activate('one');
     assert.equal(sessions.active?.account.id, 'one');
     const outcome = await submission;
-    submitter.dispose();
+    submissions.dispose();
     assert.ok(outcome.kind === 'not-charged', JSON.stringify(outcome));
     assert.deepEqual(changes, ['two key-rejected']);
     assert.equal(sessions.isReportedByState(outcome.error), true);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import { Journal } from '../../../../src/core/submission/journal.ts';
-import { Submitter } from '../../../../src/core/submission/submitter.ts';
+import { Submissions } from '../../../../src/core/submission/submissions.ts';
 import { made, WatchBench } from '../../../helpers/runs/watchBench.ts';
 import { sampleIntent } from '../../../helpers/submissions.ts';
 
@@ -17,10 +17,10 @@ describe('Automatic checks', () => {
     bench.rows = Array.from({ length: 20 }, (_, index) => made(bench, `r${index}`, index * 10 * SECOND));
     const windows = ['a', 'b', 'c'].map((name) => {
       const journal = new Journal(folder);
-      const submitter = new Submitter(journal, { clock: bench.clock });
+      const submissions = new Submissions(journal, { clock: bench.clock });
       const window = bench.window(name);
       window.areRowsShown = window.isAwaiting = true;
-      return { ...window, journal, submitter };
+      return { ...window, journal, submissions };
     });
     const [{ journal }] = windows as [(typeof windows)[0]];
     try {
@@ -30,9 +30,9 @@ describe('Automatic checks', () => {
         assert.ok('lease' in created);
         created.lease.release();
       }
-      for (const { watcher, submitter } of windows) {
+      for (const { watcher, submissions } of windows) {
         watcher.readAll();
-        await submitter.probe();
+        await submissions.probe();
       }
       // Each window reads models and balance when it is opened: reads of the user, which don't count. What the quota allows in an hour
       // (40 stored and 75 more) and these six were 121 together.
@@ -42,7 +42,7 @@ describe('Automatic checks', () => {
       const opening = bench.asked.length;
       for (let ms = 0; ms < 60 * MINUTE; ms += 5 * SECOND) {
         await bench.pass(5 * SECOND);
-        await Promise.all(windows.map(({ session, submitter }) => submitter.checkDue(session)));
+        await Promise.all(windows.map(({ session, submissions }) => submissions.checkDue(session)));
       }
       await bench.settle();
       const count = (what: string) => bench.asked.filter((one) => one.endsWith(what)).length;
@@ -56,7 +56,7 @@ describe('Automatic checks', () => {
       assert.equal(new Set(polling).size, 1, polling.join(''));
       for (const { run_id } of bench.rows) assert.equal(count(`/runs/${run_id}`), 1);
     } finally {
-      for (const one of windows) for (const part of [one.submitter, one.journal]) part.dispose();
+      for (const one of windows) for (const part of [one.submissions, one.journal]) part.dispose();
       await bench.end();
     }
   });

@@ -8,8 +8,9 @@ import {
   canCheck,
   canContinue,
   mayBecomeCharge,
-  PendingSubmissions,
 } from '../../../../src/core/submission/pendingSubmission.ts';
+import { dueMs } from '../../../../src/core/submission/checkTimes.ts';
+import { PendingList } from '../../../../src/core/submission/pendingList.ts';
 import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 
 describe('canBeRefused', () => {
@@ -74,7 +75,7 @@ describe('an upload that stopped', () => {
   });
 });
 
-describe('PendingSubmissions', () => {
+describe('PendingList', () => {
   it('shows at once that an intent is free which changed while the owners were asked for', async () => {
     const change = new Emitter<void>();
     const [owned, found] = [intentOf(), intentOf()];
@@ -96,7 +97,7 @@ describe('PendingSubmissions', () => {
         return Promise.resolve();
       },
     };
-    const pending = new PendingSubmissions(journal, () => undefined);
+    const pending = new PendingList(journal, () => undefined);
     await pending.probe();
     assert.deepEqual(
       pending.all.map(({ state }) => state),
@@ -140,9 +141,10 @@ describe('PendingSubmissions', () => {
       isOwned: () => Promise.resolve(false),
       reload: () => Promise.resolve(),
     };
-    const pending = new PendingSubmissions(journal, () => undefined);
+    const pending = new PendingList(journal, () => undefined);
     const states = () => pending.all.map(({ state }) => state);
-    const areDue = () => intents.map((intent) => pending.nextCheckMs(intent, 8_000_000) < Infinity);
+    const known = () => ({ isLooked, isCreated: false, hasLocks: true });
+    const areDue = () => intents.map((intent) => dueMs(intent, 8_000_000, known()) < Infinity);
     await pending.probe();
     assert.deepEqual(states(), ['stopped', 'stopped', 'unknown', 'unknown', 'refused']);
     assert.deepEqual(areDue(), [true, true, true, true, false]);

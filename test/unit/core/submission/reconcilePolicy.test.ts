@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { UncertaintyReason } from '../../../../src/core/submission/reconcilePolicy.ts';
+import { nextAutomaticCheckMs } from '../../../../src/core/submission/checkTimes.ts';
 import type { Attempt, Intent, Observation } from '../../../../src/core/submission/intent.ts';
 import {
   isBalanceDecisive,
-  nextAutomaticCheckMs,
   nextCheckAtMs,
   uncertaintyOf,
   withEnds,

@@ -25,18 +25,18 @@ import {
 import { silent, until } from '../../../helpers/runs/support.ts';
 import { chargedAt } from '../../../helpers/submissions.ts';
 
-describe('Submitter, after the first attempts', () => {
+describe('Submissions, after the first attempts', () => {
   let stage: Stage;
   beforeEach(async () => void (stage = await Stage.start()));
   afterEach(() => stage.end());
 
-  const check = (id: string) => stage.submitter.check(stage.own, id);
+  const check = (id: string) => stage.submissions.check(stage.own, id);
   /** Discards. @returns what it was */
   const discard = async (
     id: string,
     confirmed: 'may-be-charged' | 'not-charged',
-    submitter = stage.submitter,
-  ) => (await submitter.discard(id, confirmed, stage.own))?.kind;
+    submissions = stage.submissions,
+  ) => (await submissions.discard(id, confirmed, stage.own))?.kind;
   const verdictOf = (finding: ReconcileResult | undefined) =>
     finding?.verdict === 'cannot-tell' ? finding.reason : finding?.verdict;
   const settled = async () => (await stage.bench.journal.receipts())[0]?.settled;
@@ -107,7 +107,7 @@ describe('Submitter, after the first attempts', () => {
     const loadRuns = async () => {
       await stage.own.runs.refresh();
       for (const { run_id } of stage.runs) await stage.own.runs.loadDetail(run_id);
-      return stage.submitter.linkMarked(stage.own);
+      return stage.submissions.linkMarked(stage.own);
     };
     const unreported = async () => (await stage.bench.journal.unreported()).map(({ id }) => id);
 
@@ -192,7 +192,7 @@ describe('Submitter, after the first attempts', () => {
           if (isStopped) stop.abort();
           return true;
         });
-        const outcome = await stage.submitter.resume(stage.own, id, stop.signal).result;
+        const outcome = await stage.submissions.resume(stage.own, id, stop.signal).result;
         assert.equal(outcome.kind, 'elsewhere', `${leave.name} ${what} ${nth}`);
         stage.onGet = () => false;
         stage.onHead = () => undefined;
@@ -221,13 +221,13 @@ describe('Submitter, after the first attempts', () => {
       assert.deepEqual([one?.key, two?.key], [id, id]);
       assert.ok(one && two?.body.equals(one.body));
       assert.equal(reads[0], '/runs?limit=100');
-      assert.deepEqual([stage.runs.length, stage.submitter.pending], [1, []]);
+      assert.deepEqual([stage.runs.length, stage.submissions.pending], [1, []]);
     });
 
     it('sends nothing if it finds the run', async () => {
       const id = await leaveUnknown(true);
       const seen = new Set<string>();
-      stage.submitter.onDidChange(({ state }) => seen.add(state));
+      stage.submissions.onDidChange(({ state }) => seen.add(state));
       const outcome = await stage.resume(id);
       assert.deepEqual([...seen], ['checking']);
       assert.ok(outcome.kind === 'charged');
@@ -254,7 +254,7 @@ describe('Submitter, after the first attempts', () => {
         (_stage, _post, _request, response) =>
           void response.writeHead(503, { ...stage.date, 'retry-after': '200' }).end(),
       ];
-      stage.submitter.onDidChange(({ state }) => {
+      stage.submissions.onDidChange(({ state }) => {
         if (state !== 'waiting') return;
         stage.gets.length = 0;
         stop.abort();
@@ -272,7 +272,7 @@ describe('Submitter, after the first attempts', () => {
         stop.abort();
         return false;
       };
-      const outcome = await stage.submitter.resume(stage.own, id, stop.signal).result;
+      const outcome = await stage.submissions.resume(stage.own, id, stop.signal).result;
       assert.ok(outcome.kind === 'unknown' && outcome.error instanceof CancelledError);
       assert.deepEqual([stage.posts.length, stage.states()], [1, ['unknown']]);
     });
@@ -299,7 +299,7 @@ describe('Submitter, after the first attempts', () => {
       const other = stage.submit(await stage.bench.draft(10, 'other'));
       await until(() => stage.posts.length === 2);
       const resumed = stage.resume(id);
-      await until(() => stage.submitter.pending.some((one) => one.id === id && one.state === 'queued'));
+      await until(() => stage.submissions.pending.some((one) => one.id === id && one.state === 'queued'));
       const end = async () => {
         release();
         assert.equal((await other).kind, 'charged');
@@ -322,7 +322,7 @@ describe('Submitter, after the first attempts', () => {
     it('stays unknown if it is canceled while it is queued', async () => {
       const id = await leaveUnknown();
       const { resumed, end } = await queued(id);
-      assert.equal(stage.submitter.cancel(id), true);
+      assert.equal(stage.submissions.cancel(id), true);
       const outcome = await resumed;
       assert.deepEqual([outcome.kind, codeOf(outcome)], ['unknown', 'cancelled']);
       await end();
@@ -355,7 +355,7 @@ describe('Submitter, after the first attempts', () => {
       await stage.bench.draft(299_999);
       const outcome = await stage.resume(id);
       assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'dataset-changed']);
-      assert.deepEqual([stage.submitter.pending, await stage.receipts()], [[], ['not-charged']]);
+      assert.deepEqual([stage.submissions.pending, await stage.receipts()], [[], ['not-charged']]);
     });
 
     it('sends a file that was only touched, and no byte of a changed file of the same size', async () => {
@@ -378,7 +378,7 @@ describe('Submitter, after the first attempts', () => {
       writeFileSync(file, bytes);
       const outcome = await stage.resume(edited);
       assert.deepEqual([outcome.kind, codeOf(outcome), heads], ['not-charged', 'dataset-changed', 1]);
-      assert.deepEqual(stage.submitter.pending, []);
+      assert.deepEqual(stage.submissions.pending, []);
     });
 
     it('sends nothing for another account or an unknown ID', async () => {
@@ -388,8 +388,8 @@ describe('Submitter, after the first attempts', () => {
       assert.deepEqual(await stage.resume(id, other), elsewhere);
       for (const strange of ['no-such-id', '', '../x', '8d5b2f9c-1111-4222-8333-444455556666'])
         assert.deepEqual(await stage.resume(strange), elsewhere);
-      assert.equal(await stage.submitter.check(other, id), undefined);
-      assert.equal(await stage.submitter.adopt(other, id, 'run-1'), false);
+      assert.equal(await stage.submissions.check(other, id), undefined);
+      assert.equal(await stage.submissions.adopt(other, id, 'run-1'), false);
       assert.deepEqual([stage.posts.length, stage.states()], [1, ['unknown']]);
     });
 
@@ -435,7 +435,7 @@ describe('Submitter, after the first attempts', () => {
         const id = await leaveNotCharged();
         const stop = new AbortController();
         atMark = () => (name === 'cancel' ? stop.abort() : stage.clock.sleepMachine(HOUR));
-        const outcome = await stage.submitter.resume(stage.own, id, stop.signal).result;
+        const outcome = await stage.submissions.resume(stage.own, id, stop.signal).result;
         assert.deepEqual(
           [outcome.kind, stage.posts.length, stage.states()],
           ['not-charged', 1, ['not-charged']],
@@ -454,7 +454,7 @@ describe('Submitter, after the first attempts', () => {
         const lock = path.join(stage.bench.journalFolder, 'leases', `${id}.lock`);
         rmSync(lock, { force: true });
         mkdirSync(lock);
-        const { submitter: other } = await stage.otherWindow();
+        const { submissions: other } = await stage.otherWindow();
         await other.probe();
         assert.deepEqual(stage.states(other), [state]);
         assert.equal((await stage.resume(id)).kind, 'charged');
@@ -515,10 +515,10 @@ describe('Submitter, after the first attempts', () => {
       const inMs = (nextCheckAtMs(stage.intent) ?? 0) - stage.clock.nowMs();
       assert.ok(inMs > 0 && inMs <= MINUTE + 2000, String(inMs));
       assert.equal((await findNothing(id))?.verdict, 'not-charged');
-      const restarted = stage.newSubmitter();
+      const restarted = stage.newSubmissions();
       await restarted.probe();
       assert.deepEqual([stage.states(), stage.states(restarted)], [['not-charged'], ['not-charged']]);
-      assert.equal(stage.submitter.hasUncertain('account-1'), false, 'polls need not be frequent');
+      assert.equal(stage.submissions.hasUncertain('account-1'), false, 'polls need not be frequent');
       assert.equal(stage.posts.length, 1);
     });
 
@@ -533,7 +533,7 @@ describe('Submitter, after the first attempts', () => {
         const draft = await stage.marked('ft-00000abc', 'other.jsonl');
         stage.answers = [
           async (...answer) => {
-            const ended = other.submitter.submit(stage.session(), draft, silent());
+            const ended = other.submissions.submit(stage.session(), draft, silent());
             assert.equal((await ended.result).kind, 'charged');
             stage.balanceCents -= otherCents;
             conflict(...answer);
@@ -564,7 +564,7 @@ describe('Submitter, after the first attempts', () => {
       return session;
     };
     /** Returns the number of checks made once `passMs` have passed. */
-    const checks = async (passMs: number, one = stage.submitter, whose = stage.own) => {
+    const checks = async (passMs: number, one = stage.submissions, whose = stage.own) => {
       stage.clock.pass(passMs);
       stage.gets.length = 0;
       await one.checkDue(whose);
@@ -575,12 +575,12 @@ describe('Submitter, after the first attempts', () => {
     it('checks only when the result may have changed, for this account only, and sends nothing', async () => {
       await leaveUnknown();
       assert.equal(await checks(0), 0);
-      assert.equal(await checks(20 * SECOND, stage.submitter, polling(stage.session('account-2'))), 0);
+      assert.equal(await checks(20 * SECOND, stage.submissions, polling(stage.session('account-2'))), 0);
       assert.equal(await checks(0), 1);
       assert.equal(await checks(2 * MINUTE), 1);
       assert.equal(await checks(MINUTE), 0);
       // After a restart the next day: at once, and again two minutes later.
-      const restarted = stage.newSubmitter();
+      const restarted = stage.newSubmissions();
       await restarted.probe();
       assert.equal(await checks(30 * HOUR, restarted), 1);
       assert.deepEqual([await checks(0, restarted), stage.states(restarted)], [0, ['unknown']]);
@@ -598,7 +598,7 @@ describe('Submitter, after the first attempts', () => {
       assert.deepEqual(stage.states(), ['unknown']);
       stage.onGet = () => false;
       stage.clock.pass(5 * MINUTE);
-      const found = await stage.submitter.checkDue(stage.own);
+      const found = await stage.submissions.checkDue(stage.own);
       assert.deepEqual(
         found.map(({ run }) => run.run_id),
         ['run-1'],
@@ -630,18 +630,18 @@ describe('Submitter, after the first attempts', () => {
     it('makes one series in several windows, even if each may send', async () => {
       const other = await stage.otherWindow();
       const windows = [
-        [stage.submitter, stage.own],
-        [other.submitter, polling(stage.session())],
+        [stage.submissions, stage.own],
+        [other.submissions, polling(stage.session())],
       ] as const;
       await leaveUnknown();
       await until(() => other.journal.intents.length === 1);
-      await other.submitter.probe();
+      await other.submissions.probe();
       const seen: number[] = [];
       for (let second = 1; second <= 60; second++) {
         stage.clock.pass(SECOND);
         stage.gets.length = 0;
         // The other window's file system events may be late.
-        await Promise.all(windows.map(([submitter, session]) => submitter.checkDue(session)));
+        await Promise.all(windows.map(([submissions, session]) => submissions.checkDue(session)));
         for (const read of stage.gets) if (read.startsWith('/runs?')) seen.push(second);
       }
       assert.deepEqual(seen, [3, 10, 30, 60]);
@@ -671,8 +671,8 @@ describe('Submitter, after the first attempts', () => {
         submissions: NO_WAIT,
       };
       session.acceptShared({ waits }, true);
-      assert.equal(await checks(0, stage.submitter, session), 0);
-      assert.equal(await checks(MINUTE, stage.submitter, session), 1);
+      assert.equal(await checks(0, stage.submissions, session), 0);
+      assert.equal(await checks(MINUTE, stage.submissions, session), 1);
       // A check of the user reads everything, whatever the quota says.
       stage.gets.length = 0;
       await check(stage.intent.id);
@@ -683,17 +683,17 @@ describe('Submitter, after the first attempts', () => {
   describe('settleMarked', () => {
     it('settles without a request once a label with the marker was loaded', async () => {
       await leaveUnknown(true);
-      const { own, submitter } = stage;
+      const { own, submissions } = stage;
       await own.runs.refresh();
-      await submitter.settleMarked(own);
+      await submissions.settleMarked(own);
       assert.deepEqual(stage.states(), ['unknown'], 'the list has no labels');
       await own.runs.loadDetail('run-1');
       stage.gets.length = 0;
-      await submitter.settleMarked(stage.session('account-2'));
+      await submissions.settleMarked(stage.session('account-2'));
       assert.deepEqual(stage.states(), ['unknown']);
-      const { submitter: other } = await stage.otherWindow();
+      const { submissions: other } = await stage.otherWindow();
       await other.probe();
-      const found = await Promise.all([submitter, other].map((each) => each.settleMarked(own)));
+      const found = await Promise.all([submissions, other].map((each) => each.settleMarked(own)));
       assert.deepEqual(
         found.flat().map(({ intent, run }) => [intent.marker, run.run_id]),
         [[MARKER, 'run-1']],
@@ -709,14 +709,14 @@ describe('Submitter, after the first attempts', () => {
 
   it('a run that was submitted under a label that holds the marker of an open submission is never its run', async () => {
     const id = await leaveUnknown();
-    const { own, submitter } = stage;
+    const { own, submissions } = stage;
     const other = 'ft-00000abc';
     for (const label of [`Läbel ${MARKER} ${other}`, `${other} ${'Läbel '.repeat(9)}${MARKER}`]) {
       const draft = await stage.bench.draft(10, `${label.length}.jsonl`, { marker: other, label });
       assert.equal((await stage.submit(draft)).kind, 'charged');
       await own.runs.refresh();
       for (const { run_id } of stage.runs) await own.runs.loadDetail(run_id);
-      assert.deepEqual([await submitter.settleMarked(own), await submitter.linkMarked(own)], [[], []]);
+      assert.deepEqual([await submissions.settleMarked(own), await submissions.linkMarked(own)], [[], []]);
       const found = await check(id);
       assert.deepEqual(found?.verdict === 'cannot-tell' && found.candidates, [], label);
     }
@@ -727,9 +727,9 @@ describe('Submitter, after the first attempts', () => {
     it('adopt settles with the run that the user recognized, with its price', async () => {
       const id = await leaveUnknown();
       stage.charge(stage.posts[0] as Post);
-      await assert.rejects(stage.submitter.adopt(stage.own, id, 'no-such-run'), { code: 'not_found' });
+      await assert.rejects(stage.submissions.adopt(stage.own, id, 'no-such-run'), { code: 'not_found' });
       assert.deepEqual(stage.states(), ['unknown']);
-      assert.equal(await stage.submitter.adopt(stage.own, id, 'run-1'), true);
+      assert.equal(await stage.submissions.adopt(stage.own, id, 'run-1'), true);
       const receipt = await settled();
       assert.ok(receipt?.kind === 'charged');
       assert.deepEqual([receipt.how, receipt.run.price_cents, stage.states()], ['recognised', 100, []]);
@@ -768,16 +768,16 @@ describe('Submitter, after the first attempts', () => {
       const outcome = stage.submit(undefined, stage.own, stop.signal);
       await until(() => stage.posts.length === 1);
       const { id } = stage.intent;
-      const { own, submitter } = stage;
+      const { own, submissions } = stage;
       assert.deepEqual(
         [
-          await submitter.discard(id, 'may-be-charged'),
-          await submitter.adopt(own, id, 'run-1'),
+          await submissions.discard(id, 'may-be-charged'),
+          await submissions.adopt(own, id, 'run-1'),
           await check(id),
         ],
         [undefined, false, undefined],
       );
-      assert.deepEqual(await submitter.resume(own, id, silent()).result, { kind: 'elsewhere' });
+      assert.deepEqual(await submissions.resume(own, id, silent()).result, { kind: 'elsewhere' });
       stop.abort();
       assert.equal((await outcome).kind, 'unknown');
     });

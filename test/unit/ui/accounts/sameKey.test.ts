@@ -92,9 +92,9 @@ describe('The same API key entered again', () => {
   /** Returns the reason or the verdict of two checks that count. */
   async function checkTwice(session: Session, id: string): Promise<string | undefined> {
     stage.clock.pass(16 * MINUTE);
-    await stage.submitter.check(session, id);
+    await stage.submissions.check(session, id);
     stage.clock.pass(2 * MINUTE + 1000);
-    const result = await stage.submitter.check(session, id);
+    const result = await stage.submissions.check(session, id);
     return result?.verdict === 'cannot-tell' ? result.reason : result?.verdict;
   }
 
@@ -130,7 +130,7 @@ describe('The same API key entered again', () => {
 
   it('is recognized by a salted hash, which is gone once the submission is refused or settled', async () => {
     const ends = [
-      (id: string) => stage.submitter.discard(id, 'may-be-charged'),
+      (id: string) => stage.submissions.discard(id, 'may-be-charged'),
       (id: string, session: Session) => stage.resume(id, session),
     ];
     const hashes = new Set<string>();

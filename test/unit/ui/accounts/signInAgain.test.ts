@@ -63,7 +63,7 @@ describe('Sign In to a service that was used before', () => {
   /** Submits the same bytes with the active account; each submission uses a different API key. */
   async function submit(besides: string[] = []) {
     const session = stage.session(accounts.active?.id, `key-${++keys}`);
-    return stage.submitter.submit(session, await stage.bench.draft(), silent(), { duplicates: besides })
+    return stage.submissions.submit(session, await stage.bench.draft(), silent(), { duplicates: besides })
       .result;
   }
 

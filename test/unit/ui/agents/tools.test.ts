@@ -508,7 +508,7 @@ describe('Tools', () => {
     const pending = [pendingOf('unknown')];
     const services = {
       sessions: { active: sessionOf({ runs: runs }) },
-      submitter: { pending, probe: () => Promise.resolve() },
+      submissions: { pending, probe: () => Promise.resolve() },
       downloads: { open: () => Promise.resolve(), records: () => [] },
       journal: { receipts: () => Promise.resolve([receipt]) },
     } as unknown as Partial<Services>;

@@ -71,7 +71,7 @@ const parts = {
     },
   },
   state: { problem: 'no-locks' },
-  submitter: { pending: [pendingOf('unknown', intent)] },
+  submissions: { pending: [pendingOf('unknown', intent)] },
 } as unknown as Parameters<typeof copySupportInfo>[0];
 
 describe('Support info', () => {

@@ -85,7 +85,7 @@ describe('SpendPage', () => {
       sessions: { find: () => account && session, isReportedByState: () => false },
       journal: { receipts: () => Promise.resolve([...receipts]), onDidChange: changed.receipts.event },
       openJournal: () => Promise.resolve(),
-      submitter: { pending, onDidChange: new Emitter().event },
+      submissions: { pending, onDidChange: new Emitter().event },
       log: { error: () => undefined },
     } as unknown as SpendPageParts;
     const memory = { accountId: 'account-1', view } as ConstructorParameters<typeof QuickPage>[0];

@@ -6,7 +6,7 @@ import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import { readList } from '../../../../src/core/runs/storedRuns.ts';
 import { chargedReceiptsOf, type Receipt } from '../../../../src/core/submission/intent.ts';
-import { Submitter } from '../../../../src/core/submission/submitter.ts';
+import { Submissions } from '../../../../src/core/submission/submissions.ts';
 import type { ActiveRunsParts } from '../../../../src/ui/runs/activeRuns.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
@@ -50,7 +50,7 @@ describe('keepActiveFresh', () => {
     kept = keep(
       {
         sessions: { active: session, onDidChangeActive: new Emitter().event },
-        submitter: new Submitter(bench.journal),
+        submissions: new Submissions(bench.journal),
         receiptsOf: (accountId: string) => Promise.resolve(chargedReceiptsOf(receipts, accountId)),
         log: { warn: () => undefined },
         runsFolder: path.join(bench.folder, 'runs'),

@@ -145,7 +145,7 @@ describe('RunPage', () => {
         check: (accountId: string) => Promise.resolve(void checked.push(accountId)),
         onDidChange: changed.downloads.event,
       },
-      submitter: { pending },
+      submissions: { pending },
       log: { error: () => undefined, warn: () => undefined },
     } as unknown as RunPageParts;
   }

@@ -83,8 +83,8 @@ describe('RunsTree', () => {
     shown = new createShown(sessions, memento as unknown as vscode.Memento);
     tree = new createTree({
       sessions,
-      submitter: { pending, onDidChange: submissionsChanged.event },
-      submissions: {
+      submissions: { pending, onDidChange: submissionsChanged.event },
+      rowsAbove: {
         get rowIds() {
           return pending.map(({ id }) => id);
         },

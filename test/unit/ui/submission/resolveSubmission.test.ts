@@ -6,7 +6,7 @@ import { NetworkError } from '../../../../src/core/api/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import type { Intent, Receipt } from '../../../../src/core/submission/intent.ts';
-import type { Discarded, Withdrawn } from '../../../../src/core/submission/settler.ts';
+import type { Discarded, Withdrawn } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { ReconcileResult } from '../../../../src/core/submission/reconciler.ts';
 import type {
   PendingSubmission,
@@ -96,7 +96,7 @@ describe('commands for open submissions', () => {
       receipts: () => Promise.resolve(receipts),
     },
     sessions: { active, find: (id: string) => [active, second].find(({ account }) => account.id === id) },
-    submitter: {
+    submissions: {
       get pending() {
         return pending;
       },
@@ -474,15 +474,15 @@ describe('commands for open submissions', () => {
       assert.match((await said('continue')) ?? '', /^train\.jsonl was continued meanwhile: charged 5\.00/);
       assert.match((await said()) ?? '', /^Submitted train\.jsonl to Work\. Charged 5\.00/);
       // The answer came while it was checked: another window was sending it, or it awaited the user.
-      const { submitter } = parts;
-      parts.submitter = servicesOf({
-        submitter: {
+      const { submissions } = parts;
+      parts.submissions = servicesOf({
+        submissions: {
           get pending() {
             return pending;
           },
           check: () => Promise.resolve(void (pending = [])),
         },
-      }).submitter;
+      }).submissions;
       for (const [state, begun] of [
         ['elsewhere', 'Submitted train.jsonl to Work.'],
         ['unknown', 'train.jsonl was continued meanwhile:'],
@@ -490,7 +490,7 @@ describe('commands for open submissions', () => {
         pending = [pendingOf(state, unknown().intent)];
         assert.ok((await said())?.startsWith(begun), state);
       }
-      parts.submitter = submitter;
+      parts.submissions = submissions;
     });
 
     it('always continues a refused one, with the file as it is', async () => {

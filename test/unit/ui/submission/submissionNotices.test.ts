@@ -89,7 +89,7 @@ describe('SubmissionNotices', () => {
       },
     } as unknown as Session;
   };
-  const submitter = {
+  const submissions = {
     get pending() {
       return pending;
     },
@@ -151,7 +151,7 @@ describe('SubmissionNotices', () => {
           stateChanged.event((now) => listener({ session, state: now })),
         find: (id: string) => [session, ...others].find((one) => one?.account.id === id),
       },
-      submitter,
+      submissions,
       journal,
       runsFolder,
       rowsAboveRuns: { provide: () => undefined },

@@ -103,7 +103,7 @@ describe('reportResult', () => {
         },
         log: { error: (what: string) => void logged.push(what) },
         sessions: { find: (accountId: string) => (accountId === session.account.id ? session : undefined) },
-        submitter: { pending: open },
+        submissions: { pending: open },
         submitted: { fire: ({ runId }: { runId: string }) => void revealed.push(runId) },
       }),
     );

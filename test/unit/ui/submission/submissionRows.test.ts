@@ -41,7 +41,7 @@ describe('SubmissionRows', () => {
     const all = ['account-1', 'Home', 'Offline'].map(sessionOf);
     sessions = { active: all[0], find: (id) => all.find(({ account }) => account.id === id) };
     [pending, unreadable, modelName, isTried] = [[], [], 'Qwen 3 8B', true];
-    const submitter = {
+    const submissions = {
       get pending() {
         return pending;
       },
@@ -53,7 +53,7 @@ describe('SubmissionRows', () => {
       },
       onDidChangeUnreadable: new Emitter<void>().event,
     };
-    rows = new SubmissionRows(sessions as unknown as Sessions, submitter, journal);
+    rows = new SubmissionRows(sessions as unknown as Sessions, submissions, journal);
   });
 
   /** What a row shows and offers; it opens the dialog of its submission. */

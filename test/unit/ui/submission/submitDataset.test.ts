@@ -12,7 +12,7 @@ import { CheckError } from '../../../../src/core/datasets/report.ts';
 import type { Draft, Receipt } from '../../../../src/core/submission/intent.ts';
 import type { KnownSubmissions } from '../../../../src/core/submission/rivals.ts';
 import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
-import { Submitter } from '../../../../src/core/submission/submitter.ts';
+import { Submissions } from '../../../../src/core/submission/submissions.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Proposal } from '../../../../src/core/submission/proposal.ts';
 import { useFileReads } from '../../../helpers/fileReads.ts';
@@ -77,11 +77,11 @@ describe('submitDataset', () => {
     Object.assign(active, { balance });
     parts = servicesOf({
       sessions: { find: () => parts.sessions.active, active },
-      submitter: {
+      submissions: {
         get pending() {
           return pending;
         },
-        openOnesOf: Reflect.get(Submitter.prototype, 'openOnesOf'),
+        openOnesOf: Reflect.get(Submissions.prototype, 'openOnesOf'),
         submit: (_session: unknown, draft: Draft, _signal: unknown, known: KnownSubmissions) => {
           drafts.push(draft);
           besides.push(known);
@@ -333,7 +333,7 @@ describe('submitDataset', () => {
     const untilMs = new Date().setHours(23, 29, 1);
     const active = parts.sessions.active as object;
     Object.assign(active, { longWaitUntilMs: untilMs });
-    Object.assign(parts.submitter, {
+    Object.assign(parts.submissions, {
       endLongWait: () => {
         ended += 1;
         if (ended === 1) return Promise.reject(new Error('held'));
@@ -356,7 +356,7 @@ describe('submitDataset', () => {
 
   it('asks so, too, while only what this window left unsent has to wait for long', async () => {
     let ended = 0;
-    Object.assign(parts.submitter, { endLongWait: () => Promise.resolve(void (ended += 1)) });
+    Object.assign(parts.submissions, { endLongWait: () => Promise.resolve(void (ended += 1)) });
     for (const [waitMs, count] of [
       [60_000, 0],
       [86_400_000, 1],
@@ -394,7 +394,7 @@ describe('submitDataset', () => {
     let checks = 0;
     // A dataset that needs a check is not submitted: the question about it gets no answer.
     reports.currentReport = () => (checks++, Promise.reject(new CheckError('worker-died')));
-    parts.submitter.discard = () => Promise.resolve({ kind: 'not-charged' });
+    parts.submissions.discard = () => Promise.resolve({ kind: 'not-charged' });
     refused();
     await submit({ modelId: 'm', replaces: 'refused' });
     // It is a new submission, with a new Idempotency-Key.
@@ -559,7 +559,7 @@ describe('submitDataset', () => {
   it('discards only a refused submission of the same account', async () => {
     result = { kind: 'charged', run: { run_id: 'r' } };
     const discarded: string[] = [];
-    parts.submitter.discard = (id) => {
+    parts.submissions.discard = (id) => {
       discarded.push(id);
       return Promise.resolve({ kind: 'not-charged' });
     };

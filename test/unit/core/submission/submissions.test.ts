@@ -7,14 +7,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { newIntent, type Intent } from '../../../../src/core/submission/intent.ts';
 import type { SubmissionResult, SubmissionState } from '../../../../src/core/submission/pendingSubmission.ts';
-import { Submitter } from '../../../../src/core/submission/submitter.ts';
+import { Submissions } from '../../../../src/core/submission/submissions.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { appendVersion, beforeNaming, writeVersion } from '../../../helpers/journalVersions.ts';
 import { type Answer, codeOf, conflict, created, lost, Stage, tooPoor } from '../../../helpers/runs/stage.ts';
 import { silent, until } from '../../../helpers/runs/support.ts';
 import { chargedAt } from '../../../helpers/submissions.ts';
 
-describe('Submitter', () => {
+describe('Submissions', () => {
   let stage: Stage;
   beforeEach(async () => void (stage = await Stage.start()));
   afterEach(() => stage.end());
@@ -30,9 +30,9 @@ describe('Submitter', () => {
   describe('with the sandbox', () => {
     it('charges once, updates runs and balance, and stores a receipt', async () => {
       stage.own = stage.bench.session(await stage.bench.sandbox());
-      const { own, submitter } = stage;
+      const { own, submissions } = stage;
       const seen: SubmissionState[] = [];
-      submitter.onDidChange(({ state }) => seen.at(-1) !== state && seen.push(state));
+      submissions.onDidChange(({ state }) => seen.at(-1) !== state && seen.push(state));
       const drafted = await draft();
       const outcome = await stage.submit(drafted);
       assert.ok(outcome.kind === 'charged');
@@ -40,7 +40,7 @@ describe('Submitter', () => {
       assert.equal(balance_after_cents, 100_000 - (price_cents ?? 0));
       assert.equal(own.balance.current?.balance_cents, balance_after_cents);
       assert.deepEqual([own.runs.get(run_id)?.model_id, own.runs.label(run_id)], ['qwen3-8b', 'Läbel']);
-      assert.deepEqual([seen, submitter.pending], [['uploading', 'validating'], []]);
+      assert.deepEqual([seen, submissions.pending], [['uploading', 'validating'], []]);
       const [receipt] = await stage.bench.journal.receipts();
       assert.ok(receipt?.settled.kind === 'charged');
       assert.deepEqual([receipt.settled.run, receipt.settled.how], [outcome.run, 'answered']);
@@ -62,7 +62,7 @@ describe('Submitter', () => {
       stage.clock.pass(1);
       assert.equal((await stage.resume(id)).kind, 'elsewhere');
       assert.equal((await stage.submit(await draft())).kind, 'charged');
-      await until(() => stage.submitter.pending.length === 0);
+      await until(() => stage.submissions.pending.length === 0);
       const receipts = await stage.bench.journal.receipts();
       assert.equal(receipts.find((one) => one.id === id)?.settled.kind, 'not-charged');
       assert.deepEqual((await stage.receipts()).sort(), ['charged', 'not-charged']);
@@ -90,17 +90,17 @@ describe('Submitter', () => {
       assert.deepEqual([price_cents, balance_after_cents, currency], [undefined, undefined, 'EUR']);
   });
 
-  describe('if the sender cannot be loaded', () => {
+  describe('if what sends cannot be loaded', () => {
     const failure = new Error('no such file');
-    /** Returns a submitter whose first `times` attempts to load the sender fail. */
-    const submitterThatFailsToLoad = (times = Infinity) => {
+    /** Returns submissions whose first `times` attempts to load what sends fail. */
+    const submissionsThatFailToLoad = (times = Infinity) => {
       const load = () =>
-        times-- > 0 ? Promise.reject(failure) : import('../../../../src/core/submission/sender.ts');
-      return new Submitter(stage.bench.journal, { clock: stage.clock, random: () => 0.5 }, load);
+        times-- > 0 ? Promise.reject(failure) : import('../../../../src/core/submission/openSubmission.ts');
+      return new Submissions(stage.bench.journal, { clock: stage.clock, random: () => 0.5 }, load);
     };
 
     it('is not charged and stays pending', async () => {
-      const one = submitterThatFailsToLoad();
+      const one = submissionsThatFailToLoad();
       const fresh = await one.submit(stage.own, await stage.marked(), silent()).result;
       assert.deepEqual(fresh, { kind: 'not-charged', error: failure, kept: false });
       stage.answers = [tooPoor];
@@ -114,16 +114,16 @@ describe('Submitter', () => {
       const draft = newIntent(stage.own.account, await stage.bench.draft(), { localMs: stage.clock.nowMs() });
       writeVersion(stage.bench.journalFolder, 1, draft);
       await stage.bench.journal.reload();
-      const one = submitterThatFailsToLoad();
+      const one = submissionsThatFailToLoad();
       const outcome = await one.resume(stage.own, draft.id, silent()).result;
       assert.deepEqual(outcome, { kind: 'unanswered', error: failure });
       one.dispose();
     });
 
-    it('an unknown submission stays unknown, and is checked once the sender loads', async () => {
+    it('an unknown submission stays unknown, and is checked once it loads', async () => {
       stage.answers = [lost];
       assert.equal((await stage.submit()).kind, 'unknown');
-      const one = submitterThatFailsToLoad(3);
+      const one = submissionsThatFailToLoad(2);
       const again = await one.resume(stage.own, stage.intent.id, silent()).result;
       assert.deepEqual(again, { kind: 'unknown', error: failure });
       stage.own.quota.open(false);
@@ -213,7 +213,7 @@ describe('Submitter', () => {
           appendVersion(journalFolder, rival.id, (intent) => chargedAt(intent, stage.clock.nowMs() + 2));
         await journal.reload();
         await until(() =>
-          stage.submitter.pending.some(({ id, state }) => id === left.id && state === 'stopped'),
+          stage.submissions.pending.some(({ id, state }) => id === left.id && state === 'stopped'),
         );
         const sent = stage.posts.length;
         const outcome = await stage.resume(left.id);
@@ -257,8 +257,8 @@ describe('Submitter', () => {
         [other, {}],
         [other, {}],
       ] as const) {
-        const open = stage.submitter.pending.map((one) => one.id);
-        const { result } = stage.submitter.submit(whose, { ...drafted, ...changes }, silent(), {
+        const open = stage.submissions.pending.map((one) => one.id);
+        const { result } = stage.submissions.submit(whose, { ...drafted, ...changes }, silent(), {
           duplicates: open,
         });
         assert.equal((await result).kind, 'charged');
@@ -276,9 +276,9 @@ describe('Submitter', () => {
       await stage.submit(await draft());
       const { id } = stage.intent;
       const other = stage.session('account-2');
-      const beside = stage.submitter.submit(other, await draft(), silent(), { duplicates: [id] });
+      const beside = stage.submissions.submit(other, await draft(), silent(), { duplicates: [id] });
       assert.equal((await beside.result).kind, 'charged');
-      await stage.submitter.check(stage.own, id);
+      await stage.submissions.check(stage.own, id);
       assert.deepEqual(stage.intent.lastCheck?.candidates, ['run-1']);
     });
 
@@ -286,7 +286,7 @@ describe('Submitter', () => {
       stage.answers = [tooPoor, created];
       await stage.submit(await draft());
       assert.equal((await stage.submit(await draft(), stage.session('account-2'))).kind, 'charged');
-      await stage.submitter.probe();
+      await stage.submissions.probe();
       assert.deepEqual([stage.states(), stage.intent.accountId], [['refused'], 'account-1']);
     });
   });
@@ -302,10 +302,10 @@ describe('Submitter', () => {
         const stop = new AbortController();
         if (atBytes === undefined) stop.abort();
         const cancelled: boolean[] = [];
-        stage.submitter.onDidChange(({ id, sentBytes }) => {
+        stage.submissions.onDidChange(({ id, sentBytes }) => {
           if (atBytes === undefined || sentBytes < atBytes || cancelled.length > 0) return;
           if (by === 'signal') stop.abort();
-          else cancelled.push(stage.submitter.cancel(id));
+          else cancelled.push(stage.submissions.cancel(id));
         });
         const outcome = await stage.submit(await draft(rows), stage.own, stop.signal);
         assert.ok(outcome.kind === 'not-charged' && outcome.error instanceof CancelledError);
@@ -316,7 +316,7 @@ describe('Submitter', () => {
 
     it('may be too late at the last byte or during pricing; nothing is resent', async () => {
       let stop = new AbortController();
-      stage.submitter.onDidChange(({ state, intent }) => {
+      stage.submissions.onDidChange(({ state, intent }) => {
         if (state === 'validating' && intent.dataset.filename === 'one') stop.abort();
       });
       for (const [name, answer] of [
@@ -355,35 +355,35 @@ describe('Submitter', () => {
       const outcome = stage.submit(await draft(), stage.own, stop.signal);
       await until(() => held.length === 1);
       const { id } = stage.intent;
-      const { submitter } = stage;
+      const { submissions } = stage;
       assert.deepEqual(
-        [stage.states(), submitter.cancel(id), submitter.cancel('nobody')],
+        [stage.states(), submissions.cancel(id), submissions.cancel('nobody')],
         [['validating'], false, false],
       );
       held[0]?.();
       assert.equal((await outcome).kind, 'charged');
       stop.abort();
-      assert.deepEqual([submitter.cancel(id), stage.states()], [false, []]);
+      assert.deepEqual([submissions.cancel(id), stage.states()], [false, []]);
       assert.deepEqual(await stage.receipts(), ['charged']);
     });
 
     it('a queued submission ends it at once; the next one is sent', async () => {
       const [held, answer] = holding();
       stage.answers = [answer];
-      const { submitter } = stage;
+      const { submissions } = stage;
       const drafts = await Promise.all(['a', 'b', 'c'].map((name) => draft(10, name)));
       const ends: Promise<SubmissionResult>[] = [];
       for (const [index, drafted] of drafts.entries()) {
         stage.clock.pass(1);
         ends.push(stage.submit(drafted));
-        await until(() => submitter.pending.length === index + 1);
+        await until(() => submissions.pending.length === index + 1);
       }
       await until(() => held.length === 1);
       assert.deepEqual(stage.states(), ['validating', 'queued', 'queued']);
       const seen: [id: string, state: SubmissionState, attempt: number][] = [];
-      submitter.onDidChange(({ id, state, attempt }) => void seen.push([id, state, attempt]));
-      const [, second, third] = submitter.pending;
-      assert.equal(submitter.cancel(second?.id ?? ''), true);
+      submissions.onDidChange(({ id, state, attempt }) => void seen.push([id, state, attempt]));
+      const [, second, third] = submissions.pending;
+      assert.equal(submissions.cancel(second?.id ?? ''), true);
       assert.equal((await ends[1])?.kind, 'not-charged');
       held[0]?.();
       assert.equal((await ends[0])?.kind, 'charged');
@@ -404,12 +404,12 @@ describe('Submitter', () => {
     await until(() => stage.posts.length === 1);
     stage.clock.pass(1);
     const second = stage.submit(await draft(10, 'b'));
-    await until(() => stage.submitter.pending.length === 2);
-    stage.submitter.dispose();
+    await until(() => stage.submissions.pending.length === 2);
+    stage.submissions.dispose();
     const [one, two] = [await first, await second];
     assert.deepEqual([one.kind, two.kind, stage.posts.length], ['unknown', 'not-charged', 1]);
     assert.ok(two.kind === 'not-charged' && two.kept);
-    const restarted = stage.newSubmitter();
+    const restarted = stage.newSubmissions();
     await restarted.probe();
     assert.deepEqual(stage.states(restarted), ['unknown', 'unsent']);
   });
@@ -418,10 +418,10 @@ describe('Submitter', () => {
     stage.answers = [tooPoor];
     const { journal } = stage.bench;
     journal.onDidChange(() => {
-      if (journal.intents[0]?.attempts[0]?.ended !== undefined) stage.submitter.dispose();
+      if (journal.intents[0]?.attempts[0]?.ended !== undefined) stage.submissions.dispose();
     });
     assert.equal((await stage.submit(await draft())).kind, 'not-charged');
-    const restarted = stage.newSubmitter();
+    const restarted = stage.newSubmissions();
     await restarted.probe();
     assert.deepEqual(stage.states(restarted), ['refused']);
   });
@@ -452,7 +452,7 @@ describe('Submitter', () => {
   it('charges nothing if the file shrank or is gone, and continues with the next one', async () => {
     const shrinks = await draft(200_000, 'shrinks');
     let changed = false;
-    stage.submitter.onDidChange(({ state, sentBytes }) => {
+    stage.submissions.onDidChange(({ state, sentBytes }) => {
       if (state !== 'uploading' || sentBytes === 0 || changed) return;
       changed = true;
       truncateSync(shrinks.dataset.path, 10);
@@ -472,7 +472,7 @@ describe('Submitter', () => {
     const nowhere = stage.bench.session({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k', keyId: 'key-1' });
     const one = await stage.submit(await draft(10, 'a'), keyless);
     const attempts = new Set<number>();
-    stage.submitter.onDidChange(({ attempt, state }) => state === 'waiting' && attempts.add(attempt));
+    stage.submissions.onDidChange(({ attempt, state }) => state === 'waiting' && attempts.add(attempt));
     const two = await stage.submit(await draft(10, 'b'), nowhere);
     assert.deepEqual([one.kind, codeOf(one), two.kind], ['not-charged', 'key-missing', 'not-charged']);
     assert.deepEqual([stage.states(), stage.clock.sleeps.length], [['unsent', 'unsent'], 4]);
@@ -485,7 +485,7 @@ describe('Submitter', () => {
       stage.answers = [conflict, created];
       await stage.submit();
       const { id } = stage.intent;
-      const { submitter: other } = await stage.otherWindow();
+      const { submissions: other } = await stage.otherWindow();
       const outcomes = await Promise.all([
         stage.resume(id),
         other.resume(stage.session(), id, silent()).result,
@@ -528,8 +528,8 @@ describe('Submitter', () => {
       }),
     });
     const outcome = await stage.submit();
-    assert.deepEqual([outcome.kind, stage.submitter.pending], ['charged', []]);
-    const { submitter: other } = await stage.otherWindow();
+    assert.deepEqual([outcome.kind, stage.submissions.pending], ['charged', []]);
+    const { submissions: other } = await stage.otherWindow();
     await until(() => stage.states(other)[0] === 'unknown');
     const found = await other.check(stage.session(), stage.intent.id);
     assert.deepEqual([found?.verdict, stage.posts.length], ['charged', 1]);

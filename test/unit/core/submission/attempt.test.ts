@@ -26,7 +26,7 @@ import { until } from '../../../helpers/runs/support.ts';
 const slow = (retryAfter: string) => error(429, 'rate_limited', { 'retry-after': retryAfter });
 const busy = (retryAfter: string) => error(503, 'unavailable', { 'retry-after': retryAfter });
 
-describe('Submitter, attempt by attempt', () => {
+describe('Submissions, attempt by attempt', () => {
   let stage: Stage;
   /** @param look called with the text of each version right before it gets its name */
   const restart = async (look: (text: string) => unknown = () => undefined) => {
@@ -119,11 +119,13 @@ describe('Submitter, attempt by attempt', () => {
     stage.answers = [conflict];
     await stage.submit();
     isFull = true;
-    await assert.rejects(stage.submitter.discard(stage.intent.id, 'may-be-charged'), { code: 'ENOSPC' });
-    await stage.submitter.probe();
+    await assert.rejects(stage.submissions.discard(stage.intent.id, 'may-be-charged'), { code: 'ENOSPC' });
+    await stage.submissions.probe();
     assert.deepEqual(stage.states(), ['unknown']);
     isFull = false;
-    assert.deepEqual(await stage.submitter.discard(stage.intent.id, 'may-be-charged'), { kind: 'discarded' });
+    assert.deepEqual(await stage.submissions.discard(stage.intent.id, 'may-be-charged'), {
+      kind: 'discarded',
+    });
     assert.deepEqual(stage.states(), []);
   });
 
@@ -161,8 +163,8 @@ describe('Submitter, attempt by attempt', () => {
     for (const [name, answer, listedAfterMs, sleeps] of [
       ['a lost answer', lost, 0, [5000]],
       ['a 500', broken, 0, [5000]],
-      ['a 504 while the service was pricing', error(504, 'a'), 45_000, [30_000, 30_000]],
-      ['a 408', error(408, 'a'), 0, [30_000]],
+      ['a 504 while the service was pricing', error(504, 'a'), 45_000, [60_000]],
+      ['a 408', error(408, 'a'), 0, [60_000]],
     ] as const)
       it(`is not sent again if its run is listed: ${name}`, async () => {
         stage.answers = [chargedThen(answer, listedAfterMs), created];
@@ -210,7 +212,7 @@ describe('Submitter, attempt by attempt', () => {
         stage.answers = [lost, refusal];
         const outcome = await stage.submit();
         assert.deepEqual([outcome.kind, stage.states(), stage.posts.length], ['unknown', ['unknown'], 2]);
-        assert.equal(stage.submitter.hasUncertain('account-1'), true);
+        assert.equal(stage.submissions.hasUncertain('account-1'), true);
       });
 
     it('is charged if its run is found after a 402 caused by its own charge', async () => {
@@ -278,7 +280,7 @@ describe('Submitter, attempt by attempt', () => {
         const outcome = await stage.submit(await stage.bench.draft(200_000));
         assert.deepEqual([outcome.kind, codeOf(outcome), stage.states()], ['not-charged', code, ['refused']]);
         assert.deepEqual(
-          [heads, stage.posts.length, stage.submitter.hasUncertain('account-1')],
+          [heads, stage.posts.length, stage.submissions.hasUncertain('account-1')],
           [3, 1, false],
         );
       });
@@ -370,7 +372,7 @@ describe('Submitter, attempt by attempt', () => {
           stage.onHead = () => undefined;
           socket.destroy();
         };
-        stage.submitter.onDidChange(({ isAsked, state, retryAtMs }) => {
+        stage.submissions.onDidChange(({ isAsked, state, retryAtMs }) => {
           if (state === 'waiting' && isAsked) waits.push((retryAtMs ?? 0) - fromMs);
           if (state === 'uploading') sentBefore ??= stage.gets.length;
         });
@@ -384,8 +386,8 @@ describe('Submitter, attempt by attempt', () => {
 
       it('can be canceled while it is waited for, without a charge', async () => {
         stage.clock.isHeld = true;
-        stage.submitter.onDidChange(({ id, state }) => {
-          if (state === 'waiting') stage.submitter.cancel(id);
+        stage.submissions.onDidChange(({ id, state }) => {
+          if (state === 'waiting') stage.submissions.cancel(id);
         });
         const outcome = await stage.submit();
         assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'cancelled']);
@@ -397,11 +399,11 @@ describe('Submitter, attempt by attempt', () => {
         stage.clock.isHeld = true;
         const waiting = stage.submit();
         await until(() => stage.states().includes('waiting'));
-        stage.submitter.dispose();
+        stage.submissions.dispose();
         assert.equal((await waiting).kind, 'not-charged');
-        const { submitter } = await stage.otherWindow();
-        await submitter.probe();
-        assert.deepEqual([stage.states(submitter), await stage.receipts()], [['stopped'], []]);
+        const { submissions } = await stage.otherWindow();
+        await submissions.probe();
+        assert.deepEqual([stage.states(submissions), await stage.receipts()], [['stopped'], []]);
         assert.deepEqual([stage.gets, stage.posts], [[], []]);
       });
 
@@ -414,8 +416,8 @@ describe('Submitter, attempt by attempt', () => {
           stage.session('account-2'),
         );
         assert.equal(other.kind, 'charged');
-        const [first] = stage.submitter.pending;
-        assert.ok(first !== undefined && stage.submitter.cancel(first.id));
+        const [first] = stage.submissions.pending;
+        assert.ok(first !== undefined && stage.submissions.cancel(first.id));
         assert.equal((await waiting).kind, 'not-charged');
       });
     });
@@ -439,9 +441,9 @@ describe('Submitter, attempt by attempt', () => {
         return true;
       };
       const busyUntil = () =>
-        stageOf(stage.submitter.pending[0]!.intent, { nowMs: stage.clock.nowMs() }).busyUntilMs;
+        stageOf(stage.submissions.pending[0]!.intent, { nowMs: stage.clock.nowMs() }).busyUntilMs;
       for (const isHeld of [false, true]) {
-        await stage.submitter.discard(stage.submitter.pending[0]?.id ?? '', 'not-charged');
+        await stage.submissions.discard(stage.submissions.pending[0]?.id ?? '', 'not-charged');
         stage.clock.pass(HOUR);
         // Before the upload, or for the balance before it.
         if (isHeld) await assert.rejects(stage.own.balance.refresh());
@@ -476,7 +478,7 @@ describe('Submitter, attempt by attempt', () => {
       };
       const outcome = await stage.submit(await stage.bench.draft(300_000));
       assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'rate_limited']);
-      const [unsent] = stage.submitter.pending;
+      const [unsent] = stage.submissions.pending;
       assert.equal(
         unsent && stageOf(unsent.intent, { nowMs: stage.clock.nowMs() }).busyUntilMs,
         stage.clock.nowMs() + 300_000,
@@ -485,8 +487,8 @@ describe('Submitter, attempt by attempt', () => {
 
     describe('of an hour, for a submission', () => {
       const askForAnHour = () => (stage.onHead = refuse(429, 'rate_limited', { 'retry-after': '3600' }));
-      const busyMs = (submitter = stage.submitter) =>
-        submitter.pending.map(({ intent }) => stageOf(intent, { nowMs: stage.clock.nowMs() }).busyUntilMs);
+      const busyMs = (submissions = stage.submissions) =>
+        submissions.pending.map(({ intent }) => stageOf(intent, { nowMs: stage.clock.nowMs() }).busyUntilMs);
 
       it('ends it, and those that wait for their turn, as not sent; nothing leaves by itself', async () => {
         askForAnHour();
@@ -505,11 +507,11 @@ describe('Submitter, attempt by attempt', () => {
         assert.deepEqual([stage.states(), stage.clock.sleeps], [['unsent', 'unsent'], []]);
         assert.deepEqual(busyMs(), [untilMs, untilMs]);
         // Another window knows it from the records.
-        const { submitter } = await stage.otherWindow();
-        await submitter.probe();
-        assert.deepEqual(busyMs(submitter), [untilMs, untilMs]);
+        const { submissions } = await stage.otherWindow();
+        await submissions.probe();
+        assert.deepEqual(busyMs(submissions), [untilMs, untilMs]);
         stage.onHead = () => undefined;
-        const ids = stage.submitter.pending.map(({ id }) => id);
+        const ids = stage.submissions.pending.map(({ id }) => id);
         for (const id of ids) assert.deepEqual(codeOf(await stage.resume(id)), 'too-early');
         stage.clock.pass(HOUR);
         assert.deepEqual([busyMs(), stage.posts], [[undefined, undefined], []]);
@@ -528,10 +530,10 @@ describe('Submitter, attempt by attempt', () => {
           refuse(500, 'internal')(request, response);
           return true;
         };
-        await assert.rejects(stage.submitter.endLongWait(stage.own));
+        await assert.rejects(stage.submissions.endLongWait(stage.own));
         assert.ok(busyMs().every((ms) => ms !== undefined));
         stage.onGet = () => false;
-        await stage.submitter.endLongWait(stage.own);
+        await stage.submissions.endLongWait(stage.own);
         assert.deepEqual(
           [stage.states(), busyMs()],
           [
@@ -539,17 +541,21 @@ describe('Submitter, attempt by attempt', () => {
             [undefined, undefined],
           ],
         );
-        const { submitter } = await stage.otherWindow();
-        await submitter.probe();
-        assert.deepEqual([stage.states(submitter), busyMs(submitter)], [['stopped', 'stopped'], busyMs()]);
-        for (const { id } of stage.submitter.pending) assert.equal((await stage.resume(id)).kind, 'charged');
+        const { submissions } = await stage.otherWindow();
+        await submissions.probe();
+        assert.deepEqual(
+          [stage.states(submissions), busyMs(submissions)],
+          [['stopped', 'stopped'], busyMs()],
+        );
+        for (const { id } of stage.submissions.pending)
+          assert.equal((await stage.resume(id)).kind, 'charged');
         assert.equal((await stage.submit()).kind, 'charged');
       });
 
       it('isn’t over for one that may have been charged', async () => {
         stage.answers = [slow('3600')];
         assert.equal((await stage.submit()).kind, 'unknown');
-        await stage.submitter.endLongWait(stage.own);
+        await stage.submissions.endLongWait(stage.own);
         assert.deepEqual(busyMs(), [stage.clock.nowMs() + HOUR]);
       });
 
@@ -581,10 +587,10 @@ describe('Submitter, attempt by attempt', () => {
         stage.gets.length = 0;
         const { id } = stage.intent;
         const waited: number[] = [];
-        stage.submitter.onDidChange(({ state, retryAtMs = 0 }) => {
+        stage.submissions.onDidChange(({ state, retryAtMs = 0 }) => {
           if (state !== 'waiting') return;
           waited.push(retryAtMs - stage.clock.nowMs());
-          stage.submitter.cancel(id);
+          stage.submissions.cancel(id);
         });
         const outcome = await stage.resume(id);
         assert.deepEqual(
@@ -686,7 +692,7 @@ describe('Submitter, attempt by attempt', () => {
     const stop = new AbortController();
     stage.clock.isHeld = true;
     stage.answers = [lost, created];
-    stage.submitter.onDidChange(({ state, attempt, retryAtMs }) => {
+    stage.submissions.onDidChange(({ state, attempt, retryAtMs }) => {
       if (state !== 'waiting') return;
       assert.deepEqual([attempt, retryAtMs], [1, stage.clock.nowMs() + 5000]);
       stop.abort();

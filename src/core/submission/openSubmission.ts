@@ -1,0 +1,397 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ServiceError, statusOf } from '../api/errors.ts';
+import type { RunCreation } from '../api/types.ts';
+import { CancelledError } from '../base/errors.ts';
+import type { Session } from '../runs/session.ts';
+import { Attempt, clockWatch } from './attempt.ts';
+import { isLostOwner, SubmissionError, TooEarlyError } from './errors.ts';
+import {
+  askedWaitMs,
+  hasBoundary,
+  withoutWait,
+  type Intent,
+  type Moment,
+  type Settlement,
+} from './intent.ts';
+import type { Journal, Owned } from './journal.ts';
+import { localMoment, momentOf, type Time } from './moments.ts';
+import { nextStep, obstacleToSending, type NextStep } from './nextStep.ts';
+import { creationOf } from './ownRuns.ts';
+import { Patience } from './patience.ts';
+import type { Discarded, Live, SubmissionResult, Withdrawn } from './pendingSubmission.ts';
+import { findRun, hasNewCandidates, lookOf, type FindOptions, type Look } from './reconciler.ts';
+import { withEnds } from './reconcilePolicy.ts';
+import { isUncertain, stageOf } from './stage.ts';
+import type { UploadQueue } from './uploadQueue.ts';
+
+/** What the submissions of a window share. */
+export interface Shared {
+  journal: Journal;
+  time: Time;
+  uploads: UploadQueue;
+  /** Aborted when the extension is deactivated. */
+  stopping: AbortSignal;
+}
+
+/** Receives what happens to one submission. */
+export interface Listener {
+  /** What this window does with it. */
+  show: (live: Partial<Live>) => void;
+  /** A look for its run begins, whether or not the service will answer it. */
+  onLook: () => void;
+  /** It was charged, but that could not be written: it is hidden from the open ones. */
+  hide: () => void;
+}
+
+type How = Extract<Settlement, { kind: 'charged' }>['how'];
+
+/** `claims`: it is written before the look in any case, as what is sent afterwards needs. */
+type LookOptions = Pick<FindOptions, 'quota' | 'signal'> & { claims?: boolean };
+
+/** How the attempts of one sending ended. */
+type AttemptsEnd =
+  /** `found`: by a look before a resend, which settled it. */
+  | { kind: 'charged' | 'found'; run: RunCreation }
+  /** `kept`: whether the refusal could be stored. */
+  | { kind: 'refused'; error: unknown; kept: boolean }
+  /** Another window owns it now. */
+  | { kind: 'lost'; error: unknown }
+  | (Exclude<NextStep, { kind: 'retry' | 'refused' }> & { error: unknown });
+
+/**
+ * Owns one open record from its claim to its end, which `release` is: sends it, looks for its run, settles it. What another window
+ * wrote in between ends its work: it then throws `not-owner`, or returns `elsewhere`.
+ */
+export class OpenSubmission {
+  readonly #owned: Owned;
+  readonly #shared: Shared;
+  readonly #listener: Listener;
+
+  constructor(owned: Owned, shared: Shared, listener: Listener) {
+    this.#owned = owned;
+    this.#shared = shared;
+    this.#listener = listener;
+  }
+
+  /** As it was written last, or is about to be written. */
+  get intent(): Intent {
+    return this.#owned.intent;
+  }
+
+  /** Ends the ownership. @returns false if another window had taken it over */
+  release(): boolean {
+    const isOwn = this.#owned.lease.isHeld();
+    this.#owned.lease.release();
+    return isOwn;
+  }
+
+  /**
+   * Claims it, looks for its run, and sends it: in this order, no window can have sent a boundary after the look.
+   * @returns undefined if it was refused
+   * @throws as `look` and `Journal.giveWay`, and what sends nothing: SubmissionError, TooEarlyError
+   */
+  async resend(session: Session, signal: AbortSignal): Promise<SubmissionResult | undefined> {
+    if (this.intent.refused !== undefined) return undefined;
+    try {
+      return await this.#resend(session, signal);
+    } catch (error) {
+      // It gave way to another one.
+      if (error instanceof SubmissionError && error.code === 'submitted-meanwhile')
+        return { kind: 'not-charged', error, kept: false };
+      // Of what another process has written since, nothing is said.
+      await this.#shared.journal.assertLatest(this.#owned.lease).catch(() => {
+        throw new SubmissionError('not-owner');
+      });
+      throw error;
+    }
+  }
+
+  async #resend(session: Session, signal: AbortSignal): Promise<SubmissionResult> {
+    const { journal, time } = this.#shared;
+    const before = this.intent;
+    const patience = this.#patience();
+    await patience.wait(session, this.intent, signal);
+    this.#listener.show({ state: 'checking' });
+    const { result, isAnswered } = await this.look(session, { signal, claims: true });
+    if (result.verdict === 'charged') return { kind: 'charged', run: result.run, found: true };
+    const { intent } = this;
+    // The user must decide first about runs that were unknown when they asked to resend.
+    if (hasBoundary(intent) && hasNewCandidates(before, intent))
+      return { kind: 'unknown', error: new SubmissionError('candidates') };
+    const now = momentOf(session, time.clock);
+    const obstacle = obstacleToSending(intent, now, session.keyId, journal.isCreated(intent.id));
+    if (hasBoundary(intent) && obstacle !== undefined) throw new SubmissionError(obstacle);
+    if (!isAnswered) throw new SubmissionError('not-answered');
+    const other = intent.attempts.length === 0 ? await journal.giveWay(intent) : undefined;
+    if (other !== undefined) return { kind: 'open', id: other.id };
+    if (obstacle === undefined) return this.send(session, signal, patience);
+    // What is too old, or has another API key, ends. What may be of any age may still be priced, so it stays as it is.
+    if (obstacle === 'clocks-disagree') throw new SubmissionError(obstacle);
+    await this.#settle({ kind: 'withdrawn', at: this.#now() });
+    return { kind: 'withdrawn' };
+  }
+
+  /**
+   * Looks for its run once, and settles it if that is found. Before it looks, it writes the end of attempts that have none: their
+   * window can send nothing after that (R3 in docs/journal.md). What was seen is stored durably.
+   * @throws ApiError, CancelledError, KeyMissingError, and write errors; a run is settled even if the disk is full
+   */
+  async look(session: Session, { signal, quota, claims = false }: LookOptions): Promise<Look> {
+    const { journal, time } = this.#shared;
+    this.#listener.onLook();
+    const isClaimed = claims || this.intent.attempts.some(({ ended }) => ended === undefined);
+    const claim = (this.#owned.intent = withEnds(this.intent, localMoment(time.clock)));
+    const claiming = isClaimed ? this.#write(claim) : Promise.resolve();
+    const failure: { error: unknown } | undefined = await claiming.then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    if (isLostOwner(failure?.error)) throw failure?.error;
+    // Read before the balance: a charge whose receipt is written meanwhile stays a reason to doubt.
+    const records = (await journal.records()).filter(({ origin }) => origin === claim.origin);
+    const found = await session.call((client) =>
+      findRun(client, claim, time.clock, { records, runs: session.runs, quota, signal }),
+    );
+    const look = lookOf(claim, found);
+    const { next, result } = look;
+    if (result.verdict === 'charged')
+      await this.#settleCharged(session, result.run, 'found', found.further.map(creationOf));
+    else if (failure !== undefined) throw failure.error;
+    // What says nothing new leaves no version.
+    else if (isDeepStrictEqual(next, claim)) await journal.assertLatest(this.#owned.lease);
+    else await this.#write(next);
+    return look;
+  }
+
+  /** Settles it with a run that it is, as the user or the run's label says. @throws ApiError, KeyMissingError */
+  async adopt(session: Session, runId: string, how: How): Promise<RunCreation> {
+    // The details contain the price. Read them only if they are not loaded yet.
+    const detail = session.runs.detail(runId) ?? (await session.call((client) => client.getRun(runId)));
+    const run = creationOf(detail);
+    await this.#settleCharged(session, run, how);
+    return run;
+  }
+
+  /**
+   * Looks for its run before it ends it, unless it may have been charged in any case, was refused, or this process created it and
+   * sent no boundary.
+   * @param confirmed what the user agreed to discard
+   * @param session of its account, if signed in: without it, no look is answered
+   * @returns what it was; undefined if it may be charged and that isn't confirmed
+   * @throws write errors, CancelledError
+   */
+  async discard(
+    confirmed: 'may-be-charged' | 'not-charged',
+    session?: Session,
+    signal?: AbortSignal,
+  ): Promise<Discarded | undefined> {
+    const { id, refused, accountId } = this.intent;
+    const isOwn = this.#shared.journal.isCreated(id) && !hasBoundary(this.intent);
+    let isKnown = refused !== undefined || isOwn;
+    if (!isKnown && !isUncertain(stageOf(this.intent)) && session?.account.id === accountId) {
+      const look = await this.look(session, { signal }).catch((error: unknown) => {
+        if (isLostOwner(error) || error instanceof CancelledError) throw error;
+      });
+      if (look?.result.verdict === 'charged') return { kind: 'charged', run: look.result.run };
+      isKnown = look?.result.verdict === 'not-charged' && look.isAnswered;
+    }
+    if (!isKnown && confirmed === 'not-charged') return undefined;
+    const kind = isKnown ? 'not-charged' : 'discarded';
+    await this.#settle({ kind, at: this.#now() });
+    return { kind };
+  }
+
+  /**
+   * Ends it if no closing boundary was sent and it is never sent again, as too old or begun with another API key.
+   * @returns undefined if a boundary may have been sent, it was refused, or a look for its run wasn't answered
+   * @throws as `look`
+   */
+  async withdraw(session: Session, signal?: AbortSignal): Promise<Withdrawn | undefined> {
+    if (hasBoundary(this.intent) || this.intent.refused !== undefined) return undefined;
+    const { result, isAnswered } = await this.look(session, { signal });
+    if (result.verdict === 'charged') return { kind: 'charged', run: result.run };
+    if (!isAnswered) return undefined;
+    await this.#settle({ kind: 'withdrawn', at: this.#now() });
+    return { kind: 'withdrawn' };
+  }
+
+  /** Ends the wait that the service asked for. @throws write errors */
+  endWait(): Promise<void> {
+    return this.#write(withoutWait(this.intent));
+  }
+
+  /**
+   * Sends it until it is charged, refused, or may not be retried automatically; it begins when no other upload is in progress and
+   * the service asks for no wait. Every attempt has the same Idempotency-Key and bytes. Never rejects.
+   * @param patience of the user, from their consent
+   */
+  async send(session: Session, signal: AbortSignal, patience = this.#patience()): Promise<SubmissionResult> {
+    const { uploads, stopping } = this.#shared;
+    const { show } = this.#listener;
+    // What may have been charged was checked just now: it is sent, or reported, without another wait.
+    const mayWait = !hasBoundary(this.intent);
+    const upload = () => {
+      // An upload before it may have been asked to wait.
+      if (mayWait && session.submissionsNotBeforeMs !== undefined) return Promise.resolve(undefined);
+      // The upload is no longer queued: reading the balance is already part of it.
+      show({ state: 'uploading' });
+      return this.#sendAttempts(session, signal, patience);
+    };
+    let end: AttemptsEnd | undefined;
+    do {
+      try {
+        if (mayWait) await patience.wait(session, this.intent, signal);
+      } catch (error) {
+        // A cancel ends the turn in the queue, too.
+        if (error instanceof TooEarlyError) {
+          const notBefore = { localMs: this.#now().localMs + error.retryAfterMs };
+          this.#owned.intent = { ...this.intent, notBefore };
+          end = { kind: 'unsent', waitMs: 0, error };
+          break;
+        }
+      }
+      show({ state: uploads.isBusy ? 'queued' : 'uploading' });
+      end = await uploads.run(upload, signal);
+    } while (end === undefined && !signal.aborted);
+    const result = await this.#settleEnd(session, end ?? this.#stopped());
+    // Check before reporting an unknown result, unless the service requested a pause, also if the user canceled during it.
+    if (result.kind !== 'unknown' || stopping.aborted) return result;
+    if (askedWaitMs(this.intent, this.#now()) > 0) return result;
+    show({ state: 'checking' });
+    // A user who already canceled still wants the result; one who cancels now doesn't have to wait for it.
+    const until = signal.aborted ? stopping : signal;
+    const found = (await this.look(session, { signal: until }).catch(() => undefined))?.result;
+    return found?.verdict === 'charged' ? { kind: 'charged', run: found.run, found: true } : result;
+  }
+
+  async #sendAttempts(session: Session, signal: AbortSignal, patience: Patience): Promise<AttemptsEnd> {
+    const { journal, time } = this.#shared;
+    const { clock, random } = time;
+    const sending = {
+      journal,
+      clock,
+      show: this.#listener.show,
+      signal,
+      doClocksAgree: clockWatch(clock),
+    };
+    let sameStatus = 0;
+    let lastStatus: number | undefined;
+    for (let attempts = 1; ; attempts++) {
+      const closedBefore = hasBoundary(this.intent);
+      const attempt = new Attempt(this.#owned, sending);
+      try {
+        return { kind: 'charged', run: await session.call((client) => attempt.send(client)) };
+      } catch (error) {
+        const status = statusOf(error);
+        sameStatus = status === lastStatus ? sameStatus + 1 : 1;
+        lastStatus = status;
+        const history = { closedBefore, closedNow: attempt.isClosed, attempts, sameStatus };
+        const step = nextStep(error, { ...history, patienceMs: patience.leftMs }, random());
+        const failure = await attempt.end(error, step);
+        const lost = [error, failure].find(isLostOwner);
+        if (lost !== undefined) return { kind: 'lost', error: lost };
+        if (step.kind === 'refused') return { kind: 'refused', error, kept: failure === undefined };
+        if (step.kind !== 'retry') return { ...step, error };
+        patience.take(step.waitMs);
+        const end = await this.#waitForRetry(session, step.afterMs, error, signal);
+        if (end !== undefined) return end;
+      }
+    }
+  }
+
+  /**
+   * Waits for the next attempt. If an earlier one may have been charged, then looks for its run: not every service knows an
+   * Idempotency-Key again.
+   * @returns how it ends if nothing may be sent automatically
+   */
+  async #waitForRetry(
+    session: Session,
+    afterMs: number,
+    error: unknown,
+    signal: AbortSignal,
+  ): Promise<AttemptsEnd | undefined> {
+    const { clock } = this.#shared.time;
+    this.#listener.show({ state: 'waiting', retryAtMs: clock.nowMs() + afterMs, isAsked: false });
+    await clock.sleep(afterMs, signal).catch(() => undefined);
+    if (signal.aborted) return this.#stopped();
+    if (!hasBoundary(this.intent)) return undefined;
+    const before = this.intent;
+    const look = await this.look(session, { signal }).catch(() => undefined);
+    if (look?.result.verdict === 'charged') return { kind: 'found', run: look.result.run };
+    if (signal.aborted) return this.#stopped();
+    const isClear = look?.isAnswered === true && !hasNewCandidates(before, this.intent);
+    return isClear ? undefined : { kind: 'reconcile', waitMs: 0, error };
+  }
+
+  /** The end of what stopped between two attempts or before the first one. */
+  #stopped(): AttemptsEnd {
+    const kind = hasBoundary(this.intent) ? 'reconcile' : 'dropped';
+    return { kind, waitMs: 0, error: new CancelledError() };
+  }
+
+  /** Settles what is certain after the last attempt, and returns the result. */
+  async #settleEnd(session: Session, end: AttemptsEnd): Promise<SubmissionResult> {
+    if ('run' in end) {
+      if (end.kind === 'found') return { kind: 'charged', run: end.run, found: true };
+      await this.#settleCharged(session, end.run, 'answered');
+      return { kind: 'charged', run: end.run };
+    }
+    const { error, kind } = end;
+    if (kind === 'refused') {
+      if (error instanceof ServiceError && error.code === 'insufficient_balance')
+        void session.balance.refresh().catch(() => undefined);
+      return { kind: 'not-charged', error, kept: end.kept };
+    }
+    if (kind === 'lost') this.#owned.lease.release();
+    if (isUncertain(stageOf(this.intent))) {
+      session.readAgain();
+      return { kind: 'unknown', error };
+    }
+    // This window sent nothing that can be charged, but the current owner may be sending it.
+    if (kind === 'lost') return { kind: 'elsewhere' };
+    // During deactivation, nothing is settled without the user's decision.
+    const isKept = kind !== 'dropped' || this.#shared.stopping.aborted;
+    const settled = { kind: 'not-charged', at: this.#now() } as const;
+    // It is written before it is said not to be charged: another window may have sent it.
+    const failure: unknown = await (isKept ? this.#write(this.intent) : this.#settle(settled)).catch(
+      (reason: unknown) => reason ?? error,
+    );
+    if (!isLostOwner(failure)) return { kind: 'not-charged', error, kept: isKept || failure !== undefined };
+    this.#owned.lease.release();
+    return { kind: 'elsewhere' };
+  }
+
+  /** Settles it with its run, and updates the runs and the balance of the session. */
+  async #settleCharged(session: Session, run: RunCreation, how: How, further: RunCreation[] = []) {
+    const { model_id, label } = this.intent;
+    const furtherRuns = further.length > 0 && { furtherRuns: further };
+    await this.#settle({ kind: 'charged', at: this.#now(), run, how, ...furtherRuns });
+    session.charged(run, model_id, label);
+  }
+
+  /**
+   * Settles it. A charge that cannot be written is still reported; its record stays open, which leads to a check, never to a charge.
+   * @throws write errors of other settlements
+   */
+  async #settle(settled: Settlement): Promise<void> {
+    try {
+      await this.#shared.journal.settle(this.#owned.lease, { ...this.intent, settled });
+    } catch (error) {
+      if (settled.kind !== 'charged') throw error;
+      this.#listener.hide();
+    }
+  }
+
+  async #write(intent: Intent): Promise<void> {
+    await this.#shared.journal.write(this.#owned.lease, intent);
+    this.#owned.intent = intent;
+  }
+
+  #patience(): Patience {
+    return new Patience(this.#shared.time.clock, this.#listener.show);
+  }
+
+  #now(): Moment {
+    return { localMs: this.#shared.time.clock.nowMs() };
+  }
+}

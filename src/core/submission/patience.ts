@@ -1,0 +1,55 @@
+import type { Clock } from '../base/clock.ts';
+import { RETRIES } from '../base/retry.ts';
+import type { Session } from '../runs/session.ts';
+import { TooEarlyError } from './errors.ts';
+import { askedWaitMs, type Intent } from './intent.ts';
+import type { Live } from './pendingSubmission.ts';
+
+/** How long it waits at a time for what the service asked. */
+const PART_MS = 60_000;
+
+/**
+ * How long a submission may still wait, from the user's consent, because the service asks it to: some minutes in all. After hours,
+ * nobody expects that it is sent.
+ */
+export class Patience {
+  readonly #clock: Clock;
+  readonly #show: (live: Partial<Live>) => void;
+  #leftMs: number = RETRIES.submission.longestRetryAfterMs;
+
+  constructor(clock: Clock, show: (live: Partial<Live>) => void) {
+    this.#clock = clock;
+    this.#show = show;
+  }
+
+  /** In milliseconds. */
+  get leftMs(): number {
+    return this.#leftMs;
+  }
+
+  take(ms: number): void {
+    this.#leftMs -= ms;
+  }
+
+  /**
+   * Waits as long as the service asked the account or this submission to.
+   * @throws TooEarlyError if that is longer, CancelledError
+   */
+  async wait(session: Session, intent: Intent, signal: AbortSignal): Promise<void> {
+    let countedUntilMs = 0;
+    for (;;) {
+      const nowMs = this.#clock.nowMs();
+      const ofAccountMs = (session.submissionsNotBeforeMs ?? nowMs) - nowMs;
+      const waitMs = Math.max(askedWaitMs(intent, { localMs: nowMs }), ofAccountMs);
+      if (waitMs <= 0) return;
+      const untilMs = nowMs + waitMs;
+      const newMs = Math.max(0, untilMs - Math.max(nowMs, countedUntilMs));
+      if (newMs > this.#leftMs) throw new TooEarlyError(waitMs);
+      this.take(newMs);
+      countedUntilMs = Math.max(countedUntilMs, untilMs);
+      this.#show({ state: 'waiting', retryAtMs: untilMs, isAsked: true });
+      // In parts: timers stop while the machine sleeps, and the clock may be set.
+      await this.#clock.sleep(Math.min(PART_MS, waitMs), signal);
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import { shared } from '../base/async.ts';
+import type { Disposable } from '../base/disposable.ts';
+import type { Intent } from './intent.ts';
+import type { Journal } from './journal.ts';
+import { isSame, restingState, type Live, type PendingSubmission } from './pendingSubmission.ts';
+
+/** How often other windows' leases are probed, while there are any. */
+const PROBE_MS = 5_000;
+/** The delay after a change of the journal: the window that made it may be about to release the intent. */
+const SOON_MS = 100;
+
+type ListedJournal = Pick<Journal, 'intents' | 'isLooked' | 'isOwned' | 'onDidChange' | 'reload'>;
+
+/**
+ * Owns what is shown of the open submissions: what this window does with each and, by probing their leases, which ones other
+ * windows work on. A window that dies reports nothing, so they are probed until they are free.
+ */
+export class PendingList implements Disposable {
+  readonly #journal: ListedJournal;
+  readonly #onChange: (submission: PendingSubmission) => void;
+  readonly #subscription: Disposable;
+  /** What this window does, by ID. */
+  readonly #live = new Map<string, Live>();
+  /** IDs reported as resolved although the receipt could not be written. */
+  readonly #hidden = new Set<string>();
+  /** Intents whose lease was free when probed. A rewritten intent is a new object. */
+  readonly #free = new WeakSet<Intent>();
+  #shown = new Map<string, PendingSubmission>();
+  #timer: NodeJS.Timeout | undefined;
+  /** How often intents or their owners may have changed: a probe can miss what changes during it. */
+  #changes = 0;
+  #isDisposed = false;
+
+  /** Probes now. Never rejects. */
+  readonly probe = shared(() => this.#probe());
+
+  /** @param onChange called with the latest state of each submission that was added, changed, or removed */
+  constructor(journal: ListedJournal, onChange: (submission: PendingSubmission) => void) {
+    this.#journal = journal;
+    this.#onChange = onChange;
+    this.#subscription = journal.onDidChange(() => {
+      this.#publish();
+      this.#probeSoon();
+    });
+    this.#publish();
+    if (journal.intents.length > 0) this.#probeSoon();
+  }
+
+  /** The pending submissions, oldest first. */
+  get all(): readonly PendingSubmission[] {
+    return [...this.#shown.values()];
+  }
+
+  get(id: string): PendingSubmission | undefined {
+    return this.#shown.get(id);
+  }
+
+  /** Shows what this window is doing with an intent. */
+  show(id: string, change: Partial<Live>): void {
+    const live = this.#live.get(id);
+    if (live === undefined && change.state === undefined) return;
+    this.#live.set(id, { state: 'queued', ...live, ...change });
+    this.#publish();
+  }
+
+  /**
+   * Ends this window's work on an intent, which it has released.
+   * @param isOwn false if another window took it over: what this one knows of it is old until it is read again
+   */
+  rest(id: string, isOwn = true): void {
+    this.#live.delete(id);
+    const intent = this.#journal.intents.find((open) => open.id === id);
+    if (intent !== undefined && isOwn) this.#free.add(intent);
+    else if (intent !== undefined) {
+      this.#free.delete(intent);
+      this.#probeSoon();
+    }
+    this.#publish();
+  }
+
+  /** Hides an intent, whatever the disk says. */
+  hide(id: string): void {
+    this.#hidden.add(id);
+    this.#publish();
+  }
+
+  /** Shows a hidden intent again, because it prevents another submission. */
+  unhide(id: string): void {
+    if (this.#hidden.delete(id)) this.#publish();
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    clearTimeout(this.#timer);
+    this.#subscription.dispose();
+  }
+
+  #publish(): void {
+    if (this.#isDisposed) return;
+    const before = this.#shown;
+    const intents = this.#journal.intents.filter(({ id }) => !this.#hidden.has(id));
+    this.#shown = new Map(intents.map((intent) => [intent.id, this.#submissionOf(intent)]));
+    for (const [id, submission] of this.#shown)
+      if (!isSame(before.get(id), submission)) this.#onChange(submission);
+    for (const [id, submission] of before) if (!this.#shown.has(id)) this.#onChange(submission);
+  }
+
+  #submissionOf(intent: Intent): PendingSubmission {
+    const { id, accountId, attempts, dataset } = intent;
+    return {
+      id,
+      accountId,
+      intent,
+      sentBytes: 0,
+      totalBytes: dataset.sizeBytes,
+      attempt: attempts.length,
+      state: this.#free.has(intent) ? restingState(intent, this.#journal.isLooked(id)) : 'elsewhere',
+      ...this.#live.get(id),
+    };
+  }
+
+  #probeSoon(): void {
+    this.#changes++;
+    this.#planProbe(SOON_MS);
+  }
+
+  #planProbe(ms: number): void {
+    if (this.#isDisposed) return;
+    clearTimeout(this.#timer);
+    // The jitter keeps windows that wake up on the same change from colliding with each other's probes.
+    this.#timer = setTimeout(() => void this.probe(), ms * (0.5 + Math.random()));
+    this.#timer.unref();
+  }
+
+  async #probe(): Promise<void> {
+    const before = this.#changes;
+    const unowned: Intent[] = [];
+    for (const intent of this.#journal.intents) {
+      if (this.#isDisposed) return;
+      if (this.#live.has(intent.id)) continue;
+      if (await this.#journal.isOwned(intent.id)) this.#free.delete(intent);
+      else unowned.push(intent);
+    }
+    // An owner may have written and released it since the last read. Only what is unchanged on disk is free.
+    await this.#journal.reload().catch(() => undefined);
+    const { intents } = this.#journal;
+    for (const intent of unowned) if (intents.includes(intent)) this.#free.add(intent);
+    this.#publish();
+    if (this.#changes !== before) this.#planProbe(SOON_MS);
+    else if (this.all.some(({ state }) => state === 'elsewhere')) this.#planProbe(PROBE_MS);
+  }
+}

@@ -1,0 +1,400 @@
+import { serviceOf, type Account } from '../accounts/account.ts';
+import { ServiceError } from '../api/errors.ts';
+import { lazy } from '../base/async.ts';
+import { SYSTEM_CLOCK } from '../base/clock.ts';
+import type { Disposable } from '../base/disposable.ts';
+import { unlessCancelled } from '../base/errors.ts';
+import { Emitter } from '../base/event.ts';
+import type { Session } from '../runs/session.ts';
+import { dueMs } from './checkTimes.ts';
+import { isLostOwner } from './errors.ts';
+import {
+  askedWaitMs,
+  isDuplicate,
+  newIntent,
+  type ChargedReceipt,
+  type Draft,
+  type Intent,
+} from './intent.ts';
+import type { Journal, Owned } from './journal.ts';
+import { LinkedRuns } from './linkedRuns.ts';
+import { momentOf, type Time } from './moments.ts';
+import type { OpenSubmission } from './openSubmission.ts';
+import { ownerOf } from './ownRuns.ts';
+import { PendingList } from './pendingList.ts';
+import {
+  canCheck,
+  isCancellable,
+  isWaiting,
+  type Discarded,
+  type FoundRun,
+  type PendingSubmission,
+  type Submission,
+  type SubmissionResult,
+  type Withdrawn,
+} from './pendingSubmission.ts';
+import type { ReconcileResult } from './reconciler.ts';
+import type { KnownSubmissions } from './rivals.ts';
+import { isUncertain, stageOf } from './stage.ts';
+import { UploadQueue } from './uploadQueue.ts';
+
+/** How often the user can check while the service asks submissions to wait. */
+const OFTEN_MS = 60_000;
+
+/** A check in progress. */
+interface Check {
+  done: Promise<ReconcileResult | undefined>;
+  isAutomatic: boolean;
+}
+
+/**
+ * Owns the list of the open submissions: which are pending, what this window does with each, the order of uploads, and when checks
+ * are due. `openSubmission.ts`, loaded at the first use, does what is done with one.
+ */
+export class Submissions implements Disposable {
+  readonly #journal: Journal;
+  readonly #time: Time;
+  readonly #load: () => Promise<typeof import('./openSubmission.ts')>;
+  readonly #pending: PendingList;
+  readonly #uploads = new UploadQueue();
+  readonly #stop = new AbortController();
+  readonly #onDidChange = new Emitter<PendingSubmission>();
+  readonly #cancels = new Map<string, AbortController>();
+  readonly #checks = new Map<string, Check>();
+  /** When this window last began a look, and how many it has begun. Only those that the service answered are on disk. */
+  readonly #looks = new Map<string, { atMs: number; count: number }>();
+  readonly #linked: LinkedRuns;
+
+  /** Fires with its latest state when a submission started, progressed, ended, or was dismissed anywhere. */
+  readonly onDidChange = this.#onDidChange.event;
+
+  /**
+   * @param time for tests: the clock, and the random numbers for jitter
+   * @param load for tests: loads the module that sends
+   */
+  constructor(
+    journal: Journal,
+    { clock = SYSTEM_CLOCK, random = Math.random }: Partial<Time> = {},
+    load: () => Promise<typeof import('./openSubmission.ts')> = () => import('./openSubmission.ts'),
+  ) {
+    this.#journal = journal;
+    this.#time = { clock, random };
+    this.#load = lazy(load);
+    this.#pending = new PendingList(journal, (submission) => this.#onDidChange.fire(submission));
+    this.#linked = new LinkedRuns(journal, () => this.nowMs);
+  }
+
+  /** The time by the clock of the records; milliseconds since the epoch. */
+  get nowMs(): number {
+    return this.#time.clock.nowMs();
+  }
+
+  /** The pending submissions, oldest first. */
+  get pending(): readonly PendingSubmission[] {
+    return this.#pending.all;
+  }
+
+  /** Returns the open submissions of these bytes at a service, of any account: two may be the same there. */
+  openOnesOf(account: Account, sha256: string): readonly PendingSubmission[] {
+    return this.pending.filter(
+      ({ state, intent: { origin, dataset } }) =>
+        origin === serviceOf(account) && state !== 'refused' && dataset.sha256 === sha256,
+    );
+  }
+
+  /** Probes which submissions other windows own; before that, all may be theirs. Never rejects. */
+  probe(): Promise<void> {
+    return this.#pending.probe();
+  }
+
+  /** Whether a submission of this account may have been charged, and no checks have proven otherwise. */
+  hasUncertain(accountId: string): boolean {
+    return this.pending.some(({ accountId: id, intent }) => id === accountId && isUncertain(stageOf(intent)));
+  }
+
+  /**
+   * Creates an intent from a draft and sends it after the uploads that are already queued. A `charged` result
+   * updates the runs and the balance of the session; they are also refreshed after `unknown`.
+   * @param known the submissions of the same bytes that the user knew of when consenting
+   */
+  submit(session: Session, draft: Draft, signal: AbortSignal, known: KnownSubmissions = {}): Submission {
+    const intent = newIntent(session.account, draft, momentOf(session, this.#time.clock));
+    const { id } = intent;
+    const send = async (): Promise<SubmissionResult> => {
+      await this.#load();
+      // Create the signal before the submission is first shown: the user can cancel whatever is shown.
+      const anySignal = this.#cancellable(id, signal);
+      this.#pending.show(id, { state: this.#uploads.isBusy ? 'queued' : 'uploading' });
+      // Don't connect before the intent is on disk.
+      const created = await this.#journal.create(intent, known).catch((error: unknown) => ({ error }));
+      if ('lease' in created) {
+        void this.#dropRefused(intent);
+        const owned = { lease: created.lease, intent };
+        const result = await this.#holding(owned, (open) => open.send(session, anySignal));
+        return (result.kind === 'elsewhere' && this.#insteadOf(intent)) || result;
+      }
+      this.#cancels.delete(id);
+      this.#pending.rest(id);
+      if ('error' in created) throw created.error;
+      this.#pending.unhide(created.existing.id);
+      return { kind: 'open', id: created.existing.id };
+    };
+    const failed = (error: unknown): SubmissionResult =>
+      isLostOwner(error) ? { kind: 'elsewhere' } : { kind: 'not-charged', error, kept: false };
+    return this.#submission(id, send().catch(failed));
+  }
+
+  /** Resends an open intent with the same Idempotency-Key and bytes, after its run was looked for. */
+  resume(session: Session, id: string, signal: AbortSignal): Submission {
+    const resend = (open: OpenSubmission) => open.resend(session, this.#cancellable(id, signal));
+    const failed = (error: unknown): SubmissionResult => {
+      const intent = this.#intentOf(id);
+      if (intent === undefined || isLostOwner(error)) return { kind: 'elsewhere' };
+      const stage = stageOf(intent, { nowMs: this.nowMs, isLooked: this.#journal.isLooked(id) });
+      if (isUncertain(stage)) return { kind: 'unknown', error };
+      return stage.mustLook ? { kind: 'unanswered', error } : { kind: 'not-charged', error, kept: true };
+    };
+    const result = this.#owning(id, session, resend).then(
+      (end) => end ?? { kind: 'elsewhere' as const },
+      failed,
+    );
+    return this.#submission(id, result);
+  }
+
+  /**
+   * Checks what became of an open intent; only reads. Undefined if another window owns it or it is resolved.
+   * @throws ApiError, CancelledError, KeyMissingError
+   */
+  async check(session: Session, id: string, signal?: AbortSignal): Promise<ReconcileResult | undefined> {
+    const running = this.#checks.get(id);
+    if (running?.isAutomatic === false) return unlessCancelled(running.done, signal);
+    return this.#check(session, id, false, signal);
+  }
+
+  /** Whether this window has begun to look for the run of an open intent, answered or not. */
+  wasTried(id: string): boolean {
+    return this.#looks.has(id);
+  }
+
+  /** Returns when the next automatic check of an account is due, by this machine's clock; Infinity if none is. */
+  nextCheckMs(accountId: string): number {
+    return Math.min(Infinity, ...this.#waiting(accountId).map(({ intent }) => this.#dueMs(intent)));
+  }
+
+  /**
+   * Runs the due automatic checks of what may have been charged, as far as the account's quota allows. Never
+   * rejects; a failed check is repeated later.
+   * @returns the runs that this window found, which it reports; others leave them to it
+   */
+  async checkDue(session: Session): Promise<readonly FoundRun[]> {
+    const found: FoundRun[] = [];
+    if (!session.quota.canTake || session.notBeforeMs !== undefined) return found;
+    for (const { id, intent } of this.#waiting(session.account.id)) {
+      if (this.#dueMs(intent) > this.nowMs) continue;
+      const result = await this.#check(session, id, true, this.#stop.signal).catch(() => undefined);
+      if (result?.verdict === 'charged') found.push({ intent, run: result.run });
+    }
+    return found;
+  }
+
+  /**
+   * Settles submissions that may have been charged and whose marker is in the label of a loaded run. Until
+   * then, both the run and the submission are shown. Never rejects.
+   * @returns as `checkDue`
+   */
+  async settleMarked(session: Session): Promise<readonly FoundRun[]> {
+    const { account, runs } = session;
+    const found: FoundRun[] = [];
+    const records = await this.#journal.records().catch(() => []);
+    for (const submission of this.pending) {
+      const { id, accountId, intent } = submission;
+      if (accountId !== account.id || !canCheck(submission)) continue;
+      const isOwn = (label: string | undefined) =>
+        ownerOf([intent], label) !== undefined && ownerOf(records, label)?.id === id;
+      const row = runs.rows?.find(({ run_id }) => isOwn(runs.label(run_id)));
+      if (row === undefined) continue;
+      const settle = (open: OpenSubmission) => open.adopt(session, row.run_id, 'found');
+      const run = await this.#owning(id, session, settle).catch(() => undefined);
+      if (run !== undefined) found.push({ intent, run });
+    }
+    return found;
+  }
+
+  /** See `LinkedRuns.link`. */
+  linkMarked(session: Session): Promise<readonly ChargedReceipt[]> {
+    return this.#linked.link(session);
+  }
+
+  /**
+   * Settles an intent with the run that the user recognized.
+   * @returns false if another window owns it
+   * @throws ApiError, KeyMissingError if the run cannot be read
+   */
+  async adopt(session: Session, id: string, runId: string): Promise<boolean> {
+    const run = await this.#owning(id, session, (open) => open.adopt(session, runId, 'recognised'));
+    return run !== undefined;
+  }
+
+  /** See `OpenSubmission.discard`. @returns also undefined if another window owns it */
+  discard(id: string, ...how: Parameters<OpenSubmission['discard']>): Promise<Discarded | undefined> {
+    return this.#owning(id, undefined, (open) => open.discard(...how));
+  }
+
+  /** See `OpenSubmission.withdraw`. @returns also undefined if another window owns it */
+  withdraw(session: Session, id: string, signal?: AbortSignal): Promise<Withdrawn | undefined> {
+    return this.#owning(id, session, (open) => open.withdraw(session, signal));
+  }
+
+  /**
+   * Reads the balance although the service asked submissions to wait. If it answers, that wait is over, also for what it left
+   * unsent.
+   * @throws ApiError, CancelledError, KeyMissingError
+   */
+  async endLongWait(session: Session): Promise<void> {
+    await session.endLongWait();
+    for (const { id, accountId, state, intent } of this.pending) {
+      const isMeant = accountId === session.account.id && (state === 'unsent' || state === 'stopped');
+      if (isMeant && askedWaitMs(intent, { localMs: this.nowMs }) > 0)
+        await this.#owning(id, session, (open) => open.endWait()).catch(() => undefined);
+    }
+  }
+
+  /**
+   * Stops a submission before its closing boundary is sent.
+   * @returns false if it is too late
+   */
+  cancel(id: string): boolean {
+    const submission = this.#pending.get(id);
+    const cancel = this.#cancels.get(id);
+    if (submission === undefined || cancel === undefined || !isCancellable(submission)) return false;
+    cancel.abort();
+    return true;
+  }
+
+  /** Stops all work in progress; the journal records how far it got. */
+  dispose(): void {
+    this.#stop.abort();
+    this.#pending.dispose();
+    this.#linked.dispose();
+    this.#onDidChange.dispose();
+  }
+
+  #submission(id: string, result: Promise<SubmissionResult>): Submission {
+    const onProgress: Submission['onProgress'] = (listener) =>
+      this.onDidChange((submission) => {
+        if (submission.id === id) listener(submission);
+      });
+    return { id, onProgress, result };
+  }
+
+  #check(session: Session, id: string, isAutomatic: boolean, signal: AbortSignal | undefined): Check['done'] {
+    const quota = isAutomatic ? session.quota : undefined;
+    const done = this.#owning(id, session, async (open): Check['done'] => {
+      // Read from disk now: another window may have checked it meanwhile.
+      if (quota !== undefined && !(this.#dueMs(open.intent) <= this.nowMs && quota.take())) return undefined;
+      if (open.intent.refused !== undefined) return { verdict: 'not-charged' };
+      if (quota === undefined) this.#assertNotTooOften(session, id);
+      this.#pending.show(id, { state: 'checking' });
+      return (await open.look(session, { signal, quota })).result;
+    }).finally(() => {
+      if (this.#checks.get(id)?.done === done) this.#checks.delete(id);
+    });
+    this.#checks.set(id, { done, isAutomatic });
+    return done;
+  }
+
+  /** @throws ServiceError `rate_limited`, as if the service had refused the check */
+  #assertNotTooOften({ submissionsNotBeforeMs }: Session, id: string): void {
+    const sinceMs = this.nowMs - (this.#looks.get(id)?.atMs ?? -Infinity);
+    const leftMs = sinceMs < 0 ? 0 : OFTEN_MS - sinceMs;
+    if (submissionsNotBeforeMs !== undefined && leftMs > 0)
+      throw new ServiceError('rate_limited', 429, '', leftMs);
+  }
+
+  /** Those of an account that wait for a look or a check. */
+  #waiting(accountId: string): PendingSubmission[] {
+    return this.pending.filter((one) => one.accountId === accountId && isWaiting(one));
+  }
+
+  /** Returns when an automatic check of an intent is due; Infinity if none is. */
+  #dueMs(intent: Intent): number {
+    const { hasLocks } = this.#journal;
+    const [isLooked, isCreated] = [this.#journal.isLooked(intent.id), this.#journal.isCreated(intent.id)];
+    return dueMs(intent, this.nowMs, { isLooked, isCreated, hasLocks, ...this.#looks.get(intent.id) });
+  }
+
+  /** Discards a refused draft that the new submission replaces. */
+  async #dropRefused(intent: Intent): Promise<void> {
+    for (const other of this.#journal.intents)
+      if (other.refused !== undefined && other.accountId === intent.accountId && isDuplicate(other, intent))
+        await this.discard(other.id, 'may-be-charged').catch(() => undefined);
+  }
+
+  /** Returns the submission for which another window has withdrawn this one, before it began. */
+  #insteadOf(intent: Intent): SubmissionResult | undefined {
+    if (this.#intentOf(intent.id) !== undefined) return undefined;
+    const other = this.#journal.intents.find((one) => one.refused === undefined && isDuplicate(one, intent));
+    return other && { kind: 'open', id: other.id };
+  }
+
+  /** Returns a signal that `cancel` aborts, until the submission rests. */
+  #cancellable(id: string, signal: AbortSignal): AbortSignal {
+    const cancel = new AbortController();
+    this.#cancels.set(id, cancel);
+    return AbortSignal.any([signal, cancel.signal, this.#stop.signal]);
+  }
+
+  /**
+   * Runs `work` as the owner of an open intent, after any check in progress.
+   * @param session the intent must belong to its account
+   * @returns undefined if another window owns the intent, also since `work` began, it is resolved, or it belongs to another account
+   */
+  async #owning<T>(
+    id: string,
+    session: Session | undefined,
+    work: (open: OpenSubmission) => Promise<T>,
+  ): Promise<T | undefined> {
+    // Before the first wait: a check that calls this is not after itself.
+    const running = this.#checks.get(id)?.done;
+    await this.#load();
+    await running?.catch(() => undefined);
+    const owned = await this.#journal.acquire(id);
+    if (owned === undefined) return undefined;
+    const { accountId, origin } = owned.intent;
+    const isForeign = session && (accountId !== session.account.id || origin !== serviceOf(session.account));
+    return this.#holding(owned, async (open) => {
+      if (isForeign) return undefined;
+      return work(open).catch((error: unknown) => {
+        if (!isLostOwner(error)) throw error;
+        owned.lease.release();
+        return undefined;
+      });
+    });
+  }
+
+  async #holding<T>(owned: Owned, work: (open: OpenSubmission) => Promise<T>): Promise<T> {
+    const { id } = owned.intent;
+    const shared = {
+      journal: this.#journal,
+      time: this.#time,
+      uploads: this.#uploads,
+      stopping: this.#stop.signal,
+    };
+    const { OpenSubmission: Loaded } = await this.#load();
+    const open = new Loaded(owned, shared, {
+      show: (live) => this.#pending.show(id, live),
+      onLook: () => this.#looks.set(id, { atMs: this.nowMs, count: (this.#looks.get(id)?.count ?? 0) + 1 }),
+      hide: () => this.#pending.hide(id),
+    });
+    try {
+      return await work(open);
+    } finally {
+      this.#cancels.delete(id);
+      this.#pending.rest(id, open.release());
+    }
+  }
+
+  #intentOf(id: string): Intent | undefined {
+    return this.#journal.intents.find((open) => open.id === id);
+  }
+}
