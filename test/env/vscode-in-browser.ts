@@ -13,7 +13,7 @@ import { serveForTests } from './serve.ts';
 import { vscodeServer, type ServerName } from './vscode-server.ts';
 
 /** Time limit of the complete test run in the extension host. */
-const limitMs = 180_000;
+const limitMs = 600_000;
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({

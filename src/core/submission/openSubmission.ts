@@ -311,14 +311,15 @@ export class OpenSubmission {
     signal: AbortSignal,
   ): Promise<AttemptsEnd | undefined> {
     const { clock } = this.#shared.time;
+    const isCanceled = () => signal.aborted;
     this.#listener.show({ state: 'waiting', retryAtMs: clock.nowMs() + afterMs, isAsked: false });
     await clock.sleep(afterMs, signal).catch(() => undefined);
-    if (signal.aborted) return this.#stopped();
+    if (isCanceled()) return this.#stopped();
     if (!hasBoundary(this.intent)) return undefined;
     const before = this.intent;
     const look = await this.look(session, { signal }).catch(() => undefined);
     if (look?.result.verdict === 'charged') return { kind: 'found', run: look.result.run };
-    if (signal.aborted) return this.#stopped();
+    if (isCanceled()) return this.#stopped();
     const isClear = look?.isAnswered === true && !hasNewCandidates(before, this.intent);
     return isClear ? undefined : { kind: 'reconcile', waitMs: 0, error };
   }

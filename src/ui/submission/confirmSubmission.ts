@@ -10,7 +10,7 @@ import { askModal, showWarning } from '../shared/notifications.ts';
 import { estimateText, likelyPrice } from '../shared/priceText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
-import { budgetText, overBudget } from './budgetText.ts';
+import { overBudget } from './budgetText.ts';
 import { MAX_FOLDER_UNITS, sizeFacts, type DatasetPlace } from './datasetPlace.ts';
 import { moneySentence, RESENDING } from './submissionMoney.ts';
 
@@ -83,149 +83,109 @@ function submitButton({ account }: Confirmation): string {
   return account.kind === 'sandbox' ? l10n.t('Submit') : l10n.t('Submit and Pay');
 }
 
-/** The dialog is 450 pixels wide, and the desktop's doesn't scroll: this much is visible everywhere. */
-const MAX_LINES = 21;
-const LINE_UNITS = 48;
-const MAX_LINK_UNITS = 40;
-/** Of names, of which only the model's may take a second line: its size and version are in the middle. */
-const MAX_UNITS = { question: 16, label: 24, account: 20, host: 16, model: 40, provider: 18 } as const;
-const MAX_FILE_UNITS = 96;
+/**
+ * The longest names, in columns: the dialog is 450 pixels wide, 48 columns, and the desktop's doesn't scroll, so that 21 lines are
+ * visible everywhere.
+ */
+const MAX = {
+  question: 16,
+  file: 96,
+  label: 24,
+  account: 20,
+  host: 16,
+  model: 24,
+  provider: 18,
+  link: 40,
+} as const;
 /** How many digits of the SHA-256 tell two datasets apart. */
 const DIGITS = 8;
+/** East Asian letters, which are twice as wide as others. */
+const WIDE_LETTER = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/;
 
-/** How much room texts have. */
-interface Room {
-  /** The longest name of a file that isn't cut. If it is, its SHA-256 still identifies it. */
-  file: number;
-  /** Whether the queue stands with the price, the budget with the balance, and an estimate in place of the sentence about the price. */
-  isBrief: boolean;
+function cut(text: string, columns: number): string {
+  return sanitizeServiceText(text, WIDE_LETTER.test(text) ? Math.floor(columns / 2) : columns);
 }
-
-/** The first one in which everything fits is used. */
-const ROOMS: readonly Room[] = [
-  { file: MAX_FILE_UNITS, isBrief: false },
-  { file: MAX_FILE_UNITS, isBrief: true },
-  { file: LINE_UNITS, isBrief: true },
-];
 
 /** Repeats the consents, since another extension may have accepted the first one; only the user can press this dialog. */
 function textsOf(confirmation: Confirmation): { question: string; detail: string } {
-  const question = questionText(confirmation);
-  const details = ROOMS.map((room) => detailText(confirmation, room));
-  const fits = details.find((detail) => linesOf(`${question}\n${detail}`) <= MAX_LINES);
-  return { question, detail: fits ?? details.at(-1) ?? '' };
-}
-
-function questionText({ account, dataset }: Confirmation): string {
-  return account.kind === 'sandbox'
-    ? l10n.t('Submit {0} to the sandbox?', sanitizeServiceText(dataset.filename, MAX_UNITS.question))
-    : l10n.t('Submit this dataset to {0} and pay?', sanitizeServiceText(account.name, MAX_UNITS.question));
-}
-
-function detailText(confirmation: Confirmation, room: Room): string {
-  const { account, resent, dataset, model, repeated } = confirmation;
+  const { account, resent, dataset, label, model, repeated, wanted } = confirmation;
   const isSandbox = account.kind === 'sandbox';
-  const provider = model.provider ? sanitizeServiceText(model.provider, MAX_UNITS.provider) : undefined;
-  return compact(
+  const name = cut(model.name, MAX.model);
+  const queue = wanted.priority ? l10n.t('priority queue') : l10n.t('standard queue');
+  const detail = compact(
     isSandbox && sandboxNote(),
     resent && resentSentence(resent),
-    ...datasetLines(dataset, room.file),
-    sizeFacts(confirmation.wanted.size).join(' · '),
-    confirmation.label && factLine(TERMS.label, sanitizeServiceText(confirmation.label, MAX_UNITS.label)),
+    ...datasetLines(dataset),
+    sizeFacts(wanted.size).join(' · '),
+    label && factLine(TERMS.label, cut(label, MAX.label)),
     account.kind === 'service' && accountLine(account),
-    factLine(TERMS.model, modelText(confirmation, provider, room)),
-    repeated && factLine(TERMS.submittedBefore, repeatedFacts(repeated)),
-    priceLine(confirmation, room),
-    ...moneyLines(confirmation, room),
+    // The consent names the provider.
+    factLine(TERMS.model, [name, queue].join(' · ')),
+    repeated && resent === undefined && factLine(TERMS.submittedBefore, repeatedFacts(repeated)),
+    priceLine(confirmation),
+    ...moneyLines(confirmation),
     !isSandbox && chargeSentence(resent !== undefined),
     l10n.t('By submitting you:'),
-    termsConsent(model.use_policy_url, provider ?? sanitizeServiceText(model.name, MAX_UNITS.provider)),
+    termsConsent(model.use_policy_url, cut(model.provider || model.name, MAX.provider)),
     l10n.t('• accept the service’s data policy (no link)'),
     l10n.t('• confirm you have the rights to this dataset'),
     l10n.t('• understand that results aren’t guaranteed'),
   ).join('\n');
+  const question = isSandbox
+    ? l10n.t('Submit {0} to the sandbox?', cut(dataset.filename, MAX.question))
+    : l10n.t('Submit this dataset to {0} and pay?', cut(account.name, MAX.question));
+  return { question, detail };
 }
 
 /** On one line, of which the host has what the name leaves. */
 function accountLine({ name, baseUrl }: ServiceAccount): string {
-  const shown = sanitizeServiceText(name, MAX_UNITS.account);
-  const hostUnits = MAX_UNITS.account + MAX_UNITS.host - shown.length;
-  return l10n.t('Account: {0} ({1})', shown, sanitizeServiceText(new URL(baseUrl).host, hostUnits));
+  const shown = cut(name, MAX.account);
+  const hostColumns = WIDE_LETTER.test(shown) ? MAX.host : MAX.account + MAX.host - shown.length;
+  return l10n.t('Account: {0} ({1})', shown, cut(new URL(baseUrl).host, hostColumns));
 }
 
 /** The file and its folder, whole or with the start of the SHA-256, so that no two datasets read the same. */
-function datasetLines({ filename, sha256, place }: Confirmation['dataset'], maxUnits: number): string[] {
-  const identified = (text: string, units: number) =>
-    sanitizeServiceText(text, units) === text
+function datasetLines({ filename, sha256, place }: Confirmation['dataset']): string[] {
+  const identified = (text: string, columns: number) =>
+    cut(text, columns) === text
       ? text
-      : l10n.t('{0} ({1})', sanitizeServiceText(text, units - DIGITS - 3), sha256.slice(0, DIGITS));
-  const file = identified(filename, maxUnits);
-  const folder = (text: string, units: number) =>
-    file === filename ? identified(text, units) : sanitizeServiceText(text, units);
+      : l10n.t('{0} ({1})', cut(text, columns - DIGITS - 3), sha256.slice(0, DIGITS));
+  const file = identified(filename, MAX.file);
+  const folder = (text: string, columns: number) =>
+    file === filename ? identified(text, columns) : cut(text, columns);
   return [
     file,
     place.isLink
-      ? l10n.t('link to {0}', folder(place.file, MAX_LINK_UNITS))
+      ? l10n.t('link to {0}', folder(place.file, MAX.link))
       : l10n.t('in {0}', folder(place.folder, MAX_FOLDER_UNITS)),
   ];
 }
 
-function modelText({ model, wanted }: Confirmation, provider: string | undefined, room: Room): string {
-  const name = sanitizeServiceText(model.name, MAX_UNITS.model);
-  // The consent names the provider, too.
-  if (room.isBrief) return name;
-  const queue = wanted.priority ? l10n.t('priority (may cost extra)') : l10n.t('standard queue');
-  return [provider === undefined ? name : l10n.t('{0} ({1})', name, provider), queue].join(' · ');
-}
-
-function priceLine({ account, wanted, money }: Confirmation, room: Room): string | undefined {
+function priceLine({ account, wanted, money }: Confirmation): string | undefined {
   const estimate = money.estimate(wanted);
   const likely = likelyPrice(estimate);
-  const isPriority = wanted.priority && room.isBrief;
-  if (likely !== undefined && (account.kind === 'sandbox' || room.isBrief))
-    return factLine(isPriority ? l10n.t('Price (priority)') : TERMS.price, likely);
-  if (account.kind === 'sandbox') return undefined;
+  if (account.kind === 'sandbox') return likely && factLine(TERMS.price, likely);
   const amount = estimateText(estimate);
   return compact(
-    isPriority
+    wanted.priority
       ? l10n.t('Price (priority): known only after the charge.')
       : l10n.t('Price: known only after the charge.'),
     amount !== undefined && estimate.kind === 'range' ? l10n.t('Likely {0}', amount) : amount,
   ).join(' ');
 }
 
-function moneyLines({ balance, money, wanted }: Confirmation, room: Room): string[] {
+/** The balance, and why the budget isn't checked. */
+function moneyLines({ balance, money, wanted }: Confirmation): string[] {
   const budget = money.checkBudget(wanted);
-  const lines = compact(
+  return compact(
     balanceLine(balance, money.balanceNote(wanted)),
-    budget.kind === 'no-price' && budgetText(budget),
+    budget.kind === 'no-price' && factLine(TERMS.budget, l10n.t('not checked: the price isn’t known')),
     budget.kind === 'other-currency' &&
       factLine(
         TERMS.budget,
         l10n.t('not checked: it is in {0}', sanitizeServiceText(budget.budgetCurrency, MAX_CURRENCY_UNITS)),
       ),
   );
-  return room.isBrief ? [lines.join(' · ')] : lines;
-}
-
-/** East Asian letters, which are twice as wide as others. */
-const WIDE_LETTERS = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/g;
-
-/** Returns how many lines a text takes up when its words are wrapped. */
-function linesOf(text: string): number {
-  let lines = 0;
-  for (const line of text.split('\n')) {
-    let room = 0;
-    for (const word of line.split(' ')) {
-      const units = word.length + (word.match(WIDE_LETTERS)?.length ?? 0);
-      if (units > room) {
-        lines += Math.max(1, Math.ceil(units / LINE_UNITS));
-        room = LINE_UNITS - (units % LINE_UNITS || LINE_UNITS);
-      } else room -= units;
-      room -= 1;
-    }
-  }
-  return lines;
 }
 
 /** @param isResent leaves out what the question of the first attempt said */
