@@ -24,7 +24,7 @@ export type Estimate =
   | { kind: 'same'; priceCents: number; currency: string; atMs: number }
   /** Only one receipt is usable. */
   | { kind: 'one'; sizeBytes: number; priceCents: number; currency: string }
-  /** Only one receipt is usable, whose price contradicted the earlier ones. */
+  /** Only one receipt is usable, the last one of any queue, whose price contradicted the earlier ones. */
   | { kind: 'changed'; atMs: number; priceCents: number; currency: string }
   | {
       kind: 'far';
@@ -223,7 +223,7 @@ function estimateFor(
   if (priceCents === 0) return { kind: 'free' };
   if (same !== undefined) return { kind: 'same', priceCents, currency, atMs };
   if (charges.length === 1)
-    return nearest === changed
+    return nearest === changed && nearest === usable.at(-1)
       ? { kind: 'changed', atMs, priceCents, currency }
       : { kind: 'one', sizeBytes: size.bytes, priceCents, currency };
   // Bytes first, because they are the size that users see.

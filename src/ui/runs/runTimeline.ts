@@ -1,9 +1,9 @@
 import { l10n } from 'vscode';
 import { isChargedOnce } from '../../core/submission/chargedOnce.ts';
 import { type Span, spanMs, timesOf, usualTime } from '../../core/runs/runTimes.ts';
+import { survivedText } from '../shared/chargeText.ts';
 import { compact, formatCount, formatDuration, formatLeft, formatTime } from '../shared/format.ts';
 import { leftText } from '../shared/runText.ts';
-import { survivedText } from '../shared/priceText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
 import type { RunPageEntry, RunPageSection } from './protocol.ts';
@@ -81,8 +81,8 @@ function submitted({ session, detail, receipt, receiptLoading }: KnownRun): RunP
         'Another run has its marker: {0}',
         sanitizeServiceText(settled.furtherRuns.map(({ run_id }) => run_id).join(', ')),
       ),
-    settled.how === 'found' && !survived && l10n.t('Response lost; found by its marker'),
-    settled.how === 'recognised' && l10n.t('Response lost; you confirmed the run'),
+    settled.how === 'found' && !survived && l10n.t('Found by its marker'),
+    settled.how === 'recognised' && l10n.t('You confirmed the run'),
   );
   return entry('submitted', 'done', name, created.localMs, notes);
 }

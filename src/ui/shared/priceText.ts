@@ -1,6 +1,5 @@
 import { l10n } from 'vscode';
 import { isWithin, type Estimate, type PriceRange } from '../../core/money/estimate.ts';
-import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import { formatAmount, formatBytes, formatCount, formatDay, formatMoney } from './format.ts';
 
 /** Describes a price before it is charged, as the value of a row. */
@@ -85,22 +84,6 @@ export function unexpectedPrice(
   if (before.kind === 'same' && before.priceCents !== priceCents)
     return l10n.t('{0} instead of {1} last time', price, money(before));
   return undefined;
-}
-
-/**
- * What was survived, if the runs prove that a submission was charged once. Undefined if nothing was: its first attempt was
- * answered.
- */
-export function survivedText(
-  { attempts, settled }: ChargedReceipt,
-  price: string,
-  isSandbox: boolean,
-): string | undefined {
-  const paid = isSandbox ? l10n.t('{0} of sandbox money', price) : price;
-  if (settled.how === 'found')
-    return l10n.t('Charged {0} once: the response was lost, but the run was found', paid);
-  if (settled.how !== 'answered' || attempts.length < 2) return undefined;
-  return l10n.t('Charged {0} once; the answer came at attempt {1}', paid, formatCount(attempts.length));
 }
 
 function rangeText({ lowCents, highCents, currency }: Omit<PriceRange, 'kind' | 'runs'>): string {

@@ -36,7 +36,6 @@ export const TERMS = {
   licenseTerms: l10n.t('License terms'),
   loading: l10n.t('Loading…'),
   loadMore: l10n.t('Load More'),
-  mayBeCharged: l10n.t('May be charged'),
   model: l10n.t('Model'),
   noAccount: l10n.t('No account is active.'),
   none: l10n.t('none'),

@@ -7,7 +7,7 @@ import { showInformation } from '../shared/notifications.ts';
 import { timesOfAlike, withTime } from '../shared/rowText.ts';
 import { pick } from '../shared/steps.ts';
 import { reportEnd } from './submissionResult.ts';
-import { submissionDescription } from './submissionState.ts';
+import { submissionDescription } from './submissionTexts.ts';
 
 /** Returns an open submission, as it will be after a check that is running; undefined if it is resolved. */
 export function findSubmission(

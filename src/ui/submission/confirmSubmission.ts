@@ -5,6 +5,7 @@ import type { AccountMoney, BalanceNote } from '../../core/money/accountMoney.ts
 import type { RunParameters } from '../../core/money/estimate.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Prior } from '../../core/submission/receipts.ts';
+import { CHARGE, resentSentence } from '../shared/chargeText.ts';
 import { compact, formatAgo, formatMoney, MAX_CURRENCY_UNITS, sandboxNote } from '../shared/format.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
 import { estimateText, likelyPrice } from '../shared/priceText.ts';
@@ -12,7 +13,6 @@ import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 import { overBudget } from './budgetText.ts';
 import { MAX_FOLDER_UNITS, sizeFacts, type DatasetPlace } from './datasetPlace.ts';
-import { moneySentence, RESENDING } from './submissionMoney.ts';
 
 /** What the final question shows before anything is sent. */
 export interface Confirmation {
@@ -198,7 +198,7 @@ function chargeSentence(isResent: boolean): string {
 /** Leaves out the price, which is shown as the likely price. */
 function repeatedFacts({ submittedAtMs, runId }: Prior): string {
   const time = formatAgo(submittedAtMs, Date.now());
-  return runId === undefined ? [time, TERMS.mayBeCharged].join(' · ') : time;
+  return runId === undefined ? [time, CHARGE.mayBeCharged].join(' · ') : time;
 }
 
 function balanceLine(balance: Balance | undefined, note: BalanceNote): string {
@@ -215,12 +215,4 @@ function termsConsent(policy: string | null | undefined, provider: string): stri
   return policy
     ? l10n.t('• accept the license terms and use policy of {0}', provider)
     : l10n.t('• accept the license terms of {0}', provider);
-}
-
-/** Starts with the money. */
-function resentSentence(submission: PendingSubmission): string {
-  if (submission.state === 'unsent') return moneySentence(submission, Date.now());
-  const money =
-    submission.state === 'not-charged' ? l10n.t('Not charged so far.') : l10n.t('You may have been charged.');
-  return [money, RESENDING].join(' ');
 }

@@ -7,11 +7,12 @@ import { moneyOf } from '../../core/money/accountMoney.ts';
 import { parametersOf } from '../../core/money/estimate.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { submissionName, type Intent } from '../../core/submission/intent.ts';
+import type { Intent } from '../../core/submission/intent.ts';
 import { canContinue, canDiscard, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { ReconcileResult } from '../../core/submission/reconciler.ts';
 import { isPastBoundary, stageOf, type Stage } from '../../core/submission/stage.ts';
 import type { Services } from '../../services.ts';
+import { checkingTitle, waitSentence } from '../shared/chargeText.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { withLateProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
@@ -23,7 +24,6 @@ import { readFacts } from './readFacts.ts';
 import { reportUnanswered } from './notSent.ts';
 import { continueWithDataset, startAnew } from './submitAgain.ts';
 import { presetOf } from './preset.ts';
-import { waitSentence } from './submissionMoney.ts';
 import { reportEnd, reportResult, withSubmissionProgress } from './submissionResult.ts';
 
 /** What resolving an open submission needs. */
@@ -56,7 +56,7 @@ export async function checkSubmission(
 
 /** Shows, if it takes long, that the run of a submission is looked for. */
 export function whileChecking<T>(intent: Intent, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  return withLateProgress(l10n.t('Checking whether {0} was charged', submissionName(intent)), work);
+  return withLateProgress(checkingTitle(intent), work);
 }
 
 /** Why a submission can't be resent. */

@@ -3,16 +3,16 @@ import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../core/ap
 import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs/session.ts';
 import { SubmissionError, TooEarlyError } from '../../core/submission/errors.ts';
-import { submissionName, type Draft, type Intent } from '../../core/submission/intent.ts';
+import type { Draft, Intent } from '../../core/submission/intent.ts';
 import { isCheckedAutomatically } from '../../core/submission/checkTimes.ts';
 import type { FaultOf } from '../../services.ts';
-import { compact, formatCount, inSandbox } from '../shared/format.ts';
+import { unconfirmedSentence, waitSentence } from '../shared/chargeText.ts';
+import { compact, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { notify, showWarning, type SandboxFault } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
-import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
-import { BUTTONS, waitSentence } from './submissionMoney.ts';
+import { BUTTONS } from './submissionTexts.ts';
 
 /** Errors that mean a lost response. How it was lost says nothing about the charge. */
 const UNINFORMATIVE = [CancelledError, NetworkError, UnexpectedAnswerError] as const;
@@ -64,16 +64,7 @@ function warn(
   rest: string | undefined,
   fault?: SandboxFault,
 ): void {
-  const text =
-    others.length === 0
-      ? l10n.t(
-          'You may have been charged for {0}: the service didn’t confirm it.',
-          sanitizeServiceText(submissionName(first)),
-        )
-      : l10n.t(
-          'You may have been charged for {0} submissions: the service didn’t confirm them.',
-          formatCount(others.length + 1),
-        );
+  const text = unconfirmedSentence(first, others.length + 1);
   notify(showWarning, inSandbox(compact(text, fault?.sentence ?? rest).join(' '), kind === 'sandbox'), {
     [BUTTONS.checkNow]: () => commands.executeCommand(COMMANDS.resolveSubmission, id),
     [TERMS.show]: () => commands.executeCommand(`${VIEWS.runs}.focus`),

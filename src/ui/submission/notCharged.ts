@@ -5,6 +5,7 @@ import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs
 import { SubmissionError, TooEarlyError, waitMsOf } from '../../core/submission/errors.ts';
 import { submissionName, type Draft } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
+import { busySentence } from '../shared/chargeText.ts';
 import { inSandbox } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { notify, showError } from '../shared/notifications.ts';
@@ -13,7 +14,7 @@ import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
 import { presetOf } from './preset.ts';
-import { BUTTONS, busySentence } from './submissionMoney.ts';
+import { BUTTONS } from './submissionTexts.ts';
 
 /** A submission that was not charged. */
 export interface NotCharged {

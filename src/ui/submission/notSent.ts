@@ -6,12 +6,12 @@ import type { Session } from '../../core/runs/session.ts';
 import { SubmissionError, TooEarlyError } from '../../core/submission/errors.ts';
 import type { Draft } from '../../core/submission/intent.ts';
 import type { FaultOf } from '../../services.ts';
+import { unansweredSentence, waitSentence } from '../shared/chargeText.ts';
 import { compact, inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { notify, showWarning } from '../shared/notifications.ts';
 import { act, asText, explain } from '../shared/serviceErrors.ts';
-import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { BUTTONS, waitSentence } from './submissionMoney.ts';
+import { BUTTONS } from './submissionTexts.ts';
 
 /**
  * Notifies the user that nothing was sent, since no look for the run of a submission was answered. Says nothing about money.
@@ -28,8 +28,7 @@ export function reportUnanswered(
     notify(showWarning, inSandbox(text, account.kind === 'sandbox'), { [title]: press, ...fault?.button });
   const fault = faultOf(account, { error });
   if (isOfService(error)) {
-    const filename = sanitizeServiceText(draft.dataset.filename);
-    const text = l10n.t('Nothing was sent: the service didn’t answer whether {0} was charged.', filename);
+    const text = unansweredSentence(draft.dataset.filename);
     say(compact(text, fault?.sentence).join(' '), BUTTONS.checkNow, check);
     return;
   }

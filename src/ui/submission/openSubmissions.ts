@@ -4,14 +4,14 @@ import { onDisk } from '../../core/base/diskError.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Intent } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
+import { CHARGE, moneySentence, shortText } from '../shared/chargeText.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { formatCount } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
-import { moneySentence } from './submissionMoney.ts';
-import { stateText, unreadableText } from './submissionState.ts';
+import { unreadableText } from './submissionTexts.ts';
 
 /** An open submission of the same bytes, and what is known of its charge: in a sentence, and in few words. */
 export type OpenOne = Pick<Intent, 'id' | 'accountId' | 'model_id'> & {
@@ -55,7 +55,7 @@ export class OpenSubmissions {
     return submissions.openOnesOf(account, sha256).map((one) => ({
       ...one.intent,
       money: moneySentence(one, nowMs),
-      state: stateText(one, nowMs),
+      state: shortText(one, nowMs),
       modelName: models.nameOf(one.intent.model_id),
       otherAccount: sessions.otherName(one.accountId),
     }));
@@ -142,7 +142,7 @@ async function confirmSetAside(count: number): Promise<boolean> {
   const question =
     count === 1 ? l10n.t('Set the record aside?') : l10n.t('Set {0} records aside?', formatCount(count));
   const detail = [
-    l10n.t('You may have been charged. Compare your balance and runs first.'),
+    [CHARGE.mayHaveBeenCharged, l10n.t('Compare your balance and runs first.')].join(' '),
     count === 1
       ? l10n.t('Its files are moved to the folder “damaged”, and no longer count.')
       : l10n.t('Their files are moved to the folder “damaged”, and no longer count.'),

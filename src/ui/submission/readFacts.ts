@@ -1,3 +1,4 @@
+import { waitSentence } from '../shared/chargeText.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { RETRIES } from '../../core/base/retry.ts';
@@ -7,7 +8,6 @@ import { stageOf } from '../../core/submission/stage.ts';
 import type { Services } from '../../services.ts';
 import { inSandbox } from '../shared/format.ts';
 import { askModal, showWarning, withProgress } from '../shared/notifications.ts';
-import { waitSentence } from './submissionMoney.ts';
 
 type Parts = Pick<Services, 'journal' | 'log'>;
 

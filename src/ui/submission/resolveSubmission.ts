@@ -13,6 +13,13 @@ import {
 } from '../../core/submission/pendingSubmission.ts';
 import { isPastBoundary, isUncertain, stageOf } from '../../core/submission/stage.ts';
 import { compact, formatMoney, formatTime } from '../shared/format.ts';
+import {
+  CHARGE,
+  cancelDetail,
+  discardDetail,
+  moneySentence,
+  recognizedDetail,
+} from '../shared/chargeText.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
@@ -31,7 +38,7 @@ import {
   type ResolveParts,
 } from './continueSubmission.ts';
 import { factRows, UNCERTAINTIES } from './resolveFacts.ts';
-import { BUTTONS, moneySentence, RESENDING } from './submissionMoney.ts';
+import { BUTTONS } from './submissionTexts.ts';
 import { reportEnd } from './submissionResult.ts';
 
 /** The action of a dialog row on the submission's current state; resolves to nothing if the dialog is to be shown again. */
@@ -148,17 +155,16 @@ function actionRows(
     add('pass', label, facts, (now) => adopt(parts, session, now, run));
   }
   if (isCancellable(submission)) {
-    const detail = isPast
-      ? l10n.t('Stops resending. You may have been charged already.')
-      : l10n.t('Not charged if canceled before the upload completes.');
-    add('close', l10n.t('Cancel Upload'), detail, (now) => Promise.resolve(cancelNow(submissions, now)));
+    add('close', l10n.t('Cancel Upload'), cancelDetail(isPast), (now) =>
+      Promise.resolve(cancelNow(submissions, now)),
+    );
   }
   // Stands in place of the action that can't work.
   if (obstacle !== undefined)
     add('circle-slash', isPast ? l10n.t('Can’t resend') : l10n.t('Can’t continue'), obstacle);
   else if (canDiscard(submission) && !mustLook) {
     const [label, detail] = isPast
-      ? [BUTTONS.resend, RESENDING]
+      ? [BUTTONS.resend, CHARGE.sameRequest]
       : [
           BUTTONS.continue,
           state === 'refused' || stage.obstacle !== undefined
@@ -168,16 +174,11 @@ function actionRows(
     add('play', label, detail, ({ id }) => continueSubmission(parts, id));
   }
   if (canDiscard(submission)) {
-    const detail =
-      state === 'unknown'
-        ? l10n.t('Stops checking. You may have been charged.')
-        : compact(state !== 'stopped' && NOT_CHARGED, l10n.t('Removes it from the list.')).join(' ');
+    const detail = discardDetail(submission);
     add('trash', l10n.t('Discard…'), detail, (now) => discard(parts, session, now));
   }
   return rows;
 }
-
-const NOT_CHARGED = l10n.t('Not charged.');
 
 async function discard(
   parts: ResolveParts,
@@ -199,10 +200,7 @@ async function discard(
       return 'cancelled' as const;
     });
   const mayBeCharged = state === 'unknown';
-  const detail = mayBeCharged
-    ? l10n.t('You may have been charged, and checks will stop. Compare your balance and runs first.')
-    : compact(state !== 'stopped' && NOT_CHARGED, l10n.t('The dataset is not deleted.')).join(' ');
-  if (!(await isAgreed(detail))) return undefined;
+  if (!(await isAgreed(discardDetail(submission, true)))) return undefined;
   let ended = await end(mayBeCharged ? 'may-be-charged' : 'not-charged');
   if (ended === 'cancelled') return undefined;
   if (ended === undefined) {
@@ -210,9 +208,7 @@ async function discard(
     if (now === undefined || now.state === 'elsewhere') return reportEnd(id, parts, true);
     // It may have been charged meanwhile, so the user decides again with what is known now.
     if (isUncertain(stageOf(now.intent))) return undefined;
-    const unanswered = l10n.t(
-      'The service didn’t answer whether it was charged. Compare your balance and runs first.',
-    );
+    const unanswered = [CHARGE.unanswered, l10n.t('Compare your balance and runs first.')].join(' ');
     if (!(await isAgreed(unanswered))) return undefined;
     ended = await end('may-be-charged');
     if (ended === 'cancelled') return undefined;
@@ -233,9 +229,8 @@ async function adopt(
   const facts = runFacts(run, session.balance.current?.currency);
   // Cut the label, so that the rest stays readable.
   const what = compact(run.label && sanitizeServiceText(run.label), facts).join(' · ');
-  const detail = l10n.t('{0}. If it is, you were charged for it.', what);
   const yes = { [l10n.t('This Is the Run')]: true };
-  if ((await askModal(showWarning, question, detail, yes)) !== true) return undefined;
+  if ((await askModal(showWarning, question, recognizedDetail(what), yes)) !== true) return undefined;
   const isAdopted = await onDisk(parts.submissions.adopt(session, id, run.run_id), 'submissions');
   return isAdopted ? reportRun(parts, session, intent, run) : reportEnd(id, parts, true);
 }

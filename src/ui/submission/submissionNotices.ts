@@ -1,10 +1,10 @@
-import { commands, l10n } from 'vscode';
+import { commands } from 'vscode';
 import { watchLockOf } from '../../core/accounts/account.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { followActive } from '../../core/runs/activeSession.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { Lease } from '../../core/storage/lease.ts';
-import { submissionName, type ChargedReceipt, type Intent } from '../../core/submission/intent.ts';
+import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import {
   canCheck,
   canContinue,
@@ -14,13 +14,13 @@ import {
 } from '../../core/submission/pendingSubmission.ts';
 import { isPastBoundary, isUncertain, stageOf } from '../../core/submission/stage.ts';
 import type { Services } from '../../services.ts';
-import { formatCount, inSandbox } from '../shared/format.ts';
+import { clearedSentence, interruptedSentence } from '../shared/chargeText.ts';
+import { inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { notify, showInformation, showWarning } from '../shared/notifications.ts';
-import { sanitizeServiceText } from '../shared/serviceText.ts';
 import type { ReportFoundRun } from './chargeReport.ts';
 import { warnLeftUnknown } from './mayBeCharged.ts';
-import { BUTTONS, moneySentence } from './submissionMoney.ts';
+import { BUTTONS } from './submissionTexts.ts';
 
 /** How long an overdue check waits: the account's quota was used up, or another window is checking. */
 const OVERDUE_MS = 5_000;
@@ -116,7 +116,7 @@ export class SubmissionNotices implements Disposable {
   #reportNotCharged(session: Session, id: string): void {
     const now = this.#find(id);
     if (now?.state !== 'not-charged') return;
-    const text = noChargeFoundSentence(now.intent, session.account.kind === 'sandbox');
+    const text = inSandbox(clearedSentence(now.intent), session.account.kind === 'sandbox');
     const resend = () => commands.executeCommand(COMMANDS.continueSubmission, id);
     const isPossible = canContinue(now, Date.now(), session);
     notify(showInformation, text, isPossible ? { [BUTTONS.resend]: resend } : {});
@@ -128,7 +128,7 @@ export class SubmissionNotices implements Disposable {
     const report = async ({ settled, ...intent }: ChargedReceipt) => {
       const session = sessions.find(intent.accountId);
       if (session !== undefined && Math.abs(Date.now() - settled.at.localMs) < REPORTING_MS) return false;
-      if (session !== undefined) await reportFoundRun(settled.run, intent, session);
+      if (session !== undefined) await reportFoundRun(settled.run, intent, session, 'earlier');
       return true;
     };
     const reported = await journal.reportAlone(async () =>
@@ -239,34 +239,17 @@ export class SubmissionNotices implements Disposable {
   }
 }
 
-function noChargeFoundSentence({ lastCheck, ...draft }: Intent, isSandbox: boolean): string {
-  const name = sanitizeServiceText(submissionName(draft));
-  const text = lastCheck?.explained
-    ? l10n.t(
-        'Not charged for {0}: two checks found no such run, and your other runs explain the lower balance.',
-        name,
-      )
-    : l10n.t('Not charged for {0}: two checks found no such run and no lower balance.', name);
-  return inSandbox(text, isSandbox);
-}
-
 /** Notifies the user of uploads that an earlier window left. @param state `stopped` if a look for their runs wasn't answered */
 function reportInterrupted(submissions: readonly PendingSubmission[], state: 'stopped' | 'unsent'): void {
   const [first, ...others] = submissions;
   if (first === undefined) return;
-  const isAnswered = state === 'unsent';
-  const several = () => {
-    const count = formatCount(submissions.length);
-    return isAnswered
-      ? l10n.t('Not charged: {0} uploads were interrupted.', count)
-      : l10n.t('{0} uploads were interrupted. The service didn’t answer whether they were charged.', count);
-  };
-  const text = others.length === 0 ? moneySentence({ ...first, state }, Date.now()) : several();
+  const text = interruptedSentence([first, ...others], state);
   // If there are several, the user chooses.
   const id = others.length === 0 ? first.id : undefined;
-  const [show, button, command] = isAnswered
-    ? ([showInformation, BUTTONS.continue, COMMANDS.continueSubmission] as const)
-    : ([showWarning, BUTTONS.checkNow, COMMANDS.resolveSubmission] as const);
+  const [show, button, command] =
+    state === 'unsent'
+      ? ([showInformation, BUTTONS.continue, COMMANDS.continueSubmission] as const)
+      : ([showWarning, BUTTONS.checkNow, COMMANDS.resolveSubmission] as const);
   notify(show, inSandbox(text, first.intent.origin === 'sandbox'), {
     [button]: () => commands.executeCommand(command, id),
   });

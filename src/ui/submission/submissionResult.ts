@@ -2,14 +2,7 @@ import { commands, l10n } from 'vscode';
 import { asDiskError } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
-import {
-  isCharged,
-  isSettled,
-  submissionName,
-  type Draft,
-  type Intent,
-  type Receipt,
-} from '../../core/submission/intent.ts';
+import { isCharged, isSettled, type Draft, type Intent, type Receipt } from '../../core/submission/intent.ts';
 import {
   mayBecomeCharge,
   type PendingSubmission,
@@ -18,17 +11,15 @@ import {
 } from '../../core/submission/pendingSubmission.ts';
 import { continuationOf } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
+import { canceledSentence, endSentence, shortText } from '../shared/chargeText.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { showInformation, withCancellableProgress } from '../shared/notifications.ts';
-import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { setShownOnceSeen, reportCharged } from './chargeReport.ts';
 import { warnMayBeCharged } from './mayBeCharged.ts';
 import { reportNotCharged } from './notCharged.ts';
 import { reportUnanswered } from './notSent.ts';
-import { moneySentence } from './submissionMoney.ts';
-import { stateText } from './submissionState.ts';
 import { startAnew } from './submitAgain.ts';
 
 /** How often the times until the next attempt and since validation began are updated. */
@@ -49,10 +40,10 @@ export function withSubmissionProgress(
       // Reports of progress may be skipped, new states may not.
       const isProgress = state === 'uploading' && state === last?.state;
       last = submission;
-      report(stateText(submission, Date.now()), isProgress ? sentBytes / totalBytes : undefined);
+      report(shortText(submission, Date.now()), isProgress ? sentBytes / totalBytes : undefined);
     });
     const ticking = setInterval(() => {
-      if (last?.state === 'waiting' || last?.state === 'validating') report(stateText(last, Date.now()));
+      if (last?.state === 'waiting' || last?.state === 'validating') report(shortText(last, Date.now()));
     }, TICK_MS);
     try {
       return { id, result: await result };
@@ -99,8 +90,7 @@ export async function reportResult(
     case 'not-charged': {
       const end = { outcome: 'not-charged', id } as const;
       if (result.error instanceof CancelledError) {
-        const filename = sanitizeServiceText(draft.dataset.filename);
-        const text = l10n.t('Not charged: the upload of {0} was canceled.', filename);
+        const text = canceledSentence(draft.dataset.filename);
         void showInformation(inSandbox(text, session.account.kind === 'sandbox'));
         return end;
       }
@@ -153,7 +143,7 @@ export async function reportEnd(
   const open = submissions.pending.find((one) => one.id === last);
   const end = endOf(last, receipt, open);
   if (receipt === undefined || !isCharged(receipt) || session === undefined) {
-    void showInformation(endSentence(receipt, open, Date.now()));
+    void showInformation(endSentence(receipt, open));
     return end;
   }
   const { run, how } = receipt.settled;
@@ -180,24 +170,4 @@ function endOf(id: string, receipt: Receipt | undefined, open: PendingSubmission
   const isNotCharged =
     receipt?.settled.kind === 'not-charged' || (open !== undefined && !mayBecomeCharge(open.state));
   return { outcome: isNotCharged ? 'not-charged' : 'unknown', id };
-}
-
-/** The sentence about a submission that this window could not act on. A charge is reported as a charge. */
-function endSentence(
-  receipt: Receipt | undefined,
-  open: PendingSubmission | undefined,
-  nowMs: number,
-): string {
-  const intent = receipt ?? open?.intent;
-  const name = intent && sanitizeServiceText(submissionName(intent));
-  const text = () => {
-    if (name === undefined) return undefined;
-    if (receipt === undefined) return open && l10n.t('{0}: {1}', name, moneySentence(open, nowMs));
-    if (receipt.settled.kind === 'discarded')
-      return l10n.t('You may have been charged for {0}: the submission was discarded.', name);
-    if (receipt.settled.kind === 'charged') return undefined;
-    return l10n.t('Not charged: the submission of {0} was canceled or discarded.', name);
-  };
-  const sentence = text() ?? l10n.t('This submission is already resolved.');
-  return inSandbox(sentence, intent?.origin === 'sandbox');
 }

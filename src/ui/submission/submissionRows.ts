@@ -11,13 +11,13 @@ import {
 } from '../../core/submission/pendingSubmission.ts';
 import { isPastBoundary, stageOf } from '../../core/submission/stage.ts';
 import type { Submissions } from '../../core/submission/submissions.ts';
+import { moneySentence } from '../shared/chargeText.ts';
 import { compact, formatBytes, formatTime } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { rowLabel, timesOfAlike, withTime, type RowsAboveRuns } from '../shared/rowText.ts';
 import { sanitizeText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
-import { moneySentence } from './submissionMoney.ts';
-import { submissionDescription, unreadableText } from './submissionState.ts';
+import { submissionDescription, unreadableText } from './submissionTexts.ts';
 
 const ICONS: Readonly<Record<SubmissionState, string>> = {
   queued: 'clockface',

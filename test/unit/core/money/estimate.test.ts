@@ -216,6 +216,9 @@ describe('estimate', () => {
         currency: 'USD',
       });
       assert.deepEqual(range([...fourAndFive, change, paid(4, 900)], wanted(4)), [720, 1_200]);
+      // A charge in the other queue came after it.
+      const later = paid(4, 900, { priority_processing: true });
+      assert.equal(kind([...fourAndFive, change, later], wanted(4)), 'one');
     });
 
     it('of priority processing is the price in the standard queue if only that is known', () => {

@@ -596,7 +596,7 @@ describe('SubmissionNotices', () => {
       journalChanged.fire();
       await later();
       await later();
-      assert.match(shown.sentences.join(), /after all/);
+      assert.match(shown.sentences.join(), /as you may have seen/);
       disposables.dispose();
     });
 
@@ -625,7 +625,10 @@ describe('SubmissionNotices', () => {
         await later();
         await later();
         await afterMs(FIRST_CHECK_MS);
-        assert.match(shown.sentences.join(), isRecord ? /^Not charged: the upload of/ : /after all/);
+        assert.match(
+          shown.sentences.join(),
+          isRecord ? /^Not charged: the upload of/ : /as you may have seen/,
+        );
         disposables.dispose();
       });
   });

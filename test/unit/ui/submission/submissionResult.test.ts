@@ -294,7 +294,8 @@ describe('reportResult', () => {
     // The runs prove that there was one charge, or only this machine counted.
     const marker = 'ft-7k3m9qpx';
     const moment = { localMs: 1, serviceMs: 1 };
-    const attempts = [1, 2, 3, 4].map(() => ({ started: moment, closed: moment }));
+    const lost = { started: moment, closed: moment, ended: moment, code: 'network' };
+    const attempts = [lost, lost, lost, lost];
     const receipt = chargedReceipt({ marker, attempts, run: { run_id: 'r', ...ours } });
     const survived = (name: string, how: 'found' | 'answered', seen: string[], session = sessionOf()) => {
       receipts = () => Promise.resolve([{ ...receipt, settled: { ...receipt.settled, how } }]);
@@ -313,7 +314,14 @@ describe('reportResult', () => {
     await survived('four attempts, one run in the sandbox', 'answered', ['r'], sandbox());
     await survived('four attempts, two runs', 'answered', ['r', 'another']);
     await survived('four attempts, two runs in the sandbox', 'answered', ['r', 'another'], sandbox());
-    receipt.attempts.splice(1);
+    for (const [name, end] of [
+      ['one run whose answer couldn’t be read', { code: 'unexpected-answer', httpStatus: 201 }],
+      ['one run after an error', { code: 'internal', httpStatus: 500 }],
+      ['one run whose window was killed', { code: undefined }],
+    ] as const) {
+      receipt.attempts.splice(0, 4, { ...lost, ...end });
+      await survived(name, 'found', ['r']);
+    }
     await survived('one attempt, one run', 'answered', ['r']);
     for (const text of Object.values(cases))
       assert.ok(text.replace(/ \[.*/, '').split(/(?<=\.) (?=[A-Z])/).length <= 2, text);

@@ -175,6 +175,12 @@ describe('SubmissionRows', () => {
       checking: of('checking'),
       'in another window': of('elsewhere'),
       unknown: unknown(),
+      ...Object.fromEntries(
+        [429, 503, 500].map((httpStatus) => [
+          `unknown, after ${httpStatus}`,
+          unknown({ attempts: attempts.map((one) => ({ ...one, httpStatus })) }),
+        ]),
+      ),
       'unknown, with a label, of another account': unknown({ label: 'My run', accountId: 'Home' }),
       'unknown, a possible run': checked('r'),
       'unknown, possible runs': checked('r', 's'),

@@ -1,0 +1,381 @@
+// Whether a submission was charged, as it is read: in a row, a sentence, a dialog. Nothing else in `ui` says it, but for the table
+// of refusals (`notCharged.ts`), so that no two of them can disagree. Money comes first, since a narrow view cuts off the end.
+import { l10n } from 'vscode';
+import type { Account } from '../../core/accounts/account.ts';
+import type { Balance, RunCreation } from '../../core/api/types.ts';
+import type { Estimate } from '../../core/money/estimate.ts';
+import {
+  isCharged,
+  runsOf,
+  submissionName,
+  type ChargedReceipt,
+  type Draft,
+  type Intent,
+  type Receipt,
+} from '../../core/submission/intent.ts';
+import type { PendingSubmission, SubmissionState } from '../../core/submission/pendingSubmission.ts';
+import { isPastBoundary, stageOf } from '../../core/submission/stage.ts';
+import {
+  compact,
+  formatCount,
+  formatDuration,
+  formatMoment,
+  formatMoney,
+  formatPrice,
+  inSandbox,
+} from './format.ts';
+import { unexpectedPrice } from './priceText.ts';
+import { leftText } from './runText.ts';
+import { sanitizeServiceText } from './serviceText.ts';
+import { TERMS } from './terms.ts';
+
+export const CHARGE = {
+  mayBeCharged: l10n.t('May be charged'),
+  /** Why a resend is safe. */
+  sameRequest: l10n.t('The service documents that the same request ID isn’t charged twice.'),
+  unanswered: l10n.t('The service didn’t answer whether it was charged.'),
+  notCharged: l10n.t('Not charged.'),
+  mayHaveBeenCharged: l10n.t('You may have been charged.'),
+} as const;
+
+/** The state in few words, as in a row. */
+export function shortText(submission: PendingSubmission, nowMs: number): string {
+  const { attempt, intent, isAsked, retryAtMs = nowMs, state } = submission;
+  const leftToWait = formatDuration(retryAtMs - nowMs);
+  const texts: Record<SubmissionState, () => string> = {
+    queued: () => l10n.t('Upload queued'),
+    uploading: () => uploadText(submission, nowMs),
+    validating: () => validatingText(submission, nowMs),
+    waiting: () =>
+      (isAsked
+        ? [l10n.t('Starts in {0}', leftToWait), l10n.t('the service asked to wait')]
+        : [l10n.t('Retry in {0}', leftToWait), l10n.t('attempt {0}', attempt + 1)]
+      ).join(' · '),
+    checking: () => TERMS.checking,
+    elsewhere: () => l10n.t('Other window'),
+    stopped: () => l10n.t('Upload stopped'),
+    unsent: () =>
+      notCharged(
+        stageOf(intent, { nowMs }).busyUntilMs === undefined
+          ? l10n.t('upload stopped')
+          : l10n.t('service busy'),
+      ),
+    'not-charged': () => notCharged(l10n.t('2 checks')),
+    unknown: () => [CHARGE.mayBeCharged, whyUnknown(intent, nowMs)].join(' · '),
+    refused: () => notCharged(refusal(intent.refused?.code)),
+  };
+  return texts[state]();
+}
+
+function notCharged(why: string): string {
+  return [l10n.t('Not charged'), why].join(' · ');
+}
+
+function refusal(code: string | undefined): string {
+  if (code === 'insufficient_balance') return l10n.t('balance too low');
+  if (code === 'model_not_available') return l10n.t('model unavailable');
+  return code === 'invalid_api_key' ? l10n.t('API key rejected') : l10n.t('refused');
+}
+
+function uploadText(submission: PendingSubmission, nowMs: number): string {
+  const { attempt, sentBytes, startedAtMs = nowMs, totalBytes } = submission;
+  const percent = Math.floor((100 * sentBytes) / totalBytes);
+  const passedMs = nowMs - startedAtMs;
+  const leftMs = (passedMs * (totalBytes - sentBytes)) / sentBytes;
+  return compact(
+    l10n.t('Uploading {0}%', percent),
+    passedMs >= 500 && sentBytes > 0 && leftText(formatDuration(leftMs)),
+    attempt > 1 && l10n.t('attempt {0}', attempt),
+  ).join(' · ');
+}
+
+function validatingText({ intent: { attempts } }: PendingSubmission, nowMs: number): string {
+  const minutes = Math.floor((nowMs - (attempts.at(-1)?.closed?.localMs ?? nowMs)) / 60_000);
+  return minutes < 1 ? l10n.t('Validating…') : l10n.t('Validating… · {0} min', minutes);
+}
+
+function whyUnknown({ attempts, lastCheck }: Intent, nowMs: number): string {
+  if (lastCheck === undefined) {
+    const { httpStatus } = attempts.at(-1) ?? {};
+    if (httpStatus === 429) return l10n.t('too many requests');
+    if (httpStatus === 503) return l10n.t('service busy');
+    return httpStatus === undefined ? l10n.t('no answer') : l10n.t('error {0}', httpStatus);
+  }
+  const runs = lastCheck.candidates.length;
+  if (runs === 0) return l10n.t('checked {0}', formatMoment(lastCheck.at.localMs, nowMs));
+  return runs === 1 ? l10n.t('1 possible run') : l10n.t('{0} possible runs', formatCount(runs));
+}
+
+/** Rounds up, since what comes too early is refused again. */
+function waitTime(untilMs: number): string {
+  return formatMoment(Math.ceil(untilMs / 60_000) * 60_000, Date.now());
+}
+
+/** Until when the service asked not to submit. */
+export function waitSentence(untilMs: number): string {
+  return l10n.t('The service asked to wait until {0}.', waitTime(untilMs));
+}
+
+/** Of a submission that wasn't sent because the service is busy. */
+export function busySentence(untilMs: number): string {
+  return l10n.t('Not charged: the service asked to wait until {0}. Continue then.', waitTime(untilMs));
+}
+
+/** Two lines of the final question, with the sentence around it. */
+const MAX_FILE_UNITS = 32;
+
+/** Whether an open submission was charged, in a sentence. */
+export function moneySentence(submission: PendingSubmission, nowMs: number): string {
+  const { intent, state } = submission;
+  const stage = stageOf(intent, { nowMs });
+  const filename = sanitizeServiceText(intent.dataset.filename, MAX_FILE_UNITS);
+  switch (state) {
+    case 'stopped':
+      return l10n.t(
+        'The upload of {0} was interrupted. The service didn’t answer whether it was charged.',
+        filename,
+      );
+    case 'unsent':
+      return stage.busyUntilMs === undefined
+        ? l10n.t('Not charged: the upload of {0} was interrupted.', filename)
+        : busySentence(stage.busyUntilMs);
+    case 'not-charged':
+      return intent.lastCheck?.explained
+        ? l10n.t('Not charged: two checks found no such run, and your other runs explain the lower balance.')
+        : l10n.t('Not charged: two checks found no such run and no lower balance.');
+    case 'unknown':
+      return intent.attempts.at(-1)?.code === 'cancelled'
+        ? l10n.t('You may have been charged: you canceled after the upload finished.')
+        : l10n.t('You may have been charged: the service didn’t confirm it.');
+    case 'refused':
+      return shortText(submission, nowMs);
+    // This window may not know yet how far the other one got.
+    case 'elsewhere':
+      return isPastBoundary(stage)
+        ? l10n.t('You may have been charged. Continue in the other window.')
+        : l10n.t('Open in another window. Continue there.');
+    default:
+      if (state === 'checking' && !isPastBoundary(stage))
+        return l10n.t('The upload of {0} was interrupted. Checking whether it was charged…', filename);
+      return isPastBoundary(stage)
+        ? l10n.t('You may have been charged. {0}', shortText(submission, nowMs))
+        : l10n.t('Not charged so far. {0}', shortText(submission, nowMs));
+  }
+}
+
+/** The start of the final question about a submission that is sent again. */
+export function resentSentence(submission: PendingSubmission): string {
+  if (submission.state === 'unsent') return moneySentence(submission, Date.now());
+  const money =
+    submission.state === 'not-charged' ? l10n.t('Not charged so far.') : CHARGE.mayHaveBeenCharged;
+  return [money, CHARGE.sameRequest].join(' ');
+}
+
+/** What ends if it is canceled while this window sends it. */
+export function cancelDetail(isPast: boolean): string {
+  return isPast
+    ? l10n.t('Stops resending. You may have been charged already.')
+    : l10n.t('Not charged if canceled before the upload completes.');
+}
+
+/** What ends if it is discarded. @param isAsked in the question, which names what to do first */
+export function discardDetail({ state }: PendingSubmission, isAsked = false): string {
+  if (state === 'unknown')
+    return isAsked
+      ? l10n.t('You may have been charged, and checks will stop. Compare your balance and runs first.')
+      : l10n.t('Stops checking. You may have been charged.');
+  const known = state !== 'stopped' && CHARGE.notCharged;
+  const effect = isAsked ? l10n.t('The dataset is not deleted.') : l10n.t('Removes it from the list.');
+  return compact(known, effect).join(' ');
+}
+
+/** Before the user says that a run is a submission's. @param what facts of the run */
+export function recognizedDetail(what: string): string {
+  return l10n.t('{0}. If it is, you were charged for it.', what);
+}
+
+/** The title of the progress while its run is looked for. */
+export function checkingTitle(draft: Draft): string {
+  return l10n.t('Checking whether {0} was charged', submissionName(draft));
+}
+
+/** Of submissions whose answer was lost. @param first any of them; there are `count` */
+export function unconfirmedSentence(first: Draft, count: number): string {
+  return count === 1
+    ? l10n.t('You may have been charged for {0}: the service didn’t confirm it.', nameOf(first))
+    : l10n.t(
+        'You may have been charged for {0} submissions: the service didn’t confirm them.',
+        formatCount(count),
+      );
+}
+
+/** Of uploads that an earlier window left. @param state `stopped` if a look for their runs wasn't answered */
+export function interruptedSentence(
+  [first, ...others]: readonly [PendingSubmission, ...PendingSubmission[]],
+  state: 'stopped' | 'unsent',
+): string {
+  if (others.length === 0) return moneySentence({ ...first, state }, Date.now());
+  const count = formatCount(others.length + 1);
+  return state === 'unsent'
+    ? l10n.t('Not charged: {0} uploads were interrupted.', count)
+    : l10n.t('{0} uploads were interrupted. The service didn’t answer whether they were charged.', count);
+}
+
+/** Of a submission of which two checks found no charge. */
+export function clearedSentence(intent: Intent): string {
+  return intent.lastCheck?.explained
+    ? l10n.t(
+        'Not charged for {0}: two checks found no such run, and your other runs explain the lower balance.',
+        nameOf(intent),
+      )
+    : l10n.t('Not charged for {0}: two checks found no such run and no lower balance.', nameOf(intent));
+}
+
+/** Of an upload that the user canceled before its boundary. */
+export function canceledSentence(filename: string): string {
+  return l10n.t('Not charged: the upload of {0} was canceled.', sanitizeServiceText(filename));
+}
+
+/** Of a submission that wasn't sent, since no look for its run was answered. */
+export function unansweredSentence(filename: string): string {
+  const name = sanitizeServiceText(filename);
+  return l10n.t('Nothing was sent: the service didn’t answer whether {0} was charged.', name);
+}
+
+/** The sentence about a submission that this window could not act on; a charge is reported as a charge. */
+export function endSentence(receipt: Receipt | undefined, open: PendingSubmission | undefined): string {
+  const intent = receipt ?? open?.intent;
+  const text = () => {
+    if (receipt === undefined)
+      return open && l10n.t('{0}: {1}', nameOf(open.intent), moneySentence(open, Date.now()));
+    if (receipt.settled.kind === 'discarded')
+      return l10n.t('You may have been charged for {0}: the submission was discarded.', nameOf(receipt));
+    if (isCharged(receipt)) return undefined;
+    return l10n.t('Not charged: the submission of {0} was canceled or discarded.', nameOf(receipt));
+  };
+  return inSandbox(text() ?? l10n.t('This submission is already resolved.'), intent?.origin === 'sandbox');
+}
+
+/**
+ * How the user learns of a charge: from its response; from a look for its run, which reveals less about it; when they act on a
+ * submission that was continued meanwhile; or at a start, from a receipt that an earlier window perhaps showed.
+ */
+export type LearnedBy = 'answered' | 'found' | 'continued' | 'earlier';
+
+/** What is known of a charge besides its run. */
+export interface ChargeFacts {
+  /** After the charge, if known; the only source of the currency of a run that was found later. */
+  balance: Balance | undefined;
+  /** The estimate before the charge. */
+  before: Estimate | undefined;
+  how: LearnedBy;
+  receipt: ChargedReceipt | undefined;
+  /** Whether the runs prove that it was charged once. */
+  isOnce: boolean;
+  /** Says what it cost, if that exceeded a limit of the budget. */
+  exceeded: (price: string | undefined) => string | undefined;
+}
+
+/** At most two sentences: what was submitted, and what it cost with what is then to be known first. */
+export function chargedText(run: RunCreation, draft: Draft, account: Account, facts: ChargeFacts): string {
+  const { balance, before, exceeded, how, isOnce, receipt } = facts;
+  const { balance_after_cents: afterCents, currency, price_cents: cents } = run;
+  const isSandbox = account.kind === 'sandbox';
+  const label = nameOf(draft);
+  const known = currency ?? balance?.currency;
+  const isAssumed = !isSandbox && cents !== undefined && currency === undefined;
+  const price = isAssumed ? formatPrice(cents, known) : formatMoney(cents, known);
+  const unexpected =
+    isSandbox || cents === undefined ? undefined : before && unexpectedPrice(before, cents, known);
+  const paid = isSandbox ? l10n.t('{0} of sandbox money', price) : (unexpected ?? price);
+  if (how === 'earlier' && receipt !== undefined && cents !== undefined) {
+    const time = formatMoment(receipt.settled.at.localMs, Date.now());
+    const text = l10n.t('{0}: charged {1} ({2}), as you may have seen.', label, paid, time);
+    return inSandbox(text, isSandbox);
+  }
+  const over = exceeded(cents === undefined ? undefined : paid);
+  if (how === 'continued' && cents !== undefined && over === undefined)
+    return inSandbox(l10n.t('{0} was continued meanwhile: charged {1}.', label, paid), isSandbox);
+  const survived =
+    over === undefined && cents !== undefined && isOnce && receipt && !unexpected
+      ? survivedText(receipt, price, isSandbox)
+      : undefined;
+  const costs = () => {
+    if (cents === undefined) return l10n.t('Charged; its price isn’t known yet.');
+    if (survived) return l10n.t('{0}.', survived);
+    if (how === 'found' || how === 'earlier')
+      return isSandbox ? l10n.t('{0}.', paid) : l10n.t('Charged {0}.', paid);
+    const [leftCents, unit] =
+      afterCents === undefined ? [balance?.balance_cents, balance?.currency] : [afterCents, known];
+    return isSandbox
+      ? l10n.t('{0}; {1} left.', paid, formatMoney(leftCents))
+      : l10n.t('Charged {0}; balance {1}.', paid, formatMoney(leftCents, unit));
+  };
+  const attempt = receipt?.settled.how === 'answered' ? receipt.attempts.length : 1;
+  const isLate = how === 'found' && (receipt === undefined || wasLost(receipt));
+  const submitted = submittedPhrase(label, account, how, isLate, survived ? 1 : attempt);
+  return l10n.t('{0}. {1}', submitted, over ?? costs());
+}
+
+/** Whether the user could read that it may have been charged: an attempt ended without an answer, or a check found nothing. */
+function wasLost({ attempts, lastCheck }: ChargedReceipt): boolean {
+  return lastCheck !== undefined || attempts.some(({ closed, code }) => closed && code !== undefined);
+}
+
+function submittedPhrase(
+  label: string,
+  { kind, name }: Pick<Account, 'kind' | 'name'>,
+  how: LearnedBy,
+  isLate: boolean,
+  attempt: number,
+): string {
+  const isSandbox = kind === 'sandbox';
+  if (how === 'continued') return inSandbox(l10n.t('{0} was continued meanwhile', label), isSandbox);
+  const payer = sanitizeServiceText(name);
+  if (isLate)
+    return isSandbox
+      ? l10n.t('Sandbox: {0} was submitted after all', label)
+      : l10n.t('{0} was submitted to {1} after all', label, payer);
+  if (attempt > 1)
+    return isSandbox
+      ? l10n.t('Sandbox: submitted {0} at attempt {1}', label, attempt)
+      : l10n.t('Submitted {0} to {1} at attempt {2}', label, payer, attempt);
+  return isSandbox ? l10n.t('Sandbox: submitted {0}', label) : l10n.t('Submitted {0} to {1}', label, payer);
+}
+
+/** The sentence about a submission with several runs: the service charged more than once, or may have. */
+export function chargedTwiceSentence({ settled, ...draft }: ChargedReceipt, account: Account): string {
+  const runs = runsOf(settled);
+  const isKnown = runs.every(({ price_cents = 0 }) => price_cents > 0);
+  const ids = sanitizeServiceText(runs.map(({ run_id }) => run_id).join(', '), 100);
+  const text = isKnown
+    ? l10n.t('Charged twice for {0}: {1}. Contact the service.', nameOf(draft), ids)
+    : l10n.t('Two runs have the marker of {0}: {1}. You may have been charged twice.', nameOf(draft), ids);
+  return inSandbox(text, account.kind === 'sandbox');
+}
+
+/**
+ * What was survived, if the runs prove that a submission was charged once. Undefined if nothing was: its first attempt was
+ * answered.
+ */
+export function survivedText(
+  { attempts, settled }: ChargedReceipt,
+  price: string,
+  isSandbox: boolean,
+): string | undefined {
+  const paid = isSandbox ? l10n.t('{0} of sandbox money', price) : price;
+  if (settled.how === 'found') {
+    const sent = attempts.filter(({ closed }) => closed !== undefined);
+    if (sent.some(({ code }) => code === 'unexpected-answer'))
+      return l10n.t('Charged {0} once: the answer couldn’t be read, but the run was found', paid);
+    return sent.some(({ httpStatus }) => httpStatus !== undefined)
+      ? l10n.t('Charged {0} once: the service answered with an error, but the run was found', paid)
+      : l10n.t('Charged {0} once: the response was lost, but the run was found', paid);
+  }
+  if (settled.how !== 'answered' || attempts.length < 2) return undefined;
+  return l10n.t('Charged {0} once; the answer came at attempt {1}', paid, formatCount(attempts.length));
+}
+
+function nameOf(draft: Pick<Draft, 'label' | 'dataset'>): string {
+  return sanitizeServiceText(submissionName(draft));
+}
