@@ -248,7 +248,7 @@ describe('an interrupted submission', () => {
       await isHeld();
       await workbench.reload();
       await workbench.sideBar.open('Fine-Tuning');
-      await workbench.dialogs.waitForToast(/unread was submitted to .+ after all\. Charged \d/);
+      await workbench.dialogs.waitForToast(/Submitted unread to .+\. Charged \d/);
       await isChargedOnce('unread');
       service.release();
       assert.equal(service.submissions, 1);
@@ -281,7 +281,9 @@ describe('an interrupted submission', () => {
       await workbench.sideBar.open('Fine-Tuning');
       await runs().row('torn, torn.jsonl, May be charged, no answer').waitFor();
       // By an automatic check, or else by the label that a refresh reads.
-      const found = workbench.dialogs.waitForToast(/torn was submitted to .+ after all\. Charged \d/);
+      const found = workbench.dialogs.waitForToast(
+        /(?:torn was submitted to .+ after all|Submitted torn to .+)\. Charged \d/,
+      );
       await service.reopen();
       await workbench.runCommand('Fine-Tuning: Refresh');
       await found;

@@ -317,9 +317,16 @@ export function chargedText(run: RunCreation, draft: Draft, account: Account, fa
   return l10n.t('{0}. {1}', submitted, over ?? costs());
 }
 
-/** Whether the user could read that it may have been charged: an attempt ended without an answer, or a check found nothing. */
-function wasLost({ attempts, lastCheck }: ChargedReceipt): boolean {
-  return lastCheck !== undefined || attempts.some(({ closed, code }) => closed && code !== undefined);
+/** How long after a window ended what another one left, that is said if its run wasn't found. */
+const SAID_AFTER_MS = 5_000;
+
+/** Whether the user could read that it may have been charged, before its run was found. */
+function wasLost({ attempts, lastCheck, settled }: ChargedReceipt): boolean {
+  if (lastCheck !== undefined) return true;
+  return attempts.some(({ closed, code, ended }) => {
+    const sinceMs = ended === undefined ? 0 : settled.at.localMs - ended.localMs;
+    return closed !== undefined && (code !== undefined || sinceMs > SAID_AFTER_MS);
+  });
 }
 
 function submittedPhrase(
