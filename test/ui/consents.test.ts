@@ -201,7 +201,7 @@ describe('consents and steps of a submission', () => {
         '160 bytes · 10 rows',
         `Label: ${FAMILY}…${FAMILY}`,
         `Account: Work (${new URL(service.baseUrl).host})`,
-        'Model: Mistral 7B Instruct v0.3 · standard queue',
+        'Model: Mistral 7B Instruct v0.3 (Mistral AI) · standard queue',
         'Price: known only after the charge.',
         'Balance: 1,000.00 USD',
         'You’re charged when the service accepts the dataset. A run can’t be canceled or refunded.',

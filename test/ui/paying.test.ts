@@ -105,11 +105,8 @@ describe('paying for a run', () => {
     const way = { fileName: 'large.jsonl', queue: 'Priority queue', until: 'confirm' } as const;
     await walkThroughSteps(workbench, way);
     const asked = await waitForConfirm(workbench, 'large.jsonl');
-    assert.match(asked, /^Model: .+ · priority queue$/m);
-    assert.match(
-      asked,
-      /^Price \(priority\): known only after the charge\. [\d.–]+ USD in the standard queue$/m,
-    );
+    assert.match(asked, /^Model: .+ · priority \(may cost extra\)$/m);
+    assert.match(asked, /^Price: known only after the charge\. [\d.–]+ USD in the standard queue$/m);
     assert.equal(work.submissions, 3);
     await dialogs.press('Submit and Pay');
     await dialogs.waitForToast(charged('large'));

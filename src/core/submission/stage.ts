@@ -38,7 +38,7 @@ export interface Situation {
 }
 
 /**
- * Reads the record of an open submission. Nothing else decides by its attempts, checks and ends.
+ * Reads the record of an open submission. Besides `hasBoundary`, nothing else decides by its attempts, checks and ends.
  * @param situation undefined if `obstacle` and `busyUntilMs` aren't needed
  */
 export function stageOf(record: Intent, situation?: Situation): Stage {

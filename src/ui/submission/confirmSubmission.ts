@@ -111,7 +111,9 @@ function textsOf(confirmation: Confirmation): { question: string; detail: string
   const { account, resent, dataset, label, model, repeated, wanted } = confirmation;
   const isSandbox = account.kind === 'sandbox';
   const name = cut(model.name, MAX.model);
-  const queue = wanted.priority ? l10n.t('priority queue') : l10n.t('standard queue');
+  const provider = model.provider ? cut(model.provider, MAX.provider) : undefined;
+  const maker = provider === undefined ? name : l10n.t('{0} ({1})', name, provider);
+  const queue = wanted.priority ? l10n.t('priority (may cost extra)') : l10n.t('standard queue');
   const detail = compact(
     isSandbox && sandboxNote(),
     resent && resentSentence(resent),
@@ -119,14 +121,13 @@ function textsOf(confirmation: Confirmation): { question: string; detail: string
     sizeFacts(wanted.size).join(' · '),
     label && factLine(TERMS.label, cut(label, MAX.label)),
     account.kind === 'service' && accountLine(account),
-    // The consent names the provider.
-    factLine(TERMS.model, [name, queue].join(' · ')),
+    factLine(TERMS.model, [maker, queue].join(' · ')),
     repeated && resent === undefined && factLine(TERMS.submittedBefore, repeatedFacts(repeated)),
     priceLine(confirmation),
     ...moneyLines(confirmation),
     !isSandbox && chargeSentence(resent !== undefined),
     l10n.t('By submitting you:'),
-    termsConsent(model.use_policy_url, cut(model.provider || model.name, MAX.provider)),
+    termsConsent(model.use_policy_url, provider ?? cut(model.name, MAX.provider)),
     l10n.t('• accept the service’s data policy (no link)'),
     l10n.t('• confirm you have the rights to this dataset'),
     l10n.t('• understand that results aren’t guaranteed'),
@@ -167,20 +168,18 @@ function priceLine({ account, wanted, money }: Confirmation): string | undefined
   if (account.kind === 'sandbox') return likely && factLine(TERMS.price, likely);
   const amount = estimateText(estimate);
   return compact(
-    wanted.priority
-      ? l10n.t('Price (priority): known only after the charge.')
-      : l10n.t('Price: known only after the charge.'),
+    l10n.t('Price: known only after the charge.'),
     amount !== undefined && estimate.kind === 'range' ? l10n.t('Likely {0}', amount) : amount,
   ).join(' ');
 }
 
-/** The balance, and why the budget isn't checked. */
-function moneyLines({ balance, money, wanted }: Confirmation): string[] {
-  const budget = money.checkBudget(wanted);
+/** The balance and, before the first attempt, why the budget isn't checked. */
+function moneyLines({ balance, money, resent, wanted }: Confirmation): string[] {
+  const budget = resent === undefined ? money.checkBudget(wanted) : undefined;
   return compact(
     balanceLine(balance, money.balanceNote(wanted)),
-    budget.kind === 'no-price' && factLine(TERMS.budget, l10n.t('not checked: the price isn’t known')),
-    budget.kind === 'other-currency' &&
+    budget?.kind === 'no-price' && factLine(TERMS.budget, l10n.t('not checked: the price isn’t known')),
+    budget?.kind === 'other-currency' &&
       factLine(
         TERMS.budget,
         l10n.t('not checked: it is in {0}', sanitizeServiceText(budget.budgetCurrency, MAX_CURRENCY_UNITS)),

@@ -675,7 +675,7 @@ describe('commands for open submissions', () => {
         assert.match(detail, money);
         assert.match(detail, /^You’re charged when the service accepts it\.$/m);
         // The consents name the provider, although no models were read before.
-        assert.match(detail, /^Model: Qwen3 8B · standard queue$/m);
+        assert.match(detail, /^Model: Qwen3 8B \(Maker\) · standard queue$/m);
         assert.match(detail, /^• accept the license terms and use policy of Maker$/m);
         // Enter presses the first button.
         assert.deepEqual(standIn.shown.buttons, [['Show Submission', 'Submit and Pay']]);
