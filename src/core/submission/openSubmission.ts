@@ -60,7 +60,7 @@ type AttemptsEnd =
 
 /**
  * Owns one open record from its claim to its end, which `release` is: sends it, looks for its run, settles it. What another window
- * wrote in between ends its work: it then throws `not-owner`, or returns `elsewhere`.
+ * wrote in between ends its work: it then throws `not-owner`, or returns `elsewhere`, or `unknown` if its boundary may have left.
  */
 export class OpenSubmission {
   readonly #owned: Owned;

@@ -234,9 +234,12 @@ function isWorthReading(intent: Intent, row: RunSummary, runs: Pick<RunStore, 'l
   return intent.marker !== undefined || (row.model_id === intent.model_id && !isAfterAll(intent, row));
 }
 
-/** Whether a run was created later than any attempt could have been priced. */
+/**
+ * Whether a run was created later than any attempt could have been priced. Without a boundary that isn't known: its storage may have
+ * been set back, to before the attempt that was.
+ */
 function isAfterAll(intent: Intent, row: RunSummary): boolean {
-  const lastMs = lastSendMs(intent);
+  const lastMs = hasBoundary(intent) ? lastSendMs(intent) : undefined;
   return lastMs !== undefined && instantOf(row.created_at) > lastMs + PRICING_MS + MARGIN_MS;
 }
 

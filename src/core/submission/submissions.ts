@@ -1,4 +1,4 @@
-import { serviceOf, type Account } from '../accounts/account.ts';
+import { serviceOf } from '../accounts/account.ts';
 import { ServiceError } from '../api/errors.ts';
 import { lazy } from '../base/async.ts';
 import { SYSTEM_CLOCK } from '../base/clock.ts';
@@ -94,14 +94,6 @@ export class Submissions implements Disposable {
     return this.#pending.all;
   }
 
-  /** Returns the open submissions of these bytes at a service, of any account: two may be the same there. */
-  openOnesOf(account: Account, sha256: string): readonly PendingSubmission[] {
-    return this.pending.filter(
-      ({ state, intent: { origin, dataset } }) =>
-        origin === serviceOf(account) && state !== 'refused' && dataset.sha256 === sha256,
-    );
-  }
-
   /** Probes which submissions other windows own; before that, all may be theirs. Never rejects. */
   probe(): Promise<void> {
     return this.#pending.probe();
@@ -119,46 +111,14 @@ export class Submissions implements Disposable {
    */
   submit(session: Session, draft: Draft, signal: AbortSignal, known: KnownSubmissions = {}): Submission {
     const intent = newIntent(session.account, draft, momentOf(session, this.#time.clock));
-    const { id } = intent;
-    const send = async (): Promise<SubmissionResult> => {
-      await this.#load();
-      // Create the signal before the submission is first shown: the user can cancel whatever is shown.
-      const anySignal = this.#cancellable(id, signal);
-      this.#pending.show(id, { state: this.#uploads.isBusy ? 'queued' : 'uploading' });
-      // Don't connect before the intent is on disk.
-      const created = await this.#journal.create(intent, known).catch((error: unknown) => ({ error }));
-      if ('lease' in created) {
-        void this.#dropRefused(intent);
-        const owned = { lease: created.lease, intent };
-        const result = await this.#holding(owned, (open) => open.send(session, anySignal));
-        return (result.kind === 'elsewhere' && this.#insteadOf(intent)) || result;
-      }
-      this.#cancels.delete(id);
-      this.#pending.rest(id);
-      if ('error' in created) throw created.error;
-      this.#pending.unhide(created.existing.id);
-      return { kind: 'open', id: created.existing.id };
-    };
-    const failed = (error: unknown): SubmissionResult =>
-      isLostOwner(error) ? { kind: 'elsewhere' } : { kind: 'not-charged', error, kept: false };
-    return this.#submission(id, send().catch(failed));
+    return this.#submission(intent.id, this.#createAndSend(session, intent, signal, known));
   }
 
   /** Resends an open intent with the same Idempotency-Key and bytes, after its run was looked for. */
   resume(session: Session, id: string, signal: AbortSignal): Submission {
     const resend = (open: OpenSubmission) => open.resend(session, this.#cancellable(id, signal));
-    const failed = (error: unknown): SubmissionResult => {
-      const intent = this.#intentOf(id);
-      if (intent === undefined || isLostOwner(error)) return { kind: 'elsewhere' };
-      const stage = stageOf(intent, { nowMs: this.nowMs, isLooked: this.#journal.isLooked(id) });
-      if (isUncertain(stage)) return { kind: 'unknown', error };
-      return stage.mustLook ? { kind: 'unanswered', error } : { kind: 'not-charged', error, kept: true };
-    };
-    const result = this.#owning(id, session, resend).then(
-      (end) => end ?? { kind: 'elsewhere' as const },
-      failed,
-    );
-    return this.#submission(id, result);
+    const sent = this.#owning(id, session, resend).then((end) => end ?? ({ kind: 'elsewhere' } as const));
+    return this.#submission(id, sent);
   }
 
   /**
@@ -279,12 +239,54 @@ export class Submissions implements Disposable {
     this.#onDidChange.dispose();
   }
 
-  #submission(id: string, result: Promise<SubmissionResult>): Submission {
+  #submission(id: string, sent: Promise<SubmissionResult>): Submission {
     const onProgress: Submission['onProgress'] = (listener) =>
       this.onDidChange((submission) => {
         if (submission.id === id) listener(submission);
       });
-    return { id, onProgress, result };
+    return { id, onProgress, result: sent.catch((error: unknown) => this.#failed(id, error)) };
+  }
+
+  async #createAndSend(
+    session: Session,
+    intent: Intent,
+    signal: AbortSignal,
+    known: KnownSubmissions,
+  ): Promise<SubmissionResult> {
+    const { id } = intent;
+    const create = async () => {
+      await this.#load();
+      // Create the signal before the submission is first shown: the user can cancel whatever is shown.
+      const anySignal = this.#cancellable(id, signal);
+      this.#pending.show(id, { state: this.#uploads.isBusy ? 'queued' : 'uploading' });
+      // Don't connect before the intent is on disk.
+      return { ...(await this.#journal.create(intent, known)), anySignal };
+    };
+    const created = await create().catch((error: unknown) => ({ error }));
+    if ('lease' in created) {
+      void this.#dropRefused(intent);
+      const owned = { lease: created.lease, intent };
+      const result = await this.#holding(owned, (open) => open.send(session, created.anySignal));
+      return (result.kind === 'elsewhere' && this.#insteadOf(intent)) || result;
+    }
+    this.#cancels.delete(id);
+    this.#pending.rest(id);
+    if ('existing' in created) {
+      this.#pending.unhide(created.existing.id);
+      return { kind: 'open', id: created.existing.id };
+    }
+    if (isLostOwner(created.error)) return { kind: 'elsewhere' };
+    return { kind: 'not-charged', error: created.error, kept: false };
+  }
+
+  /** What is known of an intent after its sending failed, by its record as it is now. */
+  async #failed(id: string, error: unknown): Promise<SubmissionResult> {
+    await this.#journal.reload().catch(() => undefined);
+    const intent = this.#intentOf(id);
+    if (intent === undefined || isLostOwner(error)) return { kind: 'elsewhere' };
+    const stage = stageOf(intent, { nowMs: this.nowMs, isLooked: this.#journal.isLooked(id) });
+    if (isUncertain(stage)) return { kind: 'unknown', error };
+    return stage.mustLook ? { kind: 'unanswered', error } : { kind: 'not-charged', error, kept: true };
   }
 
   #check(session: Session, id: string, isAutomatic: boolean, signal: AbortSignal | undefined): Check['done'] {

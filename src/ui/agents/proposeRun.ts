@@ -12,6 +12,7 @@ import { Lease } from '../../core/storage/lease.ts';
 import { isCharged, isRunOf } from '../../core/submission/intent.ts';
 import { stageOf } from '../../core/submission/stage.ts';
 import { Proposal } from '../../core/submission/proposal.ts';
+import { openOnesOf } from '../../core/submission/pendingSubmission.ts';
 import { priorsOf } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
@@ -144,7 +145,7 @@ async function refuseRepeated(
         run: idOf(last.runId),
       },
     );
-  if (submissions.openOnesOf(account, sha256).length > 0)
+  if (openOnesOf(submissions.pending, account, sha256).length > 0)
     throw new Refusal(
       'Already submitted, and the outcome isn’t known yet. Don’t propose it again; call fineTuning_listRuns.',
     );

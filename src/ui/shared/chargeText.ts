@@ -99,7 +99,8 @@ function whyUnknown({ attempts, lastCheck }: Intent, nowMs: number): string {
     const { httpStatus } = attempts.at(-1) ?? {};
     if (httpStatus === 429) return l10n.t('too many requests');
     if (httpStatus === 503) return l10n.t('service busy');
-    return httpStatus === undefined ? l10n.t('no answer') : l10n.t('error {0}', httpStatus);
+    if (httpStatus === undefined) return l10n.t('no answer');
+    return httpStatus >= 400 ? l10n.t('error {0}', httpStatus) : l10n.t('answer not readable');
   }
   const runs = lastCheck.candidates.length;
   if (runs === 0) return l10n.t('checked {0}', formatMoment(lastCheck.at.localMs, nowMs));
@@ -288,12 +289,12 @@ export function chargedText(run: RunCreation, draft: Draft, account: Account, fa
   const unexpected =
     isSandbox || cents === undefined ? undefined : before && unexpectedPrice(before, cents, known);
   const paid = isSandbox ? l10n.t('{0} of sandbox money', price) : (unexpected ?? price);
-  if (how === 'earlier' && receipt !== undefined && cents !== undefined) {
+  const over = exceeded(cents === undefined ? undefined : paid);
+  if (how === 'earlier' && receipt !== undefined && cents !== undefined && over === undefined) {
     const time = formatMoment(receipt.settled.at.localMs, Date.now());
     const text = l10n.t('{0}: charged {1} ({2}), as you may have seen.', label, paid, time);
     return inSandbox(text, isSandbox);
   }
-  const over = exceeded(cents === undefined ? undefined : paid);
   if (how === 'continued' && cents !== undefined && over === undefined)
     return inSandbox(l10n.t('{0} was continued meanwhile: charged {1}.', label, paid), isSandbox);
   const survived =
@@ -320,9 +321,12 @@ export function chargedText(run: RunCreation, draft: Draft, account: Account, fa
 /** How long after a window ended what another one left, that is said if its run wasn't found. */
 const SAID_AFTER_MS = 5_000;
 
-/** Whether the user could read that it may have been charged, before its run was found. */
+/**
+ * Whether its run was found after an answer was lost, after an earlier window's end was said, or although no boundary was known to
+ * have left.
+ */
 function wasLost({ attempts, lastCheck, settled }: ChargedReceipt): boolean {
-  if (lastCheck !== undefined) return true;
+  if (lastCheck !== undefined || !attempts.some(({ closed }) => closed !== undefined)) return true;
   return attempts.some(({ closed, code, ended }) => {
     const sinceMs = ended === undefined ? 0 : settled.at.localMs - ended.localMs;
     return closed !== undefined && (code !== undefined || sinceMs > SAID_AFTER_MS);
@@ -372,12 +376,15 @@ export function survivedText(
 ): string | undefined {
   const paid = isSandbox ? l10n.t('{0} of sandbox money', price) : price;
   if (settled.how === 'found') {
-    const sent = attempts.filter(({ closed }) => closed !== undefined);
-    if (sent.some(({ code }) => code === 'unexpected-answer'))
-      return l10n.t('Charged {0} once: the answer couldn’t be read, but the run was found', paid);
-    return sent.some(({ httpStatus }) => httpStatus !== undefined)
+    const statuses = attempts
+      .filter(({ closed }) => closed !== undefined)
+      .map(({ httpStatus }) => httpStatus);
+    if (statuses.length === 0) return undefined;
+    if (statuses.includes(undefined))
+      return l10n.t('Charged {0} once: the response was lost, but the run was found', paid);
+    return statuses.every((status = 0) => status >= 400)
       ? l10n.t('Charged {0} once: the service answered with an error, but the run was found', paid)
-      : l10n.t('Charged {0} once: the response was lost, but the run was found', paid);
+      : l10n.t('Charged {0} once: the answer couldn’t be read, but the run was found', paid);
   }
   if (settled.how !== 'answered' || attempts.length < 2) return undefined;
   return l10n.t('Charged {0} once; the answer came at attempt {1}', paid, formatCount(attempts.length));

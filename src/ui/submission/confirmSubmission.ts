@@ -93,7 +93,7 @@ const MAX = {
   label: 24,
   account: 20,
   host: 16,
-  model: 24,
+  model: 40,
   provider: 18,
   link: 40,
 } as const;

@@ -3,6 +3,7 @@ import type { Model } from '../../core/api/types.ts';
 import { onDisk } from '../../core/base/diskError.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Intent } from '../../core/submission/intent.ts';
+import { openOnesOf } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
 import { CHARGE, moneySentence, shortText } from '../shared/chargeText.ts';
 import type { CommandResult } from '../shared/commands.ts';
@@ -52,7 +53,7 @@ export class OpenSubmissions {
     const { account, models } = this.#session;
     const { sessions, submissions } = this.#services;
     const nowMs = Date.now();
-    return submissions.openOnesOf(account, sha256).map((one) => ({
+    return openOnesOf(submissions.pending, account, sha256).map((one) => ({
       ...one.intent,
       money: moneySentence(one, nowMs),
       state: shortText(one, nowMs),

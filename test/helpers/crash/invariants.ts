@@ -241,9 +241,10 @@ function verifyBounds(simulation: Simulation): void {
   for (const [index, post] of posts.entries())
     for (const { idempotencyKey, window, digest, notBeforeMs = 0, seq } of posts.slice(0, index)) {
       if (idempotencyKey !== post.idempotencyKey || post.atMs >= notBeforeMs - 1) continue;
-      // A window that was killed, or lost its lock, may not have stored the answer; or its record was set back.
-      const { second, rollsBack } = simulation.cell;
-      const isStored = !simulation.cutOff.has(window) && second !== 'lock lost' && rollsBack === undefined;
+      // A window that was killed, or lost its lock, may not have stored the answer; or its record was set back, or damaged.
+      const { second, rollsBack, damages } = simulation.cell;
+      const isKept = rollsBack === undefined && damages !== true;
+      const isStored = !simulation.cutOff.has(window) && second !== 'lock lost' && isKept;
       if (window !== post.window && !isStored) continue;
       // Nor one that gave up at a full disk, which may be a moment before it reads an early answer.
       if (simulation.hasFullDisk(window)) continue;

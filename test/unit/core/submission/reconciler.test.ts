@@ -477,6 +477,15 @@ describe('findRun', () => {
       runs = [{ run_id: 'like it', label: 'Läbel', ...created(MINUTE) }];
       assert.deepEqual(idsOf(await findRunOf(draft)), ['like it']);
     });
+
+    it('nor does its only attempt say until when: its storage may have been set back to before another one', async () => {
+      const begun = plain({
+        created: { localMs: 1, serviceMs: sentMs },
+        attempts: [{ started: attempt().started }],
+      });
+      runs = [{ run_id: 'hours later', label: 'Läbel', ...created(300 * MINUTE) }];
+      assert.deepEqual(idsOf(await findRunOf(begun)), ['hours later']);
+    });
   });
 
   describe('automatically', () => {

@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync, truncateSync } from 'node:fs';
@@ -88,6 +89,14 @@ describe('Submissions', () => {
     assert.ok(outcome.kind === 'charged' && receipt?.settled.kind === 'charged');
     for (const { price_cents, balance_after_cents, currency } of [outcome.run, receipt.settled.run])
       assert.deepEqual([price_cents, balance_after_cents, currency], [undefined, undefined, 'EUR']);
+  });
+
+  it('says nothing of money if it fails in an unexpected way: its record says what was', async () => {
+    mock.method(stage.own.runs, 'insertCreated', () => {
+      throw new TypeError('a defect');
+    });
+    assert.deepEqual(await stage.submit(), { kind: 'elsewhere' });
+    assert.deepEqual(await stage.receipts(), ['charged']);
   });
 
   describe('if what sends cannot be loaded', () => {

@@ -10,7 +10,6 @@ import { Lease } from '../../../../src/core/storage/lease.ts';
 import type { Report } from '../../../../src/core/datasets/report.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
-import { Submissions } from '../../../../src/core/submission/submissions.ts';
 import { Proposal } from '../../../../src/core/submission/proposal.ts';
 import type { CommandResult } from '../../../../src/ui/shared/commands.ts';
 import { useFolder } from '../../../helpers/folder.ts';
@@ -74,7 +73,6 @@ describe('proposeRun', () => {
         get pending() {
           return pending;
         },
-        openOnesOf: Reflect.get(Submissions.prototype, 'openOnesOf'),
       },
       reports: () =>
         Promise.resolve({

@@ -12,7 +12,6 @@ import { CheckError } from '../../../../src/core/datasets/report.ts';
 import type { Draft, Receipt } from '../../../../src/core/submission/intent.ts';
 import type { KnownSubmissions } from '../../../../src/core/submission/rivals.ts';
 import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
-import { Submissions } from '../../../../src/core/submission/submissions.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Proposal } from '../../../../src/core/submission/proposal.ts';
 import { useFileReads } from '../../../helpers/fileReads.ts';
@@ -81,7 +80,6 @@ describe('submitDataset', () => {
         get pending() {
           return pending;
         },
-        openOnesOf: Reflect.get(Submissions.prototype, 'openOnesOf'),
         submit: (_session: unknown, draft: Draft, _signal: unknown, known: KnownSubmissions) => {
           drafts.push(draft);
           besides.push(known);
