@@ -19,7 +19,7 @@ import { initialChoices, presetFrom, type Preset } from './preset.ts';
 import { endLongWait, readFacts } from './readFacts.ts';
 import { DatasetReview, type Restart, type SubmissionContext } from './review.ts';
 import { reportResult, withSubmissionProgress } from './submissionResult.ts';
-import { reviewSubmission, type Confirmed } from './submissionSteps.ts';
+import { reviewSubmission, type Confirmed, type ReviewResult } from './submissionSteps.ts';
 
 type Parts = Pick<
   Services,
@@ -35,6 +35,18 @@ type Parts = Pick<
   | 'submissions'
 >;
 
+/** Where a round of the way to Submit starts. */
+interface Round {
+  file: unknown;
+  /** Given by a menu. */
+  selection?: unknown;
+  /** A row of the Models view, if it was called with one. */
+  modelRow: unknown;
+  preset: Preset;
+  /** Why it isn't the first round. */
+  restarted?: Restart;
+}
+
 /**
  * Leads from a file to a run: choose, save, and check the file; review and consent; upload; result. If the account or the file
  * changes meanwhile, it returns to the check. Called as `(uri?, uris?)` from menus, with a row of the Models view, or with a
@@ -48,67 +60,81 @@ export async function submitDataset(
   selection?: unknown,
   given?: unknown,
 ): Promise<CommandResult> {
-  const { log, openJournal, reports, sessions, submissions } = services;
-  let preset = presetFrom(given);
-  let chosen: { file: unknown; selection?: unknown } = { file: argument, selection };
-  let restarted: Restart | undefined;
+  let round: Round = { file: argument, selection, modelRow: argument, preset: presetFrom(given) };
   for (;;) {
-    const { proposal } = preset;
-    throwIfCancelled(proposal?.signal);
-    if (proposal?.isOver === true) return { outcome: 'cancelled' };
-    const session = sessions.active ?? (await startSomewhere(sessions));
-    if (session === undefined) return { outcome: 'cancelled' };
-    await onDisk(openJournal(), 'submissions');
-    if (!(await endLongWait(session, submissions))) return { outcome: 'unavailable' };
-    const { id, name } = session.account;
-    if (preset.accountId !== undefined && preset.accountId !== id) restarted ??= 'account-changed';
-    // A changed dataset has other bytes than those that were refused.
-    const refused = restarted === 'dataset-changed' ? undefined : refusedOf(submissions, id, preset.replaces);
-    const checked = await chooseCheckedDataset(chosen.file, chosen.selection, name, {
-      reports: await reports(),
-      log,
-      known: refused?.intent.dataset,
-    });
-    if ('outcome' in checked) return checked;
-    const facts = await readFacts(session, services);
-    if (facts === undefined) return { outcome: 'unavailable' };
-    const filename = path.basename(checked.file.path);
-    const anew = preset.isAnew
-      ? vscode.l10n.t('This starts a new submission. Nothing has been sent yet.')
-      : undefined;
-    const notice = restarted === undefined ? anew : restartNotice(restarted, filename, name);
-    const earlier = receiptOf(facts.receipts, id, preset.again ?? '');
-    const place = await placeOf(checked.file.path);
-    const shown = { notice, earlier, proposal };
-    const review = new DatasetReview({ ...checked, place }, session, facts, services, shown);
-    const context = review.context();
-    const initial = initialChoices(context, argument, preset, facts.receipts, submissions.pending);
-    const result = await reviewSubmission(review, initial).finally(() => review.dispose());
-    if (result === undefined) return { outcome: 'cancelled' };
-    if (result.kind === 'open') {
-      if (proposal !== undefined) proposal.metOpen = true;
-      return result.end;
-    }
-    if (result.kind === 'confirmed') {
-      const draft = draftOf(checked, review.context(), result);
-      return send(services, session, draft, review.known, preset);
-    }
-    restarted = result.reason;
-    const { model, label, priority } = result.choices;
-    // A label that the user didn't change follows the file name.
-    const isDefault = label === path.parse(filename).name;
-    preset = { ...preset, modelId: model?.model_id, label: isDefault ? undefined : label, priority };
-    const other = restarted === 'other-dataset' ? await openDataset() : undefined;
-    if (other !== undefined) {
-      preset = { ...preset, again: undefined, replaces: undefined, proposal: undefined };
-      if (proposal !== undefined) {
-        proposal.isReplaced = true;
-        // They were chosen for the proposed dataset.
-        preset = { ...preset, label: undefined, priority: undefined };
-      }
-    }
-    chosen = { file: other ?? vscode.Uri.file(checked.file.path) };
+    const end = await checkAndReview(services, round);
+    if ('outcome' in end) return end;
+    round = end;
   }
+}
+
+/** @returns the end of the command, or the next round if something changed meanwhile */
+async function checkAndReview(services: Parts, round: Round): Promise<CommandResult | Round> {
+  const { log, openJournal, reports, sessions, submissions } = services;
+  const { preset } = round;
+  const { proposal } = preset;
+  throwIfCancelled(proposal?.signal);
+  if (proposal?.isOver === true) return { outcome: 'cancelled' };
+  const session = sessions.active ?? (await startSomewhere(sessions));
+  if (session === undefined) return { outcome: 'cancelled' };
+  await onDisk(openJournal(), 'submissions');
+  if (!(await endLongWait(session, submissions))) return { outcome: 'unavailable' };
+  const { id, name } = session.account;
+  const isOtherAccount = preset.accountId !== undefined && preset.accountId !== id;
+  const restarted = round.restarted ?? (isOtherAccount ? 'account-changed' : undefined);
+  // A changed dataset has other bytes than those that were refused.
+  const refused = restarted === 'dataset-changed' ? undefined : refusedOf(submissions, id, preset.replaces);
+  const checked = await chooseCheckedDataset(round.file, round.selection, name, {
+    reports: await reports(),
+    log,
+    known: refused?.intent.dataset,
+  });
+  if ('outcome' in checked) return checked;
+  const facts = await readFacts(session, services);
+  if (facts === undefined) return { outcome: 'unavailable' };
+  const shown = {
+    notice: noticeOf(restarted, preset, path.basename(checked.file.path), name),
+    earlier: receiptOf(facts.receipts, id, preset.again ?? ''),
+    proposal,
+  };
+  const place = await placeOf(checked.file.path);
+  const review = new DatasetReview({ ...checked, place }, session, facts, services, shown);
+  const context = review.context();
+  const initial = initialChoices(context, round.modelRow, preset, facts.receipts, submissions.pending);
+  const result = await reviewSubmission(review, initial).finally(() => review.dispose());
+  if (result === undefined) return { outcome: 'cancelled' };
+  if (result.kind === 'open') {
+    if (proposal !== undefined) proposal.metOpen = true;
+    return result.end;
+  }
+  if (result.kind === 'restart') return nextRound(round, result, checked.file.path);
+  return send(services, session, draftOf(checked, review.context(), result), review.known, preset);
+}
+
+/** Begins again with what was chosen; with another dataset, if that is why. */
+async function nextRound(
+  { modelRow, preset: before }: Round,
+  { choices, reason }: Extract<ReviewResult, { kind: 'restart' }>,
+  file: string,
+): Promise<Round> {
+  const { model, label, priority } = choices;
+  // A label that the user didn't change follows the file name.
+  const isDefault = label === path.parse(file).name;
+  const preset = {
+    ...before,
+    modelId: model?.model_id,
+    label: isDefault ? undefined : label,
+    priority,
+  };
+  const same = { file: vscode.Uri.file(file), modelRow, preset, restarted: reason };
+  const other = reason === 'other-dataset' ? await openDataset() : undefined;
+  if (other === undefined) return same;
+  const { proposal } = preset;
+  const ofOther = { ...preset, again: undefined, replaces: undefined, proposal: undefined };
+  if (proposal === undefined) return { ...same, file: other, preset: ofOther };
+  proposal.isReplaced = true;
+  // They were chosen for the proposed dataset.
+  return { ...same, file: other, preset: { ...ofOther, label: undefined, priority: false } };
 }
 
 /** Uploads the draft, discards the refused submission that it replaces, and reports the result. */
@@ -140,8 +166,15 @@ function refusedOf(
   return pending.find((one) => one.id === replaces && one.state === 'refused' && one.accountId === accountId);
 }
 
-/** Why the summary is shown again; undefined if the user requested it. */
-function restartNotice(reason: Restart, fileName: string, accountName: string): string | undefined {
+/** What Summary begins with: why it is shown again, unless the user requested it. */
+function noticeOf(
+  reason: Restart | undefined,
+  { isAnew }: Preset,
+  fileName: string,
+  accountName: string,
+): string | undefined {
+  if (reason === undefined)
+    return isAnew ? vscode.l10n.t('This starts a new submission. Nothing has been sent yet.') : undefined;
   if (reason === 'other-dataset') return undefined;
   if (reason === 'submitted-meanwhile')
     return vscode.l10n.t('{0} was submitted meanwhile. Nothing more has been sent yet.', fileName);
