@@ -248,7 +248,7 @@ describe('an interrupted submission', () => {
       await isHeld();
       await workbench.reload();
       await workbench.sideBar.open('Fine-Tuning');
-      await workbench.dialogs.waitForToast(/Submitted unread to .+\. Charged \d/);
+      await workbench.dialogs.waitForToast(/unread was submitted to .+ after all\. Charged \d/);
       await isChargedOnce('unread');
       service.release();
       assert.equal(service.submissions, 1);

@@ -318,19 +318,10 @@ export function chargedText(run: RunCreation, draft: Draft, account: Account, fa
   return l10n.t('{0}. {1}', submitted, over ?? costs());
 }
 
-/** How long after a window ended what another one left, that is said if its run wasn't found. */
-const SAID_AFTER_MS = 5_000;
-
-/**
- * Whether its run was found after an answer was lost, after an earlier window's end was said, or although no boundary was known to
- * have left.
- */
-function wasLost({ attempts, lastCheck, settled }: ChargedReceipt): boolean {
+/** Whether its attempts had ended without an answer when its run was found, or no boundary was known to have left. */
+function wasLost({ attempts, lastCheck }: ChargedReceipt): boolean {
   if (lastCheck !== undefined || !attempts.some(({ closed }) => closed !== undefined)) return true;
-  return attempts.some(({ closed, code, ended }) => {
-    const sinceMs = ended === undefined ? 0 : settled.at.localMs - ended.localMs;
-    return closed !== undefined && (code !== undefined || sinceMs > SAID_AFTER_MS);
-  });
+  return attempts.every(({ ended }) => ended !== undefined);
 }
 
 function submittedPhrase(
