@@ -97,6 +97,6 @@ export function isCheckedAutomatically(intent: Intent, nowMs: number): boolean {
 }
 
 /** Returns how long ago the last attempt started or sent its closing boundary, by this machine's clock. */
-export function sinceSentMs({ attempts }: Intent, nowMs: number): number {
+function sinceSentMs({ attempts }: Intent, nowMs: number): number {
   return nowMs - Math.max(0, ...attempts.map(({ started, closed }) => (closed ?? started).localMs));
 }

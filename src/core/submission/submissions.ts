@@ -1,7 +1,7 @@
 import { serviceOf } from '../accounts/account.ts';
 import { ServiceError } from '../api/errors.ts';
 import { lazy } from '../base/async.ts';
-import { SYSTEM_CLOCK } from '../base/clock.ts';
+import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { unlessCancelled } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
@@ -19,7 +19,7 @@ import {
 import type { Journal, Owned } from './journal.ts';
 import { LinkedRuns } from './linkedRuns.ts';
 import { momentOf, type Time } from './moments.ts';
-import type { OpenSubmission } from './openSubmission.ts';
+import type { OpenSubmission, Shared } from './openSubmission.ts';
 import { ownerOf } from './ownRuns.ts';
 import { PendingList } from './pendingList.ts';
 import {
@@ -53,11 +53,11 @@ interface Check {
  */
 export class Submissions implements Disposable {
   readonly #journal: Journal;
-  readonly #time: Time;
+  readonly #clock: Clock;
   readonly #load: () => Promise<typeof import('./openSubmission.ts')>;
   readonly #pending: PendingList;
-  readonly #uploads = new UploadQueue();
   readonly #stop = new AbortController();
+  readonly #shared: Shared;
   readonly #onDidChange = new Emitter<PendingSubmission>();
   readonly #cancels = new Map<string, AbortController>();
   readonly #checks = new Map<string, Check>();
@@ -78,7 +78,9 @@ export class Submissions implements Disposable {
     load: () => Promise<typeof import('./openSubmission.ts')> = () => import('./openSubmission.ts'),
   ) {
     this.#journal = journal;
-    this.#time = { clock, random };
+    const time = { clock, random };
+    this.#clock = clock;
+    this.#shared = { journal, time, uploads: new UploadQueue(), stopping: this.#stop.signal };
     this.#load = lazy(load);
     this.#pending = new PendingList(journal, (submission) => this.#onDidChange.fire(submission));
     this.#linked = new LinkedRuns(journal, () => this.nowMs);
@@ -86,7 +88,7 @@ export class Submissions implements Disposable {
 
   /** The time by the clock of the records; milliseconds since the epoch. */
   get nowMs(): number {
-    return this.#time.clock.nowMs();
+    return this.#clock.nowMs();
   }
 
   /** The pending submissions, oldest first. */
@@ -110,14 +112,13 @@ export class Submissions implements Disposable {
    * @param known the submissions of the same bytes that the user knew of when consenting
    */
   submit(session: Session, draft: Draft, signal: AbortSignal, known: KnownSubmissions = {}): Submission {
-    const intent = newIntent(session.account, draft, momentOf(session, this.#time.clock));
+    const intent = newIntent(session.account, draft, momentOf(session, this.#clock));
     return this.#submission(intent.id, this.#createAndSend(session, intent, signal, known));
   }
 
   /** Resends an open intent with the same Idempotency-Key and bytes, after its run was looked for. */
   resume(session: Session, id: string, signal: AbortSignal): Submission {
-    const resend = (open: OpenSubmission) => open.resend(session, this.#cancellable(id, signal));
-    const sent = this.#owning(id, session, resend).then((end) => end ?? ({ kind: 'elsewhere' } as const));
+    const sent = this.#owning(id, session, (open) => open.resend(session, this.#cancellable(id, signal)));
     return this.#submission(id, sent);
   }
 
@@ -166,9 +167,8 @@ export class Submissions implements Disposable {
     const { account, runs } = session;
     const found: FoundRun[] = [];
     const records = await this.#journal.records().catch(() => []);
-    for (const submission of this.pending) {
-      const { id, accountId, intent } = submission;
-      if (accountId !== account.id || !canCheck(submission)) continue;
+    const isMeant = (one: PendingSubmission) => one.accountId === account.id && canCheck(one);
+    for (const { id, intent } of this.pending.filter(isMeant)) {
       const isOwn = (label: string | undefined) =>
         ownerOf([intent], label) !== undefined && ownerOf(records, label)?.id === id;
       const row = runs.rows?.find(({ run_id }) => isOwn(runs.label(run_id)));
@@ -191,8 +191,9 @@ export class Submissions implements Disposable {
    * @throws ApiError, KeyMissingError if the run cannot be read
    */
   async adopt(session: Session, id: string, runId: string): Promise<boolean> {
-    const run = await this.#owning(id, session, (open) => open.adopt(session, runId, 'recognised'));
-    return run !== undefined;
+    return (
+      (await this.#owning(id, session, (open) => open.adopt(session, runId, 'recognised'))) !== undefined
+    );
   }
 
   /** See `OpenSubmission.discard`. @returns also undefined if another window owns it */
@@ -239,12 +240,15 @@ export class Submissions implements Disposable {
     this.#onDidChange.dispose();
   }
 
-  #submission(id: string, sent: Promise<SubmissionResult>): Submission {
+  #submission(id: string, sent: Promise<SubmissionResult | undefined>): Submission {
     const onProgress: Submission['onProgress'] = (listener) =>
       this.onDidChange((submission) => {
         if (submission.id === id) listener(submission);
       });
-    return { id, onProgress, result: sent.catch((error: unknown) => this.#failed(id, error)) };
+    const result = sent
+      .then((end) => end ?? ({ kind: 'elsewhere' } as const))
+      .catch((error: unknown) => this.#failed(id, error));
+    return { id, onProgress, result };
   }
 
   async #createAndSend(
@@ -258,7 +262,7 @@ export class Submissions implements Disposable {
       await this.#load();
       // Create the signal before the submission is first shown: the user can cancel whatever is shown.
       const anySignal = this.#cancellable(id, signal);
-      this.#pending.show(id, { state: this.#uploads.isBusy ? 'queued' : 'uploading' });
+      this.#pending.show(id, { state: this.#shared.uploads.isBusy ? 'queued' : 'uploading' });
       // Don't connect before the intent is on disk.
       return { ...(await this.#journal.create(intent, known)), anySignal };
     };
@@ -376,14 +380,8 @@ export class Submissions implements Disposable {
 
   async #holding<T>(owned: Owned, work: (open: OpenSubmission) => Promise<T>): Promise<T> {
     const { id } = owned.intent;
-    const shared = {
-      journal: this.#journal,
-      time: this.#time,
-      uploads: this.#uploads,
-      stopping: this.#stop.signal,
-    };
     const { OpenSubmission: Loaded } = await this.#load();
-    const open = new Loaded(owned, shared, {
+    const open = new Loaded(owned, this.#shared, {
       show: (live) => this.#pending.show(id, live),
       onLook: () => this.#looks.set(id, { atMs: this.nowMs, count: (this.#looks.get(id)?.count ?? 0) + 1 }),
       hide: () => this.#pending.hide(id),
