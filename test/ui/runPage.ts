@@ -16,8 +16,7 @@ export class RunPage {
 
   /** Opens the page of a run from its row. */
   async open(row: RegExp): Promise<void> {
-    await this.#workbench.sideBar.view('Runs').row(row).click();
-    await this.heading.waitFor();
+    await this.#workbench.sideBar.view('Runs').clickUntil(row, this.heading);
     await this.#waitForFocus();
   }
 

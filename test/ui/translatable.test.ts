@@ -162,8 +162,7 @@ describe('every text is translatable', () => {
     await quickInput.pick(pseudo('100×'));
     await sideBar.open('Fine-Tuning');
     await read('runs', runs().root.locator('[role=treeitem], .pane-header .title'));
-    await runs().row(/rows/).first().click();
-    await panel().getByRole('heading', { level: 1 }).waitFor();
+    await runs().clickUntil(/rows/, panel().getByRole('heading', { level: 1 }));
     await panel()
       .getByText(/^.?Completed.?$/)
       .first()
