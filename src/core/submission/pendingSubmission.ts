@@ -1,4 +1,3 @@
-import { serviceOf, type Account } from '../accounts/account.ts';
 import type { RunCreation } from '../api/types.ts';
 import type { Event } from '../base/event.ts';
 import type { Session } from '../runs/session.ts';
@@ -78,18 +77,6 @@ export interface Submission {
   readonly onProgress: Event<PendingSubmission>;
   /** Never rejects. */
   readonly result: Promise<SubmissionResult>;
-}
-
-/** Returns the open submissions of these bytes to an account's service, by any account: two may be the same there. */
-export function openOnesOf(
-  pending: readonly PendingSubmission[],
-  account: Account,
-  sha256: string,
-): PendingSubmission[] {
-  return pending.filter(
-    ({ state, intent: { origin, dataset } }) =>
-      origin === serviceOf(account) && state !== 'refused' && dataset.sha256 === sha256,
-  );
 }
 
 /** Whether a refusal of this attempt would settle it: no earlier attempt can have been charged. */

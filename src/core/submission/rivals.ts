@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { OvertakenError, type Head, type Version, type VersionStore } from '../storage/versions.ts';
+import { earlierSubmissionsOf, isNews, isPast } from './earlier.ts';
 import { SubmissionError } from './errors.ts';
 import { isDuplicate, isSettled, type Intent } from './intent.ts';
 import { isLater, type JournalRecord } from './record.ts';
@@ -48,16 +49,16 @@ export function rivalsOf(
       const mayBeSame = record.key === undefined || isDuplicate(record.key, intent);
       return !record.isDecided && mayBeSame ? [{ kind: 'later' }] : [];
     }
-    if (!isDuplicate(record, intent) || record.refused !== undefined) return [];
-    if (isSettled(record)) {
-      const isNew = receipts?.includes(id) === false;
-      const isMeant = record.settled.kind === 'charged' || record.settled.kind === 'discarded';
-      return isNew && isMeant ? [{ kind: 'settled', intent: record }] : [];
-    }
-    if (record.accountId !== intent.accountId && duplicates.includes(id)) return [];
-    const isDraft = record.attempts.length === 0;
+    const { dataset, origin, model_id } = intent;
+    const earlier = earlierSubmissionsOf(dataset.sha256, origin, { records: [record] })[0];
+    if (earlier?.modelId !== model_id) return [];
+    if (isPast(earlier))
+      return receipts !== undefined && isNews(earlier, receipts) ? [{ kind: 'settled', intent: record }] : [];
+    if (earlier.accountId !== intent.accountId && duplicates.includes(id)) return [];
     return [
-      isDraft ? { kind: 'draft', intent: record, version: { id, n } } : { kind: 'begun', intent: record },
+      earlier.kind === 'draft'
+        ? { kind: 'draft', intent: record, version: { id, n } }
+        : { kind: 'begun', intent: record },
     ];
   });
   const order = { settled: 0, begun: 1, later: 2, draft: 3 };

@@ -16,7 +16,7 @@ import { CheckError, isBlank, isConvertible, verdictOf, type Report } from '../.
 import { moneyOf } from '../../core/money/accountMoney.ts';
 import type { BudgetCheck } from '../../core/money/budget.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
-import { priorsOf, wasSubmittedInSize } from '../../core/submission/receipts.ts';
+import { earlierSubmissionsOf, wasSubmittedInSize } from '../../core/submission/earlier.ts';
 import type { Services } from '../../services.ts';
 import { priceText } from '../shared/priceText.ts';
 import { data, idOf, money, pathData, Refusal, time, type Answer } from './answer.ts';
@@ -219,7 +219,8 @@ export async function estimatePrice(
   const counts = report.kind === 'rows' ? { rows, characters: statistics.characters } : {};
   const wanted: RunParameters = { size: { bytes: stamp.sizeBytes, ...counts }, priority, sha256 };
   const known = moneyOf(session, receipts, services.submissions.pending);
-  const priors = sha256 === undefined ? [] : priorsOf(receipts, serviceOf(account), sha256);
+  const earlier =
+    sha256 === undefined ? [] : earlierSubmissionsOf(sha256, serviceOf(account), { records: receipts });
   return {
     path: pathData(shown),
     account: data(account.name),
@@ -229,7 +230,7 @@ export async function estimatePrice(
     balance: money(balance.current?.balance_cents, balance.current?.currency),
     balanceNote: known.balanceNote(wanted) ?? 'no reason to expect that it is too low',
     budget: budgetOf(known.checkBudget(wanted)),
-    sameBytesSubmittedBefore: priors
+    sameBytesSubmittedBefore: earlier
       .slice(0, 5)
       .map(({ runId, submittedAtMs }) => ({ run: runId && idOf(runId), at: time(submittedAtMs) })),
     next: 'The price is known only after the charge: don’t promise one. Only the user can confirm a run.',

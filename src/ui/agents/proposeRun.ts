@@ -9,11 +9,10 @@ import { isPlainId, toPlainLine } from '../../core/base/plainText.ts';
 import { verdictOf } from '../../core/datasets/report.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { Lease } from '../../core/storage/lease.ts';
+import { earlierSubmissionsOf, isPast } from '../../core/submission/earlier.ts';
 import { isCharged, isRunOf } from '../../core/submission/intent.ts';
 import { stageOf } from '../../core/submission/stage.ts';
 import { Proposal } from '../../core/submission/proposal.ts';
-import { openOnesOf } from '../../core/submission/pendingSubmission.ts';
-import { priorsOf } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { inSandbox } from '../shared/format.ts';
@@ -131,13 +130,10 @@ async function modelFor(modelId: string | undefined, { models }: Session): Promi
 }
 
 /** An earlier call may have been canceled while the user confirmed it. @throws Refusal */
-async function refuseRepeated(
-  { journal, submissions }: Services,
-  { account }: Session,
-  sha256: string,
-): Promise<void> {
-  const receipts = await journal.receipts();
-  const last = priorsOf(receipts, serviceOf(account), sha256).find(({ runId }) => runId !== undefined);
+async function refuseRepeated({ journal }: Services, { account }: Session, sha256: string): Promise<void> {
+  const records = await journal.records();
+  const earlier = earlierSubmissionsOf(sha256, serviceOf(account), { records });
+  const last = earlier.find(({ kind }) => kind === 'charged');
   if (last?.runId !== undefined && isWithin(REPEATED_MS, last.submittedAtMs))
     throw new Refusal(
       `Already submitted: run ${isPlainId(last.runId) ? last.runId : '(see "run")'}. ${ASK}`,
@@ -145,7 +141,7 @@ async function refuseRepeated(
         run: idOf(last.runId),
       },
     );
-  if (openOnesOf(submissions.pending, account, sha256).length > 0)
+  if (!earlier.every(isPast))
     throw new Refusal(
       'Already submitted, and the outcome isn’t known yet. Don’t propose it again; call fineTuning_listRuns.',
     );

@@ -13,8 +13,8 @@ import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { chargedReceiptsOf, type Receipt } from '../../core/submission/intent.ts';
 import type { Journal } from '../../core/submission/journal.ts';
-import { trainedBefore, wasSubmittedInSize, type TrainedBefore } from '../../core/submission/receipts.ts';
-import { runNames, type RunNames } from '../shared/datasetTexts.ts';
+import { trainedBefore, wasSubmittedInSize } from '../../core/submission/earlier.ts';
+import { shownEarlier, type ShownTrained } from '../shared/datasetTexts.ts';
 import type { Log } from '../shared/log.ts';
 
 export interface DatasetRunsParts {
@@ -26,7 +26,7 @@ export interface DatasetRunsParts {
 
 /** A dataset's last run and estimated price. */
 export interface PastRuns {
-  trained: (TrainedBefore & RunNames) | undefined;
+  trained: ShownTrained | undefined;
   /** For the standard queue of the active account. */
   price: Estimate;
   /** How many of the last estimates contained the actual price. */
@@ -100,7 +100,10 @@ export class DatasetRuns implements Disposable {
     const trained = trainedBefore(this.#receipts, serviceOf(account), report, sha256);
     const receipts = chargedReceiptsOf(this.#receipts, account.id);
     return {
-      trained: trained && { ...trained, ...runNames(trained.run, session, this.#parts.sessions) },
+      trained: trained && {
+        ...trained,
+        run: shownEarlier(trained.run, session, this.#parts.sessions),
+      },
       price: estimateOf(
         receipts,
         { size: { bytes, rows, characters: statistics.characters }, priority: false, sha256 },

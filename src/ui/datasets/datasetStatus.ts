@@ -77,8 +77,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     if (report !== undefined && isMendable(report))
       lenses.push(lens(TERMS.prepareCopy, COMMANDS.prepareDataset));
     if (past?.trained !== undefined) {
-      const { accountId, runId } = past.trained.run;
-      const { isCompleted, status } = past.trained;
+      const { accountId, runId, isCompleted, status } = past.trained.run;
       const phrase = trainedPhrase(past.trained, report?.rows);
       const title = isCompleted
         ? vscode.l10n.t('Trained {0}', phrase)

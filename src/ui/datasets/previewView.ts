@@ -14,7 +14,7 @@ import {
   diskSentence,
   failureSentence,
   formatName,
-  priorName,
+  earlierName,
   sizePhrase,
   trainedPhrase,
   verdictPhrase,
@@ -199,7 +199,7 @@ function rowsText(rows: number, blankRows: number): string {
 function pastFacts(report: Report | undefined, past: PastRuns | undefined): PreviewCard['facts'] {
   if (report === undefined || past === undefined) return [];
   const { trained, price } = past;
-  return compact(trained && { name: priorName(trained), value: trainedPhrase(trained, report.rows) }, {
+  return compact(trained && { name: earlierName(trained.run), value: trainedPhrase(trained, report.rows) }, {
     name: TERMS.price,
     value: priceText(price),
   });

@@ -16,7 +16,7 @@ import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
 import { phaseOf, type Phase } from '../../core/runs/phase.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import type { Prior, TrainedBefore } from '../../core/submission/receipts.ts';
+import type { EarlierSubmission, TrainedBefore } from '../../core/submission/earlier.ts';
 import { compact, formatCount, formatDay, formatMoney, formatRows } from './format.ts';
 import { COMMANDS, type CommandId } from './ids.ts';
 import { sanitizeServiceText } from './serviceText.ts';
@@ -82,10 +82,8 @@ export function privacyPhrase(report: Report): string {
 }
 
 /** An earlier run in a sentence: "May 3, 2026 with Qwen3 8B, 5.17 USD", with the payer if it isn't the active account. */
-export function priorPhrase(
-  { submittedAtMs, runId, priceCents, currency }: Prior,
-  modelName: string,
-  otherAccount: string | undefined,
+export function earlierPhrase(
+  { submittedAtMs, runId, priceCents, currency, modelName, otherAccount }: ShownEarlier,
   time = formatDay(submittedAtMs),
 ): string {
   const model = sanitizeServiceText(modelName);
@@ -97,8 +95,8 @@ export function priorPhrase(
   return priceCents === undefined ? run : l10n.t('{0}, {1}', run, formatMoney(priceCents, currency));
 }
 
-/** What is shown of an earlier run besides its receipt. */
-export interface RunNames {
+/** An earlier submission, and what is shown of it besides its record. */
+export interface ShownEarlier extends EarlierSubmission {
   modelName: string;
   /** The account that paid, if it isn't the active one. */
   otherAccount: string | undefined;
@@ -107,13 +105,19 @@ export interface RunNames {
   status: string | undefined;
 }
 
-/** Returns the names of an earlier run, and its status as far as its account's runs are loaded. */
-export function runNames(
-  { accountId, modelId, runId }: Prior,
+/** What a file was last trained with, as it is shown. */
+export interface ShownTrained extends TrainedBefore {
+  run: TrainedBefore['run'] & ShownEarlier;
+}
+
+/** Adds the names to an earlier submission, and the status of its run as far as its account's runs are loaded. */
+export function shownEarlier<T extends EarlierSubmission>(
+  one: T,
   { models }: Pick<Session, 'models'>,
   sessions: Pick<Sessions, 'find' | 'otherName'>,
-): RunNames {
-  const names = { modelName: models.nameOf(modelId), otherAccount: sessions.otherName(accountId) };
+): T & ShownEarlier {
+  const { accountId, modelId, runId } = one;
+  const names = { ...one, modelName: models.nameOf(modelId), otherAccount: sessions.otherName(accountId) };
   const session = runId === undefined ? undefined : sessions.find(accountId);
   const detail = session?.runs.detail(runId ?? '');
   const run = session?.runs.get(runId ?? '') ?? (detail && { ...detail, artifacts_available: false });
@@ -129,16 +133,14 @@ function statusWord(status: string, phase: Phase): string | undefined {
 }
 
 /** The name of a row about an earlier run: `Trained before`, or `Submitted before · queued`. @param isRepeat warns that it is recent */
-export function priorName({ isCompleted, status }: RunNames, isRepeat = false): string {
+export function earlierName({ kind, isCompleted, status }: ShownEarlier, isRepeat = false): string {
+  if (kind === 'elsewhere') return compact(TERMS.submittedElsewhere, status).join(' · ');
   return isCompleted && !isRepeat ? TERMS.trainedBefore : compact(TERMS.submittedBefore, status).join(' · ');
 }
 
 /** The last run of a dataset, and whether the file, which has `rows` now, changed since. */
-export function trainedPhrase(
-  { kind, run, modelName, otherAccount }: TrainedBefore & RunNames,
-  rows: number | undefined,
-): string {
-  const phrase = priorPhrase(run, modelName, otherAccount);
+export function trainedPhrase({ kind, run }: ShownTrained, rows: number | undefined): string {
+  const phrase = earlierPhrase(run);
   if (kind === 'same') return phrase;
   const more = rows === undefined || run.rows === undefined ? 0 : rows - run.rows;
   return more === 0

@@ -4,7 +4,7 @@ import type { Balance, Model } from '../../core/api/types.ts';
 import type { AccountMoney, BalanceNote } from '../../core/money/accountMoney.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import type { Prior } from '../../core/submission/receipts.ts';
+import type { EarlierSubmission } from '../../core/submission/earlier.ts';
 import { CHARGE, resentSentence } from '../shared/chargeText.ts';
 import { compact, formatAgo, formatMoney, MAX_CURRENCY_UNITS, sandboxNote } from '../shared/format.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
@@ -25,8 +25,8 @@ export interface Confirmation {
   wanted: RunParameters;
   balance: Balance | undefined;
   money: Pick<AccountMoney, 'balanceNote' | 'checkBudget' | 'estimate'>;
-  /** The submission of the same bytes, model, and queue within the last day, which this one repeats, most likely by mistake. */
-  repeated?: Prior | undefined;
+  /** The earlier submission within the last day which this one repeats, most likely by mistake. */
+  repeated?: EarlierSubmission | undefined;
   /** The submission that is resent with the same Idempotency-Key. */
   resent?: PendingSubmission;
 }
@@ -122,7 +122,7 @@ function textsOf(confirmation: Confirmation): { question: string; detail: string
     label && factLine(TERMS.label, cut(label, MAX.label)),
     account.kind === 'service' && accountLine(account),
     factLine(TERMS.model, [maker, queue].join(' · ')),
-    repeated && resent === undefined && factLine(TERMS.submittedBefore, repeatedFacts(repeated)),
+    repeated && resent === undefined && repeatedLine(repeated),
     priceLine(confirmation),
     ...moneyLines(confirmation),
     !isSandbox && chargeSentence(resent !== undefined),
@@ -195,9 +195,14 @@ function chargeSentence(isResent: boolean): string {
 }
 
 /** Leaves out the price, which is shown as the likely price. */
-function repeatedFacts({ submittedAtMs, runId }: Prior): string {
-  const time = formatAgo(submittedAtMs, Date.now());
-  return runId === undefined ? [time, CHARGE.mayBeCharged].join(' · ') : time;
+function repeatedLine({ kind, submittedAtMs, runId }: EarlierSubmission): string {
+  const isElsewhere = kind === 'elsewhere';
+  const facts = compact(
+    formatAgo(submittedAtMs, Date.now()),
+    runId === undefined && CHARGE.mayBeCharged,
+    isElsewhere && TERMS.sameLabel,
+  );
+  return factLine(isElsewhere ? TERMS.submittedElsewhere : TERMS.submittedBefore, facts.join(' · '));
 }
 
 function balanceLine(balance: Balance | undefined, note: BalanceNote): string {

@@ -1,11 +1,12 @@
 import { commands, l10n } from 'vscode';
+import { serviceOf } from '../../core/accounts/account.ts';
 import type { Model } from '../../core/api/types.ts';
 import { onDisk } from '../../core/base/diskError.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Intent } from '../../core/submission/intent.ts';
-import { openOnesOf } from '../../core/submission/pendingSubmission.ts';
+import { earlierSubmissionsOf } from '../../core/submission/earlier.ts';
+import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
-import { CHARGE, moneySentence, shortText } from '../shared/chargeText.ts';
+import { CHARGE, moneySentence } from '../shared/chargeText.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { formatCount } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
@@ -13,15 +14,6 @@ import { askModal, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
 import { unreadableText } from './submissionTexts.ts';
-
-/** An open submission of the same bytes, and what is known of its charge: in a sentence, and in few words. */
-export type OpenOne = Pick<Intent, 'id' | 'accountId' | 'model_id'> & {
-  money: string;
-  state: string;
-  modelName: string;
-  /** The account that it belongs to, if it isn't the active one. */
-  otherAccount: string | undefined;
-};
 
 /** `continue` to submit beside what is open; how it ended if the user turned to an open submission instead. */
 export type BesideOpen = 'continue' | 'back' | CommandResult | undefined;
@@ -48,29 +40,18 @@ export class OpenSubmissions {
     return { duplicates: [...this.#duplicates], unreadable: [...this.#services.agreedUnreadable] };
   }
 
-  /** Returns those of a dataset at the account's service. */
-  of(sha256: string): OpenOne[] {
-    const { account, models } = this.#session;
-    const { sessions, submissions } = this.#services;
-    const nowMs = Date.now();
-    return openOnesOf(submissions.pending, account, sha256).map((one) => ({
-      ...one.intent,
-      money: moneySentence(one, nowMs),
-      state: shortText(one, nowMs),
-      modelName: models.nameOf(one.intent.model_id),
-      otherAccount: sessions.otherName(one.accountId),
-    }));
-  }
-
   /** Asks about each of them, and about records that can't be read, once. */
   async confirm(sha256: string, filename: string, model: Model): Promise<BesideOpen> {
     const { journal } = this.#services;
     await journal.reload().catch(() => undefined);
-    for (const one of this.of(sha256)) {
-      if (this.#duplicates.has(one.id)) continue;
+    const { pending } = this.#services.submissions;
+    const records = pending.map(({ intent }) => intent);
+    for (const { id } of earlierSubmissionsOf(sha256, serviceOf(this.#session.account), { records })) {
+      const one = pending.find((other) => other.id === id);
+      if (one === undefined || this.#duplicates.has(id)) continue;
       const answer = await this.#confirmDuplicate(one, filename, model);
       if (answer !== 'continue') return answer;
-      this.#duplicates.add(one.id);
+      this.#duplicates.add(id);
     }
     return this.#confirmUnreadable();
   }
@@ -92,15 +73,13 @@ export class OpenSubmissions {
    * Asks about an open submission of the same dataset. If the account and model are the same too, a second one is not allowed,
    * since the service would charge twice.
    */
-  async #confirmDuplicate(
-    { id, accountId, model_id, modelName, money }: OpenOne,
-    filename: string,
-    model: Model,
-  ): Promise<BesideOpen> {
-    const isOther = accountId !== this.#session.account.id;
-    const isSame = !isOther && model_id === model.model_id;
+  async #confirmDuplicate(one: PendingSubmission, filename: string, model: Model): Promise<BesideOpen> {
+    const { id, accountId, intent } = one;
+    const { account, models } = this.#session;
+    const isOther = accountId !== account.id;
+    const isSame = !isOther && intent.model_id === model.model_id;
     const name = sanitizeServiceText(filename);
-    const facts = [money, sanitizeServiceText(modelName)];
+    const facts = [moneySentence(one, Date.now()), sanitizeServiceText(models.nameOf(intent.model_id))];
     const choice = await askModal(
       showWarning,
       isOther

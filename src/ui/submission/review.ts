@@ -11,14 +11,15 @@ import { queueTimes } from '../../core/money/spending.ts';
 import { newMarker, withMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
-import { priorsOf, trainedBefore, type Prior, type TrainedBefore } from '../../core/submission/receipts.ts';
+import { earlierSubmissionsOf, isNews, trainedBefore } from '../../core/submission/earlier.ts';
 import type { Proposal } from '../../core/submission/proposal.ts';
 import type { KnownSubmissions } from '../../core/submission/rivals.ts';
 import type { Services } from '../../services.ts';
-import { runNames, type RunNames } from '../shared/datasetTexts.ts';
+import { shownEarlier, type ShownEarlier, type ShownTrained } from '../shared/datasetTexts.ts';
+import { shortText } from '../shared/chargeText.ts';
 import { setting } from '../shared/settings.ts';
 import type { DatasetPlace } from './datasetPlace.ts';
-import { OpenSubmissions, type BesideOpen, type OpenOne } from './openSubmissions.ts';
+import { OpenSubmissions, type BesideOpen } from './openSubmissions.ts';
 import type { CheckedDataset } from './checkedDataset.ts';
 import { readBalance, receiptsOf, type Facts } from './readFacts.ts';
 
@@ -41,12 +42,10 @@ export interface SubmissionContext {
   queueTimes: ReturnType<typeof queueTimes>;
   /** Added to the label; undefined if the setting is off. */
   marker: string | undefined;
-  /** Earlier submissions of the same bytes to the same service. */
-  priorsOf: (sha256: string) => readonly (Prior & RunNames)[];
-  /** The open submissions of the same bytes to the same service. */
-  openOnesOf: (sha256: string) => readonly OpenOne[];
+  /** Earlier submissions of these bytes to the same service, and of this label from elsewhere. Newest first. */
+  earlierOf: (sha256: string, label: string) => readonly (ShownEarlier & { state?: string | undefined })[];
   /** The last run of this file. */
-  trainedBefore: (sha256: string) => (TrainedBefore & RunNames) | undefined;
+  trainedBefore: (sha256: string) => ShownTrained | undefined;
   /** The receipt of the run that is submitted again. */
   earlier?: Receipt | undefined;
   /** Why the summary is shown again. */
@@ -127,7 +126,6 @@ export class DatasetReview implements Disposable {
     const { account, balance, submissionsNotBeforeMs: untilMs, runs } = this.#session;
     const { sessions, submissions } = this.#services;
     const money = moneyOf(this.#session, this.#receipts, submissions.pending);
-    const named = (prior: Prior) => runNames(prior, this.#session, sessions);
     return {
       account,
       dataset: { filename: path.basename(file.path), place, size: { bytes: file.sizeBytes, ...counts } },
@@ -139,12 +137,18 @@ export class DatasetReview implements Disposable {
       queueTimes: queueTimes(money.receipts, (runId) => runs.detail(runId)),
       marker: this.#marker,
       ...this.#shown,
-      openOnesOf: (sha256) => this.#open.of(sha256),
-      priorsOf: (sha256) =>
-        priorsOf(this.#receipts, serviceOf(account), sha256).map((prior) => ({ ...prior, ...named(prior) })),
+      earlierOf: (sha256, label) => {
+        const records = [...this.#receipts, ...submissions.pending.map(({ intent }) => intent)];
+        const listed = { accountId: account.id, label, runs };
+        return earlierSubmissionsOf(sha256, serviceOf(account), { records, listed }).map((one) => {
+          const open = submissions.pending.find(({ id }) => id === one.id);
+          const state = open && shortText(open, Date.now());
+          return { ...shownEarlier(one, this.#session, sessions), state };
+        });
+      },
       trainedBefore: (sha256) => {
         const trained = trainedBefore(this.#receipts, serviceOf(account), file, sha256);
-        return trained && { ...trained, ...named(trained.run) };
+        return trained && { ...trained, run: shownEarlier(trained.run, this.#session, sessions) };
       },
     };
   }
@@ -165,10 +169,13 @@ export class DatasetReview implements Disposable {
     if (this.#isReconnected) return 'reconnected';
     const isChecked = checkedSha256 === undefined || checkedSha256 === sha256;
     if (!isChecked || !(await isStill(file.path, file))) return 'dataset-changed';
-    const place = serviceOf(this.#session.account);
-    const countOf = (known: readonly Receipt[]) => priorsOf(known, place, sha256).length;
-    const now = await receiptsOf(this.#services);
-    return countOf(now) > countOf(this.#facts.receipts) ? 'submitted-meanwhile' : undefined;
+    const knownIds = this.#facts.receipts.map(({ id }) => id);
+    const records = await receiptsOf(this.#services);
+    return earlierSubmissionsOf(sha256, serviceOf(this.#session.account), { records }).some((one) =>
+      isNews(one, knownIds),
+    )
+      ? 'submitted-meanwhile'
+      : undefined;
   }
 
   /** Asks about open submissions of the same bytes. */

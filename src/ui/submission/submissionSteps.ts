@@ -1,7 +1,7 @@
 import { DatasetChangedError } from '../../core/api/errors.ts';
 import type { Model } from '../../core/api/types.ts';
 import type { Draft } from '../../core/submission/intent.ts';
-import { isRepeat } from '../../core/submission/receipts.ts';
+import { isPast, isRepeat } from '../../core/submission/earlier.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { acceptTerms } from './acceptTerms.ts';
 import { askForModel, changeChoice } from './changeChoice.ts';
@@ -87,7 +87,9 @@ async function consent(
   const context = review.context();
   const wanted = runParameters(context, choices, sha256);
   const chosen = { modelId: model.model_id, priority: choices.priority };
-  const repeated = context.priorsOf(sha256).find((prior) => isRepeat(chosen, prior, Date.now()));
+  const repeated = context
+    .earlierOf(sha256, choices.label)
+    .find((one) => isPast(one) && isRepeat(chosen, one, Date.now()));
   const confirmation = () => {
     const now = review.context();
     const dataset = { ...now.dataset, sha256 };

@@ -5,15 +5,15 @@ import { shownProblems, verdictOf, type ProblemChoice, type Report } from '../..
 import type { BalanceNote } from '../../core/money/accountMoney.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
-import { isRepeat, type Prior } from '../../core/submission/receipts.ts';
+import { isPast, isRepeat } from '../../core/submission/earlier.ts';
 import {
-  priorName,
-  priorPhrase,
+  earlierName,
+  earlierPhrase,
   privacyPhrase,
   sizePhrase,
   trainedPhrase,
   verdictPhrase,
-  type RunNames,
+  type ShownEarlier,
 } from '../shared/datasetTexts.ts';
 import {
   compact,
@@ -33,7 +33,6 @@ import { TERMS } from '../shared/terms.ts';
 import { budgetText, overBudget } from './budgetText.ts';
 import { EXTRA_COST } from './changeChoice.ts';
 import { isLongFolder, sizeFacts } from './datasetPlace.ts';
-import type { OpenOne } from './openSubmissions.ts';
 import {
   runParameters,
   sentLabel,
@@ -125,7 +124,7 @@ function summaryRows(
     isLongFolder(context.dataset.place) && row('folder', l10n.t('Folder'), folder),
     separator(l10n.t('Money')),
     row('account', TERMS.account, payerText(account)),
-    row('graph', TERMS.price, pricePhrase(context, wanted)),
+    row('graph', TERMS.price, pricePhrase(context, label, wanted)),
     row('credit-card', TERMS.balance, balanceText(context)),
     budget && row('target', TERMS.budget, budget),
     website && row('globe', l10n.t('Website'), website, 'website'),
@@ -135,10 +134,10 @@ function summaryRows(
 }
 
 /** The estimate; while there is none of these bytes, what another account paid for them. */
-function pricePhrase({ money, priorsOf }: SubmissionContext, wanted: RunParameters): string {
+function pricePhrase({ money, earlierOf }: SubmissionContext, label: string, wanted: RunParameters): string {
   const { priority, sha256 } = wanted;
   const estimate = money.estimate(wanted);
-  const others = sha256 === undefined || estimate.kind === 'same' ? [] : priorsOf(sha256);
+  const others = sha256 === undefined || estimate.kind === 'same' ? [] : earlierOf(sha256, label);
   const paid = others.find(
     (one) => one.otherAccount !== undefined && one.priority === priority && one.priceCents,
   );
@@ -185,16 +184,16 @@ const MAX_REASON_UNITS = 200;
 /** Only facts that the user may not expect. */
 function noteRows(
   context: SubmissionContext,
-  { model, priority }: SubmissionChoices,
+  { label, model, priority }: SubmissionChoices,
   sha256: string | undefined,
 ): Fact[] {
-  const { account, balance, check, dataset, held, money, openOnesOf, priorsOf, proposal, trainedBefore } =
-    context;
+  const { account, balance, check, dataset, earlierOf, held, money, proposal, trainedBefore } = context;
   const size = sizePhrase(dataset.size.bytes);
   const wanted = runParameters(context, { priority }, sha256);
   const note = money.balanceNote(wanted);
   const over = overBudget(money.checkBudget(wanted), account.name);
   const chosen = { modelId: model?.model_id, priority };
+  const earlier = sha256 === undefined ? [] : earlierOf(sha256, label);
   const trained = sha256 === undefined ? undefined : trainedBefore(sha256);
   const changed = trained?.kind === 'changed' && trainedPhrase(trained, dataset.size.rows);
   return compact(
@@ -203,7 +202,7 @@ function noteRows(
       label: l10n.t('Proposed by an agent'),
       description: sanitizeServiceText(proposal.reason, MAX_REASON_UNITS),
     },
-    ...(sha256 === undefined ? [] : openOnesOf(sha256).map(openRow)),
+    ...earlier.filter((one) => !isPast(one)).map(openRow),
     over && { icon: 'warning', label: l10n.t('Over budget'), description: over.message },
     held && {
       icon: 'watch',
@@ -216,10 +215,10 @@ function noteRows(
         label: TERMS.balance,
         description: balanceNoteText(note, balance, account.kind === 'sandbox'),
       },
-    ...(sha256 === undefined ? [] : priorRows(priorsOf(sha256), chosen, Date.now())),
+    ...earlierRows(earlier.filter(isPast), chosen, Date.now()),
     changed && {
       icon: 'history',
-      label: priorName(trained),
+      label: earlierName(trained.run),
       description: changed,
       value: runOf(trained.run),
     },
@@ -229,7 +228,11 @@ function noteRows(
 }
 
 /** An open submission, money first; after the summary, a question about it follows. */
-function openRow({ state, modelName, otherAccount }: OpenOne): Fact {
+function openRow({
+  state,
+  modelName,
+  otherAccount,
+}: ReturnType<SubmissionContext['earlierOf']>[number]): Fact {
   return {
     icon: 'warning',
     label: l10n.t('Open submission'),
@@ -238,24 +241,24 @@ function openRow({ state, modelName, otherAccount }: OpenOne): Fact {
 }
 
 /** Further rows are only counted. */
-const MAX_PRIOR_ROWS = 3;
+const MAX_EARLIER_ROWS = 3;
 
-/** Earlier submissions of the same dataset, likely repeats before all others. @param priors newest first */
-function priorRows(
-  priors: readonly (Prior & RunNames)[],
+/** What was submitted before, likely repeats before all others. @param past newest first */
+function earlierRows(
+  past: readonly ShownEarlier[],
   chosen: { modelId: string | undefined; priority: boolean },
   nowMs: number,
 ): Fact[] {
-  const isSame = (prior: Prior) => isRepeat(chosen, prior, nowMs);
-  const sorted = [...priors.filter(isSame), ...priors.filter((prior) => !isSame(prior))];
-  const rows = sorted.slice(0, MAX_PRIOR_ROWS).map((prior) => {
-    const { modelName, otherAccount, submittedAtMs } = prior;
-    const time = isSame(prior) ? formatAgo(submittedAtMs, nowMs) : formatDay(submittedAtMs);
+  const isSame = (one: ShownEarlier) => isRepeat(chosen, one, nowMs);
+  const sorted = [...past.filter(isSame), ...past.filter((one) => !isSame(one))];
+  const rows = sorted.slice(0, MAX_EARLIER_ROWS).map((one) => {
+    const isRepeated = isSame(one);
+    const time = isRepeated ? formatAgo(one.submittedAtMs, nowMs) : formatDay(one.submittedAtMs);
     return {
-      icon: isSame(prior) ? 'warning' : 'history',
-      label: priorName(prior, isSame(prior)),
-      description: priorPhrase(prior, modelName, otherAccount, time),
-      value: runOf(prior),
+      icon: isRepeated ? 'warning' : 'history',
+      label: earlierName(one, isRepeated),
+      description: compact(earlierPhrase(one, time), one.kind === 'elsewhere' && TERMS.sameLabel).join(' · '),
+      value: runOf(one),
     };
   });
   const more = sorted.length - rows.length;
@@ -267,7 +270,7 @@ function priorRows(
 }
 
 /** Shows the run, if one was charged. */
-function runOf({ accountId, runId }: Prior): Shown | undefined {
+function runOf({ accountId, runId }: ShownEarlier): Shown | undefined {
   return runId === undefined ? undefined : [COMMANDS.showRun, { accountId, id: runId }];
 }
 

@@ -8,7 +8,7 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { Lease } from '../../../../src/core/storage/lease.ts';
 import type { Report } from '../../../../src/core/datasets/report.ts';
-import type { Receipt } from '../../../../src/core/submission/intent.ts';
+import type { Intent, Receipt } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Proposal } from '../../../../src/core/submission/proposal.ts';
 import type { CommandResult } from '../../../../src/ui/shared/commands.ts';
@@ -32,6 +32,7 @@ describe('proposeRun', () => {
   let storage: string;
   let receipts: Receipt[];
   let pending: PendingSubmission[];
+  let open: Intent[];
   let end: CommandResult;
   let longWaitUntilMs: number | undefined;
   let ran: unknown[][];
@@ -45,7 +46,7 @@ describe('proposeRun', () => {
     await mkdir(workspace);
     await writeFile(path.join(workspace, 'train.jsonl'), TEXT);
     standIn.workspace.workspaceFolders = [{ name: 'w', uri: standIn.Uri.file(workspace) }];
-    [receipts, pending, ran, end, meetsOpen] = [[], [], [], { outcome: 'cancelled' }, false];
+    [receipts, open, pending, ran, end, meetsOpen] = [[], [], [], [], { outcome: 'cancelled' }, false];
     report = {};
     press('Review…');
   });
@@ -68,7 +69,10 @@ describe('proposeRun', () => {
           models: { models: [model, { ...model, model_id: 'gone', available: false }] },
         }),
       },
-      journal: { receipts: () => Promise.resolve(receipts) },
+      journal: {
+        receipts: () => Promise.resolve(receipts),
+        records: () => Promise.resolve([...receipts, ...open]),
+      },
       submissions: {
         get pending() {
           return pending;
@@ -266,7 +270,7 @@ describe('proposeRun', () => {
     receipts = [submitted(Date.now() - 25 * hour)];
     await propose();
     assert.equal(ran.length, 1);
-    pending = [pendingOf('unknown', intentOf({ dataset: { ...intentOf().dataset, ...dataset() } }))];
+    open = [intentOf({ dataset: { ...intentOf().dataset, ...dataset() } })];
     assert.match(JSON.stringify(await propose()), /Already submitted, and the outcome isn’t known yet/);
     assert.equal(ran.length, 1);
   });

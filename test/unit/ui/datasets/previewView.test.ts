@@ -45,15 +45,14 @@ describe('dataset messages', () => {
     const changed = (card: PreviewCard) => changedLines(linesOf(card), plain);
     const tooLong = reportOf({ problems: [groupOf('row-too-long', ROW, 2)] });
     const run = {
-      ...{ accountId: 'a', runId: 'r', modelId: 'm', priority: false, rows: 10 },
+      ...{ kind: 'charged' as const, id: 'one', accountId: 'a', runId: 'r', modelId: 'm', priority: false },
+      ...{ modelName: '[Qwen](command:x)', otherAccount: undefined, rows: 10 },
+      ...{ isCompleted: true, status: 'completed' },
       ...{ submittedAtMs: Date.parse('2026-05-03T12:00:00Z'), priceCents: undefined, currency: undefined },
     };
-    const trained = {
-      ...({ kind: 'changed', run, modelName: '[Qwen](command:x)', otherAccount: undefined } as const),
-      ...{ isCompleted: true, status: 'completed' },
-    };
+    const trained = { kind: 'changed', run } as const;
     const past = { trained, price: { kind: 'none' }, accuracy: { correct: 0, of: 0 } } as const;
-    const queued = { ...trained, isCompleted: false, status: 'queued' };
+    const queued = { ...trained, run: { ...run, isCompleted: false, status: 'queued' } };
     golden('preview-card', {
       'while it is checked': linesOf(cardOf(undefined, { progress: 0.427 })),
       'a failed check': linesOf(cardOf(undefined, { failure: 'no' })),

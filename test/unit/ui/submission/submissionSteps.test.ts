@@ -3,6 +3,7 @@ import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { DatasetChangedError } from '../../../../src/core/api/errors.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
+import type { ShownEarlier } from '../../../../src/ui/shared/datasetTexts.ts';
 import { Proposal } from '../../../../src/core/submission/proposal.ts';
 import { changedLines, golden } from '../../../helpers/golden.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
@@ -59,8 +60,7 @@ describe('reviewSubmission', () => {
     models: [model],
     balance: undefined,
     marker,
-    openOnesOf: () => [],
-    priorsOf: () => [],
+    earlierOf: () => [],
     trainedBefore: () => undefined,
   };
   type Changes = Partial<SubmissionContext & Review>;
@@ -86,9 +86,9 @@ describe('reviewSubmission', () => {
     });
   const receipts = [1_000, 2_000, 4_000].map(charged);
   /** An earlier submission of the same bytes. */
-  const prior = (ageHours: number, changes: object = {}) => ({
-    ...{ accountId: 'account-1', runId: 'run-1', modelId: 'm', priority: false, rows: 10 },
-    ...{ submittedAtMs: hoursAgo(ageHours), priceCents: 517 as number | undefined, currency: 'USD' },
+  const prior = (ageHours: number, changes: Partial<ShownEarlier> = {}): ShownEarlier => ({
+    ...{ kind: 'charged', id: 'one', accountId: 'account-1', runId: 'run-1', modelId: 'm' },
+    ...{ priority: false, rows: 10, submittedAtMs: hoursAgo(ageHours), priceCents: 517, currency: 'USD' },
     ...{ modelName: 'Model M', otherAccount: undefined, isCompleted: true, status: 'completed' },
     ...changes,
   });
@@ -371,10 +371,13 @@ describe('reviewSubmission', () => {
   it('says in the final question if the same run was submitted within a day', async () => {
     mock.timers.enable({ apis: ['Date'], now: NOW_MS });
     for (const changes of [{}, { modelId: 'other' }, { priority: true }, { submittedAtMs: hoursAgo(25) }]) {
-      await confirmed([...ACCEPTING], { priorsOf: () => [prior(3, changes)] });
+      await confirmed([...ACCEPTING], { earlierOf: () => [prior(3, changes)] });
       const isSaid = /^Submitted before: 3 h ago$/m.test(standIn.shown.details.at(-1) ?? '');
       assert.equal(isSaid, Object.keys(changes).length === 0, JSON.stringify(changes));
     }
+    const elsewhere = prior(3, { kind: 'elsewhere', priority: undefined });
+    await confirmed([...ACCEPTING], { earlierOf: () => [elsewhere] });
+    assert.match(standIn.shown.details.at(-1) ?? '', /^Submitted elsewhere: 3 h ago · same label$/m);
   });
 
   it('previews what the check found and shows the earlier run behind the summary, which stays', async () => {
@@ -403,7 +406,7 @@ describe('reviewSubmission', () => {
         reviewOf({
           check: { ...check, ...('kind' in changes && changes) },
           sha256: known.promise,
-          priorsOf: () => [prior(30, changes)],
+          earlierOf: () => [prior(30, 'kind' in changes ? {} : changes)],
         }),
         chosen,
       );
@@ -439,9 +442,8 @@ describe('reviewSubmission', () => {
     const money = (facts: Partial<MoneyFacts>) => ({ money: moneyOf(facts), balance: facts.balance });
     const budget = (perRunCents: number, currency = 'USD') =>
       money({ account: { ...account, budget: { perRunCents, currency } }, receipts, balance: usd(40_000) });
-    const priors = (...past: ReturnType<typeof prior>[]) => ({ priorsOf: () => past });
+    const priors = (...past: ReturnType<typeof prior>[]) => ({ earlierOf: () => past });
     const home = { priceCents: 1_250, otherAccount: 'Home' };
-    const open = { id: 'one', accountId: 'account-2', model_id: 'm', money: '', modelName: 'Model M' };
     const unfinished = { isCompleted: false, status: undefined };
     const found = (...problems: ReturnType<typeof groupOf>[]) => ({ check: reportOf({ problems }) });
     const row = [{ row: 1 }];
@@ -479,7 +481,12 @@ describe('reviewSubmission', () => {
         ...{ receipts, balance: usd(40_000) },
       }),
       'an open submission': {
-        openOnesOf: () => [{ ...open, state: 'May be charged', otherAccount: 'Home' }],
+        earlierOf: () => [
+          {
+            ...prior(3, { kind: 'open', otherAccount: 'Home', priceCents: undefined }),
+            state: 'May be charged',
+          },
+        ],
       },
       'another account paid': priors(prior(30, home)),
       'another account paid, and a range': {
@@ -491,13 +498,14 @@ describe('reviewSubmission', () => {
       'submitted within a day': priors(prior(3)),
       'discarded within a day': priors(prior(3, { runId: undefined, ...unfinished })),
       'a day ago': priors(prior(24)),
+      'submitted elsewhere within a day': priors(prior(3, { kind: 'elsewhere', priority: undefined })),
       'another model': priors(prior(1, { modelId: 'other', modelName: 'Other' })),
       'another queue': priors(prior(1, { priority: true })),
       'queued since two days': priors(prior(48, { isCompleted: false, status: 'queued' })),
       'without a status': priors(prior(48, unfinished)),
       'five times, the repeat first': priors(...[30, 40, 50, 60, 2].map((age) => prior(age))),
       'trained before it changed': {
-        trainedBefore: () => ({ ...prior(30), kind: 'changed', run: { ...prior(30), runId: 'r', rows: 3 } }),
+        trainedBefore: () => ({ kind: 'changed', run: { ...prior(30), runId: 'r', rows: 3 } }),
       },
       'not checked': { check: 'unchecked' },
       warnings: found(groupOf('blank-line', row, 1_200)),
@@ -717,7 +725,8 @@ describe('reviewSubmission', () => {
               },
             };
             const repeated = {
-              ...{ accountId: 'a', runId: undefined, modelId: 'm', priority: true, rows: 1 },
+              ...{ kind: 'discarded' as const, id: 'one', accountId: 'a', runId: undefined },
+              ...{ modelId: 'm', priority: true, rows: 1 },
               ...{ submittedAtMs: Date.now() - 3_600_000, priceCents: 9_876_500, currency },
             };
             standIn.forget();

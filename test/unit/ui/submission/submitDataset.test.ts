@@ -29,6 +29,7 @@ type Parts = Parameters<typeof submitDataset>[0];
 
 const TEXT = '{"prompt":"a","completion":"b"}\n';
 const SHA256 = createHash('sha256').update(TEXT).digest('hex');
+const REFUSED = { at: { localMs: 0 }, code: 'insufficient_funds' };
 const ACCEPTING = ['Continue', 'Accept and Continue'];
 const SUBMIT = 'Submit and Pay';
 
@@ -386,7 +387,10 @@ describe('submitDataset', () => {
     const refused = (changes = {}, rest = {}) => {
       [drafts, checks] = [[], 0];
       pending = [
-        pendingOf('refused', intentOf({ id: 'refused', dataset: { ...dataset, ...changes }, ...rest })),
+        pendingOf(
+          'refused',
+          intentOf({ id: 'refused', dataset: { ...dataset, ...changes }, refused: REFUSED, ...rest }),
+        ),
       ];
     };
     let checks = 0;
@@ -564,8 +568,8 @@ describe('submitDataset', () => {
     pending = [
       pendingOf('unknown', intentOf({ id: 'unknown' })),
       pendingOf('unsent', intentOf({ id: 'unsent' })),
-      pendingOf('refused', intentOf({ id: 'other', accountId: 'account-2' })),
-      pendingOf('refused', intentOf({ id: 'refused' })),
+      pendingOf('refused', intentOf({ id: 'other', accountId: 'account-2', refused: REFUSED })),
+      pendingOf('refused', intentOf({ id: 'refused', refused: REFUSED })),
     ];
     for (const replaces of ['unknown', 'unsent', 'other', 'gone', 'refused'])
       await submit({ modelId: 'm', replaces });
@@ -582,7 +586,7 @@ describe('submitDataset', () => {
     await submit({ modelId: 'm', replaces: 'refused' });
     assert.deepEqual([drafts.length, discarded], [7, ['refused']]);
     const dataset = { ...intentOf().dataset, sha256: SHA256 };
-    pending = [pendingOf('refused', intentOf({ id: 'renamed', dataset }))];
+    pending = [pendingOf('refused', intentOf({ id: 'renamed', dataset, refused: REFUSED }))];
     await submit({ modelId: 'm', replaces: 'renamed' });
     assert.deepEqual(discarded, ['refused', 'renamed']);
   });

@@ -1,0 +1,155 @@
+import { instantOf } from '../base/clock.ts';
+import { markerOf, userLabel } from '../runs/marker.ts';
+import type { RunStore } from '../runs/runStore.ts';
+import { isCharged, isSettled, type ChargedReceipt, type Intent, type Receipt } from './intent.ts';
+import { ownerOf } from './ownRuns.ts';
+
+/**
+ * An earlier submission of the same bytes to the same service. `draft`: nothing of it was sent. `open`: it may have been charged, may
+ * still be, or was stopped. `discarded`: by the user, with an unknown outcome. `elsewhere`: a run of the account with the same label,
+ * which a window on another machine submitted, as its marker says; its bytes aren't known.
+ */
+export interface EarlierSubmission {
+  kind: 'draft' | 'open' | 'charged' | 'discarded' | 'elsewhere';
+  /** Of its record, or of the run that is from elsewhere. */
+  id: string;
+  accountId: string;
+  /** The run that was charged; undefined if none is known. */
+  runId: string | undefined;
+  modelId: string;
+  /** Undefined if it is from elsewhere. */
+  priority: boolean | undefined;
+  /** Milliseconds since the epoch. */
+  submittedAtMs: number;
+  priceCents: number | undefined;
+  currency: string | undefined;
+  /** The number of dataset rows, if they were counted. */
+  rows: number | undefined;
+}
+
+/** A charged one, whose run is known. */
+export type ChargedBefore = EarlierSubmission & { runId: string };
+
+/** Where earlier submissions are looked for. */
+export interface Sources {
+  /** Open and settled ones, of all accounts. */
+  records: readonly Intent[];
+  /** The known runs of one account, and the label that the user chose: to find what was submitted elsewhere. */
+  listed?:
+    { accountId: string; label: string; runs: Pick<RunStore, 'detail' | 'label' | 'rows'> } | undefined;
+}
+
+/**
+ * Returns the earlier submissions of these bytes to a service, newest first: with any model, by any account, since two may be the same
+ * there. One that was refused, withdrawn or found not charged isn't among them.
+ */
+export function earlierSubmissionsOf(
+  sha256: string,
+  origin: string,
+  { records, listed }: Sources,
+): EarlierSubmission[] {
+  const isMeant = (record: Intent) => record.origin === origin && record.dataset.sha256 === sha256;
+  return newestFirst([...records.filter(isMeant).flatMap(earlierOf), ...elsewhereOf(listed, records)]);
+}
+
+/** The last run trained with a file: `same` has the same bytes, `changed` other bytes at its path. */
+export interface TrainedBefore {
+  kind: 'same' | 'changed';
+  run: ChargedBefore;
+}
+
+/** @param sha256 undefined if unknown; then so is the result if an earlier dataset has the same size */
+export function trainedBefore(
+  receipts: readonly Receipt[],
+  origin: string,
+  { path, sizeBytes }: { path: string; sizeBytes: number },
+  sha256: string | undefined,
+): TrainedBefore | undefined {
+  if (sha256 === undefined && wasSubmittedInSize(receipts, origin, sizeBytes)) return undefined;
+  const charged = chargedTo(receipts, origin);
+  const last = (isMeant: (dataset: Intent['dataset']) => boolean) =>
+    newestFirst(charged.filter(({ dataset }) => isMeant(dataset)).flatMap(earlierOf)).find(hasRun);
+  const same = sha256 === undefined ? undefined : last((dataset) => dataset.sha256 === sha256);
+  if (same !== undefined) return { kind: 'same', run: same };
+  const run = last((dataset) => dataset.path === path);
+  return run && { kind: 'changed', run };
+}
+
+/** Whether a charged dataset had this size. Only then can the bytes be the same, and are worth hashing. */
+export function wasSubmittedInSize(receipts: readonly Receipt[], origin: string, sizeBytes: number): boolean {
+  return chargedTo(receipts, origin).some(({ dataset }) => dataset.sizeBytes === sizeBytes);
+}
+
+/** Whether nothing can charge for it without the user, as far as is known: it ended, or is from elsewhere. */
+export function isPast({ kind }: EarlierSubmission): boolean {
+  return kind !== 'draft' && kind !== 'open';
+}
+
+/** Whether it was charged or discarded, and isn't among the records that the user knew of. */
+export function isNews({ kind, id }: EarlierSubmission, knownIds: readonly string[]): boolean {
+  return (kind === 'charged' || kind === 'discarded') && !knownIds.includes(id);
+}
+
+/** Repeating a submission within this time is most likely a mistake. */
+const RECENT_MS = 24 * 60 * 60_000;
+
+/** Whether a run would soon repeat an earlier submission, with the same model and queue. */
+export function isRepeat(
+  chosen: { modelId: string | undefined; priority: boolean },
+  { modelId, priority = chosen.priority, submittedAtMs }: EarlierSubmission,
+  nowMs: number,
+): boolean {
+  return modelId === chosen.modelId && priority === chosen.priority && nowMs - submittedAtMs < RECENT_MS;
+}
+
+function chargedTo(receipts: readonly Receipt[], origin: string): ChargedReceipt[] {
+  return receipts.filter(isCharged).filter((receipt) => receipt.origin === origin);
+}
+
+function hasRun(one: EarlierSubmission): one is ChargedBefore {
+  return one.runId !== undefined;
+}
+
+function newestFirst(all: EarlierSubmission[]): EarlierSubmission[] {
+  return all.sort((one, other) => other.submittedAtMs - one.submittedAtMs);
+}
+
+function earlierOf(record: Intent): EarlierSubmission[] {
+  const kind = kindOf(record);
+  if (kind === undefined) return [];
+  const { id, accountId, model_id, priority_processing, created, balanceBefore, dataset } = record;
+  const run = isSettled(record) && isCharged(record) ? record.settled.run : undefined;
+  return [
+    {
+      ...{ kind, id, accountId, runId: run?.run_id, modelId: model_id, priority: priority_processing },
+      ...{ submittedAtMs: created.localMs, priceCents: run?.price_cents, rows: dataset.rows },
+      currency: run?.currency ?? balanceBefore?.currency,
+    },
+  ];
+}
+
+function kindOf(record: Intent): EarlierSubmission['kind'] | undefined {
+  const { attempts, refused, settled } = record;
+  if (settled !== undefined)
+    return settled.kind === 'charged' || settled.kind === 'discarded' ? settled.kind : undefined;
+  if (refused !== undefined) return undefined;
+  return attempts.length === 0 ? 'draft' : 'open';
+}
+
+/** The runs with the chosen label and a marker that no record has. Without a label, nothing says that they are of this dataset. */
+function elsewhereOf(listed: Sources['listed'], records: readonly Intent[]): EarlierSubmission[] {
+  const chosen = userLabel(listed?.label);
+  if (listed === undefined || chosen === undefined) return [];
+  const { accountId, runs } = listed;
+  return (runs.rows ?? []).flatMap(({ run_id: id, model_id: modelId, created_at }) => {
+    const label = runs.label(id) ?? '';
+    const isOurs = markerOf(label) === undefined || ownerOf(records, label) !== undefined;
+    const submittedAtMs = instantOf(created_at);
+    if (isOurs || userLabel(label) !== chosen || Number.isNaN(submittedAtMs)) return [];
+    const { price_cents: priceCents, assumedCurrency: currency } = runs.detail(id) ?? {};
+    return {
+      ...{ kind: 'elsewhere', id, accountId, runId: id, modelId, priority: undefined, rows: undefined },
+      ...{ submittedAtMs, priceCents, currency },
+    };
+  });
+}
