@@ -106,9 +106,7 @@ export interface ShownEarlier extends EarlierSubmission {
 }
 
 /** What a file was last trained with, as it is shown. */
-export interface ShownTrained extends TrainedBefore {
-  run: TrainedBefore['run'] & ShownEarlier;
-}
+export type ShownTrained = TrainedBefore & { run: ShownEarlier };
 
 /** Adds the names to an earlier submission, and the status of its run as far as its account's runs are loaded. */
 export function shownEarlier<T extends EarlierSubmission>(
@@ -121,10 +119,9 @@ export function shownEarlier<T extends EarlierSubmission>(
   const session = runId === undefined ? undefined : sessions.find(accountId);
   const detail = session?.runs.detail(runId ?? '');
   const run = session?.runs.get(runId ?? '') ?? (detail && { ...detail, artifacts_available: false });
-  if (run === undefined || session?.isLocked !== false)
-    return { ...names, isCompleted: false, status: undefined };
-  const phase = phaseOf(run, detail);
-  return { ...names, isCompleted: phase === 'finished', status: statusWord(run.status, phase) };
+  const phase = run && session?.isLocked === false ? phaseOf(run, detail) : undefined;
+  const status = run && phase && statusWord(run.status, phase);
+  return { ...names, isCompleted: phase === 'finished', status };
 }
 
 function statusWord(status: string, phase: Phase): string | undefined {

@@ -74,7 +74,6 @@ export const TERMS = {
   submitted: l10n.t('Submitted'),
   submittedBefore: l10n.t('Submitted before'),
   submittedElsewhere: l10n.t('Submitted elsewhere'),
-  sameLabel: l10n.t('same label'),
   switchAccount: l10n.t('Switch Account…'),
   trainedBefore: l10n.t('Trained before'),
   unknown: l10n.t('unknown'),

@@ -13,6 +13,7 @@ import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 import { overBudget } from './budgetText.ts';
 import { MAX_FOLDER_UNITS, sizeFacts, type DatasetPlace } from './datasetPlace.ts';
+import { SAME_LABEL } from './submissionTexts.ts';
 
 /** What the final question shows before anything is sent. */
 export interface Confirmation {
@@ -200,7 +201,7 @@ function repeatedLine({ kind, submittedAtMs, runId }: EarlierSubmission): string
   const facts = compact(
     formatAgo(submittedAtMs, Date.now()),
     runId === undefined && CHARGE.mayBeCharged,
-    isElsewhere && TERMS.sameLabel,
+    isElsewhere && SAME_LABEL,
   );
   return factLine(isElsewhere ? TERMS.submittedElsewhere : TERMS.submittedBefore, facts.join(' · '));
 }

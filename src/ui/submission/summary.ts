@@ -40,6 +40,7 @@ import {
   type SubmissionChoices,
   type SubmissionContext,
 } from './review.ts';
+import { SAME_LABEL } from './submissionTexts.ts';
 
 /** The target of a row in the summary. */
 export type SummaryTarget = 'continue' | 'model' | 'label' | 'queue' | 'dataset' | 'website';
@@ -257,7 +258,7 @@ function earlierRows(
     return {
       icon: isRepeated ? 'warning' : 'history',
       label: earlierName(one, isRepeated),
-      description: compact(earlierPhrase(one, time), one.kind === 'elsewhere' && TERMS.sameLabel).join(' · '),
+      description: compact(earlierPhrase(one, time), one.kind === 'elsewhere' && SAME_LABEL).join(' · '),
       value: runOf(one),
     };
   });
