@@ -57,6 +57,11 @@ export class Claims {
     return this.#resolved.has(id);
   }
 
+  /** Records that the user read that a submission may have been charged. */
+  toldOf(id: string): void {
+    this.#told.add(id);
+  }
+
   discarded(window: WindowProcess, id: string, how: Discarded | Kept): void {
     if (how.kind === 'kept') return;
     this.#resolved.add(id);

@@ -196,6 +196,8 @@ export class Simulation implements Surroundings {
     this.clock.pass(1);
     const seen = await window.call('receipts');
     const unreadable = this.isUnreadableAgreed ? await window.call('unreadable') : [];
+    // The question that they agreed to says so of each.
+    for (const id of unreadable) this.claims.toldOf(id);
     return window.call('submit', this.draft(), { receipts: seen.map(({ id }) => id), unreadable });
   }
 

@@ -195,6 +195,8 @@ describe('the source code', () => {
       'ARCHITECTURE.md',
       'CONTRIBUTING.md',
       'docs/from-a-click-to-a-charge.md',
+      'docs/from-a-file-to-a-verdict.md',
+      'docs/from-a-run-to-an-adapter.md',
       'docs/journal.md',
     ];
     const dead = documents.flatMap((document) => {
