@@ -6,8 +6,8 @@ import { ownerOf } from './ownRuns.ts';
 
 /**
  * An earlier submission of the same bytes to the same service. `draft`: nothing of it was sent. `open`: it may have been charged, may
- * still be, or was stopped. `discarded`: by the user, with an unknown outcome. `elsewhere`: a run of the account with the same label,
- * which a window on another machine submitted, as its marker says; its bytes aren't known.
+ * still be, or was stopped. `discarded`: by the user, with an unknown outcome. `elsewhere`: a run of the account with the same label
+ * and a marker that no readable record here has: it was submitted on another machine, or its record was lost. Its bytes aren't known.
  */
 export interface EarlierSubmission {
   kind: 'draft' | 'open' | 'charged' | 'discarded' | 'elsewhere';
@@ -34,7 +34,7 @@ export type ChargedBefore = EarlierSubmission & { runId: string };
 export interface Sources {
   /** Open and settled ones, of all accounts. */
   records: readonly Intent[];
-  /** The known runs of one account, and the label that the user chose: to find what was submitted elsewhere. */
+  /** The known runs of one account, and the label that the user chose: to find what was submitted elsewhere, if its label was read. */
   listed?:
     { accountId: string; label: string; runs: Pick<RunStore, 'detail' | 'label' | 'rows'> } | undefined;
 }
@@ -80,14 +80,23 @@ export function wasSubmittedInSize(receipts: readonly Receipt[], origin: string,
   return chargedTo(receipts, origin).some(({ dataset }) => dataset.sizeBytes === sizeBytes);
 }
 
-/** Whether nothing can charge for it without the user, as far as is known: it ended, or is from elsewhere. */
+/** Whether no record of it is open. */
 export function isPast({ kind }: EarlierSubmission): boolean {
   return kind !== 'draft' && kind !== 'open';
 }
 
-/** Whether it was charged or discarded, and isn't among the records that the user knew of. */
+/** Returns the IDs of the records that are charged or discarded. One that was found not charged isn't: it may be charged after all. */
+export function chargeIdsOf(records: readonly Intent[]): string[] {
+  return records.filter((record) => isChargeable(kindOf(record))).map(({ id }) => id);
+}
+
+/** Whether it was charged or discarded, and the user didn't know of that. @param knownIds `chargeIdsOf` what they knew */
 export function isNews({ kind, id }: EarlierSubmission, knownIds: readonly string[]): boolean {
-  return (kind === 'charged' || kind === 'discarded') && !knownIds.includes(id);
+  return isChargeable(kind) && !knownIds.includes(id);
+}
+
+function isChargeable(kind: EarlierSubmission['kind'] | undefined): boolean {
+  return kind === 'charged' || kind === 'discarded';
 }
 
 /** Repeating a submission within this time is most likely a mistake. */
@@ -143,9 +152,9 @@ function elsewhereOf(listed: Sources['listed'], records: readonly Intent[]): Ear
   const { accountId, runs } = listed;
   return (runs.rows ?? []).flatMap(({ run_id: id, model_id: modelId, created_at }) => {
     const label = runs.label(id) ?? '';
-    const isOurs = markerOf(label) === undefined || ownerOf(records, label) !== undefined;
     const submittedAtMs = instantOf(created_at);
-    if (isOurs || userLabel(label) !== chosen || Number.isNaN(submittedAtMs)) return [];
+    if (userLabel(label) !== chosen || Number.isNaN(submittedAtMs)) return [];
+    if (markerOf(label) === undefined || ownerOf(records, label) !== undefined) return [];
     const { price_cents: priceCents, assumedCurrency: currency } = runs.detail(id) ?? {};
     return {
       ...{ kind: 'elsewhere', id, accountId, runId: id, modelId, priority: undefined, rows: undefined },

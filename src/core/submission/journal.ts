@@ -14,12 +14,12 @@ import { isCharged, isSettled, runsOf, type ChargedReceipt, type Intent, type Re
 import { KnownRecords } from './knownRecords.ts';
 import { Leases } from './leases.ts';
 import { CODEC, isLater, withRuns, type JournalRecord } from './record.ts';
+import { receiptsAmong } from './receipts.ts';
 import { mayFollow, stepOf } from './transitions.ts';
 import { knownOnContinue, Rivals, type KnownSubmissions } from './rivals.ts';
 
 /** How often acquiring a lock is tried. The user waits; other windows' probes hold it more briefly. */
 const ACQUIRE_TRIES = 20;
-
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** An open intent and this window's lease on it, which the caller must release. */
@@ -123,18 +123,18 @@ export class Journal implements Disposable {
 
   /** Returns the readable receipts, newest first. */
   async receipts(): Promise<Receipt[]> {
-    const settled = (await this.records()).filter(isSettled);
-    return settled
-      .filter((receipt) => receipt.settled.kind !== 'withdrawn')
-      .sort((one, other) => other.settled.at.localMs - one.settled.at.localMs);
+    return receiptsAmong(await this.records());
   }
 
   /** Returns all readable records: those that are settled, and the open intents. */
   async records(): Promise<readonly Intent[]> {
     await this.reload();
-    return [...this.#store.heads.values()].flatMap(({ record }) =>
-      record === undefined || isLater(record) ? [] : record,
-    );
+    return this.latest;
+  }
+
+  /** All readable records as last read. */
+  get latest(): readonly Intent[] {
+    return this.#known.latest;
   }
 
   /**

@@ -26,6 +26,7 @@ export class KnownRecords implements Disposable {
   readonly #seen = new Map<string, { n: number; looked: Moment | undefined }>();
   /** See `isLooked`. */
   readonly #looked = new Set<string>();
+  #latest: readonly Intent[] = [];
   #intents: readonly Intent[] = [];
   #unreadable: readonly string[] = [];
 
@@ -34,6 +35,11 @@ export class KnownRecords implements Disposable {
 
   constructor(reports: Reports) {
     this.#reports = reports;
+  }
+
+  /** All readable records. */
+  get latest(): readonly Intent[] {
+    return this.#latest;
   }
 
   /** The open intents, oldest first. */
@@ -82,8 +88,9 @@ export class KnownRecords implements Disposable {
       this.#unreadable = unreadable;
       this.#onDidChangeUnreadable.fire();
     }
-    const intents = all
-      .flatMap(({ record }) => (record === undefined || isLater(record) || isSettled(record) ? [] : record))
+    this.#latest = all.flatMap(({ record }) => (record === undefined || isLater(record) ? [] : record));
+    const intents = this.#latest
+      .filter((record) => !isSettled(record))
       .sort((one, other) => (isEarlier(one, other) ? -1 : 1));
     if (!isForgotten && isSameList(intents, this.#intents)) return;
     this.#intents = intents;

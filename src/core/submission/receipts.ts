@@ -2,12 +2,21 @@ import type { Balance } from '../api/types.ts';
 import {
   chargedReceiptsOf,
   isClosed,
+  isSettled,
   runsOf,
   type ChargedReceipt,
   type Intent,
   type Moment,
   type Receipt,
 } from './intent.ts';
+
+/** Returns the receipts that are shown and counted, newest first: what was withdrawn is in no list. */
+export function receiptsAmong(records: readonly Intent[]): Receipt[] {
+  return records
+    .filter(isSettled)
+    .filter(({ settled }) => settled.kind !== 'withdrawn')
+    .sort((one, other) => other.settled.at.localMs - one.settled.at.localMs);
+}
 
 /** Returns the receipt of a run that was submitted from this machine. */
 export function receiptOf(

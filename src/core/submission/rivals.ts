@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { OvertakenError, type Head, type Version, type VersionStore } from '../storage/versions.ts';
-import { earlierSubmissionsOf, isNews, isPast } from './earlier.ts';
+import { chargeIdsOf, earlierSubmissionsOf, isNews, isPast } from './earlier.ts';
 import { SubmissionError } from './errors.ts';
 import { isDuplicate, isSettled, type Intent } from './intent.ts';
 import { isLater, type JournalRecord } from './record.ts';
@@ -9,7 +9,7 @@ import { isLater, type JournalRecord } from './record.ts';
 export interface KnownSubmissions {
   /** IDs of open intents of other accounts that don't prevent this one. */
   duplicates?: readonly string[];
-  /** IDs of receipts. Any other charged or discarded one prevents this one; undefined: none does. */
+  /** IDs of charged and discarded records. Any other one prevents this one; undefined: none does. */
   receipts?: readonly string[];
   /** IDs of records that can't be read, beside which the user agreed to submit. Any other one prevents this one. */
   unreadable?: readonly string[];
@@ -22,8 +22,8 @@ export interface KnownSubmissions {
 export function knownOnContinue(draft: Intent, records: readonly Intent[]): KnownSubmissions {
   const isKnown = ({ accountId, settled }: Intent) =>
     accountId !== draft.accountId || (settled !== undefined && settled.at.localMs < draft.created.localMs);
-  const ids = records.filter(isKnown).map(({ id }) => id);
-  return { duplicates: ids, receipts: ids };
+  const known = records.filter(isKnown);
+  return { duplicates: known.map(({ id }) => id), receipts: chargeIdsOf(known) };
 }
 
 /** A submission of the same bytes and model at the same service that prevents another one. */

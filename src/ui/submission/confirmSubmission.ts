@@ -195,7 +195,7 @@ function chargeSentence(isResent: boolean): string {
     : l10n.t('You’re charged when the service accepts the dataset. A run can’t be canceled or refunded.');
 }
 
-/** Leaves out the price, which is shown as the likely price. */
+/** Leaves out the price: that of the same bytes is shown as the likely price. */
 function repeatedLine({ kind, submittedAtMs, runId }: EarlierSubmission): string {
   const isElsewhere = kind === 'elsewhere';
   const facts = compact(

@@ -46,7 +46,8 @@ export class OpenSubmissions {
     await journal.reload().catch(() => undefined);
     const { pending } = this.#services.submissions;
     const records = pending.map(({ intent }) => intent);
-    for (const { id } of earlierSubmissionsOf(sha256, serviceOf(this.#session.account), { records })) {
+    const earlier = earlierSubmissionsOf(sha256, serviceOf(this.#session.account), { records });
+    for (const { id } of earlier.toReversed()) {
       const one = pending.find((other) => other.id === id);
       if (one === undefined || this.#duplicates.has(id)) continue;
       const answer = await this.#confirmDuplicate(one, filename, model);

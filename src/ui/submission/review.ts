@@ -11,7 +11,7 @@ import { queueTimes } from '../../core/money/spending.ts';
 import { newMarker, withMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
-import { earlierSubmissionsOf, isNews, trainedBefore } from '../../core/submission/earlier.ts';
+import { chargeIdsOf, earlierSubmissionsOf, isNews, trainedBefore } from '../../core/submission/earlier.ts';
 import type { Proposal } from '../../core/submission/proposal.ts';
 import type { KnownSubmissions } from '../../core/submission/rivals.ts';
 import type { Services } from '../../services.ts';
@@ -112,7 +112,7 @@ export class DatasetReview implements Disposable {
 
   /** What the user can have seen, and the open submissions that they agreed to. */
   get known(): KnownSubmissions {
-    return { ...this.#open.agreed, receipts: this.#receipts.map(({ id }) => id) };
+    return { ...this.#open.agreed, receipts: chargeIdsOf(this.#receipts) };
   }
 
   /** Returns the time by the clock of the records. */
@@ -124,7 +124,7 @@ export class DatasetReview implements Disposable {
   context(): SubmissionContext {
     const { file, place, check, counts } = this.#dataset;
     const { account, balance, submissionsNotBeforeMs: untilMs, runs } = this.#session;
-    const { sessions, submissions } = this.#services;
+    const { journal, sessions, submissions } = this.#services;
     const money = moneyOf(this.#session, this.#receipts, submissions.pending);
     return {
       account,
@@ -138,7 +138,7 @@ export class DatasetReview implements Disposable {
       marker: this.#marker,
       ...this.#shown,
       earlierOf: (sha256, label) => {
-        const records = [...this.#receipts, ...submissions.pending.map(({ intent }) => intent)];
+        const records = journal.latest;
         const listed = { accountId: account.id, label, runs };
         return earlierSubmissionsOf(sha256, serviceOf(account), { records, listed }).map((one) => {
           const open = submissions.pending.find(({ id }) => id === one.id);
@@ -169,7 +169,7 @@ export class DatasetReview implements Disposable {
     if (this.#isReconnected) return 'reconnected';
     const isChecked = checkedSha256 === undefined || checkedSha256 === sha256;
     if (!isChecked || !(await isStill(file.path, file))) return 'dataset-changed';
-    const knownIds = this.#facts.receipts.map(({ id }) => id);
+    const knownIds = chargeIdsOf(this.#facts.receipts);
     const records = await receiptsOf(this.#services);
     return earlierSubmissionsOf(sha256, serviceOf(this.#session.account), { records }).some((one) =>
       isNews(one, knownIds),

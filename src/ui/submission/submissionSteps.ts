@@ -1,5 +1,6 @@
 import { DatasetChangedError } from '../../core/api/errors.ts';
 import type { Model } from '../../core/api/types.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
 import { isPast, isRepeat } from '../../core/submission/earlier.ts';
 import type { CommandResult } from '../shared/commands.ts';
@@ -87,9 +88,11 @@ async function consent(
   const context = review.context();
   const wanted = runParameters(context, choices, sha256);
   const chosen = { modelId: model.model_id, priority: choices.priority };
-  const repeated = context
-    .earlierOf(sha256, choices.label)
-    .find((one) => isPast(one) && isRepeat(chosen, one, Date.now()));
+  const repeats = context
+    .earlierOf(sha256, withoutMarker(sentLabel(context, choices.label)))
+    .filter((one) => isPast(one) && isRepeat(chosen, one, Date.now()));
+  // Of a run from elsewhere, the bytes aren't known.
+  const repeated = repeats.find(({ kind }) => kind !== 'elsewhere') ?? repeats[0];
   const confirmation = () => {
     const now = review.context();
     const dataset = { ...now.dataset, sha256 };

@@ -251,7 +251,9 @@ function earlierRows(
   nowMs: number,
 ): Fact[] {
   const isSame = (one: ShownEarlier) => isRepeat(chosen, one, nowMs);
-  const sorted = [...past.filter(isSame), ...past.filter((one) => !isSame(one))];
+  // Of a run from elsewhere, the bytes aren't known.
+  const rankOf = (one: ShownEarlier) => (isSame(one) ? 0 : 2) + (one.kind === 'elsewhere' ? 1 : 0);
+  const sorted = past.toSorted((one, other) => rankOf(one) - rankOf(other));
   const rows = sorted.slice(0, MAX_EARLIER_ROWS).map((one) => {
     const isRepeated = isSame(one);
     const time = isRepeated ? formatAgo(one.submittedAtMs, nowMs) : formatDay(one.submittedAtMs);

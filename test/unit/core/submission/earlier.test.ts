@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import {
+  chargeIdsOf,
   earlierSubmissionsOf,
+  isNews,
+  isRepeat,
   trainedBefore,
   wasSubmittedInSize,
 } from '../../../../src/core/submission/earlier.ts';
@@ -97,6 +100,37 @@ describe('earlierSubmissionsOf', () => {
     ]);
     // Without a label, nothing says that it is of this dataset.
     assert.deepEqual(found(records, { ...listed, label: '' }), []);
+  });
+});
+
+describe('chargeIdsOf', () => {
+  it('leaves out what was found not charged: if it is charged after all, that is news', () => {
+    const [known, late] = [charged(1), uncharged('not-charged', 2)];
+    const ids = chargeIdsOf([known, late, { ...uncharged('discarded', 3), id: 'discarded' }, intentOf()]);
+    assert.deepEqual(ids, [known.id, 'discarded']);
+    const after = { ...charged(2), id: late.id };
+    const news = earlierSubmissionsOf(MINE, ORIGIN, { records: [known, after] }).filter((one) =>
+      isNews(one, ids),
+    );
+    assert.deepEqual(
+      news.map(({ id }) => id),
+      [late.id],
+    );
+  });
+});
+
+describe('isRepeat', () => {
+  it('is true within a day, with the same model and queue, as far as the queue is known', () => {
+    const [now, hour] = [1e12, 3_600_000];
+    const [one] = earlierSubmissionsOf(MINE, ORIGIN, { records: [charged(now - 23 * hour)] });
+    const chosen = { modelId: 'qwen3-8b', priority: false };
+    const is = (changes: object, choice: object = {}) =>
+      isRepeat({ ...chosen, ...choice }, { ...one!, ...changes }, now);
+    assert.deepEqual(
+      [is({}), is({ submittedAtMs: now - 24 * hour }), is({ modelId: 'other' }), is({}, { priority: true })],
+      [true, false, false, false],
+    );
+    assert.equal(is({ priority: undefined }, { priority: true }), true);
   });
 });
 

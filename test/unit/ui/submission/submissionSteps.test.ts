@@ -378,6 +378,10 @@ describe('reviewSubmission', () => {
     const elsewhere = prior(3, { kind: 'elsewhere', priority: undefined });
     await confirmed([...ACCEPTING], { earlierOf: () => [elsewhere] });
     assert.match(standIn.shown.details.at(-1) ?? '', /^Submitted elsewhere: 3 h ago · same label$/m);
+    // Of these bytes, it is known.
+    const discarded = prior(5, { kind: 'discarded', runId: undefined });
+    await confirmed([...ACCEPTING], { earlierOf: () => [elsewhere, discarded] });
+    assert.match(standIn.shown.details.at(-1) ?? '', /^Submitted before: 5 h ago · May be charged$/m);
   });
 
   it('previews what the check found and shows the earlier run behind the summary, which stays', async () => {
@@ -496,9 +500,13 @@ describe('reviewSubmission', () => {
       'another account paid in the other queue': priors(prior(30, { ...home, priority: true })),
       'another account paid an unknown price': priors(prior(30, { ...home, priceCents: undefined })),
       'submitted within a day': priors(prior(3)),
-      'discarded within a day': priors(prior(3, { runId: undefined, ...unfinished })),
+      'discarded within a day': priors(prior(3, { kind: 'discarded', runId: undefined, ...unfinished })),
       'a day ago': priors(prior(24)),
       'submitted elsewhere within a day': priors(prior(3, { kind: 'elsewhere', priority: undefined })),
+      'often submitted elsewhere, then here': priors(
+        ...[1, 2, 3].map((age) => prior(age, { kind: 'elsewhere', priority: undefined })),
+        prior(4),
+      ),
       'another model': priors(prior(1, { modelId: 'other', modelName: 'Other' })),
       'another queue': priors(prior(1, { priority: true })),
       'queued since two days': priors(prior(48, { isCompleted: false, status: 'queued' })),

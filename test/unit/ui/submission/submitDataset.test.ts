@@ -94,6 +94,9 @@ describe('submitDataset', () => {
         },
         setAside: (ids: string[]) => Promise.resolve(void (setAside += ids.length)),
         receipts: () => Promise.resolve(receipts),
+        get latest() {
+          return [...receipts, ...pending.map(({ intent }) => intent)];
+        },
       },
       reports: () => Promise.resolve(reports),
     });
@@ -476,6 +479,22 @@ describe('submitDataset', () => {
       assert.deepEqual(notices(), [review, notice]);
     }
     assert.deepEqual(drafts, []);
+  });
+
+  it('repeats the review if what was found not charged is charged in the meantime', async () => {
+    const charged = chargedReceipt({ dataset: { sha256: SHA256 } });
+    receipts = [{ ...charged, settled: { kind: 'not-charged', at: { localMs: 0 } } }];
+    await submit();
+    assert.deepEqual(besides[0]?.receipts, []);
+    standIn.forget();
+    const answers = ['Continue'];
+    standIn.shown.pick = () => (
+      answers.length > 0 ? void (receipts = [charged]) : undefined,
+      answers.shift()
+    );
+    await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
+    assert.match(standIn.shown.inputs.at(-1)?.placeholder ?? '', /^train\.jsonl was submitted meanwhile\./);
+    assert.equal(drafts.length, 1);
   });
 
   it('warns first if another account of the service has an open submission', async () => {
