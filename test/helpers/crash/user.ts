@@ -240,7 +240,9 @@ async function useTwoWindows(simulation: Simulation): Promise<WindowProcess> {
 
 /** Tries everything in the second window, which must not affect or resend the first one's intent. */
 async function disturb(simulation: Simulation, second: WindowProcess): Promise<void> {
-  const open = (await second.call('pending')).filter(({ state }) => state !== 'refused');
+  // What was refused prevents nothing, also while the first window still owns it.
+  const isMeant = ({ intent }: Shown) => intent.refused === undefined;
+  const open = (await second.call('pending')).filter(isMeant);
   const before = simulation.service.ledger.posts.length;
   for (const { id } of open)
     for (const [what, done] of [
@@ -251,7 +253,7 @@ async function disturb(simulation: Simulation, second: WindowProcess): Promise<v
     ] as const)
       if (done) simulation.violate(`one owner: a second window ${what} it`);
   // The first window may not have paused, and be done.
-  const isOpen = open.length > 0 && (await second.call('pending')).some(({ state }) => state !== 'refused');
+  const isOpen = open.length > 0 && (await second.call('pending')).some(isMeant);
   // Nothing is open but a receipt is shown, so the user knowingly submits a second time.
   if (!isOpen && (await second.call('receipts')).length > 0) simulation.riskedCharges += 1;
   const { kind } = await simulation.submit(second);
