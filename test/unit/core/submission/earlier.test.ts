@@ -8,6 +8,7 @@ import {
   wasSubmittedInSize,
 } from '../../../../src/core/submission/earlier.ts';
 import type { Intent, Receipt } from '../../../../src/core/submission/intent.ts';
+import { knownOnContinue } from '../../../../src/core/submission/rivals.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
 
@@ -116,6 +117,14 @@ describe('chargeIdsOf', () => {
       news.map(({ id }) => id),
       [late.id],
     );
+  });
+});
+
+describe('knownOnContinue', () => {
+  it('leaves out what was found not charged before the draft: charged after all, it prevents it', () => {
+    const draft = intentOf({ id: 'draft', created: { localMs: 9 } });
+    const [known, late] = [charged(1), uncharged('not-charged', 2)];
+    assert.deepEqual(knownOnContinue(draft, [known, late, draft]).receipts, [known.id]);
   });
 });
 
