@@ -15,10 +15,10 @@ function tests(name: string, limitMs: number, file: string, ...args: readonly st
   return { name, command: node, args: [script(file), ...args], limitMs, report: reportFile(name) };
 }
 
-const unit = unitPart([], 600_000);
-const host = tests('host', 480_000, 'host.ts');
-const floor = tests('floor', 300_000, 'host.ts', '--floor');
-const ui = tests('ui', 1_500_000, 'ui.ts');
+const unit = unitPart([], 900_000);
+const host = tests('host', 900_000, 'host.ts');
+const floor = tests('floor', 900_000, 'host.ts', '--floor');
+const ui = tests('ui', 2_400_000, 'ui.ts');
 
 // The host tests mostly wait, which leaves a core. The UI tests pack the extension, whose bundle the host tests use.
 runStages([

@@ -6,7 +6,7 @@ import { cleanEnvironment, endGroup, groupEnd, killGroup, run, startGroup } from
 import { SetUpError } from './project.ts';
 import type { VSCodeServer } from './vscode-server.ts';
 
-const startLimitMs = 30_000;
+const startLimitMs = 120_000;
 
 /** A VS Code server that listens at `origin`. */
 export interface RunningServer {

@@ -52,20 +52,30 @@ const chat = (question: string) =>
     ],
   })}\n`;
 
-/** Calls `proposeRun`, and presses a button of its notification. */
+/** Calls `proposeRun`, and presses a button of its notification. @param onAsked called when it is shown */
 async function propose(
   input: object,
   press: string,
   token?: vscode.CancellationToken,
+  onAsked?: () => void,
 ): Promise<{ answer: Answer; messages: Message[] }> {
   let answer: Answer = {};
-  const messages = await messagesOf(async () => {
+  const propose = async () => {
     answer = await call('proposeRun', { model: 'qwen3-8b', reason: 'It is ready.', ...input }, token);
-  }, press);
+  };
+  const messages = await messagesOf(propose, press, onAsked);
   return { answer, messages };
 }
 
 const close = () => vscode.commands.executeCommand('workbench.action.closeQuickOpen');
+/** Repeats what ends a proposal until it has ended: before its summary is shown, nothing happens. */
+async function endBy(end: () => Thenable<unknown>, open: Promise<{ answer: Answer }>): Promise<unknown> {
+  const ended = open.then(() => true);
+  do await end();
+  while (!(await Promise.race([ended, sleep(500, false)])));
+  return (await open).answer.status;
+}
+
 /** What another quick input does to a dialog. */
 const hide = () => vscode.commands.executeCommand('workbench.action.quickOpen');
 
@@ -266,22 +276,20 @@ describe('a proposal of an agent', () => {
     assert.match(unknown.answer.error ?? '', /No such model/);
     assert.ok((unknown.answer['available'] as object[]).length > 1);
     assert.deepEqual([faulty.messages, unknown.messages], [[], []]);
-    const open = propose({ path: 'two.jsonl' }, 'Review…');
-    await sleep(1_500);
+    const asked = Promise.withResolvers<void>();
+    const open = propose({ path: 'two.jsonl' }, 'Review…', undefined, asked.resolve);
+    await asked.promise;
     assert.match(
       (await call('proposeRun', { path: 'three.jsonl', reason: 'r' })).error ?? '',
       /^Another proposal is/,
     );
-    await close();
-    assert.equal((await open).answer.status, 'closed');
+    assert.equal(await endBy(close, open), 'closed');
   });
 
   it('is closed if its summary vanishes, which is no decline', async () => {
     for (const vanish of [hide, close]) {
       const open = propose({ path: 'two.jsonl' }, 'Review…');
-      await sleep(1_500);
-      await vanish();
-      assert.equal((await open).answer.status, 'closed');
+      assert.equal(await endBy(vanish, open), 'closed');
       await close();
     }
   });

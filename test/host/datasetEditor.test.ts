@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,12 +13,21 @@ const other = (n: number) => GOOD.replace('2+2', `${n}+${n}`);
 
 /** Waits for a condition, because VS Code does many things asynchronously. */
 async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const giveUpAt = Date.now() + 10_000;
+  const giveUpAt = Date.now() + 60_000;
   while (Date.now() < giveUpAt) {
     if (await isSo()) return;
     await sleep(20);
   }
   assert.fail(what);
+}
+
+/** Writes a file until VS Code has noticed it, which may not watch the file yet. */
+async function rewriteUntil(uri: vscode.Uri, text: string, isNoticed: () => boolean): Promise<void> {
+  await until(async () => {
+    await writeFile(uri.fsPath, text);
+    for (let looks = 0; looks < 20 && !isNoticed(); looks++) await sleep(100);
+    return isNoticed();
+  }, 'the change was not noticed');
 }
 
 describe('datasets in the editor', () => {
@@ -361,8 +370,7 @@ describe('datasets in the editor', () => {
   it('are checked again when another program changes them', async () => {
     const { uri } = await opened('written.jsonl', `${GOOD}\n`);
     await until(async () => (await lenses(uri))[0] === '1 row · chat · no problems', 'not checked');
-    await appendFile(uri.fsPath, '\n');
-    await hasCodes(uri, 'blank-line');
+    await rewriteUntil(uri, `${GOOD}\n\n`, () => codes(uri).join() === 'blank-line');
   });
 
   it('are checked as saved while the editor has unsaved changes', async () => {
@@ -389,8 +397,7 @@ describe('datasets in the editor', () => {
       await vscode.window.showTextDocument(asked);
       await sleep(500);
       assert.deepEqual(codes(asked), found);
-      await appendFile(asked.fsPath, '\n');
-      await hasCodes(asked);
+      await rewriteUntil(asked, '\n{}\n\n', () => codes(asked).length === 0);
       assert.equal((await lenses(asked))[0], 'Check Dataset');
     } finally {
       await settings.update('checkAutomaticallyUpToMB', undefined, vscode.ConfigurationTarget.Global);

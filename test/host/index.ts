@@ -14,7 +14,7 @@ export async function run(): Promise<void> {
   Mocha.reporters.Base.consoleLog = (...args: unknown[]) => console.info(testLineMark + format(...args));
   const stray = watchStrayErrors();
   const mocha = new Mocha({
-    timeout: 30_000,
+    timeout: 180_000,
     forbidOnly: process.env.CI !== undefined,
     reporter: PartReporter,
     reporterOptions: { output: `${output}.tests` },

@@ -11,10 +11,12 @@ export interface Message {
 /**
  * Intercepts the notifications that the extension shows during `work`. The extension and its tests share the API object.
  * @param answer the button to press, or several, of which each notification has at most one
+ * @param onShown called with each
  */
 export async function messagesOf(
   work: () => Thenable<unknown>,
   answer: string | readonly string[] = [],
+  onShown: (message: Message) => void = () => undefined,
 ): Promise<Message[]> {
   const messages: Message[] = [];
   const { window } = vscode;
@@ -22,6 +24,7 @@ export async function messagesOf(
   const catching = (text: string, ...rest: unknown[]): Thenable<string | undefined> => {
     const buttons = rest.filter((item) => typeof item === 'string');
     messages.push({ text, buttons });
+    onShown({ text, buttons });
     return Promise.resolve(buttons.find((button) => [answer].flat().includes(button)));
   };
   for (const method of METHODS) Object.assign(window, { [method]: catching });

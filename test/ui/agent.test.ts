@@ -6,7 +6,7 @@ import { results, root } from '../env/project.ts';
 import { smallDataset, writeBigDataset } from './datasets.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
-import { walkThroughSteps } from './submission.ts';
+import { beginSubmission, walkThroughSteps } from './submission.ts';
 import { extensionsFolder, VSCode } from './vscode.ts';
 import { succeeds, until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
@@ -143,7 +143,7 @@ describe('another extension that imitates the user', () => {
       await writeBigDataset(vscode.file('big.jsonl'));
       service.holdsUploads = true;
       await workbench.editors.open(vscode.file('big.jsonl'));
-      await workbench.editors.titleAction('Submit Dataset for Training…').click();
+      await beginSubmission(workbench, 'big.jsonl');
       await walkThroughSteps(workbench, { fileName: 'big.jsonl', model: 'Qwen3 8B' });
       await until('the upload is held', () => service.held > 0);
       await vscode.killExtensionHosts();

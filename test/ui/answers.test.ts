@@ -450,8 +450,7 @@ describe('comparison of answers', () => {
         );
         await workbench.page.keyboard.press('Escape');
       }
-      await editors.titleAction('Compare Answers…').click();
-      await page.title('compared.jsonl · 50 rows').waitFor();
+      await editors.pressTitleAction('Compare Answers…', page.title('compared.jsonl · 50 rows'));
       await editors.closeAll();
     });
 

@@ -3,7 +3,15 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
-import { ACCEPT, CONTINUE, pressSubmit, waitForConfirm, walkThroughSteps, type Way } from './submission.ts';
+import {
+  ACCEPT,
+  beginSubmission,
+  CONTINUE,
+  pressSubmit,
+  waitForConfirm,
+  walkThroughSteps,
+  type Way,
+} from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -33,8 +41,7 @@ describe('consents and steps of a submission', () => {
   });
 
   async function begin(): Promise<void> {
-    await workbench.editors.titleAction('Submit Dataset for Training…').click();
-    await workbench.quickInput.waitForTitle('Submit rows.jsonl to Work');
+    await beginSubmission(workbench, 'rows.jsonl');
   }
 
   async function walkTo(until: Way['until']): Promise<void> {
@@ -241,7 +248,7 @@ describe('consents and steps of a submission', () => {
     });
 
     it('an empty label is allowed, and leaves only the marker', async () => {
-      await workbench.editors.titleAction('Submit Dataset for Training…').click();
+      await beginSubmission(workbench, 'rows.jsonl');
       await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label: '' });
       await workbench.dialogs.waitForToast(/Charged/);
       assert.equal(service.submissions, 3);

@@ -68,6 +68,8 @@ describe('a file that isn’t JSONL', () => {
     await workbench.screenshot('convert-check');
     await dialogs.pressInToast('alpaca.csv: CSV, not JSONL', 'Convert to JSONL');
     await dialogs.waitForToast('Created alpaca-2.jsonl');
+    // It opens after the notification.
+    await editors.activeTab('alpaca-2.jsonl').waitFor();
     assert.equal(await readFile(file('alpaca.csv'), 'utf8'), ALPACA);
     await editors.closeAll();
     await workbench.clearNotifications();

@@ -8,7 +8,7 @@ import { RunPage } from './runPage.ts';
 import { enterSandbox, sandboxLedger } from './sandbox.ts';
 import { charged, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
-import { comes, succeeds, until } from './waits.ts';
+import { actUntil, comes, succeeds, until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 const row = (n: number) =>
@@ -61,9 +61,13 @@ describe('the problems of a dataset', () => {
 
   /** Waits for a text in the language status. */
   async function languageStatus(text: string): Promise<Locator> {
-    await workbench.page.locator('[id="status.languageStatus"] a').hover();
-    const status = workbench.page.locator('.hover-language-status').filter({ hasText: text });
-    await status.waitFor();
+    const { page } = workbench;
+    const status = page.locator('.hover-language-status').filter({ hasText: text });
+    // A pointer that is there already, or a change of the focus, shows nothing.
+    await actUntil(async () => {
+      await page.mouse.move(0, 0);
+      await page.locator('[id="status.languageStatus"] a').hover();
+    }, status);
     return status;
   }
 
@@ -129,7 +133,7 @@ describe('the problems of a dataset', () => {
   it('are shown from the explorer for a file that is not open', async () => {
     const explorer = await workbench.sideBar.explorer();
     await explorer.chooseInContextMenu('secret.jsonl', 'Check Dataset');
-    const text = await workbench.dialogs.waitForToast('secret.jsonl: ');
+    const text = await workbench.dialogs.waitForToast(/^secret\.jsonl: /);
     assert.equal(text, 'secret.jsonl: 3 rows of prompt/completion, 1 error, 1 secret.');
     await problem('Possible API key').waitFor();
     assert.ok(!(await panel().innerText()).includes(API_KEY));

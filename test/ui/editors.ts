@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { chooseInContextMenu } from './dialogs.ts';
 import { KEYS, pressUntil } from './keys.ts';
 import type { QuickInput } from './quickInput.ts';
-import { actUntil } from './waits.ts';
+import { actUntil, startUntil } from './waits.ts';
 
 /** The editors, their tabs, and the buttons beside the tabs. */
 export class Editors {
@@ -60,6 +60,11 @@ export class Editors {
     return this.#page
       .locator('.editor-group-container.active .editor-actions')
       .getByRole('button', { name: title });
+  }
+
+  /** Presses a button to the right of the tabs, which are redrawn after a change of the active editor: that loses a click. */
+  async pressTitleAction(title: string, shown: Locator): Promise<void> {
+    await startUntil(() => this.titleAction(title).click(), shown);
   }
 
   /** Waits until a visible line of the active text editor is this text. */

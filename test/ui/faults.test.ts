@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
-import { walkThroughSteps } from './submission.ts';
+import { beginSubmission, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -25,7 +25,7 @@ describe('faults of the service, simulated by the sandbox', () => {
   const balance = (text: string) => workbench.statusItem('balance').getByText(text);
 
   async function submit(label: string): Promise<void> {
-    await workbench.editors.titleAction('Submit Dataset for Training…').click();
+    await beginSubmission(workbench, 'rows.jsonl');
     await walkThroughSteps(workbench, {
       fileName: 'rows.jsonl',
       model: 'Qwen3 8B',

@@ -5,6 +5,7 @@ import { sandboxLedger } from './sandbox.ts';
 import { charged, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
+import { actUntil } from './waits.ts';
 
 const SAMPLE = 'sample-dataset.jsonl';
 /** Marks a completed step of the walkthrough. */
@@ -45,8 +46,9 @@ describe('the first run', () => {
   /** Moves the editor's cursor to a problem. */
   async function goToProblem(sentence: string, place: string): Promise<void> {
     const { page } = workbench;
-    await page.locator('.markers-panel .monaco-list-row').filter({ hasText: sentence }).dblclick();
-    await page.locator('.statusbar').getByText(place).waitFor();
+    const row = page.locator('.markers-panel .monaco-list-row').filter({ hasText: sentence });
+    // A row that is redrawn meanwhile loses the click.
+    await actUntil(() => row.dblclick(), page.locator('.statusbar').getByText(place));
     await page.locator('.editor-group-container.active .monaco-editor.focused').waitFor();
   }
 

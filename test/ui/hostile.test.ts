@@ -162,8 +162,8 @@ describe('a service that misbehaves', () => {
 
   it('cannot pass off a web page as an adapter', async () => {
     await workbench.sideBar.open('Fine-Tuning');
-    await runs().pressInRow(/run-1,/, 'Download Adapter…');
-    await workbench.dialogs.waitForToast(/web page/i);
+    const { dialogs } = workbench;
+    await runs().pressInRowUntil(/run-1,/, 'Download Adapter…', dialogs.toast(/web page/i));
     await workbench.screenshot('hostile-adapter');
     const kept = await readdir(path.join(folder, 'adapters'), { recursive: true });
     assert.deepEqual(
@@ -172,8 +172,8 @@ describe('a service that misbehaves', () => {
       'it is kept under its name, and no part beside it',
     );
     // The row still offers the download because the run does not count as downloaded.
-    await runs().pressInRow(/run-1,/, 'Download Adapter…');
-    await workbench.dialogs.waitForModal(/adapter\.zip/);
+    await runs().pressInRowUntil(/run-1,/, 'Download Adapter…', dialogs.modal);
+    await dialogs.waitForModal(/adapter\.zip/);
     await workbench.dialogs.press('Cancel');
   });
 });

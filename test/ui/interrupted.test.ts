@@ -88,7 +88,8 @@ describe('an interrupted submission', () => {
 
   /** Presses the row's Continue button and waits for the final confirmation. */
   async function continueIt(name: string): Promise<void> {
-    await runs().pressInRow(new RegExp(`^${name}, ${name}\\.jsonl, `), 'Continue Submission…');
+    const row = new RegExp(`^${name}, ${name}\\.jsonl, `);
+    await runs().pressInRowUntil(row, 'Continue Submission…', workbench.dialogs.modal);
     const detail = await waitForConfirm(workbench, `${name}.jsonl`);
     assert.match(
       detail,

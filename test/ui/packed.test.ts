@@ -10,6 +10,7 @@ import { golden } from '../helpers/golden.ts';
 import { unzip } from '../helpers/unzip.ts';
 import { extensionsFolder, VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
+import { actUntil } from './waits.ts';
 
 const MAX_BYTES = 615_000;
 
@@ -85,10 +86,10 @@ describe('the page of the extension in VS Code', () => {
 
   it('shows the pictures of the repository', async () => {
     await workbench.runCommand('Extensions: Show Installed Extensions');
-    await workbench.page.locator('.extension-list-item', { hasText: 'Fine-Tuning' }).first().click();
     const page = workbench.webview('panel');
     const pictures = page.locator('img');
-    await pictures.first().waitFor();
+    const item = workbench.page.locator('.extension-list-item', { hasText: 'Fine-Tuning' }).first();
+    await actUntil(() => item.click(), pictures.first());
     for (const picture of await pictures.all()) {
       await picture.scrollIntoViewIfNeeded();
       await picture.evaluate((image: { decode(): Promise<void> }) => image.decode());

@@ -212,8 +212,8 @@ describe('paying for a run', () => {
     await mkdir(path.dirname(worst), { recursive: true });
     await writeFile(worst, rows(29_000));
     await workbench.editors.open(worst);
-    await workbench.editors.titleAction('Submit Dataset for Training…').click();
-    await quickInput.waitForTitle(/^Submit support-.+ to Research/);
+    const summary = quickInput.titled(/^Submit support-.+ to Research/);
+    await workbench.editors.pressTitleAction('Submit Dataset for Training…', summary);
     assert.match(await descriptionOf('Dataset'), new RegExp(`^${fileName} · `));
     assert.equal(await descriptionOf('Folder'), folder);
     await workbench.screenshot('summary-long-names');

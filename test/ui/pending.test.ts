@@ -40,7 +40,8 @@ describe('open submissions', () => {
   }
 
   async function begin(): Promise<void> {
-    await workbench.editors.titleAction('Submit Dataset for Training…').click();
+    const { editors, quickInput } = workbench;
+    await editors.pressTitleAction('Submit Dataset for Training…', quickInput.titled(/^Submit .+ to /));
   }
 
   function descriptionOf(row: string | RegExp): Promise<string> {

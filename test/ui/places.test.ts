@@ -3,9 +3,10 @@ import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
 import type { Locator } from 'playwright-core';
 import { Preview } from './preview.ts';
 import { enterSandbox, sandboxLedger } from './sandbox.ts';
-import { walkThroughSteps } from './submission.ts';
+import { beginSubmission, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
+import { actUntil, untilEqual } from './waits.ts';
 
 const START_CENTS = 100_000;
 const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
@@ -78,7 +79,7 @@ describe('submitting from each place', () => {
 
     it('from the button beside the tabs, for the active file', async () => {
       await workbench.editors.tab('second.jsonl').click();
-      await workbench.editors.titleAction(SUBMIT).click();
+      await beginSubmission(workbench, 'second.jsonl');
       await leaveFirstStepOf('second.jsonl');
       await workbench.editors.closeAll();
     });
@@ -103,7 +104,7 @@ describe('submitting from each place', () => {
       await new Preview(workbench).open('draft.jsonl');
       await workbench.editors.openAsText(file('draft.jsonl'));
       await workbench.editors.typeAtStart('{"messages":[]}\n');
-      await workbench.editors.titleAction(SUBMIT).click();
+      await workbench.editors.pressTitleAction(SUBMIT, workbench.dialogs.modal);
       const detail = await workbench.dialogs.waitForModal('draft.jsonl has unsaved changes.');
       assert.equal(detail, 'Only the saved file is submitted.');
       assert.deepEqual((await workbench.dialogs.modalButtons()).sort(), ['Cancel', 'Save and Continue']);
@@ -113,7 +114,7 @@ describe('submitting from each place', () => {
       assert.equal(await workbench.editors.isDirty('draft.jsonl'), true);
       assert.equal(await readFile(file('draft.jsonl'), 'utf8'), ROW);
 
-      await workbench.editors.titleAction(SUBMIT).click();
+      await workbench.editors.pressTitleAction(SUBMIT, workbench.dialogs.modal);
       await workbench.dialogs.waitForModal('draft.jsonl has unsaved changes.');
       await workbench.dialogs.press('Save and Continue');
       await leaveFirstStepOf('draft.jsonl');
@@ -168,8 +169,8 @@ describe('submitting from each place', () => {
 
     it('from the Models view without an open JSONL file, after choosing any file', async () => {
       await workbench.sideBar.open('Fine-Tuning');
-      await (await workbench.sideBar.models()).pressInRow('Qwen3 8B', SUBMIT);
-      await workbench.quickInput.waitForTitle('Choose a Dataset');
+      const boxes = workbench.quickInput.titled('Choose a Dataset');
+      await (await workbench.sideBar.models()).pressInRowUntil('Qwen3 8B', SUBMIT, boxes);
       await workbench.quickInput.item('second.jsonl').waitFor();
       const labels = (await workbench.quickInput.labels()).map((label) => label.trim());
       assert.deepEqual([labels[0], labels.at(-1)], ['big.jsonl', 'Choose Another File…']);
@@ -183,8 +184,8 @@ describe('submitting from each place', () => {
       const explorer = await workbench.sideBar.explorer();
       const menu = workbench.page.locator('.monaco-menu-container');
       const itemsOf = async (target: Locator, other: string) => {
-        await target.click({ button: 'right' });
-        await menu.getByRole('menuitem', { name: other }).waitFor();
+        // A redraw loses the click.
+        await actUntil(() => target.click({ button: 'right' }), menu.getByRole('menuitem', { name: other }));
         const names = await menu.locator('.action-label[aria-label]').allTextContents();
         await workbench.page.keyboard.press('Escape');
         await menu.waitFor({ state: 'hidden' });
@@ -195,19 +196,21 @@ describe('submitting from each place', () => {
       assert.deepEqual(await itemsOf(explorer.row('photos.zip'), 'Rename...'), []);
       await workbench.editors.open(file('first.jsonl'));
       const lines = workbench.page.locator('.editor-group-container .view-line').last();
-      assert.deepEqual(await itemsOf(lines, 'Command Palette'), [SUBMIT, 'Check Dataset']);
+      await untilEqual([SUBMIT, 'Check Dataset'], () => itemsOf(lines, 'Command Palette'));
       await explorer.select('first.jsonl', 'second.jsonl');
       await explorer.chooseInContextMenu('second.jsonl', 'Compare Selected');
       await workbench.page.locator('.monaco-diff-editor').waitFor();
-      assert.deepEqual(await itemsOf(lines, 'Command Palette'), []);
-      assert.equal(await workbench.editors.titleAction(SUBMIT).count(), 0);
+      await untilEqual([], () => itemsOf(lines, 'Command Palette'));
+      await workbench.editors.titleAction(SUBMIT).waitFor({ state: 'hidden' });
       await workbench.editors.closeAll();
     });
 
     it('from a row of the Models view, for the active file with that model', async () => {
       await workbench.editors.open(file('second.jsonl'));
       await workbench.sideBar.open('Fine-Tuning');
-      await (await workbench.sideBar.models()).pressInRow('Mistral Nemo 12B Instruct', SUBMIT);
+      const summary = workbench.quickInput.titled(/^Submit second\.jsonl to /);
+      const models = await workbench.sideBar.models();
+      await models.pressInRowUntil('Mistral Nemo 12B Instruct', SUBMIT, summary);
       await walkThroughSteps(workbench, { fileName: 'second.jsonl', until: 'summary' });
       const model = workbench.quickInput.item('Model').locator('.label-description');
       assert.match(await model.innerText(), /^Mistral Nemo 12B Instruct, /);
@@ -217,7 +220,7 @@ describe('submitting from each place', () => {
 
     it('for a file of 60 MB, although extensions cannot see its document', async () => {
       await workbench.editors.open(file('big.jsonl'));
-      await workbench.editors.titleAction(SUBMIT).click();
+      await beginSubmission(workbench, 'big.jsonl');
       await leaveFirstStepOf('big.jsonl');
       await workbench.editors.chooseInTabMenu('big.jsonl', SUBMIT);
       await leaveFirstStepOf('big.jsonl');

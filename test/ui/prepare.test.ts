@@ -82,8 +82,8 @@ describe('a prepared copy of a dataset', () => {
     const explorer = await workbench.sideBar.explorer();
     await explorer.chooseInContextMenu('faulty.jsonl', 'Preview Dataset');
     await new Preview(workbench).waitForStatus('44 rows');
-    await workbench.editors.titleAction('Prepare Copy…').click();
-    await quickInput.waitForTitle('Prepare a copy of faulty.jsonl');
+    const box = quickInput.titled('Prepare a copy of faulty.jsonl');
+    await workbench.editors.pressTitleAction('Prepare Copy…', box);
     // The box has the focus: filter, tick with the space bar, accept.
     await page.keyboard.type('evaluation');
     await page.keyboard.press('ArrowDown');
@@ -100,6 +100,8 @@ describe('a prepared copy of a dataset', () => {
     assert.deepEqual(await files(), [
       ...['faulty.holdout-2.jsonl', 'faulty.jsonl', 'faulty.prepared-2.jsonl', 'faulty.prepared.jsonl'],
     ]);
+    // It opens after the notification.
+    await workbench.editors.activeTab('faulty.prepared-2.jsonl').waitFor();
     await workbench.editors.closeAll();
     await workbench.clearNotifications();
   });

@@ -45,15 +45,15 @@ export class QuickInput {
   /** Opens the box of a command by its key binding. */
   async openByKey(key: string, title: string | RegExp): Promise<void> {
     await this.close();
-    await startUntil(() => this.#page.keyboard.press(key), this.#titled(title));
+    await startUntil(() => this.#page.keyboard.press(key), this.titled(title));
   }
 
   /** Waits until the box has this title, because one step often replaces another. */
   async waitForTitle(title: string | RegExp): Promise<void> {
-    await this.#titled(title).waitFor();
+    await this.titled(title).waitFor();
   }
 
-  #titled(title: string | RegExp): Locator {
+  titled(title: string | RegExp): Locator {
     return this.#widget.locator('.quick-input-title').filter({ hasText: exact(title) });
   }
 

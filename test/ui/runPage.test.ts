@@ -7,7 +7,7 @@ import { RunPage } from './runPage.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
 import { SpendPage } from './spendPage.ts';
-import { walkThroughSteps } from './submission.ts';
+import { beginSubmission, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import { actUntil, succeeds, until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
@@ -51,7 +51,7 @@ describe('the run page', () => {
 
   async function submit(label: string): Promise<void> {
     await workbench.editors.open(vscode.file('rows.jsonl'));
-    await workbench.editors.titleAction('Submit Dataset for Training…').click();
+    await beginSubmission(workbench, 'rows.jsonl');
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label });
     await workbench.dialogs.waitForToast(/Charged/);
     await workbench.clearNotifications();

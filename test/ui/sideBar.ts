@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { chooseInContextMenu, isTaken } from './dialogs.ts';
-import { actUntil, comes, succeeds, until } from './waits.ts';
+import { actUntil, comes, startUntil, succeeds, until } from './waits.ts';
 
 /** The activity bar and the views of its active container. */
 export class SideBar {
@@ -115,6 +115,11 @@ export class View {
   /** Clicks a row until `shown` is visible, because a row that is redrawn meanwhile loses the click. */
   async clickUntil(name: string | RegExp, shown: Locator): Promise<void> {
     await actUntil(() => this.row(name).click(), shown);
+  }
+
+  /** Presses an action of a row until `shown` is visible, because a row that is redrawn meanwhile loses the click. */
+  async pressInRowUntil(name: string | RegExp, action: string, shown: Locator): Promise<void> {
+    await startUntil(() => this.pressInRow(name, action), shown);
   }
 
   /** Presses an action of a row, which is visible on hover. */

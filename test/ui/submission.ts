@@ -29,8 +29,7 @@ export interface Way {
 /** Starts with the button beside the tabs, which belongs to the previous editor for a moment. */
 export async function beginSubmission({ editors, quickInput }: Workbench, fileName: string): Promise<void> {
   await until(`the submission of ${fileName} begins`, async () => {
-    await editors.titleAction('Submit Dataset for Training…').click();
-    await quickInput.waitForTitle(/^Submit .+ to /);
+    await editors.pressTitleAction('Submit Dataset for Training…', quickInput.titled(/^Submit .+ to /));
     if ((await quickInput.title()).startsWith(`Submit ${fileName} to `)) return true;
     await quickInput.close();
     return false;

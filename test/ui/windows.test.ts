@@ -164,7 +164,8 @@ describe('two windows', () => {
     await runs(staying).row('left.jsonl, Not charged, upload stopped').waitFor();
     assert.equal((await service.runs()).length, 1);
     service.release();
-    await runs(staying).pressInRow('left.jsonl, Not charged', 'Continue Submission…');
+    const { modal } = staying.dialogs;
+    await runs(staying).pressInRowUntil('left.jsonl, Not charged', 'Continue Submission…', modal);
     assert.match(
       await waitForConfirm(staying, 'left.jsonl'),
       /^Not charged: the upload of left\.jsonl was interrupted\./,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -146,7 +147,8 @@ describe('AccountStore', () => {
     const { id, name, baseUrl } = service('a');
     await store.save({ baseUrl, name, id, kind: 'service' });
     const before = store.active;
-    await writeFile(file(), await readFile(file()));
+    // At once: the store watches, and could read an empty file between two steps.
+    writeFileSync(file(), readFileSync(file()));
     await new Promise((resolve) => setTimeout(resolve, 50));
     await store.activate('a');
     assert.deepEqual([changes, JSON.stringify(store.active)], [1, JSON.stringify(before)]);

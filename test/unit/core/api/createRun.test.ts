@@ -27,6 +27,7 @@ import {
   type ClientSettings,
 } from '../../../helpers/api/support.ts';
 import { itOnPosix } from '../../../helpers/platform.ts';
+import { until } from '../../../helpers/runs/support.ts';
 
 const MANY = 24 * MIB;
 const CHANGED = { code: 'dataset-changed', change: 'changed' };
@@ -375,8 +376,8 @@ describe('createRun', function () {
     it('without a response times out after the pricing time, counted from the last byte', async () => {
       await bench.dataset(MIB);
       const server = await bench.served(startHttpServer((request) => void request.resume()));
-      const timeouts = { pricingMs: 60, answerMs: 1, stallMs: 60 };
-      const hooks = { beforeClose: () => delay(120) };
+      const timeouts = { pricingMs: 60, answerMs: 1, stallMs: 1_000 };
+      const hooks = { beforeClose: () => delay(1_500) };
       const expected = { reason: 'answer-timeout' };
       const events = await fails(server.url, bench.submission(MIB), expected, { timeouts, hooks });
       assert.deepEqual(events, ['beforeClose', 'onClosed']);
@@ -415,7 +416,7 @@ describe('createRun', function () {
         await delay(20);
       }
       assert.equal(sockets.size, 3);
-      assert.equal([...sockets].filter(({ destroyed }) => !destroyed).length, 1);
+      await until(() => [...sockets].filter(({ destroyed }) => !destroyed).length === 1);
     });
   });
 

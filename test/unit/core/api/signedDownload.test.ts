@@ -183,14 +183,14 @@ describe('signed download', () => {
   });
 
   it('throws when the body stalls, but not while its reader is slow', async () => {
-    transport = new Transport(SETTINGS, { timeouts: { stallMs: 150 } });
+    transport = new Transport(SETTINGS, { timeouts: { stallMs: 600 } });
     answer = (response) => response.writeHead(200).write('half');
     const { body } = await openSignedUrl(transport, url(), server.url);
     await assert.rejects(
       (async () => {
         for await (const chunk of body) {
           assert.equal(Buffer.from(chunk).toString(), 'half');
-          await delay(300); // twice the limit
+          await delay(1_200); // twice the limit
           answer = () => undefined;
         }
       })(),
@@ -200,14 +200,14 @@ describe('signed download', () => {
     const slow = await openSignedUrl(transport, url(), server.url);
     let received = 0;
     for await (const chunk of slow.body) {
-      if (received === 0) await delay(300);
+      if (received === 0) await delay(1_200);
       received += chunk.byteLength;
     }
     assert.equal(received, 3_000_000);
   });
 
   it('drops the connection of an unread or abandoned body', async () => {
-    transport = new Transport(SETTINGS, { timeouts: { stallMs: 150 } });
+    transport = new Transport(SETTINGS, { timeouts: { stallMs: 600 } });
     for (const read of [false, true]) {
       const closed = new Promise<void>((resolve) => {
         answer = (response) => {

@@ -70,7 +70,7 @@ describe('inspectDataset', () => {
   });
 
   itOnPosix('rejects a device, and a pipe without waiting for a writer', async function () {
-    this.timeout(2000);
+    this.timeout(20_000);
     execFileSync('mkfifo', [file]);
     for (const name of [file, '/dev/null']) assert.equal(await inspect(name), 'not-a-file');
   });
