@@ -149,7 +149,12 @@ describe('another extension that imitates the user', () => {
       await vscode.killExtensionHosts();
       service.release();
       // The notification's first button is "Continue…".
-      await workbench.dialogs.waitForToast('Not charged: the upload of big.jsonl was interrupted.');
+      await workbench.dialogs.waitForToast(/(Not charged: the|The) upload of big\.jsonl was interrupted\./);
+      await workbench.sideBar.open('Fine-Tuning');
+      await workbench.sideBar
+        .view('Runs')
+        .row(/^big, big\.jsonl, Not charged, upload stopped/)
+        .waitFor();
       const balanceCents = await service.balanceCents();
       assertTried(await play('fineTuning.resolveSubmission', [], [0, 1], true), 100);
       assert.equal(service.submissions, 1, 'submissions that reached the service');
@@ -173,6 +178,9 @@ describe('another extension that imitates the user', () => {
       assert.equal(service.submissions, 0);
       await workbench.screenshot('agent-proposal');
       await submit();
+      await workbench.dialogs.waitForToast(/Submitted Proposed to Work/);
+      await workbench.dialogs.pressInToast(/Submitted Proposed to Work/, 'Show Run');
+      await workbench.webview('panel').getByText('an agent', { exact: true }).waitFor();
       const [result = ''] = await results();
       const [run] = await service.runs();
       const { status, run: runId, price } = JSON.parse(result) as Record<string, string>;
@@ -183,9 +191,6 @@ describe('another extension that imitates the user', () => {
         (await (await propose({}))()).join(),
         /Already submitted: run [\w-]+\. Don’t propose it again/,
       );
-      await workbench.dialogs.waitForToast(/Submitted Proposed to Work/);
-      await workbench.dialogs.pressInToast(/Submitted Proposed to Work/, 'Show Run');
-      await workbench.webview('panel').getByText('an agent', { exact: true }).waitFor();
       await workbench.clearNotifications();
       await workbench.editors.closeAll();
     });
@@ -212,7 +217,7 @@ describe('another extension that imitates the user', () => {
       await writeFile(vscode.file('looped.jsonl'), smallDataset('looped'));
       await writeFile(vscode.file('twice.jsonl'), ['a', 'b', 'a'].map(smallDataset).join(''));
       const files = async () => {
-        const names = (await readdir(vscode.folder)).filter((name) => !name.startsWith('agent.'));
+        const names = (await readdir(vscode.folder)).filter((name) => !/^agent\.|^\.fine-tuning-/.test(name));
         const stats = await Promise.all(names.map((name) => stat(vscode.file(name))));
         return new Map(names.map((name, index) => [name, `${stats[index]?.ino} ${stats[index]?.ctimeMs}`]));
       };
@@ -244,10 +249,15 @@ describe('another extension that imitates the user', () => {
       // VS Code asks before a copy is prepared. It could be silenced, so someone agrees to everything.
       const question = workbench.dialogs.modal.filter({ hasText: 'Prepare a copy of a dataset?' });
       const yes = question.getByRole('button', { name: 'Yes' });
-      await until('the tools have answered', async () => {
-        if ((await yes.count()) > 0) await succeeds((limit) => yes.first().dispatchEvent('click', {}, limit));
-        return existsSync(vscode.file('agent.report.json'));
-      });
+      await until(
+        'the tools have answered',
+        async () => {
+          if ((await yes.count()) > 0)
+            await succeeds((limit) => yes.first().dispatchEvent('click', {}, limit));
+          return existsSync(vscode.file('agent.report.json'));
+        },
+        180_000,
+      );
       const all = await results();
       assert.ok(all.length >= 56);
       // A proposal was open while the commands ran, which may have ended it.

@@ -7,6 +7,7 @@ import { smallDataset } from './datasets.ts';
 import { enterSandbox } from './sandbox.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
+import { actUntil, untilEqual } from './waits.ts';
 
 /** A word of rows, which must be nowhere else. */
 const WORD = 'zebrafinch';
@@ -49,11 +50,13 @@ describe('comparison of answers', () => {
       await workbench.runCommand('Fine-Tuning: Open Sample Comparison');
       await page.title('sample.answers.jsonl · 20 rows').waitFor();
       await page.row(1).getByText('2+3?').waitFor();
-      assert.deepEqual(await page.headline(), [
+      const headline = [
         'Adapter exactly right in 13 rows, base model in 0, both in 0.',
         'If neither were exactly right more often, a difference this large would come up in < 0.1% of comparisons.',
         'Exactly right means the same text, which isn’t the same as better: read the rows or vote.',
-      ]);
+      ];
+      // The comparison may follow the rows.
+      await untilEqual(headline, () => page.headline());
       assert.deepEqual(await page.table(), [
         ['Exact answer', '0', '13', ''],
         ['Valid JSON', '0', '20', ''],
@@ -125,7 +128,7 @@ describe('comparison of answers', () => {
       await workbench.screenshot('answers-vote-end');
       await keyboard.press('Escape');
       await page.row(1).waitFor();
-      assert.equal(await page.button('Voted').getAttribute('aria-pressed'), 'true');
+      await page.button('Voted').and(page.frame.locator('[aria-pressed=true]')).waitFor();
       assert.equal(await page.focused().innerText(), 'Vote Blind');
       await page.row(1).getByText('Your vote').waitFor();
       await workbench.screenshot('answers-voted');
@@ -139,12 +142,13 @@ describe('comparison of answers', () => {
         await page.waitForVote(`${at} of 20`);
         await page.button(at % 3 === 0 ? 'Equal' : at % 3 === 1 ? 'Left' : 'Right').click();
         if (at === 10) {
+          await page.waitForVote('11 of 20');
           await page.button('End').click();
           await page.button('Continue').click();
         }
       }
       await page.button('Show Rows').click();
-      assert.equal(await page.button('Voted').getAttribute('aria-pressed'), 'true');
+      await page.button('Voted').and(page.frame.locator('[aria-pressed=true]')).waitFor();
       await page.button('All').click();
       await page.row(1).waitFor();
     });
@@ -178,9 +182,9 @@ describe('comparison of answers', () => {
     it('is opened from the explorer, with the keyboard in its rows', async () => {
       await page.open('train.answers.jsonl');
       await page.row(1).waitFor();
-      assert.equal(
-        (await page.headline())[0],
+      await untilEqual(
         'Adapter closer to the expected answer in 45 rows, base model in 5, 0 about equal.',
+        async () => (await page.headline())[0],
       );
       const { keyboard } = workbench.page;
       await page.button('Base closer').focus();
@@ -202,6 +206,7 @@ describe('comparison of answers', () => {
 
     it('folds what a model thought', async () => {
       await page.button('Different').click();
+      await page.button('Different').and(page.frame.locator('[aria-pressed=true]')).waitFor();
       await page.row(1).locator('.text').first().waitFor();
       await workbench.page.keyboard.press('Tab');
       for (let row = 1; row < 8; row++) await workbench.page.keyboard.press('ArrowDown');
@@ -292,7 +297,8 @@ describe('comparison of answers', () => {
       const files = kept.filter((one) => one.isFile()).map((one) => path.join(one.parentPath, one.name));
       assert.ok(files.some((name) => name.includes('logs')));
       const found = await Promise.all(
-        files.map(async (name) => ((await readFile(name)).includes(WORD) ? [name] : [])),
+        // A file of a transaction may be gone.
+        files.map(async (name) => ((await readFile(name).catch(() => '')).includes(WORD) ? [name] : [])),
       );
       assert.deepEqual(found.flat(), []);
       const stored = await storedInBrowser(workbench);
@@ -426,11 +432,13 @@ describe('comparison of answers', () => {
       assert.deepEqual(await workbench.page.locator('.codelens-decoration a').allInnerTexts(), [
         'Compare Answers',
       ]);
-      await workbench.page.locator('[id="status.languageStatus"] a').hover();
       const status = workbench.page
         .locator('.hover-language-status')
         .filter({ hasText: 'a list of answers, not a dataset' });
-      await status.getByText('Compare Answers').waitFor();
+      await actUntil(async () => {
+        await workbench.page.mouse.move(0, 0);
+        await workbench.page.locator('[id="status.languageStatus"] a').hover();
+      }, status.getByText('Compare Answers'));
       await workbench.screenshot('answers-as-text');
       assert.equal(await workbench.page.locator('.squiggly-error, .squiggly-warning').count(), 0);
       const explorer = await sideBar.explorer();
@@ -439,9 +447,11 @@ describe('comparison of answers', () => {
         ['compared.jsonl', []],
         ['train.answers.jsonl', ['Submit Dataset for Training…', 'Check Dataset']],
       ] as const) {
-        await explorer.row(name).first().click({ button: 'right' });
         const menu = workbench.page.locator('.monaco-menu-container');
-        await menu.getByRole('menuitem', { name: 'Compare Answers…' }).waitFor();
+        await actUntil(
+          () => explorer.row(name).first().click({ button: 'right' }),
+          menu.getByRole('menuitem', { name: 'Compare Answers…' }),
+        );
         const ours = await menu.getByRole('menuitem').allInnerTexts();
         assert.deepEqual(
           ours.map((item) => item.trim()).filter((item) => /Dataset|Prepare|Submit/.test(item)),
@@ -449,6 +459,7 @@ describe('comparison of answers', () => {
           name,
         );
         await workbench.page.keyboard.press('Escape');
+        await menu.waitFor({ state: 'hidden' });
       }
       await editors.pressTitleAction('Compare Answers…', page.title('compared.jsonl · 50 rows'));
       await editors.closeAll();

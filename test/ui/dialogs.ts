@@ -36,9 +36,14 @@ export class Dialogs {
 
   /** Waits for a toast and returns its complete message. */
   async waitForToast(text: string | RegExp): Promise<string> {
-    const toast = this.toast(text).first();
-    await toast.waitFor();
-    return (await toast.locator('.notification-list-item-message').textContent()) ?? '';
+    const toasts = this.toast(text).filter({ visible: true });
+    let message: string | undefined;
+    // Read at once, since a toast may be hidden a moment later.
+    await until(`a toast says ${text}`, async () => {
+      [message] = await toasts.locator('.notification-list-item-message').allTextContents();
+      return message !== undefined;
+    });
+    return message ?? '';
   }
 
   /** The messages of visible toasts. */

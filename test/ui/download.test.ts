@@ -268,14 +268,14 @@ describe('downloads', () => {
 
     it('start automatically, each into a separate folder, and are not offered in the notification', async () => {
       await submit('verse');
+      await finished('verse').hover();
+      assert.equal(await finished('verse').getByRole('button', { name: 'Download', exact: true }).count(), 0);
       await downloaded('verse').waitFor();
       await workbench.screenshot('downloaded-when-complete');
       const [own = '', ...others] = await readdir(directory);
       assert.deepEqual(others, []);
       assert.match(own, /^verse \w{8}$/);
       await isAdapter(path.join(directory, own));
-      await finished('verse').hover();
-      assert.equal(await finished('verse').getByRole('button', { name: 'Download', exact: true }).count(), 0);
     });
 
     it('start for runs that completed while no window was open, with one notification for all', async () => {

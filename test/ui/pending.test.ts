@@ -4,7 +4,7 @@ import path from 'node:path';
 import { chooseClockSpeed, chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
 import { ACCEPT, CONTINUE, waitForConfirm, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
-import { until } from './waits.ts';
+import { actUntil, until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
@@ -192,7 +192,7 @@ describe('open submissions', () => {
     await chooseScenario(workbench, 'No fault');
     const before = sandboxLedger(vscode);
 
-    await press('F1');
+    await actUntil(() => press('F1'), workbench.page.locator('.quick-input-widget input.input'));
     await quickInput.type('>Fine-Tuning: Resolve Submission…');
     await take('Fine-Tuning: Resolve Submission…');
     await quickInput.waitForTitle('Submission of sums.jsonl');
@@ -238,8 +238,12 @@ describe('open submissions', () => {
       const box = editor.getByRole('checkbox', { name: 'fineTuning.labelMarker' });
       await box.waitFor();
       await workbench.screenshot('setting-marker');
-      await box.click();
-      await box.and(workbench.page.locator('[aria-checked=false]')).waitFor();
+      await actUntil(
+        async () => {
+          if ((await box.getAttribute('aria-checked')) === 'true') await box.click();
+        },
+        box.and(workbench.page.locator('[aria-checked=false]')),
+      );
       // The change is written a moment later, and lost if the editor is closed before.
       const settings = path.join(vscode.userData, 'User/settings.json');
       await until('the setting is written', async () =>

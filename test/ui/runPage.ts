@@ -14,9 +14,10 @@ export class RunPage {
     this.frame = workbench.webview('panel');
   }
 
-  /** Opens the page of a run from its row. */
-  async open(row: RegExp): Promise<void> {
-    await this.#workbench.sideBar.view('Runs').clickUntil(row, this.heading);
+  /** Opens the page of a run from its row, which reads on with `rest`; before, that of another run may be shown. */
+  async open(label: string, rest = ''): Promise<void> {
+    const heading = this.heading.filter({ hasText: new RegExp(`^${label}$`) });
+    await this.#workbench.sideBar.view('Runs').clickUntil(new RegExp(`^Run ${label}, ${rest}`), heading);
     await this.#waitForFocus();
   }
 

@@ -4,7 +4,7 @@ import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
 import { SpendPage } from './spendPage.ts';
 import { VSCode } from './vscode.ts';
-import { until } from './waits.ts';
+import { actUntil, succeeds, until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 const API_KEY = 'service_Tree7nq2kX';
@@ -111,8 +111,8 @@ describe('the Runs view', () => {
       await workbench.quickInput.fill('nothing is called so');
       await message(/: 0 of 10,000 loaded runs\./).waitFor();
       await workbench.screenshot('runs-none-fits');
-      await runs().row('No loaded runs match. Select to clear the filter.').click();
-      await message(/loaded runs/).waitFor({ state: 'hidden' });
+      const row = runs().row('No loaded runs match. Select to clear the filter.');
+      await actUntil(() => succeeds((limit) => row.click(limit)), message(/loaded runs/), 'hidden');
     });
 
     it('is grouped by day, with the number of runs', async () => {

@@ -8,6 +8,7 @@ import { KEYS } from './keys.ts';
 import { inPseudoLanguage as pseudo, translateExtension, whyUntranslatable } from './pseudoLanguage.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
+import { actUntil } from './waits.ts';
 
 /** What comes from the service, the user, or VS Code, and names that are the same in each language. */
 const DATA = [
@@ -108,7 +109,7 @@ describe('every text is translatable', () => {
     await workbench.statusItem('balance').waitFor();
     await workbench.clearNotifications();
     await read('status bar', page.locator('[id^="fine-tuning-tools.fine-tuning."]'));
-    await page.keyboard.press('F1');
+    await actUntil(() => page.keyboard.press('F1'), page.locator('.quick-input-widget input.input'));
     await quickInput.type('>Fine-Tuning: ');
     await read(
       'palette',
