@@ -14,6 +14,7 @@ import { Downloads } from './core/downloads/downloads.ts';
 import { NotificationLedger } from './core/runs/notificationLedger.ts';
 import { Sessions } from './core/runs/sessions.ts';
 import { StateStore } from './core/storage/state.ts';
+import { sentTo } from './core/submission/intent.ts';
 import { Journal } from './core/submission/journal.ts';
 import { Submissions } from './core/submission/submissions.ts';
 import type { Scenario } from './sandbox/scenarios.ts';
@@ -47,8 +48,8 @@ export async function createServices(context: vscode.ExtensionContext) {
   await openAccounts();
   const isBrowser = vscode.env.uiKind === vscode.UIKind.Web;
   const keyIdOfSent = async (owner: KeyOwner, apiKey: string) => {
-    const { keyIdOfOpen } = await import('./core/submission/enteredKey.ts');
-    return keyIdOfOpen(await stores.readSubmissions(), owner, apiKey);
+    const { keyIdOf } = await import('./core/api/keyCheck.ts');
+    return keyIdOf(sentTo(await stores.readSubmissions(), owner), apiKey);
   };
   const onDidChangeFocus = isBrowser ? vscode.window.onDidChangeWindowState : undefined;
   const apiKeys = disposables.add(new ApiKeys(context.secrets, accounts, keyIdOfSent, onDidChangeFocus));

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
+import { ExpectedError } from '../base/errors.ts';
 import { Emitter, type Event } from '../base/event.ts';
 import type { AccountStore } from './accountStore.ts';
-import { KeyOutdatedError, KeysChangedError } from './errors.ts';
 
 /** What is used of VS Code's SecretStorage. */
 interface Secrets {
@@ -26,6 +26,24 @@ interface StoredKey {
    * submission was sent with: what may have been charged is never resent with another API key, nor settled by its checks.
    */
   keyId: string;
+}
+
+/** Another window replaced the API key of an account, and this window has the previous one until it is reloaded. */
+export class KeyOutdatedError extends ExpectedError {
+  readonly code = 'key-outdated';
+
+  constructor() {
+    super('another window replaced the API key');
+  }
+}
+
+/** Another window stored or deleted API keys, which a write by this window would undo. */
+export class KeysChangedError extends ExpectedError {
+  readonly code = 'keys-changed';
+
+  constructor() {
+    super('another window changed the API keys');
+  }
 }
 
 const PREFIX = 'fineTuning.apiKey.';

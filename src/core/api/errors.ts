@@ -154,6 +154,11 @@ export function isForLater(httpStatus: number): boolean {
   return httpStatus === 408 || httpStatus === 425 || httpStatus === 429 || httpStatus >= 500;
 }
 
+/** Whether a response is about the run that was asked for, and not about a limit of requests. */
+export function isAboutRun(error: unknown): boolean {
+  return error instanceof AnswerError && error.httpStatus !== 429;
+}
+
 /** Whether the service reports that the account has no such run (spec: "GET /api/v1/runs/{run_id}"). */
 export function isNotFound(error: unknown): boolean {
   return error instanceof ServiceError && error.httpStatus === 404;

@@ -20,8 +20,25 @@ export async function keyCheckOf(apiKey: string): Promise<KeyCheck> {
   return { salt: salt.toString('hex'), hash: hash.toString('hex') };
 }
 
+/**
+ * Returns the ID of the first of some API keys that is this one; undefined if none is.
+ * @throws if the machine cannot compare
+ */
+export async function keyIdOf(
+  known: readonly { keyId?: string | undefined; keyCheck?: KeyCheck | undefined }[],
+  apiKey: string,
+): Promise<string | undefined> {
+  const others = new Set<string>();
+  for (const { keyId, keyCheck } of known) {
+    if (keyId === undefined || keyCheck === undefined || others.has(keyId)) continue;
+    if (await isKeyOf(keyCheck, apiKey)) return keyId;
+    others.add(keyId);
+  }
+  return undefined;
+}
+
 /** Whether this is the API key of a check. @throws like `keyCheckOf` */
-export async function isKeyOf({ salt, hash }: KeyCheck, apiKey: string): Promise<boolean> {
+async function isKeyOf({ salt, hash }: KeyCheck, apiKey: string): Promise<boolean> {
   const expected = Buffer.from(hash, 'hex');
   if (expected.byteLength !== HASH_BYTES) return false;
   return timingSafeEqual(await derive(apiKey, Buffer.from(salt, 'hex'), HASH_BYTES), expected);

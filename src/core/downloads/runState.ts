@@ -1,6 +1,6 @@
 import type { RunSummary } from '../api/types.ts';
 import { instantOf } from '../base/clock.ts';
-import type { Phase } from '../runs/phase.ts';
+import type { Phase } from '../runs/run.ts';
 import type { DownloadState } from './types.ts';
 
 /** An adapter that is not downloaded counts as expiring this long before it expires. */

@@ -1,13 +1,16 @@
 import type { Balance, RunDetail, RunSummary } from '../api/types.ts';
 import { instantOf } from '../base/clock.ts';
-import type { KnownDetail } from '../runs/detailStore.ts';
-import { phaseOf, type Phase } from '../runs/phase.ts';
+import { type KnownDetail, phaseOf, type Phase, spanMs, timeOf, timesOf } from '../runs/run.ts';
 import { userLabel } from '../runs/marker.ts';
 import type { RunStore } from '../runs/runStore.ts';
-import { runsOf, type ChargedReceipt, type ReceiptRun } from '../submission/intent.ts';
-import { isMarkedRunOf, mayBeRunOf } from '../submission/ownRuns.ts';
+import {
+  runsOf,
+  type ChargedReceipt,
+  type ReceiptRun,
+  isMarkedRunOf,
+  mayBeRunOf,
+} from '../submission/intent.ts';
 import type { PendingSubmission } from '../submission/pendingSubmission.ts';
-import { spanMs, timeOf, timesOf } from '../runs/runTimes.ts';
 import { balanceReadAt, chargedAt } from '../submission/receipts.ts';
 import { currencyOf } from './estimate.ts';
 

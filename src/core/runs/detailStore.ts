@@ -1,13 +1,11 @@
 import type { Client } from '../api/client.ts';
-import { AnswerError } from '../api/errors.ts';
+import { isAboutRun } from '../api/errors.ts';
 import type { RunDetail } from '../api/types.ts';
 import { shared, type Shared } from '../base/async.ts';
+import type { KnownDetail } from './run.ts';
 
 /** Runs work with an account's client; see `Session.call`. */
 export type Call = <T>(work: (client: Client) => Promise<T>) => Promise<T>;
-
-/** A run's details. The service sends them without a currency: that of the balance is assumed when they are first read. */
-export type KnownDetail = RunDetail & { assumedCurrency?: string | undefined };
 
 /** Owns the details of runs that were read, and why others could not be: rows are redrawn often. */
 export class DetailStore {
@@ -102,7 +100,7 @@ export class DetailStore {
    * @param unanswered only forgets failures without a response about the run
    */
   forgetFailures(unanswered = false): string[] {
-    const forgotten = [...this.#failures].filter(([, error]) => !unanswered || !isAnswer(error));
+    const forgotten = [...this.#failures].filter(([, error]) => !unanswered || !isAboutRun(error));
     return forgotten.map(([runId]) => {
       this.#failures.delete(runId);
       return runId;
@@ -143,9 +141,4 @@ export class DetailStore {
       throw error;
     }
   }
-}
-
-/** Whether an error is about the run itself, and not about the connection or a rate limit. */
-export function isAnswer(error: unknown): boolean {
-  return error instanceof AnswerError && error.httpStatus !== 429;
 }

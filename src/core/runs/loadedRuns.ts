@@ -1,5 +1,5 @@
 import type { RunPage, RunSummary } from '../api/types.ts';
-import { phaseOf } from './phase.ts';
+import { phaseOf } from './run.ts';
 import { createdAtMs, mergeFirstPage, mergeLaterPage, oldestMs, type PageSearch } from './runPages.ts';
 import type { SavedRuns } from './savedRuns.ts';
 

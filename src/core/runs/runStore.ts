@@ -8,10 +8,10 @@ import {
 import { shared, type Shared } from '../base/async.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
-import { DetailStore, type Call, type KnownDetail } from './detailStore.ts';
+import { DetailStore, type Call } from './detailStore.ts';
+import { type KnownDetail, phaseOf, type Phase } from './run.ts';
 import { isListed, LoadedRuns, type ListChange, type Moved } from './loadedRuns.ts';
 import { UNKNOWN_WATCHED_MS, type RequestQuota } from './pacing.ts';
-import { phaseOf, type Phase } from './phase.ts';
 import { createdAtMs, PageSearch } from './runPages.ts';
 import type { SavedRuns } from './savedRuns.ts';
 

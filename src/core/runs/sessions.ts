@@ -108,6 +108,32 @@ export class Sessions implements Disposable {
   }
 }
 
+/**
+ * Calls `follow` with the active session, now and whenever it changes; undefined without one.
+ * @param follow returns what to dispose before the next call
+ */
+export function followActive(
+  sessions: Sessions,
+  follow: (session: Session | undefined) => readonly Disposable[] | undefined,
+): Disposable {
+  let followed: readonly Disposable[] | undefined;
+  const leave = () => {
+    for (const disposable of followed ?? []) disposable.dispose();
+    followed = undefined;
+  };
+  const subscription = sessions.onDidChangeActive((session) => {
+    leave();
+    followed = follow(session);
+  });
+  followed = follow(sessions.active);
+  return {
+    dispose() {
+      subscription.dispose();
+      leave();
+    },
+  };
+}
+
 /** Whether two versions of an account can share a session: user settings don't affect the connection. */
 function isSame(one: Account, other: Account): boolean {
   return one.id === other.id && one.name === other.name && addressOf(one) === addressOf(other);

@@ -4,8 +4,7 @@ import { sequencer } from '../base/async.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { instantOf } from '../base/clock.ts';
 import type { StateStore, Tables } from '../storage/state.ts';
-import type { KnownDetail } from './detailStore.ts';
-import { phaseOf } from './phase.ts';
+import { type KnownDetail, phaseOf } from './run.ts';
 import type { Moved } from './loadedRuns.ts';
 import type { RunStore } from './runStore.ts';
 

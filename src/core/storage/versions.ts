@@ -73,6 +73,12 @@ const TEMPORARY = /\.json(\.[0-9a-f-]{36}\.tmp)+$/;
 const FILES_AT_ONCE = 8;
 const DAY_MS = 24 * 60 * 60_000;
 
+/** For tests: file systems without hard links, and points between two steps. */
+export interface VersionOptions {
+  link?: Link;
+  at?: At;
+}
+
 /**
  * Owns the records in a folder, and what this window knows of them. An error of the file system is not damage, since it says
  * nothing about the content: reading rejects.
@@ -86,7 +92,7 @@ export class VersionStore<T> implements Disposable {
   #watch: FolderWatch | undefined;
 
   /** @param options for tests */
-  constructor(folder: string, codec: Codec<T>, options: { link?: Link; at?: At } = {}) {
+  constructor(folder: string, codec: Codec<T>, options: VersionOptions = {}) {
     this.#folder = folder;
     this.#codec = codec;
     this.#link = options.link ?? linkFile;

@@ -1,10 +1,8 @@
 // When open submissions are looked for and checked automatically: by this machine's clock, in milliseconds since the epoch.
 import { hasBoundary, type Intent } from './intent.ts';
 import { nextCheckAtMs, uncertaintyOf } from './reconcilePolicy.ts';
-import { stageOf } from './stage.ts';
+import { isCheckedAutomatically, stageOf } from './stage.ts';
 
-/** How long submissions are checked automatically. Afterwards the user checks manually. */
-const AUTOMATIC_MS = 60 * 60_000;
 /** When automatic checks follow after an answer was lost: soon, since most runs are listed at once. */
 const CHECKED_AFTER_MS = [3_000, 10_000, 30_000, 60_000, 2 * 60_000, 5 * 60_000] as const;
 /** The interval of later checks. */
@@ -89,14 +87,4 @@ export function nextAutomaticCheckMs(
 
 function lookAgainMs(lookCount: number): number {
   return Math.min(LOOK_AGAIN_MS * 2 ** Math.max(0, lookCount - 1), LONGEST_LOOK_AGAIN_MS);
-}
-
-/** Whether further automatic checks follow a check that was answered. */
-export function isCheckedAutomatically(intent: Intent, nowMs: number): boolean {
-  return sinceSentMs(intent, nowMs) <= AUTOMATIC_MS;
-}
-
-/** Returns how long ago the last attempt started or sent its closing boundary, by this machine's clock. */
-function sinceSentMs({ attempts }: Intent, nowMs: number): number {
-  return nowMs - Math.max(0, ...attempts.map(({ started, closed }) => (closed ?? started).localMs));
 }

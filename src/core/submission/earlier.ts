@@ -27,6 +27,16 @@ export interface EarlierSubmission {
   rows: number | undefined;
 }
 
+/** The submissions of the same bytes that the user knew of when consenting to another one. */
+export interface KnownSubmissions {
+  /** IDs of open intents of other accounts that don't prevent this one. */
+  duplicates?: readonly string[];
+  /** IDs of charged and discarded records. Any other one prevents this one; undefined: none does. */
+  receipts?: readonly string[];
+  /** IDs of records that can't be read, beside which the user agreed to submit. Any other one prevents this one. */
+  unreadable?: readonly string[];
+}
+
 /** A charged one, whose run is known. */
 export type ChargedBefore = EarlierSubmission & { runId: string };
 

@@ -3,7 +3,8 @@ import * as v from 'valibot';
 import { serviceOf, type Account } from '../accounts/account.ts';
 import { balance, cents, currency, IDEMPOTENCY_WINDOW_MS, optionalField } from '../api/types.ts';
 import { MAX_RETRY_AFTER_MS } from '../base/retry.ts';
-import { userLabel } from '../runs/marker.ts';
+import { hasMarker, userLabel } from '../runs/marker.ts';
+import type { RunStore } from '../runs/runStore.ts';
 
 const text = v.pipe(v.string(), v.nonEmpty());
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -208,6 +209,24 @@ export function isRunOf(receipt: Receipt, runId: string): boolean {
   return isCharged(receipt) && runsOf(receipt.settled).some(({ run_id }) => run_id === runId);
 }
 
+/** Whether a run is an open submission's by its marker. */
+export function isMarkedRunOf(
+  { marker }: Pick<Intent, 'marker'>,
+  runId: string,
+  runs: Pick<RunStore, 'label'>,
+): boolean {
+  return marker !== undefined && hasMarker(runs.label(runId) ?? '', marker);
+}
+
+/** Whether a run is an open submission's by its marker, or a possible one by the last check. */
+export function mayBeRunOf(
+  intent: Pick<Intent, 'lastCheck' | 'marker'>,
+  runId: string,
+  runs: Pick<RunStore, 'label'>,
+): boolean {
+  return isMarkedRunOf(intent, runId, runs) || intent.lastCheck?.candidates.includes(runId) === true;
+}
+
 /** Returns all runs of a charged submission: one, unless the service broke its promise. */
 export function runsOf({ run, furtherRuns = [] }: ChargedReceipt['settled']): ReceiptRun[] {
   return [run, ...furtherRuns];
@@ -241,6 +260,20 @@ export function isDuplicate(one: SameDataset, other: SameDataset): boolean {
     one.model_id === other.model_id &&
     one.dataset.sha256 === other.dataset.sha256
   );
+}
+
+/** Returns the records that were sent to an origin: the account's own first, then the newest. */
+export function sentTo(
+  records: readonly Intent[],
+  { accountId, origin }: Pick<Intent, 'accountId' | 'origin'>,
+): Intent[] {
+  return records
+    .filter((intent) => intent.origin === origin)
+    .sort(
+      (one, other) =>
+        Number(other.accountId === accountId) - Number(one.accountId === accountId) ||
+        other.created.localMs - one.created.localMs,
+    );
 }
 
 /** Returns the earliest time of the service at which it may have been sent; undefined if none is known. */

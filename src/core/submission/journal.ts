@@ -4,11 +4,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { sequencer } from '../base/async.ts';
 import type { Disposable } from '../base/disposable.ts';
 import type { Event } from '../base/event.ts';
-import type { Link } from '../base/exclusiveName.ts';
 import { makeDirectoryDurably } from '../storage/durableFile.ts';
 import type { Lease } from '../storage/lease.ts';
-import type { At } from '../storage/versionFile.ts';
-import { OvertakenError, VersionStore, type Head, type Version } from '../storage/versions.ts';
+import {
+  OvertakenError,
+  VersionStore,
+  type Head,
+  type Version,
+  type VersionOptions,
+} from '../storage/versions.ts';
 import { SubmissionError } from './errors.ts';
 import { isCharged, isSettled, runsOf, type ChargedReceipt, type Intent, type Receipt } from './intent.ts';
 import { KnownRecords } from './knownRecords.ts';
@@ -16,7 +20,8 @@ import { Leases } from './leases.ts';
 import { CODEC, isLater, withRuns, type JournalRecord } from './record.ts';
 import { receiptsAmong } from './receipts.ts';
 import { mayFollow, stepOf } from './transitions.ts';
-import { knownOnContinue, Rivals, type KnownSubmissions } from './rivals.ts';
+import { knownOnContinue, Rivals } from './rivals.ts';
+import { type KnownSubmissions } from './earlier.ts';
 
 /** How often acquiring a lock is tried. The user waits; other windows' probes hold it more briefly. */
 const ACQUIRE_TRIES = 20;
@@ -28,14 +33,11 @@ export interface Owned {
   intent: Intent;
 }
 
-export interface JournalOptions {
+export interface JournalOptions extends VersionOptions {
   /** Called once with the path of each record that can't be read. */
   onUnreadable?: (file: string) => void;
   /** Called once with the path of each other version that can't be read or used: what it means is known without it. */
   onHarmless?: (file: string) => void;
-  /** For tests: file systems without hard links, and points between two steps. */
-  link?: Link;
-  at?: At;
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { RunCreation, RunDetail } from '../api/types.ts';
-import type { RunStore } from '../runs/runStore.ts';
-import { hasMarker, markerOf } from '../runs/marker.ts';
+import { markerOf } from '../runs/marker.ts';
 import type { Intent } from './intent.ts';
 
 /**
@@ -16,24 +15,6 @@ export function ownerOf<T extends Pick<Intent, 'label' | 'marker'>>(
   if (found === undefined) return undefined;
   const isSent = (one: T) => one.marker !== undefined && one.label === label;
   return records.find(isSent) ?? records.find(({ marker }) => marker === found);
-}
-
-/** Whether a run is an open submission's by its marker. */
-export function isMarkedRunOf(
-  { marker }: Pick<Intent, 'marker'>,
-  runId: string,
-  runs: Pick<RunStore, 'label'>,
-): boolean {
-  return marker !== undefined && hasMarker(runs.label(runId) ?? '', marker);
-}
-
-/** Whether a run is an open submission's by its marker, or a possible one by the last check. */
-export function mayBeRunOf(
-  intent: Pick<Intent, 'lastCheck' | 'marker'>,
-  runId: string,
-  runs: Pick<RunStore, 'label'>,
-): boolean {
-  return isMarkedRunOf(intent, runId, runs) || intent.lastCheck?.candidates.includes(runId) === true;
 }
 
 /** Derives a run's charge from its details. Only the submission's response has plan and balance. */

@@ -1,8 +1,8 @@
-import type { RunCreation } from '../api/types.ts';
+import type { RunCreation, RunDetail } from '../api/types.ts';
 import type { Event } from '../base/event.ts';
 import type { Session } from '../runs/session.ts';
 import { hasBoundary, type Intent } from './intent.ts';
-import { isPastBoundary, stageOf, type Stage } from './stage.ts';
+import { isPastBoundary, stageOf, type Stage, type UncertaintyReason } from './stage.ts';
 
 /**
  * `validating`: every byte is sent, the service prices it. `waiting`: for the next attempt. `elsewhere`:
@@ -58,6 +58,17 @@ export type SubmissionResult =
   | { kind: 'open'; id: string }
   /** Nothing was sent: another window owns it, or it is resolved. */
   | { kind: 'elsewhere' };
+
+/** The result of checking a submission whose outcome was unknown. */
+export type CheckResult =
+  | { verdict: 'charged'; run: RunCreation }
+  | { verdict: 'not-charged' }
+  | {
+      verdict: 'cannot-tell';
+      reason: UncertaintyReason;
+      /** The runs that could be this one, newest first. */
+      candidates: readonly RunDetail[];
+    };
 
 /** What became of a submission that the user discards. `charged`: a look before it found its run. */
 export type Discarded = { kind: 'not-charged' | 'discarded' } | { kind: 'charged'; run: RunCreation };

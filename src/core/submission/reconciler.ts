@@ -1,12 +1,12 @@
 import type { CallOptions, Client } from '../api/client.ts';
 import { isUnauthorized } from '../api/errors.ts';
-import type { RunCreation, RunDetail, RunSummary } from '../api/types.ts';
+import type { RunDetail, RunSummary } from '../api/types.ts';
 import { type Clock, instantOf } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { foldText } from '../base/plainText.ts';
 import { hasMarker, markerOf, mayHaveMarker } from '../runs/marker.ts';
-import type { RequestQuota } from '../runs/pacing.ts';
 import type { RunStore } from '../runs/runStore.ts';
+import type { Session } from '../runs/session.ts';
 import {
   hasBoundary,
   isCharged,
@@ -18,6 +18,7 @@ import {
 } from './intent.ts';
 import { localMoment, withService } from './moments.ts';
 import { creationOf, ownerOf } from './ownRuns.ts';
+import type { CheckResult } from './pendingSubmission.ts';
 import { explainsBalance } from './receipts.ts';
 import {
   isBalanceDecisive,
@@ -26,20 +27,8 @@ import {
   MARGIN_MS,
   PRICING_MS,
   withObservation,
-  type UncertaintyReason,
 } from './reconcilePolicy.ts';
 import { stageOf } from './stage.ts';
-
-/** The result of checking a submission whose outcome was unknown. */
-export type ReconcileResult =
-  | { verdict: 'charged'; run: RunCreation }
-  | { verdict: 'not-charged' }
-  | {
-      verdict: 'cannot-tell';
-      reason: UncertaintyReason;
-      /** The runs that could be this one, newest first. */
-      candidates: readonly RunDetail[];
-    };
 
 /** Whether the last check found runs that the previous check had not. */
 export function hasNewCandidates(before: Intent, after: Intent): boolean {
@@ -76,7 +65,7 @@ export interface FindOptions {
   /** The details and labels that are known; gets those that are read. */
   runs: Pick<RunStore, 'acceptRead' | 'detail' | 'label'>;
   /** Given for an automatic check, whose first request it has allowed. */
-  quota?: RequestQuota | undefined;
+  quota?: Session['quota'] | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -160,7 +149,7 @@ export async function findRun(
 
 /** What a look says. */
 export interface Look {
-  result: ReconcileResult;
+  result: CheckResult;
   /** The intent with what was seen. */
   next: Intent;
   /** Whether everything that could be its run was listed and read, so that it would have been found. */
@@ -180,7 +169,7 @@ export function lookOf(intent: Intent, { match, candidates, allRead, seen }: Fou
   const stage = stageOf(next);
   const unanswered = seen.otherKey ? 'key-replaced' : allRead ? 'candidates' : 'incomplete';
   const reason = 'why' in stage ? stage.why : isAnswered ? undefined : unanswered;
-  const result: ReconcileResult =
+  const result: CheckResult =
     reason === undefined ? { verdict: 'not-charged' } : { verdict: 'cannot-tell', reason, candidates };
   return { result, next, isAnswered };
 }
@@ -196,7 +185,7 @@ async function listSince(
   client: Client,
   intent: Intent,
   how: CallOptions,
-  quota: RequestQuota | undefined,
+  quota: Session['quota'] | undefined,
 ): Promise<{ rows: RunSummary[]; complete: boolean }> {
   const sinceMs = (serviceStartMs(intent) ?? -Infinity) - MARGIN_MS;
   const rows: RunSummary[] = [];

@@ -1,19 +1,9 @@
 import path from 'node:path';
 import { OvertakenError, type Head, type Version, type VersionStore } from '../storage/versions.ts';
-import { chargeIdsOf, earlierSubmissionsOf, isNews, isPast } from './earlier.ts';
+import { chargeIdsOf, earlierSubmissionsOf, isNews, isPast, type KnownSubmissions } from './earlier.ts';
 import { SubmissionError } from './errors.ts';
 import { isDuplicate, isSettled, type Intent } from './intent.ts';
 import { isLater, type JournalRecord } from './record.ts';
-
-/** The submissions of the same bytes that the user knew of when consenting to another one. */
-export interface KnownSubmissions {
-  /** IDs of open intents of other accounts that don't prevent this one. */
-  duplicates?: readonly string[];
-  /** IDs of charged and discarded records. Any other one prevents this one; undefined: none does. */
-  receipts?: readonly string[];
-  /** IDs of records that can't be read, beside which the user agreed to submit. Any other one prevents this one. */
-  unreadable?: readonly string[];
-}
 
 /**
  * What the user knew of when consenting to a draft that is continued now: what was settled before it was created, and what other

@@ -1,5 +1,7 @@
 import { askedWaitMs, hasBoundary, RESEND_MS, type Intent } from './intent.ts';
-import { uncertaintyOf, type UncertaintyReason } from './reconcilePolicy.ts';
+import { nextCheckAtMs, uncertaintyOf, type UncertaintyReason } from './reconcilePolicy.ts';
+
+export type { UncertaintyReason } from './reconcilePolicy.ts';
 
 /** How far an open submission got, as its record says. */
 type Progress =
@@ -7,8 +9,11 @@ type Progress =
   | { name: 'draft' }
   /** No closing boundary was sent; an attempt began and has no end. */
   | { name: 'begun' }
-  /** The closing boundary may have been sent; `closing`: the last attempt has no end. `why`: what no check has ruled out. */
-  | { name: 'closing' | 'lost'; why: UncertaintyReason }
+  /**
+   * The closing boundary may have been sent; `closing`: the last attempt has no end. `why`: what no check has ruled out.
+   * `decidedAtMs`: when the next check may resolve `too-early`, by this machine's clock.
+   */
+  | { name: 'closing' | 'lost'; why: UncertaintyReason; decidedAtMs?: number }
   /** The closing boundary may have been sent, and two checks found no charge. */
   | { name: 'cleared' }
   /** The service refused it before any charge. */
@@ -74,7 +79,9 @@ function progressOf(record: Intent): Progress {
   if (!hasBoundary(record)) return { name: lacksEnd(record) ? 'begun' : 'draft' };
   const why = uncertaintyOf(record);
   if (why === undefined) return { name: 'cleared' };
-  return { name: attempts.at(-1)?.ended === undefined ? 'closing' : 'lost', why };
+  const name = attempts.at(-1)?.ended === undefined ? 'closing' : 'lost';
+  const decidedAtMs = why === 'too-early' ? nextCheckAtMs(record) : undefined;
+  return { name, why, ...(decidedAtMs !== undefined && { decidedAtMs }) };
 }
 
 /** Whether an attempt may go on, perhaps in another process. */
@@ -90,4 +97,17 @@ function obstacleOf(
   if (progress.name === 'refused') return undefined;
   if (attempts.length > 0 && keyId !== undefined && keyId !== sentWith) return 'key-replaced';
   return nowMs - created.localMs >= RESEND_MS ? 'too-late' : undefined;
+}
+
+/** How long submissions are checked automatically. Afterwards the user checks manually. */
+const AUTOMATIC_MS = 60 * 60_000;
+
+/** Whether further automatic checks follow a check that was answered. */
+export function isCheckedAutomatically(intent: Intent, nowMs: number): boolean {
+  return sinceSentMs(intent, nowMs) <= AUTOMATIC_MS;
+}
+
+/** Returns how long ago the last attempt started or sent its closing boundary, by this machine's clock. */
+function sinceSentMs({ attempts }: Intent, nowMs: number): number {
+  return nowMs - Math.max(0, ...attempts.map(({ started, closed }) => (closed ?? started).localMs));
 }

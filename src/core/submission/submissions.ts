@@ -32,9 +32,9 @@ import {
   type Submission,
   type SubmissionResult,
   type Withdrawn,
+  type CheckResult,
 } from './pendingSubmission.ts';
-import type { ReconcileResult } from './reconciler.ts';
-import type { KnownSubmissions } from './rivals.ts';
+import type { KnownSubmissions } from './earlier.ts';
 import { isUncertain, stageOf } from './stage.ts';
 import { UploadQueue } from './uploadQueue.ts';
 
@@ -43,7 +43,7 @@ const OFTEN_MS = 60_000;
 
 /** A check in progress. */
 interface Check {
-  done: Promise<ReconcileResult | undefined>;
+  done: Promise<CheckResult | undefined>;
   isAutomatic: boolean;
 }
 
@@ -126,7 +126,7 @@ export class Submissions implements Disposable {
    * Checks what became of an open intent; only reads. Undefined if another window owns it or it is resolved.
    * @throws ApiError, CancelledError, KeyMissingError
    */
-  async check(session: Session, id: string, signal?: AbortSignal): Promise<ReconcileResult | undefined> {
+  async check(session: Session, id: string, signal?: AbortSignal): Promise<CheckResult | undefined> {
     const running = this.#checks.get(id);
     if (running?.isAutomatic === false) return unlessCancelled(running.done, signal);
     return this.#check(session, id, false, signal);

@@ -1,6 +1,6 @@
 import type { Services } from '../../services.ts';
 import { canBeRefused, canDiscard, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import { KeyOutdatedError } from '../../core/accounts/errors.ts';
+import { KeyOutdatedError } from '../../core/accounts/apiKeys.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';

@@ -2,9 +2,8 @@ import * as vscode from 'vscode';
 import { websiteOf } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
-import { followActive } from '../../core/runs/activeSession.ts';
+import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Sessions } from '../../core/runs/sessions.ts';
 import { CONTEXT_KEYS } from '../shared/ids.ts';
 
 /** Updates the context keys by which package.json selects the welcome text of an empty view. */

@@ -12,7 +12,7 @@ import { Lease } from '../../core/storage/lease.ts';
 import { earlierSubmissionsOf, isPast } from '../../core/submission/earlier.ts';
 import { isCharged, isRunOf } from '../../core/submission/intent.ts';
 import { stageOf } from '../../core/submission/stage.ts';
-import { Proposal } from '../../core/submission/proposal.ts';
+import { Proposal } from '../shared/proposal.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { inSandbox } from '../shared/format.ts';

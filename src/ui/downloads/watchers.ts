@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
-import { followActive } from '../../core/runs/activeSession.ts';
+import { followActive } from '../../core/runs/sessions.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';
 import { CONTEXT_KEYS } from '../shared/ids.ts';

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { accountMoneyOf } from '../../core/money/accountMoney.ts';
 import { GROUPS, type ChargedRun } from '../../core/money/spending.ts';
-import { isAnswer } from '../../core/runs/detailStore.ts';
+import { isAboutRun } from '../../core/api/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
@@ -227,7 +227,7 @@ async function readPrices(
         await runs.loadDetail(runId);
       } catch (error) {
         // A run without details doesn't prevent reading the others.
-        if (!isAnswer(error)) isStopped = true;
+        if (!isAboutRun(error)) isStopped = true;
       }
     }
   };

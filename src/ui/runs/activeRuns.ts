@@ -3,7 +3,7 @@ import { watchLockOf } from '../../core/accounts/account.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import type { Event } from '../../core/base/event.ts';
 import { lazy } from '../../core/base/async.ts';
-import { followActive } from '../../core/runs/activeSession.ts';
+import { followActive } from '../../core/runs/sessions.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { WatchOptions } from '../../core/runs/watcher.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';

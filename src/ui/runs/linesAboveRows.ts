@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
-import type { Phase } from '../../core/runs/phase.ts';
-import type { RunFilter } from '../../core/runs/runFilter.ts';
+import type { Phase } from '../../core/runs/run.ts';
+import type { RunFilter } from './runFilter.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { keyProblem, offlineText } from '../shared/connectionText.ts';
 import { compact, formatCount, sandboxNote } from '../shared/format.ts';

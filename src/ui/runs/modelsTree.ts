@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
 import type { Model } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
-import { followActive } from '../../core/runs/activeSession.ts';
-import type { Sessions } from '../../core/runs/sessions.ts';
+import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import { VIEWS } from '../shared/ids.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { compact } from '../shared/format.ts';

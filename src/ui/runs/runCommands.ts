@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { CancelledError, unlessCancelled } from '../../core/base/errors.ts';
 import { isPlainId } from '../../core/base/plainText.ts';
-import type { RunFilter } from '../../core/runs/runFilter.ts';
+import type { RunFilter } from './runFilter.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { notifySignedOut } from '../shared/activeAccount.ts';

@@ -1,10 +1,9 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
-import { followActive } from '../../core/runs/activeSession.ts';
-import { phaseOf } from '../../core/runs/phase.ts';
-import type { Moved } from '../../core/runs/loadedRuns.ts';
+import { followActive, type Sessions } from '../../core/runs/sessions.ts';
+import { phaseOf } from '../../core/runs/run.ts';
+import type { RunChange } from '../../core/runs/runStore.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Sessions } from '../../core/runs/sessions.ts';
 import { notificationsSetting } from './runsBadge.ts';
 import type { Notice, NoticeParts } from './showNotices.ts';
 
@@ -104,7 +103,7 @@ export class RunNotices implements Disposable {
 }
 
 /** Returns the kind of notice for a change: the run completed, or got a new status that the user wants to know. */
-function noticeKindOf({ before, after }: Moved): Notice['kind'] | undefined {
+function noticeKindOf({ before, after }: RunChange['moved'][number]): Notice['kind'] | undefined {
   const phase = phaseOf(after);
   if (phase === 'finished') return phaseOf(before) === 'finished' ? undefined : 'finished';
   if (before.status === after.status) return undefined;

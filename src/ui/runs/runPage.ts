@@ -2,15 +2,15 @@ import { stat } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { answersBeside } from '../../core/answers/filesBeside.ts';
 import { estimateBefore, rangeAccuracy } from '../../core/money/estimate.ts';
-import type { KnownDetail } from '../../core/runs/detailStore.ts';
+import type { KnownDetail } from '../../core/runs/run.ts';
 import type { Session } from '../../core/runs/session.ts';
 import {
   chargedReceiptsOf,
   isRunOf,
   type ChargedReceipt,
   type Receipt,
+  mayBeRunOf,
 } from '../../core/submission/intent.ts';
-import { mayBeRunOf } from '../../core/submission/ownRuns.ts';
 import type { Services } from '../../services.ts';
 import { AccountPage, type AccountPageParts } from '../shared/accountPage.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';

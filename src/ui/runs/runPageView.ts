@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import { currencyOf } from '../../core/money/estimate.ts';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
-import { artifactsOf } from '../../core/runs/runTimes.ts';
+import { artifactsOf } from '../../core/runs/run.ts';
 import { balanceEffectOf, type DatasetState, datasetStateOf } from '../../core/submission/receipts.ts';
 import { keyAction, keyProblem, offlineText } from '../shared/connectionText.ts';
 import { compact, formatBytes, formatCount, formatMoney, formatTime } from '../shared/format.ts';

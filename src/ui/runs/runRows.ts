@@ -6,7 +6,7 @@ import type { Downloads } from '../../core/downloads/downloads.ts';
 import { runState, type RunState } from '../../core/downloads/runState.ts';
 import type { ActiveDownload } from '../../core/downloads/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
-import { daysAgo, type RunDay } from '../../core/runs/runDays.ts';
+import { daysAgo, type RunDay } from './runDays.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { rowLabel, withTime } from '../shared/rowText.ts';

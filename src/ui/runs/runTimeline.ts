@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
-import { isChargedOnce } from '../../core/submission/chargedOnce.ts';
-import { type Span, spanMs, timesOf, usualTime } from '../../core/runs/runTimes.ts';
+import { isChargedOnce } from '../../core/submission/receipts.ts';
+import { type Span, spanMs, timesOf, usualTime } from '../../core/runs/run.ts';
 import { survivedText } from '../shared/chargeText.ts';
 import { compact, formatCount, formatDuration, formatLeft, formatTime } from '../shared/format.ts';
 import { leftText } from '../shared/runText.ts';

@@ -1,7 +1,7 @@
 import { l10n } from 'vscode';
 import { instantOf } from '../../core/base/clock.ts';
 import { currencyOf, estimateBefore } from '../../core/money/estimate.ts';
-import type { KnownDetail } from '../../core/runs/detailStore.ts';
+import type { KnownDetail } from '../../core/runs/run.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import { compact, formatDuration, formatMoney, formatPrice, formatTime } from '../shared/format.ts';
 import { estimateText, unexpectedPrice } from '../shared/priceText.ts';

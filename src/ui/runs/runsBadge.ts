@@ -1,9 +1,8 @@
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
-import { followActive } from '../../core/runs/activeSession.ts';
+import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Sessions } from '../../core/runs/sessions.ts';
 import { formatRuns } from '../shared/format.ts';
 import { onDidChangeSettings, setting } from '../shared/settings.ts';
 

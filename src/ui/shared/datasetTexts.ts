@@ -13,7 +13,7 @@ import {
   type Report,
 } from '../../core/datasets/report.ts';
 import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
-import { phaseOf, type Phase } from '../../core/runs/phase.ts';
+import { phaseOf, type Phase } from '../../core/runs/run.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { EarlierSubmission, TrainedBefore } from '../../core/submission/earlier.ts';

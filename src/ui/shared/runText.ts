@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import { MAX_LABEL_LENGTH } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/clock.ts';
 import { adapterLeftMs, runState, type RunKnown, type RunState } from '../../core/downloads/runState.ts';
-import type { Phase } from '../../core/runs/phase.ts';
+import type { Phase } from '../../core/runs/run.ts';
 import { formatAgo, formatLeft, formatRoughly } from './format.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 import { TERMS } from './terms.ts';

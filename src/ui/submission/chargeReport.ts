@@ -3,7 +3,7 @@ import { commands, l10n } from 'vscode';
 import type { RunCreation } from '../../core/api/types.ts';
 import { currencyOf, estimateBefore } from '../../core/money/estimate.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { readChargedOnce } from '../../core/submission/chargedOnce.ts';
+import { readChargedOnce } from '../../core/submission/receipts.ts';
 import {
   chargedReceiptsOf,
   isRunOf,

@@ -8,8 +8,12 @@ import { parametersOf } from '../../core/money/estimate.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Intent } from '../../core/submission/intent.ts';
-import { canContinue, canDiscard, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import type { ReconcileResult } from '../../core/submission/reconciler.ts';
+import {
+  canContinue,
+  canDiscard,
+  type PendingSubmission,
+  type CheckResult,
+} from '../../core/submission/pendingSubmission.ts';
 import { isPastBoundary, stageOf, type Stage } from '../../core/submission/stage.ts';
 import type { Services } from '../../services.ts';
 import { checkingTitle, waitSentence } from '../shared/chargeText.ts';
@@ -36,7 +40,7 @@ export type ResolveParts = Pick<
 
 /** The result of the latest check, or why it failed; empty if there was none. */
 export interface Checked {
-  finding?: ReconcileResult | undefined;
+  finding?: CheckResult | undefined;
   error?: unknown;
 }
 

@@ -1,6 +1,6 @@
 import { onDisk } from '../../core/base/diskError.ts';
 import { lazy } from '../../core/base/async.ts';
-import { followActive } from '../../core/runs/activeSession.ts';
+import { followActive } from '../../core/runs/sessions.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';

@@ -4,7 +4,7 @@ import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs/session.ts';
 import { SubmissionError, TooEarlyError } from '../../core/submission/errors.ts';
 import type { Draft, Intent } from '../../core/submission/intent.ts';
-import { isCheckedAutomatically } from '../../core/submission/checkTimes.ts';
+import { isCheckedAutomatically } from '../../core/submission/stage.ts';
 import type { FaultOf } from '../../services.ts';
 import { unconfirmedSentence, waitSentence } from '../shared/chargeText.ts';
 import { compact, inSandbox } from '../shared/format.ts';

@@ -3,7 +3,7 @@ import { MAX_LABEL_LENGTH } from '../../core/api/types.ts';
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Draft, Receipt } from '../../core/submission/intent.ts';
-import { Proposal } from '../../core/submission/proposal.ts';
+import { Proposal } from '../shared/proposal.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { modelOf } from '../shared/arguments.ts';
 import type { SubmissionChoices, SubmissionContext } from './review.ts';

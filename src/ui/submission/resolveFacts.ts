@@ -3,8 +3,7 @@ import type { Balance } from '../../core/api/types.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Intent } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import { nextCheckAtMs, type UncertaintyReason } from '../../core/submission/reconcilePolicy.ts';
-import { stageOf } from '../../core/submission/stage.ts';
+import { stageOf, type UncertaintyReason } from '../../core/submission/stage.ts';
 import { formatAmount, formatCount, formatMoment, formatMoney } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
 import { sizeFacts } from './datasetPlace.ts';
@@ -60,7 +59,7 @@ export function factRows(
   const stage = stageOf(intent, { nowMs });
   const isUncertain = state === 'unknown' && lastCheck !== undefined && 'why' in stage;
   const uncertainty = isUncertain ? stage.why : undefined;
-  const againAtMs = uncertainty === 'too-early' ? (nextCheckAtMs(intent) ?? 0) : 0;
+  const againAtMs = (isUncertain && stage.decidedAtMs) || 0;
   const time = (ms: number) => formatMoment(ms, nowMs);
   const uploaded = attempts.flatMap(({ closed }) => (closed === undefined ? [] : time(closed.localMs)));
   const [first] = attempts;

@@ -11,9 +11,14 @@ import { queueTimes } from '../../core/money/spending.ts';
 import { newMarker, withMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
-import { chargeIdsOf, earlierSubmissionsOf, isNews, trainedBefore } from '../../core/submission/earlier.ts';
-import type { Proposal } from '../../core/submission/proposal.ts';
-import type { KnownSubmissions } from '../../core/submission/rivals.ts';
+import {
+  chargeIdsOf,
+  earlierSubmissionsOf,
+  isNews,
+  trainedBefore,
+  type KnownSubmissions,
+} from '../../core/submission/earlier.ts';
+import type { Proposal } from '../shared/proposal.ts';
 import type { Services } from '../../services.ts';
 import { shownEarlier, type ShownEarlier, type ShownTrained } from '../shared/datasetTexts.ts';
 import { shortText } from '../shared/chargeText.ts';

@@ -1,7 +1,7 @@
 import { commands } from 'vscode';
 import { watchLockOf } from '../../core/accounts/account.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
-import { followActive } from '../../core/runs/activeSession.ts';
+import { followActive } from '../../core/runs/sessions.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { Lease } from '../../core/storage/lease.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';

@@ -4,7 +4,7 @@ import { onDisk } from '../../core/base/diskError.ts';
 import { throwIfCancelled } from '../../core/base/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Draft } from '../../core/submission/intent.ts';
-import type { KnownSubmissions } from '../../core/submission/rivals.ts';
+import type { KnownSubmissions } from '../../core/submission/earlier.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { isDatasetOf, receiptOf } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';

@@ -21,7 +21,7 @@ import type {
   SubmissionResult,
   SubmissionState,
 } from '../../../src/core/submission/pendingSubmission.ts';
-import type { KnownSubmissions } from '../../../src/core/submission/rivals.ts';
+import type { KnownSubmissions } from '../../../src/core/submission/earlier.ts';
 import { Submissions } from '../../../src/core/submission/submissions.ts';
 import { Random } from '../random.ts';
 import type { Crash, CrashPoint } from './cells.ts';

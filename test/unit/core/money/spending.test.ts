@@ -8,7 +8,7 @@ import {
   queueTimes,
   type KnownRuns,
 } from '../../../../src/core/money/spending.ts';
-import type { KnownDetail } from '../../../../src/core/runs/detailStore.ts';
+import type { KnownDetail } from '../../../../src/core/runs/run.ts';
 import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import { chargedReceipt, type ReceiptOptions } from '../../../helpers/receipts.ts';
 

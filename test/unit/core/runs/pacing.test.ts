@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { RequestQuota, pollEveryMs } from '../../../../src/core/runs/pacing.ts';
-import { phaseOf } from '../../../../src/core/runs/phase.ts';
+import { phaseOf } from '../../../../src/core/runs/run.ts';
 import { row } from '../../../helpers/runs/support.ts';
 
 describe('phaseOf', () => {

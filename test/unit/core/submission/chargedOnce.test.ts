@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RunDetail } from '../../../../src/core/api/types.ts';
-import { isChargedOnce, readChargedOnce } from '../../../../src/core/submission/chargedOnce.ts';
+import { isChargedOnce, readChargedOnce } from '../../../../src/core/submission/receipts.ts';
 import { isCharged, type ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { created, HOUR, lost, MARKER, Stage } from '../../../helpers/runs/stage.ts';

@@ -6,7 +6,7 @@ import { mock } from 'node:test';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import { Journal } from '../../../../src/core/submission/journal.ts';
 import { CODEC } from '../../../../src/core/submission/record.ts';
-import type { KnownSubmissions } from '../../../../src/core/submission/rivals.ts';
+import type { KnownSubmissions } from '../../../../src/core/submission/earlier.ts';
 import { stageOf } from '../../../../src/core/submission/stage.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { chargedAt, sameDataset, sampleIntent, uploadedAttempt } from '../../../helpers/submissions.ts';

@@ -6,7 +6,7 @@ import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import { nextCheckAtMs } from '../../../../src/core/submission/reconcilePolicy.ts';
-import type { ReconcileResult } from '../../../../src/core/submission/reconciler.ts';
+import type { CheckResult } from '../../../../src/core/submission/pendingSubmission.ts';
 import { stageOf } from '../../../../src/core/submission/stage.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { appendVersion, beforeNaming, highestVersion } from '../../../helpers/journalVersions.ts';
@@ -37,7 +37,7 @@ describe('Submissions, after the first attempts', () => {
     confirmed: 'may-be-charged' | 'not-charged',
     submissions = stage.submissions,
   ) => (await submissions.discard(id, confirmed, stage.own))?.kind;
-  const verdictOf = (finding: ReconcileResult | undefined) =>
+  const verdictOf = (finding: CheckResult | undefined) =>
     finding?.verdict === 'cannot-tell' ? finding.reason : finding?.verdict;
   const settled = async () => (await stage.bench.journal.receipts())[0]?.settled;
   const reject = () => (stage.onHead = (_request, response) => void response.writeHead(413).end());

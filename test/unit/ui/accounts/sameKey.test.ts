@@ -5,8 +5,9 @@ import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
 import type { Client } from '../../../../src/core/api/client.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import { ApiKeys, type KeyOwner } from '../../../../src/core/accounts/apiKeys.ts';
+import { keyIdOf } from '../../../../src/core/api/keyCheck.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
-import { keyIdOfOpen } from '../../../../src/core/submission/enteredKey.ts';
+import { sentTo } from '../../../../src/core/submission/intent.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { codeOf, conflict, created, MINUTE, Stage, tooPoor } from '../../../helpers/runs/stage.ts';
 
@@ -37,7 +38,8 @@ describe('The same API key entered again', () => {
     };
     const { journal } = stage.bench;
     const read = () => (isReadable ? Promise.resolve(journal.intents) : Promise.reject(new Error('EIO')));
-    const keyIdOfSent = async (owner: KeyOwner, apiKey: string) => keyIdOfOpen(await read(), owner, apiKey);
+    const keyIdOfSent = async (owner: KeyOwner, apiKey: string) =>
+      keyIdOf(sentTo(await read(), owner), apiKey);
     apiKeys = new ApiKeys(storage, accounts, keyIdOfSent, new Emitter<{ focused: boolean }>().event);
   });
   afterEach(async () => {

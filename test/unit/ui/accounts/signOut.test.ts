@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ApiKeys } from '../../../../src/core/accounts/apiKeys.ts';
-import { KeysChangedError } from '../../../../src/core/accounts/errors.ts';
+import { type ApiKeys, KeysChangedError } from '../../../../src/core/accounts/apiKeys.ts';
 import type { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';

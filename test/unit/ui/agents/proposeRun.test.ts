@@ -10,7 +10,7 @@ import { Lease } from '../../../../src/core/storage/lease.ts';
 import type { Report } from '../../../../src/core/datasets/report.ts';
 import type { Intent, Receipt } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
-import { Proposal } from '../../../../src/core/submission/proposal.ts';
+import { Proposal } from '../../../../src/ui/shared/proposal.ts';
 import type { CommandResult } from '../../../../src/ui/shared/commands.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { golden } from '../../../helpers/golden.ts';

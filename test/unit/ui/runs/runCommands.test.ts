@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RunFilter } from '../../../../src/core/runs/runFilter.ts';
+import type { RunFilter } from '../../../../src/ui/runs/runFilter.ts';
 import { KeyRejectedError, type Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';

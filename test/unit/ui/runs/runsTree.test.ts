@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type * as vscode from 'vscode';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/types.ts';
-import type { KnownDetail } from '../../../../src/core/runs/detailStore.ts';
+import type { KnownDetail } from '../../../../src/core/runs/run.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';

@@ -6,9 +6,10 @@ import { NetworkError } from '../../../../src/core/api/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import type { Intent, Receipt } from '../../../../src/core/submission/intent.ts';
-import type { Discarded, Withdrawn } from '../../../../src/core/submission/pendingSubmission.ts';
-import type { ReconcileResult } from '../../../../src/core/submission/reconciler.ts';
 import type {
+  Discarded,
+  Withdrawn,
+  CheckResult,
   PendingSubmission,
   SubmissionResult,
 } from '../../../../src/core/submission/pendingSubmission.ts';
@@ -37,7 +38,7 @@ describe('commands for open submissions', () => {
   let dataset: Intent['dataset'];
   let pending: PendingSubmission[];
   let calls: string[];
-  let finding: ReconcileResult | undefined | Error;
+  let finding: CheckResult | undefined | Error;
   let result: SubmissionResult;
   let receipts: Receipt[];
   let isRefusing: boolean;

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { DatasetChangedError } from '../../../../src/core/api/errors.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { ShownEarlier } from '../../../../src/ui/shared/datasetTexts.ts';
-import { Proposal } from '../../../../src/core/submission/proposal.ts';
+import { Proposal } from '../../../../src/ui/shared/proposal.ts';
 import { changedLines, golden } from '../../../helpers/golden.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';

@@ -10,10 +10,12 @@ import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { CheckError } from '../../../../src/core/datasets/report.ts';
 import type { Draft, Receipt } from '../../../../src/core/submission/intent.ts';
-import type { KnownSubmissions } from '../../../../src/core/submission/rivals.ts';
-import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
-import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
-import { Proposal } from '../../../../src/core/submission/proposal.ts';
+import type { KnownSubmissions } from '../../../../src/core/submission/earlier.ts';
+import type {
+  SubmissionResult,
+  PendingSubmission,
+} from '../../../../src/core/submission/pendingSubmission.ts';
+import { Proposal } from '../../../../src/ui/shared/proposal.ts';
 import { useFileReads } from '../../../helpers/fileReads.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';

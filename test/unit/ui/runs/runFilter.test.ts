@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { RunSummary } from '../../../../src/core/api/types.ts';
-import { phaseOf } from '../../../../src/core/runs/phase.ts';
-import { filterRuns, isEmptyFilter, type RunFilter } from '../../../../src/core/runs/runFilter.ts';
+import { phaseOf } from '../../../../src/core/runs/run.ts';
+import { filterRuns, isEmptyFilter, type RunFilter } from '../../../../src/ui/runs/runFilter.ts';
 import { row } from '../../../helpers/runs/support.ts';
 
 const ids = (rows: readonly RunSummary[]) => rows.map(({ run_id }) => run_id).join('');

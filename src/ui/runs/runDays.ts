@@ -1,5 +1,5 @@
-import type { RunSummary } from '../api/types.ts';
-import { instantOf } from '../base/clock.ts';
+import type { RunSummary } from '../../core/api/types.ts';
+import { instantOf } from '../../core/base/clock.ts';
 
 /** The runs of one local calendar day. */
 export interface RunDay {

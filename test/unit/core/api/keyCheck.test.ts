@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { keyCheckOf, type KeyCheck } from '../../../../src/core/api/keyCheck.ts';
-import { keyIdOfOpen } from '../../../../src/core/submission/enteredKey.ts';
+import { keyCheckOf, keyIdOf, type KeyCheck } from '../../../../src/core/api/keyCheck.ts';
+import { sentTo } from '../../../../src/core/submission/intent.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
 
 describe('The ID of an API key that is entered again', () => {
@@ -23,7 +23,7 @@ describe('The ID of an API key that is entered again', () => {
       ['service_three', undefined],
       ['', undefined],
     ] as const)
-      assert.equal(await keyIdOfOpen(intents, owner, apiKey), keyId);
+      assert.equal(await keyIdOf(sentTo(intents, owner), apiKey), keyId);
   });
 
   it('is that of the account itself, then of the newest submission, at the same origin only', async () => {
@@ -33,13 +33,16 @@ describe('The ID of an API key that is entered again', () => {
       intentOf({ ...at(ms), keyId: `other-${ms}`, accountId: 'account-2' }),
     );
     const own = intentOf({ ...at(1), keyId: 'own' });
-    assert.equal(await keyIdOfOpen([elsewhere], owner, 'service_one'), undefined);
-    assert.equal(await keyIdOfOpen([elsewhere, ...others], owner, 'service_one'), 'other-5');
-    assert.equal(await keyIdOfOpen([elsewhere, ...others, own], owner, 'service_one'), 'own');
+    assert.equal(await keyIdOf(sentTo([elsewhere], owner), 'service_one'), undefined);
+    assert.equal(await keyIdOf(sentTo([elsewhere, ...others], owner), 'service_one'), 'other-5');
+    assert.equal(await keyIdOf(sentTo([elsewhere, ...others, own], owner), 'service_one'), 'own');
   });
 
   it('is unknown if the record was cut off', async () => {
     const keyCheck = { ...one, hash: one.hash.slice(0, 10) };
-    assert.equal(await keyIdOfOpen([intentOf({ keyId: 'cut', keyCheck })], owner, 'service_one'), undefined);
+    assert.equal(
+      await keyIdOf(sentTo([intentOf({ keyId: 'cut', keyCheck })], owner), 'service_one'),
+      undefined,
+    );
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RunSummary } from '../../../../src/core/api/types.ts';
-import { daysAgo, groupByDay } from '../../../../src/core/runs/runDays.ts';
+import { daysAgo, groupByDay } from '../../../../src/ui/runs/runDays.ts';
 import { row } from '../../../helpers/runs/support.ts';
 
 const ids = (rows: readonly RunSummary[]) => rows.map(({ run_id }) => run_id).join('');

@@ -1,6 +1,6 @@
-import type { RunSummary } from '../api/types.ts';
-import { foldText, searchWords } from '../base/plainText.ts';
-import type { Phase } from './phase.ts';
+import type { RunSummary } from '../../core/api/types.ts';
+import { foldText, searchWords } from '../../core/base/plainText.ts';
+import type { Phase } from '../../core/runs/run.ts';
 
 /** Selects runs with every word and any of the models and phases. Empty conditions match all. */
 export interface RunFilter {
