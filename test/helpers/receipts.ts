@@ -19,7 +19,7 @@ export function chargedReceipt({ atMs = 0, dataset, run, ...changes }: ReceiptOp
     settled: {
       kind: 'charged',
       at: { localMs: atMs },
-      how: 'answered',
+      foundBy: 'answered',
       run: { run_id: `run-${id}`, price_cents: 500, currency: 'USD', plan_name: 'Basic', ...run },
     },
   };

@@ -70,7 +70,7 @@ export function sampleIntent(changes: Partial<Intent> = {}): Intent {
 /** The receipt of a charged intent. */
 export function chargedAt(intent: Intent, localMs: number): Receipt {
   const run = { run_id: 'run-1', price_cents: 500 };
-  return { ...intent, settled: { kind: 'charged', at: { localMs }, run, how: 'answered' } };
+  return { ...intent, settled: { kind: 'charged', at: { localMs }, run, foundBy: 'answered' } };
 }
 
 /** Creates another intent for the same bytes and model. */

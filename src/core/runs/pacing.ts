@@ -54,7 +54,7 @@ export class RequestQuota {
   }
 
   /** Whether `count` more GETs leave enough for frequent polls. A full bucket always suffices. */
-  hasPlenty(count: number): boolean {
+  leavesForPolls(count: number): boolean {
     return this.#count() >= Math.min(LEFT_IN_PLENTY + count, this.#inStore - 1);
   }
 
@@ -69,12 +69,12 @@ export class RequestQuota {
   }
 
   /** Takes a token for other background reads, such as details. Leaves some for polls. */
-  takeSpare(): boolean {
+  takeForExtras(): boolean {
     return this.#takeAbove(LEFT_FOR_POLLS);
   }
 
   /** Takes a token even if there is none, for work that must be finished, such as a list's next page. */
-  owe(): void {
+  recordExtra(): void {
     this.#tokens = this.#count() - 1;
   }
 

@@ -270,7 +270,7 @@ export class RunStore implements Disposable {
     const watched = this.watched;
     const search = new PageSearch(this.rows ?? [], watched, MAX_GAP_PAGES);
     // Only plenty of quota allows a search for old active runs, so that new ones are polled often.
-    const goesDeep = quota?.hasPlenty(this.#pagesTo(watched.at(-1)) - 1) ?? true;
+    const goesDeep = quota?.leavesForPolls(this.#pagesTo(watched.at(-1)) - 1) ?? true;
     let cursor: string | undefined;
     for (let pages = 1; ; pages++) {
       let page: RunPage;
@@ -293,7 +293,7 @@ export class RunStore implements Disposable {
       this.#publish(this.#loaded.acceptNewest(search, page.data, { cursor, next }, continues));
       if (next === undefined || !continues) break;
       cursor = next;
-      quota?.owe();
+      quota?.recordExtra();
     }
   }
 

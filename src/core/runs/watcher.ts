@@ -166,7 +166,7 @@ export class Watcher implements Disposable {
     if (this.#readsInProgress > 0 || clock.monotonicMs() < this.#nextReadAtMs) return;
     // A window that doesn't poll has no quota, so it reads only while it has the focus.
     const mayRead = () =>
-      this.#nextReadAtMs === 0 || quota.takeSpare() || (this.#polls === undefined && isFocused());
+      this.#nextReadAtMs === 0 || quota.takeForExtras() || (this.#polls === undefined && isFocused());
     const due = [models, balance].filter(({ current }) => current === undefined && mayRead());
     if (due.length === 0) return;
     this.#nextReadAtMs = clock.monotonicMs() + MISSING_MS;
@@ -193,7 +193,7 @@ export class Watcher implements Disposable {
           ({ run_id: id }) => (runs.label(id) ?? runs.detail(id) ?? runs.detailFailure(id)) === undefined,
         );
       // Leave enough quota to poll a new submission often.
-      const isSpare = mayRead && run !== undefined && quota.hasPlenty(1) && quota.takeSpare();
+      const isSpare = mayRead && run !== undefined && quota.leavesForPolls(1) && quota.takeForExtras();
       if (!isSpare || this.#end.signal.aborted) break;
       // The run store records why it failed.
       await runs.loadDetail(run.run_id, { isBackground: true }).catch(() => undefined);

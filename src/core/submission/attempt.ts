@@ -9,14 +9,14 @@ import { hasBoundary, type Attempt as AttemptRecord, type Intent, type Moment } 
 import type { Journal, Owned } from './journal.ts';
 import { localMoment, momentOf } from './moments.ts';
 import { assertNotTooEarly, obstacleToSending, type NextStep } from './nextStep.ts';
-import type { Live } from './pendingSubmission.ts';
+import type { Activity } from './pendingSubmission.ts';
 import { withoutObservations } from './reconcilePolicy.ts';
 
 export interface Sending {
   journal: Journal;
   clock: Clock;
   /** Receives progress updates. */
-  show: (live: Partial<Live>) => void;
+  show: (live: Partial<Activity>) => void;
   signal: AbortSignal;
   /** Whether this machine's clocks have agreed since the first attempt. */
   doClocksAgree: () => boolean;

@@ -39,7 +39,7 @@ const observation = v.object({
   /** Of the balance; missing in checks of earlier versions. */
   currency,
   /** Whether the receipts of other charges explained, to the cent, that the balance was lower than before. */
-  explained: v.optional(v.literal(true)),
+  explainedByReceipts: v.optional(v.literal(true)),
   /** Whether it used another API key than the last attempt, perhaps of another service account. */
   otherKey: v.optional(v.literal(true)),
 });
@@ -60,12 +60,12 @@ const run = v.object({
 });
 
 const settlement = v.variant('kind', [
-  /** `how`: the service answered, the marker was found, or the user recognized the run. */
+  /** `foundBy`: the service answered, the marker was found, or the user recognized the run. */
   v.object({
     kind: v.literal('charged'),
     at: moment,
     run,
-    how: v.picklist(['answered', 'found', 'recognised']),
+    foundBy: v.picklist(['answered', 'found', 'recognised']),
     /** More runs with the marker: the service charged more than once, or may have. */
     furtherRuns: v.optional(v.array(run)),
     /** Until the user saw the charge. */

@@ -60,6 +60,6 @@ export class LinkedRuns implements Disposable {
   async #add(session: Session, id: string, runId: string): Promise<ChargedReceipt | undefined> {
     const detail = session.runs.detail(runId) ?? (await session.call((client) => client.getRun(runId)));
     const at = { localMs: this.#nowMs() };
-    return this.#journal.addCharge(id, { kind: 'charged', at, run: creationOf(detail), how: 'found' });
+    return this.#journal.addCharge(id, { kind: 'charged', at, run: creationOf(detail), foundBy: 'found' });
   }
 }

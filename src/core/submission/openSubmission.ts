@@ -18,7 +18,7 @@ import { localMoment, momentOf, type Time } from './moments.ts';
 import { nextStep, obstacleToSending, type NextStep } from './nextStep.ts';
 import { creationOf } from './ownRuns.ts';
 import { Patience } from './patience.ts';
-import type { Discarded, Live, SubmissionResult, Withdrawn } from './pendingSubmission.ts';
+import type { Discarded, Activity, SubmissionResult, Withdrawn } from './pendingSubmission.ts';
 import { findRun, hasNewCandidates, lookOf, type FindOptions, type Look } from './reconciler.ts';
 import { withEnds } from './reconcilePolicy.ts';
 import { isUncertain, stageOf } from './stage.ts';
@@ -36,14 +36,14 @@ export interface Shared {
 /** Receives what happens to one submission. */
 export interface Listener {
   /** What this window does with it. */
-  show: (live: Partial<Live>) => void;
+  show: (live: Partial<Activity>) => void;
   /** A look for its run begins, whether or not the service will answer it. */
   onLook: () => void;
   /** It was charged, but that could not be written: it is hidden from the open ones. */
   hide: () => void;
 }
 
-type How = Extract<Settlement, { kind: 'charged' }>['how'];
+type How = Extract<Settlement, { kind: 'charged' }>['foundBy'];
 
 /** `claims`: it is written before the look in any case, as what is sent afterwards needs. */
 type LookOptions = Pick<FindOptions, 'quota' | 'signal'> & { claims?: boolean };
@@ -366,7 +366,7 @@ export class OpenSubmission {
   async #settleCharged(session: Session, run: RunCreation, how: How, further: RunCreation[] = []) {
     const { model_id, label } = this.intent;
     const furtherRuns = further.length > 0 && { furtherRuns: further };
-    await this.#settle({ kind: 'charged', at: this.#now(), run, how, ...furtherRuns });
+    await this.#settle({ kind: 'charged', at: this.#now(), run, foundBy: how, ...furtherRuns });
     session.charged(run, model_id, label);
   }
 

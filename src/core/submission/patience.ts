@@ -3,7 +3,7 @@ import { RETRIES } from '../base/retry.ts';
 import type { Session } from '../runs/session.ts';
 import { TooEarlyError } from './errors.ts';
 import { askedWaitMs, type Intent } from './intent.ts';
-import type { Live } from './pendingSubmission.ts';
+import type { Activity } from './pendingSubmission.ts';
 
 /** How long it waits at a time for what the service asked. */
 const PART_MS = 60_000;
@@ -14,10 +14,10 @@ const PART_MS = 60_000;
  */
 export class Patience {
   readonly #clock: Clock;
-  readonly #show: (live: Partial<Live>) => void;
+  readonly #show: (live: Partial<Activity>) => void;
   #leftMs: number = RETRIES.submission.longestRetryAfterMs;
 
-  constructor(clock: Clock, show: (live: Partial<Live>) => void) {
+  constructor(clock: Clock, show: (live: Partial<Activity>) => void) {
     this.#clock = clock;
     this.#show = show;
   }

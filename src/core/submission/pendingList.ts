@@ -2,7 +2,7 @@ import { shared } from '../base/async.ts';
 import type { Disposable } from '../base/disposable.ts';
 import type { Intent } from './intent.ts';
 import type { Journal } from './journal.ts';
-import { isSame, restingState, type Live, type PendingSubmission } from './pendingSubmission.ts';
+import { isSame, restingState, type Activity, type PendingSubmission } from './pendingSubmission.ts';
 
 /** How often other windows' leases are probed, while there are any. */
 const PROBE_MS = 5_000;
@@ -20,7 +20,7 @@ export class PendingList implements Disposable {
   readonly #onChange: (submission: PendingSubmission) => void;
   readonly #subscription: Disposable;
   /** What this window does, by ID. */
-  readonly #live = new Map<string, Live>();
+  readonly #live = new Map<string, Activity>();
   /** IDs reported as resolved although the receipt could not be written. */
   readonly #hidden = new Set<string>();
   /** Intents whose lease was free when probed. A rewritten intent is a new object. */
@@ -56,7 +56,7 @@ export class PendingList implements Disposable {
   }
 
   /** Shows what this window is doing with an intent. */
-  show(id: string, change: Partial<Live>): void {
+  show(id: string, change: Partial<Activity>): void {
     const live = this.#live.get(id);
     if (live === undefined && change.state === undefined) return;
     this.#live.set(id, { state: 'queued', ...live, ...change });
@@ -67,7 +67,7 @@ export class PendingList implements Disposable {
    * Ends this window's work on an intent, which it has released.
    * @param isOwn false if another window took it over: what this one knows of it is old until it is read again
    */
-  rest(id: string, isOwn = true): void {
+  released(id: string, isOwn = true): void {
     this.#live.delete(id);
     const intent = this.#journal.intents.find((open) => open.id === id);
     if (intent !== undefined && isOwn) this.#free.add(intent);

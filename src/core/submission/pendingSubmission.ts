@@ -164,7 +164,7 @@ export function mayBecomeCharge(state: SubmissionState): boolean {
 }
 
 /** What this window is currently doing with a submission. */
-export type Live = Partial<Omit<PendingSubmission, 'id' | 'accountId' | 'intent'>> &
+export type Activity = Partial<Omit<PendingSubmission, 'id' | 'accountId' | 'intent'>> &
   Pick<PendingSubmission, 'state'>;
 
 /** What a submission is while no window works on it. */

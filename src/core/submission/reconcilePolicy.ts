@@ -185,7 +185,7 @@ function isCleanButForBalance(intent: Intent, seen: Observation): boolean {
 
 /** Whether the balance may contain a charge of this intent. */
 function isLower(intent: Intent, seen: Observation): boolean {
-  const { balance_cents, explained } = seen;
+  const { balance_cents, explainedByReceipts: explained } = seen;
   const { balanceBefore } = intent;
   if (balanceBefore === undefined || balance_cents === undefined || isInOtherCurrency(intent, seen))
     return true;

@@ -103,7 +103,7 @@ export async function findRun(
         const known = runs.detail(run_id);
         // For the user, a run that had no label yet is read again.
         if (known !== undefined && (known.label || quota !== undefined)) return Promise.resolve(known);
-        quota?.owe();
+        quota?.recordExtra();
         return client.getRun(run_id, how).then((detail) => {
           if (detail.run_id === run_id) runs.acceptRead(detail);
           return detail;
@@ -135,14 +135,14 @@ export async function findRun(
   const found = { match, further, candidates, allRead: complete, seen };
   if (!hasBoundary(intent)) return found;
   if (quota !== undefined && (match !== undefined || !isBalanceDecisive(intent, seen))) return found;
-  quota?.owe();
+  quota?.recordExtra();
   // Read after the list, so that a charge made in between shows as a lower balance.
   const balance = await client.getBalance(how).catch(rethrowUnauthorized);
   if (balance === undefined) seen.complete = false;
   else {
     seen.balance_cents = balance.balance_cents;
     seen.currency = balance.currency;
-    if (explainsBalance(intent, receipts, balance)) seen.explained = true;
+    if (explainsBalance(intent, receipts, balance)) seen.explainedByReceipts = true;
   }
   return found;
 }
@@ -201,7 +201,7 @@ async function listSince(
     // The page claims that there are more, but has no cursor.
     if (page.next_cursor === undefined) return { rows, complete: false };
     cursor = page.next_cursor;
-    quota?.owe();
+    quota?.recordExtra();
   }
   return { rows, complete: false };
 }

@@ -274,7 +274,7 @@ export class Submissions implements Disposable {
       return (result.kind === 'elsewhere' && this.#insteadOf(intent)) || result;
     }
     this.#cancels.delete(id);
-    this.#pending.rest(id);
+    this.#pending.released(id);
     if ('existing' in created) {
       this.#pending.unhide(created.existing.id);
       return { kind: 'open', id: created.existing.id };
@@ -390,7 +390,7 @@ export class Submissions implements Disposable {
       return await work(open);
     } finally {
       this.#cancels.delete(id);
-      this.#pending.rest(id, open.release());
+      this.#pending.released(id, open.release());
     }
   }
 

@@ -32,7 +32,7 @@ export async function remind(
     const { runId, what } = reminder;
     // Read the label, which the list lacks, before claiming: a claimed reminder must be shown, as no window can claim it again.
     const isUnknown = runs.label(runId) === undefined && runs.detailFailure(runId) === undefined;
-    if (isUnknown && !ended.aborted && quota.takeSpare())
+    if (isUnknown && !ended.aborted && quota.takeForExtras())
       await runs.loadDetail(runId, { isBackground: true }).catch(() => undefined);
     if (ended.aborted) break;
     const isStill = dueOf(session, downloads).some((one) => one.runId === runId && one.what === what);

@@ -81,7 +81,7 @@ async function supportInfo(parts: Parts): Promise<string> {
         account: ids.indexOf(accountId),
         settled: settled.kind,
         at: time(settled.at.localMs),
-        ...(settled.kind === 'charged' && { run: code(settled.run.run_id), how: settled.how }),
+        ...(settled.kind === 'charged' && { run: code(settled.run.run_id), how: settled.foundBy }),
         ...(settled.kind === 'not-charged' && { code: code(settled.code) }),
       })) ?? 'unreadable',
     runs: active?.runs.rows?.slice(0, MAX_LISTED).map(({ run_id, status, created_at }) => ({

@@ -71,7 +71,7 @@ function submitted({ session, detail, receipt, receiptLoading }: KnownRun): RunP
   const { attempts, created, dataset, settled } = receipt;
   const price = isChargedOnce(receipt, session.runs) ? priceText(receipt, detail) : undefined;
   const survived = price && survivedText(receipt, price, session.account.kind === 'sandbox');
-  const isAnswered = settled.how === 'answered';
+  const isAnswered = settled.foundBy === 'answered';
   const notes = compact(
     l10n.t('From this machine: {0}', sanitizeServiceText(dataset.filename)),
     attempts.length > 1 && !(survived && isAnswered) && l10n.t('{0} attempts', formatCount(attempts.length)),
@@ -81,8 +81,8 @@ function submitted({ session, detail, receipt, receiptLoading }: KnownRun): RunP
         'Another run has its marker: {0}',
         sanitizeServiceText(settled.furtherRuns.map(({ run_id }) => run_id).join(', ')),
       ),
-    settled.how === 'found' && !survived && l10n.t('Found by its marker'),
-    settled.how === 'recognised' && l10n.t('You confirmed the run'),
+    settled.foundBy === 'found' && !survived && l10n.t('Found by its marker'),
+    settled.foundBy === 'recognised' && l10n.t('You confirmed the run'),
   );
   return entry('submitted', 'done', name, created.localMs, notes);
 }

@@ -169,7 +169,7 @@ function areFactsKnown(runs: RunStore, { run: { run_id }, kind }: Notice): boole
 /** Reads details for a notice, since the list has none. Only the polling window has the quota; it shares them. */
 export function readFacts({ runs, quota }: Session, notice: Notice): void {
   const isShown = notice.kind === 'failed' || notificationsSetting() !== 'badge';
-  if (!isShown || areFactsKnown(runs, notice) || !quota.takeSpare()) return;
+  if (!isShown || areFactsKnown(runs, notice) || !quota.takeForExtras()) return;
   runs.loadDetail(notice.run.run_id, { isBackground: true }).catch(() => undefined);
 }
 

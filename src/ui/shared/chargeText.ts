@@ -141,7 +141,7 @@ export function moneySentence(submission: PendingSubmission, nowMs: number): str
         ? l10n.t('Not charged: the upload of {0} was interrupted.', filename)
         : busySentence(stage.busyUntilMs);
     case 'not-charged':
-      return intent.lastCheck?.explained
+      return intent.lastCheck?.explainedByReceipts
         ? l10n.t('Not charged: two checks found no such run, and your other runs explain the lower balance.')
         : l10n.t('Not charged: two checks found no such run and no lower balance.');
     case 'unknown':
@@ -224,7 +224,7 @@ export function interruptedSentence(
 
 /** Of a submission of which two checks found no charge. */
 export function clearedSentence(intent: Intent): string {
-  return intent.lastCheck?.explained
+  return intent.lastCheck?.explainedByReceipts
     ? l10n.t(
         'Not charged for {0}: two checks found no such run, and your other runs explain the lower balance.',
         nameOf(intent),
@@ -272,14 +272,14 @@ export interface ChargeFacts {
   how: LearnedBy;
   receipt: ChargedReceipt | undefined;
   /** Whether the runs prove that it was charged once. */
-  isOnce: boolean;
+  isProvenOnce: boolean;
   /** Says what it cost, if that exceeded a limit of the budget. */
   exceeded: (price: string | undefined) => string | undefined;
 }
 
 /** At most two sentences: what was submitted, and what it cost with what is then to be known first. */
 export function chargedText(run: RunCreation, draft: Draft, account: Account, facts: ChargeFacts): string {
-  const { balance, before, exceeded, how, isOnce, receipt } = facts;
+  const { balance, before, exceeded, how, isProvenOnce, receipt } = facts;
   const { balance_after_cents: afterCents, currency, price_cents: cents } = run;
   const isSandbox = account.kind === 'sandbox';
   const label = nameOf(draft);
@@ -298,7 +298,7 @@ export function chargedText(run: RunCreation, draft: Draft, account: Account, fa
   if (how === 'continued' && cents !== undefined && over === undefined)
     return inSandbox(l10n.t('{0} was continued meanwhile: charged {1}.', label, paid), isSandbox);
   const survived =
-    over === undefined && cents !== undefined && isOnce && receipt && !unexpected
+    over === undefined && cents !== undefined && isProvenOnce && receipt && !unexpected
       ? survivedText(receipt, price, isSandbox)
       : undefined;
   const costs = () => {
@@ -312,7 +312,7 @@ export function chargedText(run: RunCreation, draft: Draft, account: Account, fa
       ? l10n.t('{0}; {1} left.', paid, formatMoney(leftCents))
       : l10n.t('Charged {0}; balance {1}.', paid, formatMoney(leftCents, unit));
   };
-  const attempt = receipt?.settled.how === 'answered' ? receipt.attempts.length : 1;
+  const attempt = receipt?.settled.foundBy === 'answered' ? receipt.attempts.length : 1;
   const isLate = how === 'found' && (receipt === undefined || wasLost(receipt));
   const submitted = submittedPhrase(label, account, how, isLate, survived ? 1 : attempt);
   return l10n.t('{0}. {1}', submitted, over ?? costs());
@@ -366,7 +366,7 @@ export function survivedText(
   isSandbox: boolean,
 ): string | undefined {
   const paid = isSandbox ? l10n.t('{0} of sandbox money', price) : price;
-  if (settled.how === 'found') {
+  if (settled.foundBy === 'found') {
     const statuses = attempts
       .filter(({ closed }) => closed !== undefined)
       .map(({ httpStatus }) => httpStatus);
@@ -377,7 +377,7 @@ export function survivedText(
       ? l10n.t('Charged {0} once: the service answered with an error, but the run was found', paid)
       : l10n.t('Charged {0} once: the answer couldn’t be read, but the run was found', paid);
   }
-  if (settled.how !== 'answered' || attempts.length < 2) return undefined;
+  if (settled.foundBy !== 'answered' || attempts.length < 2) return undefined;
   return l10n.t('Charged {0} once; the answer came at attempt {1}', paid, formatCount(attempts.length));
 }
 

@@ -24,7 +24,7 @@ const READ_WAIT_MS = 5_000;
 const SEEN_MS = 3_000;
 
 /** @returns the receipt, as reported */
-export async function reportCharged(
+export async function showCharged(
   run: RunCreation,
   draft: Draft,
   session: Session,
@@ -37,8 +37,8 @@ export async function reportCharged(
   const known = async () => chargedReceiptsOf(await journal.receipts().catch(() => []), account.id);
   const isReceipt = (one: ChargedReceipt) => isRunOf(one, run.run_id);
   const sent = (await known()).find(isReceipt);
-  const wasHard = sent !== undefined && (sent.attempts.length > 1 || sent.settled.how === 'found');
-  const [current, isOnce] = await Promise.all([
+  const wasHard = sent !== undefined && (sent.attempts.length > 1 || sent.settled.foundBy === 'found');
+  const [current, isProvenOnce] = await Promise.all([
     run.balance_after_cents === undefined ? read(balance.refresh()) : undefined,
     wasHard && read(readChargedOnce(sent, runs)),
   ]);
@@ -58,7 +58,7 @@ export async function reportCharged(
     before,
     how,
     receipt,
-    isOnce: isOnce === true,
+    isProvenOnce: isProvenOnce === true,
     exceeded: (price) => receipt && exceededSentence(price, receipt, receipts, session),
   });
   const target = { accountId: account.id, id: run.run_id };
@@ -96,6 +96,6 @@ export function foundRunReporter(journal: Pick<Journal, 'receipts' | 'setShown'>
     const key = runs.map(({ run_id }) => run_id).join(' ');
     if (reported.has(key)) return;
     reported.add(key);
-    await setShownOnceSeen(journal, await reportCharged(run, draft, session, journal, how));
+    await setShownOnceSeen(journal, await showCharged(run, draft, session, journal, how));
   };
 }

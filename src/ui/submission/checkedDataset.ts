@@ -67,7 +67,7 @@ export async function chooseCheckedDataset(
   const name = nameOf(uri);
   checks.reports.markRequested(uri.fsPath);
   for (let recheck = 0; recheck <= MAX_RECHECKS; recheck += 1) {
-    const check = await passGate(uri, accountName, checks);
+    const check = await checkUntilAccepted(uri, accountName, checks);
     if (check === undefined) return { outcome: 'cancelled' };
     file = await inspectOrRefuse(uri);
     if (file === undefined) return { outcome: 'failed' };
@@ -81,7 +81,7 @@ export async function chooseCheckedDataset(
 }
 
 /** Checks the file until there is a verdict or the user continues without one; undefined if the submission ends here. */
-async function passGate(
+async function checkUntilAccepted(
   uri: vscode.Uri,
   accountName: string,
   { reports, log }: DatasetChecks,

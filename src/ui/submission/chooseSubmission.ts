@@ -6,7 +6,7 @@ import type { CommandResult } from '../shared/commands.ts';
 import { showInformation } from '../shared/notifications.ts';
 import { timesOfAlike, withTime } from '../shared/rowText.ts';
 import { pick } from '../shared/steps.ts';
-import { reportEnd } from './submissionResult.ts';
+import { showEnd } from './submissionResult.ts';
 import { submissionDescription } from './submissionTexts.ts';
 
 /** Returns an open submission, as it will be after a check that is running; undefined if it is resolved. */
@@ -37,7 +37,7 @@ export async function chooseSubmission(
   const given = submissionIdOf(argument);
   if (given !== undefined) {
     const found = findSubmission(submissions, given);
-    return found ?? reportEnd(given, { journal, sessions, submissions }, begin === 'continue');
+    return found ?? showEnd(given, { journal, sessions, submissions }, begin === 'continue');
   }
   const reachable = pending.filter(({ accountId }) => sessions.find(accountId) !== undefined);
   if (reachable.length > 1) return (await pickSubmission(reachable, sessions)) ?? { outcome: 'cancelled' };

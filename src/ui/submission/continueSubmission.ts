@@ -25,17 +25,17 @@ import { findSubmission } from './chooseSubmission.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
 import { placeOf } from './datasetPlace.ts';
 import { readFacts } from './readFacts.ts';
-import { reportUnanswered } from './notSent.ts';
+import { showUnanswered } from './notSent.ts';
 import { continueWithDataset, startAnew } from './submitAgain.ts';
 import { presetOf } from './preset.ts';
-import { reportEnd, reportResult, withSubmissionProgress } from './submissionResult.ts';
+import { showEnd, showResult, withSubmissionProgress } from './submissionResult.ts';
 
 /** What resolving an open submission needs. */
 export type ResolveParts = Pick<
   Services,
   'ensureActiveAccount' | 'journal' | 'log' | 'sandboxFault' | 'sessions' | 'submitted' | 'submissions'
 > & {
-  reportFoundRun: ReportFoundRun;
+  showFoundRun: ReportFoundRun;
 };
 
 /** The result of the latest check, or why it failed; empty if there was none. */
@@ -111,14 +111,18 @@ export async function continueSubmission(
   if (asked !== undefined && !(await ensureActiveAccount(asked.accountId)))
     return { outcome: 'cancelled', id };
   const submission = find();
-  if (submission === undefined) return reportEnd(id, parts, true);
+  if (submission === undefined) return showEnd(id, parts, true);
   const { accountId, intent, state } = submission;
   const session = sessions.find(accountId);
   if (session === undefined) return { outcome: 'unavailable', id };
   if (!canContinue(submission, Date.now(), session)) return undefined;
   const { dataset, model_id } = intent;
   if (state === 'refused')
-    return continueWithDataset(dataset, { ...presetOf(intent), replaces: id, accountId }, session.account);
+    return continueWithDataset(
+      dataset,
+      { ...presetOf(intent), replacesRefused: id, accountId },
+      session.account,
+    );
   // What may have been charged can't be continued then.
   if (stageOf(intent, { nowMs: Date.now(), keyId: session.keyId }).obstacle !== undefined)
     return beginAnew(parts, session, submission);
@@ -152,7 +156,7 @@ export async function continueSubmission(
   const { result } = await withSubmissionProgress(session, intent, (signal) =>
     submissions.resume(session, id, signal),
   );
-  return reportResult(result, id, intent, session, parts);
+  return showResult(result, id, intent, session, parts);
 }
 
 /**
@@ -166,7 +170,7 @@ async function lookFirst(
 ): Promise<CommandResult | undefined> {
   const { id, intent } = submission;
   const { finding, error } = await checkSubmission(parts, session, submission);
-  if (finding?.verdict === 'charged') return reportRun(parts, session, intent, finding.run);
+  if (finding?.verdict === 'charged') return showRun(parts, session, intent, finding.run);
   return findSubmission(parts.submissions, id)?.state === 'stopped'
     ? endUnanswered(parts, session, submission, error)
     : undefined;
@@ -182,7 +186,7 @@ async function beginAnew(
   const { id, intent } = submission;
   try {
     const end = await whileChecking(intent, (signal) => submissions.withdraw(session, id, signal));
-    if (end?.kind === 'charged') return reportRun(parts, session, intent, end.run);
+    if (end?.kind === 'charged') return showRun(parts, session, intent, end.run);
     if (end?.kind === 'withdrawn') return await startAnew(intent, session.account);
     return await endUnanswered(parts, session, submission, undefined);
   } catch (error) {
@@ -202,20 +206,20 @@ async function endUnanswered(
   error: unknown,
 ): Promise<CommandResult | undefined> {
   const now = findSubmission(parts.submissions, id);
-  if (now === undefined || now.state === 'elsewhere') return reportEnd(id, parts, true);
+  if (now === undefined || now.state === 'elsewhere') return showEnd(id, parts, true);
   if (isPastBoundary(stageOf(now.intent))) return undefined;
-  reportUnanswered({ id, draft: intent, error }, session, parts.sandboxFault.get());
+  showUnanswered({ id, draft: intent, error }, session, parts.sandboxFault.get());
   return { outcome: 'unknown', id };
 }
 
 /** Reports the run of a submission that a check found. @returns the end of the command */
-export function reportRun(
-  { reportFoundRun, submitted }: Pick<ResolveParts, 'reportFoundRun' | 'submitted'>,
+export function showRun(
+  { showFoundRun, submitted }: Pick<ResolveParts, 'showFoundRun' | 'submitted'>,
   session: Session,
   intent: Intent,
   run: RunCreation,
 ): CommandResult {
-  void reportFoundRun(run, intent, session);
+  void showFoundRun(run, intent, session);
   submitted.fire({ runId: run.run_id });
   return { outcome: 'charged', id: run.run_id };
 }

@@ -14,8 +14,8 @@ export function activateSubmission(services: Services): void {
   const { rowsAboveRuns, sessions, submissions } = services;
   rowsAboveRuns.provide(new SubmissionRows(sessions, submissions, journal));
   const reporter = lazy(async () => (await import('./chargeReport.ts')).foundRunReporter(journal));
-  const reportFoundRun: ReportFoundRun = async (...found) => (await reporter())(...found);
-  const parts = { ...services, reportFoundRun };
+  const showFoundRun: ReportFoundRun = async (...found) => (await reporter())(...found);
+  const parts = { ...services, showFoundRun };
   commands.add('nothing', {
     [COMMANDS.submitDataset]: async (argument, selection, preset) =>
       (await import('./submitDataset.ts')).submitDataset(services, argument, selection, preset),
@@ -37,7 +37,7 @@ export function activateSubmission(services: Services): void {
   // Needed once there is an open submission or an unreported charge.
   const notices = lazy(async () => {
     const { SubmissionNotices } = await import('./submissionNotices.ts');
-    return disposables.add(new SubmissionNotices({ ...services, reportFoundRun: await reporter() }));
+    return disposables.add(new SubmissionNotices({ ...services, showFoundRun: await reporter() }));
   });
   const started = lazy(async () => {
     await onDisk(openJournal(), 'submissions');
@@ -50,7 +50,7 @@ export function activateSubmission(services: Services): void {
   });
   const link = async (session: Session) => {
     const linked = await submissions.linkMarked(session);
-    await Promise.all(linked.map(({ settled, ...intent }) => reportFoundRun(settled.run, intent, session)));
+    await Promise.all(linked.map(({ settled, ...intent }) => showFoundRun(settled.run, intent, session)));
   };
   disposables.add(
     followActive(sessions, (session) => {

@@ -28,7 +28,7 @@ export interface NotCharged {
 type Buttons = Readonly<Record<string, () => unknown>>;
 
 /** Notifies the user that a submission was not charged, and why, and offers what helps. No button sends anything. */
-export function reportNotCharged(
+export function showNotCharged(
   { id, draft, error, isKept }: NotCharged,
   { account, models }: Pick<Session, 'account' | 'models'>,
   { ensureActiveAccount, sandboxFault }: Pick<Services, 'ensureActiveAccount' | 'sandboxFault'>,

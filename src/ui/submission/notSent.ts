@@ -17,7 +17,7 @@ import { BUTTONS } from './submissionTexts.ts';
  * Notifies the user that nothing was sent, since no look for the run of a submission was answered. Says nothing about money.
  * @param error why; undefined if not everything could be read
  */
-export function reportUnanswered(
+export function showUnanswered(
   { id, draft, error }: { id: string; draft: Draft; error: unknown },
   { account }: Pick<Session, 'account'>,
   faultOf: FaultOf,

@@ -15,11 +15,11 @@ export interface Preset {
   label?: string | undefined;
   priority?: boolean;
   /** The refused submission that this one replaces. */
-  replaces?: string | undefined;
+  replacesRefused?: string | undefined;
   /** Whether it replaces a submission that was withdrawn. */
   isAnew?: boolean;
   /** The run whose dataset is submitted again. */
-  again?: string | undefined;
+  runToRepeat?: string | undefined;
   /** The account that this was chosen for, which may no longer be active. */
   accountId?: string | undefined;
   /** Given if an agent proposed it. */
@@ -39,9 +39,9 @@ export function presetFrom(value: unknown): Preset {
     modelId: text('modelId'),
     label: text('label'),
     priority: given['priority'] === true,
-    replaces: text('replaces'),
+    replacesRefused: text('replacesRefused'),
     isAnew: given['isAnew'] === true,
-    again: text('again'),
+    runToRepeat: text('runToRepeat'),
     accountId: text('accountId'),
     proposal: given['proposal'] instanceof Proposal ? given['proposal'] : undefined,
   };

@@ -32,14 +32,14 @@ import {
   checkSubmission,
   continueSubmission,
   obstacleOf,
-  reportRun,
+  showRun,
   whileChecking,
   type Checked,
   type ResolveParts,
 } from './continueSubmission.ts';
 import { factRows, UNCERTAINTIES } from './resolveFacts.ts';
 import { BUTTONS } from './submissionTexts.ts';
-import { reportEnd } from './submissionResult.ts';
+import { showEnd } from './submissionResult.ts';
 
 /** The action of a dialog row on the submission's current state; resolves to nothing if the dialog is to be shown again. */
 type Action = (submission: PendingSubmission) => Promise<CommandResult | undefined>;
@@ -71,9 +71,9 @@ export async function resolveSubmission(
   if (begun !== undefined) return begun;
   let checked = await check(parts, session, asked);
   for (;;) {
-    if (checked.finding?.verdict === 'charged') return reportRun(parts, session, intent, checked.finding.run);
+    if (checked.finding?.verdict === 'charged') return showRun(parts, session, intent, checked.finding.run);
     const submission = findSubmission(submissions, id);
-    if (submission === undefined) return reportEnd(id, parts, canDiscard(asked));
+    if (submission === undefined) return showEnd(id, parts, canDiscard(asked));
     const obstacle = await obstacleOf(submission, session);
     const action = await ask(parts, session, submission, { ...checked, obstacle });
     if (action === undefined) return { outcome: 'cancelled', id };
@@ -205,7 +205,7 @@ async function discard(
   if (ended === 'cancelled') return undefined;
   if (ended === undefined) {
     const now = findSubmission(submissions, id);
-    if (now === undefined || now.state === 'elsewhere') return reportEnd(id, parts, true);
+    if (now === undefined || now.state === 'elsewhere') return showEnd(id, parts, true);
     // It may have been charged meanwhile, so the user decides again with what is known now.
     if (isUncertain(stageOf(now.intent))) return undefined;
     const unanswered = [CHARGE.unanswered, l10n.t('Compare your balance and runs first.')].join(' ');
@@ -213,8 +213,8 @@ async function discard(
     ended = await end('may-be-charged');
     if (ended === 'cancelled') return undefined;
   }
-  if (ended === undefined) return reportEnd(id, parts, true);
-  if (ended.kind === 'charged') return reportRun(parts, session, intent, ended.run);
+  if (ended === undefined) return showEnd(id, parts, true);
+  if (ended.kind === 'charged') return showRun(parts, session, intent, ended.run);
   return { outcome: ended.kind === 'not-charged' ? 'not-charged' : 'unknown', id };
 }
 
@@ -232,7 +232,7 @@ async function adopt(
   const yes = { [l10n.t('This Is the Run')]: true };
   if ((await askModal(showWarning, question, recognizedDetail(what), yes)) !== true) return undefined;
   const isAdopted = await onDisk(parts.submissions.adopt(session, id, run.run_id), 'submissions');
-  return isAdopted ? reportRun(parts, session, intent, run) : reportEnd(id, parts, true);
+  return isAdopted ? showRun(parts, session, intent, run) : showEnd(id, parts, true);
 }
 
 function runFacts(

@@ -32,7 +32,7 @@ const REPORTING_MS = 10_000;
 const FIRST_CHECK_MS = 5_000;
 
 type Parts = Pick<Services, 'journal' | 'runsFolder' | 'sessions' | 'submissions'> & {
-  reportFoundRun: ReportFoundRun;
+  showFoundRun: ReportFoundRun;
 };
 
 /**
@@ -69,7 +69,7 @@ export class SubmissionNotices implements Disposable {
       sessions.onDidChangeState(({ session }) => void this.#check(session)),
       submissions.onDidChange(({ id, accountId, state }) => {
         // The window that settled it may have been killed.
-        if (this.#find(id) === undefined) this.#reportLater();
+        if (this.#find(id) === undefined) this.#showLater();
         if (state !== 'unknown' && state !== 'stopped') return;
         void this.#check(sessions.find(accountId));
         this.#planCheck();
@@ -81,7 +81,7 @@ export class SubmissionNotices implements Disposable {
   /** Called when the journal was read: what is open now was left open by an earlier window. Never rejects. */
   async start(): Promise<void> {
     const { sessions, submissions } = this.#parts;
-    void this.#reportUnreported();
+    void this.#showUnreported();
     // Another window may be sending one right now.
     await submissions.probe();
     for (const { id, accountId, intent, state } of submissions.pending)
@@ -109,11 +109,11 @@ export class SubmissionNotices implements Disposable {
   }
 
   /** Reports the runs of submissions that a check or a label settled. */
-  #reportFound(session: Session, found: readonly FoundRun[]): void {
-    for (const { intent, run } of found) void this.#parts.reportFoundRun(run, intent, session);
+  #showFound(session: Session, found: readonly FoundRun[]): void {
+    for (const { intent, run } of found) void this.#parts.showFoundRun(run, intent, session);
   }
 
-  #reportNotCharged(session: Session, id: string): void {
+  #showNotCharged(session: Session, id: string): void {
     const now = this.#find(id);
     if (now?.state !== 'not-charged') return;
     const text = inSandbox(clearedSentence(now.intent), session.account.kind === 'sandbox');
@@ -123,27 +123,27 @@ export class SubmissionNotices implements Disposable {
   }
 
   /** Reports charges that no other window has reported, such as one that was killed. Never rejects. */
-  async #reportUnreported(): Promise<void> {
-    const { sessions, journal, reportFoundRun } = this.#parts;
+  async #showUnreported(): Promise<void> {
+    const { sessions, journal, showFoundRun } = this.#parts;
     const report = async ({ settled, ...intent }: ChargedReceipt) => {
       const session = sessions.find(intent.accountId);
       if (session !== undefined && Math.abs(Date.now() - settled.at.localMs) < REPORTING_MS) return false;
-      if (session !== undefined) await reportFoundRun(settled.run, intent, session, 'earlier');
+      if (session !== undefined) await showFoundRun(settled.run, intent, session, 'earlier');
       return true;
     };
     const reported = await journal.reportAlone(async () =>
       Promise.all((await journal.unreported().catch(() => [])).map(report)),
     );
-    if (reported?.every(Boolean) !== true) this.#reportLater();
+    if (reported?.every(Boolean) !== true) this.#showLater();
   }
 
-  #reportLater(): void {
+  #showLater(): void {
     clearTimeout(this.#later);
-    if (!this.#store.disposed) this.#later = setTimeout(() => void this.#reportUnreported(), REPORTING_MS);
+    if (!this.#store.disposed) this.#later = setTimeout(() => void this.#showUnreported(), REPORTING_MS);
   }
 
   /** Notifies the user once of submissions left open by an earlier window, when their account is active. */
-  #reportLeftOpen({ account, state: connection }: Session): void {
+  #showLeftOpen({ account, state: connection }: Session): void {
     clearTimeout(this.#firstCheck);
     const open = (this.#leftOpen.get(account.id) ?? []).flatMap((id) => this.#find(id) ?? []);
     this.#leftOpen.delete(account.id);
@@ -158,11 +158,11 @@ export class SubmissionNotices implements Disposable {
       connection !== 'ready' || this.#parts.submissions.wasTried(id);
     const unanswered = of('stopped', 'checking').filter((one) => !isPast(one) && wasAsked(one));
     if (first !== undefined) warnLeftUnknown([first, ...others], { account, state: connection });
-    else if (unanswered.length > 0) reportInterrupted(unanswered, 'stopped');
+    else if (unanswered.length > 0) showInterrupted(unanswered, 'stopped');
     else {
       // Their notification said what the service asked for.
       const unsent = of('unsent').filter((one) => !isBusy(one));
-      reportInterrupted(unsent, 'unsent');
+      showInterrupted(unsent, 'unsent');
     }
   }
 
@@ -170,7 +170,7 @@ export class SubmissionNotices implements Disposable {
   #planLeftOpen(session: Session | undefined): void {
     clearTimeout(this.#firstCheck);
     if (session !== undefined && this.#leftOpen.has(session.account.id))
-      this.#firstCheck = setTimeout(() => this.#reportLeftOpen(session), FIRST_CHECK_MS);
+      this.#firstCheck = setTimeout(() => this.#showLeftOpen(session), FIRST_CHECK_MS);
   }
 
   /** Plans the next check of any account. */
@@ -203,15 +203,15 @@ export class SubmissionNotices implements Disposable {
     );
     this.#checking.add(id);
     try {
-      this.#reportFound(session, await this.#checkDue(session));
+      this.#showFound(session, await this.#checkDue(session));
     } finally {
       this.#checking.delete(id);
     }
     this.#planCheck();
     // If it is still due, the window that polls the account checks it.
     if (session === sessions.active && submissions.nextCheckMs(id) > Date.now())
-      this.#reportLeftOpen(session);
-    for (const submission of unknown) this.#reportNotCharged(session, submission.id);
+      this.#showLeftOpen(session);
+    for (const submission of unknown) this.#showNotCharged(session, submission.id);
   }
 
   /**
@@ -235,12 +235,12 @@ export class SubmissionNotices implements Disposable {
   async #settleMarked(session: Session): Promise<void> {
     const { submissions } = this.#parts;
     const isNeeded = submissions.pending.some((one) => one.accountId === session.account.id && canCheck(one));
-    if (isNeeded) this.#reportFound(session, await submissions.settleMarked(session));
+    if (isNeeded) this.#showFound(session, await submissions.settleMarked(session));
   }
 }
 
 /** Notifies the user of uploads that an earlier window left. @param state `stopped` if a look for their runs wasn't answered */
-function reportInterrupted(submissions: readonly PendingSubmission[], state: 'stopped' | 'unsent'): void {
+function showInterrupted(submissions: readonly PendingSubmission[], state: 'stopped' | 'unsent'): void {
   const [first, ...others] = submissions;
   if (first === undefined) return;
   const text = interruptedSentence([first, ...others], state);

@@ -16,10 +16,10 @@ import type { CommandResult } from '../shared/commands.ts';
 import { inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { showInformation, withCancellableProgress } from '../shared/notifications.ts';
-import { setShownOnceSeen, reportCharged } from './chargeReport.ts';
+import { setShownOnceSeen, showCharged } from './chargeReport.ts';
 import { warnMayBeCharged } from './mayBeCharged.ts';
-import { reportNotCharged } from './notCharged.ts';
-import { reportUnanswered } from './notSent.ts';
+import { showNotCharged } from './notCharged.ts';
+import { showUnanswered } from './notSent.ts';
 import { startAnew } from './submitAgain.ts';
 
 /** How often the times until the next attempt and since validation began are updated. */
@@ -58,7 +58,7 @@ export function withSubmissionProgress(
  * Notifies the user whether a submission was charged, and offers the next steps. No button sends anything.
  * @returns the end of the command
  */
-export async function reportResult(
+export async function showResult(
   result: SubmissionResult,
   id: string,
   draft: Draft,
@@ -80,7 +80,7 @@ export async function reportResult(
     case 'charged':
       try {
         const how = result.found === true ? 'found' : 'answered';
-        void setShownOnceSeen(journal, await reportCharged(result.run, draft, session, journal, how));
+        void setShownOnceSeen(journal, await showCharged(result.run, draft, session, journal, how));
       } catch (error) {
         // No failure of the submission. It isn't recorded as shown, so the next window reports it.
         log.error('charge-not-reported', error);
@@ -97,7 +97,7 @@ export async function reportResult(
       log.error('not-submitted', result.error);
       const error = asDiskError(result.error, 'submissions');
       const what = { id, draft, error, isKept: result.kept };
-      reportNotCharged(what, session, { ensureActiveAccount, sandboxFault });
+      showNotCharged(what, session, { ensureActiveAccount, sandboxFault });
       return end;
     }
     case 'unknown': {
@@ -107,20 +107,20 @@ export async function reportResult(
       // Another window may have found the run meanwhile.
       const receipts = intent === undefined ? await journal.receipts().catch(() => []) : [];
       if (receipts.some((one) => one.id === id && isCharged(one)))
-        return reportEnd(id, { journal, sessions, submissions }, true);
+        return showEnd(id, { journal, sessions, submissions }, true);
       warnMayBeCharged({ id, draft, intent, error }, session, sandboxFault.get());
       return { outcome: 'unknown', id };
     }
     case 'unanswered':
       log.error('not-submitted', result.error);
-      reportUnanswered({ id, draft, error: result.error }, session, sandboxFault.get());
+      showUnanswered({ id, draft, error: result.error }, session, sandboxFault.get());
       return { outcome: 'unknown', id };
     case 'withdrawn':
       return startAnew(draft, session.account);
     case 'open':
       return commands.executeCommand<CommandResult>(COMMANDS.resolveSubmission, result.id);
     case 'elsewhere':
-      return reportEnd(id, { journal, sessions, submissions }, true);
+      return showEnd(id, { journal, sessions, submissions }, true);
   }
 }
 
@@ -129,7 +129,7 @@ export async function reportResult(
  * @param wasResting whether it awaited the user, so that an answer since means that it was continued
  * @returns the end of the command
  */
-export async function reportEnd(
+export async function showEnd(
   id: string,
   { journal, sessions, submissions }: Pick<Services, 'journal' | 'sessions' | 'submissions'>,
   wasResting: boolean,
@@ -146,10 +146,10 @@ export async function reportEnd(
     void showInformation(endSentence(receipt, open));
     return end;
   }
-  const { run, how } = receipt.settled;
+  const { run, foundBy: how } = receipt.settled;
   const isContinued = last !== id || (how === 'answered' && wasResting);
   const known = isContinued ? 'continued' : how === 'answered' ? how : 'found';
-  void setShownOnceSeen(journal, await reportCharged(run, receipt, session, journal, known));
+  void setShownOnceSeen(journal, await showCharged(run, receipt, session, journal, known));
   return end;
 }
 

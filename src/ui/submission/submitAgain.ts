@@ -37,7 +37,7 @@ export async function submitAgain(
   const preset: Preset =
     receipt === undefined
       ? await withViewProgress(VIEWS.runs, () => presetOfRun(session.runs, runId))
-      : { ...presetOf(receipt), again: runId };
+      : { ...presetOf(receipt), runToRepeat: runId };
   return continueWithDataset(receipt?.dataset, { ...preset, accountId: account.id }, account);
 }
 

@@ -18,7 +18,7 @@ import { chooseCheckedDataset, type CheckedDataset } from './checkedDataset.ts';
 import { initialChoices, presetFrom, type Preset } from './preset.ts';
 import { endLongWait, readFacts } from './readFacts.ts';
 import { DatasetReview, type Restart, type SubmissionContext } from './review.ts';
-import { reportResult, withSubmissionProgress } from './submissionResult.ts';
+import { showResult, withSubmissionProgress } from './submissionResult.ts';
 import { reviewSubmission, type Confirmed, type ReviewResult } from './submissionSteps.ts';
 
 type Parts = Pick<
@@ -83,7 +83,8 @@ async function checkAndReview(services: Parts, round: Round): Promise<CommandRes
   const isOtherAccount = preset.accountId !== undefined && preset.accountId !== id;
   const restarted = round.restarted ?? (isOtherAccount ? 'account-changed' : undefined);
   // A changed dataset has other bytes than those that were refused.
-  const refused = restarted === 'dataset-changed' ? undefined : refusedOf(submissions, id, preset.replaces);
+  const refused =
+    restarted === 'dataset-changed' ? undefined : refusedOf(submissions, id, preset.replacesRefused);
   const checked = await chooseCheckedDataset(round.file, round.selection, name, {
     reports: await reports(),
     log,
@@ -94,7 +95,7 @@ async function checkAndReview(services: Parts, round: Round): Promise<CommandRes
   if (facts === undefined) return { outcome: 'unavailable' };
   const shown = {
     notice: noticeOf(restarted, preset, path.basename(checked.file.path), name),
-    earlier: receiptOf(facts.receipts, id, preset.again ?? ''),
+    earlier: receiptOf(facts.receipts, id, preset.runToRepeat ?? ''),
     proposal,
   };
   const place = await placeOf(checked.file.path);
@@ -130,7 +131,7 @@ async function nextRound(
   const other = reason === 'other-dataset' ? await openDataset() : undefined;
   if (other === undefined) return same;
   const { proposal } = preset;
-  const ofOther = { ...preset, again: undefined, replaces: undefined, proposal: undefined };
+  const ofOther = { ...preset, runToRepeat: undefined, replacesRefused: undefined, proposal: undefined };
   if (proposal === undefined) return { ...same, file: other, preset: ofOther };
   proposal.isReplaced = true;
   // They were chosen for the proposed dataset.
@@ -143,7 +144,7 @@ async function send(
   session: Session,
   draft: Draft,
   known: KnownSubmissions,
-  { proposal, replaces }: Preset,
+  { proposal, replacesRefused }: Preset,
 ): Promise<CommandResult> {
   const { submissions } = services;
   const { id, result } = await withSubmissionProgress(session, draft, (signal) =>
@@ -151,19 +152,21 @@ async function send(
   );
   if (result.kind === 'open' && proposal !== undefined) proposal.metOpen = true;
   const isBegun = result.kind !== 'open' && !(result.kind === 'not-charged' && !result.kept);
-  const replaced = isBegun ? refusedOf(submissions, session.account.id, replaces) : undefined;
+  const replaced = isBegun ? refusedOf(submissions, session.account.id, replacesRefused) : undefined;
   if (replaced !== undefined && isDatasetOf(replaced.intent, draft))
     await submissions.discard(replaced.id, 'not-charged').catch(() => false);
-  return reportResult(result, id, draft, session, services);
+  return showResult(result, id, draft, session, services);
 }
 
 /** Only accepts a refused submission of the same account, since any extension can pass any ID. */
 function refusedOf(
   { pending }: Services['submissions'],
   accountId: string,
-  replaces: string | undefined,
+  refusedId: string | undefined,
 ): PendingSubmission | undefined {
-  return pending.find((one) => one.id === replaces && one.state === 'refused' && one.accountId === accountId);
+  return pending.find(
+    (one) => one.id === refusedId && one.state === 'refused' && one.accountId === accountId,
+  );
 }
 
 /** What Summary begins with: why it is shown again, unless the user requested it. */

@@ -125,7 +125,7 @@ export class User {
     for (const { id, settled } of await window.call('receipts'))
       if (settled.kind === 'charged') {
         // Without a marker, a user may recognize the wrong run.
-        const known = settled.how === 'recognised' ? undefined : id;
+        const known = settled.foundBy === 'recognised' ? undefined : id;
         for (const run of runsOf(settled)) this.#simulation.claims.charged({ id: known, run });
         this.#isCharged = true;
       }

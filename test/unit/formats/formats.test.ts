@@ -63,7 +63,7 @@ const INTENTS: Intent[] = [
     id: id(1),
     keyCheck: { salt: 'c2FsdA==', hash: 'aGFzaA==' },
     attempts: [{ ...uploadedAttempt(AT), httpStatus: 504, notBefore: moment }],
-    firstCleanCheck: { ...check, candidates: [], explained: true },
+    firstCleanCheck: { ...check, candidates: [], explainedByReceipts: true },
     lastCheck: { ...check, otherKey: true },
   }),
   intentOf({ ...full, id: id(2), refused: { at: moment, code: 'insufficient_balance', httpStatus: 402 } }),
@@ -74,7 +74,7 @@ const INTENTS: Intent[] = [
     settled: {
       kind: 'charged',
       at: moment,
-      how: 'recognised',
+      foundBy: 'recognised',
       run: { ...run, balance_after_cents: 2_983 },
       furtherRuns: [{ ...run, run_id: 'run-2' }],
       unshown: true,

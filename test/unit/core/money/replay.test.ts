@@ -235,7 +235,7 @@ describe('the money of 150 submissions with refusals, lost responses, and crashe
       assert.ok(withoutReceipt.delete(settled.run.run_id), `two receipts of ${settled.run.run_id}`);
       const { price_cents, plan_name, balance_after_cents } = settled.run;
       assert.deepEqual([price_cents, plan_name], [run?.price_cents, run?.plan]);
-      story.add(`charged, ${settled.how}`);
+      story.add(`charged, ${settled.foundBy}`);
       if (run === undefined || balance_after_cents === undefined) continue;
       const before = runs.slice(0, runs.indexOf(run) + 1);
       const fundsThen = funds.filter(({ atMs }) => atMs <= run.created_at);

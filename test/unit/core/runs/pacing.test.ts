@@ -60,7 +60,7 @@ describe('RequestQuota', () => {
 
   it('allows nothing if this window does not watch', () => {
     quota.close();
-    assert.deepEqual([quota.take(), quota.takeSpare()], [false, false]);
+    assert.deepEqual([quota.take(), quota.takeForExtras()], [false, false]);
     quota.open(false);
     assert.equal(quota.take(), true);
   });
@@ -76,14 +76,17 @@ describe('RequestQuota', () => {
   });
 
   it('leaves some for polls, and returns the wait until the next one', () => {
-    drain(() => quota.takeSpare());
+    drain(() => quota.takeForExtras());
     assert.deepEqual([drain(), quota.waitMs], [3, 48_000]);
     nowMs += 48_000;
-    assert.deepEqual([quota.waitMs, quota.takeSpare(), quota.take(), quota.isScarce], [0, false, true, true]);
+    assert.deepEqual(
+      [quota.waitMs, quota.takeForExtras(), quota.take(), quota.isScarce],
+      [0, false, true, true],
+    );
   });
 
   it('has plenty if polls can stay frequent, and always when full', () => {
-    const plenty = (...counts: number[]) => counts.map((count) => quota.hasPlenty(count));
+    const plenty = (...counts: number[]) => counts.map((count) => quota.leavesForPolls(count));
     assert.deepEqual(plenty(0, 32, 1_000), [true, true, true]);
     for (let taken = 0; taken < 10; taken++) quota.take();
     assert.deepEqual(plenty(10, 11, 1_000), [true, false, false]);
@@ -96,7 +99,7 @@ describe('RequestQuota', () => {
   });
 
   it('pays debts before the next poll', () => {
-    for (let page = 0; page < 100; page++) quota.owe();
+    for (let page = 0; page < 100; page++) quota.recordExtra();
     assert.equal(quota.waitMs, 61 * 48_000);
     nowMs += 61 * 48_000 - 1000;
     assert.equal(quota.take(), false);

@@ -382,7 +382,7 @@ describe('Watcher', function () {
       bench.asked.length = 0;
       let spare = 0;
       const readDetails = async ({ session }: WatchWindow) => {
-        if (!session.quota.takeSpare()) return;
+        if (!session.quota.takeForExtras()) return;
         spare++;
         await session.call((client) => client.getRun('r1', { isBackground: true })).catch(() => undefined);
       };

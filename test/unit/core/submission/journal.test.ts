@@ -394,7 +394,7 @@ describe('Journal', () => {
       const receipt: Receipt = { ...intent, settled: { kind: 'discarded', at: { localMs: 1 } } };
       await journal.settle(await create(journal, intent), receipt);
       const chargeOf = (run_id: string) =>
-        ({ kind: 'charged', at: { localMs: 2 }, run: { run_id }, how: 'found' }) as const;
+        ({ kind: 'charged', at: { localMs: 2 }, run: { run_id }, foundBy: 'found' }) as const;
       for (const run of ['a', 'a', 'b', 'b', 'a']) await journal.addCharge(intent.id, chargeOf(run));
       const [charged] = await journal.receipts();
       assert.ok(charged?.settled.kind === 'charged');
@@ -488,7 +488,12 @@ describe('Journal', () => {
       await journal.settle(await create(journal, intent), chargedAt(intent, 1));
       const unshown = async () => (await (await opened()).unreported()).length;
       const [first] = await journal.unreported();
-      const more = { kind: 'charged', at: { localMs: 2 }, run: { run_id: 'more' }, how: 'found' } as const;
+      const more = {
+        kind: 'charged',
+        at: { localMs: 2 },
+        run: { run_id: 'more' },
+        foundBy: 'found',
+      } as const;
       await journal.addCharge(intent.id, more);
       await journal.setShown(first!);
       assert.equal(await unshown(), 1);

@@ -291,7 +291,7 @@ describe('journal files', () => {
     const charged = sampleIntent({
       balanceBefore,
       lastCheck,
-      settled: { kind: 'charged', at, run, how: 'found' },
+      settled: { kind: 'charged', at, run, foundBy: 'found' },
     });
     writeFileSync(fileOf(charged), JSON.stringify(charged).replaceAll('_cents":0', '_cents":1e999'));
     const [receipt] = await (await opened()).receipts();
@@ -306,7 +306,7 @@ describe('journal files', () => {
     const settled = {
       kind: 'charged' as const,
       at: { localMs: 1 },
-      how: 'answered' as const,
+      foundBy: 'answered' as const,
       run: {
         run_id: 'run-1',
         plan_name: 'p'.repeat(5_000_000),

@@ -257,7 +257,7 @@ describe('uncertaintyOf', () => {
         ...one,
         balance_cents: 400 - at,
         currency: 'EUR',
-        ...(explained && { explained }),
+        ...(explained && { explainedByReceipts: explained }),
       }));
     assert.equal(uncertaintyOf(after(intentOf(), ...lower(true))), undefined);
     const [first, second] = [lower(true)[0]!, lower()[1]!];

@@ -471,7 +471,7 @@ describe('Submissions, after the first attempts', () => {
       assert.deepEqual([finding.run.run_id, finding.run.price_cents], ['run-1', 100]);
       const receipt = await settled();
       assert.ok(receipt?.kind === 'charged');
-      assert.deepEqual([receipt.how, receipt.run.run_id, stage.states()], ['found', 'run-1', []]);
+      assert.deepEqual([receipt.foundBy, receipt.run.run_id, stage.states()], ['found', 'run-1', []]);
       assert.equal(stage.posts.length, 1);
     });
 
@@ -544,7 +544,7 @@ describe('Submissions, after the first attempts', () => {
         const { id } = stage.intent;
         assert.equal(verdictOf(await check(id)), otherCents > 0 ? 'balance' : 'too-early');
         assert.equal(verdictOf(await findNothing(id)), verdict);
-        assert.equal(stage.intent.lastCheck?.explained, otherCents > 0 ? undefined : true);
+        assert.equal(stage.intent.lastCheck?.explainedByReceipts, otherCents > 0 ? undefined : true);
       }
     });
 
@@ -703,7 +703,10 @@ describe('Submissions, after the first attempts', () => {
       assert.ok(!stage.gets.some((asked) => asked.includes('run-1')));
       const receipt = await settled();
       assert.ok(receipt?.kind === 'charged');
-      assert.deepEqual([receipt.how, receipt.run.run_id, receipt.run.price_cents], ['found', 'run-1', 100]);
+      assert.deepEqual(
+        [receipt.foundBy, receipt.run.run_id, receipt.run.price_cents],
+        ['found', 'run-1', 100],
+      );
     });
   });
 
@@ -732,7 +735,7 @@ describe('Submissions, after the first attempts', () => {
       assert.equal(await stage.submissions.adopt(stage.own, id, 'run-1'), true);
       const receipt = await settled();
       assert.ok(receipt?.kind === 'charged');
-      assert.deepEqual([receipt.how, receipt.run.price_cents, stage.states()], ['recognised', 100, []]);
+      assert.deepEqual([receipt.foundBy, receipt.run.price_cents, stage.states()], ['recognised', 100, []]);
     });
 
     it('discard lets the same bytes and model be submitted with a new Idempotency-Key', async () => {

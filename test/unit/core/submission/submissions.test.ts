@@ -44,7 +44,7 @@ describe('Submissions', () => {
       assert.deepEqual([seen, submissions.pending], [['uploading', 'validating'], []]);
       const [receipt] = await stage.bench.journal.receipts();
       assert.ok(receipt?.settled.kind === 'charged');
-      assert.deepEqual([receipt.settled.run, receipt.settled.how], [outcome.run, 'answered']);
+      assert.deepEqual([receipt.settled.run, receipt.settled.foundBy], [outcome.run, 'answered']);
       assert.deepEqual([receipt.dataset, receipt.consents], [drafted.dataset, drafted.consents]);
       await own.runs.refresh();
       assert.equal(own.runs.rows?.length, 1);

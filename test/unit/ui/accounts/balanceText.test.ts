@@ -19,7 +19,7 @@ describe('Balance in the status bar', () => {
   const charged = (created_at: string, price_cents: number): Receipt => {
     const at = { localMs: Date.parse(created_at) };
     const run = { run_id: created_at, price_cents, currency: 'USD' };
-    const settled = { kind: 'charged', how: 'answered', at, run } as const;
+    const settled = { kind: 'charged', foundBy: 'answered', at, run } as const;
     return { ...intentOf({ accountId: work.id, created: at }), settled };
   };
   const viewOf = (changes: Partial<View> = {}): View => ({

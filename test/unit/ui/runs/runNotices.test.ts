@@ -91,7 +91,7 @@ describe('RunNotices', () => {
     const session = sessionOf({
       account: { kind },
       runs,
-      quota: { takeSpare: () => spare-- > 0 },
+      quota: { takeForExtras: () => spare-- > 0 },
       models: { nameOf: (modelId: string) => `Model ${modelId}` },
     });
     const left = new Emitter<undefined>();
@@ -244,7 +244,9 @@ describe('RunNotices', () => {
     standIn.settings.set('fineTuning.notifications', 'badge');
     standIn.shown.answer = ([copy]) => copy;
     const run = { run_id: 'a', price_cents: 1_250, currency: 'USD' };
-    receipts = [{ ...intentOf(), settled: { kind: 'charged', at: { localMs: 1 }, run, how: 'answered' } }];
+    receipts = [
+      { ...intentOf(), settled: { kind: 'charged', at: { localMs: 1 }, run, foundBy: 'answered' } },
+    ];
     const { runs } = open();
     runs.details.set('a', {});
     runs.move(status('a', 'failed'));

@@ -518,6 +518,6 @@ function charged(file: string): Receipt {
   return {
     ...intent,
     dataset: { ...intent.dataset, path: file },
-    settled: { kind: 'charged', at: { localMs: 1 }, run: { run_id: 'r' }, how: 'answered' },
+    settled: { kind: 'charged', at: { localMs: 1 }, run: { run_id: 'r' }, foundBy: 'answered' },
   };
 }

@@ -52,7 +52,7 @@ function receiptOf(
       balanceBefore: { balance_cents: 1_000, currency: 'USD' },
       consents: { model_terms: { accepted_at: at(0), urls: [] }, data_policy: { accepted_at: at(0) } },
     }),
-    settled: { kind: 'charged', at: { localMs: NOON_MS }, run, how: 'answered', ...settled },
+    settled: { kind: 'charged', at: { localMs: NOON_MS }, run, foundBy: 'answered', ...settled },
     ...changes,
   };
 }
@@ -238,7 +238,7 @@ describe('runPageState', () => {
     const started = { localMs: 1, serviceMs: NOON_MS };
     const marked = { marker: 'ft-7k3m9qpx', attempts: [{ started }, { started }] };
     const attempts = [{ started }, { started }, { started }];
-    const [once, found] = [receiptOf(marked), receiptOf(marked, { how: 'found' })];
+    const [once, found] = [receiptOf(marked), receiptOf(marked, { foundBy: 'found' })];
     const twins = [DETAIL, { ...DETAIL, run_id: 'twin' }];
     const after = (cents: number, currency = 'USD') =>
       receiptOf({}, { run: { run_id: 'r', currency, balance_after_cents: cents } });
@@ -271,9 +271,9 @@ describe('runPageState', () => {
             receipt: { ...receipt, ...consentsTo('https://a.test', 'https://b.test') },
           },
           'an agent proposed it': { receipt: receiptOf({ proposedBy: 'agent' }) },
-          'the response was lost': { receipt: receiptOf({ attempts }, { how: 'found' }) },
+          'the response was lost': { receipt: receiptOf({ attempts }, { foundBy: 'found' }) },
           'the user recognized it': {
-            receipt: { ...receipt, settled: receiptOf({}, { how: 'recognised' }).settled },
+            receipt: { ...receipt, settled: receiptOf({}, { foundBy: 'recognised' }).settled },
           },
           'charged once': { receipt: once, others: [DETAIL] },
           'charged once in the sandbox': { receipt: once, others: [DETAIL], kind: 'sandbox' },

@@ -136,7 +136,7 @@ describe('commands for open submissions', () => {
   });
   const parts = {
     ...services,
-    reportFoundRun: ({ run_id }: { run_id: string }) => done(`report ${run_id}`).then(() => undefined),
+    showFoundRun: ({ run_id }: { run_id: string }) => done(`report ${run_id}`).then(() => undefined),
   };
   const resolve = (argument?: unknown, action?: 'continue') =>
     module.resolveSubmission(parts, argument, action);
@@ -364,7 +364,7 @@ describe('commands for open submissions', () => {
         'canceled after the upload',
         unknown('one', HOUR, { attempts: [{ ...attempts[0], code: 'cancelled' }] }),
       );
-      const explained = { at: { localMs: 0 }, complete: true, candidates: [], explained: true };
+      const explained = { at: { localMs: 0 }, complete: true, candidates: [], explainedByReceipts: true };
       for (const [name, changes] of Object.entries({
         'not charged': {},
         'not charged, explained': { lastCheck: explained },
@@ -760,7 +760,7 @@ describe('commands for open submissions', () => {
           import.meta.filename,
           {
             ...{ modelId: 'qwen3-8b', label: 'My run', priority: true },
-            ...{ replaces: 'one', accountId: 'account-1' },
+            ...{ replacesRefused: 'one', accountId: 'account-1' },
           },
         ],
       );

@@ -155,7 +155,7 @@ describe('SubmissionNotices', () => {
       journal,
       runsFolder,
       rowsAboveRuns: { provide: () => undefined },
-      reportFoundRun: ({ run_id }: RunCreation, { dataset }: Draft, of: Session) => {
+      showFoundRun: ({ run_id }: RunCreation, { dataset }: Draft, of: Session) => {
         reported.push(`${run_id} ${dataset.filename} ${of.account.id}`);
         unreported = unreported.filter(({ settled }) => settled.run.run_id !== run_id);
         return Promise.resolve();
@@ -184,7 +184,7 @@ describe('SubmissionNotices', () => {
     (pending = pending.map((one) => (one.state === 'stopped' ? { ...one, state: 'unsent' } : one)));
   const receiptOf = (
     { intent }: PendingSubmission,
-    how: 'answered' | 'found' | 'recognised',
+    foundBy: 'answered' | 'found' | 'recognised',
     localMs = 0,
   ): ChargedReceipt => ({
     ...intent,
@@ -192,7 +192,7 @@ describe('SubmissionNotices', () => {
       kind: 'charged',
       at: { localMs },
       run: { run_id: 'r', price_cents: 100, balance_after_cents: 1 },
-      how,
+      foundBy,
     },
   });
   /** Returns a function that settles all open submissions, for a check or a label that was read here, or elsewhere. */
@@ -281,7 +281,12 @@ describe('SubmissionNotices', () => {
     });
 
     it('report that nothing was charged, with Resend… while possible', async () => {
-      const explained = { at: { localMs: 0 }, complete: true, candidates: [], explained: true as const };
+      const explained = {
+        at: { localMs: 0 },
+        complete: true,
+        candidates: [],
+        explainedByReceipts: true as const,
+      };
       for (const [ageMs, buttons, lastCheck, why] of [
         [0, ['Resend…'], undefined, ' and no lower balance'],
         [23 * 60 * 60_000, [], explained, ', and your other runs explain the lower balance'],

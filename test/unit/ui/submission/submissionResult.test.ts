@@ -32,7 +32,7 @@ const BROKEN = new NetworkError('reset');
 const HOUR = 60 * 60_000;
 const HOSTILE = 'Free \u202e$(check) [x](command:y)\u200b';
 
-describe('reportResult', () => {
+describe('showResult', () => {
   let logged: string[];
   let revealed: string[];
   let receipts: () => Promise<Receipt[]>;
@@ -83,7 +83,7 @@ describe('reportResult', () => {
   ) {
     standIn.forget();
     standIn.shown.answer = (buttons) => buttons.find((button) => button === press);
-    const end = await module.reportResult(
+    const end = await module.showResult(
       result,
       id,
       draft,
@@ -297,8 +297,8 @@ describe('reportResult', () => {
     const lost = { started: moment, closed: moment, ended: moment, code: 'network' };
     const attempts = [lost, lost, lost, lost];
     const receipt = chargedReceipt({ marker, attempts, run: { run_id: 'r', ...ours } });
-    const survived = (name: string, how: 'found' | 'answered', seen: string[], session = sessionOf()) => {
-      receipts = () => Promise.resolve([{ ...receipt, settled: { ...receipt.settled, how } }]);
+    const survived = (name: string, foundBy: 'found' | 'answered', seen: string[], session = sessionOf()) => {
+      receipts = () => Promise.resolve([{ ...receipt, settled: { ...receipt.settled, foundBy } }]);
       const runs = {
         refresh: () => Promise.resolve(),
         readAtMs: 1,
@@ -307,7 +307,7 @@ describe('reportResult', () => {
         label: () => `My run ${marker}`,
         detail: (run_id: string) => ({ run_id, label: `My run ${marker}` }),
       };
-      return charged(name, ours, how === 'found', Object.assign(session, { runs }));
+      return charged(name, ours, foundBy === 'found', Object.assign(session, { runs }));
     };
     await survived('four attempts, one run', 'answered', ['r']);
     await survived('four attempts, one run that was found', 'found', ['r']);
@@ -345,7 +345,7 @@ describe('reportResult', () => {
   it('says what became of a submission that another window ended or still has, and no more than this machine knows', async () => {
     const at = { localMs: 1 };
     const cases: Record<string, string> = {};
-    const found = { ...chargedAt(draft, 1).settled, how: 'found' } as Receipt['settled'];
+    const found = { ...chargedAt(draft, 1).settled, foundBy: 'found' } as Receipt['settled'];
     const ended = async (name: string, settled?: Receipt['settled'], changes = {}) => {
       const known = settled === undefined ? [] : [{ ...draft, id: 'id-1', ...changes, settled }];
       receipts = () => Promise.resolve(known);
@@ -354,7 +354,7 @@ describe('reportResult', () => {
     await ended('charged', found);
     await ended('charged, after the user read that it was not', chargedAt(draft, 1).settled);
     await ended('charged, its price unknown', {
-      ...{ kind: 'charged', at, how: 'answered', run: { run_id: 'run-1' } },
+      ...{ kind: 'charged', at, foundBy: 'answered', run: { run_id: 'run-1' } },
     });
     await ended('not charged', { kind: 'not-charged', at });
     await ended('discarded', { kind: 'discarded', at });

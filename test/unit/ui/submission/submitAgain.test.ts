@@ -95,7 +95,7 @@ describe('submitAgain', () => {
       return submitted();
     };
     assert.deepEqual(await again(import.meta.filename), [
-      [`file://${import.meta.filename}`, { ...preset, again: 'paid' }],
+      [`file://${import.meta.filename}`, { ...preset, runToRepeat: 'paid' }],
     ]);
     standIn.shown.folder = () => undefined;
     assert.deepEqual(await again('/nowhere/train.jsonl'), []);
@@ -109,7 +109,7 @@ describe('submitAgain', () => {
     session.account = account;
     standIn.shown.folder = () => '/elsewhere/train.jsonl';
     assert.deepEqual(await again('/nowhere/train.jsonl'), [
-      ['file:///elsewhere/train.jsonl', { ...preset, again: 'paid' }],
+      ['file:///elsewhere/train.jsonl', { ...preset, runToRepeat: 'paid' }],
     ]);
   });
 });

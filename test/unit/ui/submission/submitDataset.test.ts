@@ -403,7 +403,7 @@ describe('submitDataset', () => {
     reports.currentReport = () => (checks++, Promise.reject(new CheckError('worker-died')));
     parts.submissions.discard = () => Promise.resolve({ kind: 'not-charged' });
     refused();
-    await submit({ modelId: 'm', replaces: 'refused' });
+    await submit({ modelId: 'm', replacesRefused: 'refused' });
     // It is a new submission, with a new Idempotency-Key.
     assert.deepEqual([checks, drafts.map((draft) => draft.dataset)], [0, [dataset]]);
     for (const [changes, rest] of [
@@ -414,7 +414,7 @@ describe('submitDataset', () => {
       [{}, { accountId: 'account-2' }],
     ]) {
       refused(changes, rest);
-      await submit({ modelId: 'm', replaces: 'refused' });
+      await submit({ modelId: 'm', replacesRefused: 'refused' });
       assert.deepEqual([checks, drafts], [1, []], JSON.stringify(changes));
     }
   });
@@ -592,23 +592,23 @@ describe('submitDataset', () => {
       pendingOf('refused', intentOf({ id: 'other', accountId: 'account-2', refused: REFUSED })),
       pendingOf('refused', intentOf({ id: 'refused', refused: REFUSED })),
     ];
-    for (const replaces of ['unknown', 'unsent', 'other', 'gone', 'refused'])
-      await submit({ modelId: 'm', replaces });
+    for (const replacesRefused of ['unknown', 'unsent', 'other', 'gone', 'refused'])
+      await submit({ modelId: 'm', replacesRefused });
     assert.equal(drafts.length, 5);
     assert.deepEqual(discarded, ['refused']);
     // Another dataset is another submission.
     const other = path.join(folder(), 'other.jsonl');
     await writeFile(other, TEXT);
     standIn.shown.folder = () => other;
-    await submit({ modelId: 'm', replaces: 'refused' }, ['Dataset', ...ACCEPTING]);
+    await submit({ modelId: 'm', replacesRefused: 'refused' }, ['Dataset', ...ACCEPTING]);
     assert.deepEqual([drafts.at(-1)?.dataset.filename, discarded], ['other.jsonl', ['refused']]);
     // So is a file chosen in place of a missing one, unless it has the same bytes.
     file = other;
-    await submit({ modelId: 'm', replaces: 'refused' });
+    await submit({ modelId: 'm', replacesRefused: 'refused' });
     assert.deepEqual([drafts.length, discarded], [7, ['refused']]);
     const dataset = { ...intentOf().dataset, sha256: SHA256 };
     pending = [pendingOf('refused', intentOf({ id: 'renamed', dataset, refused: REFUSED }))];
-    await submit({ modelId: 'm', replaces: 'renamed' });
+    await submit({ modelId: 'm', replacesRefused: 'renamed' });
     assert.deepEqual(discarded, ['refused', 'renamed']);
   });
 
