@@ -131,7 +131,7 @@ function runStores(
       transport: () => transport.current,
       sessionOf: (accountId) => sessions.find(accountId),
       verify: async (file, options) =>
-        (await import('./core/adapters/archive/openArchive.ts')).verifyArchive(file, options),
+        (await import('./core/adapters/archive.ts')).verifyArchive(file, options),
     }),
   );
   return { runsFolder, ledger, downloads };

@@ -69,7 +69,7 @@ class Page {
   }
 
   #drawHead(head: AnswersHead): HTMLElement[] {
-    const { title, notices, progress, failure, headline, table, filters } = head;
+    const { title, notices, failure, headline, table, filters } = head;
     return [
       element('div', { class: 'title', attributes: { 'data-key': 'title' } }, [
         element('h1', { text: title }),
@@ -80,8 +80,7 @@ class Page {
         { class: 'notices', attributes: { 'data-key': 'notices', role: 'status' } },
         notices.map((text) => element('p', { class: 'note', text })),
       ),
-      ...(progress === undefined ? [] : [this.#drawProgress(progress)]),
-      ...(failure === undefined ? [] : [this.#drawFailure(failure)]),
+      ...(failure === undefined ? [] : [drawFailure(failure)]),
       element('div', { class: 'comparison', attributes: { 'data-key': 'comparison' } }, [
         element('div', { class: 'headline', attributes: { role: 'status' } }, drawHeadline(headline)),
         ...(table === undefined ? [] : [drawNumbers(table, this.#words.comparison)]),
@@ -100,26 +99,6 @@ class Page {
       ...(canVote ? [vote] : []),
       ...(summary === undefined ? [] : [copyButton(summary, 'summary', copySummary, undefined, 'secondary')]),
     ];
-  }
-
-  #drawProgress({ text, fraction }: NonNullable<AnswersHead['progress']>): HTMLElement {
-    const value = fraction === undefined ? undefined : String(fraction);
-    return element('div', { class: 'progress', attributes: { 'data-key': 'progress' } }, [
-      element('progress', { attributes: { value, max: '1', 'aria-label': text } }),
-      element('span', { class: 'note', text }),
-      button(this.#words.cancel, () => this.#client.send({ type: 'cancel' }), { class: 'secondary' }),
-    ]);
-  }
-
-  #drawFailure({ text, retry }: NonNullable<AnswersHead['failure']>): HTMLElement {
-    const drawn = element(
-      'div',
-      { class: 'failure', attributes: { 'data-key': 'failure', role: 'status' } },
-      [element('span', { text })],
-    );
-    const onRetry = () => this.#client.send({ type: 'retry' });
-    if (retry !== undefined) drawn.append(button(retry, onRetry, { class: 'secondary' }));
-    return drawn;
   }
 
   #drawFilters(filters: AnswersHead['filters']): HTMLElement {
@@ -154,6 +133,11 @@ class Page {
       ),
     ];
   }
+}
+
+function drawFailure(text: string): HTMLElement {
+  const attributes = { 'data-key': 'failure', role: 'status' };
+  return element('p', { class: 'failure', text, attributes });
 }
 
 function sizeOf(pieces: AnswersRow['texts'][number]['pieces']): number {

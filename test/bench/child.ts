@@ -40,12 +40,12 @@ async function prepare(task: Task): Promise<() => unknown> {
   switch (task.kind) {
     case 'inspect':
     case 'measure': {
-      const { runInWorker } = await import('../../src/core/adapters/runInWorker.ts');
+      const { runInWorker } = await import('../../src/core/adapters/report.ts');
       const { kind, file, worker } = task;
       return () => runInWorker(kind, file, { worker });
     }
     case 'verify': {
-      const { verifyArchive } = await import('../../src/core/adapters/archive/openArchive.ts');
+      const { verifyArchive } = await import('../../src/core/adapters/archive.ts');
       return () => verifyArchive(task.file);
     }
     case 'floor':

@@ -55,7 +55,6 @@ describe('comparison of answers', () => {
         'If neither were exactly right more often, a difference this large would come up in < 0.1% of comparisons.',
         'Exactly right means the same text, which isn’t the same as better: read the rows or vote.',
       ];
-      // The comparison may follow the rows.
       await untilEqual(headline, () => page.headline());
       assert.deepEqual(await page.table(), [
         ['Exact answer', '0', '13', ''],
@@ -344,7 +343,7 @@ describe('comparison of answers', () => {
       const rows = [
         answers(`${hostile} ${bidi}`, hostile, `${hostile} ${bidi}`, `</div><style>*{display:none}</style>`),
         answers('[link](command:workbench.action.closeAllEditors)', bidi, 'x', 'y'),
-        answers('long', 'short', 'word '.repeat(1_600_000), 'short'),
+        answers('', 'x', 'y', 'z', { messages: Array(1_001).fill({ role: 'user', content: 'Hi' }) }),
         answers('large', 'short', 'word '.repeat(700_000), 'short'),
         '{"messages":[{"role":"user","content":"a"}],"expected":"b","base":"c"}\n',
         'not JSON\n',
@@ -375,12 +374,14 @@ describe('comparison of answers', () => {
     });
 
     it('reaches the last of 2,000 long rows', async () => {
-      const text = 'A sentence of some words. '.repeat(205);
-      const rows = Array.from({ length: 2_100 }, (_, row) => answers(`${row}`, text, `${row} ${text}`, text));
+      const text = 'A sentence of some words. '.repeat(60);
+      const rows = Array.from({ length: 2_100 }, (_, row) =>
+        answers(`${row}`, text, `${row} ${text}`, 'No.'),
+      );
       await writeFile(file('many.answers.jsonl'), rows.join(''));
       await page.open('many.answers.jsonl');
       await page.title('many.answers.jsonl · 2,000 rows').waitFor();
-      await page.frame.getByText('Only the first 2,000 rows are shown.').waitFor();
+      await page.frame.getByText('Only the first 2,000 rows or 8 MB are shown.').waitFor();
       await page.row(1).getByRole('button', { name: 'Show More' }).first().waitFor();
       await page.row(1).focus();
       await workbench.page.keyboard.press('End');

@@ -3,8 +3,7 @@ import { serveThread } from '../base/thread.ts';
 import { NotAnAdapterError } from './problems.ts';
 import { inspectAdapter } from './inspect.ts';
 import { measurePass } from './measurePass.ts';
-import type { Progress } from './report.ts';
-import type { Tasks } from './runInWorker.ts';
+import type { Progress, Tasks } from './report.ts';
 
 serveThread(
   ({ task, file }: { task: keyof Tasks; file: string }, onProgress: (progress: Progress) => void) =>

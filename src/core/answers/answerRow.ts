@@ -1,7 +1,6 @@
 // Texts of a row are a stranger's: they are only ever shown as text, and never stored or logged.
 
-/** The most UTF-16 units of a line and messages of its prompt; others are left out, unread. */
-export const MAX_ROW_UNITS = 4 * 1024 * 1024;
+/** The most messages of a prompt, each of which the page draws. */
 const MAX_MESSAGES = 1_000;
 /** A text in a part, in a content, in a message. */
 const MAX_DEPTH = 4;
@@ -28,8 +27,8 @@ export interface AnswerRow extends Readonly<Record<Side, string>> {
   ends: Readonly<Partial<Record<Side, AnswerEnd>>>;
 }
 
-/** Why a line isn't an answer, in the order in which it is examined. `too-long`: over 4 MB or 1,000 messages. */
-export type LeftOut = 'too-long' | 'not-json' | 'no-messages' | 'no-expected' | 'no-base' | 'no-adapter';
+/** Why a line isn't an answer, in the order in which it is examined. `too-long`: over 1,000 messages. */
+export type LeftOut = 'not-json' | 'too-long' | 'no-messages' | 'no-expected' | 'no-base' | 'no-adapter';
 
 /**
  * Reads one line. Contents may be strings, or lists of parts with text, and further fields are ignored. An expected answer has text
@@ -38,7 +37,6 @@ export type LeftOut = 'too-long' | 'not-json' | 'no-messages' | 'no-expected' | 
  * @param number from 1
  */
 export function parseAnswerRow(line: string, number: number): AnswerRow | LeftOut {
-  if (line.length > MAX_ROW_UNITS) return 'too-long';
   const row = parseObject(line);
   if (row === undefined) return 'not-json';
   if (Array.isArray(row['messages']) && row['messages'].length > MAX_MESSAGES) return 'too-long';
@@ -50,11 +48,6 @@ export function parseAnswerRow(line: string, number: number): AnswerRow | LeftOu
   if (adapter === undefined) return 'no-adapter';
   const ends = { base: endOf(row['base_end']), adapter: endOf(row['adapter_end']) };
   return { line: number, messages, expected, base, adapter, ends };
-}
-
-/** Whether a file that begins with this line, after blank ones, has answers, and isn't a dataset. */
-export function isAnswersLine(line: string): boolean {
-  return typeof parseAnswerRow(line, 1) !== 'string';
 }
 
 /** Returns the messages of a row, of answers or of a chat dataset; undefined if it has none. */

@@ -1,137 +1,114 @@
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
-import { isMissing } from '../base/diskError.ts';
-import { ExpectedError } from '../base/errors.ts';
-import { stampOf, type FileStamp } from '../base/fileStamp.ts';
-import { isAnswersLine, MAX_ROW_UNITS, parseAnswerRow, type AnswerRow, type LeftOut } from './answerRow.ts';
+import type { FileStamp } from '../base/fileStamp.ts';
+import { runThread } from '../base/thread.ts';
+import { inspectDataset, type DatasetProblem } from '../datasets/fileKind.ts';
+import { RowFile } from '../datasets/rowFile.ts';
+import { parseAnswerRow, type AnswerRow, type LeftOut } from './answerRow.ts';
+import type { Comparison } from './comparison.ts';
+import type { RowScores } from './scores.ts';
 
+export type { AnswerRow, Message, Side } from './answerRow.ts';
+export type { Comparison } from './comparison.ts';
+export type { RowScores } from './scores.ts';
+
+/** What is read of a file. The recipe's program writes 50 rows. */
 export const MAX_ROWS = 2_000;
-export const MAX_BYTES = 32 * 1024 * 1024;
-/** Lines that aren't blank, most of which aren't answers: no file of answers has so many. */
-export const MAX_LINES = 20_000;
-/** Bytes that most first lines have; longer ones are read again, twice as far each time. */
-const CHUNK_BYTES = 64 * 1024;
+export const MAX_BYTES = 8 * 1024 * 1024;
+/** Most first lines are shorter. */
+const FIRST_BYTES = 64 * 1024;
+/** Enough for the most rows, or for one whose characters are values each. */
+const LIMITS = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 8 } as const;
 const LF = 0x0a;
 
-/** Why a file can't be read. */
-export type AnswersFailure = 'missing' | 'folder' | 'not-a-file' | 'unreadable';
-
-export class AnswersError extends ExpectedError {
-  readonly code: AnswersFailure;
-
-  constructor(code: AnswersFailure) {
-    super(`the answers could not be read: ${code}`);
-    this.code = code;
-  }
-}
-
-/** What a file says besides its rows. */
+/** What a file says. */
 export interface AnswersFile {
   /** When it was opened. */
   stamp: FileStamp;
-  /** Of the bytes that were read, in hexadecimal digits: of the complete file if that has at most 32 MB. Votes are bound to it. */
+  /** Of the bytes that were read, in hexadecimal digits. Votes are bound to it. */
   sha256: string;
   /** Without those that were left out. None: the file has no answers. */
   rows: readonly AnswerRow[];
   /** Lines that aren't answers, of those that were read. Blank lines and one that is being written don't count. */
   leftOut: Readonly<Partial<Record<LeftOut, number>>>;
-  /** Which limit was reached, so that not all rows are shown. */
-  cutBy: 'rows' | 'lines' | 'bytes' | undefined;
+  /** Whether it has more than 2,000 lines that aren't blank, or more than 8 MB. */
+  isCut: boolean;
   /** Whether the last line is the beginning of an object: a program is still writing it. */
   isBeingWritten: boolean;
 }
 
+/** A file, and what its rows say. */
+export interface ComparedAnswers {
+  file: AnswersFile;
+  /** Of each row, in order. */
+  scores: readonly RowScores[];
+  comparison: Comparison;
+}
+
 /**
- * Reads a regular file, up to the limits. A large one takes a second: it is for the thread and for tests, see `openAnswers`.
- * @throws AnswersError
+ * Whether a file begins with an answer, and so isn't a dataset. Reads only its first line that isn't blank. Never rejects: a file
+ * that can't be read has none. For whoever must know; nothing else decides it.
  */
-export async function readAnswers(path: string): Promise<AnswersFile> {
-  const { bytes, stamp } = await readBeginning(path);
-  const isWhole = bytes.length >= stamp.sizeBytes;
+export async function isAnswersFile(path: string): Promise<boolean> {
+  for (const maxBytes of [FIRST_BYTES, MAX_BYTES]) {
+    const read = await readBeginning(path, maxBytes).catch(() => 'unreadable' as const);
+    if (typeof read === 'string') return false;
+    const [line] = linesOf(read.bytes);
+    if (line?.isEnded === true || read.bytes.length < maxBytes)
+      return line !== undefined && typeof parseAnswerRow(line.text, line.number) === 'object';
+  }
+  return false;
+}
+
+/**
+ * Reads, scores and compares a file in a thread, which ends with it: two seconds for the most text. For the page of answers.
+ * @param worker the script of the thread: `dist('answersWorker.cjs')`
+ * @returns why the file can't be read, if it can't
+ * @throws CancelledError as soon as the signal is aborted
+ */
+export function openAnswers(
+  path: string,
+  worker: string,
+  signal: AbortSignal,
+): Promise<ComparedAnswers | DatasetProblem> {
+  return runThread(worker, path, { limits: LIMITS, signal, errorOf: (error: Error) => error });
+}
+
+/** Reads a file up to the limits. For the thread: use `openAnswers`. */
+export async function readAnswers(path: string): Promise<AnswersFile | DatasetProblem> {
+  const read = await readBeginning(path);
+  if (typeof read === 'string') return read;
+  const { bytes, stamp } = read;
   const rows: AnswerRow[] = [];
   const leftOut: Partial<Record<LeftOut, number>> = {};
-  let cutBy: AnswersFile['cutBy'] = isWhole ? undefined : 'bytes';
+  let isCut = bytes.length < stamp.sizeBytes;
   let isBeingWritten = false;
   let lines = 0;
   for (const { number, text, isEnded } of linesOf(bytes)) {
-    if (rows.length === MAX_ROWS || ++lines > MAX_LINES) {
-      cutBy = rows.length === MAX_ROWS ? 'rows' : 'lines';
-      break;
-    }
-    if (!isEnded && !isWhole) break;
+    if (++lines > MAX_ROWS) isCut = true;
+    if (lines > MAX_ROWS || (isCut && !isEnded)) break;
     const row = parseAnswerRow(text, number);
     if (typeof row === 'object') rows.push(row);
     else if (!isEnded && row === 'not-json' && /^\uFEFF?\s*\{/.test(text)) isBeingWritten = true;
     else leftOut[row] = (leftOut[row] ?? 0) + 1;
   }
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  return { stamp, sha256, rows, leftOut, cutBy, isBeingWritten };
+  return { stamp, sha256, rows, leftOut, isCut, isBeingWritten };
 }
 
-/**
- * Whether a file begins with an answer, and so isn't a dataset. Reads only its first line that isn't blank. Never rejects: a file
- * that can't be read has none.
- */
-export async function isAnswersFile(path: string): Promise<boolean> {
-  try {
-    return await withFile(path, async (handle) => isAnswersLine(await firstLine(handle)));
-  } catch {
-    return false;
-  }
-}
-
-/** Returns the first line that isn't blank; '' if it ends later than a row may. */
-async function firstLine(handle: FileHandle): Promise<string> {
-  for (let size = CHUNK_BYTES; size <= MAX_ROW_UNITS; size *= 2) {
-    const bytes = await fill(handle, Buffer.allocUnsafeSlow(size), 0);
-    const [line] = linesOf(bytes);
-    if (line?.isEnded === true || bytes.length < size) return line?.text ?? '';
-  }
-  return '';
-}
-
-/** Returns the first bytes of a regular file, at most 32 MB. @throws AnswersError */
-export function readBeginning(path: string): Promise<{ bytes: Buffer; stamp: FileStamp }> {
-  return withFile(path, async (handle, stamp) => {
-    const bytes = Buffer.allocUnsafeSlow(Math.min(stamp.sizeBytes, MAX_BYTES));
-    return { bytes: await fill(handle, bytes, 0), stamp };
-  });
-}
-
-/** Opens a regular file while it is read. @throws AnswersError, also for errors of the file system in `read` */
-async function withFile<T>(
+/** Returns the first bytes of a regular file, or why it can't be read. @throws CheckError if it is replaced meanwhile */
+export async function readBeginning(
   path: string,
-  read: (handle: FileHandle, stamp: FileStamp) => Promise<T>,
-): Promise<T> {
-  let handle: FileHandle | undefined;
+  maxBytes = MAX_BYTES,
+): Promise<{ bytes: Buffer; stamp: FileStamp } | DatasetProblem> {
+  const found = await inspectDataset(path, Infinity);
+  if (typeof found === 'string') return found;
+  const file = await RowFile.open(path);
   try {
-    // Without waiting for the writer of a pipe. Windows has no such flag, and no such pipes.
-    handle = await open(path, constants.O_RDONLY | ((constants.O_NONBLOCK as number | undefined) ?? 0));
-    const found = await handle.stat({ bigint: true });
-    if (!found.isFile()) throw new AnswersError(found.isDirectory() ? 'folder' : 'not-a-file');
-    return await read(handle, stampOf(found));
-  } catch (error) {
-    if (error instanceof AnswersError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    // On Windows a folder can't be opened.
-    if (code === 'EISDIR') throw new AnswersError('folder');
-    throw new AnswersError(isMissing(error) ? 'missing' : 'unreadable');
+    const bytes = Buffer.allocUnsafeSlow(Math.min(file.sizeBytes, maxBytes));
+    return { bytes: await file.read(bytes, 0), stamp: file.stamp };
   } finally {
-    await handle?.close();
+    file.dispose();
   }
-}
-
-/** Fills a buffer, up to the end of the file. */
-async function fill(handle: FileHandle, buffer: Buffer, position: number): Promise<Buffer> {
-  let filled = 0;
-  while (filled < buffer.length) {
-    const left = buffer.length - filled;
-    const { bytesRead } = await handle.read(buffer, filled, left, position + filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return buffer.subarray(0, filled);
 }
 
 /** A line that isn't blank. */

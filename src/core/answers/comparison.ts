@@ -1,4 +1,5 @@
 import type { Side } from './answerRow.ts';
+import { MAX_CODE_POINTS } from './chrf.ts';
 import type { AnswerScores, RowScores } from './scores.ts';
 
 /** What is compared. Chosen from the expected answers alone. */
@@ -42,8 +43,8 @@ export interface Comparison {
   isOftenCutOff: boolean;
   /** Whether more than half of the answers of a side begin with thinking. */
   isMostlyThinking: Readonly<Record<Side, boolean>>;
-  /** Rows in which chrF compared only the beginning of a text; 0 if chrF isn't the measure. */
-  shortened: number;
+  /** Rows in which chrF compared only the first characters of a text, and how many; 0 rows if chrF isn't the measure. */
+  shortened: { rows: number; characters: number };
 }
 
 /** Up to this median of the expected answers, an answer is right or wrong. */
@@ -100,7 +101,10 @@ export function compareScores(scores: readonly RowScores[]): Comparison {
       base: 2 * thinking.base > compared.length,
       adapter: 2 * thinking.adapter > compared.length,
     },
-    shortened: measure === 'closer' ? count(({ isShortened }) => isShortened) : 0,
+    shortened: {
+      rows: measure === 'closer' ? count(({ isShortened }) => isShortened) : 0,
+      characters: MAX_CODE_POINTS,
+    },
   };
 }
 

@@ -1,6 +1,5 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { setImmediate as pause } from 'node:timers/promises';
 import { messagesOf, parseObject, type Message } from './answerRow.ts';
 import { linesOf, readBeginning } from './answersFile.ts';
 
@@ -9,8 +8,6 @@ const ENDING = /\.(jsonl|ndjson)$/i;
 const COPY = /\.(?:prepared|trial|holdout)(-\d+)?$/;
 /** Rows that the recipe's program answers. */
 const RECIPE_ROWS = 50;
-/** Lines that are read without a pause. */
-const BLOCK_LINES = 200;
 
 /** Whether a file is named as one of answers: `train.answers.jsonl`. What it has decides, see `isAnswersFile`. */
 export function isAnswersName(file: string): boolean {
@@ -97,34 +94,32 @@ async function firstFile(beside: string, names: readonly string[]): Promise<stri
  * of which the recipe's program answers. Undefined otherwise. Never rejects.
  */
 export async function expectedRows(holdOut: string): Promise<number | undefined> {
-  const lines: number[] = [];
-  for await (const { line } of promptsOf(holdOut)) if (lines.push(line) > RECIPE_ROWS) return undefined;
-  return lines.length || undefined;
+  const { length } = await promptsOf(holdOut);
+  return length > 0 && length <= RECIPE_ROWS ? length : undefined;
 }
 
 /**
- * Returns the line of a hold-out, from 1, that has these messages and then the answer. Undefined if there is none in its first 32 MB.
+ * Returns the line of a hold-out, from 1, that has these messages and then the answer. Undefined if there is none in its first 8 MB.
  * Never rejects.
  */
 export async function lineInHoldOut(
   holdOut: string,
   messages: readonly Message[],
 ): Promise<number | undefined> {
-  for await (const { line, messages: all } of promptsOf(holdOut)) {
+  const prompts = await promptsOf(holdOut);
+  return prompts.find(({ messages: all }) => {
     const isSame = ({ role, text }: Message, index: number) =>
       role === all[index]?.role && text === all[index]?.text;
-    if (all.length - messages.length <= 1 && messages.every(isSame)) return line;
-  }
-  return undefined;
+    return all.length - messages.length <= 1 && messages.every(isSame);
+  })?.line;
 }
 
 /** Returns the chat rows of a file; none if it can't be read. */
-async function* promptsOf(file: string): AsyncGenerator<{ line: number; messages: Message[] }> {
-  const read = await readBeginning(file).catch(() => undefined);
-  let lines = 0;
-  for (const { number, text } of linesOf(read?.bytes ?? Buffer.alloc(0))) {
+async function promptsOf(file: string): Promise<{ line: number; messages: Message[] }[]> {
+  const read = await readBeginning(file).catch(() => 'unreadable' as const);
+  if (typeof read === 'string') return [];
+  return Array.from(linesOf(read.bytes)).flatMap(({ number, text }) => {
     const messages = messagesOf(parseObject(text) ?? {});
-    if (messages !== undefined) yield { line: number, messages };
-    if (++lines % BLOCK_LINES === 0) await pause();
-  }
+    return messages === undefined ? [] : [{ line: number, messages }];
+  });
 }

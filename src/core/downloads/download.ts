@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstat, open } from 'node:fs/promises';
 import path from 'node:path';
-import type { VerifiedKind } from '../adapters/archive/openArchive.ts';
+import type { VerifiedKind } from '../adapters/archive.ts';
 import {
   DownloadLinkError,
   mayPass,

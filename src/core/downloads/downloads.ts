@@ -17,6 +17,9 @@ import type {
   UnfinishedDownload,
 } from './types.ts';
 
+export { DownloadError } from './errors.ts';
+export type { ActiveDownload, ArtifactName, DownloadRecord, DownloadState } from './types.ts';
+
 /** Includes what each download needs. Tests may replace the clock and the random numbers. */
 export interface DownloadsOptions
   extends

@@ -3,8 +3,9 @@ import { instantOf } from '../base/clock.ts';
 import type { Phase } from '../runs/run.ts';
 import type { DownloadState } from './types.ts';
 
+const HOUR_MS = 3_600_000;
 /** An adapter that is not downloaded counts as expiring this long before it expires. */
-const EXPIRING_MS = 72 * 3_600_000;
+const EXPIRING_MS = 72 * HOUR_MS;
 
 /** What is known of a run and its adapter. */
 export interface RunKnown {
@@ -50,4 +51,22 @@ export function runState(known: RunKnown, nowMs: number): RunState {
 /** For how long the service keeps the adapter; NaN if it provides no time. */
 export function adapterLeftMs(run: RunSummary, nowMs: number): number {
   return instantOf(run.artifacts_expires_at) - nowMs;
+}
+
+/** Reminders before a run's artifacts expire, the last one first. */
+const STAGES = [
+  { what: 'expires-in-2-hours', beforeMs: 2 * HOUR_MS },
+  { what: 'expires-in-1-day', beforeMs: 24 * HOUR_MS },
+] as const;
+
+/** A reminder, which is shown only once. */
+export type Reminder = (typeof STAGES)[number]['what'];
+
+/**
+ * Returns the latest reminder that is due, however many were missed.
+ * @param expiresAtMs NaN if unknown, which gives no reminder
+ */
+export function reminderAt(expiresAtMs: number, nowMs: number): Reminder | undefined {
+  const leftMs = expiresAtMs - nowMs;
+  return leftMs > 0 ? STAGES.find(({ beforeMs }) => leftMs <= beforeMs)?.what : undefined;
 }

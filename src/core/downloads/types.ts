@@ -1,4 +1,4 @@
-import type { VerifiedKind } from '../adapters/archive/openArchive.ts';
+import type { VerifiedKind } from '../adapters/archive.ts';
 import type { Session } from '../runs/session.ts';
 
 /** Identifies an artifact of a run, which may have several, even of the same type (spec: "Artifact"). */

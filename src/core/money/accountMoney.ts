@@ -1,9 +1,15 @@
-import type { Account } from '../accounts/account.ts';
+import type { Account, AccountBudget } from '../accounts/account.ts';
 import type { Balance } from '../api/types.ts';
 import { serviceNowMs, type Session } from '../runs/session.ts';
 import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../submission/intent.ts';
 import { mayBecomeCharge, type PendingSubmission } from '../submission/pendingSubmission.ts';
-import { checkBudget, monthSpending, type BudgetCheck, type MonthSpending } from './budget.ts';
+import {
+  checkBudget,
+  exceededLimits,
+  monthSpending,
+  type BudgetCheck,
+  type MonthSpending,
+} from './budget.ts';
 import {
   estimateOf,
   leastCents,
@@ -14,6 +20,8 @@ import {
   type RunParameters,
 } from './estimate.ts';
 import { chargedRunsOf, type ChargedRun, type KnownRuns } from './spending.ts';
+
+export type { BudgetCheck, LimitCheck, MonthSpending } from './budget.ts';
 
 /** Whether the balance suffices; undefined without evidence that it may not. */
 export type BalanceNote = 'empty' | 'probably-too-low' | 'may-be-too-low' | undefined;
@@ -30,6 +38,8 @@ export interface AccountMoney {
   /** @param wanted undefined if the size is unknown */
   checkBudget(wanted: RunParameters | undefined): BudgetCheck;
   balanceNote(wanted: RunParameters | undefined): BalanceNote;
+  /** The limits of the budget that a charged run exceeded: by its own price, or by what its month cost with it. None if it isn't known. */
+  exceededLimits(runId: string): Pick<AccountBudget, 'perRunCents' | 'perMonthCents'>;
 }
 
 export interface MoneyFacts {
@@ -86,6 +96,10 @@ export function accountMoneyOf({
     estimate,
     checkBudget: (wanted) =>
       checkBudget(budget, spending, estimate(wanted), wanted && leastCents(receipts, wanted, currency)),
+    exceededLimits(runId) {
+      const charge = charged.find((run) => run.runId === runId);
+      return (budget && charge && spending && exceededLimits(budget, charge, spending)) ?? {};
+    },
     balanceNote(wanted) {
       if (balance === undefined) return undefined;
       const known = estimate(wanted);

@@ -1,7 +1,11 @@
 import { env, l10n } from 'vscode';
-import type { AdapterConfig } from '../../core/adapters/peftConfig.ts';
-import type { AdapterProblem, ArchiveFault, ProblemCode, VerdictCode } from '../../core/adapters/problems.ts';
-import type { AdapterReport, Measurements, WeightsReport } from '../../core/adapters/report.ts';
+import type {
+  AdapterConfig,
+  AdapterProblem,
+  AdapterReport,
+  Measurements,
+  WeightsReport,
+} from '../../core/adapters/report.ts';
 import { compact, formatBytes, formatCount } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
 import type { AdapterFact, AdapterFiles, AdapterNote, AdapterSection, AdapterVerdict } from './protocol.ts';
@@ -77,7 +81,10 @@ function verdictOf(
   return { kind, title, sentences: compact(...sentences) };
 }
 
-function unreadable(code: Exclude<VerdictCode, 'adapter'>, { verdict }: AdapterReport): AdapterVerdict {
+function unreadable(
+  code: Exclude<AdapterReport['verdict']['code'], 'adapter'>,
+  { verdict }: AdapterReport,
+): AdapterVerdict {
   const { fault, entry, detail: type } = verdict;
   const again = l10n.t('Download it again.');
   const inspectFolder = l10n.t('Unpack it yourself, then inspect the folder.');
@@ -122,7 +129,7 @@ export function knownFault(code: string): string | undefined {
 
 const UNSAFE = l10n.t('It contains unsafe paths, names or links.');
 const MISMATCH = l10n.t('Its contents don’t match its headers or checksums.');
-const FAULTS: Readonly<Record<ArchiveFault, string>> = {
+const FAULTS: Readonly<Record<NonNullable<AdapterReport['verdict']['fault']>, string>> = {
   truncated: l10n.t('It is cut off.'),
   zip: MISMATCH,
   gzip: MISMATCH,
@@ -169,7 +176,7 @@ export function problemSentences({
   examples,
   layer = 0,
   module = '',
-}: AdapterProblem): Readonly<Record<ProblemCode, string>> {
+}: AdapterProblem): Readonly<Record<AdapterProblem['code'], string>> {
   const [wanted, found] = [expected, actual].map((value) =>
     typeof value === 'number' ? formatCount(value) : (value ?? '?'),
   ) as [string, string];

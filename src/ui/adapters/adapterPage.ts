@@ -1,9 +1,13 @@
 import path from 'node:path';
 import { l10n, Uri, type WebviewPanel } from 'vscode';
-import { extractAdapter } from '../../core/adapters/archive/extract.ts';
+import { extractAdapter } from '../../core/adapters/archive.ts';
 import { recipesOf } from '../../core/adapters/recipes.ts';
-import type { AdapterReport, Measurements, Progress } from '../../core/adapters/report.ts';
-import { runInWorker } from '../../core/adapters/runInWorker.ts';
+import {
+  runInWorker,
+  type AdapterReport,
+  type Measurements,
+  type Progress,
+} from '../../core/adapters/report.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { diskSentence } from '../shared/datasetTexts.ts';
 import { PANELS } from '../shared/ids.ts';

@@ -13,8 +13,7 @@ import {
 import type { PrepareChoices } from '../../core/datasets/prepare.ts';
 import { canConvertAll, prepareCopy } from '../../core/datasets/prepareCopy.ts';
 import { CheckError, isBlank, isConvertible, verdictOf, type Report } from '../../core/datasets/report.ts';
-import { moneyOf } from '../../core/money/accountMoney.ts';
-import type { BudgetCheck } from '../../core/money/budget.ts';
+import { moneyOf, type BudgetCheck } from '../../core/money/accountMoney.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
 import { earlierSubmissionsOf, wasSubmittedInSize } from '../../core/submission/earlier.ts';
 import type { Services } from '../../services.ts';

@@ -1,7 +1,6 @@
 import { l10n } from 'vscode';
-import { splitThinking, type AnswerRow, type Message, type Side } from '../../core/answers/answerRow.ts';
-import { differences } from '../../core/answers/differences.ts';
-import type { RowScores } from '../../core/answers/scores.ts';
+import type { AnswerRow, Message, RowScores, Side } from '../../core/answers/answersFile.ts';
+import { shownAnswer } from '../../core/answers/shownAnswer.ts';
 import type { Vote } from '../../core/answers/votes.ts';
 import { cutAtWholeCharacters, toPlainLine } from '../../core/base/plainText.ts';
 import { compact, formatCount } from '../shared/format.ts';
@@ -14,15 +13,14 @@ const PROMPT_UNITS = 160;
 const MARKS = { both: undefined, answer: 'ins', expected: 'del' } as const;
 const VOTES: Readonly<Record<Side, Vote>> = { adapter: 'a', base: 'b' };
 
-/** A row as the page lists it. @param scores undefined until the answers are compared */
+/** A row as the page lists it. */
 export function answersRow(
   row: AnswerRow,
   scores: RowScores | undefined,
   { vote, hasHoldOut }: { vote: Vote | undefined; hasHoldOut: boolean },
 ): AnswersRow {
-  const { answer: expected } = splitThinking(row.expected);
   const answerOf = (side: Side): AnswersText => ({
-    ...answerText(side, NAMES[side], row[side], expected),
+    ...answerText(side, NAMES[side], row[side], row.expected),
     notes: compact(
       scores?.[side].isExact === true && l10n.t('= expected'),
       cutOffNote(row, side),
@@ -81,10 +79,9 @@ function promptOf(messages: readonly Message[]): AnswersPrompt {
   };
 }
 
-/** A text without what the model thought, which is folded. @param expected the text with which differences are marked */
+/** A text without what the model thought, which is folded. @param expected the answer with which differences are marked */
 function answerText(key: string, name: string, text: string, expected?: string): AnswersText {
-  const { thinking, answer } = splitThinking(text);
-  const found = expected === undefined ? undefined : differences(answer, expected);
+  const { thinking, answer, differences: found } = shownAnswer(text, expected);
   return {
     ...shownText(key, name, answer),
     ...(found && {

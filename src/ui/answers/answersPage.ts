@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { commands, l10n, Uri, type WebviewPanel } from 'vscode';
-import type { AnswerRow } from '../../core/answers/answerRow.ts';
+import type { AnswerRow } from '../../core/answers/answersFile.ts';
 import { lineInHoldOut } from '../../core/answers/filesBeside.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
@@ -35,8 +35,6 @@ const VOTE_CHOICES: readonly AnswersChoice[] = ['left', 'right', 'equal'];
 const REQUESTS: Readonly<RequestTable<AnswersRequest>> = {
   need: { generation: isCount, from: isCount, count: isCount },
   filter: { filter: isOneOf(FILTERS) },
-  cancel: {},
-  retry: {},
   showInHoldOut: { row: isCount },
   vote: {},
   choose: { row: isCount, choice: isOneOf(VOTE_CHOICES) },
@@ -121,8 +119,6 @@ export class AnswersPage implements Disposable {
   async #answer(request: AnswersRequest): Promise<void> {
     if (request.type === 'need') this.#postRows(request);
     else if (request.type === 'showInHoldOut') await this.#showInHoldOut(request.row);
-    else if (request.type === 'cancel') this.#document.cancel();
-    else if (request.type === 'retry') await this.#document.load();
     else if (request.type === 'filter') this.#list(request.filter);
     else this.#vote(request);
   }
@@ -132,7 +128,7 @@ export class AnswersPage implements Disposable {
     const { shown } = this.#document;
     const before = this.#shown;
     this.#shown = shown;
-    if (shown?.file !== before?.file || shown?.compared !== before?.compared) {
+    if (shown !== before) {
       const isSame = shown !== undefined && shown.file.sha256 === before?.file.sha256;
       // Votes may have been dropped by an earlier change, of which the user has not seen the notice.
       const hadVotes = this.#changed?.hadVotes === true || this.#voting?.tally !== undefined;
@@ -141,7 +137,7 @@ export class AnswersPage implements Disposable {
         this.#voting = undefined;
         if (this.#filter === 'voted') this.#filter = 'all';
       }
-      if (shown?.compared !== undefined) this.#voting ??= new Voting(shown.file, shown.compared.scores);
+      if (shown !== undefined) this.#voting ??= new Voting(shown.file, shown.scores);
       this.#select();
       this.#postList(before !== undefined);
       if (!isSame) this.#postVoting();
@@ -157,12 +153,12 @@ export class AnswersPage implements Disposable {
   }
 
   #select(): void {
-    const { file, compared } = this.#shown ?? {};
+    const { file, scores, comparison } = this.#shown ?? {};
     const isListed = (index: number): boolean => {
-      if (this.#filter === 'all' || compared === undefined) return true;
+      if (this.#filter === 'all') return true;
       if (this.#filter === 'voted') return this.#voting?.votes.has(file?.rows[index]?.line ?? 0) === true;
-      if (this.#filter === 'different') return compared.scores[index]?.isSame === false;
-      return compared.comparison.leads[index] === this.#filter;
+      if (this.#filter === 'different') return scores?.[index]?.isSame === false;
+      return comparison?.leads[index] === this.#filter;
     };
     this.#listed = Array.from(file?.rows.keys() ?? []).filter(isListed);
     this.#generation += 1;
@@ -184,7 +180,7 @@ export class AnswersPage implements Disposable {
         break;
       units += unitsOf(row);
       rows.push(
-        answersRow(row, this.#shown?.compared?.scores[index], {
+        answersRow(row, this.#shown?.scores[index], {
           vote: this.#voting?.votes.get(row.line),
           hasHoldOut: this.#shown?.holdOut !== undefined,
         }),
@@ -205,9 +201,7 @@ export class AnswersPage implements Disposable {
       await commands.executeCommand(COMMANDS.previewDataset, Uri.file(holdOut), undefined, { row: found });
   }
 
-  #vote(
-    request: Exclude<AnswersRequest, { type: 'need' | 'filter' | 'cancel' | 'retry' | 'showInHoldOut' }>,
-  ): void {
+  #vote(request: Exclude<AnswersRequest, { type: 'need' | 'filter' | 'showInHoldOut' }>): void {
     const voting = this.#voting;
     if (voting === undefined) return;
     this.#changed = undefined;
@@ -248,13 +242,12 @@ export class AnswersPage implements Disposable {
   /** Not while the user votes: what it says would tell which answer is whose. */
   #postHead(): void {
     if (this.#voting?.step?.kind === 'row') return;
-    const { problem, progress } = this.#document;
     this.#host.post(
       answersHead({
         name: this.#name,
         isSample: this.#file === this.#parts.sample,
         changed: this.#changed,
-        ...{ problem, progress },
+        problem: this.#document.problem,
         shown: this.#shown,
         filter: this.#filter,
         voteRows: this.#voting?.total ?? 0,

@@ -1,8 +1,11 @@
 import { l10n } from 'vscode';
-import type { LeftOut, Side } from '../../core/answers/answerRow.ts';
-import { MAX_BYTES, MAX_LINES, MAX_ROWS, type AnswersFile } from '../../core/answers/answersFile.ts';
-import type { BySide, Chance, Comparison, Measure } from '../../core/answers/comparison.ts';
-import { MAX_CODE_POINTS } from '../../core/answers/chrf.ts';
+import {
+  MAX_BYTES,
+  MAX_ROWS,
+  type AnswersFile,
+  type Comparison,
+  type Side,
+} from '../../core/answers/answersFile.ts';
 import type { Choice, VoteTally } from '../../core/answers/votes.ts';
 import { refusalSentence } from '../shared/datasetTexts.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
@@ -22,7 +25,6 @@ export function pageWords(): Record<AnswersWord, string> {
     rowsToShow: l10n.t('Rows to show'),
     voteBlind: l10n.t('Vote Blind'),
     copySummary: l10n.t('Copy Summary'),
-    cancel: TERMS.cancel,
     prompt: l10n.t('Prompt'),
     legend: l10n.t('Struck through: only in the expected answer. Underlined: not in it.'),
     showMore: l10n.t('Show More'),
@@ -85,7 +87,6 @@ export interface AnswersFacts {
   /** That the file changed, and whether that dropped votes. */
   changed: { hadVotes: boolean } | undefined;
   problem: AnswersDocument['problem'];
-  progress: AnswersDocument['progress'];
   shown: ShownAnswers | undefined;
   filter: AnswersFilter;
   /** Rows that can be voted on. */
@@ -95,9 +96,9 @@ export interface AnswersFacts {
 
 /** Everything above the rows. */
 export function answersHead(facts: AnswersFacts): AnswersHead {
-  const { name, isSample, changed, problem, progress, shown, filter, voteRows, tally } = facts;
+  const { name, isSample, changed, problem, shown, filter, voteRows, tally } = facts;
   const hasRows = shown !== undefined && shown.file.rows.length > 0;
-  const comparison = hasRows ? shown.compared?.comparison : undefined;
+  const comparison = hasRows ? shown.comparison : undefined;
   const isEmpty = shown !== undefined && !hasRows && !shown.file.isBeingWritten;
   return {
     type: 'head',
@@ -109,9 +110,7 @@ export function answersHead(facts: AnswersFacts): AnswersHead {
       ...(shown === undefined ? [] : fileNotices(name, shown)),
       tally && votesSentences(tally).join(' '),
     ),
-    progress: progress && { ...progress, text: progressText(name, progress.fraction) },
-    failure:
-      problem === undefined ? (isEmpty ? { text: noAnswers(name) } : undefined) : problemOf(name, problem),
+    failure: problem === undefined ? (isEmpty ? noAnswers(name) : undefined) : problemSentence(name, problem),
     headline: comparison && headlineOf(comparison),
     table: comparison && tableOf(comparison),
     filters: comparison === undefined ? [] : filterButtons(filter, comparison.measure, tally !== undefined),
@@ -120,24 +119,17 @@ export function answersHead(facts: AnswersFacts): AnswersHead {
   };
 }
 
-function progressText(name: string, fraction: number | undefined): string {
-  return fraction === undefined
-    ? l10n.t('Reading {0}…', name)
-    : l10n.t('Comparing, {0}%…', Math.floor(fraction * 100));
+function problemSentence(name: string, problem: NonNullable<AnswersFacts['problem']>): string {
+  return problem === 'failed'
+    ? l10n.t('The answers couldn’t be compared. See the log for details.')
+    : refusalSentence(name, problem);
 }
 
-function problemOf(
-  name: string,
-  problem: NonNullable<AnswersFacts['problem']>,
-): NonNullable<AnswersHead['failure']> {
-  if (problem === 'cancelled')
-    return { text: l10n.t('The comparison was canceled.'), retry: TERMS.compareAnswers };
-  if (problem === 'failed')
-    return { text: l10n.t('The answers couldn’t be compared. See the log for details.'), retry: TERMS.retry };
-  return { text: refusalSentence(name, problem) };
-}
-
-function filterButtons(pressed: AnswersFilter, measure: Measure, hasVotes: boolean): AnswersHead['filters'] {
+function filterButtons(
+  pressed: AnswersFilter,
+  measure: Comparison['measure'],
+  hasVotes: boolean,
+): AnswersHead['filters'] {
   return (Object.keys(FILTERS) as AnswersFilter[])
     .filter((filter) => filter !== 'voted' || hasVotes)
     .map((filter) => ({
@@ -166,11 +158,11 @@ function headlineOf(comparison: Comparison): NonNullable<AnswersHead['headline']
       comparison.isOftenCutOff &&
         l10n.t('The answers were cut off in {0}: raise the limit of tokens.', formatRows(cutOff.rows)),
       thinkingSentence(comparison.isMostlyThinking),
-      shortened > 0 &&
+      shortened.rows > 0 &&
         l10n.t(
           'In {0}, only the first {1} characters were compared.',
-          formatRows(shortened),
-          formatCount(MAX_CODE_POINTS),
+          formatRows(shortened.rows),
+          formatCount(shortened.characters),
         ),
       failed > 0 && l10n.t('{0} not compared: the program reported an error.', formatRows(failed)),
     ),
@@ -178,7 +170,7 @@ function headlineOf(comparison: Comparison): NonNullable<AnswersHead['headline']
 }
 
 /** What no number of a comparison shows. */
-const NOT_BETTER: Readonly<Record<Measure, string>> = {
+const NOT_BETTER: Readonly<Record<Comparison['measure'], string>> = {
   exact: l10n.t('Exactly right means the same text, which isn’t the same as better: read the rows or vote.'),
   fields: l10n.t('More fields right isn’t the same as better: read the rows or vote.'),
   closer: l10n.t('Closer isn’t the same as better: read the rows or vote.'),
@@ -213,7 +205,7 @@ function leadSentence({ measure, ahead, equal, exact }: Comparison): string {
   }
 }
 
-function chanceSentence(chance: Chance, measure: Measure): string {
+function chanceSentence(chance: Comparison['chance'], measure: Comparison['measure']): string {
   if (chance.kind === 'too-few') return l10n.t('Too few rows to tell.');
   const p = percentOf(chance.p);
   if (chance.kind === 'likely')
@@ -253,7 +245,7 @@ function thinkingSentence({ base, adapter }: Comparison['isMostlyThinking']): st
 function tableOf(comparison: Comparison): AnswersTable | undefined {
   const { exact, validJson, medianCharacters: median, cutOff, isProbablyInactive } = comparison;
   if (isProbablyInactive) return undefined;
-  const row = (name: string, of: BySide, note?: string) => ({
+  const row = (name: string, of: Readonly<Record<Side, number>>, note?: string) => ({
     name,
     cells: [formatCount(of.base), formatCount(of.adapter)],
     note,
@@ -275,7 +267,7 @@ function tableOf(comparison: Comparison): AnswersTable | undefined {
 
 /** What isn't shown. */
 function fileNotices(name: string, { file, expectedRows }: ShownAnswers): string[] {
-  const { rows, leftOut, cutBy, isBeingWritten } = file;
+  const { rows, leftOut, isCut, isBeingWritten } = file;
   const count = formatCount(rows.length);
   return compact(
     isBeingWritten &&
@@ -283,23 +275,26 @@ function fileNotices(name: string, { file, expectedRows }: ShownAnswers): string
         ? l10n.t('{0} is being written: {1} so far.', name, formatRows(rows.length))
         : l10n.t('{0} is being written: {1} of {2}.', name, count, formatRows(expectedRows))),
     leftOutSentence(leftOut),
-    cutBy === 'rows' && l10n.t('Only the first {0} are shown.', formatRows(MAX_ROWS)),
-    cutBy === 'lines' && l10n.t('Only the first {0} lines were read.', formatCount(MAX_LINES)),
-    cutBy === 'bytes' && l10n.t('Only the first {0} MB are shown.', formatCount(MAX_BYTES / 2 ** 20)),
+    isCut &&
+      l10n.t(
+        'Only the first {0} or {1} MB are shown.',
+        formatRows(MAX_ROWS),
+        formatCount(MAX_BYTES / 2 ** 20),
+      ),
   );
 }
 
 function leftOutSentence(leftOut: AnswersFile['leftOut']): string | undefined {
   const all = Object.values(leftOut).reduce((sum, count) => sum + count, 0);
   if (all === 0) return undefined;
-  const reasons = (Object.keys(REASONS) as LeftOut[]).flatMap((reason) => {
+  const reasons = (Object.keys(REASONS) as (keyof AnswersFile['leftOut'])[]).flatMap((reason) => {
     const count = leftOut[reason] ?? 0;
     return count === 0 ? [] : [REASONS[reason](formatCount(count))];
   });
   return l10n.t('{0} left out: {1}.', formatRows(all), reasons.join(', '));
 }
 
-const REASONS: Readonly<Record<LeftOut, (count: string) => string>> = {
+const REASONS: Readonly<Record<keyof AnswersFile['leftOut'], (count: string) => string>> = {
   'no-expected': (count) => l10n.t('{0} without an expected answer', count),
   'no-messages': (count) => l10n.t('{0} without messages', count),
   'no-base': (count) => l10n.t('{0} without an answer of the base model', count),
@@ -379,7 +374,7 @@ function summaryOf(comparison: Comparison, notices: readonly string[], tally: Vo
   ).join('\n\n')}\n`;
 }
 
-const METHODS: Readonly<Record<Measure, string>> = {
+const METHODS: Readonly<Record<Comparison['measure'], string>> = {
   exact: l10n.t('exact answers'),
   fields: l10n.t('equal fields'),
   // The name of a metric, its longest n-gram and its beta.

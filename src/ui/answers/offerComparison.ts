@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import { isAnswersLine } from '../../core/answers/answerRow.ts';
 import { isAnswersFile } from '../../core/answers/answersFile.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
+import { Emitter } from '../../core/base/event.ts';
 import { COMMANDS, CONTEXT_KEYS } from '../shared/ids.ts';
 import { inBackground, type Log } from '../shared/log.ts';
 import { setting } from '../shared/settings.ts';
@@ -10,14 +10,15 @@ import { TERMS } from '../shared/terms.ts';
 
 /** A script may save many rows a second. */
 const SETTLE_MS = 200;
-/** Lines in which the first one is looked for that isn't blank. */
-const MAX_BLANK_LINES = 1_000;
 
-/** Offers to compare the files of answers that are open: above their first row, and beside their tabs instead of what is for datasets. */
+/** Offers to compare the files of answers that are open: in their first line, and beside their tabs instead of what is for datasets. */
 export class ComparisonOffers implements vscode.CodeLensProvider, Disposable {
   readonly #store = new DisposableStore();
+  readonly #found = this.#store.add(new Emitter<void>());
+  readonly onDidChangeCodeLenses = this.#found.event;
   #settling: NodeJS.Timeout | undefined;
-  #known = '[]';
+  /** Paths of open files that have answers. */
+  #files: readonly string[] = [];
 
   constructor(log: Pick<Log, 'error'>) {
     const { languages, window, workspace } = vscode;
@@ -38,14 +39,10 @@ export class ComparisonOffers implements vscode.CodeLensProvider, Disposable {
     inBackground(log, this.#update());
   }
 
-  provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
-    const { uri } = document;
-    const last = Math.min(document.lineCount - 1, MAX_BLANK_LINES);
-    let first = 0;
-    while (first < last && document.lineAt(first).isEmptyOrWhitespace) first++;
-    if (!setting('codeLens', uri) || !isAnswersLine(document.lineAt(first).text)) return [];
+  provideCodeLenses({ uri }: vscode.TextDocument): vscode.CodeLens[] {
+    if (!setting('codeLens', uri) || !this.#files.includes(uri.fsPath)) return [];
     const command = { title: TERMS.compareAnswers, command: COMMANDS.compareAnswers, arguments: [uri] };
-    return [new vscode.CodeLens(new vscode.Range(first, 0, first, 0), command)];
+    return [new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), command)];
   }
 
   dispose(): void {
@@ -59,9 +56,9 @@ export class ComparisonOffers implements vscode.CodeLensProvider, Disposable {
     const files = [...new Set(paths)].filter((path) => /\.(jsonl|ndjson)$/i.test(path));
     const haveAnswers = await Promise.all(files.map((file) => isAnswersFile(file)));
     const found = files.filter((_, index) => haveAnswers[index]);
-    const known = JSON.stringify(found);
-    if (known === this.#known || this.#store.disposed) return;
-    this.#known = known;
+    if (JSON.stringify(found) === JSON.stringify(this.#files) || this.#store.disposed) return;
+    this.#files = found;
+    this.#found.fire();
     await vscode.commands.executeCommand('setContext', CONTEXT_KEYS.answersFiles, found);
   }
 }

@@ -3,16 +3,7 @@
 /** Names of the texts that the page uses. */
 export type AnswersWord =
   | ('feed' | 'rowsLoading' | 'noMatch' | 'keyboard' | 'comparison' | 'rowsToShow' | 'legend')
-  | (
-      | 'voteBlind'
-      | 'copySummary'
-      | 'cancel'
-      | 'prompt'
-      | 'showMore'
-      | 'showLess'
-      | 'emptyText'
-      | 'showInHoldOut'
-    )
+  | ('voteBlind' | 'copySummary' | 'prompt' | 'showMore' | 'showLess' | 'emptyText' | 'showInHoldOut')
   | ('question' | 'left' | 'right' | 'equal' | 'back' | 'end' | 'expected' | 'showExpected' | 'hideExpected')
   | ('voteKeyboard' | 'showRows' | 'discardVotes');
 
@@ -31,9 +22,6 @@ export type AnswersChoice = 'left' | 'right' | 'equal';
 export type AnswersRequest =
   | { type: 'need'; generation: number; from: number; count: number }
   | { type: 'filter'; filter: AnswersFilter }
-  | { type: 'cancel' }
-  /** The button of the failure or the progress. */
-  | { type: 'retry' }
   | { type: 'showInHoldOut'; row: number }
   /** Shows a row to vote on: the first without a vote, or more of them. */
   | { type: 'vote' }
@@ -59,16 +47,14 @@ export interface AnswersHead {
   /** "train.answers.jsonl · 50 rows". */
   title: string;
   notices: readonly string[];
-  /** `fraction` is from 0 to 1, or undefined if unknown. */
-  progress: { text: string; fraction: number | undefined } | undefined;
   /** Why there is nothing to show. */
-  failure: { text: string; retry?: string } | undefined;
+  failure: string | undefined;
   headline: { isWarning: boolean; sentences: readonly string[] } | undefined;
   table: AnswersTable | undefined;
-  /** Empty until the answers are compared. */
+  /** Empty without rows. */
   filters: readonly { filter: AnswersFilter; words: string; isPressed: boolean }[];
   canVote: boolean;
-  /** Markdown without text of rows; undefined until the answers are compared. */
+  /** Markdown without text of rows; undefined without rows. */
   summary: string | undefined;
 }
 

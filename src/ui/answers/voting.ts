@@ -1,6 +1,4 @@
-import type { AnswersFile } from '../../core/answers/answersFile.ts';
-import type { RowScores } from '../../core/answers/scores.ts';
-import type { Side } from '../../core/answers/answerRow.ts';
+import type { AnswersFile, RowScores, Side } from '../../core/answers/answersFile.ts';
 import {
   leftSide,
   tallyVotes,

@@ -1,6 +1,5 @@
 import { l10n } from 'vscode';
-import type { Downloads } from '../../core/downloads/downloads.ts';
-import type { ActiveDownload } from '../../core/downloads/types.ts';
+import type { ActiveDownload, Downloads } from '../../core/downloads/downloads.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { chooseRun, runIdOf } from '../shared/arguments.ts';
 import type { CommandResult } from '../shared/commands.ts';

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { CancelledError } from '../../core/base/errors.ts';
 import { adapterFirst, isDownloadOf } from '../../core/downloads/downloadTarget.ts';
 import { isAdapter, localAdapter } from '../../core/downloads/localFiles.ts';
-import type { ArtifactName, DownloadRecord, DownloadState } from '../../core/downloads/types.ts';
+import type { ArtifactName, DownloadRecord, DownloadState } from '../../core/downloads/downloads.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';

@@ -1,5 +1,5 @@
 import { l10n } from 'vscode';
-import type { ActiveDownload } from '../../core/downloads/types.ts';
+import type { ActiveDownload } from '../../core/downloads/downloads.ts';
 import { formatBytes } from '../shared/format.ts';
 
 /** The progress of a download. */

@@ -1,10 +1,8 @@
 import path from 'node:path';
 import { commands, l10n, Uri } from 'vscode';
 import { DiskError } from '../../core/base/diskError.ts';
-import type { Downloads } from '../../core/downloads/downloads.ts';
-import { DownloadError } from '../../core/downloads/errors.ts';
+import { DownloadError, type DownloadRecord, type Downloads } from '../../core/downloads/downloads.ts';
 import { isAdapter } from '../../core/downloads/localFiles.ts';
-import type { DownloadRecord } from '../../core/downloads/types.ts';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { instantOf } from '../../core/base/clock.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import { isAdapter, localAdapter } from '../../core/downloads/localFiles.ts';
-import { reminderAt, type Reminder } from '../../core/downloads/reminders.ts';
+import { reminderAt, type Reminder } from '../../core/downloads/runState.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';
 import { compact, formatCount, formatRoughly, inSandbox } from '../shared/format.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
-import type { DownloadRecord } from '../../core/downloads/types.ts';
+import type { DownloadRecord } from '../../core/downloads/downloads.ts';
 import { followActive } from '../../core/runs/sessions.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';

@@ -1,6 +1,6 @@
 import { isAdapter } from '../../core/downloads/localFiles.ts';
 import { l10n, Uri } from 'vscode';
-import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.ts';
+import type { ActiveDownload, DownloadRecord } from '../../core/downloads/downloads.ts';
 import type { ArtifactsState } from '../../core/runs/run.ts';
 import { compact, formatBytes, formatTime } from '../shared/format.ts';
 import { revealOf } from '../shared/open.ts';

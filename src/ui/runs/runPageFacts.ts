@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import type { RunSummary } from '../../core/api/types.ts';
 import { type Estimate, type rangeAccuracy } from '../../core/money/estimate.ts';
 import { isAdapter } from '../../core/downloads/localFiles.ts';
-import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.ts';
+import type { ActiveDownload, DownloadRecord } from '../../core/downloads/downloads.ts';
 import type { KnownDetail, Phase, ArtifactsState } from '../../core/runs/run.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';

@@ -1,7 +1,7 @@
 import { commands, env, l10n, window } from 'vscode';
 import type { RunSummary } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/clock.ts';
-import { reminderAt } from '../../core/downloads/reminders.ts';
+import { reminderAt } from '../../core/downloads/runState.ts';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';

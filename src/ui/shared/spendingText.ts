@@ -1,6 +1,6 @@
 import { env, l10n } from 'vscode';
 import type { AccountBudget } from '../../core/accounts/account.ts';
-import type { MonthSpending } from '../../core/money/budget.ts';
+import type { MonthSpending } from '../../core/money/accountMoney.ts';
 import { startOfMonth, type Amounts } from '../../core/money/spending.ts';
 import { compact, formatCount, formatMoney, formatPrice } from './format.ts';
 

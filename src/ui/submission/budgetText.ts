@@ -1,11 +1,10 @@
 import { l10n } from 'vscode';
-import { accountMoneyOf } from '../../core/money/accountMoney.ts';
 import {
-  exceededLimits,
+  accountMoneyOf,
   type BudgetCheck,
   type LimitCheck,
   type MonthSpending,
-} from '../../core/money/budget.ts';
+} from '../../core/money/accountMoney.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt, Receipt } from '../../core/submission/intent.ts';
 import { chargedAt } from '../../core/submission/receipts.ts';
@@ -119,10 +118,9 @@ export function exceededSentence(
   const { localMs, serviceMs: nowMs = localMs } = chargedAt(receipt);
   // Of the month in which it was charged, which may be over when its run is found.
   const money = accountMoneyOf({ account, receipts, runs, pending: [], balance: balance.current, nowMs });
-  const { charged, spending } = money;
-  const charge = charged.find(({ runId }) => runId === receipt.settled.run.run_id);
-  if (charge === undefined || spending === undefined) return undefined;
-  const { perRunCents, perMonthCents } = exceededLimits(budget, charge, spending);
+  const { spending } = money;
+  if (spending === undefined) return undefined;
+  const { perRunCents, perMonthCents } = money.exceededLimits(receipt.settled.run.run_id);
   const run = perRunCents === undefined ? undefined : formatMoney(perRunCents, budget.currency);
   if (perMonthCents === undefined)
     return run && price && l10n.t('Charged {0}, over the budget of {1} per run.', price, run);

@@ -6,8 +6,11 @@ import path from 'node:path';
 import { Client } from '../../../src/core/api/client.ts';
 import { Transport } from '../../../src/core/api/transport.ts';
 import { CancelledError } from '../../../src/core/base/errors.ts';
-import type { DownloadRecord } from '../../../src/core/downloads/types.ts';
-import { Downloads, type DownloadsOptions } from '../../../src/core/downloads/downloads.ts';
+import {
+  Downloads,
+  type DownloadRecord,
+  type DownloadsOptions,
+} from '../../../src/core/downloads/downloads.ts';
 import { DownloadStore } from '../../../src/core/downloads/downloadStore.ts';
 import { Session } from '../../../src/core/runs/session.ts';
 import { StateStore } from '../../../src/core/storage/state.ts';

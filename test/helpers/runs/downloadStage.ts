@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { verifyArchive } from '../../../src/core/adapters/archive/openArchive.ts';
+import { verifyArchive } from '../../../src/core/adapters/archive.ts';
 import { Emitter } from '../../../src/core/base/event.ts';
 import type { VerifyArchive } from '../../../src/core/downloads/download.ts';
 import { Downloads } from '../../../src/core/downloads/downloads.ts';

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { BrokenArchiveError, NotAnAdapterError } from '../problems.ts';
-import { MAX_HEADER_BYTES, WEIGHTS_NAME, readSafetensorsHeader } from '../safetensors.ts';
+import { MAX_HEADER_BYTES, WEIGHTS_NAME } from '../safetensors.ts';
 import { FileBytes, gunzipped, readThrough, type Archive, type Member } from './bytes.ts';
 import { MAX_ENTRIES } from './entryNames.ts';
 import { beginsAsTar, BLOCK_BYTES, TarBytes, tarMembers } from './tar.ts';
@@ -98,37 +98,4 @@ async function* fileIn(file: string, signal: AbortSignal | undefined): AsyncGene
   } finally {
     await bytes.close();
   }
-}
-
-/** `unread`: an archive or safetensors file that could not be checked. `unknown`: neither of these. */
-export type VerifiedKind = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'unread' | 'unknown';
-
-/**
- * Verifies that a file is complete by its content, in one pass. ZIP: each CRC-32, and that the headers agree.
- * gzip: CRC-32 and length. tar: checksums and the end. safetensors: the header and the lengths. An unsafe,
- * encrypted, or too big archive isn't broken: it is `unread`, and inspecting it shows why.
- * @throws BrokenArchiveError, CancelledError, and errors of the file system
- */
-export async function verifyArchive(
-  file: string,
-  { signal }: { signal?: AbortSignal | undefined } = {},
-): Promise<VerifiedKind> {
-  let archive: Archive | undefined;
-  try {
-    archive = await openArchive(file, signal);
-    for await (const member of archive.members()) {
-      if (archive.container === 'zip') await readThrough(member.open());
-      else if (archive.container === 'safetensors')
-        await readSafetensorsHeader(member.open(), member.sizeBytes);
-    }
-  } catch (error) {
-    if (!(error instanceof NotAnAdapterError) || error.verdict.code === 'broken') throw error;
-    if (error instanceof BrokenArchiveError) return 'unread';
-    // A complete gzip file doesn't have to contain a tar.
-    if (archive === undefined) return 'unknown';
-  } finally {
-    await archive?.close();
-  }
-  const { container } = archive;
-  return container === 'tar.gz' ? 'gzip' : container === 'folder' ? 'unknown' : container;
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { runInWorker, type WorkerOptions } from '../../../../src/core/adapters/runInWorker.ts';
-import type { Measurements } from '../../../../src/core/adapters/report.ts';
+import { runInWorker, type Measurements, type WorkerOptions } from '../../../../src/core/adapters/report.ts';
 import { sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
 import {
   encode,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isAnswersLine, parseAnswerRow, splitThinking } from '../../../../src/core/answers/answerRow.ts';
+import { parseAnswerRow, splitThinking } from '../../../../src/core/answers/answerRow.ts';
 import { answerRow, writtenAnswer, type WrittenAnswer } from '../../../helpers/answers.ts';
 
 describe('parseAnswerRow', () => {
@@ -71,13 +71,10 @@ describe('parseAnswerRow', () => {
     }
   });
 
-  it('leaves out what is too long', () => {
+  it('leaves out a prompt of more than 1,000 messages', () => {
     const message = { role: 'user', content: 'x' };
     assert.equal(read({ messages: Array(1_000).fill(message) }).messages.length, 1_000);
     assert.equal(parsed({ messages: Array(1_001).fill(message) }), 'too-long');
-    const text = 'x'.repeat(4 * 1024 * 1024 - writtenAnswer({ base: '' }).length);
-    assert.equal(read({ base: text }).base.length, text.length);
-    assert.equal(parsed({ base: `${text}x` }), 'too-long');
   });
 
   it('takes no field of a prototype', () => {
@@ -85,15 +82,6 @@ describe('parseAnswerRow', () => {
     assert.equal(parseAnswerRow(line, 1), 'no-messages');
     const row = parseAnswerRow(writtenAnswer().replace('{', '{"__proto__":{"base_end":"length"},'), 1);
     assert.deepEqual(row, answerRow({ ends: { base: undefined, adapter: undefined } }));
-  });
-});
-
-describe('isAnswersLine', () => {
-  it('is true for answers, and false for a dataset or half a line', () => {
-    assert.ok(isAnswersLine(`\uFEFF${writtenAnswer()}\r`));
-    const dataset = '{"messages":[{"role":"user","content":"expected base adapter"}]}';
-    for (const line of [dataset, '', '{', writtenAnswer().slice(0, -1), writtenAnswer({ adapter: null })])
-      assert.ok(!isAnswersLine(line), line);
   });
 });
 

@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
+import { symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { isAnswersFile, MAX_BYTES, readAnswers } from '../../../../src/core/answers/answersFile.ts';
+import {
+  isAnswersFile,
+  MAX_BYTES,
+  openAnswers,
+  readAnswers,
+} from '../../../../src/core/answers/answersFile.ts';
+import { compareScores } from '../../../../src/core/answers/comparison.ts';
+import { scoreRow } from '../../../../src/core/answers/scores.ts';
 import { writtenAnswer } from '../../../helpers/answers.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { itOnPosix } from '../../../helpers/platform.ts';
 
 const ROW = writtenAnswer();
+const WORKER = path.join(import.meta.dirname, '../../../../src/core/answers/worker.ts');
 
 describe('readAnswers', function () {
   this.timeout(30_000);
@@ -16,7 +24,9 @@ describe('readAnswers', function () {
   const file = () => path.join(folder(), 'train.answers.jsonl');
   const read = async (content: string | Buffer) => {
     await writeFile(file(), content);
-    return readAnswers(file());
+    const found = await readAnswers(file());
+    assert.ok(typeof found === 'object');
+    return found;
   };
   const linesOf = async (content: string | Buffer) => (await read(content)).rows.map(({ line }) => line);
 
@@ -24,8 +34,8 @@ describe('readAnswers', function () {
     assert.deepEqual(await linesOf(`\uFEFF${ROW}\n\r\n${ROW}\r\n \n${ROW}`), [1, 3, 5]);
     // A lone CR ends no line.
     assert.deepEqual(await linesOf(`${ROW}\r${ROW}\n${ROW}`), [2]);
-    const { rows, leftOut, cutBy, isBeingWritten } = await read('');
-    assert.deepEqual([rows, leftOut, cutBy, isBeingWritten], [[], {}, undefined, false]);
+    const { rows, leftOut, isCut, isBeingWritten } = await read('\n');
+    assert.deepEqual([rows, leftOut, isCut, isBeingWritten], [[], {}, false, false]);
   });
 
   it('counts what it leaves out by reason', async () => {
@@ -71,39 +81,39 @@ describe('readAnswers', function () {
   });
 
   it('reads 2,000 rows, and says if there are more', async () => {
-    const most = `${ROW}\n`.repeat(2_000);
-    for (const [content, rows, cutBy] of [
-      [`no JSON\n${most}\n\n`, 2_000, undefined],
-      [`${most}${ROW}\n`, 2_000, 'rows'],
-      [`${most}{`, 2_000, 'rows'],
-      // Lines that aren't answers have a limit of their own.
-      ['{\n'.repeat(3_000_000), 0, 'lines'],
+    const most = `${ROW}\n`.repeat(1_999);
+    for (const [content, rows, isCut] of [
+      [`no JSON\n${most}\n\n`, 1_999, false],
+      [`${most}${ROW}`, 2_000, false],
+      [`${most}${ROW}\n{`, 2_000, true],
+      [`no JSON\n${most}${ROW}\n`, 1_999, true],
+      ['{\n'.repeat(3_000_000), 0, true],
     ] as const) {
       const found = await read(content);
-      assert.deepEqual([found.rows.length, found.cutBy, found.isBeingWritten], [rows, cutBy, false]);
+      assert.deepEqual([found.rows.length, found.isCut, found.isBeingWritten], [rows, isCut, false]);
     }
   });
 
-  it('reads 32 MB, without the row that is cut there', async () => {
+  it('reads 8 MB, without the row that is cut there', async () => {
     const row = writtenAnswer({ base: 'x'.repeat(1_000_000) });
-    const content = `${row}\n`.repeat(34);
+    const content = `${row}\n`.repeat(9);
     assert.ok(content.length > MAX_BYTES);
-    const { rows, leftOut, cutBy, isBeingWritten, sha256 } = await read(content);
-    assert.deepEqual([rows.length, leftOut, cutBy, isBeingWritten], [33, {}, 'bytes', false]);
+    const { rows, leftOut, isCut, isBeingWritten, sha256 } = await read(content);
+    assert.deepEqual([rows.length, leftOut, isCut, isBeingWritten], [8, {}, true, false]);
     assert.equal(sha256, createHash('sha256').update(content.slice(0, MAX_BYTES)).digest('hex'));
     const fitting = content.slice(0, MAX_BYTES - 1) + '\n';
-    assert.equal((await read(fitting)).cutBy, undefined);
+    assert.equal((await read(fitting)).isCut, false);
   });
 
-  it('needs little memory for a file of one row', async () => {
+  it('needs little memory for a large file, and for a row of nothing but brackets', async () => {
     const before = process.memoryUsage().rss;
-    const long = await read(`${writtenAnswer({ base: 'x'.repeat(8_000_000) })}\n${ROW}\n`);
-    assert.deepEqual([long.rows.length, long.leftOut], [1, { 'too-long': 1 }]);
     // Holes, which are read as zeros.
+    await writeFile(file(), '');
     await truncate(file(), 200_000_000);
-    assert.equal((await readAnswers(file())).cutBy, 'bytes');
+    const holes = await readAnswers(file());
+    assert.ok(typeof holes === 'object' && holes.isCut);
     const nested = await read(Buffer.alloc(60_000_000, '['));
-    assert.deepEqual([nested.rows, nested.leftOut, nested.cutBy], [[], {}, 'bytes']);
+    assert.deepEqual([nested.rows, nested.leftOut, nested.isCut], [[], {}, true]);
     const closed = `{"messages":${'['.repeat(2_000_000)}${']'.repeat(2_000_000)},`;
     assert.deepEqual((await read(`${ROW.replace('{"messages":[', `${closed}"m":[`)}\n`)).leftOut, {
       'no-messages': 1,
@@ -125,22 +135,59 @@ describe('readAnswers', function () {
     );
   });
 
-  it('rejects what is no file', async () => {
-    await assert.rejects(readAnswers(file()), { code: 'missing' });
-    await assert.rejects(readAnswers(path.join(folder(), 'none', 'x')), { code: 'missing' });
-    await mkdir(file());
-    await assert.rejects(readAnswers(file()), { code: 'folder' });
-    assert.ok(!(await isAnswersFile(file())));
+  it('says why it can’t read what is no file', async () => {
+    const none = path.join(folder(), 'none', 'x');
+    assert.deepEqual([await readAnswers(file()), await readAnswers(none)], ['missing', 'missing']);
+    await writeFile(file(), '');
+    assert.equal(await readAnswers(file()), 'empty');
+    assert.equal(await readAnswers(folder()), 'folder');
+    assert.ok(!(await isAnswersFile(folder())));
   });
 
   itOnPosix('does not wait for the writer of a pipe', async () => {
     execFileSync('mkfifo', [file()]);
-    await assert.rejects(readAnswers(file()), { code: 'not-a-file' });
+    assert.equal(await readAnswers(file()), 'not-a-file');
     assert.ok(!(await isAnswersFile(file())));
     const link = path.join(folder(), 'link');
     await symlink('/dev/zero', link);
-    await assert.rejects(readAnswers(link), { code: 'not-a-file' });
+    assert.equal(await readAnswers(link), 'not-a-file');
   });
+});
+
+describe('openAnswers', function () {
+  this.timeout(20_000);
+  const folder = useFolder();
+  const file = () => path.join(folder(), 'train.answers.jsonl');
+  const open = (signal = new AbortController().signal) => openAnswers(file(), WORKER, signal);
+
+  it('has the rows, their scores in order, and what they say', async () => {
+    const rows = Array.from({ length: 300 }, (_, index) =>
+      writtenAnswer({ base: `${'x'.repeat(20_000)}${index}`, adapter: String(index) }),
+    );
+    await writeFile(file(), `${rows.join('\n')}\nno JSON\n`);
+    const read = await readAnswers(file());
+    assert.ok(typeof read === 'object');
+    const scores = read.rows.map(scoreRow);
+    assert.deepEqual(await open(), { file: read, scores, comparison: compareScores(scores) });
+  });
+
+  it('ends when it is canceled', async () => {
+    await writeFile(file(), `${writtenAnswer({ base: 'x'.repeat(20_000) })}\n`.repeat(100));
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), 20);
+    await assert.rejects(open(stop.signal), { code: 'cancelled' });
+  });
+
+  it('scores texts with stacked accents at once', async () => {
+    // To order them takes minutes.
+    const stacked = (marks: string) => `a${marks.repeat(400_000)}`;
+    const texts = { base: stacked('\u0301\u0316'), adapter: stacked('\u0316\u0301') };
+    await writeFile(file(), `${writtenAnswer(texts)}\n`);
+    const opened = await open();
+    assert.equal(typeof opened === 'object' && opened.scores.length, 1);
+  });
+
+  it('says why it can’t read what is no file', async () => assert.equal(await open(), 'missing'));
 });
 
 describe('isAnswersFile', () => {
@@ -157,9 +204,9 @@ describe('isAnswersFile', () => {
     const begun = [`\n${ROW}`, `\r\n \t\n${ROW}\n`, `${bom}\n${ROW}`, `${blank}${long}\n${ROW}`];
     for (const content of [ROW, `${ROW}\nno JSON`, `${bom}${ROW}\r\n`, `${long}\n${ROW}`, long, ...begun])
       assert.ok(await isAnswers(content), content.slice(0, 20));
-    const tooLong = `${writtenAnswer({ base: 'x'.repeat(5_000_000) })}\n`;
+    const tooLong = `${writtenAnswer({ base: 'x'.repeat(9_000_000) })}\n`;
     const dataset = '{"messages":[{"role":"user","content":"Hi"}]}';
-    const others = [`\n${dataset}\n${ROW}`, '\n'.repeat(5_000_000)];
+    const others = [`\n${dataset}\n${ROW}`, '\n'.repeat(9_000_000)];
     for (const content of [
       '',
       '\n',

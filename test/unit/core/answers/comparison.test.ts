@@ -162,10 +162,10 @@ describe('compareScores', () => {
   it('counts rows of which chrF compared the beginning, if it is the measure', () => {
     const long = 'x'.repeat(8_001);
     assert.equal(
-      compare([answerRow({ expected: LONG, base: long }), answerRow({ expected: LONG })]).shortened,
+      compare([answerRow({ expected: LONG, base: long }), answerRow({ expected: LONG })]).shortened.rows,
       1,
     );
-    assert.equal(compare([answerRow({ expected: '5', base: long })]).shortened, 0);
+    assert.equal(compare([answerRow({ expected: '5', base: long })]).shortened.rows, 0);
   });
 
   it('mirrors every number if the sides are swapped, and ignores the order of rows', () => {

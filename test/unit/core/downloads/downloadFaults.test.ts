@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { link, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { verifyArchive } from '../../../../src/core/adapters/archive/openArchive.ts';
+import { verifyArchive } from '../../../../src/core/adapters/archive.ts';
 import { UnexpectedAnswerError, type DownloadLinkError } from '../../../../src/core/api/errors.ts';
 import { BrokenArchiveError } from '../../../../src/core/adapters/problems.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { DownloadRecord } from '../../../../src/core/downloads/types.ts';
+import type { DownloadRecord } from '../../../../src/core/downloads/downloads.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import { sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';

@@ -1,5 +1,4 @@
-import type { AnswersFile } from '../../../../src/core/answers/answersFile.ts';
-import type { Comparison } from '../../../../src/core/answers/comparison.ts';
+import type { AnswersFile, Comparison } from '../../../../src/core/answers/answersFile.ts';
 import type { AnswersFacts } from '../../../../src/ui/answers/answersView.ts';
 import type { AnswersHead } from '../../../../src/ui/answers/protocol.ts';
 import { golden } from '../../../helpers/golden.ts';
@@ -25,7 +24,7 @@ const COMPARISON: Comparison = {
   cutOff: { base: 4, adapter: 0, rows: 4 },
   isOftenCutOff: false,
   isMostlyThinking: { base: false, adapter: false },
-  shortened: 0,
+  shortened: { rows: 0, characters: 8_000 },
 };
 
 const FILE: AnswersFile = {
@@ -33,7 +32,7 @@ const FILE: AnswersFile = {
   sha256: '00',
   rows: Array.from({ length: 50 }, () => ({}) as AnswersFile['rows'][number]),
   leftOut: {},
-  cutBy: undefined,
+  isCut: false,
   isBeingWritten: false,
 };
 
@@ -42,7 +41,6 @@ const FACTS: AnswersFacts = {
   isSample: false,
   changed: undefined,
   problem: undefined,
-  progress: undefined,
   shown: undefined,
   filter: 'all',
   voteRows: 45,
@@ -51,32 +49,23 @@ const FACTS: AnswersFacts = {
 
 const TALLY = { adapter: 12, base: 4, equal: 4, chance: { kind: 'likely', p: 0.0768 } } as const;
 
-/** @param more of the comparison; undefined if the rows aren't compared */
+/** @param more of the comparison */
 function head(
-  more: Partial<Comparison> | undefined,
+  more: Partial<Comparison>,
   file: Partial<AnswersFile> = {},
   facts: Partial<AnswersFacts> = {},
+  expectedRows?: number,
 ) {
-  const compared = more && { scores: [], comparison: { ...COMPARISON, ...more } };
-  const shown = { file: { ...FILE, ...file }, compared, holdOut: undefined, expectedRows: undefined };
+  const comparison = { ...COMPARISON, ...more };
+  const shown = { file: { ...FILE, ...file }, scores: [], comparison, holdOut: undefined, expectedRows };
   return answersHead({ ...FACTS, shown, ...facts });
 }
 
-function linesOf({
-  title,
-  notices,
-  progress,
-  failure,
-  headline,
-  table,
-  filters,
-  canVote,
-}: AnswersHead): string[] {
+function linesOf({ title, notices, failure, headline, table, filters, canVote }: AnswersHead): string[] {
   return [
     title,
     ...notices,
-    ...(progress ? [`${progress.text} (${progress.fraction}) [Cancel]`] : []),
-    ...(failure ? [`${failure.text}${failure.retry === undefined ? '' : ` [${failure.retry}]`}`] : []),
+    ...(failure === undefined ? [] : [failure]),
     ...(headline?.sentences.map((text) => (headline.isWarning ? `⚠ ${text}` : text)) ?? []),
     ...(table ? [`| ${table.columns.join(' | ')}`] : []),
     ...(table?.rows.map(
@@ -121,7 +110,7 @@ it('the headlines of a comparison', () => {
     'a thinking base model': headlineOf({ isMostlyThinking: { base: true, adapter: false } }),
     'a thinking adapter': headlineOf({ isMostlyThinking: { base: false, adapter: true } }),
     'two thinking models': headlineOf({ isMostlyThinking: { base: true, adapter: true } }),
-    'long answers': headlineOf({ shortened: 3 }),
+    'long answers': headlineOf({ shortened: { rows: 3, characters: 8_000 } }),
     'rows that failed': headlineOf({ failed: 1 }),
   });
 });
@@ -138,18 +127,9 @@ it('everything above the rows of a comparison', () => {
   };
   const rows: AnswersFile['rows'] = [];
   const facts = (more: Partial<AnswersFacts>) => linesOf(answersHead({ ...FACTS, voteRows: 0, ...more }));
+  const noticesOf = (...of: Parameters<typeof head>) => head(...of).notices;
   const beingWritten = (expectedRows: number | undefined) =>
-    linesOf(
-      answersHead({
-        ...FACTS,
-        shown: {
-          file: { ...FILE, rows: FILE.rows.slice(0, 31), isBeingWritten: true },
-          compared: undefined,
-          holdOut: undefined,
-          expectedRows,
-        },
-      }),
-    );
+    noticesOf({}, { rows: FILE.rows.slice(0, 31), isBeingWritten: true }, {}, expectedRows);
   golden('answers-head', {
     compared: linesOf(head({})),
     'JSON, filtered, voted': linesOf(
@@ -158,24 +138,21 @@ it('everything above the rows of a comparison', () => {
     'probably inactive': linesOf(head({ isProbablyInactive: true, same: 50 })),
     'the sample': linesOf(head({}, {}, { isSample: true })),
     'nothing yet': facts({}),
-    reading: facts({ progress: { fraction: undefined } }),
-    'read, being compared': linesOf(head(undefined, {}, { voteRows: 0, progress: { fraction: 0.345 } })),
-    canceled: linesOf(head(undefined, {}, { voteRows: 0, problem: 'cancelled' })),
     failed: facts({ problem: 'failed' }),
     missing: facts({ problem: 'missing' }),
     'a folder': facts({ problem: 'folder' }),
     'not a file': facts({ problem: 'not-a-file' }),
     unreadable: facts({ problem: 'unreadable' }),
+    empty: facts({ problem: 'empty' }),
     'no answers': linesOf(head({ rows: 0 }, { rows }, { voteRows: 0 })),
     'no answers, but other rows': linesOf(
       head({ rows: 0 }, { rows, leftOut: { 'no-expected': 1 } }, { voteRows: 0 }),
     ),
-    'rows left out': linesOf(head(undefined, { leftOut })),
-    'rows left out for every reason': linesOf(head(undefined, { leftOut: every })),
-    'too many rows': linesOf(head(undefined, { cutBy: 'rows' })),
-    'too many bytes': linesOf(head(undefined, { cutBy: 'bytes' })),
-    changed: linesOf(head(undefined, {}, { changed: { hadVotes: false } })),
-    'changed, with votes': linesOf(head(undefined, {}, { changed: { hadVotes: true } })),
+    'rows left out': noticesOf({}, { leftOut }),
+    'rows left out for every reason': noticesOf({}, { leftOut: every }),
+    'too many rows': noticesOf({}, { isCut: true }),
+    changed: noticesOf({}, {}, { changed: { hadVotes: false } }),
+    'changed, with votes': noticesOf({}, {}, { changed: { hadVotes: true } }),
     'being written': beingWritten(50),
     'being written, of an unknown number': beingWritten(undefined),
   });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { NetworkError } from '../../../../src/core/api/errors.ts';
 import { DiskError } from '../../../../src/core/base/diskError.ts';
 import { ExpectedError } from '../../../../src/core/base/errors.ts';
-import { DownloadError } from '../../../../src/core/downloads/errors.ts';
+import { DownloadError } from '../../../../src/core/downloads/downloads.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { faultOf } from '../../../helpers/services.ts';

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
 import type { Account } from '../../../../src/core/accounts/account.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
-import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/types.ts';
+import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/downloads.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ServiceError } from '../../../../src/core/api/errors.ts';
 import type { RunDetail, RunSummary } from '../../../../src/core/api/types.ts';
-import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/types.ts';
+import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/downloads.ts';
 import { phaseOf } from '../../../../src/core/runs/run.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
 import type * as vscode from 'vscode';
 import { Emitter } from '../../../../src/core/base/event.ts';
-import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/types.ts';
+import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/downloads.ts';
 import type { KnownDetail } from '../../../../src/core/runs/run.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { BudgetCheck, MonthSpending } from '../../../../src/core/money/budget.ts';
+import type { BudgetCheck, MonthSpending } from '../../../../src/core/money/accountMoney.ts';
 import type { Estimate } from '../../../../src/core/money/estimate.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';

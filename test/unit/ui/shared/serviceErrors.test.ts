@@ -10,7 +10,7 @@ import {
 } from '../../../../src/core/api/errors.ts';
 import { ERROR_CODES } from '../../../../src/core/api/types.ts';
 import { DiskError } from '../../../../src/core/base/diskError.ts';
-import { DownloadError } from '../../../../src/core/downloads/errors.ts';
+import { DownloadError } from '../../../../src/core/downloads/downloads.ts';
 import { SandboxNotStartedError } from '../../../../src/ui/sandbox/lazySandbox.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';

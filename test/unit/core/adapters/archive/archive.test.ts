@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { deflateRawSync, gzipSync } from 'node:zlib';
-import { openArchive, verifyArchive } from '../../../../../src/core/adapters/archive/openArchive.ts';
+import { verifyArchive } from '../../../../../src/core/adapters/archive.ts';
+import { openArchive } from '../../../../../src/core/adapters/archive/openArchive.ts';
 import { inspectAdapter } from '../../../../../src/core/adapters/inspect.ts';
 import { sampleAdapter } from '../../../../helpers/adapters/sampleAdapter.ts';
 import { Place, readAll, tarGzOf, tarOf, zipOf, type Refusal } from '../../../../helpers/adapters/support.ts';

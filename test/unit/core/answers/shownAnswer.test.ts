@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { differences } from '../../../../src/core/answers/differences.ts';
+import { differences } from '../../../../src/core/answers/shownAnswer.ts';
 import { Random } from '../../../helpers/random.ts';
 
 /** What only the answer has in braces, what only the expected one has in brackets. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { reminderAt } from '../../../../src/core/downloads/reminders.ts';
+import { reminderAt } from '../../../../src/core/downloads/runState.ts';
 
 const HOUR = 3_600_000;
 const EXPIRES = Date.UTC(2031, 4, 3, 12);

@@ -1,10 +1,28 @@
+import { splitThinking, type ThoughtAnswer } from './answerRow.ts';
+
 /** Longer texts, in UTF-16 units, are shown without their differences. */
-export const MAX_COMPARED_UNITS = 2_000;
+const MAX_COMPARED_UNITS = 2_000;
 
 /** Consecutive text that both have, that only the answer has, or only the expected one. */
 export interface Difference {
   in: 'both' | 'answer' | 'expected';
   text: string;
+}
+
+/** An answer as a page shows it. */
+export interface ShownAnswer extends ThoughtAnswer {
+  /** From the expected answer, in reading order; undefined without that, or if one is too long. */
+  differences: Difference[] | undefined;
+}
+
+/**
+ * Splits an answer into thinking and answer, and compares it with the expected one, which may have thinking as well. Takes some tens
+ * of milliseconds at most. For whatever shows rows.
+ */
+export function shownAnswer(text: string, expected?: string): ShownAnswer {
+  const split = splitThinking(text);
+  const from = expected === undefined ? undefined : splitThinking(expected).answer;
+  return { ...split, differences: from === undefined ? undefined : differences(split.answer, from) };
 }
 
 /**

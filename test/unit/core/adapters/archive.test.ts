@@ -4,13 +4,13 @@ import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promi
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { mock } from 'node:test';
-import { extractAdapter } from '../../../../../src/core/adapters/archive/extract.ts';
-import { inspectAdapter } from '../../../../../src/core/adapters/inspect.ts';
-import { sampleAdapter } from '../../../../helpers/adapters/sampleAdapter.ts';
-import { writeTar } from '../../../../helpers/adapters/tarWriter.ts';
-import { writeZip, type ZipPart } from '../../../../helpers/adapters/zipWriter.ts';
-import { Place, tarGzOf, tarOf, zipOf } from '../../../../helpers/adapters/support.ts';
-import { onPlatform } from '../../../../helpers/platform.ts';
+import { extractAdapter } from '../../../../src/core/adapters/archive.ts';
+import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';
+import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
+import { writeTar } from '../../../helpers/adapters/tarWriter.ts';
+import { writeZip, type ZipPart } from '../../../helpers/adapters/zipWriter.ts';
+import { Place, tarGzOf, tarOf, zipOf } from '../../../helpers/adapters/support.ts';
+import { onPlatform } from '../../../helpers/platform.ts';
 
 import fs from 'node:fs/promises';
 

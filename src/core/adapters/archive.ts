@@ -1,17 +1,51 @@
 import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, open, readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
-import { DiskError, isSystemError } from '../../base/diskError.ts';
-import { ExpectedError, throwIfCancelled } from '../../base/errors.ts';
-import { makeFolder } from '../../base/folders.ts';
-import { markOfTheWeb } from '../../base/markOfTheWeb.ts';
-import { renameOver } from '../../base/renameOver.ts';
-import { NotAnAdapterError, printable } from '../problems.ts';
-import type { Progress } from '../report.ts';
-import type { Archive } from './bytes.ts';
-import { chooseAdapter, kindOf, readContents } from './contents.ts';
-import { safeParts } from './entryNames.ts';
-import { openArchive } from './openArchive.ts';
+import { DiskError, isSystemError } from '../base/diskError.ts';
+import { ExpectedError, throwIfCancelled } from '../base/errors.ts';
+import { makeFolder } from '../base/folders.ts';
+import { markOfTheWeb } from '../base/markOfTheWeb.ts';
+import { renameOver } from '../base/renameOver.ts';
+import { readThrough, type Archive } from './archive/bytes.ts';
+import { chooseAdapter, kindOf, readContents } from './archive/contents.ts';
+import { safeParts } from './archive/entryNames.ts';
+import { openArchive } from './archive/openArchive.ts';
+import { BrokenArchiveError, NotAnAdapterError, printable } from './problems.ts';
+import type { Progress } from './report.ts';
+import { readSafetensorsHeader } from './safetensors.ts';
+
+/** `unread`: an archive or safetensors file that could not be checked. `unknown`: neither of these. */
+export type VerifiedKind = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'unread' | 'unknown';
+
+/**
+ * Verifies that a file is complete by its content, in one pass. ZIP: each CRC-32, and that the headers agree.
+ * gzip: CRC-32 and length. tar: checksums and the end. safetensors: the header and the lengths. An unsafe,
+ * encrypted, or too big archive isn't broken: it is `unread`, and inspecting it shows why. For downloads.
+ * @throws BrokenArchiveError, CancelledError, and errors of the file system
+ */
+export async function verifyArchive(
+  file: string,
+  { signal }: { signal?: AbortSignal | undefined } = {},
+): Promise<VerifiedKind> {
+  let archive: Archive | undefined;
+  try {
+    archive = await openArchive(file, signal);
+    for await (const member of archive.members()) {
+      if (archive.container === 'zip') await readThrough(member.open());
+      else if (archive.container === 'safetensors')
+        await readSafetensorsHeader(member.open(), member.sizeBytes);
+    }
+  } catch (error) {
+    if (!(error instanceof NotAnAdapterError) || error.verdict.code === 'broken') throw error;
+    if (error instanceof BrokenArchiveError) return 'unread';
+    // A complete gzip file doesn't have to contain a tar.
+    if (archive === undefined) return 'unknown';
+  } finally {
+    await archive?.close();
+  }
+  const { container } = archive;
+  return container === 'tar.gz' ? 'gzip' : container === 'folder' ? 'unknown' : container;
+}
 
 export interface ExtractOptions {
   signal?: AbortSignal | undefined;
@@ -32,7 +66,7 @@ const MAX_LEFT_OUT = 10;
 const ABANDONED_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Unpacks an archive into a new folder, which appears complete or not at all; an error leaves nothing behind.
+ * Unpacks an archive into a new folder, which appears complete or not at all; an error leaves nothing behind. For the adapter page.
  * @returns the names of pickle files, which are left out: printable, at most 10
  * @throws FolderExistsError, BrokenArchiveError, NotAnAdapterError, DiskError, CancelledError
  */
