@@ -44,7 +44,6 @@ function actionsOf(store: AccountStore): Choice<Command>[] {
     value: async () => commands.executeCommand<CommandResult>(command),
   });
   const hasSandbox = accounts.some((account) => account.kind === 'sandbox');
-  const isSandbox = active?.kind === 'sandbox';
   return compact(
     active && action('refresh', TERMS.refreshBalance, COMMANDS.refreshBalance),
     active && action('graph', l10n.t('Show Spending and Prices'), COMMANDS.showSpend),
@@ -53,10 +52,8 @@ function actionsOf(store: AccountStore): Choice<Command>[] {
     !hasSandbox && action('beaker', TERMS.useSandbox, COMMANDS.useSandbox),
     active?.kind === 'service' && action('key', TERMS.replaceApiKey, COMMANDS.replaceKey),
     ...(active?.kind === 'service' ? websiteRows(store, active) : []),
-    isSandbox && action('add', l10n.t('Add Sandbox Funds…'), COMMANDS.sandboxAddFunds),
-    isSandbox && action('debug-alt', l10n.t('Sandbox Scenario…'), COMMANDS.sandboxScenario),
-    isSandbox && action('dashboard', l10n.t('Sandbox Clock Speed…'), COMMANDS.sandboxClockSpeed),
-    isSandbox && action('discard', l10n.t('Reset Sandbox…'), COMMANDS.sandboxReset),
+    active?.kind === 'sandbox' &&
+      action('beaker', l10n.t('Sandbox: Scenario, Clock, Funds, Reset…'), COMMANDS.sandbox),
     active && action('sign-out', l10n.t('Sign Out…'), COMMANDS.signOut),
   );
 }
