@@ -1,5 +1,5 @@
 import type { AdapterConfig } from './peftConfig.ts';
-import type { AdapterProblem, Verdict } from './problems.ts';
+import type { AdapterProblem, InspectionVerdict } from './problems.ts';
 
 /** Detected from the bytes, regardless of the name. */
 export type Container = 'zip' | 'tar' | 'tar.gz' | 'safetensors' | 'folder';
@@ -63,7 +63,7 @@ export interface WeightsReport {
 export interface AdapterReport {
   /** The path of the file or folder, as passed in. */
   file: string;
-  verdict: Verdict;
+  verdict: InspectionVerdict;
   /** Undefined if it is none of these. */
   container?: Container;
   /** Size of the file, or of all files in the folder. */

@@ -1,6 +1,6 @@
 import { CancelledError } from '../base/errors.ts';
 import { runThread } from '../base/thread.ts';
-import { NotAnAdapterError, type Verdict } from './problems.ts';
+import { NotAnAdapterError, type InspectionVerdict } from './problems.ts';
 import type { AdapterReport, Measurements, Progress } from './report.ts';
 
 /** Enough to unpack the largest archives, but not for ever: no file may keep a processor busy. */
@@ -33,7 +33,7 @@ export async function runInWorker<T extends keyof Tasks>(
   file: string,
   { worker, signal, onProgress, limitMs = INSPECTION_MS }: WorkerOptions,
 ): Promise<Tasks[T]> {
-  const errorOf = (verdict: Verdict) => new NotAnAdapterError(verdict);
+  const errorOf = (verdict: InspectionVerdict) => new NotAnAdapterError(verdict);
   const limit = task === 'inspect' ? AbortSignal.timeout(limitMs) : undefined;
   const ends = AbortSignal.any([signal, limit].filter((one) => one !== undefined));
   try {

@@ -1,6 +1,11 @@
 import { env, l10n } from 'vscode';
 import type { AdapterConfig } from '../../core/adapters/peftConfig.ts';
-import type { AdapterProblem, ArchiveFault, ProblemCode, VerdictCode } from '../../core/adapters/problems.ts';
+import type {
+  AdapterProblem,
+  ArchiveFault,
+  AdapterProblemCode,
+  VerdictCode,
+} from '../../core/adapters/problems.ts';
 import type { AdapterReport, Measurements, WeightsReport } from '../../core/adapters/report.ts';
 import { compact, formatBytes, formatCount } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
@@ -169,7 +174,7 @@ export function problemSentences({
   examples,
   layer = 0,
   module = '',
-}: AdapterProblem): Readonly<Record<ProblemCode, string>> {
+}: AdapterProblem): Readonly<Record<AdapterProblemCode, string>> {
   const [wanted, found] = [expected, actual].map((value) =>
     typeof value === 'number' ? formatCount(value) : (value ?? '?'),
   ) as [string, string];

@@ -9,7 +9,7 @@ import { renameOver } from '../../base/renameOver.ts';
 import { NotAnAdapterError, printable } from '../problems.ts';
 import type { Progress } from '../report.ts';
 import type { Archive } from './bytes.ts';
-import { chooseAdapter, kindOf, readContents } from './contents.ts';
+import { chooseAdapter, entryKindOf, readContents } from './contents.ts';
 import { safeParts } from './entryNames.ts';
 import { openArchive } from './openArchive.ts';
 
@@ -95,7 +95,7 @@ async function unpack(
   const leftOut: string[] = [];
   let doneBytes = 0;
   for await (const member of archive.members()) {
-    if (kindOf(member.name) === 'pickle') {
+    if (entryKindOf(member.name) === 'pickle') {
       if (leftOut.length < MAX_LEFT_OUT) leftOut.push(printable(member.name));
       doneBytes += member.sizeBytes;
       continue;
