@@ -3,10 +3,10 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Artifact } from '../core/api/types.ts';
 import { archiveName, buildArchive } from './adapterArchive.ts';
 import { artifactsAvailable } from './runs.ts';
-import { jsonReply, Refusal, refuse, type Reply } from './server.ts';
+import { jsonReply, RefusedRequest, refuse, type Reply } from './server.ts';
 import type { RunRow, Service } from './service.ts';
 
-/** POST /runs/{run_id}/artifacts/download. @throws Refusal `not_found`, also before completion and after expiry */
+/** POST /runs/{run_id}/artifacts/download. @throws RefusedRequest `not_found`, also before completion and after expiry */
 export function offerArtifacts(service: Service, runId: string): Reply {
   findWithArtifacts(service, runId);
   const { now, apiKey, baseUrl } = service;
@@ -18,7 +18,7 @@ export function offerArtifacts(service: Service, runId: string): Reply {
   return jsonReply(200, { artifacts: [artifact] });
 }
 
-/** GET of a signed URL: returns the archive or its rest. @throws Refusal */
+/** GET of a signed URL: returns the archive or its rest. @throws RefusedRequest */
 export async function sendArtifact(
   service: Service,
   { headers }: IncomingMessage,
@@ -32,7 +32,7 @@ export async function sendArtifact(
   const isRight = given.length === expected.length && timingSafeEqual(given, expected);
   const isInTime = now() < expires * 1000;
   if (!isRight || !isInTime)
-    throw new Refusal(403, 'url_expired', 'The download address is expired or not valid.');
+    throw new RefusedRequest(403, 'url_expired', 'The download address is expired or not valid.');
   const run = findWithArtifacts(service, runId);
   const reply = archiveReply(await buildArchive(run.run_id, run.model_id), filename, headers);
   const cut = store.account.scenario === 'cut-download' && everyOther.strikes(`download ${runId}`);
@@ -60,7 +60,7 @@ function archiveReply(
   const first = Number(from);
   if (first >= archive.length) {
     const contentRange = { 'content-range': `bytes */${archive.length}` };
-    throw new Refusal(416, 'validation_failed', 'The archive has no such bytes.', contentRange);
+    throw new RefusedRequest(416, 'validation_failed', 'The archive has no such bytes.', contentRange);
   }
   return {
     status: 206,

@@ -4,15 +4,15 @@ import { CURRENCY, findModel } from './catalog.ts';
 import { planRun } from './runs.ts';
 import { jsonReply, refuse, type Reply } from './server.ts';
 import type { Course, Service } from './service.ts';
-import { fingerprint, readSubmission, type Submission } from './submission.ts';
+import { fingerprint, readSubmission, type SubmissionForm } from './submission.ts';
 
 /**
  * Prices, charges, and queues a run. Looking up the Idempotency-Key, charging, creating the run, and
  * recording the key are one transaction, so windows that race on the same key charge once.
  * @returns the response, and whether it replays an earlier use, for which nothing is charged now
- * @throws Refusal with nothing charged and the Idempotency-Key as it was
+ * @throws RefusedRequest with nothing charged and the Idempotency-Key as it was
  */
-function chargeRun(service: Service, submission: Submission) {
+function chargeRun(service: Service, submission: SubmissionForm) {
   const { store, now, priceOf } = service;
   return store.transaction(() => {
     const { scenario, speed, balance_cents: balanceCents } = store.account;
@@ -57,7 +57,7 @@ function chargeRun(service: Service, submission: Submission) {
   });
 }
 
-/** POST /runs. @throws Refusal, ClientGone */
+/** POST /runs. @throws RefusedRequest, ClientGone */
 export async function submitRun(service: Service, request: IncomingMessage): Promise<Reply> {
   const submission = await readSubmission(request);
   if (

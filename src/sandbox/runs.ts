@@ -5,8 +5,8 @@ import type { Position, RunRow, Service, Timeline } from './service.ts';
 /** A wire type with every field provided. Fields that don't apply yet are null if the contract allows it. */
 type Complete<T> = { [K in keyof T]-?: T[K] | null };
 
-/** GET /runs, newest first. A cursor is a place between runs, so new runs don't shift pages. @throws Refusal */
-export function listRuns({ store, now }: Service, query: URLSearchParams): Reply {
+/** GET /runs, newest first. A cursor is a place between runs, so new runs don't shift pages. @throws RefusedRequest */
+export function replyRuns({ store, now }: Service, query: URLSearchParams): Reply {
   const limit = readLimit(query);
   const after = readCursor(query);
   // Read one more than requested to see whether there is another page.
@@ -22,8 +22,8 @@ export function listRuns({ store, now }: Service, query: URLSearchParams): Reply
   });
 }
 
-/** GET /runs/{run_id}. @throws Refusal `not_found` */
-export function showRun({ store, now }: Service, runId: string): Reply {
+/** GET /runs/{run_id}. @throws RefusedRequest `not_found` */
+export function replyRun({ store, now }: Service, runId: string): Reply {
   const run = store.findRun(runId);
   if (!run) throw refuse('not_found', 'There is no such run.');
   return jsonReply(200, { run: detail(run, now()) });

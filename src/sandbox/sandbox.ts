@@ -5,7 +5,7 @@ import { offerArtifacts, sendArtifact } from './artifacts.ts';
 import { CURRENCY, defaultPrice, MODELS, type PriceOf } from './catalog.ts';
 import { submitRun } from './charge.ts';
 import { createControl, type SandboxControl } from './control.ts';
-import { listRuns, showRun } from './runs.ts';
+import { replyRuns, replyRun } from './runs.ts';
 import { EveryOther } from './scenarios.ts';
 import { listen, jsonReply, refuse, type Reply } from './server.ts';
 import { openStore, type Service } from './service.ts';
@@ -16,16 +16,16 @@ type Handler = (service: Service, request: IncomingMessage, parameter: string) =
 /** The six endpoints (spec: "Endpoints"), below the path prefix. */
 const ENDPOINTS: readonly (readonly [method: string, path: RegExp, handler: Handler])[] = [
   ['GET', /^\/models$/, () => jsonReply(200, { data: MODELS.map(({ listed }) => listed) })],
-  ['GET', /^\/runs$/, (service, { url = '' }) => listRuns(service, queryOf(url))],
+  ['GET', /^\/runs$/, (service, { url = '' }) => replyRuns(service, queryOf(url))],
   ['POST', /^\/runs$/, submitRun],
-  ['GET', /^\/runs\/([^/]+)$/, (service, _, runId) => showRun(service, runId)],
+  ['GET', /^\/runs\/([^/]+)$/, (service, _, runId) => replyRun(service, runId)],
   ['POST', /^\/runs\/([^/]+)\/artifacts\/download$/, (service, _, runId) => offerArtifacts(service, runId)],
   ['GET', /^\/balance$/, showBalance],
 ];
 
 const SIGNED_PATH = /^\/artifacts\/([^/]+)\/([^/]+)$/;
 
-/** Routes a request. A signed URL needs no API key, everything else does. @throws Refusal */
+/** Routes a request. A signed URL needs no API key, everything else does. @throws RefusedRequest */
 async function route(service: Service, request: IncomingMessage): Promise<Reply> {
   const { method = '', url = '', headers } = request;
   const [path = ''] = url.split('?', 1);

@@ -30,18 +30,18 @@ export async function listen({ now, log, answer }: ServerOptions) {
     try {
       // A page of another origin can point its host name at 127.0.0.1 (DNS rebinding), but can't hide the name.
       if (!hosts.includes(request.headers.host ?? ''))
-        throw new Refusal(421, 'not_found', 'Not a host of this server.');
+        throw new RefusedRequest(421, 'not_found', 'Not a host of this server.');
       reply = await answer(request);
     } catch (error) {
-      reply = refusalReply(error instanceof Refusal ? error : unexpected(error, request));
+      reply = refusalReply(error instanceof RefusedRequest ? error : unexpected(error, request));
     }
     // Don't respond if the client has disconnected or was disconnected by `close`.
     if (!request.socket.destroyed) await sendReply(request, response, reply, now());
   }
 
-  function unexpected(error: unknown, { socket, method }: IncomingMessage): Refusal {
+  function unexpected(error: unknown, { socket, method }: IncomingMessage): RefusedRequest {
     if (!socket.destroyed) log(`${method ?? ''} failed: ${error instanceof Error ? error.message : '?'}`);
-    return new Refusal(500, 'internal_error', 'The sandbox failed.');
+    return new RefusedRequest(500, 'internal_error', 'The sandbox failed.');
   }
 
   return {
@@ -75,7 +75,7 @@ export function jsonReply(status: number, value: unknown, headers: Record<string
 }
 
 /** The error body (spec: "Errors"). */
-function refusalReply({ status, code, message, headers }: Refusal): Reply {
+function refusalReply({ status, code, message, headers }: RefusedRequest): Reply {
   return jsonReply(status, { error: { code, message } }, headers);
 }
 
@@ -136,7 +136,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
 };
 
 /** Thrown anywhere below the server and sent as `{error: {code, message}}`. The message contains no user input. */
-export class Refusal extends Error {
+export class RefusedRequest extends Error {
   readonly status: number;
   /** A code of the contract, or the sandbox's own if the contract has none. */
   readonly code: string;
@@ -151,10 +151,10 @@ export class Refusal extends Error {
 }
 
 /** Creates a refusal that the contract names; its HTTP status follows from the code. */
-export function refuse(code: ErrorCode, message: string, headers?: Record<string, string>): Refusal {
-  return new Refusal(STATUS[code], code, message, headers);
+export function refuse(code: ErrorCode, message: string, headers?: Record<string, string>): RefusedRequest {
+  return new RefusedRequest(STATUS[code], code, message, headers);
 }
 
-export function invalid(message: string): Refusal {
+export function invalid(message: string): RefusedRequest {
   return refuse('validation_failed', message);
 }

@@ -5,7 +5,7 @@ import { MAX_DATASET_BYTES, MAX_LABEL_LENGTH } from '../core/api/types.ts';
 import { invalid, refuse } from './server.ts';
 
 /** A well-formed submission. Its model's availability and the balance are checked later. */
-export interface Submission {
+export interface SubmissionForm {
   /** In lower case; undefined if the header is missing. */
   idempotencyKey: string | undefined;
   modelId: string;
@@ -16,9 +16,9 @@ export interface Submission {
 
 /**
  * Reads and validates POST /runs (spec: "POST /api/v1/runs").
- * @throws Refusal `validation_failed`, possibly before the complete body is read; `consent_required`; ClientGone
+ * @throws RefusedRequest `validation_failed`, possibly before the complete body is read; `consent_required`; ClientGone
  */
-export async function readSubmission(request: IncomingMessage): Promise<Submission> {
+export async function readSubmission(request: IncomingMessage): Promise<SubmissionForm> {
   const idempotencyKey = readIdempotencyKey(request);
   const { fields, dataset } = await readForm(request);
   const { model_id: modelId, label = '', priority_processing: priority = 'false' } = fields;
@@ -34,7 +34,7 @@ export async function readSubmission(request: IncomingMessage): Promise<Submissi
 }
 
 /** Equal for "the exact same request" (spec: "Limits"): covers every parameter and the dataset's bytes. */
-export function fingerprint({ modelId, label, priority, dataset }: Submission): string {
+export function fingerprint({ modelId, label, priority, dataset }: SubmissionForm): string {
   return createHash('sha256')
     .update(JSON.stringify([modelId, label, priority, dataset.bytes, dataset.sha256]))
     .digest('hex');
@@ -74,7 +74,7 @@ export class ClientGone extends Error {}
 /**
  * Reads a submission's multipart body to its very end. Strict, so that errors of a client show: each part once,
  * and only parts that the contract names.
- * @throws Refusal `validation_failed` as early as possible, with the rest of the body unread; ClientGone
+ * @throws RefusedRequest `validation_failed` as early as possible, with the rest of the body unread; ClientGone
  */
 async function readForm(request: IncomingMessage): Promise<Form> {
   if (Number(request.headers['content-length']) > MAX_DATASET_BYTES + MAX_OVERHEAD_BYTES) throw tooLarge();
@@ -178,7 +178,7 @@ class DatasetReader {
     return !isEnough || (end < 0 ? row[0] === OPENING_BRACE : isJsonObject(row.subarray(0, end)));
   }
 
-  /** @throws Refusal if the dataset has no row, or its only one is not a JSON object. */
+  /** @throws RefusedRequest if the dataset has no row, or its only one is not a JSON object. */
   end(): DatasetDigest {
     if (this.#row?.length === 0) throw invalid('The dataset is empty.');
     if (this.#row && !isJsonObject(this.#row)) throw firstRowRefusal();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
-import { chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
+import { chooseInSandbox, chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
 import { beginSubmission, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
@@ -68,11 +68,11 @@ describe('faults of the service, simulated by the sandbox', () => {
     });
 
   it('"Reset Sandbox" asks first, then resets runs and balance', async () => {
-    await workbench.runCommand('Fine-Tuning: Reset Sandbox…');
+    await chooseInSandbox(workbench, 'Reset Sandbox…');
     await workbench.dialogs.waitForModal('Reset the sandbox?');
     await workbench.dialogs.press('Cancel');
     assert.equal(sandboxLedger(vscode).labels.length, 3);
-    await workbench.runCommand('Fine-Tuning: Reset Sandbox…');
+    await chooseInSandbox(workbench, 'Reset Sandbox…');
     await workbench.dialogs.waitForModal('Reset the sandbox?');
     await workbench.dialogs.press('Reset');
     await runs().welcomeButton('Submit Dataset').waitFor();

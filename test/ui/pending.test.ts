@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { chooseClockSpeed, chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
+import { chooseClockSpeed, chooseInSandbox, chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
 import { ACCEPT, CONTINUE, waitForConfirm, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import { actUntil, until } from './waits.ts';
@@ -185,7 +185,7 @@ describe('open submissions', () => {
 
   it('continue by keyboard with new consents, and are charged', async () => {
     const { quickInput } = workbench;
-    await workbench.runCommand('Fine-Tuning: Add Sandbox Funds…');
+    await chooseInSandbox(workbench, 'Add Sandbox Funds…');
     await quickInput.waitForTitle('Add Sandbox Funds');
     await quickInput.fill('100');
     await workbench.dialogs.waitForToast(/The balance is now .+ of sandbox money/);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { addRunsElsewhere, enterSandbox } from './sandbox.ts';
+import { addRunsElsewhere, chooseInSandbox, enterSandbox } from './sandbox.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
 import { SpendPage } from './spendPage.ts';
@@ -148,7 +148,7 @@ describe('the Runs view', () => {
     });
 
     after(async () => {
-      await command('Reset Sandbox…');
+      await chooseInSandbox(workbench, 'Reset Sandbox…');
       await workbench.dialogs.waitForModal('Reset the sandbox?');
       await workbench.dialogs.press('Reset');
       await runs().welcomeButton('Submit Dataset').waitFor();

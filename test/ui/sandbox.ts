@@ -27,6 +27,13 @@ export async function chooseClockSpeed(workbench: Workbench, speed: 1 | 10 | 100
   await workbench.quickInput.waitUntilClosed();
 }
 
+/** Runs a command of the sandbox's menu. */
+export async function chooseInSandbox({ quickInput }: Workbench, row: string): Promise<void> {
+  await quickInput.runCommand('Fine-Tuning: Sandbox: Scenario, Clock, Funds, Reset…');
+  await quickInput.waitForTitle('Sandbox');
+  await quickInput.pick(row);
+}
+
 /** Adds 10,000 past runs to the sandbox, as if they had been submitted elsewhere. */
 export function addRunsElsewhere(vscode: VSCode): void {
   addPastRuns(path.join(vscode.globalStorage, 'sandbox'), 10_000);

@@ -212,13 +212,16 @@ describe('every text is translatable', () => {
       'Set Budget…',
       'Diagnose Connection',
       'Filter Runs…',
-      'Sandbox Scenario…',
+      'Sandbox: Scenario, Clock, Funds, Reset…',
     ]) {
       await command(title);
       await box().first().waitFor();
       await read(title, box());
       await quickInput.close();
     }
+    await quickInput.openByKey(KEYS['fineTuning.sandbox.scenario'], pseudo('Sandbox Scenario'));
+    await read('scenarios', box());
+    await quickInput.close();
   });
 
   it('all of them', () => assert.deepEqual(found, []));

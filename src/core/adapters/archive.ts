@@ -7,7 +7,7 @@ import { makeFolder } from '../base/folders.ts';
 import { markOfTheWeb } from '../base/markOfTheWeb.ts';
 import { renameOver } from '../base/renameOver.ts';
 import { readThrough, type Archive } from './archive/bytes.ts';
-import { chooseAdapter, kindOf, readContents } from './archive/contents.ts';
+import { chooseAdapter, entryKindOf, readContents } from './archive/contents.ts';
 import { safeParts } from './archive/entryNames.ts';
 import { openArchive } from './archive/openArchive.ts';
 import { BrokenArchiveError, NotAnAdapterError, printable } from './problems.ts';
@@ -129,7 +129,7 @@ async function unpack(
   const leftOut: string[] = [];
   let doneBytes = 0;
   for await (const member of archive.members()) {
-    if (kindOf(member.name) === 'pickle') {
+    if (entryKindOf(member.name) === 'pickle') {
       if (leftOut.length < MAX_LEFT_OUT) leftOut.push(printable(member.name));
       doneBytes += member.sizeBytes;
       continue;

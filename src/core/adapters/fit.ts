@@ -1,7 +1,7 @@
 import { baseChangeOf, type AdapterConfig } from './peftConfig.ts';
 import { printable, type Problems } from './problems.ts';
 import type { LoraPair, WeightsReport } from './report.ts';
-import { endsOf, hasTokenRows, moduleScaling, placeOf, PREFIX, type SortedTensors } from './tensors.ts';
+import { endsOf, hasTokenRows, moduleScaling, modulePlaceOf, PREFIX, type SortedTensors } from './tensors.ts';
 
 /** PEFT names both for a classifier (src/peft/peft_model.py, `classifier_module_names`); a model has only one. */
 const HEADS: readonly string[] = ['classifier', 'score'];
@@ -83,18 +83,18 @@ function checkParts({ parts }: SortedTensors, problems: Problems): void {
 function checkWidths({ pairs }: SortedTensors, problems: Problems): void {
   const matrices = pairs.flatMap(({ path, a, b }) =>
     // Convolutions differ by design, and so may steps of a sequence, whose names end in a number.
-    a?.shape.length === 2 && b?.shape.length === 2 && placeOf(path).module !== ''
+    a?.shape.length === 2 && b?.shape.length === 2 && modulePlaceOf(path).module !== ''
       ? { path, widths: `${a.shape[1]} ${b.shape[0]}` }
       : [],
   );
-  for (const layers of Map.groupBy(matrices, ({ path }) => placeOf(path).pathInLayers).values()) {
+  for (const layers of Map.groupBy(matrices, ({ path }) => modulePlaceOf(path).pathInLayers).values()) {
     if (layers.length < MIN_LAYERS) continue;
     const groups = [...Map.groupBy(layers, ({ widths }) => widths).values()];
     const [, ...others] = groups.sort((one, other) => other.length - one.length);
     const deviating = others.flat();
     if (deviating.length > Math.max(1, layers.length / LAYERS_PER_DEVIATION)) continue;
     for (const { path } of deviating) {
-      const { layer, module } = placeOf(path);
+      const { layer, module } = modulePlaceOf(path);
       if (layer !== undefined)
         problems.add('width-differs', 'warning', path, { layer, module: printable(module) });
     }
@@ -103,7 +103,7 @@ function checkWidths({ pairs }: SortedTensors, problems: Problems): void {
 
 /** Finds the few layers between others that lack a module of the rest, which PEFT then leaves as it is. */
 function checkLayers({ pairs }: SortedTensors, problems: Problems): void {
-  const places = pairs.map(({ path }) => placeOf(path)).filter(({ module }) => module !== '');
+  const places = pairs.map(({ path }) => modulePlaceOf(path)).filter(({ module }) => module !== '');
   for (const [pathInLayers, its] of Map.groupBy(places, (one) => one.pathInLayers)) {
     const layers = its.flatMap(({ layer }) => layer ?? []);
     const [first = 0, last = 0] = [layers[0], layers.at(-1)];

@@ -5,16 +5,22 @@ import {
   baseOf,
   chooseAdapter,
   readContents,
-  type Choice,
+  type FormingFiles,
   type Contents,
   type Weights,
 } from './archive/contents.ts';
 import { openArchive } from './archive/openArchive.ts';
 import { checkConfig, findMisfits, isLora } from './fit.ts';
 import { readConfig, type AdapterConfig } from './peftConfig.ts';
-import { BrokenArchiveError, NotAnAdapterError, type Verdict, printable, Problems } from './problems.ts';
+import {
+  BrokenArchiveError,
+  NotAnAdapterError,
+  type InspectionVerdict,
+  printable,
+  Problems,
+} from './problems.ts';
 import type { AdapterEntry, AdapterReport } from './report.ts';
-import { roleOf, pairsOf, sortTensors, weightsReport, type Parts } from './tensors.ts';
+import { tensorRoleOf, pairsOf, sortTensors, weightsReport, type Parts } from './tensors.ts';
 import { WEIGHTS_NAME } from './safetensors.ts';
 
 const MAX_ENTRIES = 200;
@@ -28,7 +34,7 @@ export interface Inspection {
 }
 
 /** Inspects an archive, a safetensors file, or a folder. What is broken, unsafe, or no adapter gets a verdict. */
-export async function inspectAdapter(file: string): Promise<AdapterReport> {
+export async function inspectionReport(file: string): Promise<AdapterReport> {
   return (await inspect(file)).report;
 }
 
@@ -49,7 +55,7 @@ export async function inspect(file: string): Promise<Inspection> {
   }
 }
 
-function verdictFor(error: unknown): Verdict {
+function verdictFor(error: unknown): InspectionVerdict {
   if (error instanceof NotAnAdapterError) return error.verdict;
   if (isSystemError(error)) return { code: 'unreadable' };
   throw error;
@@ -82,8 +88,10 @@ function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
   const isOther = config !== undefined && !isLora(config);
   if (pairs.length === 0 && sorted.saved.size === 0 && !isOther) {
     // A full model is recognized by tensor names that an adapter doesn't use.
-    const isModel = tensors.some((one) => roleOf(one.name) === undefined && one.name.endsWith('.weight'));
-    const verdict: Verdict = { code: isModel ? 'full-model' : 'no-adapter' };
+    const isModel = tensors.some(
+      (one) => tensorRoleOf(one.name) === undefined && one.name.endsWith('.weight'),
+    );
+    const verdict: InspectionVerdict = { code: isModel ? 'full-model' : 'no-adapter' };
     return { report: { ...base, verdict, problems: problems.list() } };
   }
   const weights = weightsReport(tensors, sorted, pairs);
@@ -102,7 +110,11 @@ function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
   return { report, weights: { name, header, pairs: sorted.pairs } };
 }
 
-function configOf(choice: Choice, { configs }: Contents, problems: Problems): AdapterConfig | undefined {
+function configOf(
+  choice: FormingFiles,
+  { configs }: Contents,
+  problems: Problems,
+): AdapterConfig | undefined {
   if (choice.config === undefined) {
     problems.add('config-missing', 'error');
     return undefined;
@@ -117,7 +129,7 @@ function configOf(choice: Choice, { configs }: Contents, problems: Problems): Ad
   return config;
 }
 
-function checkFiles(choice: Choice, entries: readonly AdapterEntry[], problems: Problems): void {
+function checkFiles(choice: FormingFiles, entries: readonly AdapterEntry[], problems: Problems): void {
   // Without a config, the weights may have a name that tools don't look for.
   const { config, weights = '' } = choice;
   if (config !== undefined && baseOf(weights) !== WEIGHTS_NAME)
@@ -127,7 +139,7 @@ function checkFiles(choice: Choice, entries: readonly AdapterEntry[], problems: 
     if (kind === 'pickle') problems.add('pickle-present', 'warning', name);
 }
 
-function verdictWithoutWeights(entries: readonly AdapterEntry[]): Verdict {
+function verdictWithoutWeights(entries: readonly AdapterEntry[]): InspectionVerdict {
   if (entries.length === 0) return { code: 'empty' };
   const pickle = entries.find(({ kind }) => kind === 'pickle');
   if (pickle === undefined) return { code: 'no-adapter' };

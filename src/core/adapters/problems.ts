@@ -51,7 +51,7 @@ export const FAULTS = {
 } as const satisfies Readonly<Record<string, VerdictCode>>;
 export type ArchiveFault = keyof typeof FAULTS;
 
-export interface Verdict {
+export interface InspectionVerdict {
   code: VerdictCode;
   fault?: ArchiveFault;
   /** The name of the affected entry, printable. */
@@ -62,9 +62,9 @@ export interface Verdict {
 /** Thrown if a file contains no adapter; `verdict` says why. */
 export class NotAnAdapterError extends ExpectedError {
   readonly code: ArchiveFault | 'not-an-adapter' = 'not-an-adapter';
-  readonly verdict: Verdict;
+  readonly verdict: InspectionVerdict;
 
-  constructor(verdict: Verdict) {
+  constructor(verdict: InspectionVerdict) {
     super(`not an adapter: ${verdict.fault ?? verdict.code}`);
     this.verdict = verdict;
   }
@@ -86,7 +86,7 @@ export class BrokenArchiveError extends NotAnAdapterError {
 }
 
 /** Problems that users run into. Each has a sentence in `ui/adapters/adapterOverview.ts`. */
-export type ProblemCode =
+export type AdapterProblemCode =
   // The config.
   | 'config-missing'
   | 'config-too-large'
@@ -140,7 +140,7 @@ export type ProblemCode =
 
 /** A problem of an adapter, with all of its occurrences. */
 export interface AdapterProblem {
-  code: ProblemCode;
+  code: AdapterProblemCode;
   /** `error`: tools will reject the adapter or load it wrongly. `warning`: some tools will. `info`: none may. */
   severity: 'error' | 'warning' | 'info';
   /** Number of affected tensors, modules, keys, or files; at least 1. */
@@ -159,11 +159,11 @@ const MAX_EXAMPLES = 10;
 
 /** Collects problems: one per code, with count and examples. */
 export class Problems {
-  readonly #byCode = new Map<ProblemCode, AdapterProblem & { examples: string[] }>();
+  readonly #byCode = new Map<AdapterProblemCode, AdapterProblem & { examples: string[] }>();
 
   /** Adds an occurrence. A code keeps its worst severity and the values of its first occurrence. */
   add(
-    code: ProblemCode,
+    code: AdapterProblemCode,
     severity: AdapterProblem['severity'],
     example?: string,
     values: Pick<AdapterProblem, 'expected' | 'actual' | 'layer' | 'module'> = {},

@@ -33,7 +33,7 @@ export interface RecipePlace {
 }
 
 /** The facts that rules and commands depend on. */
-export type Facts = ReturnType<typeof factsOf>;
+export type RecipeFacts = ReturnType<typeof factsOf>;
 
 export function factsOf(
   { config, weights, problems }: AdapterReport,
@@ -80,21 +80,21 @@ export function generatesText({ task }: { task: string }): boolean {
 }
 
 /** Whether PEFT has the published base model again when the adapter is switched off (huggingface/peft tuners/lora/config.py, `bias`). */
-export function leavesBase({ change, replacesBase, config, weights }: Facts): boolean {
+export function leavesBase({ change, replacesBase, config, weights }: RecipeFacts): boolean {
   const trainsBias = weights?.hasBias === true && (config?.bias ?? 'none') !== 'none';
   return change === undefined && !replacesBase && config?.repeatsLayers !== true && !trainsBias;
 }
 
-export function canCompare(facts: Facts): boolean {
+export function canCompare(facts: RecipeFacts): boolean {
   return generatesText(facts) && leavesBase(facts);
 }
 
-export function isChangedByPeft({ change }: Pick<Facts, 'change'>): boolean {
+export function isChangedByPeft({ change }: Pick<RecipeFacts, 'change'>): boolean {
   return change === 'repeated' || change === 'quantized';
 }
 
 /** Returns a name for the adapter, derived from its folder. */
-export function nameOf(folder: string): string {
+export function adapterNameOf(folder: string): string {
   const text = folder.split(/[\\/]/).findLast((part) => part !== '') ?? '';
   const plain = text
     .replace(/[^A-Za-z0-9._-]+/g, '-')
@@ -104,7 +104,7 @@ export function nameOf(folder: string): string {
 
 /** Returns the name of its repository on the Hub (huggingface/huggingface_hub src/huggingface_hub/utils/_validators.py). */
 export function repositoryOf(folder: string): string {
-  const name = nameOf(folder)
+  const name = adapterNameOf(folder)
     .replace(/([.-])[.-]+/g, '$1')
     .replaceAll(/\.git(?=\.|$)/g, '');
   return `${USERNAME}/${name.replace(/[.-]$/, '')}`;

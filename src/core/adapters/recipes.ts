@@ -11,11 +11,11 @@ import {
   generatesText,
   isChangedByPeft,
   leavesBase,
-  nameOf,
+  adapterNameOf,
   repositoryOf,
   USERNAME,
   VLLM_DEFAULT_RANK,
-  type Facts,
+  type RecipeFacts,
   type RecipePlace,
 } from './recipeFacts.ts';
 import type { AdapterReport } from './report.ts';
@@ -78,7 +78,7 @@ interface Rule {
   /** Applies to all tools. */
   isGeneral?: boolean;
   /** If undefined, the rule always applies. */
-  when?: (facts: Facts, tool: Tool | undefined) => boolean | undefined;
+  when?: (facts: RecipeFacts, tool: Tool | undefined) => boolean | undefined;
 }
 
 const NOT_PEFT: readonly Tool[] = ['vllm', 'llamacpp', 'ollama'];
@@ -201,7 +201,7 @@ export function recipesOf(report: AdapterReport, place: RecipePlace): Recipes {
     };
   });
   const { folder, holdOut = HOLD_OUT, isWindows } = facts;
-  const answers = answersName((isWindows ? path.win32 : path.posix).basename(holdOut), nameOf(folder));
+  const answers = answersName((isWindows ? path.win32 : path.posix).basename(holdOut), adapterNameOf(folder));
   return { notes: notesOf(({ isGeneral }) => isGeneral), tools, answers, hub: blocks.hub };
 }
 
@@ -213,7 +213,7 @@ export function recipesOf(report: AdapterReport, place: RecipePlace): Recipes {
  * `--lora-scaled`, commas and colons end a file name, so the command runs in the adapter's folder.
  * Ollama: ollama/ollama docs/import.mdx; it refuses ADAPTER, so the adapter is merged.
  */
-function blocksOf(facts: Facts): Readonly<Record<Tool | 'hub', readonly RecipeBlock[]>> {
+function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'hub', readonly RecipeBlock[]>> {
   const {
     config,
     folder,
@@ -242,7 +242,7 @@ function blocksOf(facts: Facts): Readonly<Record<Tool | 'hub', readonly RecipeBl
   const interpreter = isWindows ? 'python' : 'python3';
   const quantizer = change === 'quantized' ? ' bitsandbytes scipy' : '';
   const merged = `${folder.replace(/[\\/]$/, '')}-merged`;
-  const name = nameOf(folder);
+  const name = adapterNameOf(folder);
   const ofRevision = revision === undefined ? '' : `, revision=${pythonString(revision)}`;
   const isClassifier = task === 'SEQ_CLS' || task === 'TOKEN_CLS';
   const labels = isClassifier ? ', num_labels=NUM_LABELS' : '';

@@ -1,7 +1,7 @@
 import { CancelledError } from '../base/errors.ts';
 import { runThread } from '../base/thread.ts';
 import type { AdapterConfig } from './peftConfig.ts';
-import { NotAnAdapterError, type AdapterProblem, type Verdict } from './problems.ts';
+import { NotAnAdapterError, type AdapterProblem, type InspectionVerdict } from './problems.ts';
 
 export type { AdapterConfig } from './peftConfig.ts';
 export type { AdapterProblem } from './problems.ts';
@@ -68,7 +68,7 @@ export interface WeightsReport {
 export interface AdapterReport {
   /** The path of the file or folder, as passed in. */
   file: string;
-  verdict: Verdict;
+  verdict: InspectionVerdict;
   /** Undefined if it is none of these. */
   container?: Container;
   /** Size of the file, or of all files in the folder. */
@@ -149,7 +149,7 @@ export async function runInWorker<T extends keyof Tasks>(
   file: string,
   { worker, signal, onProgress, limitMs = INSPECTION_MS }: WorkerOptions,
 ): Promise<Tasks[T]> {
-  const errorOf = (verdict: Verdict) => new NotAnAdapterError(verdict);
+  const errorOf = (verdict: InspectionVerdict) => new NotAnAdapterError(verdict);
   const limit = task === 'inspect' ? AbortSignal.timeout(limitMs) : undefined;
   const ends = AbortSignal.any([signal, limit].filter((one) => one !== undefined));
   try {

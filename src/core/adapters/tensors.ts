@@ -38,7 +38,7 @@ export function sortTensors(tensors: readonly Tensor[]): SortedTensors {
   const replacing: SortedTensors['replacing'][number][] = [];
   let embeddingRows: number | undefined;
   for (const tensor of tensors) {
-    const role = roleOf(tensor.name);
+    const role = tensorRoleOf(tensor.name);
     if (role === undefined) unknown.push(tensor);
     else if (role.part === 'saved' || role.part === 'bias') {
       const isBias = role.part === 'bias';
@@ -75,7 +75,7 @@ export function sortTensors(tensors: readonly Tensor[]): SortedTensors {
 /** Sorts by layer; parts outside of layers come last. */
 function byLayer(parts: readonly Parts[]): Parts[] {
   return parts
-    .map((one) => ({ one, layer: placeOf(one.path).layer ?? Infinity }))
+    .map((one) => ({ one, layer: modulePlaceOf(one.path).layer ?? Infinity }))
     .sort((a, b) => (a.layer === b.layer ? 0 : a.layer - b.layer))
     .map(({ one }) => one);
 }
@@ -84,7 +84,7 @@ function byLayer(parts: readonly Parts[]): Parts[] {
 export function pairsOf({ pairs }: SortedTensors, config: AdapterConfig | undefined): LoraPair[] {
   const scaling = config && moduleScaling(config);
   return pairs.map(({ path, a, b, magnitude }) => {
-    const { layer, module } = placeOf(path);
+    const { layer, module } = modulePlaceOf(path);
     // A is rank × inputs, B is outputs × rank.
     const rank = a?.shape[0] ?? b?.shape[1] ?? 0;
     const [alpha, scale] = [scaling?.alphaOf(path), scaling?.scaleOf(path, rank)];
@@ -177,7 +177,7 @@ interface TensorRole {
 }
 
 /** Determines a tensor's role by its name as PEFT writes it; undefined if unknown. */
-export function roleOf(name: string): TensorRole | undefined {
+export function tensorRoleOf(name: string): TensorRole | undefined {
   if (name.length > MAX_NAME_LENGTH || name.split('.', MAX_PARTS + 1).length > MAX_PARTS) return undefined;
   const at = name.lastIndexOf('.lora_');
   if (at > 0) return loraRole(name.slice(0, at), name.slice(at + 1).split('.'));
@@ -246,7 +246,7 @@ export function hasTokenRows(path: string): boolean {
 }
 
 /** The layer is the first number in the path; later numbers are experts and belong to the module's name. */
-export function placeOf(path: string): ModulePlace {
+export function modulePlaceOf(path: string): ModulePlace {
   const parts = path.split('.');
   const at = parts.findIndex(
     (part, index) => index > 0 && /^[0-9]{1,6}$/.test(part) && parts[index - 1] !== 'experts',

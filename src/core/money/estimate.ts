@@ -120,13 +120,13 @@ export function rangeAccuracy(receipts: readonly ChargedReceipt[]): { correct: n
     const range = estimateBefore(receipts, receipt);
     if (range.kind !== 'range' || priceCents === undefined || currencyOf(receipt) !== range.currency)
       continue;
-    isCorrect.push(isWithin(range, priceCents));
+    isCorrect.push(isInRange(range, priceCents));
     if (isCorrect.length === ACCURACY_RANGES) break;
   }
   return { correct: isCorrect.filter(Boolean).length, of: isCorrect.length };
 }
 
-export function isWithin({ lowCents, highCents }: Bounds, priceCents: number): boolean {
+export function isInRange({ lowCents, highCents }: Bounds, priceCents: number): boolean {
   return lowCents <= priceCents && priceCents <= highCents;
 }
 
@@ -195,7 +195,7 @@ function basisOf(charges: readonly PaidRun[]): Basis {
   for (const [at, charge] of charges.entries()) {
     const bounds = boundsOf(charges.slice(from, at), charge);
     if (bounds === undefined) continue;
-    const holds = isWithin(bounds, charge.priceCents);
+    const holds = isInRange(bounds, charge.priceCents);
     // Free runs have no range that a later price could be outside of.
     const isRange = bounds.highCents > 0;
     if (isRange) isRight.push(holds);

@@ -111,8 +111,6 @@ const PACES = [
   { belowMs: DAY, everyMs: 5 * MINUTE },
 ] as const;
 const SLOWEST_MS = 30 * MINUTE;
-/** The minimum interval while no window is in use. */
-const UNSEEN_MS = 2 * MINUTE;
 /** The minimum interval while few GETs are left. */
 const SCARCE_MS = 90 * SECOND;
 
@@ -124,19 +122,11 @@ export const UNKNOWN_WATCHED_MS = 7 * DAY;
 
 /**
  * Returns when to poll again, in milliseconds after the end of the last poll; Infinity to sleep.
- * @param watch `ageMs`: time since the latest change of a watched run, Infinity without one; `isSeen`:
- * whether a window on this machine has the focus; `isScarce`: whether few GETs are left
+ * @param ageMs time since the latest change of a watched run, Infinity without one
+ * @param isScarce whether few GETs are left
  */
-export function pollEveryMs({
-  ageMs,
-  isSeen,
-  isScarce,
-}: {
-  ageMs: number;
-  isSeen: boolean;
-  isScarce: boolean;
-}): number {
+export function pollEveryMs(ageMs: number, isScarce: boolean): number {
   if (ageMs === Infinity) return Infinity;
   const everyMs = PACES.find(({ belowMs }) => ageMs < belowMs)?.everyMs ?? SLOWEST_MS;
-  return Math.max(everyMs, isSeen ? 0 : UNSEEN_MS, isScarce ? SCARCE_MS : 0);
+  return Math.max(everyMs, isScarce ? SCARCE_MS : 0);
 }

@@ -50,17 +50,11 @@ export class StoredRuns {
   readonly #nowMs: () => number;
   /** Serializes access. */
   readonly #inTurn = sequencer();
-  #runIds: ReadonlySet<string> = new Set();
 
   constructor(state: StateStore, session: Session, nowMs: () => number) {
     this.#state = state;
     this.#session = session;
     this.#nowMs = nowMs;
-  }
-
-  /** Whether the list, as last read or written, contains a run. */
-  has(runId: string): boolean {
-    return this.#runIds.has(runId);
   }
 
   /**
@@ -72,7 +66,6 @@ export class StoredRuns {
   read(isOfLiving: boolean): Promise<SavedList | undefined> {
     return this.#inTurn(async () => {
       const list = await readList(this.#state, this.#session.account.id);
-      this.#noteRuns(list);
       if (list !== undefined) this.#accept(list, isOfLiving);
       return list;
     });
@@ -102,12 +95,7 @@ export class StoredRuns {
         );
         tables.touch(LIST_TOPIC, id);
       });
-      this.#noteRuns(list);
     });
-  }
-
-  #noteRuns(list: SavedList | undefined): void {
-    this.#runIds = new Set(list?.runs?.rows.map(({ run_id }) => run_id));
   }
 
   #compose(backoff: Backoff | undefined) {

@@ -5,21 +5,11 @@ import { shared } from '../base/async.ts';
 import { Lease } from '../storage/lease.ts';
 import type { StateStore } from '../storage/state.ts';
 import { OFFLINE_MS, pollEveryMs } from './pacing.ts';
-import type { RunChange } from './runStore.ts';
 import type { Session } from './session.ts';
 import { LIST_TOPIC, StoredRuns, type Backoff } from './storedRuns.ts';
 import { StoredDetails } from './storedDetails.ts';
 
 const TICK_MS = 5_000;
-/** The topic that asks the polling window to poll now. */
-const POLL_TOPIC = 'poll';
-/** How long another window counts as in use after its last request. */
-const SEEN_MS = 10 * 60_000;
-/** How often a focused window requests a poll while runs are active. */
-const FOCUS_MS = 5 * 60_000;
-/** How often, and for how long, a window requests polls for a run that the polling window doesn't know. */
-const MISSED_MS = 30_000;
-const MISSED_FOR_MS = 10 * 60_000;
 /** The minimum interval between balance reads on request. */
 const BALANCE_MS = 10_000;
 /** The retry interval for models and balance that could not be read while the service is reachable. */
@@ -40,8 +30,8 @@ export interface WatchOptions {
   areRowsShown: () => boolean;
   /** Whether a submission may have been charged and is not listed yet. */
   isAwaiting: () => boolean;
-  /** Adds submissions newer than the stored list, which a closed window may have made. */
-  recallSubmitted: () => Promise<void>;
+  /** Adds submissions of other windows that are newer than the list. Returns whether there were any. */
+  recallSubmitted: () => Promise<boolean>;
   /** Called with errors of polling or storing, once for each cause in a row. */
   onError: (error: unknown) => void;
   clock?: Clock;
@@ -51,8 +41,8 @@ export interface WatchOptions {
 
 /**
  * Keeps the data of one account up to date. One window on this machine holds the account's lock and polls; the
- * others read the data it stores and can ask it to poll. When it closes, another window takes over. The only
- * timer is a tick every 5 seconds, in every window.
+ * others read the data that it stores. When it closes, another window takes over. The only timer is a tick
+ * every 5 seconds, in every window.
  */
 export class Watcher implements Disposable {
   readonly #options: Required<WatchOptions>;
@@ -75,8 +65,6 @@ export class Watcher implements Disposable {
   #nextReadAtMs = Infinity;
   readonly #startedAtMs: number;
   #polledAtMs: number | undefined;
-  #seenAtMs = -Infinity;
-  #requestedAtMs: number;
   #awaitedSinceMs: number | undefined;
   #backoff: Backoff | undefined;
   #reportedError = '';
@@ -86,15 +74,13 @@ export class Watcher implements Disposable {
     const { session, state, clock, onError } = this.#options;
     const { runs, models, balance, account } = session;
     this.#startedAtMs = clock.nowMs();
-    this.#requestedAtMs = clock.monotonicMs();
     this.#list = new StoredRuns(state, session, () => clock.nowMs());
     this.#stored = new StoredDetails(runs, state, account.id, onError);
     for (const one of [
       this.#stored,
       // If this window polls, another one shared a wait, or the file was replaced.
       state.follow(LIST_TOPIC, account.id, () => void (this.#polls ? this.#store() : this.#readStored())),
-      state.follow(POLL_TOPIC, account.id, () => this.#pollRequested()),
-      runs.onDidChange((change) => this.#runsChanged(change)),
+      runs.onDidChange(() => this.#runsChanged()),
       models.onDidChange(() => void this.#store()),
       balance.onDidChange(() => void this.#store()),
       session.onDidChangeState((now) => {
@@ -122,10 +108,13 @@ export class Watcher implements Disposable {
     void this.#readLabels();
   }
 
-  /** Polls now, or asks the polling window to. Never rejects: errors show as the session's state. */
+  /**
+   * Polls now if no other window does, else reads what that one stored. Never rejects: errors show as the
+   * session's state.
+   */
   async poll(): Promise<void> {
     await this.#started;
-    if (this.#polls === undefined && !(await this.#takeOver(true))) return this.#requestPoll();
+    if (this.#polls === undefined && !(await this.#takeOver(true))) return this.#readStored();
     const { session, clock } = this.#options;
     const { readAtMs = this.#startedAtMs } = session.balance;
     this.#isBalanceWanted = Math.abs(clock.nowMs() - readAtMs) > BALANCE_MS;
@@ -206,11 +195,14 @@ export class Watcher implements Disposable {
     if (session.isLocked || this.#polls?.lease?.isHeld() === false) this.#stopPolling();
     if (this.#polls === undefined && !(await this.#takeOver(true))) {
       if (session.waits !== undefined) await this.#store();
-      if (clock.monotonicMs() - this.#requestedAtMs > this.#requestEveryMs()) await this.#requestPoll();
+      // What failed was a request of this window: the polling one knows whether the service answers.
+      if (clock.nowMs() - (session.offlineSince ?? Infinity) > OFFLINE_MS) await this.#readStored();
       return;
     }
     this.#awaitedSinceMs = isAwaiting() ? (this.#awaitedSinceMs ?? clock.nowMs()) : undefined;
-    if (hasSlept) await this.poll();
+    // The journal says so sooner than the list, which may be late to contain a run.
+    const isAnyNew = await this.#recall();
+    if (hasSlept || isAnyNew) await this.poll();
     else if (this.#isDue()) await this.#poll();
     // Retry what could not be stored earlier.
     else await this.#store();
@@ -226,18 +218,17 @@ export class Watcher implements Disposable {
   }
 
   async #takeLock(isAfterAnother: boolean): Promise<boolean> {
-    const { session, state, lockFile, clock, recallSubmitted, onError } = this.#options;
+    const { session, state, lockFile, clock } = this.#options;
     if (isAfterAnother && session.isLocked) return false;
     let lease: Lease | undefined;
+    let isAnyNew = false;
     try {
-      await state.open();
-      // A busy store is temporary: the data is stored later.
-      if (state.problem !== 'busy') await state.requireShared();
+      await state.requireShared();
       lease = await Lease.take(lockFile, isAfterAnother ? 1 : undefined);
       if (lease === undefined) return false;
       // Read the stored list before polling, so that the first response is compared to it.
       this.#backoff = (await this.#list.read(false))?.backoff;
-      await recallSubmitted().catch(onError);
+      isAnyNew = await this.#recall();
     } catch (error) {
       this.#report(error);
       // Without a store or locks, each window polls for itself.
@@ -255,9 +246,18 @@ export class Watcher implements Disposable {
     if (isAfterAnother) {
       // What the previous window read counts as a poll, unless it closed before reading anything.
       this.#polledAtMs = clock.monotonicMs();
-      this.#isWanted = session.runs.rows === undefined;
+      this.#isWanted = isAnyNew || session.runs.rows === undefined;
     }
     return true;
+  }
+
+  async #recall(): Promise<boolean> {
+    try {
+      return await this.#options.recallSubmitted();
+    } catch (error) {
+      this.#report(error);
+      return false;
+    }
   }
 
   #stopPolling(): void {
@@ -271,45 +271,9 @@ export class Watcher implements Disposable {
     await this.#list.read(true).catch((error: unknown) => this.#report(error));
   }
 
-  #pollRequested(): void {
-    if (this.#polls === undefined) return;
-    this.#seenAtMs = this.#options.clock.monotonicMs();
-    void this.poll();
-  }
-
-  /** Asks the polling window to poll soon. */
-  async #requestPoll(): Promise<void> {
-    const { session, state, clock } = this.#options;
-    this.#requestedAtMs = clock.monotonicMs();
-    await state
-      .transaction((tables) => tables.touch(POLL_TOPIC, session.account.id))
-      .catch((error: unknown) => this.#report(error));
-    await this.#readStored();
-  }
-
-  #requestEveryMs(): number {
-    const { session, isFocused } = this.#options;
-    if (session.isLocked) return Infinity;
-    const { watched } = session.runs;
-    if (watched.some(({ run_id }) => this.#isUnknownToPoller(run_id))) return MISSED_MS;
-    if (session.state === 'offline') return OFFLINE_MS;
-    return watched.length > 0 && isFocused() ? FOCUS_MS : Infinity;
-  }
-
-  #runsChanged({ added }: RunChange): void {
+  #runsChanged(): void {
     this.readMissing();
-    // The runs are undefined after this window reset the sandbox.
     if (this.#polls !== undefined) void this.#store();
-    else if (this.#options.session.runs.rows === undefined || added.some((id) => this.#isUnknownToPoller(id)))
-      void this.poll();
-  }
-
-  /** Whether a run was submitted or found in this window, and the polling window doesn't know it. */
-  #isUnknownToPoller(runId: string): boolean {
-    const { session, clock } = this.#options;
-    if (this.#list.has(runId)) return false;
-    const run = session.runs.watched.find(({ run_id }) => run_id === runId);
-    return run !== undefined && clock.nowMs() - session.runs.changedAtMs(run) < MISSED_FOR_MS;
   }
 
   async #pollOnce(): Promise<void> {
@@ -364,16 +328,12 @@ export class Watcher implements Disposable {
 
   /** Returns the interval from the last poll to the next; Infinity during a backoff or if nothing is active. */
   #pollDelayMs(): number {
-    const { session, clock, isFocused } = this.#options;
+    const { session, clock } = this.#options;
     const backoffMs = (this.#backoff?.untilMs ?? 0) - clock.nowMs();
     // More than the longest backoff is left if the clock was set back: poll now.
     if (backoffMs > 0 && backoffMs <= RETRIES.watch.longestMs) return Infinity;
     if (this.#backoff !== undefined) return 0;
-    const activeMs = pollEveryMs({
-      ageMs: this.#ageMs(),
-      isSeen: isFocused() || clock.monotonicMs() - this.#seenAtMs < SEEN_MS,
-      isScarce: session.quota.isScarce,
-    });
+    const activeMs = pollEveryMs(this.#ageMs(), session.quota.isScarce);
     // A request other than a poll may have found the service unreachable.
     return Math.min(session.state === 'offline' ? OFFLINE_MS : Infinity, activeMs);
   }

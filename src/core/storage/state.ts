@@ -168,7 +168,6 @@ export class StateStore implements Disposable {
   /** Checks for changes by other windows. Runs every 5 seconds and on folder changes. Never rejects. */
   async check(): Promise<void> {
     await this.open();
-    if (this.problem === 'busy') await this.#openShared();
     if (this.#isDisposed || this.#problem !== undefined) return;
     try {
       const changed = await this.read((tables) => this.#changedSince(tables));
@@ -191,7 +190,7 @@ export class StateStore implements Disposable {
     const folder = path.dirname(this.#file);
     await mkdir(folder, { recursive: true }).catch(() => undefined);
     await this.#openFile();
-    if (this.#isDisposed || (this.#problem !== undefined && this.problem !== 'busy')) return;
+    if (this.#isDisposed || this.#problem !== undefined) return;
     this.#acknowledge();
     // A commit creates and removes a journal file in the folder.
     this.#watch = new FolderWatch(folder, `${FILE}-journal`, () => this.check());
@@ -265,26 +264,7 @@ export class StateStore implements Disposable {
     if (isDamaged(error)) await this.#setAside(identity);
     this.#opening = this.#openFile();
     await this.#opening;
-    this.#haveAllRead();
-  }
-
-  /** Switches from memory to the file. Never rejects. */
-  async #openShared(): Promise<void> {
-    const { DatabaseSync: Database } = await import('node:sqlite');
-    if (this.#isDisposed || this.problem !== 'busy') return;
-    try {
-      const opened = this.#openOnce(Database);
-      this.#close();
-      this.#opened = opened;
-      this.#problem = undefined;
-      this.#haveAllRead();
-    } catch {
-      // The next tick tries again.
-    }
-  }
-
-  /** Notifies all followers after the file was replaced. */
-  #haveAllRead(): void {
+    // Another file: everything is read again.
     this.#acknowledge();
     for (const listeners of this.#followers.values()) for (const listener of [...listeners]) listener();
   }

@@ -10,8 +10,8 @@ const NOT_A_DATABASE = 26;
 export const MOVED = 1032;
 
 /**
- * Why windows cannot share state. `newer`: a later version of the extension excluded this one. Only `busy`,
- * when another window holds the lock, is retried.
+ * Why this window cannot share state with others. `newer`: a later version of the extension excluded this one;
+ * `busy`: another process held the lock for seconds.
  */
 export type StateProblem =
   'module-missing' | 'no-locks' | 'read-only' | 'newer' | 'corrupt' | 'busy' | 'failed';

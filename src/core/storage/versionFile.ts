@@ -14,7 +14,7 @@ import { writeNewFile } from './durableFile.ts';
 /** For tests: called after each step of writing a version, and after each version that was emptied. */
 export type At = (point: 'temporary' | 'linked' | 'synced' | 'emptied') => Promise<void>;
 
-export const MAX_BYTES = 1024 * 1024;
+export const MAX_VERSION_BYTES = 1024 * 1024;
 const INSIDE = 'record';
 /** Other errors of `link`, except EEXIST, may mean that there are no hard links: each system and share says it differently. */
 const DISK_ERRORS: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'ENOENT']);
@@ -42,7 +42,7 @@ export async function writeVersion(file: string, text: string, link: Link, at: A
 /** Returns the text of a version: empty if it was emptied, undefined if it can be no record. @throws file system errors */
 export async function readVersion(file: string): Promise<string | undefined> {
   const content = await contentOf(file);
-  if (content === undefined || content.size > MAX_BYTES) return undefined;
+  if (content === undefined || content.size > MAX_VERSION_BYTES) return undefined;
   const bytes = await readFile(content.file);
   return isUtf8(bytes) ? bytes.toString() : undefined;
 }

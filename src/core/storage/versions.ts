@@ -15,7 +15,7 @@ import { makeDirectoryDurably } from './durableFile.ts';
 import { FolderWatch } from './folderWatch.ts';
 import {
   emptyVersion,
-  MAX_BYTES,
+  MAX_VERSION_BYTES,
   readVersion,
   removeTemporary,
   statsOf,
@@ -278,7 +278,7 @@ export class VersionStore<T> implements Disposable {
   async #write(id: string, n: number, record: T): Promise<Head<T>> {
     const text = this.#codec.format(record);
     const asRead = this.#codec.parse(text, id);
-    if (asRead === undefined || Buffer.byteLength(text) > MAX_BYTES)
+    if (asRead === undefined || Buffer.byteLength(text) > MAX_VERSION_BYTES)
       throw new RangeError('the record could not be read back');
     // After storage was set back under a running window, its next version would leave a gap.
     if (n > 1 && !(await this.#exists(id, n - 1))) {

@@ -26,7 +26,7 @@ export interface Sending {
  * One attempt to send an open submission. Its beginning, the mark of its closing boundary, and its end are durable versions of the
  * record; `owned.intent` is as it was written last, or is about to be written.
  */
-export class Attempt {
+export class AttemptInProgress {
   readonly #owned: Owned;
   readonly #sending: Sending;
   #isBegun = false;

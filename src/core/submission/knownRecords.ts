@@ -8,7 +8,7 @@ import { isEarlier } from './rivals.ts';
 
 type Heads = ReadonlyMap<string, Head<JournalRecord>>;
 
-export interface Reports {
+export interface RecordReports {
   /** Called once with each record that can't be read. */
   onUnreadable: (head: Head<JournalRecord>) => void;
   /** Called once with each other version that can't be read or used: what it means is known without it. */
@@ -17,7 +17,7 @@ export interface Reports {
 
 /** What this window knows of the journal's records. */
 export class KnownRecords implements Disposable {
-  readonly #reports: Reports;
+  readonly #reports: RecordReports;
   readonly #reported = new Set<string>();
   readonly #created = new Set<string>();
   readonly #onDidChange = new Emitter<void>();
@@ -33,7 +33,7 @@ export class KnownRecords implements Disposable {
   readonly onDidChange = this.#onDidChange.event;
   readonly onDidChangeUnreadable = this.#onDidChangeUnreadable.event;
 
-  constructor(reports: Reports) {
+  constructor(reports: RecordReports) {
     this.#reports = reports;
   }
 

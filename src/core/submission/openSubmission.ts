@@ -3,7 +3,7 @@ import { ServiceError, statusOf } from '../api/errors.ts';
 import type { RunCreation } from '../api/types.ts';
 import { CancelledError } from '../base/errors.ts';
 import type { Session } from '../runs/session.ts';
-import { Attempt, clockWatch } from './attempt.ts';
+import { AttemptInProgress, clockWatch } from './attempt.ts';
 import { isLostOwner, SubmissionError, TooEarlyError } from './errors.ts';
 import {
   askedWaitMs,
@@ -25,7 +25,7 @@ import { isUncertain, stageOf } from './stage.ts';
 import type { UploadQueue } from './uploadQueue.ts';
 
 /** What the submissions of a window share. */
-export interface Shared {
+export interface SharedParts {
   journal: Journal;
   time: Time;
   uploads: UploadQueue;
@@ -64,10 +64,10 @@ type AttemptsEnd =
  */
 export class OpenSubmission {
   readonly #owned: Owned;
-  readonly #shared: Shared;
+  readonly #shared: SharedParts;
   readonly #listener: Listener;
 
-  constructor(owned: Owned, shared: Shared, listener: Listener) {
+  constructor(owned: Owned, shared: SharedParts, listener: Listener) {
     this.#owned = owned;
     this.#shared = shared;
     this.#listener = listener;
@@ -278,7 +278,7 @@ export class OpenSubmission {
     let lastStatus: number | undefined;
     for (let attempts = 1; ; attempts++) {
       const closedBefore = hasBoundary(this.intent);
-      const attempt = new Attempt(this.#owned, sending);
+      const attempt = new AttemptInProgress(this.#owned, sending);
       try {
         return { kind: 'charged', run: await session.call((client) => attempt.send(client)) };
       } catch (error) {

@@ -2,19 +2,13 @@ import type { RunCreation, RunDetail } from '../api/types.ts';
 import { markerOf } from '../runs/marker.ts';
 import type { Intent } from './intent.ts';
 
-/**
- * Returns the record, open or settled, whose marker a run's label has. Labels of earlier versions may have several markers, so
- * the label that was sent decides first.
- * @param label undefined or empty if the service has none
- */
-export function ownerOf<T extends Pick<Intent, 'label' | 'marker'>>(
+/** Returns the record, open or settled, whose marker a run's label has. @param label undefined or empty if the service has none */
+export function ownerOf<T extends Pick<Intent, 'marker'>>(
   records: readonly T[],
   label: string | undefined,
 ): T | undefined {
   const found = markerOf(label ?? '');
-  if (found === undefined) return undefined;
-  const isSent = (one: T) => one.marker !== undefined && one.label === label;
-  return records.find(isSent) ?? records.find(({ marker }) => marker === found);
+  return found === undefined ? undefined : records.find(({ marker }) => marker === found);
 }
 
 /** Derives a run's charge from its details. Only the submission's response has plan and balance. */

@@ -19,7 +19,7 @@ import {
 import type { Journal, Owned } from './journal.ts';
 import { LinkedRuns } from './linkedRuns.ts';
 import { momentOf, type Time } from './moments.ts';
-import type { OpenSubmission, Shared } from './openSubmission.ts';
+import type { OpenSubmission, SharedParts } from './openSubmission.ts';
 import { ownerOf } from './ownRuns.ts';
 import { PendingList } from './pendingList.ts';
 import {
@@ -57,7 +57,7 @@ export class Submissions implements Disposable {
   readonly #load: () => Promise<typeof import('./openSubmission.ts')>;
   readonly #pending: PendingList;
   readonly #stop = new AbortController();
-  readonly #shared: Shared;
+  readonly #shared: SharedParts;
   readonly #onDidChange = new Emitter<PendingSubmission>();
   readonly #cancels = new Map<string, AbortController>();
   readonly #checks = new Map<string, Check>();

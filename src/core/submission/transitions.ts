@@ -2,10 +2,10 @@ import { isSettled, type Intent, type Settlement } from './intent.ts';
 import { stageOf, type Stage } from './stage.ts';
 
 /** What a version of a record says: the stage of an open one, or how it ended. */
-export type Step = Stage['name'] | Settlement['kind'];
+export type RecordStep = Stage['name'] | Settlement['kind'];
 
 /** Which step may follow which in a chain of versions, by whomever. A known charge is never taken back. */
-const NEXT: Readonly<Record<Step, readonly Step[]>> = {
+const NEXT: Readonly<Record<RecordStep, readonly RecordStep[]>> = {
   draft: ['draft', 'begun', 'not-charged', 'discarded', 'withdrawn', 'charged'],
   begun: ['begun', 'draft', 'not-charged', 'discarded', 'charged'],
   closing: ['closing', 'lost', 'discarded', 'charged'],
@@ -22,13 +22,13 @@ const NEXT: Readonly<Record<Step, readonly Step[]>> = {
  * What only the window of an attempt may write, and only right above its own version: it alone knows that the boundary follows,
  * that it didn't leave, or what the service answered (R8 in docs/journal.md).
  */
-const BY_OWNER: Readonly<Partial<Record<Step, readonly Step[]>>> = {
+const BY_OWNER: Readonly<Partial<Record<RecordStep, readonly RecordStep[]>>> = {
   draft: ['refused'],
   begun: ['closing', 'refused'],
   closing: ['begun', 'draft', 'cleared', 'refused', 'not-charged'],
 };
 
-export function stepOf(record: Intent): Step {
+export function stepOf(record: Intent): RecordStep {
   return isSettled(record) ? record.settled.kind : stageOf(record).name;
 }
 

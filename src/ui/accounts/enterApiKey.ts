@@ -12,7 +12,7 @@ import { COMMANDS } from '../shared/ids.ts';
 import { askModal, notify, showInformation, showWarning, withLateProgress } from '../shared/notifications.ts';
 import { websiteLink } from '../shared/open.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
-import { ask, type Answer, type Place } from '../shared/steps.ts';
+import { ask, type DialogEnd, type Place } from '../shared/steps.ts';
 import { TERMS } from '../shared/terms.ts';
 import type { ApiKeys } from '../../core/accounts/apiKeys.ts';
 
@@ -70,7 +70,8 @@ export function notifyKeyUnverified(name: string): void {
 }
 
 /** `unreachable`: the key could not be verified, and the user wants to change something. */
-type VerifiedKey = Answer<{ apiKey: string; isVerified: boolean }> | { kind: 'unreachable'; apiKey: string };
+type VerifiedKey =
+  DialogEnd<{ apiKey: string; isVerified: boolean }> | { kind: 'unreachable'; apiKey: string };
 
 /**
  * Asks for an API key until the service accepts one, or the user saves one that could not be verified (for example, offline).
@@ -121,7 +122,7 @@ async function askForKey(
   baseUrl: string,
   entered: string,
   refused: Refused | undefined,
-): Promise<Answer<string>> {
+): Promise<DialogEnd<string>> {
   for (;;) {
     const answer = await ask(place, {
       prompt: l10n.t('API key for {0}, from the service’s dashboard', new URL(baseUrl).host),

@@ -14,7 +14,7 @@ import { formatDay } from '../shared/format.ts';
 import { showInformation } from '../shared/notifications.ts';
 import { websiteLink } from '../shared/open.ts';
 import { setting } from '../shared/settings.ts';
-import { ask, mapAnswer, pick, runSteps, type Place, type Step } from '../shared/steps.ts';
+import { ask, mapEnd, pick, runSteps, type Place, type Step } from '../shared/steps.ts';
 import { TERMS } from '../shared/terms.ts';
 import type { ApiKeys } from '../../core/accounts/apiKeys.ts';
 import { askForVerifiedKey, notifyKeyUnverified, type CreateClient } from './enterApiKey.ts';
@@ -76,7 +76,7 @@ function askToSignIn(
           return parsed.ok ? undefined : URL_PROBLEMS[parsed.problem];
         },
       });
-      return mapAnswer(answer, (url) => {
+      return mapEnd(answer, (url) => {
         const parsed = parseAddress(url);
         return parsed.ok ? { ...draft, url, baseUrl: parsed.baseUrl } : draft;
       });
@@ -95,12 +95,12 @@ function askToSignIn(
       // Go back to the list of accounts if it was shown.
       if (answer.kind === 'back' && account !== undefined)
         return { kind: 'go', to: ACCOUNT_STEP, state: draft };
-      return mapAnswer(answer, (name) => ({ ...draft, id, name: name.trim() }));
+      return mapEnd(answer, (name) => ({ ...draft, id, name: name.trim() }));
     },
     async (draft, place) => {
       const link = websiteLink(formerOf(accounts, draft.id));
       const answer = await askForVerifiedKey(createClient, { ...place, link }, draft.baseUrl, draft.apiKey);
-      if (answer.kind !== 'unreachable') return mapAnswer(answer, (verified) => ({ ...draft, ...verified }));
+      if (answer.kind !== 'unreachable') return mapEnd(answer, (verified) => ({ ...draft, ...verified }));
       return { kind: 'go', to: URL_STEP, state: { ...draft, apiKey: answer.apiKey } };
     },
   ];

@@ -7,12 +7,12 @@ import { websiteLink } from '../shared/open.ts';
 import type { Command, CommandResult } from '../shared/commands.ts';
 import { compact } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
-import { ask, pick, separator, type Choice } from '../shared/steps.ts';
+import { ask, pick, separator, type PickRow } from '../shared/steps.ts';
 
 /** Shows the account menu: first the accounts, so that switching takes one click, then actions. */
 export async function switchAccount(accounts: AccountStore): Promise<CommandResult | undefined> {
   const { active } = accounts;
-  const rows = accounts.accounts.map((account): Choice<Command> => {
+  const rows = accounts.accounts.map((account): PickRow<Command> => {
     const isSandbox = account.kind === 'sandbox';
     const isActive = account.id === active?.id;
     const where = isSandbox ? l10n.t('no training, no charges') : originOf(account);
@@ -36,15 +36,14 @@ export async function switchAccount(accounts: AccountStore): Promise<CommandResu
   return (await answer.value()) ?? undefined;
 }
 
-function actionsOf(store: AccountStore): Choice<Command>[] {
+function actionsOf(store: AccountStore): PickRow<Command>[] {
   const { accounts, active } = store;
-  const action = (icon: string, label: string, command: CommandId): Choice<Command> => ({
+  const action = (icon: string, label: string, command: CommandId): PickRow<Command> => ({
     icon,
     label,
     value: async () => commands.executeCommand<CommandResult>(command),
   });
   const hasSandbox = accounts.some((account) => account.kind === 'sandbox');
-  const isSandbox = active?.kind === 'sandbox';
   return compact(
     active && action('refresh', TERMS.refreshBalance, COMMANDS.refreshBalance),
     active && action('graph', l10n.t('Show Spending and Prices'), COMMANDS.showSpend),
@@ -53,15 +52,13 @@ function actionsOf(store: AccountStore): Choice<Command>[] {
     !hasSandbox && action('beaker', TERMS.useSandbox, COMMANDS.useSandbox),
     active?.kind === 'service' && action('key', TERMS.replaceApiKey, COMMANDS.replaceKey),
     ...(active?.kind === 'service' ? websiteRows(store, active) : []),
-    isSandbox && action('add', l10n.t('Add Sandbox Funds…'), COMMANDS.sandboxAddFunds),
-    isSandbox && action('debug-alt', l10n.t('Sandbox Scenario…'), COMMANDS.sandboxScenario),
-    isSandbox && action('dashboard', l10n.t('Sandbox Clock Speed…'), COMMANDS.sandboxClockSpeed),
-    isSandbox && action('discard', l10n.t('Reset Sandbox…'), COMMANDS.sandboxReset),
+    active?.kind === 'sandbox' &&
+      action('beaker', l10n.t('Sandbox: Scenario, Clock, Funds, Reset…'), COMMANDS.sandbox),
     active && action('sign-out', l10n.t('Sign Out…'), COMMANDS.signOut),
   );
 }
 
-function websiteRows(store: AccountStore, account: Account): Choice<Command>[] {
+function websiteRows(store: AccountStore, account: Account): PickRow<Command>[] {
   const link = websiteLink(account);
   const change = () => askForWebsite(store, account);
   if (link === undefined) return [{ icon: 'globe', label: l10n.t('Add Website…'), value: change }];

@@ -27,7 +27,7 @@ import { adapterOverview } from './adapterOverview.ts';
 import {
   pageStatus,
   pageTitle,
-  pageWords,
+  adapterPageWords,
   workProgress,
   workResult,
   type WorkEnd,
@@ -334,7 +334,7 @@ export class AdapterPage implements Disposable {
     const notice = change && diskSentence(this.#name, change);
     const page = {
       type: 'page',
-      words: pageWords(),
+      words: adapterPageWords(),
       fileName: this.#name,
       file: this.#file,
       notice,

@@ -6,7 +6,7 @@ import { factLine, TERMS } from '../shared/terms.ts';
 import type { AdapterPageState, AdapterWork } from './protocol.ts';
 import { knownFault } from './adapterOverview.ts';
 
-export function pageWords(): AdapterPageState['words'] {
+export function adapterPageWords(): AdapterPageState['words'] {
   return {
     reload: TERMS.reload,
     cancel: TERMS.cancel,

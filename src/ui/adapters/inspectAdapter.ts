@@ -12,7 +12,7 @@ import type { CommandResult } from '../shared/commands.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { notify, showError, showInformation } from '../shared/notifications.ts';
 import { chooseFolder } from '../shared/open.ts';
-import { pick, type Choice } from '../shared/steps.ts';
+import { pick, type PickRow } from '../shared/steps.ts';
 import { TERMS } from '../shared/terms.ts';
 import { pathToInspect } from './adapterPlace.ts';
 
@@ -100,7 +100,7 @@ async function downloadedAdapters(
 async function chooseAdapter(
   downloaded: readonly { file: string; description: string }[],
 ): Promise<string | undefined> {
-  const items: Choice<'file' | 'folder' | { file: string }>[] = [
+  const items: PickRow<'file' | 'folder' | { file: string }>[] = [
     ...downloaded.map(({ file, description }) => ({
       icon: 'package',
       label: path.basename(file),

@@ -17,8 +17,8 @@ import { moneyOf, type BudgetCheck } from '../../core/money/accountMoney.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
 import { earlierSubmissionsOf, wasSubmittedInSize } from '../../core/submission/earlier.ts';
 import type { Services } from '../../services.ts';
-import { priceText } from '../shared/priceText.ts';
-import { data, idOf, money, pathData, Refusal, time, type Answer } from './answer.ts';
+import { expectedPriceText } from '../shared/priceText.ts';
+import { data, idOf, money, pathData, Refusal, time, type ToolResult } from './answer.ts';
 import { count, FLAG, PATH, type Input, type InputSchema } from './input.ts';
 import { datasetInWorkspace, savedDataset, shownPath, UNSAVED, type InsideDataset } from './places.ts';
 import { readySession } from './readySession.ts';
@@ -50,17 +50,17 @@ export const PRICE = {
 } as const satisfies InputSchema;
 
 /** Finds every problem of a dataset. */
-export async function checkDataset(
+export async function checkDatasetTool(
   services: Services,
   { path }: Input<typeof ONE_DATASET>,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<ToolResult> {
   const dataset = await datasetInWorkspace(path);
   const { shown, isDirty } = dataset;
   const report = await reportOn(dataset, services, signal);
   const verdict = verdictOf(report);
   const about = { path: pathData(shown), verdict, kind: report.kind, ...(isDirty && { unsaved: UNSAVED }) };
-  if (report.kind !== 'rows') return { ...about, next: nextStep(report) };
+  if (report.kind !== 'rows') return { ...about, next: adviceOf(report) };
   const { rows, blankRows, errorRows, format, formats, sizeBytes, statistics, repeats } = report;
   const { tokens, maxTurns } = statistics;
   return {
@@ -71,7 +71,7 @@ export async function checkDataset(
     repeatedPrompts: repeats.prompts,
     problems: problemsOf(report),
     prepareDatasetCan: changesOf(mendableOf(report)),
-    next: nextStep(report),
+    next: adviceOf(report),
   };
 }
 
@@ -119,7 +119,7 @@ function changesOf(mendable: Mendable) {
 }
 
 /** What to do with a dataset after its check. */
-export function nextStep(report: Report): string {
+export function adviceOf(report: Report): string {
   if (report.kind !== 'rows') return notJsonl(report);
   const verdict = verdictOf(report);
   if (isBlank(report)) return 'It has only blank rows. Don’t submit it.';
@@ -132,14 +132,14 @@ export function nextStep(report: Report): string {
 }
 
 /** Writes a mended copy beside a dataset, which isn't changed. */
-export async function prepareDataset(
+export async function prepareDatasetTool(
   services: Services,
   input: Input<typeof PREPARATION>,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<ToolResult> {
   const dataset = await savedDataset(input.path);
   const report = await reportOn(dataset, services, signal);
-  if (report.kind !== 'rows') throw new Refusal(nextStep(report));
+  if (report.kind !== 'rows') throw new Refusal(adviceOf(report));
   const checker = await services.datasetChecker.get()();
   const mendable = mendableOf(report);
   const convertsAll =
@@ -152,7 +152,7 @@ export async function prepareDataset(
       path: pathData(dataset.shown),
       isCreated: false,
       next:
-        verdictOf(report) === 'errors' ? nextStep(report) : 'Nothing to change. Use the dataset as it is.',
+        verdictOf(report) === 'errors' ? adviceOf(report) : 'Nothing to change. Use the dataset as it is.',
     };
   const { main, holdOut, counts } = await prepareCopy(checker, report, choices, {
     maxBytes: MAX_DATASET_BYTES,
@@ -198,11 +198,11 @@ function changesAnything({ mask, ...choices }: PrepareChoices): boolean {
 }
 
 /** Says what earlier receipts suggest about the price, and what the account has. */
-export async function estimatePrice(
+export async function estimatePriceTool(
   services: Services,
   { path, priority = false }: Input<typeof PRICE>,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<ToolResult> {
   const dataset = await datasetInWorkspace(path);
   const { stamp, shown, isDirty } = dataset;
   const session = await readySession(services);
@@ -225,7 +225,7 @@ export async function estimatePrice(
     account: data(account.name),
     isSandbox: account.kind === 'sandbox',
     ...(isDirty && { unsaved: UNSAVED }),
-    price: priceText(known.estimate(wanted)),
+    price: expectedPriceText(known.estimate(wanted)),
     balance: money(balance.current?.balance_cents, balance.current?.currency),
     balanceNote: known.balanceNote(wanted) ?? 'no reason to expect that it is too low',
     budget: budgetOf(known.checkBudget(wanted)),

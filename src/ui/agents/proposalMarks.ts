@@ -20,7 +20,7 @@ export class ProposalMarks {
 
   /** Whether a file or its bytes were declined a short time ago. */
   async isDeclined(key: { file: string } | { sha256: string }): Promise<boolean> {
-    return isWithin(DECLINED_MS, await writtenAtMs(this.#declined(key)));
+    return isRecent(DECLINED_MS, await writtenAtMs(this.#declined(key)));
   }
 
   /** Marks a file and its bytes, which may be copied. Never rejects. */
@@ -31,7 +31,7 @@ export class ProposalMarks {
 
   async areTooManyCanceled(): Promise<boolean> {
     const [first = NaN, , last = NaN] = (await this.#canceled()).map(({ atMs }) => atMs);
-    return isWithin(CANCELED_MS, last) && last - first < CANCELED_MS;
+    return isRecent(CANCELED_MS, last) && last - first < CANCELED_MS;
   }
 
   /** Notes that a proposal was canceled. Never rejects. */
@@ -65,7 +65,7 @@ async function writtenAtMs(file: string): Promise<number> {
 }
 
 /** Not if the clock was set back meanwhile. */
-export function isWithin(ms: number, sinceMs: number): boolean {
+export function isRecent(ms: number, sinceMs: number): boolean {
   const passedMs = Date.now() - sinceMs;
   return passedMs >= 0 && passedMs < ms;
 }

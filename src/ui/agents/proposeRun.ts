@@ -19,11 +19,11 @@ import { inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { showInformation } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { data, idOf, money, Refusal, type Answer } from './answer.ts';
-import { nextStep, reportOn } from './datasetTools.ts';
+import { data, idOf, money, Refusal, type ToolResult } from './answer.ts';
+import { adviceOf, reportOn } from './datasetTools.ts';
 import { FLAG, PATH, text, type Input, type InputSchema } from './input.ts';
 import { datasetInWorkspace, savedDataset } from './places.ts';
-import { isWithin, ProposalMarks } from './proposalMarks.ts';
+import { isRecent, ProposalMarks } from './proposalMarks.ts';
 import { readySession } from './readySession.ts';
 
 /** Never a consent, an API key, an Idempotency-Key or an account: those are the user's. */
@@ -47,7 +47,7 @@ export async function proposeRun(
   services: Services,
   input: Input<typeof PROPOSAL>,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<ToolResult> {
   const dataset = await savedDataset(input.path);
   const session = await readySession(services);
   const folder = path.join(services.context.globalStorageUri.fsPath, 'proposals');
@@ -65,7 +65,7 @@ export async function proposeRun(
     if (await marks.isDeclined(dataset)) throw new Refusal(DECLINED);
     const model = await modelFor(input.model, session);
     const report = await reportOn(dataset, services, signal);
-    if (verdictOf(report) === 'errors') throw new Refusal(`${NOT_READY} ${nextStep(report)}`);
+    if (verdictOf(report) === 'errors') throw new Refusal(`${NOT_READY} ${adviceOf(report)}`);
     const sha256 = await sha256OfFile(dataset.stamp, signal);
     if (await marks.isDeclined({ sha256 })) throw new Refusal(DECLINED);
     await refuseRepeated(services, session, sha256);
@@ -134,7 +134,7 @@ async function refuseRepeated({ journal }: Services, { account }: Session, sha25
   const records = await journal.records();
   const earlier = earlierSubmissionsOf(sha256, serviceOf(account), { records });
   const last = earlier.find(({ kind }) => kind === 'charged');
-  if (last?.runId !== undefined && isWithin(REPEATED_MS, last.submittedAtMs))
+  if (last?.runId !== undefined && isRecent(REPEATED_MS, last.submittedAtMs))
     throw new Refusal(
       `Already submitted: run ${isPlainId(last.runId) ? last.runId : '(see "run")'}. ${ASK}`,
       {
@@ -193,7 +193,7 @@ async function endOf(
   proposal: Proposal,
   session: Session,
   services: Services,
-): Promise<Answer> {
+): Promise<ToolResult> {
   const answer = await outcomeOf(end, proposal, session, services);
   if (!proposal.metOpen) return answer;
   const openSubmission = end.outcome === 'cancelled' ? undefined : answer.status;
@@ -205,7 +205,7 @@ async function outcomeOf(
   { isReplaced }: Proposal,
   { longWaitUntilMs }: Session,
   { journal, submissions }: Services,
-): Promise<Answer> {
+): Promise<ToolResult> {
   const other = isReplaced ? { note: 'The user chose another dataset instead of the proposed one.' } : {};
   const receipts = await journal.receipts().catch(() => []);
   const unsent = submissions.pending.find((one) => one.id === id && one.state === 'unsent');

@@ -11,7 +11,7 @@ import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import { submissionName } from '../../core/submission/intent.ts';
 import { mayBecomeCharge, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
-import { data, idOf, money, pathData, Refusal, time, type Answer } from './answer.ts';
+import { data, idOf, money, pathData, Refusal, time, type ToolResult } from './answer.ts';
 import { count, PATH, text, type Input, type InputSchema } from './input.ts';
 import { adapterInWorkspace, shownPath } from './places.ts';
 import { readySession } from './readySession.ts';
@@ -43,10 +43,10 @@ const DEFAULT_RUNS = 10;
 const OLD_MS = 60_000;
 
 /** Lists open submissions, then the newest runs of the active account. */
-export async function listRuns(
+export async function listRunsTool(
   services: Services,
   { status, limit = DEFAULT_RUNS }: Input<typeof RUNS>,
-): Promise<Answer> {
+): Promise<ToolResult> {
   const session = await readySession(services);
   const { account, runs } = session;
   if (runs.rows === undefined || Date.now() - runs.readAtMs > OLD_MS)
@@ -110,7 +110,7 @@ function adapterInfo(row: RunSummary, session: Session) {
 }
 
 /** Shows one run with all that is known. */
-export async function getRun(services: Services, { run }: Input<typeof ONE_RUN>): Promise<Answer> {
+export async function getRunTool(services: Services, { run }: Input<typeof ONE_RUN>): Promise<ToolResult> {
   const session = await readySession(services);
   const { runs } = session;
   const runId = await findRun(services, session, run);
@@ -152,11 +152,11 @@ async function findRun(services: Services, session: Session, wanted: string): Pr
 }
 
 /** Says what an adapter contains, and how to load it. */
-export async function inspectAdapter(
+export async function inspectAdapterTool(
   services: Services,
   input: Input<typeof ADAPTER>,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<ToolResult> {
   if ((input.run === undefined) === (input.path === undefined))
     throw new Refusal('Pass either "run" or "path". Nothing was read.');
   const file =

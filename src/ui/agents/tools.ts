@@ -8,32 +8,32 @@ import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 import type { AgentTools, Services } from '../../services.ts';
 import type { AgentTool } from '../shared/ids.ts';
 import { setting } from '../shared/settings.ts';
-import { data, Refusal, resultOf, type Answer } from './answer.ts';
+import { data, Refusal, resultOf, type ToolResult } from './answer.ts';
 import {
-  checkDataset,
-  estimatePrice,
+  checkDatasetTool,
+  estimatePriceTool,
   ONE_DATASET,
   PREPARATION,
-  prepareDataset,
+  prepareDatasetTool,
   PRICE,
 } from './datasetTools.ts';
 import { readInput, type Input, type InputSchema } from './input.ts';
 import { savedDataset } from './places.ts';
 import { proposeRun, PROPOSAL } from './proposeRun.ts';
-import { ADAPTER, getRun, inspectAdapter, listRuns, ONE_RUN, RUNS } from './runTools.ts';
+import { ADAPTER, getRunTool, inspectAdapterTool, listRunsTool, ONE_RUN, RUNS } from './runTools.ts';
 
 /** A tool: what it takes, whether it writes or asks something, what VS Code shows meanwhile, and what it does. */
 interface Tool {
   schema: InputSchema;
   isReadOnly: boolean;
   doing: string;
-  run(services: Services, given: unknown, signal: AbortSignal): Promise<Answer>;
+  run(services: Services, given: unknown, signal: AbortSignal): Promise<ToolResult>;
 }
 
 function tool<S extends InputSchema>(
   schema: S,
   doing: string,
-  work: (services: Services, input: Input<S>, signal: AbortSignal) => Promise<Answer>,
+  work: (services: Services, input: Input<S>, signal: AbortSignal) => Promise<ToolResult>,
   isReadOnly = true,
 ): Tool {
   return {
@@ -44,12 +44,12 @@ function tool<S extends InputSchema>(
 
 /** Every tool; package.json has their descriptions, and the same schemas. */
 export const TOOLS: Readonly<Record<AgentTool, Tool>> = {
-  fineTuning_checkDataset: tool(ONE_DATASET, 'Checking a dataset', checkDataset),
-  fineTuning_prepareDataset: tool(PREPARATION, 'Preparing a copy of a dataset', prepareDataset, false),
-  fineTuning_listRuns: tool(RUNS, 'Listing runs', listRuns),
-  fineTuning_getRun: tool(ONE_RUN, 'Reading a run', getRun),
-  fineTuning_estimatePrice: tool(PRICE, 'Estimating a price', estimatePrice),
-  fineTuning_inspectAdapter: tool(ADAPTER, 'Inspecting an adapter', inspectAdapter),
+  fineTuning_checkDataset: tool(ONE_DATASET, 'Checking a dataset', checkDatasetTool),
+  fineTuning_prepareDataset: tool(PREPARATION, 'Preparing a copy of a dataset', prepareDatasetTool, false),
+  fineTuning_listRuns: tool(RUNS, 'Listing runs', listRunsTool),
+  fineTuning_getRun: tool(ONE_RUN, 'Reading a run', getRunTool),
+  fineTuning_estimatePrice: tool(PRICE, 'Estimating a price', estimatePriceTool),
+  fineTuning_inspectAdapter: tool(ADAPTER, 'Inspecting an adapter', inspectAdapterTool),
   fineTuning_proposeRun: tool(PROPOSAL, 'Proposing a run to you', proposeRun, false),
 };
 

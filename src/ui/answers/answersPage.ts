@@ -18,7 +18,7 @@ import {
 } from '../shared/webview.ts';
 import { AnswersDocument, type ShownAnswers } from './answersDocument.ts';
 import { answersRow, voteTexts } from './answerRows.ts';
-import { answersHead, answersTitle, pageWords, votedText, voteEnd, voteTitle } from './answersView.ts';
+import { answersHead, answersTitle, answersWords, votedText, voteEnd, voteTitle } from './answersView.ts';
 import type {
   AnswersChoice,
   AnswersFilter,
@@ -99,7 +99,7 @@ export class AnswersPage implements Disposable {
         title: panel.title,
         requests: REQUESTS,
         onReady: () => {
-          this.#host.post({ type: 'start', words: pageWords(), memory: { file } });
+          this.#host.post({ type: 'start', words: answersWords(), memory: { file } });
           this.#postHead();
           this.#postList(false);
           this.#postVoting();

@@ -15,7 +15,7 @@ import type { AnswersFilter, AnswersHead, AnswersTable, AnswersVoteRow, AnswersW
 import type { Voting } from './voting.ts';
 
 /** The page's own texts. */
-export function pageWords(): Record<AnswersWord, string> {
+export function answersWords(): Record<AnswersWord, string> {
   return {
     feed: l10n.t('Answers'),
     rowsLoading: TERMS.loading,

@@ -1,4 +1,4 @@
-import { chooseDataset, nameOf } from '../shared/chooseDataset.ts';
+import { chooseDataset, datasetName } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { notOnDisk } from '../shared/datasetTexts.ts';
 import { showError } from '../shared/notifications.ts';
@@ -14,7 +14,7 @@ export async function compareAnswers(
   const uri = await chooseDataset(argument, undefined, 'answers');
   if (uri === undefined) return { outcome: 'cancelled' };
   if (uri.scheme !== 'file') {
-    void showError(notOnDisk(nameOf(uri)));
+    void showError(notOnDisk(datasetName(uri)));
     return { outcome: 'failed' };
   }
   await show(uri.fsPath);

@@ -11,7 +11,7 @@ import {
   verdictOf,
 } from '../../core/datasets/report.ts';
 import {
-  checkingTitle,
+  checkingDatasetTitle,
   failureSentence,
   privacyPhrase,
   sizePhrase,
@@ -50,7 +50,7 @@ export async function checkDataset(
   if (uri === undefined) return { outcome: 'cancelled' };
   if ((await inspectOrRefuse(uri)) === undefined) return { outcome: 'failed' };
   const name = path.posix.basename(uri.path);
-  const found = await withLateProgress(checkingTitle(name), (signal, onProgress) =>
+  const found = await withLateProgress(checkingDatasetTitle(name), (signal, onProgress) =>
     reportOrFailure(reports.check(uri.fsPath, signal, onProgress), log),
   );
   if (typeof found !== 'string') {

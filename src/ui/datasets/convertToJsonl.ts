@@ -5,7 +5,7 @@ import type { Converted } from '../../core/datasets/convert.ts';
 import { ConvertError, type ConvertFailure } from '../../core/datasets/convertError.ts';
 import type { DatasetFile } from '../../core/datasets/fileKind.ts';
 import { MAX_COLUMNS } from '../../core/datasets/table.ts';
-import { chooseDataset, inspectOrRefuse, nameOf, saveIfNeeded } from '../shared/chooseDataset.ts';
+import { chooseDataset, inspectOrRefuse, datasetName, saveIfNeeded } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
@@ -30,7 +30,7 @@ export async function convertToJsonl(
   if (uri === undefined) return { outcome: 'cancelled' };
   const source = await inspectOrRefuse(uri);
   if (source === undefined) return { outcome: 'failed' };
-  const converted = await convert(source, nameOf(uri), worker, log);
+  const converted = await convert(source, datasetName(uri), worker, log);
   if (converted === undefined) return { outcome: 'failed' };
   void showInformation(convertedSentence(converted));
   await openWritten(converted.path);

@@ -5,7 +5,15 @@ import type { Amount } from '../../core/datasets/split.ts';
 import type { Format } from '../../core/datasets/report.ts';
 import { formatName } from '../shared/datasetTexts.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
-import { ask, pickMany, runSteps, separator, type Answer, type Choice, type Step } from '../shared/steps.ts';
+import {
+  ask,
+  pickMany,
+  runSteps,
+  separator,
+  type DialogEnd,
+  type PickRow,
+  type Step,
+} from '../shared/steps.ts';
 
 /** What a row of the dialog chooses. */
 type Change =
@@ -93,14 +101,14 @@ function pickedAtFirst(mendable: Mendable): ReadonlySet<Change> {
 }
 
 /** Only rows that apply, with their counts. */
-function rowsFor(mendable: Mendable): Choice<Change>[] {
+function rowsFor(mendable: Mendable): PickRow<Change>[] {
   const { errorRows, untrainableRows, duplicateRows, convertible, unconvertible, canSplit } = mendable;
-  const row = (value: Change, label: string, description: string): Choice<Change> => ({
+  const row = (value: Change, label: string, description: string): PickRow<Change> => ({
     label,
     description,
     value,
   });
-  const group = (label: string, rows: readonly (Choice<Change> | undefined)[]): Choice<Change>[] => {
+  const group = (label: string, rows: readonly (PickRow<Change> | undefined)[]): PickRow<Change>[] => {
     const shown = rows.filter((one) => one !== undefined);
     return shown.length === 0 ? [] : [separator(label), ...shown];
   };
@@ -201,7 +209,7 @@ async function amountFor({
   prompt: string;
   amount: Amount;
   rows: number;
-}): Promise<Answer<Amount>> {
+}): Promise<DialogEnd<Amount>> {
   const validate = (text: string) =>
     parsedAmount(text, rows) === undefined
       ? l10n.t('Enter a share such as 10%, or a number of rows below {0}.', formatCount(rows))

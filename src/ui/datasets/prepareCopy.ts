@@ -18,9 +18,9 @@ import type { Reports } from '../../core/datasets/reports.ts';
 import type { DatasetFile } from '../../core/datasets/fileKind.ts';
 import { MAX_SPLIT_ROWS } from '../../core/datasets/split.ts';
 import type { NotConverted } from '../../core/datasets/toChat.ts';
-import { chooseDataset, inspectOrRefuse, nameOf, saveIfNeeded } from '../shared/chooseDataset.ts';
+import { chooseDataset, inspectOrRefuse, datasetName, saveIfNeeded } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
-import { checkingTitle, failureSentence, KINDS, useOf } from '../shared/datasetTexts.ts';
+import { checkingDatasetTitle, failureSentence, KINDS, useOf } from '../shared/datasetTexts.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
@@ -60,7 +60,7 @@ export async function prepareDatasetCopy(
   const chosen = await chooseDataset(argument, selection);
   const uri = chosen && (await saveIfNeeded(chosen, vscode.l10n.t('Only the saved file is copied.')));
   if (uri === undefined) return { outcome: 'cancelled' };
-  const name = nameOf(uri);
+  const name = datasetName(uri);
   const report = await checked(uri, name, parts);
   if (report === undefined) return { outcome: 'failed' };
   const mendable = await countedConversion(report, name, parts);
@@ -99,7 +99,7 @@ async function checked(
 ): Promise<Report | undefined> {
   if ((await inspectOrRefuse(uri)) === undefined) return undefined;
   reports.markRequested(uri.fsPath);
-  const found = await withLateProgress(checkingTitle(name), (signal, onProgress) =>
+  const found = await withLateProgress(checkingDatasetTitle(name), (signal, onProgress) =>
     reportOrFailure(reports.currentReport(uri.fsPath, signal, onProgress), log),
   );
   if (typeof found === 'string') {
@@ -122,7 +122,7 @@ async function countedConversion(report: Report, name: string, { checker }: Prep
   const mendable = mendableOf(report);
   if (!mendable.convertsAll) return mendable;
   const { canConvertAll } = await import('../../core/datasets/prepareCopy.ts');
-  const convertsAll = await withLateProgress(checkingTitle(name), (signal, onProgress) =>
+  const convertsAll = await withLateProgress(checkingDatasetTitle(name), (signal, onProgress) =>
     canConvertAll(checker, report, { signal, onProgress }),
   ).catch((error: unknown) => {
     if (error instanceof CheckError || error instanceof DiskError) return false;

@@ -22,7 +22,7 @@ import {
   changedNotice,
   checkFailure,
   listStatus,
-  pageWords,
+  previewWords,
   previewCard,
   previewTitle,
 } from './previewView.ts';
@@ -166,7 +166,7 @@ export class PreviewPanel implements Disposable {
       this.#returnRow = this.#held?.row;
       this.#held = undefined;
       const { language } = vscode.env;
-      this.#host.post({ type: 'start', words: pageWords(), language, fileName: name, hasSource });
+      this.#host.post({ type: 'start', words: previewWords(), language, fileName: name, hasSource });
       this.#shown = { hasSource };
     }
     this.#follow();

@@ -2,7 +2,7 @@ import type { PreviewProblem, PreviewRow } from './protocol.ts';
 import type { Problem } from '../../core/datasets/problems.ts';
 import { type Report, problemsOfRow } from '../../core/datasets/report.ts';
 import type { FileRow, RowFile } from '../../core/datasets/rowFile.ts';
-import { goToRowText, moreProblems, placeOf, restOfRow, rowTitle } from './previewView.ts';
+import { goToRowText, moreProblems, problemPlace, restOfRow, rowTitle } from './previewView.ts';
 import { problemName, problemSentence } from './problemTexts.ts';
 
 /** Maximum bytes shown per row. */
@@ -61,7 +61,7 @@ async function previewProblem(file: RowFile, row: FileRow, problem: Problem): Pr
   return {
     severity,
     text: problemSentence(problem),
-    place: placeOf(line, column),
+    place: problemPlace(line, column),
     at: before >= 0 && before <= row.bytes.length ? row.bytes.toString('utf8', 0, before).length : undefined,
     length,
     mark: problem.class === 'privacy' ? problemName(code) : undefined,

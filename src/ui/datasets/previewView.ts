@@ -20,7 +20,7 @@ import {
   verdictPhrase,
 } from '../shared/datasetTexts.ts';
 import { compact, formatBytes, formatCount, formatRows } from '../shared/format.ts';
-import { priceText } from '../shared/priceText.ts';
+import { expectedPriceText } from '../shared/priceText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
 import type { PastRuns } from './datasetRuns.ts';
@@ -34,7 +34,7 @@ const MAX_BARS = 12;
 const FEW_ROWS = 10;
 
 /** The page's own texts; it replaces `{0}` itself. */
-export function pageWords(): Record<PreviewWord, string> {
+export function previewWords(): Record<PreviewWord, string> {
   return {
     feed: l10n.t('Dataset rows'),
     rowsLoading: TERMS.loading,
@@ -97,7 +97,7 @@ export function checkFailure(name: string, failure: CheckFailure | 'too-large'):
 }
 
 /** A problem's place, as counted by the editor. */
-export function placeOf(line: number, column: number): string {
+export function problemPlace(line: number, column: number): string {
   return l10n.t('line {0}, column {1}', formatCount(line), formatCount(column));
 }
 
@@ -201,7 +201,7 @@ function pastFacts(report: Report | undefined, past: PastRuns | undefined): Prev
   const { trained, price } = past;
   return compact(trained && { name: earlierName(trained.run), value: trainedPhrase(trained, report.rows) }, {
     name: TERMS.price,
-    value: priceText(price),
+    value: expectedPriceText(price),
   });
 }
 

@@ -8,7 +8,7 @@ import { limitsText } from '../shared/spendingText.ts';
 import { notAnAmount } from '../shared/format.ts';
 import { showInformation } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { ask, mapAnswer, runSteps, type Answer, type Place } from '../shared/steps.ts';
+import { ask, mapEnd, runSteps, type DialogEnd, type Place } from '../shared/steps.ts';
 
 type Limits = Pick<AccountBudget, 'perRunCents' | 'perMonthCents'>;
 
@@ -48,7 +48,7 @@ async function askForLimit(
   place: Place,
   limit: keyof Limits,
   currency: string,
-): Promise<Answer<Limits>> {
+): Promise<DialogEnd<Limits>> {
   const cents = state[limit];
   const unit = sanitizeServiceText(currency);
   const answer = await ask(place, {
@@ -60,5 +60,5 @@ async function askForLimit(
     value: cents === undefined ? '' : plainAmount(cents, currency),
     validate: (text) => (text.trim() === '' || parseAmount(text) !== undefined ? undefined : notAnAmount()),
   });
-  return mapAnswer(answer, (text) => ({ ...state, [limit]: parseAmount(text) }));
+  return mapEnd(answer, (text) => ({ ...state, [limit]: parseAmount(text) }));
 }

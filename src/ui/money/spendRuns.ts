@@ -43,7 +43,7 @@ export function runsSection(
         : shown.length < listed.length
           ? l10n.t('{0} of {1} runs', ...counts)
           : formatRuns(listed.length),
-    more: shown.length < listed.length ? button('showMore', TERMS.loadMore) : undefined,
+    more: shown.length < listed.length ? spendButton('showMore', TERMS.loadMore) : undefined,
     note:
       compact(
         shown.some(({ isCurrencyAssumed }) => isCurrencyAssumed) &&
@@ -93,7 +93,7 @@ function rowOf(run: ChargedRun, session: Session | undefined): SpendRow {
     key: `run ${runId}`,
     cells: COLUMNS.map((column) => cells[column]),
     iso: createdAtMs === undefined ? undefined : new Date(createdAtMs).toISOString(),
-    show: button('showRun', date, { target: runId }),
+    show: spendButton('showRun', date, { target: runId }),
   };
 }
 
@@ -166,7 +166,7 @@ export function modelName(modelId: string, session: Session | undefined): string
   return serviceText(session?.models.nameOf(modelId) ?? modelId) || TERMS.unknown;
 }
 
-export function button(
+export function spendButton(
   action: SpendButton['action'],
   words: string,
   more: Pick<Partial<SpendButton>, 'isDisabled' | 'target'> = {},

@@ -30,7 +30,7 @@ import type {
   SpendState,
   SpendView,
 } from './protocol.ts';
-import { button, modelName, runsSection } from './spendRuns.ts';
+import { spendButton, modelName, runsSection } from './spendRuns.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 /** How many groups are shown individually. */
@@ -74,10 +74,10 @@ export function spendPageState(facts: SpendFacts): SpendState {
     status: pageStatus(facts),
     actionsName: TERMS.actions,
     actions: compact(
-      session && button('setBudget', TERMS.setBudget),
-      button('exportCsv', l10n.t('Export CSV…'), { isDisabled: isEmpty }),
-      button('exportJsonl', l10n.t('Export JSONL…'), { isDisabled: isEmpty }),
-      session && button('refresh', TERMS.refresh),
+      session && spendButton('setBudget', TERMS.setBudget),
+      spendButton('exportCsv', l10n.t('Export CSV…'), { isDisabled: isEmpty }),
+      spendButton('exportJsonl', l10n.t('Export JSONL…'), { isDisabled: isEmpty }),
+      session && spendButton('refresh', TERMS.refresh),
     ),
     notices: noticesOf(facts),
     facts: receipts === 'loading' ? [] : factsOf(facts),
@@ -115,7 +115,7 @@ function noticesOf({ session, receipts, money, reading }: SpendFacts): SpendNoti
   if (session === undefined || newKey !== undefined) {
     const why = (session && keyProblem(session.state)) ?? l10n.t('This account is signed out.');
     const text = [why, l10n.t('Only the receipts on this machine are listed.')].join(' ');
-    const replaceKey = newKey !== undefined && button('replaceKey', newKey);
+    const replaceKey = newKey !== undefined && spendButton('replaceKey', newKey);
     return compact(unreadable, notice('account', replaceKey ? 'error' : 'info', text, replaceKey));
   }
   const isLoading = reading === 'runs';
@@ -124,13 +124,13 @@ function noticesOf({ session, receipts, money, reading }: SpendFacts): SpendNoti
   return compact(
     unreadable,
     session.state === 'offline' &&
-      notice('offline', 'warning', offlineText(session.offlineSince), button('refresh', TERMS.retry)),
+      notice('offline', 'warning', offlineText(session.offlineSince), spendButton('refresh', TERMS.retry)),
     !isComplete(session) &&
       notice(
         'runs',
         'info',
         l10n.t('Not all runs are loaded, so sums may be too low.'),
-        button('loadRuns', isLoading ? l10n.t('Loading Runs…') : l10n.t('Load All Runs'), {
+        spendButton('loadRuns', isLoading ? l10n.t('Loading Runs…') : l10n.t('Load All Runs'), {
           isDisabled: isLoading,
         }),
       ),
@@ -139,7 +139,7 @@ function noticesOf({ session, receipts, money, reading }: SpendFacts): SpendNoti
         'prices',
         'info',
         l10n.t('Prices not read from the service: {0}.', formatCount(prices)),
-        button('readPrices', isReading ? l10n.t('Reading Prices…') : l10n.t('Read Prices'), {
+        spendButton('readPrices', isReading ? l10n.t('Reading Prices…') : l10n.t('Read Prices'), {
           isDisabled: isReading,
         }),
       ),

@@ -96,9 +96,12 @@ async function showReceiptLabels({ account, runs }: Session, { receiptsOf }: Act
   );
 }
 
-/** Adds runs that were submitted after the stored list was read, so that their end is notified as well. */
-function recallSubmitted({ runs }: Session, receipts: readonly ChargedReceipt[]): void {
-  if (runs.rows === undefined) return;
-  for (const { settled, model_id, label } of receipts)
-    if (settled.at.localMs > runs.readAtMs) runs.insertCreated(settled.run, model_id, label);
+/** Adds runs that were submitted after the list was read, so that they are watched and their end is notified. */
+function recallSubmitted({ runs }: Session, receipts: readonly ChargedReceipt[]): boolean {
+  if (runs.rows === undefined) return false;
+  const missed = receipts.filter(
+    ({ settled }) => settled.at.localMs > runs.readAtMs && runs.get(settled.run.run_id) === undefined,
+  );
+  for (const { settled, model_id, label } of missed) runs.insertCreated(settled.run, model_id, label);
+  return missed.length > 0;
 }

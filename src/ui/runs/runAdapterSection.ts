@@ -7,7 +7,7 @@ import { revealOf } from '../shared/open.ts';
 import { serviceText } from '../shared/runText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 import type { RunPageDownload, RunPageFact, RunPageFile, RunPageSection } from './protocol.ts';
-import { adapterHere, button, fact, withLabel, type KnownRun } from './runPageFacts.ts';
+import { adapterHere, runButton, fact, withLabel, type KnownRun } from './runPageFacts.ts';
 
 export function adapterSection(view: KnownRun): RunPageSection | undefined {
   const { artifacts, downloads, records, phase } = view;
@@ -37,12 +37,12 @@ function comparison(view: KnownRun): RunPageFact {
     l10n.t('Compare it with the base model on rows that weren’t trained on.'),
     ...compact(
       {
-        ...button('howToCompare', adapter?.path ?? '', l10n.t('How')),
+        ...runButton('howToCompare', adapter?.path ?? '', l10n.t('How')),
         label: l10n.t('How to compare it with the base model'),
         // Without the adapter, the command finds the run in the active account, to say how to get it.
         isDisabled: adapter === undefined && !isActive,
       },
-      answers !== undefined && button('compareAnswers', answers, l10n.t('Compare Answers')),
+      answers !== undefined && runButton('compareAnswers', answers, l10n.t('Compare Answers')),
     ),
   );
 }
@@ -69,7 +69,7 @@ function downloadOf(download: ActiveDownload): RunPageDownload {
   const { id, state, receivedBytes, totalBytes, isKept } = download;
   const name = artifactName(download);
   const isBusy = state !== 'interrupted';
-  const cancel = button('cancelDownload', id, isBusy ? TERMS.cancel : TERMS.discard);
+  const cancel = runButton('cancelDownload', id, isBusy ? TERMS.cancel : TERMS.discard);
   return {
     key: id,
     name,
@@ -107,10 +107,10 @@ function fileOf(record: DownloadRecord): RunPageFile {
     path,
     isGone,
     buttons: compact(
-      !isGone && button('inspect', path, l10n.t('Inspect Adapter')),
-      !isGone && reveal.title !== TERMS.copyPath && button('reveal', path, reveal.title),
-      button('copy', path, TERMS.copyPath),
-      button('copy', sha256, l10n.t('Copy SHA-256')),
+      !isGone && runButton('inspect', path, l10n.t('Inspect Adapter')),
+      !isGone && reveal.title !== TERMS.copyPath && runButton('reveal', path, reveal.title),
+      runButton('copy', path, TERMS.copyPath),
+      runButton('copy', sha256, l10n.t('Copy SHA-256')),
     ).map((one) => withLabel(name, one)),
   };
 }

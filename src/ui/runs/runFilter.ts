@@ -27,7 +27,7 @@ const MIN_ID_LENGTH = 4;
  * Returns the runs that match a filter, in their order. Words are searched in label, with its marker, and model, as `foldText`
  * has them, and at the start of the ID.
  */
-export function filterRuns(
+export function matchingRuns(
   rows: readonly RunSummary[],
   filter: RunFilter,
   lookup: RunLookup,

@@ -69,7 +69,7 @@ export class RunNotices implements Disposable {
         const [first] = news;
         if (first === undefined) return;
         for (const notice of news) waiting.set(notice.run.run_id, notice);
-        if (waiting.size === 1) void load().then(({ readFacts }) => readFacts(session, first));
+        if (waiting.size === 1) void load().then((notices) => notices.readNoticeFacts(session, first));
         // Random, so that waiting windows don't collide.
         const { focused } = vscode.window.state;
         timer ??= setTimeout(show, focused ? TOGETHER_MS : UNFOCUSED_WAIT_MS * (1 + Math.random() / 2));

@@ -39,13 +39,13 @@ const MAX_ID_LENGTH = 400;
 export type RunPageParts = AccountPageParts & Pick<Services, 'downloads' | 'submissions'>;
 
 /** Creates the owner of the open run pages: one that is reused for each run, and those with their own tab. */
-export function runPanels(parts: RunPageParts): WebviewPanels<RunPageMemory, RunPage> {
+export function runPanels(parts: RunPageParts): WebviewPanels<RunPageMemory, RunPanel> {
   return new WebviewPanels({
     viewType: PANELS.run,
     memoryOf,
     keyOf,
     slotOf: (memory) => (memory.hasOwnTab === true ? keyOf(memory) : ''),
-    create: (panel, memory) => new RunPage(memory, panel, parts),
+    create: (panel, memory) => new RunPanel(memory, panel, parts),
   });
 }
 
@@ -65,7 +65,7 @@ function isId(value: unknown): value is string {
 }
 
 /** Owns the page of one run. */
-export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageButton> {
+export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageButton> {
   readonly #memory: RunPageMemory;
   readonly #parts: RunPageParts;
   #detail: KnownDetail | undefined;

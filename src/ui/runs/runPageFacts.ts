@@ -74,12 +74,12 @@ export function hidesMissing({ phase, details }: KnownRun): boolean {
   return phase === 'ended' && details === 'loaded';
 }
 
-export function button(action: RunPageButton['action'], target: string, words: string): RunPageButton {
+export function runButton(action: RunPageButton['action'], target: string, words: string): RunPageButton {
   return { action, target, words };
 }
 
 export function retry(runId: string): RunPageButton {
-  return button('refresh', runId, TERMS.retry);
+  return runButton('refresh', runId, TERMS.retry);
 }
 
 /** Adds a label for screen readers that names what the button acts on. */
@@ -102,5 +102,5 @@ export function fact(key: string, name: string, value: string, ...buttons: RunPa
 
 /** A button that copies a fact. */
 export function copy(name: string, text: string): RunPageButton {
-  return { ...button('copy', text, TERMS.copy), label: l10n.t('Copy {0}', name) };
+  return { ...runButton('copy', text, TERMS.copy), label: l10n.t('Copy {0}', name) };
 }

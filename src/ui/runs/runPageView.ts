@@ -20,11 +20,11 @@ import type {
   RunPageSection,
   RunPageState,
 } from './protocol.ts';
-import { priceText } from './runTooltip.ts';
+import { runPriceText } from './runTooltip.ts';
 import { adapterSection } from './runAdapterSection.ts';
 import {
   adapterHere,
-  button,
+  runButton,
   copy,
   fact,
   facts,
@@ -92,7 +92,7 @@ function absent({ accountId, session, runId, isReading }: RunPageView, name: str
   if (session === undefined) return because('info', l10n.t('This run’s account is not on this machine.'));
   const [keyFault, newKey] = [keyProblem(session.state), keyAction(session.state)];
   if (keyFault !== undefined && newKey !== undefined)
-    return because('error', keyFault, button('replaceKey', accountId, newKey));
+    return because('error', keyFault, runButton('replaceKey', accountId, newKey));
   const failure = session.runs.detailFailure(runId);
   if (isNotFound(failure) && session.account.kind === 'sandbox')
     return because('info', l10n.t('The sandbox no longer has this run.'));
@@ -100,7 +100,7 @@ function absent({ accountId, session, runId, isReading }: RunPageView, name: str
     return because(
       'warning',
       l10n.t('{0} has no such run. Try another account.', sanitizeServiceText(session.account.name)),
-      button('switchAccount', '', TERMS.switchAccount),
+      runButton('switchAccount', '', TERMS.switchAccount),
       retry(runId),
     );
   if (failure !== undefined) return because('error', asText(explain(failure)), retry(runId));
@@ -116,9 +116,9 @@ function present(view: KnownRun, name: string): Content {
     notices: notices(view),
     actions: [
       ...adapterActions(view),
-      button('submitAgain', runId, TERMS.submitAgain),
-      button('copy', runId, TERMS.copyRunId),
-      button('refresh', runId, TERMS.refresh),
+      runButton('submitAgain', runId, TERMS.submitAgain),
+      runButton('copy', runId, TERMS.copyRunId),
+      runButton('refresh', runId, TERMS.refresh),
     ],
     sections: compact(
       timeline(view),
@@ -159,14 +159,14 @@ function notices(view: KnownRun): RunPageNotice[] {
       key: 'ended',
       kind: 'warning',
       text: ended,
-      buttons: [button('copy', runId, TERMS.copyRunId)],
+      buttons: [runButton('copy', runId, TERMS.copyRunId)],
     },
     warning && { key: 'warning', kind: 'warning', text: warning, buttons: [retry(runId)] },
     !isActive && {
       key: 'inactive',
       kind: 'info',
       text: l10n.t('Not updated: {0} is not the active account.', accountName),
-      buttons: [button('useAccount', id, l10n.t('Switch to {0}', accountName))],
+      buttons: [runButton('useAccount', id, l10n.t('Switch to {0}', accountName))],
     },
   );
 }
@@ -174,7 +174,7 @@ function notices(view: KnownRun): RunPageNotice[] {
 /** What to do about a run that reads as failed: it was charged when it was submitted. */
 function endedText({ session, runId, phase, receipt, receiptLoading, detail, details }: KnownRun) {
   if (phase !== 'ended') return undefined;
-  const price = priceText(receipt, detail);
+  const price = runPriceText(receipt, detail);
   const id = serviceText(runId);
   if (price === undefined)
     return details !== 'loading' && receiptLoading !== 'loading' && session.account.kind === 'service'
@@ -199,12 +199,12 @@ function adapterActions({ runId, artifacts: { kind }, downloads, records }: Know
   const canDownload = (kind === 'available' || kind === 'unknown') && !isBusy;
   return [
     {
-      ...button('inspect', adapter?.path ?? '', l10n.t('Inspect Adapter')),
+      ...runButton('inspect', adapter?.path ?? '', l10n.t('Inspect Adapter')),
       isFirst: adapter !== undefined,
       isDisabled: adapter === undefined,
     },
     {
-      ...button('download', runId, words),
+      ...runButton('download', runId, words),
       isFirst: canDownload && adapter === undefined,
       isDisabled: !canDownload,
     },
@@ -219,7 +219,7 @@ function moneySection(view: KnownRun): RunPageSection | undefined {
   const expected = estimate && estimateText(estimate.before);
   const currency = (receipt && currencyOf(receipt)) ?? detail?.assumedCurrency;
   const missing = hidesMissing(view) ? undefined : missingText(details);
-  const price = priceText(receipt, detail) ?? missing;
+  const price = runPriceText(receipt, detail) ?? missing;
   const planName = plan === undefined ? missing : serviceText(plan);
   const list = compact(
     price && fact('price', TERMS.price, price),
@@ -297,7 +297,7 @@ function labelText({ session, runId, details }: KnownRun): string {
 function receipt({ receipt, dataset: now }: KnownRun): RunPageSection[] {
   if (receipt === undefined) return [];
   const { path, sizeBytes, sha256, rows } = receipt.dataset;
-  const open = now != null && button('openDataset', path, l10n.t('Open Dataset'));
+  const open = now != null && runButton('openDataset', path, l10n.t('Open Dataset'));
   const fileName = l10n.t('File');
   const state = now !== undefined && DATASET_STATES[datasetStateOf(receipt, now ?? undefined)];
   const dataset = compact(

@@ -7,7 +7,7 @@ import { leftText } from '../shared/runText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
 import type { RunPageEntry, RunPageSection } from './protocol.ts';
-import { priceText, queuedFor, trainedFor } from './runTooltip.ts';
+import { runPriceText, queuedFor, trainedFor } from './runTooltip.ts';
 import { hidesMissing, missingText, type KnownRun } from './runPageFacts.ts';
 
 /** The events of a run in order, including future ones. */
@@ -69,7 +69,7 @@ function submitted({ session, detail, receipt, receiptLoading }: KnownRun): RunP
       ? undefined
       : entry('submitted', 'unknown', name, missingText(receiptLoading));
   const { attempts, created, dataset, settled } = receipt;
-  const price = isChargedOnce(receipt, session.runs) ? priceText(receipt, detail) : undefined;
+  const price = isChargedOnce(receipt, session.runs) ? runPriceText(receipt, detail) : undefined;
   const survived = price && survivedText(receipt, price, session.account.kind === 'sandbox');
   const isAnswered = settled.foundBy === 'answered';
   const notes = compact(

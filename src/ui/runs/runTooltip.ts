@@ -17,7 +17,7 @@ export function trainedFor(ms: number): string {
 }
 
 /** The price of a run by its receipt or details; undefined if unknown. */
-export function priceText(
+export function runPriceText(
   receipt: ChargedReceipt | undefined,
   detail: KnownDetail | undefined,
 ): string | undefined {

@@ -14,7 +14,7 @@ import { notify, showInformation, showWarning } from '../shared/notifications.ts
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { notificationsSetting } from './runsBadge.ts';
 import { TERMS } from '../shared/terms.ts';
-import { priceText } from './runTooltip.ts';
+import { runPriceText } from './runTooltip.ts';
 
 /** How long to wait for an unknown label or price. */
 const FACTS_MS = 3_000;
@@ -61,7 +61,7 @@ export async function showOne(parts: NoticeParts, session: Session, notice: Noti
   if (kind === 'failed') {
     const receipts = await parts.receiptsOf(account.id).catch(() => []);
     const receipt = receipts.find(({ settled }) => settled.run.run_id === run.run_id);
-    const price = priceText(receipt, runs.detail(run.run_id));
+    const price = runPriceText(receipt, runs.detail(run.run_id));
     const copyId = () => void env.clipboard.writeText(run.run_id).then(notifyRunIdCopied);
     const fault = parts.faultOf(account, ['failed-run']);
     const text =
@@ -167,7 +167,7 @@ function areFactsKnown(runs: RunStore, { run: { run_id }, kind }: Notice): boole
 }
 
 /** Reads details for a notice, since the list has none. Only the polling window has the quota; it shares them. */
-export function readFacts({ runs, quota }: Session, notice: Notice): void {
+export function readNoticeFacts({ runs, quota }: Session, notice: Notice): void {
   const isShown = notice.kind === 'failed' || notificationsSetting() !== 'badge';
   if (!isShown || areFactsKnown(runs, notice) || !quota.takeForExtras()) return;
   runs.loadDetail(notice.run.run_id, { isBackground: true }).catch(() => undefined);

@@ -5,7 +5,7 @@ import { Emitter } from '../../core/base/event.ts';
 import { lazyBy } from '../../core/base/async.ts';
 import { hasMarker } from '../../core/runs/marker.ts';
 import { groupByDay, type RunDay } from './runDays.ts';
-import { filterRuns, isEmptyFilter, type RunFilter } from './runFilter.ts';
+import { matchingRuns, isEmptyFilter, type RunFilter } from './runFilter.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { openMarkers, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
@@ -85,7 +85,7 @@ export class VisibleRuns implements Disposable {
       markers.some((marker) => hasMarker(runs.label(run_id) ?? '', marker));
     const all = runs.rows ?? [];
     const settled = markers.length === 0 ? all : all.filter((run) => !isOpen(run));
-    const rows = filterRuns(settled, this.#filter, {
+    const rows = matchingRuns(settled, this.#filter, {
       label: (runId) => runs.label(runId),
       phase: (run) => runs.phase(run),
       modelName: lazyBy((modelId) => models.nameOf(modelId)),

@@ -20,6 +20,20 @@ export async function useSandbox({ accounts, sandbox }: Parts): Promise<void> {
   void showInformation(sandboxNote());
 }
 
+type SandboxCommand = (parts: Parts, argument?: unknown) => Promise<CommandResult | undefined>;
+
+/** Shows the sandbox's commands. */
+export async function openMenu(parts: Parts): Promise<CommandResult | undefined> {
+  const items = [
+    { icon: 'debug-alt', label: l10n.t('Sandbox Scenario…'), value: setScenario },
+    { icon: 'dashboard', label: l10n.t('Sandbox Clock Speed…'), value: setClockSpeed },
+    { icon: 'add', label: l10n.t('Add Sandbox Funds…'), value: addFunds },
+    { icon: 'discard', label: l10n.t('Reset Sandbox…'), value: reset },
+  ];
+  const answer = await pick<SandboxCommand>({ title: l10n.t('Sandbox') }, { items });
+  return answer.kind === 'value' ? answer.value(parts) : { outcome: 'cancelled' };
+}
+
 /** Returns the sandbox's control if it is the active account or the user agrees to switch to it. */
 async function controlOf(parts: Parts): Promise<SandboxControl | undefined> {
   if (parts.sessions.active?.account.kind !== 'sandbox') {
@@ -37,7 +51,7 @@ async function offerSandbox(): Promise<boolean> {
 }
 
 /** Sets the fault that the sandbox simulates: the argument, or the user's choice. */
-export async function setScenario(parts: Parts, argument: unknown): Promise<CommandResult | undefined> {
+export async function setScenario(parts: Parts, argument?: unknown): Promise<CommandResult | undefined> {
   const control = await controlOf(parts);
   if (control === undefined) return { outcome: 'cancelled' };
   const id = typeof argument === 'string' ? argument : await chooseScenario(control.getScenario());
@@ -93,7 +107,7 @@ async function confirmReset(): Promise<boolean> {
 }
 
 /** Adds to the sandbox's balance: the cents in the argument, or the amount that the user enters. */
-export async function addFunds(parts: Parts, argument: unknown): Promise<CommandResult | undefined> {
+export async function addFunds(parts: Parts, argument?: unknown): Promise<CommandResult | undefined> {
   const control = await controlOf(parts);
   if (control === undefined) return { outcome: 'cancelled' };
   const balance = parts.sessions.active?.balance;
@@ -124,7 +138,7 @@ async function askForFunds(currency: string): Promise<number | undefined> {
 }
 
 /** Sets the speed of the sandbox's clock: the factor in the argument, or the user's choice. */
-export async function setClockSpeed(parts: Parts, argument: unknown): Promise<CommandResult | undefined> {
+export async function setClockSpeed(parts: Parts, argument?: unknown): Promise<CommandResult | undefined> {
   const control = await controlOf(parts);
   if (control === undefined) return { outcome: 'cancelled' };
   const speed = typeof argument === 'number' ? argument : await chooseClockSpeed(control.getSpeed());

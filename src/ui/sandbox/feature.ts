@@ -24,6 +24,7 @@ export function activateSandbox(services: Services): void {
     [COMMANDS.useSandbox]: async () => (await load()).useSandbox(parts),
   });
   commands.add('nothing', {
+    [COMMANDS.sandbox]: async () => (await load()).openMenu(parts),
     [COMMANDS.sandboxScenario]: async (scenario) => (await load()).setScenario(parts, scenario),
     [COMMANDS.sandboxReset]: async () => (await load()).reset(parts),
     [COMMANDS.sandboxAddFunds]: async (cents) => (await load()).addFunds(parts, cents),

@@ -196,7 +196,7 @@ export function recognizedDetail(what: string): string {
 }
 
 /** The title of the progress while its run is looked for. */
-export function checkingTitle(draft: Draft): string {
+export function checkingChargeTitle(draft: Draft): string {
   return l10n.t('Checking whether {0} was charged', submissionName(draft));
 }
 

@@ -7,7 +7,7 @@ import { filesOf } from './arguments.ts';
 import { refusalSentence } from './datasetTexts.ts';
 import { askModal, showError, showWarning } from './notifications.ts';
 import { sanitizeServiceText } from './serviceText.ts';
-import { pick, type Choice } from './steps.ts';
+import { pick, type PickRow } from './steps.ts';
 import { tabsOf } from './tabs.ts';
 import { TERMS } from './terms.ts';
 
@@ -92,9 +92,9 @@ async function pickOne(
   wanted: Wanted,
   other?: () => Promise<vscode.Uri | undefined>,
 ): Promise<vscode.Uri | undefined> {
-  const items: Choice<vscode.Uri | undefined>[] = uris.map((uri) => ({
+  const items: PickRow<vscode.Uri | undefined>[] = uris.map((uri) => ({
     icon: 'file',
-    label: nameOf(uri),
+    label: datasetName(uri),
     description: path.posix.dirname(vscode.workspace.asRelativePath(uri)).replace(/^\.$/, ''),
     value: uri,
   }));
@@ -117,7 +117,7 @@ export async function saveIfNeeded(uri: vscode.Uri, reason: string): Promise<vsc
   // Unlike the document, the tab exists even if the file is too large to be synced.
   const isDirty = () => tabsOf(uri).some((tab) => tab.isDirty);
   if (!isDirty()) return uri;
-  const question = vscode.l10n.t('{0} has unsaved changes.', nameOf(uri));
+  const question = vscode.l10n.t('{0} has unsaved changes.', datasetName(uri));
   const buttons = { [vscode.l10n.t('Save and Continue')]: true };
   if ((await askModal(showWarning, question, reason, buttons)) !== true) return undefined;
   const saved = await vscode.workspace.save(uri);
@@ -129,11 +129,11 @@ export async function saveIfNeeded(uri: vscode.Uri, reason: string): Promise<vsc
 export async function inspectOrRefuse(uri: vscode.Uri): Promise<DatasetFile | undefined> {
   const file = uri.scheme === 'file' ? await inspectDataset(uri.fsPath, MAX_DATASET_BYTES) : 'not-on-disk';
   if (typeof file !== 'string') return file;
-  void showError(refusalSentence(nameOf(uri), file));
+  void showError(refusalSentence(datasetName(uri), file));
   return undefined;
 }
 
 /** Returns the name of a dataset for display. */
-export function nameOf(uri: vscode.Uri): string {
+export function datasetName(uri: vscode.Uri): string {
   return sanitizeServiceText(path.posix.basename(uri.path), MAX_NAME_UNITS);
 }

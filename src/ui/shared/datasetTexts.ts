@@ -213,7 +213,7 @@ export function notOnDisk(name: string): string {
   return l10n.t('{0} is not on the machine where extensions run. Save a copy there first.', name);
 }
 
-export function checkingTitle(name: string): string {
+export function checkingDatasetTitle(name: string): string {
   return l10n.t('Checking {0}', name);
 }
 

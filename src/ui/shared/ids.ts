@@ -49,6 +49,7 @@ export const COMMANDS = {
   copySupportInfo: 'fineTuning.copySupportInfo',
   reportIssue: 'fineTuning.reportIssue',
   showLog: 'fineTuning.showLog',
+  sandbox: 'fineTuning.sandbox',
   sandboxScenario: 'fineTuning.sandbox.scenario',
   sandboxReset: 'fineTuning.sandbox.reset',
   sandboxAddFunds: 'fineTuning.sandbox.addFunds',

@@ -1,9 +1,9 @@
 import { l10n } from 'vscode';
-import { isWithin, type Estimate, type PriceRange } from '../../core/money/estimate.ts';
+import { isInRange, type Estimate, type PriceRange } from '../../core/money/estimate.ts';
 import { formatAmount, formatBytes, formatCount, formatDay, formatMoney } from './format.ts';
 
 /** Describes a price before it is charged, as the value of a row. */
-export function priceText(estimate: Estimate): string {
+export function expectedPriceText(estimate: Estimate): string {
   switch (estimate.kind) {
     case 'none':
       return notKnown();
@@ -79,7 +79,7 @@ export function unexpectedPrice(
 ): string | undefined {
   if (!('currency' in before) || before.currency !== currency) return undefined;
   const price = formatMoney(priceCents, currency);
-  if (before.kind === 'range' && !isWithin(before, priceCents))
+  if (before.kind === 'range' && !isInRange(before, priceCents))
     return l10n.t('{0}, outside the estimate of {1}', price, rangeText(before));
   if (before.kind === 'same' && before.priceCents !== priceCents)
     return l10n.t('{0} instead of {1} last time', price, money(before));

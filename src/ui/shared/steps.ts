@@ -2,9 +2,9 @@ import * as vscode from 'vscode';
 import { sanitizeText, sanitizeServiceText } from './serviceText.ts';
 
 /** The result of a dialog: a value, back to the previous dialog, or canceled with Esc. */
-export type Answer<T> = { kind: 'value'; value: T } | { kind: 'back' } | { kind: 'cancel' };
+export type DialogEnd<T> = { kind: 'value'; value: T } | { kind: 'back' } | { kind: 'cancel' };
 
-export function mapAnswer<T, U>(answer: Answer<T>, change: (value: T) => U): Answer<U> {
+export function mapEnd<T, U>(answer: DialogEnd<T>, change: (value: T) => U): DialogEnd<U> {
   return answer.kind === 'value' ? { kind: 'value', value: change(answer.value) } : answer;
 }
 
@@ -22,7 +22,7 @@ export interface Place {
 }
 
 /** Shows a dialog. Returns the state for the next step, or the index of another step and the state for that one. */
-export type Step<S> = (state: S, place: Place) => Promise<Answer<S> | { kind: 'go'; to: number; state: S }>;
+export type Step<S> = (state: S, at: Place) => Promise<DialogEnd<S> | { kind: 'go'; to: number; state: S }>;
 
 /**
  * Leads the user through steps, all but the first with a Back button. Only the returned state changes before the last step ends;
@@ -48,7 +48,7 @@ export async function runSteps<S>(
   }
 }
 
-export interface Choice<T> extends vscode.QuickPickItem {
+export interface PickRow<T> extends vscode.QuickPickItem {
   /** The ID of an icon before the label. The label can't contain one, since it may be untrusted. */
   icon?: string;
   value: T;
@@ -65,7 +65,7 @@ export function pick<T>(
   place: Place,
   options: {
     placeholder?: string;
-    items: readonly Choice<T>[];
+    items: readonly PickRow<T>[];
     /** The row that Enter takes at first, instead of the first one; `null`: none. */
     active?: T | null;
     /** Rows that leave the dialog open when chosen. */
@@ -73,21 +73,21 @@ export function pick<T>(
     /** Work to await after a choice, with the dialog open and busy; Esc cancels. */
     settle?: (value: T) => Promise<unknown> | undefined;
     /** Rows that replace the previous ones when more is known. */
-    later?: readonly Promise<readonly Choice<T>[]>[];
+    later?: readonly Promise<readonly PickRow<T>[]>[];
   },
-): Promise<Answer<T>> {
-  const input = vscode.window.createQuickPick<Choice<T>>();
+): Promise<DialogEnd<T>> {
+  const input = vscode.window.createQuickPick<PickRow<T>>();
   input.placeholder = sanitizeText(options.placeholder ?? '');
   input.matchOnDescription = true;
   input.matchOnDetail = true;
   input.items = options.items.map(sanitizeRow);
-  const activate = (isActive: (item: Choice<T>) => boolean) => {
+  const activate = (isActive: (item: PickRow<T>) => boolean) => {
     const active = input.items.find(isActive);
     if (active !== undefined) input.activeItems = [active];
   };
   if (options.active === null) input.activeItems = [];
   else if (options.active !== undefined) activate(({ value }) => value === options.active);
-  const replace = (rows: readonly Choice<T>[]) => {
+  const replace = (rows: readonly PickRow<T>[]) => {
     const label = input.activeItems[0]?.label;
     input.keepScrollPosition = true;
     input.items = rows.map(sanitizeRow);
@@ -109,9 +109,9 @@ export function pick<T>(
 /** Shows a quick pick of which several rows can be chosen, or none. @param options.picked the rows that are chosen at first */
 export function pickMany<T>(
   place: Place,
-  options: { placeholder: string; items: readonly Choice<T>[]; picked: ReadonlySet<T> },
-): Promise<Answer<readonly T[]>> {
-  const input = vscode.window.createQuickPick<Choice<T>>();
+  options: { placeholder: string; items: readonly PickRow<T>[]; picked: ReadonlySet<T> },
+): Promise<DialogEnd<readonly T[]>> {
+  const input = vscode.window.createQuickPick<PickRow<T>>();
   input.canSelectMany = true;
   input.placeholder = sanitizeText(options.placeholder);
   input.items = options.items.map(sanitizeRow);
@@ -120,11 +120,11 @@ export function pickMany<T>(
 }
 
 /** A title above the following rows. */
-export function separator(label: string): Choice<never> {
-  return { label, kind: vscode.QuickPickItemKind.Separator } as Choice<never>;
+export function separator(label: string): PickRow<never> {
+  return { label, kind: vscode.QuickPickItemKind.Separator } as PickRow<never>;
 }
 
-function sanitizeRow<T>({ icon, label, description, detail, ...rest }: Choice<T>): Choice<T> {
+function sanitizeRow<T>({ icon, label, description, detail, ...rest }: PickRow<T>): PickRow<T> {
   const text = sanitizeServiceText(label, MAX_ROW_UNITS);
   return {
     ...rest,
@@ -152,7 +152,7 @@ export function ask(
     password?: boolean;
     validate: (text: string) => string | vscode.InputBoxValidationMessage | undefined;
   },
-): Promise<Answer<string>> {
+): Promise<DialogEnd<string>> {
   const input = vscode.window.createInputBox();
   input.prompt = sanitizeText(options.prompt);
   input.value = options.value ?? '';
@@ -174,11 +174,11 @@ export function ask(
 }
 
 function show<T, R>(
-  input: (vscode.QuickPick<Choice<T>> | vscode.InputBox) & { onDidAccept: vscode.Event<void> },
+  input: (vscode.QuickPick<PickRow<T>> | vscode.InputBox) & { onDidAccept: vscode.Event<void> },
   place: Place,
   accept: () => { value: R } | undefined,
   settle?: (value: R) => Promise<unknown> | undefined,
-): Promise<Answer<R>> {
+): Promise<DialogEnd<R>> {
   input.title = sanitizeText(place.title);
   input.step = place.step;
   input.totalSteps = place.totalSteps;
@@ -189,7 +189,7 @@ function show<T, R>(
     ...(place.hasBack === true ? [vscode.QuickInputButtons.Back] : []),
     ...(link ? [link] : []),
   ];
-  return new Promise<Answer<R>>((resolve) => {
+  return new Promise<DialogEnd<R>>((resolve) => {
     input.onDidTriggerButton((button) => {
       if (button === vscode.QuickInputButtons.Back) resolve({ kind: 'back' });
       else if (button === link) void place.link?.open();

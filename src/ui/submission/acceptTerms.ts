@@ -5,7 +5,7 @@ import type { Draft } from '../../core/submission/intent.ts';
 import { compact } from '../shared/format.ts';
 import { openServiceLink } from '../shared/open.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { pick, type Choice } from '../shared/steps.ts';
+import { pick, type PickRow } from '../shared/steps.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 import type { Review } from './review.ts';
 
@@ -29,13 +29,13 @@ export async function acceptTerms(
   const wasAccepted = isOpenable && review.context().money.receipts.some(isSame);
   type Row = 'accept' | 'stay' | { url: string };
   // Addresses are in the labels: the hover of a description would lie over the row that accepts, and take its click.
-  const link = (label: string, url: string): Choice<Row> => ({
+  const link = (label: string, url: string): PickRow<Row> => ({
     icon: 'link-external',
     label: factLine(label, url),
     value: { url },
   });
   // The user can still read an address that isn't opened.
-  const unopened = (label: string, url: string): Choice<Row> => ({
+  const unopened = (label: string, url: string): PickRow<Row> => ({
     icon: 'warning',
     label: factLine(label, l10n.t('{0} (not opened: not https)', sanitizeServiceText(url, 200))),
     value: 'stay',
@@ -52,7 +52,7 @@ export async function acceptTerms(
     {
       placeholder: l10n.t('Read the terms, then accept. Nothing has been sent yet.'),
       active: wasAccepted ? 'accept' : null,
-      items: compact<Choice<Row>>(
+      items: compact<PickRow<Row>>(
         { icon: 'check', label: l10n.t('Accept and Continue'), value: 'accept' },
         terms !== undefined
           ? link(l10n.t('Open license terms'), terms)

@@ -9,7 +9,7 @@ import type { Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt, Receipt } from '../../core/submission/intent.ts';
 import { chargedAt } from '../../core/submission/receipts.ts';
 import { compact, formatAmount, formatMoney } from '../shared/format.ts';
-import { priceText } from '../shared/priceText.ts';
+import { expectedPriceText } from '../shared/priceText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { monthText, pendingAmount, spentText } from '../shared/spendingText.ts';
 
@@ -82,7 +82,7 @@ export function overBudget(
         l10n.t('Spent: {0}', spentAndPending(spending)),
       ];
     }),
-    l10n.t('This run: {0}', priceText(estimate)),
+    l10n.t('This run: {0}', expectedPriceText(estimate)),
     l10n.t('The budget warns you; it can’t stop the service from charging.'),
   ];
   const name = sanitizeServiceText(account);

@@ -4,7 +4,7 @@ import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import type { QueueTime } from '../../core/money/spending.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import { compact, formatCount, formatDuration } from '../shared/format.ts';
-import { ask, mapAnswer, pick, separator, type Answer, type Choice, type Place } from '../shared/steps.ts';
+import { ask, mapEnd, pick, separator, type DialogEnd, type PickRow, type Place } from '../shared/steps.ts';
 import { TERMS } from '../shared/terms.ts';
 import type { SubmissionChoices, SubmissionContext } from './review.ts';
 
@@ -19,12 +19,12 @@ export async function changeChoice(
   choices: SubmissionChoices,
 ): Promise<SubmissionChoices> {
   const place = { ...box, hasBack: true };
-  const answer: Answer<Partial<SubmissionChoices>> =
+  const answer: DialogEnd<Partial<SubmissionChoices>> =
     target === 'model'
-      ? mapAnswer(await askForModel(place, context, choices), (model) => ({ model }))
+      ? mapEnd(await askForModel(place, context, choices), (model) => ({ model }))
       : target === 'label'
-        ? mapAnswer(await askForLabel(place, context, choices), (label) => ({ label }))
-        : mapAnswer(await askForQueue(place, context, choices), (priority) => ({ priority }));
+        ? mapEnd(await askForLabel(place, context, choices), (label) => ({ label }))
+        : mapEnd(await askForQueue(place, context, choices), (priority) => ({ priority }));
   return answer.kind === 'value' ? { ...choices, ...answer.value } : choices;
 }
 
@@ -33,11 +33,11 @@ export function askForModel(
   place: Place,
   { models }: SubmissionContext,
   { model: chosen }: SubmissionChoices,
-): Promise<Answer<Model>> {
+): Promise<DialogEnd<Model>> {
   const sorted = [...models].sort(
     (a, b) => a.provider.localeCompare(b.provider) || a.name.localeCompare(b.name),
   );
-  const items = sorted.flatMap((model, index): Choice<Model>[] => [
+  const items = sorted.flatMap((model, index): PickRow<Model>[] => [
     ...(model.provider === sorted[index - 1]?.provider ? [] : [separator(model.provider)]),
     { label: model.name, description: model.model_id, value: model },
   ]);
@@ -49,7 +49,7 @@ async function askForLabel(
   place: Place,
   { marker }: SubmissionContext,
   { label }: SubmissionChoices,
-): Promise<Answer<string>> {
+): Promise<DialogEnd<string>> {
   // A space separates label and marker.
   const maxLength = MAX_LABEL_LENGTH - (marker === undefined ? 0 : marker.length + 1);
   const answer = await ask(place, {
@@ -66,14 +66,14 @@ async function askForLabel(
             severity: InputBoxValidationSeverity.Warning,
           },
   });
-  return mapAnswer(answer, (text) => withoutMarker(cutAtWholeCharacters(text.trim(), maxLength)));
+  return mapEnd(answer, (text) => withoutMarker(cutAtWholeCharacters(text.trim(), maxLength)));
 }
 
 function askForQueue(
   place: Place,
   { queueTimes: { standard, priority } }: SubmissionContext,
   choices: SubmissionChoices,
-): Promise<Answer<boolean>> {
+): Promise<DialogEnd<boolean>> {
   const queue = (label: string, price: string, waited: QueueTime | undefined, value: boolean) => ({
     label,
     description: compact(price, waited && queueTimeText(waited)).join(' · '),

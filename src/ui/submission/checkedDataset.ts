@@ -13,9 +13,9 @@ import {
 } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import type { Intent } from '../../core/submission/intent.ts';
-import { chooseDataset, inspectOrRefuse, nameOf, saveIfNeeded } from '../shared/chooseDataset.ts';
+import { chooseDataset, inspectOrRefuse, datasetName, saveIfNeeded } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
-import { checkingTitle, failureSentence, foundCounts, KINDS, useOf } from '../shared/datasetTexts.ts';
+import { checkingDatasetTitle, failureSentence, foundCounts, KINDS, useOf } from '../shared/datasetTexts.ts';
 import { compact, formatRows } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
@@ -64,7 +64,7 @@ export async function chooseCheckedDataset(
     const { rows, characters, sha256 } = known;
     return { file, counts: { rows, characters }, sha256 };
   }
-  const name = nameOf(uri);
+  const name = datasetName(uri);
   checks.reports.markRequested(uri.fsPath);
   for (let recheck = 0; recheck <= MAX_RECHECKS; recheck += 1) {
     const check = await checkUntilAccepted(uri, accountName, checks);
@@ -86,9 +86,9 @@ async function checkUntilAccepted(
   accountName: string,
   { reports, log }: DatasetChecks,
 ): Promise<Report | 'unchecked' | undefined> {
-  const name = nameOf(uri);
+  const name = datasetName(uri);
   for (;;) {
-    const found = await withLateProgress(checkingTitle(name), (signal, onProgress) =>
+    const found = await withLateProgress(checkingDatasetTitle(name), (signal, onProgress) =>
       reportOrFailure(reports.currentReport(uri.fsPath, signal, onProgress), log),
     );
     if (typeof found === 'string') {

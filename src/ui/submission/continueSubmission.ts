@@ -16,15 +16,15 @@ import {
 } from '../../core/submission/pendingSubmission.ts';
 import { isPastBoundary, stageOf, type Stage } from '../../core/submission/stage.ts';
 import type { Services } from '../../services.ts';
-import { checkingTitle, waitSentence } from '../shared/chargeText.ts';
+import { checkingChargeTitle, waitSentence } from '../shared/chargeText.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { withLateProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import type { ReportFoundRun } from './chargeReport.ts';
 import { findSubmission } from './chooseSubmission.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
-import { placeOf } from './datasetPlace.ts';
-import { readFacts } from './readFacts.ts';
+import { datasetPlaceOf } from './datasetPlace.ts';
+import { readReviewFacts } from './readFacts.ts';
 import { showUnanswered } from './notSent.ts';
 import { continueWithDataset, startAnew } from './submitAgain.ts';
 import { presetOf } from './preset.ts';
@@ -60,7 +60,7 @@ export async function checkSubmission(
 
 /** Shows, if it takes long, that the run of a submission is looked for. */
 export function whileChecking<T>(intent: Intent, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  return withLateProgress(checkingTitle(intent), work);
+  return withLateProgress(checkingChargeTitle(intent), work);
 }
 
 /** Why a submission can't be resent. */
@@ -130,11 +130,11 @@ export async function continueSubmission(
   if (end !== undefined) return end;
   if ((await obstacleOf(find() ?? submission, session)) !== undefined) return undefined;
   // The consents name the provider and the policy from the list of models.
-  const facts = await readFacts(session, parts, state === 'unknown');
+  const facts = await readReviewFacts(session, parts, state === 'unknown');
   if (facts === undefined) return { outcome: 'unavailable', id };
   const { models, balance } = session;
   const model = models.models?.find((one) => one.model_id === model_id) ?? { name: models.nameOf(model_id) };
-  const place = await placeOf(dataset.path);
+  const place = await datasetPlaceOf(dataset.path);
   const answer = await confirmSubmission(() => {
     const resent = find();
     if (resent === undefined || !canContinue(resent, Date.now(), session)) return undefined;

@@ -26,7 +26,7 @@ export function sizeFacts({ bytes, rows }: DatasetSize): string[] {
 }
 
 /** Resolves links, which could make two datasets look the same. Never rejects. */
-export async function placeOf(file: string): Promise<DatasetPlace> {
+export async function datasetPlaceOf(file: string): Promise<DatasetPlace> {
   const resolve = (name: string) => realpath(name).catch(() => name);
   const real = await resolve(file);
   const [root, ...others] = vscode.workspace.workspaceFolders ?? [];

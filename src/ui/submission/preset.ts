@@ -9,7 +9,7 @@ import { modelOf } from '../shared/arguments.ts';
 import type { SubmissionChoices, SubmissionContext } from './review.ts';
 
 /** What "Submit Again…" and a refused submission start with. */
-export interface Preset {
+export interface SubmissionPreset {
   modelId?: string | undefined;
   /** Without its marker; the default is the file name. */
   label?: string | undefined;
@@ -27,14 +27,15 @@ export interface Preset {
 }
 
 /** The choices of an earlier submission, which a new one starts with. */
-export function presetOf({ model_id, label = '', priority_processing }: Draft): Preset {
+export function presetOf({ model_id, label = '', priority_processing }: Draft): SubmissionPreset {
   return { modelId: model_id, label: withoutMarker(label), priority: priority_processing };
 }
 
 /** Validates the preset, since any extension can call a command with anything. */
-export function presetFrom(value: unknown): Preset {
+export function presetFrom(value: unknown): SubmissionPreset {
   const given = { ...(value as Record<string, unknown> | undefined) };
-  const text = (field: keyof Preset) => (typeof given[field] === 'string' ? given[field] : undefined);
+  const text = (field: keyof SubmissionPreset) =>
+    typeof given[field] === 'string' ? given[field] : undefined;
   return {
     modelId: text('modelId'),
     label: text('label'),
@@ -51,7 +52,7 @@ export function presetFrom(value: unknown): Preset {
 export function initialChoices(
   { account, dataset: { filename }, models }: SubmissionContext,
   argument: unknown,
-  preset: Preset,
+  preset: SubmissionPreset,
   receipts: readonly Receipt[],
   pending: readonly PendingSubmission[],
 ): SubmissionChoices {

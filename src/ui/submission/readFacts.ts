@@ -20,7 +20,7 @@ const LOADING = {
 const BALANCE_WAIT_MS = 3_000;
 
 /** The data from the service and the journal that the questions of a submission need. */
-export type Facts = NonNullable<Awaited<ReturnType<typeof readFacts>>>;
+export type ReviewFacts = NonNullable<Awaited<ReturnType<typeof readReviewFacts>>>;
 
 /**
  * Reads the models, the balance, and the receipts; only what isn't known while the service asks to wait. To resend what may have been
@@ -28,7 +28,7 @@ export type Facts = NonNullable<Awaited<ReturnType<typeof readFacts>>>;
  * @returns undefined, after a warning, if no model is available
  * @throws ApiError, KeyMissingError if the models can't be read and nothing may have been charged
  */
-export async function readFacts(session: Session, parts: Parts, mayBeCharged = false) {
+export async function readReviewFacts(session: Session, parts: Parts, mayBeCharged = false) {
   const known = () => (session.submissionsNotBeforeMs === undefined ? undefined : session.models.models);
   const readModels = async () => {
     try {

@@ -24,7 +24,7 @@ import type { CommandResult } from '../shared/commands.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { pick, separator, type Choice } from '../shared/steps.ts';
+import { pick, separator, type PickRow } from '../shared/steps.ts';
 import { TERMS } from '../shared/terms.ts';
 import { cancelNow } from './cancelUpload.ts';
 import { chooseSubmission, findSubmission } from './chooseSubmission.ts';
@@ -137,14 +137,14 @@ function actionRows(
   session: Session,
   submission: PendingSubmission,
   { candidates, obstacle }: { candidates: readonly RunDetail[]; obstacle: string | undefined },
-): Choice<'check' | Action | undefined>[] {
+): PickRow<'check' | Action | undefined>[] {
   const { submissions } = parts;
   const { intent, state } = submission;
   const stage = stageOf(intent, { nowMs: Date.now(), keyId: session.keyId });
   const isPast = isPastBoundary(stage);
   // Its record says more than it proves, until a look is answered.
   const mustLook = state === 'stopped' || (state === 'unknown' && stage.name === 'cleared');
-  const rows: Choice<'check' | Action | undefined>[] = [];
+  const rows: PickRow<'check' | Action | undefined>[] = [];
   const add = (icon: string, label: string, detail: string, value?: 'check' | Action) =>
     rows.push({ icon, label, detail, value });
   if (canCheck(submission))

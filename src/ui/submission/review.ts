@@ -26,7 +26,7 @@ import { setting } from '../shared/settings.ts';
 import type { DatasetPlace } from './datasetPlace.ts';
 import { OpenSubmissions, type BesideOpen } from './openSubmissions.ts';
 import type { CheckedDataset } from './checkedDataset.ts';
-import { readBalance, receiptsOf, type Facts } from './readFacts.ts';
+import { readBalance, receiptsOf, type ReviewFacts } from './readFacts.ts';
 
 /** Why a review starts again with the check. */
 export type Restart =
@@ -80,7 +80,7 @@ export class DatasetReview implements Disposable {
   readonly sha256: Promise<string>;
   readonly #dataset: CheckedDataset & { place: DatasetPlace };
   readonly #session: Session;
-  readonly #facts: Facts;
+  readonly #facts: ReviewFacts;
   readonly #services: Parts;
   readonly #shown: Pick<SubmissionContext, 'notice' | 'earlier' | 'proposal'>;
   readonly #marker = setting('labelMarker') ? newMarker() : undefined;
@@ -92,7 +92,7 @@ export class DatasetReview implements Disposable {
   constructor(
     dataset: CheckedDataset & { place: DatasetPlace },
     session: Session,
-    facts: Facts,
+    facts: ReviewFacts,
     services: Parts,
     shown: Pick<SubmissionContext, 'notice' | 'earlier' | 'proposal'>,
   ) {

@@ -14,7 +14,7 @@ import { inSandbox } from '../shared/format.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { showWarning, withViewProgress } from '../shared/notifications.ts';
-import { presetOf, type Preset } from './preset.ts';
+import { presetOf, type SubmissionPreset } from './preset.ts';
 import { receiptsOf } from './readFacts.ts';
 
 /**
@@ -34,7 +34,7 @@ export async function submitAgain(
   const { account } = session;
   await onDisk(openJournal(), 'submissions');
   const receipt = receiptOf(await receiptsOf(services), account.id, runId);
-  const preset: Preset =
+  const preset: SubmissionPreset =
     receipt === undefined
       ? await withViewProgress(VIEWS.runs, () => presetOfRun(session.runs, runId))
       : { ...presetOf(receipt), runToRepeat: runId };
@@ -53,7 +53,7 @@ export function startAnew(draft: Draft, account: Account): Promise<CommandResult
 /** Starts a submission of an earlier dataset; if the file is gone or unknown, the user chooses one. */
 export async function continueWithDataset(
   dataset: { path: string; filename: string } | undefined,
-  preset: Preset,
+  preset: SubmissionPreset,
   account: Account,
 ): Promise<CommandResult> {
   const found = dataset && (await inspectDataset(dataset.path, MAX_DATASET_BYTES));
@@ -70,7 +70,7 @@ export async function continueWithDataset(
 }
 
 /** Reads the details if necessary, since the list has no labels. */
-async function presetOfRun(runs: RunStore, runId: string): Promise<Preset> {
+async function presetOfRun(runs: RunStore, runId: string): Promise<SubmissionPreset> {
   const row = runs.get(runId);
   const known = runs.label(runId);
   if (row !== undefined && known !== undefined) return { modelId: row.model_id, label: withoutMarker(known) };

@@ -13,10 +13,10 @@ import type { CommandResult } from '../shared/commands.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { askModal, showInformation } from '../shared/notifications.ts';
 import { TERMS } from '../shared/terms.ts';
-import { placeOf } from './datasetPlace.ts';
+import { datasetPlaceOf } from './datasetPlace.ts';
 import { chooseCheckedDataset, type CheckedDataset } from './checkedDataset.ts';
-import { initialChoices, presetFrom, type Preset } from './preset.ts';
-import { endLongWait, readFacts } from './readFacts.ts';
+import { initialChoices, presetFrom, type SubmissionPreset } from './preset.ts';
+import { endLongWait, readReviewFacts } from './readFacts.ts';
 import { DatasetReview, type Restart, type SubmissionContext } from './review.ts';
 import { showResult, withSubmissionProgress } from './submissionResult.ts';
 import { reviewSubmission, type Confirmed, type ReviewResult } from './submissionSteps.ts';
@@ -42,7 +42,7 @@ interface Round {
   selection?: unknown;
   /** A row of the Models view, if it was called with one. */
   modelRow: unknown;
-  preset: Preset;
+  preset: SubmissionPreset;
   /** Why it isn't the first round. */
   restarted?: Restart;
 }
@@ -91,14 +91,14 @@ async function checkAndReview(services: Parts, round: Round): Promise<CommandRes
     known: refused?.intent.dataset,
   });
   if ('outcome' in checked) return checked;
-  const facts = await readFacts(session, services);
+  const facts = await readReviewFacts(session, services);
   if (facts === undefined) return { outcome: 'unavailable' };
   const shown = {
     notice: noticeOf(restarted, preset, path.basename(checked.file.path), name),
     earlier: receiptOf(facts.receipts, id, preset.runToRepeat ?? ''),
     proposal,
   };
-  const place = await placeOf(checked.file.path);
+  const place = await datasetPlaceOf(checked.file.path);
   const review = new DatasetReview({ ...checked, place }, session, facts, services, shown);
   const context = review.context();
   const initial = initialChoices(context, round.modelRow, preset, facts.receipts, submissions.pending);
@@ -144,7 +144,7 @@ async function send(
   session: Session,
   draft: Draft,
   known: KnownSubmissions,
-  { proposal, replacesRefused }: Preset,
+  { proposal, replacesRefused }: SubmissionPreset,
 ): Promise<CommandResult> {
   const { submissions } = services;
   const { id, result } = await withSubmissionProgress(session, draft, (signal) =>
@@ -172,7 +172,7 @@ function refusedOf(
 /** What Summary begins with: why it is shown again, unless the user requested it. */
 function noticeOf(
   reason: Restart | undefined,
-  { isAnew }: Preset,
+  { isAnew }: SubmissionPreset,
   fileName: string,
   accountName: string,
 ): string | undefined {

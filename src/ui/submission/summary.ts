@@ -26,9 +26,9 @@ import {
 } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { openServiceLink } from '../shared/open.ts';
-import { priceText } from '../shared/priceText.ts';
+import { expectedPriceText } from '../shared/priceText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { pick, separator, type Choice, type Place } from '../shared/steps.ts';
+import { pick, separator, type PickRow, type Place } from '../shared/steps.ts';
 import { TERMS } from '../shared/terms.ts';
 import { budgetText, overBudget } from './budgetText.ts';
 import { EXTRA_COST } from './changeChoice.ts';
@@ -94,7 +94,7 @@ interface Fact {
 }
 
 /** `undefined` is for rows that only show something. */
-type SummaryRow = Choice<SummaryTarget | Shown | undefined>;
+type SummaryRow = PickRow<SummaryTarget | Shown | undefined>;
 
 /** The rows about what will be sent, who pays, and the known price. @param sha256 of the dataset, once known */
 function summaryRows(
@@ -142,13 +142,13 @@ function pricePhrase({ money, earlierOf }: SubmissionContext, label: string, wan
   const paid = others.find(
     (one) => one.otherAccount !== undefined && one.priority === priority && one.priceCents,
   );
-  if (paid?.otherAccount === undefined) return priceText(estimate);
+  if (paid?.otherAccount === undefined) return expectedPriceText(estimate);
   const price = l10n.t(
     '{0} last time, with {1}',
     formatMoney(paid.priceCents, paid.currency),
     sanitizeServiceText(paid.otherAccount),
   );
-  return 'lowCents' in estimate ? [price, priceText(estimate)].join(' · ') : price;
+  return 'lowCents' in estimate ? [price, expectedPriceText(estimate)].join(' · ') : price;
 }
 
 function payerText(account: Account): string {

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { verifyArchive } from '../../../src/core/adapters/archive.ts';
 import { openArchive } from '../../../src/core/adapters/archive/openArchive.ts';
-import { inspectAdapter } from '../../../src/core/adapters/inspect.ts';
-import type { ArchiveFault, ProblemCode, VerdictCode } from '../../../src/core/adapters/problems.ts';
+import { inspectionReport } from '../../../src/core/adapters/inspect.ts';
+import type { ArchiveFault, AdapterProblemCode, VerdictCode } from '../../../src/core/adapters/problems.ts';
 import type { RecipePlace } from '../../../src/core/adapters/recipeFacts.ts';
 import { recipesOf, type Recipe, type RecipeBlock, type Tool } from '../../../src/core/adapters/recipes.ts';
 import type { AdapterReport } from '../../../src/core/adapters/report.ts';
@@ -49,7 +49,7 @@ export class Place {
   }
 
   async inspect(bytes: Buffer): Promise<AdapterReport> {
-    return await inspectAdapter(await this.file(bytes));
+    return await inspectionReport(await this.file(bytes));
   }
 
   async recipes(options?: SampleOptions, at?: Partial<RecipePlace>): Promise<Record<Tool, Recipe>> {
@@ -61,7 +61,7 @@ export class Place {
   /** Asserts the verdict of an inspection; a verification must reject the file only if it is broken. */
   async assertRefused(bytes: Buffer, refusal: Refusal, hint?: string): Promise<void> {
     const file = await this.file(bytes);
-    const { code, fault = '' } = (await inspectAdapter(file)).verdict;
+    const { code, fault = '' } = (await inspectionReport(file)).verdict;
     assert.equal(`${code} ${fault}`, refusal, hint);
     if (code === 'broken') await assert.rejects(verifyArchive(file), { code: fault }, hint);
     else assert.equal(await verifyArchive(file), 'unread', hint);
@@ -96,7 +96,7 @@ export function tarGzOf(files: Readonly<Record<string, Buffer>>): Buffer {
   return gzipSync(tarOf(files));
 }
 
-export function codesOf({ problems }: AdapterReport): ProblemCode[] {
+export function codesOf({ problems }: AdapterReport): AdapterProblemCode[] {
   return problems.map(({ code }) => code);
 }
 

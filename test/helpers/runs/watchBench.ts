@@ -80,7 +80,7 @@ export class WatchBench {
   gate: Promise<unknown> | undefined;
   balance_cents = 1_000;
   /** Passed to the watchers of all windows. */
-  recallSubmitted: (session: Session) => Promise<void> = () => Promise.resolve();
+  recallSubmitted: (session: Session) => Promise<boolean> = () => Promise.resolve(false);
   /** Requests by window, such as `a /runs`. */
   readonly asked: string[] = [];
   readonly #transport = new DirectTransport(

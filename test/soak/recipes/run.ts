@@ -6,7 +6,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { inspectAdapter } from '../../../src/core/adapters/inspect.ts';
+import { inspectionReport } from '../../../src/core/adapters/inspect.ts';
 import { recipesOf, type Tool } from '../../../src/core/adapters/recipes.ts';
 import type { AnswerRow } from '../../../src/core/answers/answerRow.ts';
 import { readAnswers } from '../../../src/core/answers/answersFile.ts';
@@ -53,7 +53,7 @@ const hasPeft = spawnSync('python3', ['-c', 'import torch, peft, transformers, a
 const MODULES = path.join(import.meta.dirname, 'modules');
 
 async function scriptOf(tool: Tool): Promise<string> {
-  const { tools } = recipesOf(await inspectAdapter(adapter), {
+  const { tools } = recipesOf(await inspectionReport(adapter), {
     folder: adapter,
     platform: process.platform,
     holdOut,

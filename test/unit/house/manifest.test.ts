@@ -84,6 +84,7 @@ const CONTRACT = {
     'fineTuning.copySupportInfo',
     'fineTuning.reportIssue',
     'fineTuning.openWalkthrough',
+    'fineTuning.sandbox',
     'fineTuning.sandbox.scenario',
     'fineTuning.sandbox.reset',
     'fineTuning.sandbox.addFunds',
@@ -249,11 +250,19 @@ describe('package.json', () => {
     assert.deepEqual(restored.sort(), Object.values(PANELS).sort());
   });
 
-  it('has the commands of the sandbox only while it is active', () => {
-    const ofSandbox = contributes.commands.filter(({ command }) => command.startsWith('fineTuning.sandbox.'));
-    assert.equal(ofSandbox.length, 4);
+  it('has one command of the sandbox in the palette, only while it is active', () => {
+    const ofSandbox = contributes.commands.filter(({ command }) => command.startsWith('fineTuning.sandbox'));
     for (const { enablement } of ofSandbox) assert.equal(enablement, CONTEXT_KEYS.sandbox);
-    assert.doesNotMatch(JSON.stringify(contributes.menus), /fineTuning\.sandbox\./);
+    assert.deepEqual(
+      Object.values(contributes.menus)
+        .flat()
+        .filter(({ command }) => command.startsWith('fineTuning.sandbox')),
+      ['scenario', 'reset', 'addFunds', 'clockSpeed'].map((name) => ({
+        command: `fineTuning.sandbox.${name}`,
+        when: 'false',
+      })),
+    );
+    assert.equal(ofSandbox.length, 5);
   });
 
   it('refers only to existing context keys and views, and uses every context key', () => {

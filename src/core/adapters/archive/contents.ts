@@ -46,7 +46,7 @@ export async function readContents(archive: Archive): Promise<Contents> {
   let configBytes = 0;
   for await (const member of archive.members()) {
     const { name, sizeBytes } = member;
-    const kind = kindOf(name);
+    const kind = entryKindOf(name);
     entries.push({ name, sizeBytes, kind });
     if (kind === 'config') {
       const isRead = sizeBytes <= MAX_CONFIG_BYTES;
@@ -93,7 +93,7 @@ async function* hashed(pieces: AsyncGenerator<Buffer, void>, hash: Hash): AsyncG
 }
 
 /** Returns a file's kind, by the names that tools look for. */
-export function kindOf(name: string): AdapterEntry['kind'] {
+export function entryKindOf(name: string): AdapterEntry['kind'] {
   const base = baseOf(name);
   // macOS adds metadata files beside each file.
   if (base.startsWith('._') || name.startsWith('__MACOSX/')) return 'other';
@@ -114,7 +114,7 @@ function folderOf(name: string): string {
 }
 
 /** The files of an archive that form the adapter. */
-export interface Choice {
+export interface FormingFiles {
   root: string;
   config: string | undefined;
   /** The file with PEFT's name, otherwise the first by name: tools read only one. */
@@ -126,7 +126,7 @@ export interface Choice {
 export function chooseAdapter({
   configs,
   weights,
-}: Pick<Contents, 'configs' | 'weights'>): Choice | undefined {
+}: Pick<Contents, 'configs' | 'weights'>): FormingFiles | undefined {
   const [best] = [...Map.groupBy([...configs.keys(), ...weights.keys()], folderOf)]
     .map(([root, names]) => {
       const files = names.filter((name) => weights.has(name)).sort();
@@ -137,7 +137,7 @@ export function chooseAdapter({
   return best && { ...best, otherWeights: [...weights.keys()].filter((name) => name !== best.weights) };
 }
 
-function rankOf({ config, weights }: Pick<Choice, 'config' | 'weights'>): number {
+function rankOf({ config, weights }: Pick<FormingFiles, 'config' | 'weights'>): number {
   return (weights === undefined ? 0 : 2) + (config === undefined ? 0 : 1);
 }
 

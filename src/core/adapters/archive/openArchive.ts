@@ -4,7 +4,7 @@ import { BrokenArchiveError, NotAnAdapterError } from '../problems.ts';
 import { MAX_HEADER_BYTES, WEIGHTS_NAME } from '../safetensors.ts';
 import { FileBytes, gunzipped, readThrough, type Archive, type Member } from './bytes.ts';
 import { MAX_ENTRIES } from './entryNames.ts';
-import { beginsAsTar, BLOCK_BYTES, TarBytes, tarMembers } from './tar.ts';
+import { beginsAsTar, TAR_BLOCK_BYTES, TarBytes, tarMembers } from './tar.ts';
 import { findZip, zipMembers } from './zip.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function openArchive(file: string, signal?: AbortSignal): Promise<A
   try {
     return await openFile(
       bytes,
-      await bytes.read(0, Math.min(bytes.sizeBytes, BLOCK_BYTES)),
+      await bytes.read(0, Math.min(bytes.sizeBytes, TAR_BLOCK_BYTES)),
       path.basename(file),
     );
   } catch (error) {

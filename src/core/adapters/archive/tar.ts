@@ -3,7 +3,7 @@ import { BrokenArchiveError } from '../problems.ts';
 import { bytesOf, MAX_TOTAL_BYTES, readThrough, type Member } from './bytes.ts';
 import { EntryNames, MAX_ENTRIES } from './entryNames.ts';
 
-export const BLOCK_BYTES = 512;
+export const TAR_BLOCK_BYTES = 512;
 /** Limit of an extended header. */
 const MAX_EXTENDED_BYTES = 2 ** 20;
 /** Limit of a record's key in an extended header, including the length before it. */
@@ -31,12 +31,12 @@ export class TarBytes {
 
   /** Returns the first block, or less if the archive is shorter, without consuming it. */
   async peek(): Promise<Buffer> {
-    while (this.#piece.length < BLOCK_BYTES) {
+    while (this.#piece.length < TAR_BLOCK_BYTES) {
       const next = await this.#pieces.next();
       if (next.done === true) break;
       this.#piece = Buffer.concat([this.#piece, next.value]);
     }
-    return this.#piece.subarray(0, BLOCK_BYTES);
+    return this.#piece.subarray(0, TAR_BLOCK_BYTES);
   }
 
   /** Yields the next bytes; if abandoned early, the next call gets the rest. @throws BrokenArchiveError `truncated` */
@@ -81,7 +81,7 @@ export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void>
   let total = 0;
   let extended = 0;
   for (;;) {
-    const block = await bytesOf(bytes.exactly(BLOCK_BYTES));
+    const block = await bytesOf(bytes.exactly(TAR_BLOCK_BYTES));
     if (isEmptyBlock(block)) break;
     const header = readHeader(block);
     if (/^[xgLK]$/.test(header.type)) {
@@ -114,7 +114,7 @@ export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void>
     await bytes.skip(left + paddingOf(sizeBytes));
   }
   // Two empty blocks end the archive; only zeros may follow.
-  if (!isEmptyBlock(await bytesOf(bytes.exactly(BLOCK_BYTES))))
+  if (!isEmptyBlock(await bytesOf(bytes.exactly(TAR_BLOCK_BYTES))))
     throw new BrokenArchiveError('data-after-end');
   for await (const piece of bytes.rest())
     if (!piece.equals(Buffer.alloc(piece.length))) throw new BrokenArchiveError('data-after-end');
@@ -122,7 +122,7 @@ export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void>
 
 /** Returns the number of bytes that fill the last block. */
 function paddingOf(sizeBytes: number): number {
-  return Math.ceil(sizeBytes / BLOCK_BYTES) * BLOCK_BYTES - sizeBytes;
+  return Math.ceil(sizeBytes / TAR_BLOCK_BYTES) * TAR_BLOCK_BYTES - sizeBytes;
 }
 
 async function readExtended({ type, sizeBytes }: TarHeader, bytes: TarBytes): Promise<Partial<TarHeader>> {
@@ -143,11 +143,13 @@ async function readExtended({ type, sizeBytes }: TarHeader, bytes: TarBytes): Pr
 
 /** Whether these bytes start like a tar archive: with a header that has a correct checksum. */
 export function beginsAsTar(bytes: Buffer): boolean {
-  return bytes.length >= BLOCK_BYTES && !isEmptyBlock(bytes) && hasChecksum(bytes.subarray(0, BLOCK_BYTES));
+  return (
+    bytes.length >= TAR_BLOCK_BYTES && !isEmptyBlock(bytes) && hasChecksum(bytes.subarray(0, TAR_BLOCK_BYTES))
+  );
 }
 
 function isEmptyBlock(block: Buffer): boolean {
-  return block.subarray(0, BLOCK_BYTES).every((byte) => byte === 0);
+  return block.subarray(0, TAR_BLOCK_BYTES).every((byte) => byte === 0);
 }
 
 function readHeader(block: Buffer): TarHeader {

@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { extractAdapter } from '../../../../src/core/adapters/archive.ts';
-import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';
+import { inspectionReport } from '../../../../src/core/adapters/inspect.ts';
 import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
 import { writeTar } from '../../../helpers/adapters/tarWriter.ts';
 import { writeZip, type ZipPart } from '../../../helpers/adapters/zipWriter.ts';
@@ -49,7 +49,7 @@ describe('extractAdapter', () => {
         if (process.platform !== 'win32')
           assert.equal((await stat(path.join(adapterFolder, file))).mode & 0o111, 0);
       }
-      const { problems, verdict } = await inspectAdapter(adapterFolder);
+      const { problems, verdict } = await inspectionReport(adapterFolder);
       assert.deepEqual([verdict.code, problems], ['adapter', []]);
     });
 

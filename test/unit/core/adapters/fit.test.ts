@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import type { AdapterProblem, ProblemCode } from '../../../../src/core/adapters/problems.ts';
+import type { AdapterProblem, AdapterProblemCode } from '../../../../src/core/adapters/problems.ts';
 import {
   adding,
   loraPair,
@@ -49,7 +49,7 @@ describe('inspectAdapter, comparing config and tensors', () => {
   const otherB = (shape: number[]) => ({
     tensors: ([a, , ...rest]: WrittenTensor[]) => [a!, tensor(`${Q0}.lora_B.weight`, shape), ...rest],
   });
-  const cases: [ProblemCode, SampleOptions, Partial<AdapterProblem>][] = [
+  const cases: [AdapterProblemCode, SampleOptions, Partial<AdapterProblem>][] = [
     ['partner-missing', { tensors: (all) => all.slice(1) }, { severity: 'error', examples: [Q0_PATH] }],
     ['pair-mismatch', otherB([16, 3]), { expected: 4, actual: 3 }],
     ['prefix-missing', unprefixed(), { severity: 'error', count: 8 }],

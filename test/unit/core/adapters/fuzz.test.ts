@@ -7,7 +7,7 @@ import { BrokenArchiveError } from '../../../../src/core/adapters/problems.ts';
 import { measurePass } from '../../../../src/core/adapters/measurePass.ts';
 import { recipesOf } from '../../../../src/core/adapters/recipes.ts';
 import { verifyArchive } from '../../../../src/core/adapters/archive.ts';
-import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';
+import { inspectionReport } from '../../../../src/core/adapters/inspect.ts';
 import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
 import { Random } from '../../../helpers/random.ts';
 import { Place, tarGzOf, tarOf, zipOf } from '../../../helpers/adapters/support.ts';
@@ -34,7 +34,7 @@ describe('an archive with random changes', () => {
       await mkdir(room);
       for (let round = 0; round < ROUNDS; round++) {
         const file = await place.file(changed(seed, random));
-        const report = await inspectAdapter(file);
+        const report = await inspectionReport(file);
         assert.ok(report.verdict.code);
         recipesOf(report, { folder: '/x', platform: 'linux' });
         const expected = (error: unknown) => assert.ok(error instanceof ExpectedError, String(error));

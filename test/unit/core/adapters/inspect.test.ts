@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';
+import { inspectionReport } from '../../../../src/core/adapters/inspect.ts';
 import type { VerdictCode } from '../../../../src/core/adapters/problems.ts';
 import { buildArchive } from '../../../../src/sandbox/adapterArchive.ts';
 import { MODELS } from '../../../../src/sandbox/catalog.ts';
@@ -26,7 +26,7 @@ describe('inspectAdapter', () => {
       await place.inspect(zipOf(files, { isDeflated: true, descriptor: 'signed' })),
       await place.inspect(tarOf(files)),
       await place.inspect(tarGzOf(files)),
-      await inspectAdapter(folder),
+      await inspectionReport(folder),
     ];
     assert.deepEqual(
       reports.map(({ container }) => container),
@@ -97,10 +97,10 @@ describe('inspectAdapter', () => {
     }
     await symlink(path.join(folder, 'nothing'), path.join(folder, 'dangling.safetensors'));
     const hasPipe = spawnSync('mkfifo', [path.join(folder, 'pipe.safetensors')]).status === 0;
-    assert.equal((await inspectAdapter(folder)).verdict.code, 'adapter');
+    assert.equal((await inspectionReport(folder)).verdict.code, 'adapter');
     if (hasPipe)
       assert.equal(
-        (await inspectAdapter(path.join(folder, 'pipe.safetensors'))).verdict.code,
+        (await inspectionReport(path.join(folder, 'pipe.safetensors'))).verdict.code,
         'not-an-archive',
       );
   });
@@ -188,10 +188,10 @@ describe('inspectAdapter', () => {
     });
 
     it('a missing path and an empty folder', async () => {
-      assert.equal((await inspectAdapter(path.join(place.folder, 'missing'))).verdict.code, 'unreadable');
+      assert.equal((await inspectionReport(path.join(place.folder, 'missing'))).verdict.code, 'unreadable');
       const empty = path.join(place.folder, 'empty');
       await mkdir(empty);
-      assert.equal((await inspectAdapter(empty)).verdict.code, 'empty');
+      assert.equal((await inspectionReport(empty)).verdict.code, 'empty');
     });
   });
 

@@ -23,22 +23,21 @@ describe('pollEveryMs', () => {
   const MINUTE = 60_000;
   const HOUR = 60 * MINUTE;
 
-  it('increases with age, without focus, or with few GETs left; Infinity with nothing to watch', () => {
-    for (const [ageMs, isSeen, isScarce, expectedMs] of [
-      [0, true, false, 5000],
-      [MINUTE - 1, true, false, 5000],
-      [MINUTE, true, false, 15_000],
-      [5 * MINUTE, true, false, 45_000],
-      [20 * MINUTE, true, false, 2 * MINUTE],
-      [HOUR, true, false, 5 * MINUTE],
-      [24 * HOUR, true, false, 30 * MINUTE],
-      [1e12, true, false, 30 * MINUTE],
-      [0, false, false, 2 * MINUTE],
-      [0, true, true, 90_000],
-      [HOUR, false, true, 5 * MINUTE],
-      [Infinity, true, false, Infinity],
+  it('increases with age, or with few GETs left; Infinity with nothing to watch', () => {
+    for (const [ageMs, isScarce, expectedMs] of [
+      [0, false, 5000],
+      [MINUTE - 1, false, 5000],
+      [MINUTE, false, 15_000],
+      [5 * MINUTE, false, 45_000],
+      [20 * MINUTE, false, 2 * MINUTE],
+      [HOUR, false, 5 * MINUTE],
+      [24 * HOUR, false, 30 * MINUTE],
+      [1e12, false, 30 * MINUTE],
+      [0, true, 90_000],
+      [HOUR, true, 5 * MINUTE],
+      [Infinity, false, Infinity],
     ] as const)
-      assert.equal(pollEveryMs({ ageMs, isSeen, isScarce }), expectedMs, `${ageMs} ${isSeen} ${isScarce}`);
+      assert.equal(pollEveryMs(ageMs, isScarce), expectedMs, `${ageMs} ${isScarce}`);
   });
 });
 

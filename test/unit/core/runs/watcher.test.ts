@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { mock } from 'node:test';
 import { DatabaseSync } from 'node:sqlite';
 import { NO_WAIT } from '../../../../src/core/api/rateGate.ts';
-import { StateStore } from '../../../../src/core/storage/state.ts';
 import { made, WatchBench, type Answer, type WatchWindow } from '../../../helpers/runs/watchBench.ts';
 
 const SECOND = 1000;
@@ -27,16 +25,13 @@ describe('Watcher', function () {
   });
   afterEach(() => bench.end());
 
-  /** Opens windows one after the other, and waits for a poll after each. */
+  /** Opens windows one after the other: the first one polls, the others read what it stored. */
   async function open<Names extends string[]>(...names: Names) {
     const windows: WatchWindow[] = [];
     for (const name of names) {
       const window = bench.window(name);
       windows.push(window);
-      const before = polls();
       await window.watcher.poll();
-      // Its request reaches the polling window through a file system watch.
-      await bench.until(() => polls() > before);
       await bench.settle();
     }
     return windows as { [Name in keyof Names]: WatchWindow };
@@ -73,7 +68,7 @@ describe('Watcher', function () {
       assert.equal(polls(), 3);
     });
 
-    it('is fast after a change, slower as the youngest run ages, and slow in the background', async () => {
+    it('is fast after a change, slower as the youngest run ages', async () => {
       bench.rows = [made(bench, 'r', 30 * MINUTE)];
       const [a] = await open('a');
       await bench.pass(2 * MINUTE - SECOND);
@@ -83,11 +78,6 @@ describe('Watcher', function () {
       assert.deepEqual([polls(), movesIn(a)], [2, ['r: running → evaluating']]);
       await bench.pass(5 * SECOND);
       assert.equal(polls(), 3);
-      a.isFocused = false;
-      await bench.pass(2 * MINUTE - SECOND);
-      assert.equal(polls(), 3);
-      await bench.pass(SECOND);
-      assert.equal(polls(), 4);
     });
 
     it('sleeps until something is active', async () => {
@@ -399,19 +389,25 @@ describe('Watcher', function () {
       assert.ok(!bench.asked.some((one) => !one.startsWith('a ')));
     });
 
-    it('asks the polling window to poll soon, and sends only what the user requests', async () => {
+    it('sends only what the user requests while another window polls', async () => {
       bench.rows = [made(bench, 'r', 2 * HOUR)];
       const [, b] = await open('a', 'b');
-      await bench.pass(20 * SECOND);
-      bench.asked.length = 0;
-      bench.rows = [made(bench, 'r', 2 * HOUR, 'complete')];
-      await b.watcher.poll();
-      await bench.until(() => statusIn(b, 'r') === 'complete' && bench.asked.includes('a /balance'));
-      assert.deepEqual([...new Set(bench.asked)], ['a /runs', 'a /balance']);
       bench.asked.length = 0;
       bench.rows = [];
+      await b.watcher.poll();
+      assert.deepEqual([bench.asked, statusIn(b, 'r')], [[], 'running']);
       await b.session.runs.refresh();
       assert.deepEqual([bench.asked, b.session.runs.rows], [['b /runs'], []]);
+    });
+
+    it('says what the polling window knows of the service a minute after its own request failed', async () => {
+      const [a, b] = await open('a', 'b');
+      bench.instead = (_what, who) => (who === 'b' ? 'lost' : undefined);
+      await assert.rejects(b.session.runs.loadDetail('r', { isBackground: true }));
+      await bench.pass(50 * SECOND);
+      assert.deepEqual([a.session.state, b.session.state], ['ready', 'offline']);
+      await bench.pass(20 * SECOND);
+      assert.equal(b.session.state, 'ready');
     });
 
     it('watches a submission of another window, even if the list is late to contain it', async () => {
@@ -419,8 +415,13 @@ describe('Watcher', function () {
       await bench.pass(MINUTE);
       bench.asked.length = 0;
       b.session.runs.insertCreated({ run_id: 'new' }, 'm', undefined);
-      await bench.until(() => bench.asked.includes('a /runs'));
-      await bench.settle();
+      bench.recallSubmitted = ({ runs }) => {
+        if (runs.get('new') !== undefined) return Promise.resolve(false);
+        runs.insertCreated({ run_id: 'new' }, 'm', undefined);
+        return Promise.resolve(true);
+      };
+      await bench.pass(5 * SECOND);
+      assert.deepEqual(bench.asked, ['a /runs', 'a /balance']);
       bench.rows = [made(bench, 'new', 0, 'queued')];
       await bench.pass(MINUTE);
       await bench.until(() => statusIn(a, 'new') === 'queued');
@@ -524,15 +525,16 @@ describe('Watcher', function () {
     it('watches a submission of a window that closed before any list contained it', async () => {
       bench.rows = [made(bench, 's', HOUR, 'complete')];
       const [a, b] = await open('a', 'b');
-      bench.recallSubmitted = (session) => {
-        session.runs.insertCreated({ run_id: 'new' }, 'm', undefined);
-        return Promise.reject(new Error('unreadable'));
+      bench.recallSubmitted = ({ runs }) => {
+        if (runs.get('new') !== undefined) return Promise.reject(new Error('unreadable'));
+        runs.insertCreated({ run_id: 'new' }, 'm', undefined);
+        return Promise.resolve(true);
       };
       a.dispose();
       bench.rows = [made(bench, 'new', MINUTE), ...bench.rows];
       await bench.pass(MINUTE);
       assert.equal(statusIn(b, 'new'), 'running');
-      assert.deepEqual(b.errors.map(String), ['Error: unreadable']);
+      assert.deepEqual([...new Set(b.errors.map(String))], ['Error: unreadable']);
     });
 
     it('continues with older pages, and finds active runs however deep they are', async () => {
@@ -598,29 +600,6 @@ describe('Watcher', function () {
       assert.deepEqual(bench.asked, ['a /runs', 'b /runs', 'a /runs', 'b /runs']);
       const codes = [a, b].map((window) => window.errors.map((error) => (error as { code?: string }).code));
       assert.deepEqual(codes, [['state-unavailable'], ['state-unavailable']]);
-    });
-
-    it('polls in one window only while the stored list is locked, and shares it afterwards', async () => {
-      bench.rows = [made(bench, 'r', 0)];
-      const first = new StateStore(bench.folder);
-      await first.open();
-      first.dispose();
-      const holder = new DatabaseSync(path.join(bench.folder, 'state.sqlite'));
-      holder.exec('BEGIN EXCLUSIVE');
-      let nowMs = 0;
-      const now = mock.method(performance, 'now', () => (nowMs += 3_000));
-      const windows = ['a', 'b'].map((name) => bench.window(name));
-      await Promise.all(windows.map(({ state }) => state.open()));
-      now.mock.restore();
-      await Promise.all(windows.map(({ watcher }) => watcher.poll()));
-      await bench.pass(MINUTE);
-      const who = () => [...new Set(bench.asked.map((one) => one.split(' ')[0]))];
-      const [only] = who();
-      assert.equal(who().length, 1);
-      holder.close();
-      await bench.pass(MINUTE);
-      for (const one of windows) assert.equal(statusIn(one, 'r'), 'running');
-      assert.deepEqual(who(), [only]);
     });
 
     it('stores and shares it again after the file was deleted', async function () {

@@ -239,22 +239,19 @@ describe('findRun', () => {
 
     it('finds no run, and no further one, that another record has by its marker, whatever its label holds', async () => {
       const marker = 'ft-00000abc';
-      const copied = `Läbel ${MARKER} ${marker}`;
-      // Of an earlier version, which left copied markers in labels.
-      const long = `${marker} ${LONG} ${MARKER}`;
-      for (const settled of [undefined, { kind: 'discarded', at: { localMs: 1 } }] as const)
-        for (const label of [copied, long]) {
-          others = [sampleIntent({ marker, label, ...(settled && { settled }) })];
-          runs = [{ run_id: 'theirs', label, ...created(0) }];
-          const alone = await findRunOf(marked());
-          assert.deepEqual([alone.match, idsOf(alone)], [undefined, []], label);
-          // One whose label the user typed without a marker can't claim it either.
-          const typed = await findRunOf(plain({ label }));
-          assert.deepEqual([typed.match, idsOf(typed)], [undefined, []], label);
-          runs.push({ run_id: 'ours', label: `Läbel ${MARKER}`, ...created(0) });
-          const both = await findRunOf(marked());
-          assert.deepEqual([both.match?.run_id, both.further], ['ours', []], label);
-        }
+      const label = `Läbel ${MARKER} ${marker}`;
+      for (const settled of [undefined, { kind: 'discarded', at: { localMs: 1 } }] as const) {
+        others = [sampleIntent({ marker, label, ...(settled && { settled }) })];
+        runs = [{ run_id: 'theirs', label, ...created(0) }];
+        const alone = await findRunOf(marked());
+        assert.deepEqual([alone.match, idsOf(alone)], [undefined, []]);
+        // One whose label the user typed without a marker can't claim it either.
+        const typed = await findRunOf(plain({ label }));
+        assert.deepEqual([typed.match, idsOf(typed)], [undefined, []]);
+        runs.push({ run_id: 'ours', label: `Läbel ${MARKER}`, ...created(0) });
+        const both = await findRunOf(marked());
+        assert.deepEqual([both.match?.run_id, both.further], ['ours', []]);
+      }
     });
   });
 

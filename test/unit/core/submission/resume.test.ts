@@ -714,16 +714,17 @@ describe('Submissions, after the first attempts', () => {
     const id = await leaveUnknown();
     const { own, submissions } = stage;
     const other = 'ft-00000abc';
-    for (const label of [`Läbel ${MARKER} ${other}`, `${other} ${'Läbel '.repeat(9)}${MARKER}`]) {
-      const draft = await stage.bench.draft(10, `${label.length}.jsonl`, { marker: other, label });
-      assert.equal((await stage.submit(draft)).kind, 'charged');
-      await own.runs.refresh();
-      for (const { run_id } of stage.runs) await own.runs.loadDetail(run_id);
-      assert.deepEqual([await submissions.settleMarked(own), await submissions.linkMarked(own)], [[], []]);
-      const found = await check(id);
-      assert.deepEqual(found?.verdict === 'cannot-tell' && found.candidates, [], label);
-    }
-    assert.deepEqual([stage.intent.id, await stage.receipts()], [id, ['charged', 'charged']]);
+    const draft = await stage.bench.draft(10, 'other.jsonl', {
+      marker: other,
+      label: `Läbel ${MARKER} ${other}`,
+    });
+    assert.equal((await stage.submit(draft)).kind, 'charged');
+    await own.runs.refresh();
+    for (const { run_id } of stage.runs) await own.runs.loadDetail(run_id);
+    assert.deepEqual([await submissions.settleMarked(own), await submissions.linkMarked(own)], [[], []]);
+    const found = await check(id);
+    assert.deepEqual(found?.verdict === 'cannot-tell' && found.candidates, []);
+    assert.deepEqual([stage.intent.id, await stage.receipts()], [id, ['charged']]);
   });
 
   describe('adopt and discard', () => {

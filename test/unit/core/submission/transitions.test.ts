@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
-import { mayFollow, stepOf, type Step } from '../../../../src/core/submission/transitions.ts';
+import { mayFollow, stepOf, type RecordStep } from '../../../../src/core/submission/transitions.ts';
 import { chargedAt, intentOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 
 const at = { localMs: 0, serviceMs: 0, monotonicMs: 0 };
@@ -8,7 +8,7 @@ const late = { localMs: 1, serviceMs: 7_200_000, monotonicMs: 7_200_000 };
 const early = { ...late, serviceMs: 3_600_000, monotonicMs: 3_600_000 };
 const check = { complete: true, candidates: [], balance_cents: 1, currency: 'USD' };
 const settled = (kind: 'not-charged' | 'discarded' | 'withdrawn') => intentOf({ settled: { kind, at } });
-const RECORDS: Readonly<Record<Step, Intent>> = {
+const RECORDS: Readonly<Record<RecordStep, Intent>> = {
   draft: intentOf(),
   begun: intentOf({ attempts: [{ started: at }] }),
   closing: intentOf({ attempts: [{ started: at, closed: at }] }),
@@ -26,7 +26,7 @@ const RECORDS: Readonly<Record<Step, Intent>> = {
   withdrawn: settled('withdrawn'),
   charged: chargedAt(intentOf(), 1),
 };
-const STEPS = Object.keys(RECORDS) as Step[];
+const STEPS = Object.keys(RECORDS) as RecordStep[];
 
 /** Each row: a step, those that may follow it, and after the bar those that only the window of that attempt may write. */
 const TABLE = `
@@ -56,7 +56,7 @@ describe('the versions of a record', () => {
         const above = `${anybody} ${isOwner ? owner : ''}`.split(' ');
         for (const step of STEPS)
           assert.equal(
-            mayFollow(RECORDS[below as Step], RECORDS[step], isOwner),
+            mayFollow(RECORDS[below as RecordStep], RECORDS[step], isOwner),
             above.includes(step),
             `${step} above ${below}${isOwner ? ' by its window' : ''}`,
           );

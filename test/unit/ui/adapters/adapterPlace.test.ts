@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';
+import { inspectionReport } from '../../../../src/core/adapters/inspect.ts';
 import type { AdapterReport, Container } from '../../../../src/core/adapters/report.ts';
 import {
   adapterFolder,
@@ -19,7 +19,7 @@ describe('adapterPlace', () => {
 
   beforeEach(async () => {
     await writeFile(at('a.zip'), zipOf(sampleAdapter()));
-    report = await inspectAdapter(at('a.zip'));
+    report = await inspectionReport(at('a.zip'));
   });
 
   const at = (...parts: string[]) => path.join(folder(), ...parts);
@@ -34,7 +34,7 @@ describe('adapterPlace', () => {
     for (const [name, data] of Object.entries(files)) await writeFile(path.join(into, name), data);
   };
   const placeOf = (file = at('a.zip'), parent?: string) =>
-    unpackedPlace({ ...report, file }, inspectAdapter, parent);
+    unpackedPlace({ ...report, file }, inspectionReport, parent);
 
   it('unpacks next to an archive, to a folder with its name', async () => {
     for (const [name, wanted] of [

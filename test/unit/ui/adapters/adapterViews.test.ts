@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { AdapterConfig } from '../../../../src/core/adapters/peftConfig.ts';
 import {
   type AdapterProblem,
-  type ProblemCode,
+  type AdapterProblemCode,
   FAULTS,
   type ArchiveFault,
 } from '../../../../src/core/adapters/problems.ts';
@@ -73,7 +73,7 @@ const weights: WeightsReport = {
 
 describe('the adapter page', () => {
   const place = new Place();
-  const problem = (code: ProblemCode, more: Partial<AdapterProblem> = {}): AdapterProblem => ({
+  const problem = (code: AdapterProblemCode, more: Partial<AdapterProblem> = {}): AdapterProblem => ({
     code,
     severity: 'warning',
     count: 1,
@@ -134,8 +134,8 @@ describe('the adapter page', () => {
   });
 
   it('has a sentence for each problem, and counts further examples', () => {
-    const codes = Object.keys(reports.problemSentences(error)) as ProblemCode[];
-    const shown = (code: ProblemCode, more?: Partial<AdapterProblem>) =>
+    const codes = Object.keys(reports.problemSentences(error)) as AdapterProblemCode[];
+    const shown = (code: AdapterProblemCode, more?: Partial<AdapterProblem>) =>
       noteText(reports.problemNote(problem(code, more)));
     golden('adapter-problems', {
       ...Object.fromEntries(codes.map((code) => [code, shown(code)])),

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import type { RunSummary } from '../../../../src/core/api/types.ts';
 import { phaseOf } from '../../../../src/core/runs/run.ts';
-import { filterRuns, isEmptyFilter, type RunFilter } from '../../../../src/ui/runs/runFilter.ts';
+import { matchingRuns, isEmptyFilter, type RunFilter } from '../../../../src/ui/runs/runFilter.ts';
 import { row } from '../../../helpers/runs/support.ts';
 
 const ids = (rows: readonly RunSummary[]) => rows.map(({ run_id }) => run_id).join('');
 const ALL: RunFilter = { text: '', modelIds: [], phases: [] };
 
-describe('filterRuns', () => {
+describe('matchingRuns', () => {
   const rows = [
     { ...row('a', 5), model_id: 'm1' },
     { ...row('b', 4, 'running'), model_id: 'm1' },
@@ -17,7 +17,7 @@ describe('filterRuns', () => {
   const labels: Record<string, string> = { a: 'Mäths ft-7k3m9qpx', b: 'maths two', c: 'History' };
   const filtered = (filter: Partial<RunFilter>) =>
     ids(
-      filterRuns(
+      matchingRuns(
         rows,
         { ...ALL, ...filter },
         {
@@ -47,7 +47,7 @@ describe('filterRuns', () => {
   it('finds an ID by its prefix, but not by two digits that any UUID may contain', () => {
     const uuid = '3fa85f64-5777-4562-b3fc-2c963f66afa6';
     const found = (text: string) =>
-      filterRuns(
+      matchingRuns(
         [
           { ...row(uuid, 1), model_id: 'm1' },
           { ...row('run-77', 1), model_id: 'm1' },
@@ -74,7 +74,7 @@ describe('filterRuns', () => {
   });
 
   it('returns all runs without a filter', () => {
-    assert.equal(filterRuns(rows, { ...ALL, text: ' \n' }, undefined as never), rows);
+    assert.equal(matchingRuns(rows, { ...ALL, text: ' \n' }, undefined as never), rows);
     assert.deepEqual([isEmptyFilter(ALL), isEmptyFilter({ ...ALL, phases: ['active'] })], [true, false]);
   });
 });

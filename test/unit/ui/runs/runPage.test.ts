@@ -20,7 +20,7 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
-const { RunPage: Patient, runPanels: createPanels } = await withVscode(
+const { RunPanel: Patient, runPanels: createPanels } = await withVscode(
   () => import('../../../../src/ui/runs/runPage.ts'),
 );
 

@@ -4,7 +4,7 @@ import type { Estimate } from '../../../../src/core/money/estimate.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
-const { estimateText, likelyPrice, priceText, rangeTooltip, unexpectedPrice } = await withVscode(
+const { estimateText, likelyPrice, expectedPriceText, rangeTooltip, unexpectedPrice } = await withVscode(
   () => import('../../../../src/ui/shared/priceText.ts'),
 );
 const { amountsText, monthAmountsText, spentText } = await withVscode(
@@ -60,7 +60,7 @@ it('What is known about spending, budgets and prices is said without a promise',
     ({ kind: 'priority', lowCents, highCents, currency }) as const;
   /** A price in a row, in a code lens, beside the price of a charge, and if 5.90 USD or an expected price was charged. */
   const price = (estimate: Estimate) => [
-    priceText(estimate),
+    expectedPriceText(estimate),
     `lens: ${likelyPrice(estimate) ?? 'nothing'}`,
     `estimate: ${estimateText(estimate) ?? 'nothing'}`,
     `charged 5.90 USD: ${unexpectedPrice(estimate, 590, 'USD') ?? 'nothing'}`,

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import { verifyArchive } from '../../../../../src/core/adapters/archive.ts';
 import { openArchive } from '../../../../../src/core/adapters/archive/openArchive.ts';
-import { inspectAdapter } from '../../../../../src/core/adapters/inspect.ts';
+import { inspectionReport } from '../../../../../src/core/adapters/inspect.ts';
 import { sampleAdapter } from '../../../../helpers/adapters/sampleAdapter.ts';
 import { Place, readAll, tarGzOf, tarOf, zipOf, type Refusal } from '../../../../helpers/adapters/support.ts';
 import { pax, writeTar, type TarPart } from '../../../../helpers/adapters/tarWriter.ts';
@@ -73,7 +73,7 @@ describe('an archive', () => {
         const file = await place.file(bytes);
         assert.equal(await verifyArchive(file), 'zip', name);
         assert.deepEqual(Object.fromEntries(await readAll(file)), files, name);
-        const { verdict, problems, sizeBytes } = await inspectAdapter(file);
+        const { verdict, problems, sizeBytes } = await inspectionReport(file);
         assert.deepEqual([verdict.code, sizeBytes], ['adapter', bytes.length], name);
         assert.deepEqual(
           problems.map(({ code, severity }) => [code, severity]),
@@ -232,7 +232,7 @@ describe('an archive', () => {
       const two = writeZip([ONE], { comment: Buffer.concat([writeZip([TWO]), Buffer.from('x')]) });
       for (const bytes of [two, writeZip([ONE], { tail: Buffer.alloc(65_536) })]) {
         const file = await place.file(Buffer.concat([Buffer.from('x'), bytes]));
-        assert.equal((await inspectAdapter(file)).verdict.code, 'not-an-archive');
+        assert.equal((await inspectionReport(file)).verdict.code, 'not-an-archive');
         assert.equal(await verifyArchive(file), 'unknown');
       }
     });
@@ -375,7 +375,7 @@ describe('an archive', () => {
       const file = await place.file(Buffer.concat([...parts.flat(), gzipSync(Buffer.alloc(1024))]));
       assert.ok((await readFile(file)).length < 10_000_000);
       const before = process.memoryUsage.rss();
-      assert.equal((await inspectAdapter(file)).verdict.fault, 'bomb');
+      assert.equal((await inspectionReport(file)).verdict.fault, 'bomb');
       assert.ok(process.memoryUsage.rss() - before < 80_000_000);
     });
   });
