@@ -17,6 +17,8 @@ const MAX_DEPTH = 100;
 export interface ContentContext extends OpenParts {
   words: Readonly<Record<PreviewWord, string>>;
   language: string;
+  /** The role of each name of a speaker. */
+  speakers: readonly (readonly [name: unknown, role: string])[];
 }
 
 /** The context with the remaining items and marks of one row. */
@@ -170,37 +172,26 @@ function drawTurn(turn: Record<string, unknown>, key: string, context: RowDrawin
   const speakerKey = 'role' in turn ? 'role' : 'from';
   const contentKey = 'content' in turn || !('value' in turn) ? 'content' : 'value';
   const {
-    [speakerKey]: speaker,
+    [speakerKey]: spoken,
     [contentKey]: content,
     tool_calls: calls,
     tool_call_id: callId,
     ...rest
   } = turn;
-  const name = typeof speaker === 'string' && speaker !== '' ? speaker : words.noRole;
+  const name = typeof spoken === 'string' && spoken !== '' ? spoken : words.noRole;
+  // Some have a color.
+  const speaker = context.speakers.find(([known]) => known === name.toLowerCase())?.[1] ?? 'other';
   const head = element('div', { class: 'head' }, [
     element('span', { class: 'role' }, drawReadable(name, context)),
   ]);
   if (typeof callId === 'string')
     head.append(element('span', { class: 'note' }, drawReadable(fill(words.toolCallId, callId), context)));
-  const drawn = element('div', { class: 'turn', attributes: { 'data-speaker': speakerOf(name) } }, [head]);
+  const drawn = element('div', { class: 'turn', attributes: { 'data-speaker': speaker } }, [head]);
   if (contentKey in turn && !(content === null && calls !== undefined))
     drawn.append(drawParts(content, `${key}/content`, context));
   if (calls !== undefined) drawn.append(...drawCalls(calls, `${key}/calls`, context));
   drawn.append(...drawFields(Object.entries(rest), `${key}/`, context));
   return drawn;
-}
-
-/** Speakers that have a color, with their names in different formats. */
-const SPEAKERS: Readonly<Record<string, readonly string[]>> = {
-  system: ['system', 'developer'],
-  user: ['user', 'human'],
-  assistant: ['assistant', 'gpt', 'model', 'bot'],
-  tool: ['tool', 'function', 'observation'],
-};
-
-function speakerOf(role: string): string {
-  const name = role.toLowerCase();
-  return Object.keys(SPEAKERS).find((speaker) => SPEAKERS[speaker]?.includes(name)) ?? 'other';
 }
 
 function drawParts(content: unknown, key: string, context: RowDrawing): HTMLElement {

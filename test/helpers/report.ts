@@ -4,7 +4,8 @@ import {
   ProblemGroup,
   type ProblemCode,
 } from '../../src/core/datasets/problems.ts';
-import { FORMATS, ROLES, type Report } from '../../src/core/datasets/report.ts';
+import { FORMATS, ROLES } from '../../src/core/datasets/formats.ts';
+import type { Report } from '../../src/core/datasets/report.ts';
 
 /** The location of a problem; most tests only need its row. */
 export interface Place {

@@ -1,7 +1,9 @@
-import { ROLES } from './toChat.ts';
+import { SPEAKER_OF, TRAINING_FORMATS } from './formats.ts';
 
-/** Calls as messages of their own, which count as the assistant's. */
-const CALLS: ReadonlySet<unknown> = new Set(['function_call', 'tool_call']);
+const CONVERSATIONS = TRAINING_FORMATS.flatMap(({ turns, fields }) => (turns === undefined ? [] : fields));
+const ANSWERS = TRAINING_FORMATS.flatMap(({ answer = [] }) => answer);
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** Returns the answer of a row, which the scanner hashes (`answerHash`): the assistant's last message, or a field. */
 export function answerText(row: string): string {
@@ -12,16 +14,21 @@ export function answerText(row: string): string {
     return '';
   }
   if (!isObject(parsed)) return '';
-  const turns = parsed['messages'] ?? parsed['conversations'];
+  const turns = firstOf(parsed, CONVERSATIONS);
   if (Array.isArray(turns)) return textOf(turns.findLast(isAnswer));
-  return textOf(parsed['completion'] ?? parsed['output'] ?? parsed['response'] ?? parsed['answer']);
+  return textOf(firstOf(parsed, ANSWERS));
+}
+
+/** Returns the first of some fields that isn't missing or null. */
+function firstOf(row: Fields, names: readonly string[]): unknown {
+  return names.reduce<unknown>((found, name) => found ?? row[name], undefined);
 }
 
 /** Whether a turn is the assistant's. Of strings, every other one is. */
 function isAnswer(turn: unknown, index: number): boolean {
   if (!isObject(turn)) return index % 2 === 1;
-  const speaker = turn['role'] ?? turn['from'];
-  return ROLES.get(speaker) === 'assistant' || CALLS.has(speaker);
+  const speaker = SPEAKER_OF.get(turn['role'] ?? turn['from']);
+  return speaker === 'assistant' || speaker === 'call';
 }
 
 /** Returns the texts in a field, a message or a content. */
@@ -31,6 +38,6 @@ function textOf(value: unknown): string {
   return isObject(value) ? textOf(value['content'] ?? value['value'] ?? value['text']) : '';
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,15 +1,7 @@
 import type { FileStamp } from '../base/fileStamp.ts';
+import { FORMATS, ROLES, type Format } from './formats.ts';
 import { PROBLEM_FIELDS, ProblemGroup, PROBLEMS, UNTRAINABLE, type Problem } from './problems.ts';
-import {
-  FORMATS,
-  ROLES,
-  type FileKind,
-  type Format,
-  type RepeatedTexts,
-  type Report,
-  type Statistics,
-  type RowLengths,
-} from './report.ts';
+import type { FileKind, RepeatedTexts, Report, Statistics, RowLengths } from './report.ts';
 import type { Counts } from './scanner.ts';
 import {
   BYTES_PER_TOKEN,

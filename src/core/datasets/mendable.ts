@@ -1,5 +1,6 @@
 import { MAX_SPLIT_ROWS } from './split.ts';
-import { countOf, untrainableRows, type Format, type Report } from './report.ts';
+import { TRAINING_FORMATS, type Format } from './formats.ts';
+import { countOf, untrainableRows, type Report } from './report.ts';
 
 /** What a prepared copy of a checked dataset can change, as far as its report shows it. */
 export interface Mendable extends Pick<Report, 'untrainable'> {
@@ -24,9 +25,9 @@ export interface Mendable extends Pick<Report, 'untrainable'> {
   hasLitter: boolean;
 }
 
-const CONVERTIBLE: ReadonlySet<Format> = new Set([
-  ...(['sharegpt', 'instruction', 'prompt-completion', 'question-answer'] as const),
-]);
+const CONVERTIBLE: ReadonlySet<Format> = new Set(
+  TRAINING_FORMATS.filter(({ toChat }) => toChat === 'turns' || toChat === 'pair').map(({ name }) => name),
+);
 
 export function mendableOf(report: Report): Mendable {
   const { blankRows, errorRows, untrainable, format, formats } = report;

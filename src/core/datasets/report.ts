@@ -1,23 +1,9 @@
 import { ExpectedError } from '../base/errors.ts';
 import type { FileStamp } from '../base/fileStamp.ts';
+import type { Format, Role } from './formats.ts';
 import type { ProblemClass, ProblemCode, ProblemGroup, Severity, Problem, Untrainable } from './problems.ts';
 
-/** Formats of dataset rows, in the order of the scanner's numbers (`scanner/codes.ts`). */
-export const FORMATS = [
-  'unknown',
-  'chat',
-  'prompt-completion',
-  'instruction',
-  'question-answer',
-  'text',
-  'preference',
-  'sharegpt',
-] as const;
-export type Format = (typeof FORMATS)[number];
-
-/** Message roles, in the order of the scanner's numbers. */
-export const ROLES = ['system', 'user', 'assistant', 'tool', 'other'] as const;
-export type Role = (typeof ROLES)[number];
+export type { Format, Role };
 
 /**
  * Rows of JSON, with or without problems, or something else, which explains why no row is valid. `array`: its elements

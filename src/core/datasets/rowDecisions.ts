@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { FORMATS } from './formats.ts';
 import { HashIndex } from './hashIndex.ts';
 import type { Change } from './keptRows.ts';
 import { lastLineOf, maskRow, noMasks, scanRow, type MaskCounts, type ScannedRow } from './masks.ts';
 import type { LeftOut, PrepareChoices, PrepareCounts } from './prepare.ts';
-import { CheckError, FORMATS } from './report.ts';
+import { CheckError } from './report.ts';
 import type { Scanned, Scanner } from './scanner.ts';
 import {
   ROW_BLANK,

@@ -1,3 +1,4 @@
+import { encodeFormats } from './formatTable.ts';
 import { encodeAnchors, encodePatterns } from './keyPatterns.ts';
 import { PROBLEMS, UNTRAINABLE } from './problems.ts';
 import { HASH_NONE, HASH_WRITTEN, UNTRAINABLE_COUNT } from './scanner/codes.ts';
@@ -14,7 +15,10 @@ type Regions =
   | ('TOTALS' | 'FORMATS' | 'TYPED_FORMATS' | 'ROLES' | 'LENGTH_BINS' | 'UNTRAINABLE' | 'UNTRAINABLE_CODES');
 
 /** Exports of `scanner/scan.ts`. Positions are addresses in its memory. */
-interface Exports extends Record<Counters | Regions | 'PATTERNS' | 'ANCHORS', WebAssembly.Global> {
+interface Exports extends Record<
+  Counters | Regions | 'PATTERNS' | 'ANCHORS' | 'FORMAT_TABLE',
+  WebAssembly.Global
+> {
   memory: WebAssembly.Memory;
   inputStart(): number;
   reserve(bytes: number): number;
@@ -89,6 +93,7 @@ export class Scanner {
     const memory = new Uint8Array(this.#exports.memory.buffer);
     memory.set(encodePatterns(), this.#exports.PATTERNS.value);
     memory.set(encodeAnchors(), this.#exports.ANCHORS.value);
+    memory.set(encodeFormats(), this.#exports.FORMAT_TABLE.value);
     const codes = new BigUint64Array(memory.buffer, this.#exports.UNTRAINABLE_CODES.value, UNTRAINABLE_COUNT);
     for (const [index, reason] of UNTRAINABLE.entries())
       for (const [code, [, , , why]] of PROBLEMS.entries())

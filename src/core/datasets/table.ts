@@ -1,3 +1,5 @@
+import { FIELDS } from './formats.ts';
+
 /** The most columns of a spreadsheet. */
 export const MAX_COLUMNS = 16_384;
 
@@ -10,11 +12,8 @@ export interface Table {
 
 const SEPARATORS = [',', ';', '\t'] as const;
 const NAME = /^[\p{L}_][\p{L}\p{N}_ .-]{0,40}$/u;
-/** Fields of the training formats. */
-const FIELDS: ReadonlySet<string> = new Set([
-  ...['messages', 'conversations', 'prompt', 'completion', 'instruction', 'input', 'output', 'response'],
-  ...['question', 'answer', 'context', 'text', 'system', 'history', 'chosen', 'rejected'],
-]);
+/** Fields of the training formats, and what can stand beside them. */
+const NAMES: ReadonlySet<string> = new Set([...FIELDS, 'system', 'history']);
 
 /**
  * Recognizes a table by its beginning: a header and a row of as many values (RFC 4180), or a line that names the separator.
@@ -40,7 +39,7 @@ export function tableOf(text: string, extension: string): Table | undefined {
 
 /** Whether these may be the names of a header. With one of a training field, others may have blanks around them or be blank. */
 function areNames(fields: readonly string[]): boolean {
-  const isOfTraining = fields.some((field) => FIELDS.has(fold(field)));
+  const isOfTraining = fields.some((field) => NAMES.has(fold(field)));
   return fields.every((field) => NAME.test(isOfTraining ? field.trim() || 'blank' : field));
 }
 
@@ -49,7 +48,7 @@ export function namesOf(header: readonly string[]): string[] {
   const names = new Set<string>();
   for (const [column, text] of header.entries()) {
     const folded = fold(text);
-    let name = FIELDS.has(folded) ? folded : text;
+    let name = NAMES.has(folded) ? folded : text;
     if (folded === '' || names.has(name)) name = `${folded === '' ? 'column' : name}_${column + 1}`;
     while (names.has(name)) name += '_';
     names.add(name);

@@ -1,3 +1,5 @@
+import { COMPARED_FIELDS, SPEAKER_OF, TRAINING_FORMATS, type TrainingFormat } from './formats.ts';
+
 /**
  * Why a row can't become a chat row without loss:
  * - `not-json`; `nested` too deeply; a `key` twice in an object; `chat` already; `unknown` format
@@ -41,21 +43,9 @@ interface ChatRow {
   weight?: unknown;
 }
 
-/** The scanner's format of a row (`endShape`) decides which fields are converted. The first one that is there counts. */
-const FORMAT_FIELDS: readonly (readonly [field: string, convert: (conversion: Conversion) => void])[] = [
-  ['messages', (conversion) => conversion.refuse('chat')],
-  ['conversations', addConversations],
-  ['prompt', addPromptCompletion],
-  ['completion', addPromptCompletion],
-  ['instruction', addInstruction],
-  ['question', addQuestionAnswer],
-  ['answer', addQuestionAnswer],
-  ['text', (conversion) => conversion.refuse('text')],
-];
-
 /** Fields with which a row is never converted, whatever else it has. */
 const REFUSED_FIELDS: ReadonlyMap<string, NotConverted> = new Map([
-  ...['chosen', 'rejected', 'rejected_response'].map((field) => [field, 'preference'] as const),
+  ...COMPARED_FIELDS.map((field) => [field, 'preference'] as const),
   ['label', 'label'],
   ...['image', 'images', 'audio', 'audios', 'video', 'videos'].map((field) => [field, 'media'] as const),
 ]);
@@ -66,18 +56,6 @@ const TEMPLATE_MARKS =
 
 /** What `JSON.stringify` may write otherwise: numbers with a fraction, an exponent, or many digits, and `-0`. */
 const UNUSUAL_NUMBER = /[[:,]\s*-?(?:\d+[.eE]|\d{16})|-0/;
-
-/** The role of each speaker. */
-export const ROLES: ReadonlyMap<unknown, string> = new Map([
-  ...['system', 'developer', 'user', 'assistant'].map((name) => [name, name] as const),
-  ['human', 'user'],
-  ...['gpt', 'chatgpt', 'bard', 'bing', 'claude', 'model', 'ai', 'bot'].map(
-    (name) => [name, 'assistant'] as const,
-  ),
-]);
-const TOOL_SPEAKERS: ReadonlySet<unknown> = new Set([
-  ...['tool', 'function', 'observation', 'ipython', 'function_call', 'tool_call', 'tool_response'],
-]);
 
 /** `JSON`, with what TypeScript's library doesn't declare yet. */
 const exactJson = JSON as unknown as {
@@ -138,7 +116,7 @@ class Conversion {
       if (reason !== undefined && !isAbsent(row[field])) this.refuse(reason);
     }
     if (!isAbsent(row['system'])) this.add('system', row['system']);
-    this.#formatOf()(this);
+    addTexts(this, this.#formatOf());
     this.#takeTools(row['tools']);
     if (isNumber(row['weight'])) {
       this.#chat.weight = row['weight'];
@@ -188,12 +166,12 @@ class Conversion {
     }
     const [speaker, text] = Object.hasOwn(message, 'from') ? ['from', 'value'] : ['role', 'content'];
     const calls = message['tool_calls'] ?? message['function_call'];
-    if (TOOL_SPEAKERS.has(message[speaker]) || !isAbsent(calls)) {
+    const role = SPEAKER_OF.get(message[speaker]);
+    if (role === 'tool' || role === 'call' || !isAbsent(calls)) {
       this.refuse('tools');
       return;
     }
-    const role = ROLES.get(message[speaker]);
-    if (role === undefined) {
+    if (role === undefined || role === 'pretrain') {
       this.refuse('speaker');
       return;
     }
@@ -201,15 +179,16 @@ class Conversion {
     const own = isNumber(message['weight']) ? message['weight'] : undefined;
     const weight = ignoring.length > 0 ? 0 : own;
     if (weight !== undefined) this.hasNumbers = true;
-    this.add(role, message[text], weight);
+    this.add(message[speaker] === 'developer' ? 'developer' : role, message[text], weight);
     const used = [speaker, text, ...ignoring, ...(weight === undefined ? [] : ['weight'])];
     for (const field in message) if (!used.includes(field)) this.#dropped.add(field);
   }
 
-  #formatOf(): (conversion: Conversion) => void {
-    for (const [field, convert] of FORMAT_FIELDS) if (this.has(field)) return convert;
-    const isInstruction = this.has('input') && this.has('output');
-    return isInstruction ? addInstruction : (conversion) => conversion.refuse('unknown');
+  /** The format of the first field that is there. Of what can be compared, nothing is there now. */
+  #formatOf(): TrainingFormat | undefined {
+    const formats = TRAINING_FORMATS.filter(({ compared }) => compared === undefined);
+    const found = formats.find(({ fields }) => fields.some((field) => this.has(field)));
+    return found ?? formats.find(({ orBoth }) => orBoth?.every((field) => this.has(field)));
   }
 
   #takeTools(tools: unknown): void {
@@ -220,9 +199,16 @@ class Conversion {
   }
 }
 
-/** ShareGPT, or strings in turn (LIMA). */
-function addConversations(conversion: Conversion): void {
-  const turns = conversion.use('conversations');
+/** Adds the texts of a row as its format has them. */
+function addTexts(conversion: Conversion, format: TrainingFormat | undefined): void {
+  if (format?.toChat === 'turns') addTurns(conversion, format);
+  else if (format?.toChat === 'pair') addPair(conversion, format);
+  else conversion.refuse(format?.toChat ?? 'unknown');
+}
+
+/** Adds messages, or strings in turn. */
+function addTurns(conversion: Conversion, { fields: [field = ''] }: TrainingFormat): void {
+  const turns = conversion.use(field);
   if (!Array.isArray(turns)) {
     conversion.refuse('incomplete');
     return;
@@ -233,52 +219,36 @@ function addConversations(conversion: Conversion): void {
     else conversion.addMessage(turn);
 }
 
-function addPromptCompletion(conversion: Conversion): void {
-  for (const [field, role] of [
-    ['prompt', 'user'],
-    ['completion', 'assistant'],
-  ] as const) {
-    const value = conversion.use(field);
-    if (Array.isArray(value)) for (const message of value) conversion.addMessage(message);
-    else conversion.add(role, value);
-  }
-}
-
-/** Alpaca, with the history of LLaMA-Factory; Dolly, whose input is `context` and whose output is `response`. */
-function addInstruction(conversion: Conversion): void {
-  const history = conversion.use('history') ?? [];
-  if (!Array.isArray(history)) {
-    conversion.refuse('incomplete');
-    return;
-  }
-  for (const turn of history) {
-    if (!Array.isArray(turn) || turn.length !== 2) {
-      conversion.refuse('incomplete');
-      return;
-    }
-    conversion.add('user', turn[0]);
-    conversion.add('assistant', turn[1]);
-  }
-  const instruction = conversion.use('instruction');
-  const input = conversion.use('input');
-  const parts = [instruction, isAbsent(input) ? conversion.use('context') : input];
-  const given = parts.filter((part) => !isAbsent(part));
-  if (given.some((part) => typeof part !== 'string')) {
-    conversion.refuse('incomplete');
-    return;
-  }
-  conversion.add('user', given.length === 0 ? instruction : given.join('\n\n'));
-  const isDolly = conversion.has('response') && !conversion.has('output');
-  conversion.add('assistant', conversion.use(isDolly ? 'response' : 'output'));
-}
-
-function addQuestionAnswer(conversion: Conversion): void {
-  if (['context', 'choices', 'options'].some((field) => conversion.has(field))) {
+/** Adds the history, if the format has one, a prompt and an answer. */
+function addPair(conversion: Conversion, format: TrainingFormat): void {
+  const { prompt: [asked = '', ...further] = [], answer = [], evaluation = [], hasLists } = format;
+  if (evaluation.some((field) => conversion.has(field))) {
     conversion.refuse('evaluation');
     return;
   }
-  conversion.add('user', conversion.use('question'));
-  conversion.add('assistant', conversion.use('answer'));
+  const add = (role: string, value: unknown) => {
+    if (hasLists && Array.isArray(value)) for (const message of value) conversion.addMessage(message);
+    else conversion.add(role, value);
+  };
+  if (format.history !== undefined) addHistory(conversion, conversion.use(format.history) ?? []);
+  const first = conversion.use(asked);
+  let other: unknown;
+  for (const field of further) if (isAbsent(other)) other = conversion.use(field);
+  const given = [first, other].filter((part) => !isAbsent(part));
+  if (given.length > 1 && given.some((part) => typeof part !== 'string')) {
+    conversion.refuse('incomplete');
+    return;
+  }
+  add('user', given.length > 1 ? given.join('\n\n') : (given[0] ?? first));
+  add('assistant', conversion.use(answer.find((field) => conversion.has(field)) ?? answer[0] ?? ''));
+}
+
+function addHistory(conversion: Conversion, history: unknown): void {
+  for (const turn of Array.isArray(history) ? history : [undefined])
+    if (Array.isArray(turn) && turn.length === 2) {
+      conversion.add('user', turn[0]);
+      conversion.add('assistant', turn[1]);
+    } else conversion.refuse('incomplete');
 }
 
 /** Whether an optional field says nothing: rows of a table have all fields. */

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
+import { SPEAKER_OF } from '../../core/datasets/formats.ts';
 import { problemsOfRow, type ProblemChoice } from '../../core/datasets/report.ts';
 import { lineOfRow } from '../../core/datasets/rowFile.ts';
 import { RowList } from '../../core/datasets/rowList.ts';
@@ -165,8 +166,8 @@ export class PreviewPanel implements Disposable {
     if (!keepsPage) {
       this.#returnRow = this.#held?.row;
       this.#held = undefined;
-      const { language } = vscode.env;
-      this.#host.post({ type: 'start', words: previewWords(), language, fileName: name, hasSource });
+      const shown = { words: previewWords(), language: vscode.env.language, speakers: [...SPEAKER_OF] };
+      this.#host.post({ type: 'start', ...shown, fileName: name, hasSource });
       this.#shown = { hasSource };
     }
     this.#follow();

@@ -67,6 +67,8 @@ export interface PreviewStart {
   words: Readonly<Record<PreviewWord, string>>;
   /** For numbers that the page formats. */
   language: string;
+  /** The role of each name of a speaker. */
+  speakers: readonly (readonly [name: unknown, role: string])[];
   fileName: string;
   /** Whether the file can be opened in a text editor. */
   hasSource: boolean;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { WARN_DATASET_BYTES } from '../../../src/core/api/types.ts';
-import { FORMATS } from '../../../src/core/datasets/report.ts';
+import { FORMATS } from '../../../src/core/datasets/formats.ts';
 import { AGENT_TOOLS, COMMANDS, SETTINGS } from '../../../src/ui/shared/ids.ts';
 
 const ROOT = new URL('../../../', import.meta.url);

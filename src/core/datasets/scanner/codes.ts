@@ -75,15 +75,7 @@ export const PROBLEM_COUNT = 63;
 // From here on, the format of a row. It is a reported place because the most common format is known only at the end.
 export const ROW_OF_FORMAT = PROBLEM_COUNT;
 
-// Row formats.
-export const FORMAT_UNKNOWN = 0;
-export const FORMAT_CHAT = 1;
-export const FORMAT_PROMPT_COMPLETION = 2;
-export const FORMAT_INSTRUCTION = 3;
-export const FORMAT_QUESTION_ANSWER = 4;
-export const FORMAT_TEXT = 5;
-export const FORMAT_PREFERENCE = 6;
-export const FORMAT_SHAREGPT = 7;
+// Row formats have the numbers of `datasets/formats.ts`; an unknown one has 0.
 export const FORMAT_COUNT = 8;
 export const PLACE_CODE_COUNT = ROW_OF_FORMAT + FORMAT_COUNT;
 
@@ -128,3 +120,7 @@ export const BYTES_PER_TOKEN = 4;
 export const LOCATED_LIMIT = 5000;
 /** Kinds of keys that can be searched for. */
 export const MAX_PATTERNS = 96;
+/** The most training formats, and slots for the names of fields and of speakers. There is one less of each; powers of two. */
+export const MAX_FORMATS = 16;
+export const MAX_FIELDS = 32;
+export const MAX_SPEAKERS = 64;

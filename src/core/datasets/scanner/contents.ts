@@ -1,6 +1,5 @@
 // The texts of rows, without names and brackets: how many bytes they have as they are written, and how many are the assistant's.
-import { BYTES_PER_TOKEN } from './codes';
-import { FIELD_COUNT } from './names';
+import { BYTES_PER_TOKEN, MAX_FIELDS } from './codes';
 
 /** Since `forgetTexts`. Exact up to 2 ** 53. */
 export let textBytes: f64 = 0;
@@ -10,7 +9,7 @@ export let rowsOver4096: u32 = 0;
 export let rowsOver8192: u32 = 0;
 
 /** Bytes of each field's texts, and how many of them are the assistant's, each a u32. */
-const FIELDS: usize = memory.data(FIELD_COUNT * 8, 8);
+const FIELDS: usize = memory.data(MAX_FIELDS * 8, 8);
 /** The entry of the field that is being read, and the bytes of the message in it. */
 let field: usize = FIELDS;
 let messageBytes: u32 = 0;

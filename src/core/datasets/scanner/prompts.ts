@@ -1,5 +1,5 @@
 // The prompt and the answer of a row, as hashes of their strings. Rows of one normalized prompt stay on one side of a split.
-import { HASH_NONE, HASH_NORMALIZED, ROLE_ASSISTANT, ROLE_SYSTEM } from './codes';
+import { HASH_NONE, HASH_NORMALIZED, MAX_FIELDS, ROLE_ASSISTANT, ROLE_SYSTEM } from './codes';
 import { hashRow, mix } from './lines';
 import { beginTexts, hashOfText } from './texts';
 
@@ -17,7 +17,6 @@ let prompt: u64 = 0;
 let answer: u64 = 0;
 let hasAnswer: bool = false;
 
-const MAX_FIELDS = 16;
 /** The strings of each field of the row that isn't a conversation, as a u64. */
 const FIELDS: usize = memory.data(MAX_FIELDS * 8, 8);
 
@@ -26,12 +25,6 @@ export function beginFile(prompts: i32): void {
   hashesPrompts = prompts != HASH_NONE;
   isNormalized = prompts == HASH_NORMALIZED;
   if (isNormalized) beginTexts();
-}
-
-/** Begins a row. */
-export function forgetFields(): void {
-  if (!hashesPrompts) return;
-  for (let field = 0; field < MAX_FIELDS; field++) store<u64>(FIELDS + ((<usize>field) << 3), 0);
 }
 
 /** Begins the value of a field: only the last of several with one name counts. */
@@ -83,13 +76,7 @@ export function answerOfMessages(): u64 {
   return answer;
 }
 
-/** Returns the hash of a field's strings, or 0 if there are none. */
+/** Returns the hash of a field's strings, or 0 if there are none. The row must have the field. */
 export function textOfField(field: i32): u64 {
   return load<u64>(FIELDS + ((<usize>field) << 3));
-}
-
-/** Returns a hash with that of another text: that of one text is the same in a field and in a conversation's only message. */
-export function withText(hash: u64, field: i32): u64 {
-  const text = textOfField(field);
-  return text == 0 ? hash : mix(hash, text);
 }

@@ -46,6 +46,7 @@ import {
 import { assistantBytes, forgetTexts, rowsOver4096, rowsOver8192, textBytes } from './contents';
 import { turns, TURNS_BY_ROLE } from './conversation';
 import { MAX_ROW_BYTES, readRow, skipSpace } from './grammar';
+import { FORMAT_TABLE } from './formats';
 import { ANCHORS, PATTERNS } from './keyPatterns';
 import { characters, countReturns, findLineEnd, hasReturn, hashRow } from './lines';
 import { beginFile, hashesPrompts } from './prompts';
@@ -56,7 +57,7 @@ import { isByteOrderMark } from './utf8';
 export { inputStart, reserve, places, PLACES, ROW_STARTS, ROW_HASHES, ROW_BREAKS, TOTALS };
 export { beginFile as hashPrompts } from './prompts';
 export { assistantBytes, rowsOver4096, rowsOver8192, textBytes };
-export { UNTRAINABLE_CODES, ANCHORS, PATTERNS, ANSWER_HASHES, PROMPT_HASHES, ROW_FLAGS };
+export { UNTRAINABLE_CODES, ANCHORS, PATTERNS, FORMAT_TABLE, ANSWER_HASHES, PROMPT_HASHES, ROW_FLAGS };
 
 /** About 8,192 tokens: trainers often truncate rows to less. */
 const LONG_ROW_BYTES: u32 = 32768;
@@ -185,11 +186,11 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
     const isObject = readRow(text, end);
     if (isObject) {
       countShape();
-      report(ROW_OF_FORMAT + format, start, 1);
+      report(ROW_OF_FORMAT + format.number, start, 1);
     }
     // Rows that are not JSON, such as parts of a row with line breaks, are not duplicates.
     if (!hasFailed()) hash = hashRow(start, end);
-    const flags = flagsOfRow() | (isObject ? format << ROW_FORMAT_SHIFT : 0);
+    const flags = flagsOfRow() | (isObject ? format.number << ROW_FORMAT_SHIFT : 0);
     if (flags & ROW_ERROR) errorRows++;
     else increment(UNTRAINABLE, (flags >> ROW_UNTRAINABLE_SHIFT) & 3, 1);
     const prompt = isObject && hashesPrompts ? promptHash() : 0;
@@ -247,8 +248,8 @@ function binOf(length: u32): u32 {
 
 /** Counts the format and roles of the object that was read last. */
 function countShape(): void {
-  increment(FORMATS, format, 1);
-  if (hasTypes) increment(TYPED_FORMATS, format, 1);
+  increment(FORMATS, format.number, 1);
+  if (hasTypes) increment(TYPED_FORMATS, format.number, 1);
   countRowTexts();
   if (turns == 0) return;
   maxTurns = max(maxTurns, turns);

@@ -1,25 +1,13 @@
 // Recognizes the formats of fine-tuning rows. The service publishes no schema, so all problems here are
 // warnings. The grammar passes each token of the outer levels; only what determines the format is stored.
 import {
-  CHOSEN_MISSING,
   CONTENT_EMPTY,
-  CONVERSATIONS_NOT_ARRAY,
   FIELD_EMPTY,
   FIELD_WRONG_TYPE,
-  FORMAT_CHAT,
-  FORMAT_INSTRUCTION,
-  FORMAT_PREFERENCE,
-  FORMAT_PROMPT_COMPLETION,
-  FORMAT_QUESTION_ANSWER,
-  FORMAT_SHAREGPT,
-  FORMAT_TEXT,
-  FORMAT_UNKNOWN,
-  INSTRUCTION_MISSING,
+  MAX_FIELDS,
   MESSAGE_NOT_OBJECT,
   MESSAGES_NOT_ARRAY,
   NO_ASSISTANT,
-  PROMPT_MISSING,
-  QUESTION_MISSING,
   ROLE_ASSISTANT,
   ROLE_USER,
   SAME_ANSWERS,
@@ -29,6 +17,7 @@ import {
 } from './codes';
 import { addText, beginField, countTexts } from './contents';
 import { beginConversation, endConversation, takeMessage } from './conversation';
+import { Format, firstFormat, formatAfter, kinds } from './formats';
 import { forgetNotes, noteInRow } from './found';
 import {
   beginMessage,
@@ -45,49 +34,30 @@ import {
   openInMessage,
   scalarInMessage,
 } from './message';
-import {
-  FIELD_ANSWER,
-  FIELD_CHOSEN,
-  FIELD_COMPLETION,
-  FIELD_CONTEXT,
-  FIELD_CONVERSATIONS,
-  FIELD_COUNT,
-  FIELD_INPUT,
-  FIELD_INSTRUCTION,
-  FIELD_MESSAGES,
-  FIELD_OTHER,
-  FIELD_OUTPUT,
-  FIELD_PROMPT,
-  FIELD_QUESTION,
-  FIELD_REJECTED,
-  FIELD_REJECTED_RESPONSE,
-  FIELD_RESPONSE,
-  FIELD_TEXT,
-  fieldOf,
-  KIND_NULL,
-  KIND_STRING,
-} from './names';
+import { mix } from './lines';
+import { fieldOf, KIND_NULL, KIND_STRING } from './names';
 import {
   addToField,
   addToMessage,
   answerOfMessages,
   endOfMessage,
   forgetField,
-  forgetFields,
   forgetMessages,
   hashesPrompts,
   isNormalized,
   promptOfMessages,
   textOfField,
-  withText,
 } from './prompts';
 import { isBlank } from './strings';
 
 /** The row (1), its messages (2), a message (3), its content's parts or its calls (4), one of these (5), a function (6). */
 export const MAX_SHAPE_DEPTH = 6;
 
+/** Of another field than those of the formats. */
+const FIELD_OTHER = 0;
+
 /** The format of the last row, set when it has ended; and whether its fields have the types of that format, not only the names. */
-export let format: i32 = FORMAT_UNKNOWN;
+export let format: Format = firstFormat;
 export let hasTypes: bool = false;
 
 /** Bits of the row's fields, and the field that is being read. */
@@ -95,8 +65,8 @@ let fields: u32 = 0;
 let field: i32 = FIELD_OTHER;
 /** What is wrong with the last value of each field: code (0 for nothing), address, length; each a u32. */
 const FAULT_BYTES = 12;
-const FAULTS: usize = memory.data(FIELD_COUNT * FAULT_BYTES, 4);
-/** Where the chosen and the rejected answer begin and end, each a u32. */
+const FAULTS: usize = memory.data(MAX_FIELDS * FAULT_BYTES, 4);
+/** Where the two answers to compare begin and end, each a u32. */
 const ANSWERS: usize = memory.data(16, 4);
 /** Bits of the fields with a list, and of those whose list begins with a message. */
 let lists: u32 = 0;
@@ -110,25 +80,30 @@ function bit(index: i32): u32 {
   return 1 << index;
 }
 
+/** Whether the field is one of some, given as bits. */
+function isOf(some: u32): bool {
+  return (bit(field) & some) != 0;
+}
+
 function isConversation(): bool {
-  return field == FIELD_MESSAGES || field == FIELD_CONVERSATIONS;
+  return isOf(kinds.turns);
 }
 
 /** Begins a row. */
 export function beginShape(start: usize): void {
-  format = FORMAT_UNKNOWN;
   hasTypes = false;
   fields = 0;
   lists = messageLists = 0;
   field = FIELD_OTHER;
   forgetMessage(start);
   forgetToolParts();
-  forgetFields();
   forgetTurns();
 }
 
 function noteNoArray(at: usize, length: usize): void {
-  noteInRow(field == FIELD_MESSAGES ? MESSAGES_NOT_ARRAY : CONVERSATIONS_NOT_ARRAY, at, length);
+  let one = firstFormat;
+  while (!isOf(one.turns)) one = formatAfter(one);
+  noteInRow(one.noList, at, length);
 }
 
 function forgetTurns(): void {
@@ -184,22 +159,21 @@ function takeField(kind: i32, from: usize, to: usize): void {
     forgetTurns();
     noteNoArray(from, to - from);
     messageLists &= ~bit(field);
-  } else if (field == FIELD_INPUT && kind == KIND_NULL) setFault(FIELD_EMPTY, from, to - from);
+  } else if (isOf(kinds.optional) && kind == KIND_NULL) setFault(FIELD_EMPTY, from, to - from);
   else if (kind != KIND_STRING) setFault(FIELD_WRONG_TYPE, from, to - from);
   else if (isBlank(from, to)) setFault(FIELD_EMPTY, from - 1, to - from + 2);
 }
 
 /** Whether the assistant is to say the field's text. */
 function isAnswer(): bool {
-  const fields = bit(FIELD_OUTPUT) | bit(FIELD_RESPONSE) | bit(FIELD_ANSWER) | bit(FIELD_COMPLETION);
-  return (bit(field) & (fields | bit(FIELD_CHOSEN) | bit(FIELD_REJECTED))) != 0;
+  return isOf(kinds.spoken);
 }
 
 /** Handles an element of the field's list that is no container. */
 function takeElement(kind: i32, from: usize, to: usize): void {
   const role = speaker();
   if (kind == KIND_STRING) addText(<u32>(to - from), isConversation() ? role == ROLE_ASSISTANT : isAnswer());
-  if (++elements == 1) hasStrings = kind == KIND_STRING && field == FIELD_CONVERSATIONS;
+  if (++elements == 1) hasStrings = kind == KIND_STRING && isOf(kinds.strings);
   if (!isConversation()) return;
   if (!hasStrings || kind != KIND_STRING) return noteInRow(MESSAGE_NOT_OBJECT, from, to - from);
   messageLists |= bit(field);
@@ -234,7 +208,7 @@ export function openShape(depth: i32, isObject: bool, at: usize): void {
 }
 
 function openField(isObject: bool, at: usize): void {
-  inList = !isObject && isList();
+  inList = !isObject && isOf(kinds.turns | kinds.lists);
   elements = 0;
   if (!isObject) lists |= bit(field);
   messageLists &= ~bit(field);
@@ -246,12 +220,6 @@ function openField(isObject: bool, at: usize): void {
     noteNoArray(at, 1);
     field = FIELD_OTHER;
   } else if (field != FIELD_OTHER && !inList) setFault(FIELD_WRONG_TYPE, at, 1);
-}
-
-/** Conversations are lists of messages; prompts, completions and preferences can be. */
-function isList(): bool {
-  const others = bit(FIELD_PROMPT) | bit(FIELD_COMPLETION) | bit(FIELD_CHOSEN) | bit(FIELD_REJECTED);
-  return isConversation() || (bit(field) & others) != 0;
 }
 
 /** Handles the end of the container at a depth. */
@@ -269,43 +237,37 @@ export function closeShape(depth: i32, at: usize): void {
 /** Ends a row that is an object, and determines its format from its fields. */
 export function endShape(start: usize): void {
   forgetExempt();
-  if (areSameAnswers()) noteInRow(SAME_ANSWERS, load<u32>(answerOf(FIELD_REJECTED)), 1);
-  if (has(FIELD_MESSAGES)) {
-    format = FORMAT_CHAT;
-    hasTypes = (messageLists & bit(FIELD_MESSAGES)) != 0;
-  } else if (has(FIELD_CONVERSATIONS)) {
-    format = FORMAT_SHAREGPT;
-    hasTypes = (messageLists & bit(FIELD_CONVERSATIONS)) != 0;
-  } else if (has(FIELD_CHOSEN) || has(FIELD_REJECTED)) {
-    format = FORMAT_PREFERENCE;
-    needBoth(FIELD_CHOSEN, FIELD_REJECTED, CHOSEN_MISSING, start);
-    noteFaults(bit(FIELD_PROMPT) | bit(FIELD_CHOSEN) | bit(FIELD_REJECTED));
-  } else if (has(FIELD_PROMPT) || has(FIELD_COMPLETION)) {
-    format = FORMAT_PROMPT_COMPLETION;
-    needBoth(FIELD_PROMPT, FIELD_COMPLETION, PROMPT_MISSING, start);
-    noteFaults(bit(FIELD_PROMPT) | bit(FIELD_COMPLETION));
-  } else if (has(FIELD_INSTRUCTION) || (has(FIELD_INPUT) && has(FIELD_OUTPUT))) {
-    format = FORMAT_INSTRUCTION;
-    const answer = has(FIELD_OUTPUT) || !has(FIELD_RESPONSE) ? FIELD_OUTPUT : FIELD_RESPONSE;
-    needBoth(FIELD_INSTRUCTION, answer, INSTRUCTION_MISSING, start);
-    noteFaults(bit(answer) | askingFaults());
-  } else if (has(FIELD_QUESTION) || has(FIELD_ANSWER)) {
-    format = FORMAT_QUESTION_ANSWER;
-    needBoth(FIELD_QUESTION, FIELD_ANSWER, QUESTION_MISSING, start);
-    // Too many other files have such rows.
-    hasTypes = false;
-    noteFaults(bit(FIELD_QUESTION) | bit(FIELD_ANSWER));
-  } else if (has(FIELD_TEXT)) {
-    format = FORMAT_TEXT;
-    noteFaults(bit(FIELD_TEXT));
-  } else noteInRow(UNKNOWN_FORMAT, start, 1);
+  if (areSameAnswers()) noteInRow(SAME_ANSWERS, load<u32>(ANSWERS + 8), 1);
+  format = firstFormat;
+  while (format.number != 0 && !isFormat(format)) format = formatAfter(format);
+  if (format.number == 0) return noteInRow(UNKNOWN_FORMAT, start, 1);
+  if (format.turns != 0) hasTypes = (messageLists & format.turns) != 0;
+  if (format.first != 0) needBoth(start);
+  noteFaults(askingFaults() | bitOf(answerField()));
 }
 
-/** Returns the fields that ask and are wrong: an instruction often needs no input, and an input no instruction. */
+function isFormat(one: Format): bool {
+  return (fields & one.some) != 0 || (one.both != 0 && (fields & one.both) == one.both);
+}
+
+/** Returns the fields besides the answer that are wrong. What is optional can be missing, or have all that is asked. */
 function askingFaults(): u32 {
-  if (!has(FIELD_INPUT) || faultOf(FIELD_INPUT) == FIELD_EMPTY) return bit(FIELD_INSTRUCTION);
-  const isAsked = faultOf(FIELD_INPUT) == 0 && faultOf(FIELD_INSTRUCTION) == FIELD_EMPTY;
-  return isAsked ? 0 : bit(FIELD_INSTRUCTION) | bit(FIELD_INPUT);
+  const noted = format.noted;
+  const optional = format.optional;
+  if ((fields & optional) == 0) return noted;
+  const fault = faultOf(ctz(optional));
+  if (fault == FIELD_EMPTY) return noted;
+  return fault == 0 && faultOf(format.first) == FIELD_EMPTY ? 0 : noted | optional;
+}
+
+/** Returns the field of the format's answer, or 0. */
+function answerField(): i32 {
+  return format.spare != 0 && has(format.spare) && !has(format.answer) ? format.spare : format.answer;
+}
+
+/** Returns the bit of a field, or nothing for no field. */
+function bitOf(index: i32): u32 {
+  return bit(index) & ~bit(FIELD_OTHER);
 }
 
 function faultOf(index: i32): u32 {
@@ -314,80 +276,73 @@ function faultOf(index: i32): u32 {
 
 /** Forgets the problems of conversations that this row can't have: its answers are elsewhere, or its tools in the contents. */
 function forgetExempt(): void {
-  if (has(FIELD_CHOSEN) || has(FIELD_REJECTED) || has(FIELD_REJECTED_RESPONSE))
-    forgetNotes(NO_ASSISTANT, TOOL_ARGUMENTS);
+  if ((fields & kinds.elsewhere) != 0) forgetNotes(NO_ASSISTANT, TOOL_ARGUMENTS);
   else if (hasToolParts) forgetNotes(STARTS_WITH_ASSISTANT, TOOL_ARGUMENTS);
 }
 
-function answerOf(index: i32): usize {
-  return ANSWERS + ((<usize>(index - FIELD_CHOSEN)) << 3);
+/** Returns where the field's value is stored, which is one of two answers to compare. */
+function comparedEntry(): usize {
+  return bit(field) > (kinds.compared ^ bit(field)) ? ANSWERS + 8 : ANSWERS;
 }
 
 /** Stores where the value of the field is, if that is an answer to compare. */
 function setAnswer(from: usize, to: usize): void {
-  if (field != FIELD_CHOSEN && field != FIELD_REJECTED) return;
-  store<u32>(answerOf(field), <u32>from);
-  store<u32>(answerOf(field), <u32>to, 4);
+  if (!isOf(kinds.compared)) return;
+  store<u32>(comparedEntry(), <u32>from);
+  store<u32>(comparedEntry(), <u32>to, 4);
 }
 
 /** Stores where the value of the field ends. */
 function endAnswer(to: usize): void {
-  if (field == FIELD_CHOSEN || field == FIELD_REJECTED) store<u32>(answerOf(field), <u32>to, 4);
+  if (isOf(kinds.compared)) store<u32>(comparedEntry(), <u32>to, 4);
 }
 
-/** Whether the chosen and the rejected answer are written with the same bytes. */
+/** Whether the two answers to compare are written with the same bytes. */
 function areSameAnswers(): bool {
-  if (!has(FIELD_CHOSEN) || !has(FIELD_REJECTED)) return false;
-  const chosen = <usize>load<u32>(answerOf(FIELD_CHOSEN));
-  const rejected = <usize>load<u32>(answerOf(FIELD_REJECTED));
-  const length = <usize>load<u32>(answerOf(FIELD_CHOSEN), 4) - chosen;
-  if (length == 0 || <usize>load<u32>(answerOf(FIELD_REJECTED), 4) - rejected != length) return false;
-  return memory.compare(chosen, rejected, length) == 0;
+  if ((fields & kinds.compared) != kinds.compared) return false;
+  const one = <usize>load<u32>(ANSWERS);
+  const other = <usize>load<u32>(ANSWERS, 8);
+  const length = <usize>load<u32>(ANSWERS, 4) - one;
+  if (length == 0 || <usize>load<u32>(ANSWERS, 12) - other != length) return false;
+  return memory.compare(one, other, length) == 0;
 }
 
 /** Counts the texts of the object that was read last, which its format determines. */
 export function countRowTexts(): void {
-  countTexts(textFields() & fields);
-}
-
-function textFields(): u32 {
-  if (format == FORMAT_CHAT) return bit(FIELD_MESSAGES);
-  if (format == FORMAT_SHAREGPT) return bit(FIELD_CONVERSATIONS);
-  if (format == FORMAT_PREFERENCE) return bit(FIELD_PROMPT) | bit(FIELD_CHOSEN) | bit(FIELD_REJECTED);
-  if (format == FORMAT_PROMPT_COMPLETION) return bit(FIELD_PROMPT) | bit(FIELD_COMPLETION);
-  if (format == FORMAT_INSTRUCTION) {
-    const asked = bit(FIELD_INSTRUCTION) | bit(FIELD_INPUT) | bit(FIELD_CONTEXT);
-    return asked | bit(has(FIELD_OUTPUT) ? FIELD_OUTPUT : FIELD_RESPONSE);
-  }
-  if (format == FORMAT_QUESTION_ANSWER) return bit(FIELD_QUESTION) | bit(FIELD_CONTEXT) | bit(FIELD_ANSWER);
-  return format == FORMAT_TEXT ? bit(FIELD_TEXT) : 0;
+  countTexts((format.texts | bitOf(answerField())) & fields);
 }
 
 /** Returns the hash of the prompt of the object that was read last, or 0 if it has none. */
 export function promptHash(): u64 {
-  if (format == FORMAT_CHAT || format == FORMAT_SHAREGPT) return promptOfMessages();
-  if (format == FORMAT_INSTRUCTION)
-    return withText(withText(withText(0, FIELD_INSTRUCTION), FIELD_INPUT), FIELD_CONTEXT);
-  if (format == FORMAT_QUESTION_ANSWER) return withText(withText(0, FIELD_QUESTION), FIELD_CONTEXT);
-  return format == FORMAT_TEXT || format == FORMAT_UNKNOWN ? 0 : withText(0, FIELD_PROMPT);
+  if (format.turns != 0) return promptOfMessages();
+  let hash: u64 = 0;
+  for (let left = format.prompt; left != 0; left >>= 8) {
+    const text = textOf(left & 0xff);
+    // One text has the same hash as the only message of a conversation.
+    if (text != 0) hash = mix(hash, text);
+  }
+  return hash;
 }
 
 /** Returns the hash of the answer of the object that was read last, or 0 if it has none. */
 export function answerHash(): u64 {
-  if (format == FORMAT_CHAT || format == FORMAT_SHAREGPT) return answerOfMessages();
-  if (format == FORMAT_INSTRUCTION) return textOfField(has(FIELD_OUTPUT) ? FIELD_OUTPUT : FIELD_RESPONSE);
-  if (format == FORMAT_QUESTION_ANSWER) return textOfField(FIELD_ANSWER);
-  return format == FORMAT_PROMPT_COMPLETION ? textOfField(FIELD_COMPLETION) : 0;
+  return format.turns != 0 ? answerOfMessages() : textOf(answerField());
+}
+
+function textOf(index: i32): u64 {
+  return has(index) ? textOfField(index) : 0;
 }
 
 function has(index: i32): bool {
   return (fields & bit(index)) != 0;
 }
 
-function needBoth(one: i32, other: i32, code: i32, start: usize): void {
-  if (!has(one)) noteInRow(code, start, 1);
-  else if (!has(other)) noteInRow(code + 1, start, 1);
-  else hasTypes = isText(one) && isText(other);
+/** Notes if one of the two fields that the format needs is missing. */
+function needBoth(start: usize): void {
+  const second = format.second == 0 ? answerField() : format.second;
+  if (!has(format.first)) noteInRow(format.firstMissing, start, 1);
+  else if (!has(second)) noteInRow(format.secondMissing, start, 1);
+  else hasTypes = !format.isCommon && isText(format.first) && isText(second);
 }
 
 /** Whether a field is a string or a list of messages. */

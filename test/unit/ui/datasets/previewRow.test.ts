@@ -77,6 +77,7 @@ describe('drawRow', () => {
       ...drawRow(row, 'title', {
         words: new Proxy({}, { get: (_, word) => `${String(word)} {0}` }),
         language: 'en',
+        speakers: [],
         isOpen: (part: string) => (part === '/raw' ? isSwitched : isOpen),
         toggle: () => undefined,
         hasSource: false,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { FORMATS, ROLES, type Format, type Role } from '../../../../../src/core/datasets/report.ts';
+import { FORMATS, ROLES, type Format, type Role } from '../../../../../src/core/datasets/formats.ts';
 import { problemsOf, useChecker } from '../../../../helpers/checker.ts';
 import { Random } from '../../../../helpers/random.ts';
 

@@ -1,0 +1,147 @@
+import type { ProblemCode } from './problems.ts';
+
+/** Message roles, in the order of the scanner's numbers. */
+export const ROLES = ['system', 'user', 'assistant', 'tool', 'other'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** How a format becomes chat messages: `turns` of a conversation, a `pair` of prompt and answer; or why it can't. */
+type ToChat = 'turns' | 'pair' | 'chat' | 'preference' | 'text';
+
+/** A training format, for example `{"prompt":"Hi","completion":"Hello"}`. */
+export interface TrainingFormat {
+  name: string;
+  /** The scanner's number, from 1. Reports name formats in this order. */
+  number: number;
+  /** A row that has one of these fields has the format, if it has none before it in the table. */
+  fields: readonly string[];
+  /** Or a row that has both. */
+  orBoth?: readonly [string, string];
+  /** `fields` is one list of messages, which has prompt and answer. This is the problem if it's no list. */
+  turns?: ProblemCode;
+  /** Such a list can consist of strings. The user begins. */
+  hasStrings?: true;
+  /** The fields of the prompt, the most important one first. */
+  prompt?: readonly string[];
+  /** A field of the prompt that may be null or empty, or have the whole prompt. */
+  optional?: string;
+  /** The field of the answer; the second one is used if only that is there. */
+  answer?: readonly string[];
+  /** `fields` are two answers of the assistant to compare. `beside`: one as a text beside a conversation. */
+  compared?: { beside: string };
+  /** Fields with further texts. */
+  further?: readonly string[];
+  /** The problems if the first field of the prompt is missing, or the answer; or one of those that are compared. */
+  missing?: readonly [ProblemCode, ProblemCode];
+  /** Prompts and answers can be lists of messages. */
+  hasLists?: true;
+  /** Files of other purposes have such rows too. */
+  isCommon?: true;
+  toChat: ToChat;
+  /** A field with earlier questions and answers. */
+  history?: string;
+  /** With one of these fields, the row is for evaluation. */
+  evaluation?: readonly string[];
+}
+
+/**
+ * The training formats, in the order in which a row's format is recognized. All that is known of a format is here, except its
+ * name for users (`ui/shared/datasetTexts.ts`) and its problems (`problems.ts`).
+ */
+const TABLE = [
+  { name: 'chat', number: 1, fields: ['messages'], turns: 'messages-not-array', toChat: 'chat' },
+  {
+    name: 'sharegpt',
+    number: 7,
+    fields: ['conversations'],
+    turns: 'conversations-not-array',
+    hasStrings: true, // LIMA
+    toChat: 'turns',
+  },
+  {
+    name: 'preference',
+    number: 6,
+    fields: ['chosen', 'rejected'],
+    prompt: ['prompt'],
+    compared: { beside: 'rejected_response' },
+    missing: ['chosen-missing', 'rejected-missing'],
+    hasLists: true,
+    toChat: 'preference',
+  },
+  {
+    name: 'prompt-completion',
+    number: 2,
+    fields: ['prompt', 'completion'],
+    prompt: ['prompt'],
+    answer: ['completion'],
+    missing: ['prompt-missing', 'completion-missing'],
+    hasLists: true,
+    toChat: 'pair',
+  },
+  {
+    name: 'instruction',
+    number: 3,
+    fields: ['instruction'],
+    orBoth: ['input', 'output'],
+    prompt: ['instruction', 'input', 'context'], // Alpaca has `input` and `output`, Dolly the others
+    optional: 'input',
+    answer: ['output', 'response'],
+    missing: ['instruction-missing', 'output-missing'],
+    history: 'history', // LLaMA-Factory
+    toChat: 'pair',
+  },
+  {
+    name: 'question-answer',
+    number: 4,
+    fields: ['question', 'answer'],
+    prompt: ['question', 'context'],
+    answer: ['answer'],
+    missing: ['question-missing', 'answer-missing'],
+    isCommon: true,
+    evaluation: ['context', 'choices', 'options'],
+    toChat: 'pair',
+  },
+  { name: 'text', number: 5, fields: ['text'], further: ['text'], toChat: 'text' },
+] as const satisfies readonly TrainingFormat[];
+
+export type Format = 'unknown' | (typeof TABLE)[number]['name'];
+
+/** The table, with optional properties. */
+export const TRAINING_FORMATS: readonly (TrainingFormat & { name: Format })[] = TABLE;
+
+/** The names of all formats, by the scanner's numbers. */
+export const FORMATS: readonly Format[] = [
+  'unknown',
+  ...TABLE.toSorted((one, other) => one.number - other.number).map(({ name }) => name),
+];
+
+/** The fields of all formats, in the order of the table. */
+export const FIELDS: readonly string[] = [
+  ...new Set(
+    TRAINING_FORMATS.flatMap(({ prompt = [], fields, orBoth = [], answer = [], further = [] }) =>
+      [prompt, fields, orBoth, answer, further].flat(),
+    ),
+  ),
+];
+
+/** Fields with which the answers of a conversation are elsewhere. */
+export const COMPARED_FIELDS: readonly string[] = TRAINING_FORMATS.flatMap(({ compared, fields }) =>
+  compared === undefined ? [] : [...fields, compared.beside],
+);
+
+/** Who speaks: a role, or `call`, a tool call as the assistant's message; `pretrain` is text outside of a conversation. */
+export type Speaker = Exclude<Role, 'other'> | 'call' | 'pretrain';
+
+/** The names of each speaker, and further ones that only ShareGPT has. */
+export const SPEAKERS: readonly (readonly [Speaker, readonly string[], readonly string[]])[] = [
+  ['system', ['system', 'developer'], []],
+  ['user', ['user'], ['human']],
+  ['assistant', ['assistant'], ['gpt', 'chatgpt', 'bard', 'bing', 'claude', 'model', 'ai', 'bot']],
+  ['tool', ['tool', 'function', 'ipython', 'tool_response'], ['observation']],
+  ['call', ['tool_call'], ['function_call']],
+  ['pretrain', ['pretrain'], []],
+];
+
+/** The speaker of each name. */
+export const SPEAKER_OF: ReadonlyMap<unknown, Speaker> = new Map(
+  SPEAKERS.flatMap(([speaker, ...names]) => names.flat().map((name) => [name, speaker] as const)),
+);
