@@ -1,5 +1,5 @@
 import { backoffMs, MAX_RETRY_AFTER_MS, RETRIES } from '../base/retry.ts';
-import { isForLater, ServiceError, type AnswerError } from './errors.ts';
+import { isForLater, ServiceError, type ResponseError } from './errors.ts';
 
 /**
  * How long foreground reads, and all that were not asked to wait, are delayed at most: a Retry-After of hours must not keep the user
@@ -62,7 +62,7 @@ export class RateGate {
    * Blocks calls for the requested time, or briefly after a 429 without one. Never shortens a wait.
    * @param asked what was answered
    */
-  refused(answer: AnswerError, asked: keyof Waits): void {
+  refused(answer: ResponseError, asked: keyof Waits): void {
     const { httpStatus, retryAfterMs } = answer;
     if (httpStatus !== 429 && (retryAfterMs === undefined || !isForLater(httpStatus))) return;
     const ms = retryAfterMs ?? backoffMs(RETRIES.rateLimit, this.#unknownWaits++);

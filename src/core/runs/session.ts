@@ -1,6 +1,6 @@
 import type { Account } from '../accounts/account.ts';
 import type { Client, Connection, CallOptions } from '../api/client.ts';
-import { isUnauthorized, NetworkError, ServiceError, UnexpectedAnswerError } from '../api/errors.ts';
+import { isUnauthorized, NetworkError, ServiceError, UnexpectedResponseError } from '../api/errors.ts';
 import { RateGate, type Waits } from '../api/rateGate.ts';
 import type { Balance, Model, ModelList, RunCreation } from '../api/types.ts';
 import { shared, type Shared } from '../base/async.ts';
@@ -258,7 +258,7 @@ export class Session implements Disposable {
       this.#refusals.add(error);
       this.#setState('key-rejected');
     } else if (error instanceof NetworkError) this.#setState('offline');
-    else if (error instanceof UnexpectedAnswerError)
+    else if (error instanceof UnexpectedResponseError)
       this.#setState(isOfAnotherSender(error) ? 'offline' : 'ready');
     else if (error instanceof ServiceError) this.#setState('ready');
   }
@@ -281,7 +281,7 @@ export class Session implements Disposable {
 }
 
 /** Whether a portal or gateway answered. An odd response of the service proves that it is reachable. */
-function isOfAnotherSender({ kind, httpStatus }: UnexpectedAnswerError): boolean {
+function isOfAnotherSender({ kind, httpStatus }: UnexpectedResponseError): boolean {
   return kind === 'html' || kind === 'redirect' || (kind === 'no-error-body' && httpStatus >= 502);
 }
 

@@ -267,7 +267,7 @@ describe('Client', () => {
       ] as const) {
         answer = reply;
         seen = [];
-        await assert.rejects(client().getBalance(), { code: 'unexpected-answer', kind, httpStatus });
+        await assert.rejects(client().getBalance(), { code: 'unexpected-response', kind, httpStatus });
         assert.equal(seen.length, 1);
       }
     });

@@ -188,7 +188,7 @@ describe('RunStore', () => {
     store.onDidChange(() =>
       store.rows?.length === 360 ? (pageChanges = { [unreadable]: 'none' }) : undefined,
     );
-    await assert.rejects(store.refresh(), { code: 'unexpected-answer' });
+    await assert.rejects(store.refresh(), { code: 'unexpected-response' });
     assert.deepEqual([ids(store.rows), store.hasMore], [ids(many(600).slice(0, 300)), true]);
     pageChanges = {};
     await store.loadMore();
@@ -353,7 +353,7 @@ describe('RunStore', () => {
     store.retryDetails();
     assert.equal(store.detailFailure('a'), undefined);
     assert.deepEqual(changes, [{ added: [], changed: ['a'], moved: [] }]);
-    await assert.rejects(store.loadDetail('a'), { code: 'unexpected-answer' });
+    await assert.rejects(store.loadDetail('a'), { code: 'unexpected-response' });
     listed = [row('a', 1, 'complete'), row('b', 0)];
     await store.refresh();
     assert.equal(store.detailFailure('a'), undefined);
@@ -447,7 +447,7 @@ describe('RunStore', () => {
     listed = [row('a', 1)];
     await store.refresh();
     pageChanges = { data: 'none' };
-    await assert.rejects(store.refresh(), { code: 'unexpected-answer' });
+    await assert.rejects(store.refresh(), { code: 'unexpected-response' });
     assert.deepEqual([ids(store.rows), store.failed], [['a'], true]);
     pageChanges = {};
     changes.length = 0;
