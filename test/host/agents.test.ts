@@ -276,8 +276,8 @@ describe('a proposal of an agent', () => {
     assert.match(unknown.answer.error ?? '', /No such model/);
     assert.ok((unknown.answer['available'] as object[]).length > 1);
     assert.deepEqual([faulty.messages, unknown.messages], [[], []]);
-    const asked = Promise.withResolvers<void>();
-    const open = propose({ path: 'two.jsonl' }, 'Review…', undefined, asked.resolve);
+    const asked = Promise.withResolvers<undefined>();
+    const open = propose({ path: 'two.jsonl' }, 'Review…', undefined, () => asked.resolve(undefined));
     await asked.promise;
     assert.match(
       (await call('proposeRun', { path: 'three.jsonl', reason: 'r' })).error ?? '',

@@ -265,8 +265,8 @@ describe('accounts', () => {
     );
     for (const file of files) {
       // A file of a transaction may be gone.
-      const content = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOENT') throw error;
+      const content = await readFile(file).catch((error: unknown) => {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
         return Buffer.alloc(0);
       });
       assert.ok(!secrets.some((secret) => content.includes(secret)), file);

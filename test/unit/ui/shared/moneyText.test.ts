@@ -4,13 +4,9 @@ import type { Estimate } from '../../../../src/core/money/estimate.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
-const {
-  estimateText,
-  likelyPrice,
-  expectedPriceText,
-  rangeTooltip,
-  unexpectedPrice,
-} = await withVscode(() => import('../../../../src/ui/shared/priceText.ts'));
+const { estimateText, likelyPrice, expectedPriceText, rangeTooltip, unexpectedPrice } = await withVscode(
+  () => import('../../../../src/ui/shared/priceText.ts'),
+);
 const { amountsText, monthAmountsText, spentText } = await withVscode(
   () => import('../../../../src/ui/shared/spendingText.ts'),
 );
