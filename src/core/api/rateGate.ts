@@ -28,12 +28,10 @@ export const NO_WAIT = { sinceMs: 0, untilMs: 0, readUntilMs: 0 } as const;
 
 /**
  * Blocks calls of an account for as long as the service requested (spec: "Errors", `rate_limited`). Uses
- * the wall clock, the only one that windows share. If it is set back, the remaining wait is preserved.
+ * the wall clock, the only one that windows share. A request that comes too early is refused again.
  */
 export class RateGate {
   readonly #now: () => number;
-  /** When the times below were last adjusted to the clock. */
-  #seenAtMs = 0;
   readonly #waits: Waits = { reads: NO_WAIT, submissions: NO_WAIT };
   #isUnavailable = false;
   #unknownWaits = 0;
@@ -49,13 +47,13 @@ export class RateGate {
 
   /** Returns how long calls stay blocked, in milliseconds; 0 if they aren't. */
   remainingMs(kind: CallKind = 'background'): number {
-    const nowMs = this.#clockMs();
-    return Math.max(0, this.#blockedUntilMs(kind) - nowMs);
+    return Math.max(0, this.#blockedUntilMs(kind) - this.#now());
   }
 
   /** The waits for other windows, with the end of one; undefined if there is nothing to tell them. */
   get waits(): Readonly<Waits> | undefined {
-    return this.remainingMs() > 0 || this.#waits.submissions.sinceMs > 0 ? this.#waits : undefined;
+    const waits = { reads: this.#wait('reads'), submissions: this.#wait('submissions') };
+    return this.remainingMs() > 0 || waits.submissions.sinceMs > 0 ? waits : undefined;
   }
 
   /**
@@ -67,7 +65,7 @@ export class RateGate {
     if (httpStatus !== 429 && (retryAfterMs === undefined || !isForLater(httpStatus))) return;
     const ms = retryAfterMs ?? backoffMs(RETRIES.rateLimit, this.#unknownWaits++);
     if (ms > this.remainingMs()) this.#isUnavailable = httpStatus !== 429;
-    const sinceMs = this.#clockMs();
+    const sinceMs = this.#now();
     const untilMs = sinceMs + ms;
     // If a gateway requested it, the user may try anyway.
     this.#hold(asked, { sinceMs, untilMs, readUntilMs: answer instanceof ServiceError ? untilMs : 0 });
@@ -75,11 +73,10 @@ export class RateGate {
 
   /** Blocks calls, or no longer does, as another window learned later than this one. */
   adopt(waits: Readonly<Waits>): void {
-    const nowMs = this.#clockMs();
     for (const asked of ASKED) {
       const { sinceMs } = waits[asked];
       // A time in the future means a clock that was set back.
-      if (sinceMs <= this.#waits[asked].sinceMs || sinceMs > nowMs) continue;
+      if (sinceMs <= this.#wait(asked).sinceMs || sinceMs > this.#now()) continue;
       this.#waits[asked] = NO_WAIT;
       this.#hold(asked, waits[asked]);
     }
@@ -87,7 +84,7 @@ export class RateGate {
 
   /** Ends the wait that was asked of a submission. */
   endOfSubmissions(): void {
-    this.#waits.submissions = { ...NO_WAIT, sinceMs: this.#clockMs() };
+    this.#waits.submissions = { ...NO_WAIT, sinceMs: this.#now() };
   }
 
   /** A call succeeded, so the backoff starts over. */
@@ -107,9 +104,9 @@ export class RateGate {
 
   /** More than a week means a set clock. */
   #hold(asked: keyof Waits, { sinceMs, untilMs, readUntilMs }: Wait): void {
-    const nowMs = this.#clockMs();
+    const nowMs = this.#now();
     if (untilMs - nowMs > MAX_RETRY_AFTER_MS) return;
-    const before = this.#waits[asked];
+    const before = this.#wait(asked);
     this.#waits[asked] = {
       sinceMs,
       untilMs: Math.max(before.untilMs, untilMs),
@@ -118,7 +115,7 @@ export class RateGate {
   }
 
   #blockedUntilMs(kind: CallKind): number {
-    const { reads, submissions } = this.#waits;
+    const [reads, submissions] = [this.#wait('reads'), this.#wait('submissions')];
     const otherUntilMs = Math.min(submissions.untilMs, submissions.sinceMs + LONGEST_READ_HELD_MS);
     const untilMs: Record<CallKind, number> = {
       background: Math.max(reads.untilMs, otherUntilMs),
@@ -130,19 +127,9 @@ export class RateGate {
     return untilMs[kind];
   }
 
-  #clockMs(): number {
-    const nowMs = this.#now();
-    const setBackMs = Math.max(0, this.#seenAtMs - nowMs);
-    if (setBackMs > 0)
-      for (const asked of ASKED) {
-        const { sinceMs, untilMs, readUntilMs } = this.#waits[asked];
-        this.#waits[asked] = {
-          sinceMs: sinceMs - setBackMs,
-          untilMs: untilMs - setBackMs,
-          readUntilMs: readUntilMs - setBackMs,
-        };
-      }
-    this.#seenAtMs = nowMs;
-    return nowMs;
+  /** What was asked, unless it is said to begin in the future: then the clock was set back, which ends a wait as one set forward does. */
+  #wait(asked: keyof Waits): Wait {
+    const wait = this.#waits[asked];
+    return wait.sinceMs > this.#now() ? NO_WAIT : wait;
   }
 }

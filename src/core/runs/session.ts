@@ -66,8 +66,6 @@ export class Session implements Disposable {
   /** The clock skew of the previous connection. */
   #clockSkewMs: number | undefined;
   #state: Readonly<ConnectionState> = CONNECTING;
-  /** Since when the service was unreachable for the last window, until it answers this one. */
-  #lastOfflineSince: number | undefined;
   /** The 401 errors that caused the state `key-rejected`. */
   readonly #refusals = new WeakSet();
 
@@ -160,17 +158,12 @@ export class Session implements Disposable {
 
   /**
    * Adopts the connection state of another window, except for a rejected API key.
-   * @param isOfLiving whether that window is still running; otherwise its connection state is stale: it only says since when
-   *   the service was unreachable if it still is, as after a reload
+   * @param isOfLiving whether that window is still running; otherwise its connection state is stale
    */
   acceptShared(known: SharedState, isOfLiving: boolean): void {
     const { offlineSinceMs, waits } = known;
     if (waits !== undefined) this.#gate.adopt(waits);
-    if (this.#disposables.disposed || this.isLocked) return;
-    if (!isOfLiving) {
-      this.#continueOffline(offlineSinceMs);
-      return;
-    }
+    if (!isOfLiving || this.#disposables.disposed || this.isLocked) return;
     if (offlineSinceMs === undefined) this.#setState('ready');
     else this.#setState('offline', offlineSinceMs);
   }
@@ -266,17 +259,8 @@ export class Session implements Disposable {
   #setState(kind: SessionState, sinceMs = this.#clock.nowMs()): void {
     // A rejected API key stays rejected until `reconnect`, however pending requests end.
     if (kind === this.state || this.state === 'key-rejected') return;
-    this.#state = kind === 'offline' ? { kind, sinceMs: this.#lastOfflineSince ?? sinceMs } : { kind };
-    if (kind === 'ready') this.#lastOfflineSince = undefined;
+    this.#state = kind === 'offline' ? { kind, sinceMs } : { kind };
     this.#onDidChangeState.fire(kind);
-  }
-
-  #continueOffline(sinceMs = Infinity): void {
-    if (this.state === 'ready' || sinceMs > (this.offlineSince ?? this.#clock.nowMs())) return;
-    this.#lastOfflineSince = sinceMs;
-    if (this.state !== 'offline') return;
-    this.#state = { kind: 'offline', sinceMs };
-    this.#onDidChangeState.fire('offline');
   }
 }
 

@@ -396,21 +396,6 @@ describe('RunStore', () => {
     assert.equal(store.detail('a')?.status, 'completed');
   });
 
-  it('forgets all details once all runs are gone, such as after another window reset the sandbox', async () => {
-    listed = [row('b', 2, 'complete'), row('a', 1, 'complete')];
-    detail('a', 'completed', { label: 'old' });
-    await store.refresh();
-    await store.loadDetail('a');
-    listed = [row('a', 1, 'complete')];
-    await store.refresh();
-    assert.equal(store.detail('a')?.label, 'old');
-    listed = [];
-    await store.refresh();
-    listed = [row('a', 30, 'complete')];
-    await store.refresh();
-    assert.equal(store.detail('a'), undefined);
-  });
-
   it('adds a row in order for a run that no page contained', async () => {
     listed = many(220);
     await store.refresh();
