@@ -57,7 +57,7 @@ export class Session implements Disposable {
   readonly #clock: Clock;
   readonly #connect: () => Promise<Connection | undefined>;
   readonly #createClient: (connection: Connection, gate: RateGate) => Client;
-  /** Outlives connections: it enforces what the service requested, also in other windows. */
+  /** Outlives connections: it enforces the waits that the service asked for, also in other windows. */
   readonly #gate: RateGate;
   readonly #disposables = new DisposableStore();
   readonly #onDidChangeState = this.#disposables.add(new Emitter<SessionState>());
@@ -66,7 +66,7 @@ export class Session implements Disposable {
   /** The clock skew of the previous connection. */
   #clockSkewMs: number | undefined;
   #state: Readonly<ConnectionState> = CONNECTING;
-  /** Since when the service was unreachable for the last window, until it answers this one. */
+  /** Since when the service was unreachable for an earlier window; cleared by the first answer. */
   #lastOfflineSince: number | undefined;
   /** The 401 errors that caused the state `key-rejected`. */
   readonly #refusals = new WeakSet();
@@ -104,19 +104,17 @@ export class Session implements Disposable {
     return this.#state.kind === 'offline' ? this.#state.sinceMs : undefined;
   }
 
-  /**
-   * Nothing is read in the background before this time, as the service asked: milliseconds since the epoch, local clock.
-   */
+  /** Nothing is read in the background before this time (ms since the epoch, local clock). */
   get notBeforeMs(): number | undefined {
     return this.#gate.untilMs();
   }
 
-  /** Like `notBeforeMs`, for submissions: what was asked of reads delays them for some minutes only. */
+  /** Like `notBeforeMs`, for submissions. A wait that was asked of reads delays them some minutes at most. */
   get submissionsNotBeforeMs(): number | undefined {
     return this.#gate.untilMs('submission');
   }
 
-  /** Like `submissionsNotBeforeMs`, if that is longer than a submission waits after the user's consent. */
+  /** Like `submissionsNotBeforeMs`, but only if that is later than a submission would wait. */
   get longWaitUntilMs(): number | undefined {
     const isLong = this.#gate.remainingMs('submission') > RETRIES.submission.longestRetryAfterMs;
     return isLong ? this.submissionsNotBeforeMs : undefined;
@@ -128,7 +126,7 @@ export class Session implements Disposable {
   }
 
   /**
-   * Reads the balance although the service asked submissions to wait; if it answers, that wait is over, in all windows.
+   * Reads the balance although submissions should wait. An answer ends that wait in all windows.
    * @throws as `call`
    */
   async endLongWait(): Promise<void> {
@@ -160,8 +158,7 @@ export class Session implements Disposable {
 
   /**
    * Adopts the connection state of another window, except for a rejected API key.
-   * @param isOfLiving whether that window is still running; otherwise its connection state is stale: it only says since when
-   *   the service was unreachable if it still is, as after a reload
+   * @param isOfLiving whether that window still runs. If not, only the start of an outage is adopted
    */
   acceptShared(known: SharedState, isOfLiving: boolean): void {
     const { offlineSinceMs, waits } = known;
@@ -184,7 +181,7 @@ export class Session implements Disposable {
     if (this.state === 'key-rejected') throw new KeyRejectedError();
     const pending = (this.#client ??= this.#open());
     const client = await this.#openedOf(pending);
-    // `reconnect` replaced the connection meanwhile, so nothing is sent with the old one.
+    // `reconnect` replaced the connection meanwhile: use the new one.
     if (pending !== this.#client) return this.call(work);
     try {
       const result = await work(client);
@@ -202,12 +199,12 @@ export class Session implements Disposable {
     return this.#opened?.keyId;
   }
 
-  /** Whether this error caused the change to `key-rejected`. */
+  /** Whether this error caused the change to `key-rejected`, which is reported already. */
   isReportedByState(error: unknown): boolean {
     return error instanceof Error && this.#refusals.has(error);
   }
 
-  /** Whether no stored API key works. Data read with an earlier key is hidden then. */
+  /** Whether no stored API key works. Data that was read with an earlier key is then hidden. */
   get isLocked(): boolean {
     return this.state === 'key-rejected' || this.state === 'key-missing';
   }
