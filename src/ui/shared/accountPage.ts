@@ -18,8 +18,8 @@ export type AccountPageParts = Pick<
 export type Loading = 'loaded' | 'loading' | 'failed';
 
 /**
- * Base of an account's pages: follows the account's session and receipts, posts the page's state when it changes,
- * and runs only actions whose buttons the page shows.
+ * Base of an account's pages. Follows the account's session and receipts, posts the page's state when it
+ * changes, and runs only actions whose buttons the page shows.
  */
 export abstract class AccountPage<
   State extends Typed,
