@@ -209,8 +209,7 @@ export class SubmissionNotices implements Disposable {
     }
     this.#planCheck();
     // Still due: the window that polls the account checks it.
-    if (session === sessions.active && submissions.nextCheckMs(id) > Date.now())
-      this.#showLeftOpen(session);
+    if (session === sessions.active && submissions.nextCheckMs(id) > Date.now()) this.#showLeftOpen(session);
     for (const submission of unknown) this.#showNotCharged(session, submission.id);
   }
 
