@@ -11,7 +11,7 @@ import type { Notice, NoticeParts } from './showNotices.ts';
 const TOGETHER_MS = 300;
 /** How long a window without the focus waits for the focused one to show a notice. */
 const UNFOCUSED_WAIT_MS = 2_000;
-/** How long to let a window that claimed a notice first claim the others, too. */
+/** How long other windows leave to one that has claimed a notice, so that it can claim the rest. */
 const CLAIM_LEAD_MS = 200;
 
 export interface RunNoticesParts extends NoticeParts {
@@ -22,9 +22,9 @@ export interface RunNoticesParts extends NoticeParts {
 const load = () => import('./showNotices.ts');
 
 /**
- * Decides which window notifies the user when runs of the active account complete or get a status that reads as an end, or any
- * new status if the setting is `all`. Several at once are shown as one digest. If the setting is `badge`, they are only counted,
- * except failed ones, which were charged.
+ * Decides which window notifies the user when runs of the active account end by their status, or get any new
+ * status if the setting is `all`. Several at once become one digest. If the setting is `badge`, they are only
+ * counted, except failed ones, which were charged.
  */
 export class RunNotices implements Disposable {
   readonly #parts: RunNoticesParts;
@@ -102,7 +102,7 @@ export class RunNotices implements Disposable {
   }
 }
 
-/** Returns the kind of notice for a change: the run completed, or got a new status that the user wants to know. */
+/** Returns the kind of notice for a change: the run completed, or got a status worth a notice. */
 function noticeKindOf({ before, after }: RunChange['moved'][number]): Notice['kind'] | undefined {
   const phase = phaseOf(after);
   if (phase === 'finished') return phaseOf(before) === 'finished' ? undefined : 'finished';
