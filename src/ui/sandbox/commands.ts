@@ -69,7 +69,7 @@ export async function setScenario(parts: Parts, argument?: unknown): Promise<Com
       : l10n.t('Sandbox scenario: {0}. It stays on until you choose another.', name),
   );
   const { active } = parts.sessions;
-  // Its tooltip names the fault.
+  // The balance's tooltip names the fault.
   await Promise.all([active?.runs.refresh(), active?.balance.refresh()]);
 }
 
