@@ -43,15 +43,11 @@ export class RowFeed<Row extends { row: number }> {
   readonly #open: Set<string>;
   #state: FeedState | undefined;
   #lastTop: number;
-  /**
-   * Whether the list has yet to return to its last position. After that, the top row is the user's choice.
-   */
+  /** Whether the list has yet to return to its last position: so long, its top row isn't the user's choice. */
   #isReturning: boolean;
   /** The position of the active row, which has or gets the keyboard focus. */
   #active = 0;
-  /**
-   * Whether requested rows are pending, or the response was empty. Then more known rows cause a new request.
-   */
+  /** Whether requested rows are pending, or none came: then they are requested again with more rows known. */
   #requestState: 'pending' | 'empty' | undefined;
   #shown = { first: 0, last: -1 };
 

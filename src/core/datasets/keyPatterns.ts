@@ -1,8 +1,8 @@
 import { API_KEY, MAX_PATTERNS, PRIVATE_KEY } from './scanner/codes.ts';
 
 /**
- * What must follow a key's prefix, by the scanner's numbers (`scanner/keyPatterns.ts`): characters of a kind,
- * a value after its name, a JSON Web Token, lines of a private key (or after a label), or a GitLab token.
+ * What must follow a key's prefix, by the scanner's numbers (`scanner/keyPatterns.ts`). For example
+ * characters of a kind, a value after its name, a JSON Web Token, or lines of a private key.
  */
 const TAILS = {
   word: 0,

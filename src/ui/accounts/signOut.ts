@@ -38,7 +38,6 @@ export async function signOut(
   }
 }
 
-/** Asks whether to sign out, and explains the consequences. */
 async function confirmSignOut(
   { kind, name }: { kind: 'service' | 'sandbox'; name: string },
   { hasSubmissions, hasDownloads }: Unfinished,

@@ -39,7 +39,6 @@ import { timeline } from './runTimeline.ts';
 /** How many characters of its ID name a run if nothing else is known of it. */
 const SHORT_ID_LENGTH = 8;
 
-/** The title of the page's tab. */
 export function runPageTitle(view: RunPageView): string {
   return l10n.t('Run: {0}', nameOf(view, knownRun(view)));
 }

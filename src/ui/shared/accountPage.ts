@@ -46,7 +46,6 @@ export abstract class AccountPage<
     this.#parts = parts;
   }
 
-  /** Returns the title of the tab. */
   protected abstract title(): string;
   /** Returns the complete current state of the page. */
   protected abstract state(): State;
