@@ -65,7 +65,7 @@ const MAX_LEFT_OUT = 10;
 const ABANDONED_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Unpacks an archive into a new folder, which appears complete or not at all; an error leaves nothing behind. For the adapter page.
+ * Unpacks an archive into a new folder. The folder appears complete or not at all. For the adapter page.
  * @returns the names of pickle files, which are left out: printable, at most 10
  * @throws FolderExistsError, BrokenArchiveError, NotAnAdapterError, DiskError, CancelledError
  */

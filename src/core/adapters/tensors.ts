@@ -16,13 +16,13 @@ export interface ModuleTensors {
 export interface SortedTensors {
   /** By layer, then in file order. */
   parts: readonly ModuleTensors[];
-  /** Those of `parts` that have an A or a B. */
+  /** The `parts` that have an A or a B. */
   pairs: readonly ModuleTensors[];
   /** Modules that are saved fully or by rows. */
   saved: ReadonlySet<string>;
   /** Rows of the embeddings in `saved`. */
   embeddingRows: number | undefined;
-  /** Tensors that take the place of the base model's own, but for embeddings. */
+  /** Tensors that replace the base model's own; embeddings aren't among them. */
   replacing: readonly { path: string; isBias: boolean }[];
   /** Whether other modules have biases, of the model or of LoRA. */
   hasBias: boolean;
@@ -115,8 +115,8 @@ export function moduleScaling({ rank, alpha, rankPattern, alphaPattern, useRslor
 
 /**
  * Reads `rank_pattern` or `alpha_pattern` as PEFT does: the first key that matches the end of a module's path
- * wins. PEFT's keys are regular expressions. Values are unknown unless all keys are plain names, because an
- * untrusted expression could run forever.
+ * wins. PEFT's keys are regular expressions, and an untrusted one could run forever. So values are unknown
+ * unless all keys are plain names.
  * @param common the value for modules that no key matches
  */
 function patternReader(pattern: Readonly<Record<string, number>>, common: number | undefined) {
@@ -169,7 +169,7 @@ const LORA = /^lora_(?:(A|B|embedding_A|embedding_B)|magnitude_vector)$/;
 interface TensorRole {
   /** `bias`: of the model. `saved`: a fully saved module, or rows of one. */
   part: 'a' | 'b' | 'magnitude' | 'lora-bias' | 'bias' | 'saved';
-  /** The module's path, without the parts that PEFT adds, but for what distinguishes parameters of one module. */
+  /** The module's path without the parts that PEFT adds. Parameters of one module stay distinct. */
   path: string;
   isEmbedding: boolean;
   /** Whether at most LoRA wraps the module. */
@@ -203,7 +203,7 @@ function role(part: TensorRole['part'], path: string, isEmbedding = false): Tens
   const inner = path.startsWith(PREFIX) ? path.slice(PREFIX.length) : path;
   const module = withoutWrappers(inner);
   const isDirect = /^(?:\.base_layer)*$/.test(inner.slice(module.length));
-  // Where several parameters of a module are adapted, PEFT wraps LoRA in LoRA: `experts.lora_A`, `experts.base_layer.lora_A`.
+  // If several parameters of a module are adapted, PEFT wraps LoRA in LoRA: `experts.base_layer.lora_A`.
   const isLora = part === 'a' || part === 'b' || part === 'magnitude';
   return { part, path: isLora && isDirect ? inner : module, isEmbedding, isDirect };
 }

@@ -118,7 +118,7 @@ export class DownloadLinkError extends ApiError {
   }
 }
 
-/** Whether nothing speaks TLS at an https address, so that its certificate isn't the problem. */
+/** Whether the server at an https address doesn't speak TLS: its certificate isn't the problem. */
 export function isWithoutTls({ reason, causeCode = '' }: NetworkError): boolean {
   return reason === 'tls' && (causeCode === 'EPROTO' || causeCode.startsWith('ERR_SSL_'));
 }
@@ -154,7 +154,7 @@ export function isForLater(httpStatus: number): boolean {
   return httpStatus === 408 || httpStatus === 425 || httpStatus === 429 || httpStatus >= 500;
 }
 
-/** Whether a response is about the run that was asked for, and not about a limit of requests. */
+/** Whether a response is about the run of the request, not about a limit of requests. */
 export function isAboutRun(error: unknown): boolean {
   return error instanceof ResponseError && error.httpStatus !== 429;
 }

@@ -4,14 +4,14 @@ import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import { NetworkError, type NetworkErrorReason } from './errors.ts';
 
 /**
- * Only this file loads undici, lazily and through deep imports: its root module may replace the dispatcher
- * behind the `fetch` of every other extension.
+ * Only this file loads undici, lazily and by deep imports: its root module may replace the dispatcher behind
+ * the `fetch` of every other extension.
  */
 export { default as connect } from 'undici/lib/api/api-connect.js';
 export { default as Agent } from 'undici/lib/dispatcher/agent.js';
 export { default as ProxyAgent } from 'undici/lib/dispatcher/proxy-agent.js';
 
-/** Time limits in milliseconds (safety: the service validates and prices a dataset before it responds). */
+/** Time limits in milliseconds. They must leave the service time to validate and price a dataset. */
 export interface Timeouts {
   /** From the call to an open connection, including proxies and TLS. */
   connectMs: number;
@@ -70,7 +70,7 @@ class Exchange {
   readonly #request: HttpRequest;
   readonly #timeouts: Timeouts;
   readonly #throughProxy: boolean;
-  /** Its reason is thrown by the exchange. */
+  /** The exchange throws the reason of this signal. */
   readonly #stop = new AbortController();
   readonly #cancel = () => this.#stop.abort(new CancelledError());
   #stage: 'sending' | 'receiving' | 'over' = 'sending';

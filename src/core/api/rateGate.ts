@@ -2,17 +2,17 @@ import { backoffMs, MAX_RETRY_AFTER_MS, RETRIES } from '../base/retry.ts';
 import { isForLater, ServiceError, type ResponseError } from './errors.ts';
 
 /**
- * How long foreground reads, and all that were not asked to wait, are delayed at most: a Retry-After of hours must not keep the user
- * from learning what was charged, nor one for submissions keep anybody from learning how a run ended.
+ * The longest delay of calls that the user waits for, and of calls that the wait wasn't meant for. Otherwise
+ * a Retry-After of hours would hide what was charged or how a run ended.
  */
 const LONGEST_READ_HELD_MS = 10 * 60_000;
 
-/** Who waits for a call. `read`: the user; `urgent`: the user, who decides by it about a submission. */
+/** Who waits for a call. `read`: the user. `urgent`: the user, to decide about a submission. */
 export type CallKind = 'background' | 'read' | 'urgent' | 'submission';
 
-/** Until when the service asked to wait, in milliseconds since the epoch; 0 if it didn't, or the wait was ended. */
+/** Until when the service asked to wait, in ms since the epoch; 0 without a wait, or after its end. */
 interface Wait {
-  /** When it was asked for last, or ended. */
+  /** When the service last asked for it, or when it ended. */
   readonly sinceMs: number;
   readonly untilMs: number;
   /** For foreground reads; never later. */
@@ -21,7 +21,7 @@ interface Wait {
 
 const ASKED = ['reads', 'submissions'] as const;
 
-/** What the service asked for in answer to reads, and in answer to submissions. */
+/** What the service asked for in its answers to reads and to submissions. */
 export type Waits = Record<(typeof ASKED)[number], Wait>;
 
 export const NO_WAIT = { sinceMs: 0, untilMs: 0, readUntilMs: 0 } as const;
@@ -50,7 +50,7 @@ export class RateGate {
     return Math.max(0, this.#blockedUntilMs(kind) - this.#now());
   }
 
-  /** The waits for other windows, with the end of one; undefined if there is nothing to tell them. */
+  /** The waits for other windows, including one that ended. Undefined if there are none. */
   get waits(): Readonly<Waits> | undefined {
     const waits = { reads: this.#wait('reads'), submissions: this.#wait('submissions') };
     return this.remainingMs() > 0 || waits.submissions.sinceMs > 0 ? waits : undefined;
@@ -58,7 +58,7 @@ export class RateGate {
 
   /**
    * Blocks calls for the requested time, or briefly after a 429 without one. Never shortens a wait.
-   * @param asked what was answered
+   * @param asked which kind of call was answered
    */
   refused(answer: ResponseError, asked: keyof Waits): void {
     const { httpStatus, retryAfterMs } = answer;
@@ -71,7 +71,7 @@ export class RateGate {
     this.#hold(asked, { sinceMs, untilMs, readUntilMs: answer instanceof ServiceError ? untilMs : 0 });
   }
 
-  /** Blocks calls, or no longer does, as another window learned later than this one. */
+  /** Takes over a newer wait, or the end of one, from another window. */
   adopt(waits: Readonly<Waits>): void {
     for (const asked of ASKED) {
       const { sinceMs } = waits[asked];
@@ -82,7 +82,7 @@ export class RateGate {
     }
   }
 
-  /** Ends the wait that was asked of a submission. */
+  /** Ends the wait that the service asked of submissions. */
   endOfSubmissions(): void {
     this.#waits.submissions = { ...NO_WAIT, sinceMs: this.#now() };
   }
@@ -102,7 +102,7 @@ export class RateGate {
     if (remainingMs > 0) throw new ServiceError(code, 429, '', remainingMs);
   }
 
-  /** More than a week means a set clock. */
+  /** Ignores waits of more than a week: the clock was set. */
   #hold(asked: keyof Waits, { sinceMs, untilMs, readUntilMs }: Wait): void {
     const nowMs = this.#now();
     if (untilMs - nowMs > MAX_RETRY_AFTER_MS) return;
@@ -121,7 +121,7 @@ export class RateGate {
       background: Math.max(reads.untilMs, otherUntilMs),
       read: Math.max(reads.readUntilMs, submissions.readUntilMs),
       urgent: reads.readUntilMs,
-      // What was asked of reads delays a submission as it delays them.
+      // A wait that was asked of reads delays submissions as long as reads.
       submission: Math.max(reads.readUntilMs, submissions.untilMs),
     };
     return untilMs[kind];

@@ -10,10 +10,10 @@ import { API_KEY_PREFIX, ERROR_CODES } from './types.ts';
 /** More JSON than any response of the contract needs. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_MESSAGE_LENGTH = 300;
-/** The longest Retry-After accepted from a gateway, which may be wrong about the service. */
+/** The longest Retry-After accepted from a gateway, which may not speak for the service. */
 const LONGEST_OF_GATEWAY_MS = 5 * 60_000;
 const MASK = '***';
-/** The form of codes that the contract doesn't list. */
+/** The form that other codes than the contract's must have. */
 const CODE = /^[\w.-]{1,64}$/;
 
 /**
@@ -44,7 +44,7 @@ export async function readResponse<T>(
 
 async function readError(answer: HttpResponse, secret: string, nowMs: number): Promise<ApiError> {
   const { httpStatus } = answer;
-  // Use the sender's clock if available, since it may differ a lot from the local one.
+  // Use the sender's clock if there is one: the local one may differ a lot.
   const clockMs = parseHttpDate(answer.header('date')) ?? nowMs;
   const retryAfterMs = parseRetryAfter(answer.header('retry-after'), clockMs);
   let text = '';

@@ -37,7 +37,7 @@ interface SignedDownload {
   totalBytes: number | undefined;
   /** Only if it is a strong one; weak ones don't identify bytes. */
   etag: string | undefined;
-  /** Whether the body has a length or is chunked, so that its end differs from a lost connection. */
+  /** Whether the body has a length or is chunked. Else its end looks like a lost connection. */
   endIsKnown: boolean;
 }
 
@@ -46,7 +46,7 @@ interface SignedDownload {
  * five redirects. The URL and each redirect must be https; only a source on this machine or in its network
  * may lead to an address there. No error contains the URL.
  * @param serviceUrl the source of the signed URL
- * @param kept resumes after these bytes if the storage returns exactly their rest, else starts over
+ * @param kept resumes after these bytes if the storage returns exactly the rest, else starts over
  * @throws SignedUrlRefusedError, UnexpectedResponseError, NetworkError, CancelledError
  */
 export async function openSignedUrl(

@@ -185,7 +185,7 @@ export interface RunSubmission {
   boundary: string;
   /**
    * `sha256`: lower-case hexadecimal, of the bytes that may be sent. `mtimeMs`, `ctimeMs`: of the hashed
-   * file, in whole milliseconds. If they differ, the file is hashed again before anything is sent.
+   * file, in whole milliseconds. If a time differs, the file is hashed again before anything is sent.
    */
   dataset: {
     path: string;

@@ -11,7 +11,7 @@ import type { ActiveDownload, DownloadRecord, UnfinishedDownload } from './types
 const TOPIC = 'downloads';
 /** Older records are deleted. */
 const MAX_RECORDS = 2_000;
-/** Each is looked for at every start, so the oldest, whose disk is unlikely to come back, are deleted. */
+/** All are looked for at every start. The oldest are deleted: their disk is unlikely to come back. */
 const MAX_DISCARDED = 100;
 
 interface Content {
@@ -125,7 +125,7 @@ export class DownloadStore implements Disposable {
   }
 
   /**
-   * Records a download whose file already has its final name, which no failure here can undo. Must be called
+   * Records a download whose file already has its final name; no failure here can undo that. Must be called
    * by the lease's owner. Never rejects.
    */
   async complete(unfinished: UnfinishedDownload, record: DownloadRecord): Promise<void> {

@@ -12,7 +12,7 @@ import type { UnfinishedDownload } from './types.ts';
 
 /** Bytes per write. */
 const BATCH_BYTES = 1024 * 1024;
-/** Bytes written between two marks: the most that a killed process loses, besides what isn't written yet. */
+/** Bytes written between two marks. A killed process loses at most these and what isn't written yet. */
 const MARK_BYTES = 2 * 1024 * 1024;
 const READ_BYTES = 1024 * 1024;
 /** A larger sidecar is invalid: a real one has one short line per few megabytes. */
@@ -25,7 +25,7 @@ const MARK = /^(\d{1,15}) ([0-9a-f]{32})$/;
 
 const headSchema = v.object({
   version: v.literal(1),
-  /** The download's ID: the part of another download is not resumed. */
+  /** The download's ID. Another download's part is not resumed. */
   id: v.string(),
   /** A strong ETag. Without one the bytes can't be identified, and the part can't be resumed. */
   etag: v.string(),
@@ -60,11 +60,11 @@ interface PartState {
 }
 
 /**
- * Owns the hidden file beside the target that receives an artifact and gets the target's name only when it is
+ * Owns the hidden file beside the target. It receives an artifact, and gets the target's name only when it is
  * complete. A sidecar identifies its bytes: a line of JSON, durable before the first byte, then one line per
- * few megabytes with the hash of everything up to there. On resume the part is read again and compared with
- * these hashes, so neither a line torn by a crash nor bytes that never reached the disk are trusted.
- * Whatever touches the disk throws DiskError.
+ * few megabytes with the hash of everything so far. On resume the part is read again and compared with these
+ * hashes. So no torn line, and no byte that never reached the disk, is trusted. Whatever touches the disk
+ * throws DiskError.
  */
 export class PartFile {
   /** Bytes received, including those not written to the disk yet. */
@@ -203,7 +203,7 @@ export class PartFile {
   }
 
   /**
-   * Queues the batch for writing and returns a promise for the earlier ones: more pending batches would cost
+   * Queues the batch for writing and returns a promise for the earlier ones. More pending batches would cost
    * memory without being faster.
    * @param markBytes writes a mark if at least this many bytes are unmarked
    */

@@ -57,7 +57,7 @@ export class Session implements Disposable {
   readonly #clock: Clock;
   readonly #connect: () => Promise<Connection | undefined>;
   readonly #createClient: (connection: Connection, gate: RateGate) => Client;
-  /** Outlives connections: it enforces what the service requested, also in other windows. */
+  /** Outlives connections: it enforces the waits that the service asked for, also in other windows. */
   readonly #gate: RateGate;
   readonly #disposables = new DisposableStore();
   readonly #onDidChangeState = this.#disposables.add(new Emitter<SessionState>());
@@ -102,19 +102,17 @@ export class Session implements Disposable {
     return this.#state.kind === 'offline' ? this.#state.sinceMs : undefined;
   }
 
-  /**
-   * Nothing is read in the background before this time, as the service asked: milliseconds since the epoch, local clock.
-   */
+  /** Nothing is read in the background before this time (ms since the epoch, local clock). */
   get notBeforeMs(): number | undefined {
     return this.#gate.untilMs();
   }
 
-  /** Like `notBeforeMs`, for submissions: what was asked of reads delays them for some minutes only. */
+  /** Like `notBeforeMs`, for submissions. A wait that was asked of reads delays them some minutes at most. */
   get submissionsNotBeforeMs(): number | undefined {
     return this.#gate.untilMs('submission');
   }
 
-  /** Like `submissionsNotBeforeMs`, if that is longer than a submission waits after the user's consent. */
+  /** Like `submissionsNotBeforeMs`, but only if that is later than a submission would wait. */
   get longWaitUntilMs(): number | undefined {
     const isLong = this.#gate.remainingMs('submission') > RETRIES.submission.longestRetryAfterMs;
     return isLong ? this.submissionsNotBeforeMs : undefined;
@@ -126,7 +124,7 @@ export class Session implements Disposable {
   }
 
   /**
-   * Reads the balance although the service asked submissions to wait; if it answers, that wait is over, in all windows.
+   * Reads the balance although submissions should wait. An answer ends that wait in all windows.
    * @throws as `call`
    */
   async endLongWait(): Promise<void> {
@@ -177,7 +175,7 @@ export class Session implements Disposable {
     if (this.state === 'key-rejected') throw new KeyRejectedError();
     const pending = (this.#client ??= this.#open());
     const client = await this.#openedOf(pending);
-    // `reconnect` replaced the connection meanwhile, so nothing is sent with the old one.
+    // `reconnect` replaced the connection meanwhile: use the new one.
     if (pending !== this.#client) return this.call(work);
     try {
       const result = await work(client);
@@ -195,12 +193,12 @@ export class Session implements Disposable {
     return this.#opened?.keyId;
   }
 
-  /** Whether this error caused the change to `key-rejected`. */
+  /** Whether this error caused the change to `key-rejected`, which is reported already. */
   isReportedByState(error: unknown): boolean {
     return error instanceof Error && this.#refusals.has(error);
   }
 
-  /** Whether no stored API key works. Data read with an earlier key is hidden then. */
+  /** Whether no stored API key works. Data that was read with an earlier key is then hidden. */
   get isLocked(): boolean {
     return this.state === 'key-rejected' || this.state === 'key-missing';
   }

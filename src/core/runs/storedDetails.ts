@@ -25,8 +25,8 @@ interface Stored {
 }
 
 /**
- * Owns the `run_detail` table. Stores an account's final details for all windows, and provides its run store
- * with those that still match the list.
+ * Owns the `run_detail` table. Stores an account's final details for all windows, and gives its run store
+ * those that still match the list.
  */
 export class StoredDetails implements Disposable {
   readonly #runs: RunStore;
@@ -80,7 +80,7 @@ export class StoredDetails implements Disposable {
       .catch(this.#onError);
   }
 
-  /** Reads the missing details of these runs, and stores the final ones, with the currency that is already stored. */
+  /** Reads the missing details of these runs and stores the final ones. A stored currency stays. */
   #exchange(rows: readonly RunSummary[]): void {
     const isMissing = (run: RunSummary) =>
       phaseOf(run) === 'finished' && this.#runs.detail(run.run_id) === undefined;
@@ -119,7 +119,7 @@ export class StoredDetails implements Disposable {
     const details = found.flatMap((one) => {
       const { run_id: runId, listed } = one;
       const run = this.#runs.get(runId);
-      // If the run has a detail, only the stored currency counts, which doesn't depend on the run's state.
+      // If the run has a detail, only the stored currency is taken, whatever the run's status.
       const isOfState = run?.status === listed || this.#runs.detail(runId) !== undefined;
       return (isOfState && run && detailOf(one)) || [];
     });

@@ -79,17 +79,17 @@ interface Opened {
 /**
  * Owns `state.sqlite`, which all windows on this machine share (money is in the journal). The file may be
  * deleted at any time. If it cannot be used, this window has the tables in memory, and `problem` says why.
- *
- *     const rows = await state.read((tables) => tables.all('SELECT run_id FROM run WHERE account = ?', id));
- *     await state.transaction((tables) => {
- *       const claimed = tables.run('INSERT INTO ... ON CONFLICT DO NOTHING', ...) === 1;
- *       if (claimed) tables.touch('runs', id); // the other windows read again
- *     });
- *     state.follow('runs', id, () => void reread()); // another window touched it, or the file was replaced
- *
- * Add tables to `MIGRATIONS` (`migrations.ts`), with one module for all queries of a table. Every write syncs the disk, which
- * blocks the extension host, so don't write progress or unchanged data. Only this module may open, read, or
- * copy the file: closing any of its descriptors drops this process's lock.
+ * ```ts
+ * const rows = await state.read((tables) => tables.all('SELECT run_id FROM run WHERE account = ?', id));
+ * await state.transaction((tables) => {
+ *   const claimed = tables.run('INSERT INTO ... ON CONFLICT DO NOTHING', ...) === 1;
+ *   if (claimed) tables.touch('runs', id); // the other windows read again
+ * });
+ * state.follow('runs', id, () => void reread()); // another window touched it, or the file was replaced
+ * ```
+ * Add tables to `MIGRATIONS` (`migrations.ts`), with one module for all queries of a table. Every write syncs
+ * the disk, which blocks the extension host, so don't write progress or unchanged data. Only this module may
+ * open, read, or copy the file: closing any of its descriptors drops this process's lock.
  */
 export class StateStore implements Disposable {
   readonly #file: string;
@@ -255,7 +255,7 @@ export class StateStore implements Disposable {
     for (const listeners of this.#followers.values()) for (const listener of [...listeners]) listener();
   }
 
-  /** Marks the current revisions as seen: followers that read from now on get at least this state. */
+  /** Marks the current revisions as seen. Followers that read from now on get at least these. */
   #acknowledge(): void {
     this.#seen.clear();
     this.#dataVersion = undefined;

@@ -32,7 +32,7 @@ export function notifyKeyNeeded(account: Account, state: 'key-rejected' | 'key-m
   });
 }
 
-/** Replaces the API key of an account (by ID) or of the active one. The account keeps its ID and everything it owns. */
+/** Replaces the API key of an account (by ID) or of the active one. The account keeps its ID and its data. */
 export async function replaceKey(
   accounts: AccountStore,
   apiKeys: ApiKeys,

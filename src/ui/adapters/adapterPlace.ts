@@ -30,8 +30,8 @@ export function adapterFolder(report: AdapterReport, unpacked: string): string {
 }
 
 /**
- * Returns where an archive is or can be unpacked: to a folder with its name in `parent`. An existing folder counts as
- * unpacked if it contains the same adapter; otherwise it is left alone and the next number is tried.
+ * Returns where an archive is or can be unpacked: to a folder with its name in `parent`. An existing folder
+ * counts as unpacked if it has the same adapter. Otherwise the next number is tried.
  */
 export async function unpackedPlace(
   report: AdapterReport,

@@ -20,9 +20,9 @@ export interface RunNoticesParts extends NoticeParts {
 const load = () => import('./showNotices.ts');
 
 /**
- * Decides which window notifies the user when runs of the active account complete or get a status that reads as an end, or any
- * new status if the setting is `all`. Several at once are shown as one digest. If the setting is `badge`, they are only counted,
- * except failed ones, which were charged.
+ * Decides which window notifies the user when runs of the active account end by their status, or get any new
+ * status if the setting is `all`. Several at once become one digest. If the setting is `badge`, they are only
+ * counted, except failed ones, which were charged.
  */
 export class RunNotices implements Disposable {
   readonly #parts: RunNoticesParts;
@@ -94,7 +94,7 @@ export class RunNotices implements Disposable {
   }
 }
 
-/** Returns the kind of notice for a change: the run completed, or got a new status that the user wants to know. */
+/** Returns the kind of notice for a change: the run completed, or got a status worth a notice. */
 function noticeKindOf({ before, after }: RunChange['moved'][number]): Notice['kind'] | undefined {
   const phase = phaseOf(after);
   if (phase === 'finished') return phaseOf(before) === 'finished' ? undefined : 'finished';

@@ -21,7 +21,7 @@ import { revealOf } from './open.ts';
 import { sanitizeText } from './serviceText.ts';
 import { TERMS } from './terms.ts';
 
-/** The button of an error: runs a command, or with `again` repeats the failed operation from its first question. */
+/** The button of an error. It runs a command, or with `again` repeats the failed operation from the start. */
 interface Action {
   title: string;
   command: CommandId | 'again' | typeof RELOAD_WINDOW;
@@ -105,12 +105,12 @@ const KEY_REJECTED = l10n.t('The service rejected this API key.');
 const TAKEN_OVER = l10n.t('Sending stopped: another window may have taken over.');
 const NOT_AVAILABLE = withWait(l10n.t('The service is unavailable.'));
 
-/** The sentence, or a function of the error with that code, and the button if it isn't the log's. */
+/** The sentence, or a function of the error with that code; and the button, if it isn't the log's. */
 type Row = readonly [sentence: string | ((error: never) => string), action?: Action];
 
 const ERRORS: ReadonlyMap<string, Row> = new Map(
   Object.entries<Row>({
-    // From the service (spec: "Errors"), or from what answers in its place
+    // From the service (spec: "Errors"), or from a gateway that answers in its place
     invalid_api_key: [KEY_REJECTED, REPLACE_KEY],
     'key-rejected': [KEY_REJECTED, REPLACE_KEY],
     validation_failed: [l10n.t('The service rejected the request as invalid.')],
@@ -210,7 +210,7 @@ function withWait(sentence: string): (error: { retryAfterMs?: number | undefined
     ].join(' ');
 }
 
-/** Rounds up, since a request that comes too early is refused again. */
+/** Rounds up: a request that comes too early is refused again. */
 function waitText(ms: number): string {
   const unitMs = ms > 60_000 ? 60_000 : 1_000;
   return formatDuration(Math.ceil(ms / unitMs) * unitMs);

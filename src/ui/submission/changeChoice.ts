@@ -19,7 +19,7 @@ import type { SubmissionChoices, SubmissionContext } from './review.ts';
 /** What a priority queue costs. */
 export const EXTRA_COST = l10n.t('costs extra unless your plan includes it');
 
-/** Shows the box of a row. @returns the resulting choices, which Back and Esc leave as they are */
+/** Shows the box of a row. @returns the resulting choices, unchanged after Back and Esc */
 export async function changeChoice(
   target: 'model' | 'label' | 'queue',
   box: DialogTitle,

@@ -14,12 +14,12 @@ import { asText, explain } from '../shared/serviceErrors.ts';
 import { TERMS } from '../shared/terms.ts';
 import { BUTTONS } from './submissionTexts.ts';
 
-/** Errors that mean a lost response. How it was lost says nothing about the charge. */
+/** Errors that mean a lost response. The way it was lost says nothing about the charge. */
 const UNINFORMATIVE = [CancelledError, NetworkError, UnexpectedResponseError] as const;
 
 /**
- * Warns of a submission. Gives the reason only if it prevents the user from resending, or the extension from checking, or if it
- * is a fault of the sandbox.
+ * Warns of a submission. Gives the reason only if it keeps the user from resending, or the extension from
+ * checking, or is a fault of the sandbox.
  * @param intent undefined if it has been resolved meanwhile
  */
 export function warnMayBeCharged(

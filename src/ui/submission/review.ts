@@ -40,7 +40,7 @@ export interface SubmissionContext {
   check?: Report | 'unchecked';
   models: readonly Model[];
   balance: Balance | undefined;
-  /** Given while the service asks to wait: until when, and when the balance was read. */
+  /** Set while the service asks to wait: until when, and when the balance was read. */
   held?: { untilMs: number; balanceReadAtMs: number | undefined } | undefined;
   money: AccountMoney;
   /** How long runs waited in each queue, if enough is known. */
@@ -110,12 +110,12 @@ export class DatasetReview implements Disposable {
     this.#store.add({ dispose: () => stop.abort() });
   }
 
-  /** Late data; the summary is updated when each resolves. They never reject. */
+  /** Data that arrives later; each updates the summary when it resolves. They never reject. */
   get late(): readonly Promise<unknown>[] {
     return this.#facts.late;
   }
 
-  /** What the user can have seen, and the open submissions that they agreed to. */
+  /** What the user may have seen, and the open submissions that they agreed to. */
   get known(): KnownSubmissions {
     return { ...this.#open.agreed, receipts: chargeIdsOf(this.#receipts) };
   }
@@ -160,7 +160,7 @@ export class DatasetReview implements Disposable {
 
   /** Resolves when the digest is known or failed, and the balance and receipts were reread. Never rejects. */
   async ready(): Promise<void> {
-    // A pending submission may have been charged by now; then only its receipt has the price.
+    // A pending submission may have been charged by now. Then only its receipt has the price.
     const read = receiptsOf(this.#services).then((now) => {
       if (now.length > 0) this.#receipts = now;
     });
