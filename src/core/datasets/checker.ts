@@ -114,8 +114,7 @@ export class DatasetChecker implements Disposable {
     choices: PrepareChoices,
     options: PrepareOptions,
   ): Promise<Prepared> {
-    const { prepareCopy } = await import('./prepareCopy.ts');
-    return prepareCopy(this, source, choices, options);
+    return (await import('./prepareCopy.ts')).prepareCopy(this, source, choices, options);
   }
 
   /**
@@ -123,8 +122,7 @@ export class DatasetChecker implements Disposable {
    * @throws CheckError `changing`; DiskError; CancelledError
    */
   async canConvertAll(source: DatasetFile, options: Omit<PrepareOptions, 'maxBytes'>): Promise<boolean> {
-    const { canConvertAll } = await import('./prepareCopy.ts');
-    return canConvertAll(this, source, options);
+    return (await import('./prepareCopy.ts')).canConvertAll(this, source, options);
   }
 
   async dispose(): Promise<void> {

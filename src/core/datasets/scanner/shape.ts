@@ -58,10 +58,6 @@ function isOf(some: u32): bool {
   return (shape.bit & some) != 0;
 }
 
-function isConversation(): bool {
-  return isOf(kinds.turns);
-}
-
 /** Begins a row. */
 export function beginShape(): void {
   clear(SHAPE, 48);
@@ -101,8 +97,8 @@ export function scalarShape(depth: i32, kind: i32, from: usize, to: usize): void
 
 /** Adds a string to the texts of its field or message. Conversations of strings begin with the user. */
 function hashText(depth: i32, from: usize, to: usize): void {
-  if (isNormalized() && (isAnswer() || (shape.inList && depth > 2 && !isPrompted(depth)))) return;
-  if (!isConversation()) {
+  if (isNormalized() && (isOf(kinds.spoken) || (shape.inList && depth > 2 && !isPrompted(depth)))) return;
+  if (!isOf(kinds.turns)) {
     if (shape.field != FIELD_OTHER) addToField(shape.field, from, to);
   } else if (depth == 2) {
     addToMessage(from, to);
@@ -119,8 +115,8 @@ function takeField(kind: i32, from: usize, to: usize): void {
   if (shape.field == FIELD_OTHER) return;
   // With its quotes. What is no text isn't compared.
   setAnswer(from - 1, kind == KIND_STRING ? to + 1 : from - 1);
-  if (kind == KIND_STRING) addText(<u32>(to - from), isAnswer());
-  if (isConversation()) {
+  if (kind == KIND_STRING) addText(<u32>(to - from), isOf(kinds.spoken));
+  if (isOf(kinds.turns)) {
     beginConversation(from);
     noteNoArray(from, to - from);
     shape.messageLists &= ~shape.bit;
@@ -129,18 +125,13 @@ function takeField(kind: i32, from: usize, to: usize): void {
   else if (isBlank(from, to)) setFault(codes.FIELD_EMPTY, from - 1, to - from + 2);
 }
 
-/** Whether the assistant is to say the field's text. */
-function isAnswer(): bool {
-  return isOf(kinds.spoken);
-}
-
 /** Handles an element of the field's list that is no container. */
 function takeElement(kind: i32, from: usize, to: usize): void {
   const role = speaker();
   if (kind == KIND_STRING)
-    addText(<u32>(to - from), isConversation() ? role == codes.ROLE_ASSISTANT : isAnswer());
+    addText(<u32>(to - from), isOf(kinds.turns) ? role == codes.ROLE_ASSISTANT : isOf(kinds.spoken));
   if (++shape.elements == 1) shape.hasStrings = kind == KIND_STRING && isOf(kinds.strings);
-  if (!isConversation()) return;
+  if (!isOf(kinds.turns)) return;
   if (!shape.hasStrings || kind != KIND_STRING) return noteInRow(codes.MESSAGE_NOT_OBJECT, from, to - from);
   shape.messageLists |= shape.bit;
   takeMessage(role, from, to - from, false, false);
@@ -169,7 +160,7 @@ export function openShape(depth: i32, isObject: bool, at: usize): void {
   else if (depth > 2 && shape.inList) {
     if (depth > 3) return openInMessage(depth, isObject, at);
     if (++shape.elements == 1) shape.hasStrings = false;
-    beginMessage(at, isObject, isConversation());
+    beginMessage(at, isObject, isOf(kinds.turns));
   }
 }
 
@@ -179,7 +170,7 @@ function openField(isObject: bool, at: usize): void {
   if (!isObject) shape.lists |= shape.bit;
   shape.messageLists &= ~shape.bit;
   setAnswer(at, at);
-  if (isConversation()) {
+  if (isOf(kinds.turns)) {
     beginConversation(at);
     if (!isObject) return;
     noteNoArray(at, 1);
@@ -192,7 +183,7 @@ function openField(isObject: bool, at: usize): void {
 export function closeShape(depth: i32, at: usize): void {
   if (depth == 2) {
     endAnswer(at + 1);
-    if (shape.inList && isConversation()) endConversation(at);
+    if (shape.inList && isOf(kinds.turns)) endConversation(at);
   } else if (depth > 2 && shape.inList) {
     if (depth > 3) return closeInMessage(depth, at);
     if (shape.elements == 1 && hasMessageFields()) shape.messageLists |= shape.bit;
