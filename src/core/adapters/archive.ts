@@ -3,7 +3,6 @@ import { lstat, mkdir, open, readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { DiskError, isSystemError } from '../base/diskError.ts';
 import { ExpectedError, throwIfCancelled } from '../base/errors.ts';
-import { makeFolder } from '../base/folders.ts';
 import { markOfTheWeb } from '../base/markOfTheWeb.ts';
 import { renameOver } from '../base/renameOver.ts';
 import { readThrough, type Archive } from './archive/bytes.ts';
@@ -80,7 +79,7 @@ export async function extractAdapter(
   try {
     const archive = await openArchive(file, signal);
     try {
-      await makeFolder(path.dirname(folder));
+      await mkdir(path.dirname(folder), { recursive: true });
       await removeAbandoned(path.dirname(folder), prefix);
       await mkdir(part, { mode: 0o755 });
       const leftOut = await unpack(archive, part, onProgress);

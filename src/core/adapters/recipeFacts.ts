@@ -21,7 +21,7 @@ const VLLM_RANKS: readonly number[] = [8, 16, 32, 64, 128, 256, 320, 512];
 export const VLLM_DEFAULT_RANK = 16;
 
 /** Where the unpacked adapter is, and the system that its commands are for. */
-export interface RecipePlace {
+export interface AdapterOnDisk {
   /** Absolute path of the folder with `adapter_config.json`. */
   folder: string;
   /** As in `process.platform`: `win32` gets PowerShell commands, all others POSIX shell commands. */
@@ -37,7 +37,7 @@ export type RecipeFacts = ReturnType<typeof factsOf>;
 
 export function factsOf(
   { config, weights, problems }: AdapterReport,
-  { folder, platform, holdOut, hidesBase = false }: RecipePlace,
+  { folder, platform, holdOut, hidesBase = false }: AdapterOnDisk,
 ) {
   const { baseModel = '', revision = '', taskType = '' } = config ?? {};
   const isBaseKnown = isPlain(baseModel) && !isPath(baseModel);

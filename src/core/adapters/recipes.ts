@@ -16,7 +16,7 @@ import {
   USERNAME,
   VLLM_DEFAULT_RANK,
   type RecipeFacts,
-  type RecipePlace,
+  type AdapterOnDisk,
 } from './recipeFacts.ts';
 import type { AdapterReport } from './report.ts';
 
@@ -182,7 +182,7 @@ const PLACEHOLDERS: readonly string[] = [
   USERNAME,
 ];
 /** Returns commands that load an adapter in each tool, with paths quoted for the platform's shell. */
-export function recipesOf(report: AdapterReport, place: RecipePlace): Recipes {
+export function recipesOf(report: AdapterReport, place: AdapterOnDisk): Recipes {
   const facts = factsOf(report, place);
   const blocks = blocksOf(facts);
   const notesOf = (isMeant: (rule: Rule) => boolean | undefined, tool?: Tool) =>

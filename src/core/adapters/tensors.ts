@@ -4,7 +4,7 @@ import type { DtypeShare, LoraPair, WeightsReport } from './report.ts';
 import type { Tensor } from './safetensors.ts';
 
 /** The tensors of one module. */
-export interface Parts {
+export interface ModuleTensors {
   path: string;
   a?: Tensor;
   b?: Tensor;
@@ -15,9 +15,9 @@ export interface Parts {
 /** All tensors of an adapter by role. */
 export interface SortedTensors {
   /** By layer, then in file order. */
-  parts: readonly Parts[];
+  parts: readonly ModuleTensors[];
   /** The `parts` that have an A or a B. */
-  pairs: readonly Parts[];
+  pairs: readonly ModuleTensors[];
   /** Modules that are saved fully or by rows. */
   saved: ReadonlySet<string>;
   /** Rows of the embeddings in `saved`. */
@@ -32,7 +32,7 @@ export interface SortedTensors {
 }
 
 export function sortTensors(tensors: readonly Tensor[]): SortedTensors {
-  const byPath = new Map<string, Parts>();
+  const byPath = new Map<string, ModuleTensors>();
   const [saved, biased] = [new Set<string>(), new Set<string>()];
   const [unknown, loraBiases]: [Tensor[], string[]] = [[], []];
   const replacing: SortedTensors['replacing'][number][] = [];
@@ -73,7 +73,7 @@ export function sortTensors(tensors: readonly Tensor[]): SortedTensors {
 }
 
 /** Sorts by layer; parts outside of layers come last. */
-function byLayer(parts: readonly Parts[]): Parts[] {
+function byLayer(parts: readonly ModuleTensors[]): ModuleTensors[] {
   return parts
     .map((one) => ({ one, layer: modulePlaceOf(one.path).layer ?? Infinity }))
     .sort((a, b) => (a.layer === b.layer ? 0 : a.layer - b.layer))
@@ -221,7 +221,7 @@ function withoutWrappers(path: string): string {
     else return parts.slice(0, end).join('.');
 }
 
-interface ModulePlace {
+interface ModulePath {
   layer: number | undefined;
   /** `q_proj`, or `experts.*.up_proj` for all experts of one kind. */
   module: string;
@@ -246,7 +246,7 @@ export function hasTokenRows(path: string): boolean {
 }
 
 /** The layer is the first number in the path; later numbers are experts and belong to the module's name. */
-export function modulePlaceOf(path: string): ModulePlace {
+export function modulePlaceOf(path: string): ModulePath {
   const parts = path.split('.');
   const at = parts.findIndex(
     (part, index) => index > 0 && /^[0-9]{1,6}$/.test(part) && parts[index - 1] !== 'experts',

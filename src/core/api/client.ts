@@ -2,8 +2,8 @@ import type { GenericSchema } from 'valibot';
 import { SYSTEM_CLOCK, type Clock, parseHttpDate } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { RETRIES, retryDelayMs } from '../base/retry.ts';
-import { readAnswer } from './answer.ts';
-import { AnswerError, mayPass, retryAfterOf, ServiceError } from './errors.ts';
+import { readResponse } from './response.ts';
+import { ResponseError, mayPass, retryAfterOf, ServiceError } from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
 import { keyCheckOf, type KeyCheck } from './keyCheck.ts';
 import { NO_WAIT, RateGate, type CallKind } from './rateGate.ts';
@@ -13,7 +13,7 @@ import {
   artifactList,
   balance,
   modelList,
-  runAnswer,
+  runResponse,
   runCreation,
   runPage,
   type Artifact,
@@ -122,7 +122,7 @@ export class Client {
 
   /** GET /runs/{run_id} */
   async getRun(runId: string, options?: CallOptions): Promise<RunDetail> {
-    return this.#get(runPath(runId), runAnswer, options);
+    return this.#get(runPath(runId), runResponse, options);
   }
 
   /** POST /runs/{run_id}/artifacts/download: signed URLs, fresh each time. */
@@ -191,13 +191,13 @@ export class Client {
     // A gateway or portal has its own clock, so only learn from the service.
     const learn = () => (this.#clockSkewMs = dateMs === undefined ? undefined : dateMs - nowMs);
     try {
-      const value = await readAnswer(answer, shape, apiKey, nowMs);
+      const value = await readResponse(answer, shape, apiKey, nowMs);
       learn();
       this.#gate.passed();
       return value;
     } catch (error) {
       if (error instanceof ServiceError) learn();
-      if (error instanceof AnswerError)
+      if (error instanceof ResponseError)
         this.#gate.refused(error, body === undefined ? 'reads' : 'submissions');
       throw error;
     }

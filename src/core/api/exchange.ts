@@ -39,7 +39,7 @@ export interface HttpRequest {
   signal?: AbortSignal;
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   httpStatus: number;
   /** Returns a header by its lower-case name; repeated ones are joined. */
   header(name: string): string | undefined;
@@ -62,7 +62,7 @@ export function exchange(
   timeouts: Timeouts,
   throughProxy: boolean,
   dispatcher: Dispatch,
-): Promise<HttpAnswer> {
+): Promise<HttpResponse> {
   return new Exchange(request, timeouts, throughProxy).run(dispatcher);
 }
 
@@ -84,7 +84,7 @@ class Exchange {
     this.#throughProxy = throughProxy;
   }
 
-  async run(dispatcher: Dispatch): Promise<HttpAnswer> {
+  async run(dispatcher: Dispatch): Promise<HttpResponse> {
     const { streamed, signal } = this.#request;
     const { connectMs, stallMs, bodyMs } = this.#timeouts;
     this.#stop.signal.addEventListener('abort', () => this.#end(), { once: true });

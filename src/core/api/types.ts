@@ -153,7 +153,7 @@ export const runDetail = v.object({
 export type RunDetail = v.InferOutput<typeof runDetail>;
 
 /** The details of a run in the service's envelope. */
-export const runAnswer = v.pipe(
+export const runResponse = v.pipe(
   v.object({ run: runDetail }),
   v.transform(({ run }) => run),
 );

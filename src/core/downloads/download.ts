@@ -8,7 +8,7 @@ import {
   NetworkError,
   retryAfterOf,
   SignedUrlRefusedError,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
 } from '../api/errors.ts';
 import { openSignedUrl } from '../api/signedDownload.ts';
 import type { Transport } from '../api/transport.ts';
@@ -23,7 +23,7 @@ import { artifactNamed, listArtifacts } from './artifacts.ts';
 import type { DownloadStore } from './downloadStore.ts';
 import { numberedFileName } from '../base/fileNames.ts';
 import { isAdapter } from './localFiles.ts';
-import { partPlaceOf, PartFile, syncFolder, type PartPlace } from './partFile.ts';
+import { partPathsOf, PartFile, syncFolder, type PartPaths } from './partFile.ts';
 import { DownloadError } from './errors.ts';
 import type { ActiveDownload, DownloadRecord, UnfinishedDownload, Verified } from './types.ts';
 
@@ -75,7 +75,7 @@ export function downloadId(accountId: string, wanted: Omit<UnfinishedDownload, '
 export class Download {
   readonly unfinished: UnfinishedDownload;
   readonly #session: Session;
-  readonly #place: PartPlace;
+  readonly #place: PartPaths;
   readonly #tools: DownloadTools;
   readonly #stop = new AbortController();
   #isInterrupted = false;
@@ -89,7 +89,7 @@ export class Download {
   constructor(session: Session, unfinished: UnfinishedDownload, tools: DownloadTools) {
     this.#session = session;
     this.unfinished = unfinished;
-    this.#place = partPlaceOf(unfinished);
+    this.#place = partPathsOf(unfinished);
     this.#tools = tools;
   }
 
@@ -322,7 +322,7 @@ export class Download {
 
 /** Wraps network and response errors of the storage, so that they are not blamed on the service. */
 function blameStorage(error: unknown): never {
-  const isOfStorage = error instanceof NetworkError || error instanceof UnexpectedAnswerError;
+  const isOfStorage = error instanceof NetworkError || error instanceof UnexpectedResponseError;
   throw isOfStorage ? new DownloadLinkError(error) : error;
 }
 

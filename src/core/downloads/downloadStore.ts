@@ -146,7 +146,7 @@ export class DownloadStore implements Disposable {
    * @throws DiskError, errors of the state store
    */
   async remove(unfinished: UnfinishedDownload): Promise<void> {
-    const { partPlaceOf, removePart } = await import('./partFile.ts');
+    const { partPathsOf: partPlaceOf, removePart } = await import('./partFile.ts');
     await removePart(partPlaceOf(unfinished));
     await onDisk(
       this.#change((tables, accountId) =>
@@ -179,7 +179,7 @@ export class DownloadStore implements Disposable {
       this.#interrupted.delete(id);
       return;
     }
-    const state = await parts.partStateOf(parts.partPlaceOf(unfinished));
+    const state = await parts.partStateOf(parts.partPathsOf(unfinished));
     this.#interrupted.set(id, {
       ...unfinished,
       accountId: this.#options.accountId,
@@ -276,7 +276,7 @@ export class DownloadStore implements Disposable {
   }
 
   async #isThere(unfinished: UnfinishedDownload): Promise<boolean> {
-    const { isAnythingLeft, partPlaceOf } = await import('./partFile.ts');
+    const { isAnythingLeft, partPathsOf: partPlaceOf } = await import('./partFile.ts');
     return isAnythingLeft(partPlaceOf(unfinished));
   }
 

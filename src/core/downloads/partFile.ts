@@ -33,14 +33,14 @@ const headSchema = v.object({
 });
 
 /** The paths of an unfinished download. */
-export interface PartPlace {
+export interface PartPaths {
   id: string;
   part: string;
   sidecar: string;
   target: string;
 }
 
-export function partPlaceOf({ id, target }: UnfinishedDownload): PartPlace {
+export function partPathsOf({ id, target }: UnfinishedDownload): PartPaths {
   const part = path.join(path.dirname(target), `.${id}.part`);
   return { id, part, sidecar: `${part}.json`, target };
 }
@@ -71,7 +71,7 @@ export class PartFile {
   receivedBytes = 0;
   /** Size of the complete artifact, if known. */
   totalBytes: number | undefined;
-  readonly #place: PartPlace;
+  readonly #place: PartPaths;
   readonly #part: FileHandle;
   readonly #sidecar: FileHandle;
   #sidecarBytes: number;
@@ -84,7 +84,7 @@ export class PartFile {
   /** Settles when the last batch, and with it all earlier ones, is written. */
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(place: PartPlace, part: FileHandle, sidecar: FileHandle, sidecarBytes: number) {
+  private constructor(place: PartPaths, part: FileHandle, sidecar: FileHandle, sidecarBytes: number) {
     this.#place = place;
     this.#part = part;
     this.#sidecar = sidecar;
@@ -96,7 +96,7 @@ export class PartFile {
    * @param openFile replaced in tests, to simulate disk errors
    * @throws DiskError, CancelledError
    */
-  static async open(place: PartPlace, signal: AbortSignal, openFile = open): Promise<PartFile> {
+  static async open(place: PartPaths, signal: AbortSignal, openFile = open): Promise<PartFile> {
     for (let state = await partStateOf(place); ; state = undefined) {
       if (state === undefined) await removePart(place);
       const part = await PartFile.#openFiles(place, openFile);
@@ -110,7 +110,7 @@ export class PartFile {
     }
   }
 
-  static async #openFiles(place: PartPlace, openFile: typeof open): Promise<PartFile> {
+  static async #openFiles(place: PartPaths, openFile: typeof open): Promise<PartFile> {
     const part = await onDisk(openFile(place.part, OPEN_OR_CREATE, 0o666));
     try {
       const sidecar = await onDisk(openFile(place.sidecar, OPEN_OR_CREATE, 0o600));
@@ -234,7 +234,7 @@ export class PartFile {
 }
 
 /** Reads the sidecar of a part; returns undefined if nothing can be resumed. Never throws. */
-export async function partStateOf({ id, part, sidecar }: PartPlace): Promise<PartState | undefined> {
+export async function partStateOf({ id, part, sidecar }: PartPaths): Promise<PartState | undefined> {
   try {
     const [bytes, lines] = await Promise.all([lstat(part), lstat(sidecar)]);
     if (!bytes.isFile() || !lines.isFile() || lines.size > MAX_SIDECAR_BYTES) return undefined;
@@ -256,13 +256,13 @@ export async function partStateOf({ id, part, sidecar }: PartPlace): Promise<Par
   }
 }
 
-export async function isAnythingLeft({ part, sidecar }: PartPlace): Promise<boolean> {
+export async function isAnythingLeft({ part, sidecar }: PartPaths): Promise<boolean> {
   const found = await Promise.allSettled([lstat(part), lstat(sidecar)]);
   return found.some(({ status }) => status === 'fulfilled');
 }
 
 /** Removes a part that no window has open. @throws DiskError */
-export async function removePart({ part, sidecar }: PartPlace): Promise<void> {
+export async function removePart({ part, sidecar }: PartPaths): Promise<void> {
   // Remove the sidecar last: a part without one would never be cleaned up.
   for (const file of [part, sidecar])
     await onDisk(

@@ -327,9 +327,6 @@ export class RunStore implements Disposable {
   #publish({ added, changed, moved, isAnyRemoved, isNews }: ListChange): void {
     const wasFailed = this.#failed;
     this.#failed = false;
-    // All runs are gone: another window reset the sandbox, whose runs may reuse their IDs.
-    const isEmpty = this.rows?.length === 0 && !this.hasMore && this.skipped === 0;
-    if (isAnyRemoved && isEmpty) this.#details.clear();
     // The detail of a changed run is stale. That of a finished run stays valid when its artifacts go.
     for (const { runId, before, after } of moved)
       if (before.status !== after.status) this.#forgetDetail(runId);

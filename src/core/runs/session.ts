@@ -1,6 +1,6 @@
 import type { Account } from '../accounts/account.ts';
 import type { Client, Connection, CallOptions } from '../api/client.ts';
-import { isUnauthorized, NetworkError, ServiceError, UnexpectedAnswerError } from '../api/errors.ts';
+import { isUnauthorized, NetworkError, ServiceError, UnexpectedResponseError } from '../api/errors.ts';
 import { RateGate, type Waits } from '../api/rateGate.ts';
 import type { Balance, Model, ModelList, RunCreation } from '../api/types.ts';
 import { shared, type Shared } from '../base/async.ts';
@@ -66,8 +66,6 @@ export class Session implements Disposable {
   /** The clock skew of the previous connection. */
   #clockSkewMs: number | undefined;
   #state: Readonly<ConnectionState> = CONNECTING;
-  /** Since when the service was unreachable for an earlier window; cleared by the first answer. */
-  #lastOfflineSince: number | undefined;
   /** The 401 errors that caused the state `key-rejected`. */
   readonly #refusals = new WeakSet();
 
@@ -158,16 +156,12 @@ export class Session implements Disposable {
 
   /**
    * Adopts the connection state of another window, except for a rejected API key.
-   * @param isOfLiving whether that window still runs. If not, only the start of an outage is adopted
+   * @param isOfLiving whether that window is still running; otherwise its connection state is stale
    */
   acceptShared(known: SharedState, isOfLiving: boolean): void {
     const { offlineSinceMs, waits } = known;
     if (waits !== undefined) this.#gate.adopt(waits);
-    if (this.#disposables.disposed || this.isLocked) return;
-    if (!isOfLiving) {
-      this.#continueOffline(offlineSinceMs);
-      return;
-    }
+    if (!isOfLiving || this.#disposables.disposed || this.isLocked) return;
     if (offlineSinceMs === undefined) this.#setState('ready');
     else this.#setState('offline', offlineSinceMs);
   }
@@ -255,7 +249,7 @@ export class Session implements Disposable {
       this.#refusals.add(error);
       this.#setState('key-rejected');
     } else if (error instanceof NetworkError) this.#setState('offline');
-    else if (error instanceof UnexpectedAnswerError)
+    else if (error instanceof UnexpectedResponseError)
       this.#setState(isOfAnotherSender(error) ? 'offline' : 'ready');
     else if (error instanceof ServiceError) this.#setState('ready');
   }
@@ -263,22 +257,13 @@ export class Session implements Disposable {
   #setState(kind: SessionState, sinceMs = this.#clock.nowMs()): void {
     // A rejected API key stays rejected until `reconnect`, however pending requests end.
     if (kind === this.state || this.state === 'key-rejected') return;
-    this.#state = kind === 'offline' ? { kind, sinceMs: this.#lastOfflineSince ?? sinceMs } : { kind };
-    if (kind === 'ready') this.#lastOfflineSince = undefined;
+    this.#state = kind === 'offline' ? { kind, sinceMs } : { kind };
     this.#onDidChangeState.fire(kind);
-  }
-
-  #continueOffline(sinceMs = Infinity): void {
-    if (this.state === 'ready' || sinceMs > (this.offlineSince ?? this.#clock.nowMs())) return;
-    this.#lastOfflineSince = sinceMs;
-    if (this.state !== 'offline') return;
-    this.#state = { kind: 'offline', sinceMs };
-    this.#onDidChangeState.fire('offline');
   }
 }
 
 /** Whether a portal or gateway answered. An odd response of the service proves that it is reachable. */
-function isOfAnotherSender({ kind, httpStatus }: UnexpectedAnswerError): boolean {
+function isOfAnotherSender({ kind, httpStatus }: UnexpectedResponseError): boolean {
   return kind === 'html' || kind === 'redirect' || (kind === 'no-error-body' && httpStatus >= 502);
 }
 

@@ -149,7 +149,7 @@ export class StateStore implements Disposable {
   /**
    * Reads and writes exclusively among all windows. All changes are durable once this resolves, or none.
    * @param work synchronous; may run more than once
-   * @throws as `read`, and an error with a `cause` if COMMIT failed: read again before retrying
+   * @throws as `read`; after an error of the disk, the change may have been stored
    */
   transaction<T>(work: (tables: Tables) => T): Promise<T> {
     return this.#retried('BEGIN IMMEDIATE', work);
@@ -233,7 +233,7 @@ export class StateStore implements Disposable {
       if (identity !== undefined && identityOf(this.#file) !== identity)
         throw Object.assign(new Error('state.sqlite was moved or replaced'), { errcode: MOVED });
       result = work(tables);
-      this.#commit(database);
+      database.exec('COMMIT');
     } catch (error) {
       rollBack(database);
       throw error;
@@ -242,20 +242,6 @@ export class StateStore implements Disposable {
     for (const [key, number] of tables.touched)
       if (number === (this.#seen.get(key) ?? 0) + 1) this.#seen.set(key, number);
     return result;
-  }
-
-  #commit(database: DatabaseSync): void {
-    try {
-      database.exec('COMMIT');
-    } catch (error) {
-      // Other windows are reading, so nothing was stored.
-      if (isBusy(error)) throw error;
-      // It may have been stored. Only a new connection reads what is on disk.
-      this.#close();
-      this.#dataVersion = undefined;
-      this.#opening = this.#openFile();
-      throw new Error('state.sqlite: it is unknown whether the change was stored', { cause: error });
-    }
   }
 
   async #recover(error: unknown): Promise<void> {

@@ -36,7 +36,7 @@ const observation = v.object({
   /** Runs that could be this one. */
   candidates: v.array(v.string()),
   balance_cents: cents,
-  /** Missing in checks of earlier versions. */
+  /** Of the balance. */
   currency,
   /** Whether the receipts of other charges explained, to the cent, that the balance was lower than before. */
   explainedByReceipts: v.optional(v.literal(true)),
@@ -101,7 +101,7 @@ export const intentSchema = v.object({
     filename: text,
     sizeBytes: count,
     sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
-    /** The modification time; missing in intents of earlier versions. */
+    /** The modification time; some stored records of 0.6.0 have none. */
     mtimeMs: v.optional(time),
     /** The change time (ctime): a copy can preserve mtime, but not ctime. */
     ctimeMs: v.optional(time),

@@ -5,7 +5,7 @@ import type { AdapterReport } from '../../core/adapters/report.ts';
 const MAX_NUMBERS = 1_000;
 
 /** Where an adapter is, or would be, unpacked. */
-export interface UnpackedPlace {
+export interface UnpackedFolder {
   /** The folder with the contents of the archive. */
   folder: string;
   exists: boolean;
@@ -37,7 +37,7 @@ export async function unpackedPlace(
   report: AdapterReport,
   inspect: (folder: string) => Promise<AdapterReport>,
   parent = path.dirname(report.file),
-): Promise<UnpackedPlace> {
+): Promise<UnpackedFolder> {
   const name = folderName(path.basename(report.file));
   for (let number = 1; number < MAX_NUMBERS; number++) {
     const folder = path.join(parent, number === 1 ? name : `${name}-${number}`);

@@ -9,7 +9,7 @@ import { tabsOf } from '../shared/tabs.ts';
 import { Refusal } from './answer.ts';
 
 /** A file or folder inside the workspace. */
-export interface InsidePlace {
+export interface WorkspacePath {
   /** The real path. */
   file: string;
   /** The path in the folder as it was opened; editors use this one. */
@@ -31,10 +31,10 @@ const AMBIGUOUS =
  * @param given absolute, or relative to an open folder
  * @throws Refusal
  */
-export async function insideWorkspace(given: string): Promise<InsidePlace> {
+export async function insideWorkspace(given: string): Promise<WorkspacePath> {
   const folders = openFolders();
   const roots = await Promise.all(folders.map((folder) => realpath(folder).catch(() => folder)));
-  const places = new Map<string, InsidePlace>();
+  const places = new Map<string, WorkspacePath>();
   for (const [index, folder] of folders.entries()) {
     const file = path.resolve(folder, given);
     // A path elsewhere isn't even looked up: on Windows, that could send credentials to a server.
@@ -53,7 +53,7 @@ export async function insideWorkspace(given: string): Promise<InsidePlace> {
 }
 
 /** Returns an adapter inside the workspace: a file, or a folder without links to outside. @throws Refusal */
-export async function adapterInWorkspace(given: string): Promise<InsidePlace> {
+export async function adapterInWorkspace(given: string): Promise<WorkspacePath> {
   const place = await insideWorkspace(given);
   const found = await stat(place.file).catch(() => undefined);
   if (found?.isDirectory() === true) {
@@ -72,7 +72,7 @@ export async function shownPath(file: string): Promise<string | undefined> {
 }
 
 /** A dataset inside the workspace. A reader must compare its stamp: a link may replace it at any time. */
-export type InsideDataset = InsidePlace & { stamp: DatasetFile };
+export type InsideDataset = WorkspacePath & { stamp: DatasetFile };
 
 /** Returns a dataset inside the workspace. @throws Refusal */
 export async function datasetInWorkspace(given: string): Promise<InsideDataset> {

@@ -11,8 +11,6 @@ import type { Notice, NoticeParts } from './showNotices.ts';
 const TOGETHER_MS = 300;
 /** How long a window without the focus waits for the focused one to show a notice. */
 const UNFOCUSED_WAIT_MS = 2_000;
-/** How long other windows leave to one that has claimed a notice, so that it can claim the rest. */
-const CLAIM_LEAD_MS = 200;
 
 export interface RunNoticesParts extends NoticeParts {
   sessions: Sessions;
@@ -70,7 +68,7 @@ export class RunNotices implements Disposable {
         if (first === undefined) return;
         for (const notice of news) waiting.set(notice.run.run_id, notice);
         if (waiting.size === 1) void load().then((notices) => notices.readNoticeFacts(session, first));
-        // Random, so that waiting windows don't collide.
+        // Random, so that one of several waiting windows claims all.
         const { focused } = vscode.window.state;
         timer ??= setTimeout(show, focused ? TOGETHER_MS : UNFOCUSED_WAIT_MS * (1 + Math.random() / 2));
       }),
@@ -82,16 +80,10 @@ export class RunNotices implements Disposable {
     const { id } = session.account;
     const mine: Notice[] = [];
     const isCounted = notificationsSetting() === 'badge';
-    let hasWaited = false;
-    // Every window claims in the same order, so that one of them gets all.
-    for (const notice of notices.toSorted((a, b) => (a.run.run_id < b.run.run_id ? -1 : 1))) {
+    for (const notice of notices) {
       const { run, kind } = notice;
       const what = kind === 'finished' ? kind : `status:${run.status}`;
       if (await this.#parts.ledger.claim(id, run.run_id, what, isCounted)) mine.push(notice);
-      else if (!hasWaited) {
-        hasWaited = true;
-        await new Promise((resolve) => setTimeout(resolve, CLAIM_LEAD_MS));
-      }
     }
     const shown = isCounted ? mine.filter(({ kind }) => kind === 'failed') : mine;
     const [only, ...others] = shown;

@@ -4,7 +4,7 @@ import type { AccountsUnreadableError } from '../../core/accounts/accountStore.t
 import {
   isWithoutTls,
   ServiceError,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
   type DatasetChangedError,
   type DownloadLinkError,
   type NetworkError,
@@ -80,7 +80,7 @@ function codeOf(error: unknown): string {
   if (error instanceof ServiceError && !error.known)
     return error.code === 'unavailable' || UNAVAILABLE.includes(error.httpStatus) ? 'unavailable' : '';
   // Only the status identifies a proxy or gateway that answers in place of the service.
-  if (error instanceof UnexpectedAnswerError && error.kind === 'no-error-body') {
+  if (error instanceof UnexpectedResponseError && error.kind === 'no-error-body') {
     if (error.httpStatus === 429) return 'rate_limited';
     if (UNAVAILABLE.includes(error.httpStatus)) return 'unavailable';
   }
@@ -124,7 +124,7 @@ const ERRORS: ReadonlyMap<string, Row> = new Map(
     ],
     rate_limited: [withWait(l10n.t('Too many requests.')), RETRY],
     unavailable: [NOT_AVAILABLE, RETRY],
-    'unexpected-answer': [unexpectedSentence],
+    'unexpected-response': [unexpectedSentence],
     network: [networkSentence, RETRY],
 
     // Accounts and the sandbox
@@ -254,7 +254,7 @@ const DISK: Readonly<Record<DiskError['place'], Readonly<Record<DiskError['code'
   },
 };
 
-function unexpectedSentence({ kind, httpStatus }: UnexpectedAnswerError): string {
+function unexpectedSentence({ kind, httpStatus }: UnexpectedResponseError): string {
   if (kind === 'html')
     return l10n.t('A web page answered ({0}). Does your network need a sign-in?', httpStatus);
   if (kind === 'no-error-body' && httpStatus === 413)
@@ -266,7 +266,7 @@ function unexpectedSentence({ kind, httpStatus }: UnexpectedAnswerError): string
 
 /** Why the server of a download link did not send the file. The service is not involved. */
 function downloadLinkSentence({ failure }: DownloadLinkError): string {
-  if (failure instanceof UnexpectedAnswerError) {
+  if (failure instanceof UnexpectedResponseError) {
     if (failure.kind === 'unsafe-link')
       return l10n.t('The download link is unsafe (not https, or inside your network).');
     if (failure.kind === 'compressed')

@@ -9,7 +9,7 @@ export function mapEnd<T, U>(answer: DialogEnd<T>, change: (value: T) => U): Dia
 }
 
 /** The contents of a dialog's title bar. */
-export interface Place {
+export interface DialogTitle {
   title: string;
   /** Counted from 1. */
   step?: number;
@@ -22,7 +22,10 @@ export interface Place {
 }
 
 /** Shows a dialog. Returns the state for the next step, or the index of another step with its state. */
-export type Step<S> = (state: S, at: Place) => Promise<DialogEnd<S> | { kind: 'go'; to: number; state: S }>;
+export type Step<S> = (
+  state: S,
+  at: DialogTitle,
+) => Promise<DialogEnd<S> | { kind: 'go'; to: number; state: S }>;
 
 /**
  * Leads the user through steps; all but the first have a Back button. Only the returned state changes before
@@ -62,7 +65,7 @@ const HANDOVER_MS = 100;
 
 /** Shows a quick pick that stays open when it loses the focus, so that the user can look something up. */
 export function pick<T>(
-  place: Place,
+  place: DialogTitle,
   options: {
     placeholder?: string;
     items: readonly PickRow<T>[];
@@ -108,7 +111,7 @@ export function pick<T>(
 
 /** Shows a quick pick for any number of rows. @param options.picked the rows that are chosen at first */
 export function pickMany<T>(
-  place: Place,
+  place: DialogTitle,
   options: { placeholder: string; items: readonly PickRow<T>[]; picked: ReadonlySet<T> },
 ): Promise<DialogEnd<readonly T[]>> {
   const input = vscode.window.createQuickPick<PickRow<T>>();
@@ -144,7 +147,7 @@ function unlinked(text: string): string {
 
 /** Shows an input box; `validate` returns an error, or undefined. */
 export function ask(
-  place: Place,
+  place: DialogTitle,
   options: {
     prompt: string;
     value?: string;
@@ -175,7 +178,7 @@ export function ask(
 
 function show<T, R>(
   input: (vscode.QuickPick<PickRow<T>> | vscode.InputBox) & { onDidAccept: vscode.Event<void> },
-  place: Place,
+  place: DialogTitle,
   accept: () => { value: R } | undefined,
   settle?: (value: R) => Promise<unknown> | undefined,
 ): Promise<DialogEnd<R>> {

@@ -12,13 +12,13 @@ import { estimateText, likelyPrice } from '../shared/priceText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 import { overBudget } from './budgetText.ts';
-import { MAX_FOLDER_UNITS, sizeFacts, type DatasetPlace } from './datasetPlace.ts';
+import { MAX_FOLDER_UNITS, sizeFacts, type DatasetLocation } from './datasetPlace.ts';
 import { SAME_LABEL } from './submissionTexts.ts';
 
 /** What the final question shows before anything is sent. */
 export interface Confirmation {
   account: Account;
-  dataset: { filename: string; sha256: string; place: DatasetPlace };
+  dataset: { filename: string; sha256: string; place: DatasetLocation };
   /** Without its marker; may be empty. */
   label: string;
   /** Only the name if the service doesn't list the model now. */

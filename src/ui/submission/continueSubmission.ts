@@ -171,7 +171,7 @@ async function lookFirst(
 ): Promise<CommandResult | undefined> {
   const { id, intent } = submission;
   const { finding, error } = await checkSubmission(parts, session, submission);
-  if (finding?.verdict === 'charged') return showRun(parts, session, intent, finding.run);
+  if (finding?.verdict === 'charged') return showChargedRun(parts, session, intent, finding.run);
   return findSubmission(parts.submissions, id)?.state === 'stopped'
     ? endUnanswered(parts, session, submission, error)
     : undefined;
@@ -187,7 +187,7 @@ async function beginAnew(
   const { id, intent } = submission;
   try {
     const end = await whileChecking(intent, (signal) => submissions.withdraw(session, id, signal));
-    if (end?.kind === 'charged') return showRun(parts, session, intent, end.run);
+    if (end?.kind === 'charged') return showChargedRun(parts, session, intent, end.run);
     if (end?.kind === 'withdrawn') return await startAnew(intent, session.account);
     return await endUnanswered(parts, session, submission, undefined);
   } catch (error) {
@@ -214,7 +214,7 @@ async function endUnanswered(
 }
 
 /** Reports the run of a submission that a check found. @returns the end of the command */
-export function showRun(
+export function showChargedRun(
   { showFoundRun, submitted }: Pick<ResolveParts, 'showFoundRun' | 'submitted'>,
   session: Session,
   intent: Intent,

@@ -1,5 +1,5 @@
 import { commands, l10n } from 'vscode';
-import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../core/api/errors.ts';
+import { NetworkError, ServiceError, UnexpectedResponseError } from '../../core/api/errors.ts';
 import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs/session.ts';
 import { SubmissionError, TooEarlyError } from '../../core/submission/errors.ts';
@@ -15,7 +15,7 @@ import { TERMS } from '../shared/terms.ts';
 import { BUTTONS } from './submissionTexts.ts';
 
 /** Errors that mean a lost response. The way it was lost says nothing about the charge. */
-const UNINFORMATIVE = [CancelledError, NetworkError, UnexpectedAnswerError] as const;
+const UNINFORMATIVE = [CancelledError, NetworkError, UnexpectedResponseError] as const;
 
 /**
  * Warns of a submission. Gives the reason only if it prevents the user from resending or the extension from

@@ -1,5 +1,5 @@
 import { commands, l10n } from 'vscode';
-import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../core/api/errors.ts';
+import { NetworkError, ServiceError, UnexpectedResponseError } from '../../core/api/errors.ts';
 import { asDiskError } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
@@ -46,5 +46,5 @@ export function showUnanswered(
 function isOfService(error: unknown): boolean {
   if (error instanceof ServiceError) return error.code !== 'invalid_api_key';
   if (error instanceof SubmissionError) return error.code === 'not-answered';
-  return error === undefined || error instanceof NetworkError || error instanceof UnexpectedAnswerError;
+  return error === undefined || error instanceof NetworkError || error instanceof UnexpectedResponseError;
 }

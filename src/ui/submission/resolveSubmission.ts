@@ -32,7 +32,7 @@ import {
   checkSubmission,
   continueSubmission,
   obstacleOf,
-  showRun,
+  showChargedRun,
   whileChecking,
   type Checked,
   type ResolveParts,
@@ -71,7 +71,7 @@ export async function resolveSubmission(
   if (begun !== undefined) return begun;
   let checked = await check(parts, session, asked);
   for (;;) {
-    if (checked.finding?.verdict === 'charged') return showRun(parts, session, intent, checked.finding.run);
+    if (checked.finding?.verdict === 'charged') return showChargedRun(parts, session, intent, checked.finding.run);
     const submission = findSubmission(submissions, id);
     if (submission === undefined) return showEnd(id, parts, canDiscard(asked));
     const obstacle = await obstacleOf(submission, session);
@@ -213,7 +213,7 @@ async function discard(
     if (ended === 'cancelled') return undefined;
   }
   if (ended === undefined) return showEnd(id, parts, true);
-  if (ended.kind === 'charged') return showRun(parts, session, intent, ended.run);
+  if (ended.kind === 'charged') return showChargedRun(parts, session, intent, ended.run);
   return { outcome: ended.kind === 'not-charged' ? 'not-charged' : 'unknown', id };
 }
 
@@ -231,7 +231,7 @@ async function adopt(
   const yes = { [l10n.t('This Is the Run')]: true };
   if ((await askModal(showWarning, question, recognizedDetail(what), yes)) !== true) return undefined;
   const isAdopted = await onDisk(parts.submissions.adopt(session, id, run.run_id), 'submissions');
-  return isAdopted ? showRun(parts, session, intent, run) : showEnd(id, parts, true);
+  return isAdopted ? showChargedRun(parts, session, intent, run) : showEnd(id, parts, true);
 }
 
 function runFacts(

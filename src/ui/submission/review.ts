@@ -23,7 +23,7 @@ import type { Services } from '../../services.ts';
 import { shownEarlier, type ShownEarlier, type ShownTrained } from '../shared/datasetTexts.ts';
 import { shortText } from '../shared/chargeText.ts';
 import { setting } from '../shared/settings.ts';
-import type { DatasetPlace } from './datasetPlace.ts';
+import type { DatasetLocation } from './datasetPlace.ts';
 import { OpenSubmissions, type BesideOpen } from './openSubmissions.ts';
 import type { CheckedDataset } from './checkedDataset.ts';
 import { readBalance, receiptsOf, type ReviewFacts } from './readFacts.ts';
@@ -35,7 +35,7 @@ export type Restart =
 /** What a review shows but doesn't change. */
 export interface SubmissionContext {
   account: Account;
-  dataset: { filename: string; place: DatasetPlace; size: DatasetSize };
+  dataset: { filename: string; place: DatasetLocation; size: DatasetSize };
   /** Undefined if an earlier check was reused. */
   check?: Report | 'unchecked';
   models: readonly Model[];
@@ -78,7 +78,7 @@ type Parts = Pick<Services, 'agreedUnreadable' | 'journal' | 'log' | 'sessions' 
 export class DatasetReview implements Disposable {
   /** Of the dataset. Rejects with DatasetChangedError, CancelledError. */
   readonly sha256: Promise<string>;
-  readonly #dataset: CheckedDataset & { place: DatasetPlace };
+  readonly #dataset: CheckedDataset & { place: DatasetLocation };
   readonly #session: Session;
   readonly #facts: ReviewFacts;
   readonly #services: Parts;
@@ -90,7 +90,7 @@ export class DatasetReview implements Disposable {
   #isReconnected = false;
 
   constructor(
-    dataset: CheckedDataset & { place: DatasetPlace },
+    dataset: CheckedDataset & { place: DatasetLocation },
     session: Session,
     facts: ReviewFacts,
     services: Parts,

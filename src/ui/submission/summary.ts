@@ -28,7 +28,7 @@ import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { openServiceLink } from '../shared/open.ts';
 import { expectedPriceText } from '../shared/priceText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { pick, separator, type PickRow, type Place } from '../shared/steps.ts';
+import { pick, separator, type PickRow, type DialogTitle } from '../shared/steps.ts';
 import { TERMS } from '../shared/terms.ts';
 import { budgetText, overBudget } from './budgetText.ts';
 import { EXTRA_COST } from './changeChoice.ts';
@@ -46,7 +46,7 @@ import { SAME_LABEL } from './submissionTexts.ts';
 export type SummaryTarget = 'continue' | 'model' | 'label' | 'queue' | 'dataset' | 'website';
 
 /** Returns the title of the summary and the boxes of its rows, and what closes them. */
-export function boxOf({ account, dataset, proposal }: SubmissionContext): Place {
+export function boxOf({ account, dataset, proposal }: SubmissionContext): DialogTitle {
   const filename = sanitizeServiceText(dataset.filename);
   const title =
     account.kind === 'sandbox'
@@ -274,7 +274,7 @@ function earlierRows(
 
 /** Shows the run, if one was charged. */
 function runOf({ accountId, runId }: ShownEarlier): Shown | undefined {
-  return runId === undefined ? undefined : [COMMANDS.showRun, { accountId, id: runId }];
+  return runId === undefined ? undefined : [COMMANDS.showChargedRun, { accountId, id: runId }];
 }
 
 /** Returns what a check adds to the summary of a submission: problems and possible personal data. */
