@@ -62,8 +62,8 @@ export async function showCharged(
     exceeded: (price) => receipt && exceededSentence(price, receipt, receipts, session),
   });
   const target = { accountId: account.id, id: run.run_id };
-  const show = () => commands.executeCommand(COMMANDS.showChargedRun, target);
-  notify(showInformation, text, { [TERMS.showChargedRun]: show });
+  const show = () => commands.executeCommand(COMMANDS.showRun, target);
+  notify(showInformation, text, { [TERMS.showRun]: show });
   return receipt;
 }
 

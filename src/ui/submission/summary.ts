@@ -274,7 +274,7 @@ function earlierRows(
 
 /** Shows the run, if one was charged. */
 function runOf({ accountId, runId }: ShownEarlier): Shown | undefined {
-  return runId === undefined ? undefined : [COMMANDS.showChargedRun, { accountId, id: runId }];
+  return runId === undefined ? undefined : [COMMANDS.showRun, { accountId, id: runId }];
 }
 
 /** Returns what a check adds to the summary of a submission: problems and possible personal data. */
