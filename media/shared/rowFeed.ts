@@ -43,7 +43,7 @@ export class RowFeed<Row extends { row: number }> {
   readonly #open: Set<string>;
   #state: FeedState | undefined;
   #lastTop: number;
-  /** Whether the list has yet to return to its last position: so long, its top row isn't the user's choice. */
+  /** Whether the list must still return to its last position: its top row isn't the user's choice yet. */
   #isReturning: boolean;
   /** The position of the active row, which has or gets the keyboard focus. */
   #active = 0;

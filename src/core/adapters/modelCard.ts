@@ -26,7 +26,7 @@ export interface CardParts {
 export function modelCard(report: AdapterReport, { folder, termsUrls }: CardParts): string {
   const { config, weights, isFromSandbox } = report;
   const { revision = '', taskType = '', peftVersion = '', alpha } = config ?? {};
-  // A path would name a folder of the person who trained it.
+  // A path would name a folder of whoever trained it.
   const baseModel = config?.baseModel === undefined || isPath(config.baseModel) ? '' : config.baseModel;
   const type = config === undefined || isLora(config) ? 'LoRA' : undefined;
   const repository = isRepository(baseModel) ? baseModel : undefined;

@@ -118,8 +118,8 @@ function closeWhenIdle(dispatcher: Dispatcher): void {
 }
 
 /**
- * Returns the trusted authorities as one context, so that hundreds of certificates are parsed only once and
- * not for every connection; undefined if Node's own list suffices.
+ * Returns the trusted authorities as one context; undefined if Node's own list suffices. Else hundreds of
+ * certificates would be parsed for every connection.
  */
 function trustedAuthorities(systemCertificates: boolean): tls.SecureContext | undefined {
   // The oldest supported Node has it, but other hosts may not.

@@ -51,8 +51,8 @@ export class Downloads implements Disposable {
   #disposed = false;
 
   /**
-   * Fires when a download starts, progresses (a few times a second), changes state, or ends, and when a
-   * change made by another window is noticed.
+   * Fires when a download starts, progresses (a few times a second), changes state, or ends. Also when a
+   * change by another window is noticed.
    */
   readonly onDidChange = this.#onDidChange.event;
 

@@ -61,10 +61,10 @@ interface PartState {
 
 /**
  * Owns the hidden file beside the target. It receives an artifact, and gets the target's name only when it is
- * complete. A sidecar identifies its bytes: a line of JSON, durable before the first byte, then one line per
- * few megabytes with the hash of everything so far. On resume the part is read again and compared with these
- * hashes. So no torn line, and no byte that never reached the disk, is trusted. Whatever touches the disk
- * throws DiskError.
+ * complete. A sidecar identifies its bytes. It begins with a line of JSON, durable before the first byte.
+ * Then comes one line per few megabytes with the hash of everything so far. On resume the part is read again
+ * and compared with these hashes. So no torn line, and no byte that never reached the disk, is trusted.
+ * Whatever touches the disk throws DiskError.
  */
 export class PartFile {
   /** Bytes received, including those not written to the disk yet. */

@@ -89,8 +89,8 @@ export function estimateOf(
 }
 
 /**
- * Returns what a run costs at least, in cents: the lowest price of a run that is no larger, in the same or a
- * cheaper queue. Undefined without one. Free runs don't count, since an allowance may be used up.
+ * Returns what a run costs at least, in cents. That is the lowest price of a run that is no larger, in the
+ * same or a cheaper queue. Undefined without one. Free runs don't count, since an allowance may be used up.
  * @param balanceCurrency as in `estimateOf`
  */
 export function leastCents(

@@ -194,8 +194,8 @@ export class VersionStore<T> implements Disposable {
   }
 
   /**
-   * Empties the versions below a settled one, except a settled one right below: if the highest is damaged
-   * later, it still says how the record ended. Version 1 is the last. Never rejects.
+   * Empties the versions below a settled one. A settled one right below stays: it says how the record ended
+   * if the highest is damaged later. Version 1 is the last. Never rejects.
    */
   async empty({ id, n, state, record }: Head<T>): Promise<void> {
     if (state !== 'sound' || !this.#codec.isSettled(record)) return;

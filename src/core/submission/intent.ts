@@ -11,8 +11,8 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const time = v.pipe(v.number(), v.finite());
 
 /**
- * A point in time by up to three clocks: this machine's wall clock, its monotonic clock, and the service's
- * clock if a response had a `Date`. Anyone can set the wall clock, so proofs rest on the other two.
+ * A point in time by up to three clocks: this machine's wall clock and monotonic clock, and the service's if
+ * a response had a `Date`. Anyone can set the wall clock, so proofs rest on the other two.
  */
 const moment = v.object({ localMs: time, monotonicMs: v.optional(time), serviceMs: v.optional(time) });
 

@@ -173,8 +173,8 @@ export class OpenSubmission {
   }
 
   /**
-   * Discards it, after a look for its run. No look is needed if it was refused, if it may have been charged
-   * in any case, or if this process created it and sent no boundary.
+   * Discards it, after a look for its run. No look is needed if it was refused or may have been charged in
+   * any case. Nor if this process created it and sent no boundary.
    * @param confirmed what the user agreed to discard
    * @param session of its account, if signed in: without it, no look is answered
    * @returns what it was; undefined if it may be charged and the user agreed only to "not charged"

@@ -156,7 +156,7 @@ export interface Look {
 }
 
 export function lookOf(intent: Intent, { match, candidates, allRead, seen }: Found): Look {
-  // Another API key may belong to another account. Without a marker, any possible run may be it.
+  // Another API key may belong to another account. Without a marker, each possible run may be the one.
   const isSeen = hasBoundary(intent)
     ? seen.otherKey === undefined
     : intent.marker !== undefined || candidates.length === 0;

@@ -6,8 +6,8 @@ import { isDuplicate, isSettled, type Intent } from './intent.ts';
 import { isLater, type JournalRecord } from './record.ts';
 
 /**
- * Returns what the user knew when they consented to a draft that is continued now: other accounts'
- * submissions, and what was settled before the draft was created.
+ * Returns what the user knew when they consented to a draft that is continued now. That is what was settled
+ * before the draft was created, and what other accounts submit.
  */
 export function knownOnContinue(draft: Intent, records: readonly Intent[]): KnownSubmissions {
   const isKnown = ({ accountId, settled }: Intent) =>

@@ -22,8 +22,8 @@ type Progress =
 /** What the record of an open submission says, and what may be done with it now. */
 export type Stage = Progress & {
   /**
-   * Set if nothing may be said of its charge yet. Either a process may be uploading it, or no look was
-   * answered since this process found its record, which may be from before a charge (R5 in docs/journal.md).
+   * Set if nothing may be said of its charge yet. A process may be uploading it. Or no look was answered
+   * since this process found its record, which may be from before a charge (R5 in docs/journal.md).
    */
   mustLook?: true;
   /** Why it is never sent again, by this machine's clock. A resend is decided by the service's clock. */

@@ -47,8 +47,8 @@ interface Check {
 }
 
 /**
- * Owns the list of the open submissions: what is pending, what this window does with each, the order of
- * uploads, and when checks are due. Work on a single one is in `openSubmission.ts`, loaded at first use.
+ * Owns the list of the open submissions: what is pending, what this window does with each, in which order.
+ * Work on a single one is in `openSubmission.ts`, loaded at first use.
  */
 export class Submissions implements Disposable {
   readonly #journal: Journal;

@@ -259,8 +259,8 @@ export function endSentence(receipt: Receipt | undefined, open: PendingSubmissio
 
 /**
  * How the user learns of a charge. `answered`: from its response. `found`: by a look for its run, which
- * reveals less. `continued`: by acting on a submission that was continued meanwhile. `earlier`: at a start,
- * from a receipt that an earlier window perhaps showed.
+ * reveals less. `continued`: by acting on a submission that had continued. `earlier`: at a start, from a
+ * receipt.
  */
 export type LearnedBy = 'answered' | 'found' | 'continued' | 'earlier';
 

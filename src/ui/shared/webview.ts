@@ -1,7 +1,5 @@
 /**
- * The extension's webview pages.
- *
- * A feature with a page has
+ * The extension's webview pages. A feature with a page has
  * - `src/ui/<feature>/protocol.ts`, types only: the page's messages and requests, each with a `type`;
  * - a class that creates a `WebviewHost` for a panel. The host sets HTML, content security policy, and local
  *   roots. It checks each request against a `RequestTable`, handles `copy`, and logs errors of requests. It

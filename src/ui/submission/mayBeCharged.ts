@@ -18,8 +18,8 @@ import { BUTTONS } from './submissionTexts.ts';
 const UNINFORMATIVE = [CancelledError, NetworkError, UnexpectedResponseError] as const;
 
 /**
- * Warns of a submission. Gives the reason only if it keeps the user from resending, or the extension from
- * checking, or is a fault of the sandbox.
+ * Warns of a submission. Gives the reason only if it prevents the user from resending or the extension from
+ * checking. Also if it is a fault of the sandbox.
  * @param intent undefined if it has been resolved meanwhile
  */
 export function warnMayBeCharged(

@@ -106,7 +106,10 @@ function rangesOf(tree: ts.SourceFile): { pos: number; end: number }[] {
   const visit = (node: ts.Node) => {
     if (ts.isJSDoc(node)) return;
     const children = node.getChildren(tree);
-    if (children.length > 0) return void children.forEach(visit);
+    if (children.length > 0) {
+      children.forEach(visit);
+      return;
+    }
     for (const { pos, end } of [
       ...(ts.getLeadingCommentRanges(text, node.pos) ?? []),
       ...(ts.getTrailingCommentRanges(text, node.end) ?? []),
