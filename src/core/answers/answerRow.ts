@@ -16,19 +16,19 @@ export interface Message {
 export type AnswerEnd = 'length' | 'error';
 
 /** The two sides that are compared: the base model, and the base model with the adapter. */
-export type Side = 'base' | 'adapter';
+export type ComparedSide = 'base' | 'adapter';
 
-export interface AnswerRow extends Readonly<Record<Side, string>> {
+export interface AnswerRow extends Readonly<Record<ComparedSide, string>> {
   /** Its line in the file, from 1. Identifies the row in votes. */
   line: number;
   /** The prompt: the messages before the answer. */
   messages: readonly Message[];
   expected: string;
-  ends: Readonly<Partial<Record<Side, AnswerEnd>>>;
+  ends: Readonly<Partial<Record<ComparedSide, AnswerEnd>>>;
 }
 
 /** Why a line isn't an answer, in the order in which it is examined. `too-long`: over 1,000 messages. */
-export type LeftOut = 'not-json' | 'too-long' | 'no-messages' | 'no-expected' | 'no-base' | 'no-adapter';
+export type UnusableLine = 'not-json' | 'too-long' | 'no-messages' | 'no-expected' | 'no-base' | 'no-adapter';
 
 /**
  * Reads one line. Contents may be strings or lists of parts with text; further fields are ignored. An
@@ -36,7 +36,7 @@ export type LeftOut = 'not-json' | 'too-long' | 'no-messages' | 'no-expected' | 
  * @param line without its line end; a byte order mark is skipped
  * @param number from 1
  */
-export function parseAnswerRow(line: string, number: number): AnswerRow | LeftOut {
+export function parseAnswerRow(line: string, number: number): AnswerRow | UnusableLine {
   const row = parseObject(line);
   if (row === undefined) return 'not-json';
   if (Array.isArray(row['messages']) && row['messages'].length > MAX_MESSAGES) return 'too-long';

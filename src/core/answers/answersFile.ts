@@ -3,16 +3,16 @@ import type { FileStamp } from '../base/fileStamp.ts';
 import { runThread } from '../base/thread.ts';
 import { inspectDataset, type DatasetProblem } from '../datasets/fileKind.ts';
 import { RowFile } from '../datasets/rowFile.ts';
-import { parseAnswerRow, type AnswerRow, type LeftOut } from './answerRow.ts';
+import { parseAnswerRow, type AnswerRow, type UnusableLine } from './answerRow.ts';
 import type { Comparison } from './comparison.ts';
 import type { RowScores } from './scores.ts';
 
-export type { AnswerRow, Message, Side } from './answerRow.ts';
+export type { AnswerRow, Message, ComparedSide as Side } from './answerRow.ts';
 export type { Comparison } from './comparison.ts';
 export type { RowScores } from './scores.ts';
 
 /** What is read of a file. The recipe's program writes 50 rows. */
-export const MAX_ROWS = 2_000;
+export const MAX_ANSWER_ROWS = 2_000;
 export const MAX_BYTES = 8 * 1024 * 1024;
 /** Most first lines are shorter. */
 const FIRST_BYTES = 64 * 1024;
@@ -29,7 +29,7 @@ export interface AnswersFile {
   /** Without those that were left out. None: the file has no answers. */
   rows: readonly AnswerRow[];
   /** The lines read that aren't answers. Blank lines, and one that is being written, don't count. */
-  leftOut: Readonly<Partial<Record<LeftOut, number>>>;
+  leftOut: Readonly<Partial<Record<UnusableLine, number>>>;
   /** Whether it has more than 2,000 lines that aren't blank, or more than 8 MB. */
   isCut: boolean;
   /** Whether the last line is the beginning of an object: a program is still writing it. */
@@ -52,7 +52,7 @@ export async function isAnswersFile(path: string): Promise<boolean> {
   for (const maxBytes of [FIRST_BYTES, MAX_BYTES]) {
     const read = await readBeginning(path, maxBytes).catch(() => 'unreadable' as const);
     if (typeof read === 'string') return false;
-    const [line] = linesOf(read.bytes);
+    const [line] = byteLines(read.bytes);
     if (line?.isEnded === true || read.bytes.length < maxBytes)
       return line !== undefined && typeof parseAnswerRow(line.text, line.number) === 'object';
   }
@@ -79,13 +79,13 @@ export async function readAnswers(path: string): Promise<AnswersFile | DatasetPr
   if (typeof read === 'string') return read;
   const { bytes, stamp } = read;
   const rows: AnswerRow[] = [];
-  const leftOut: Partial<Record<LeftOut, number>> = {};
+  const leftOut: Partial<Record<UnusableLine, number>> = {};
   let isCut = bytes.length < stamp.sizeBytes;
   let isBeingWritten = false;
   let lines = 0;
-  for (const { number, text, isEnded } of linesOf(bytes)) {
-    if (++lines > MAX_ROWS) isCut = true;
-    if (lines > MAX_ROWS || (isCut && !isEnded)) break;
+  for (const { number, text, isEnded } of byteLines(bytes)) {
+    if (++lines > MAX_ANSWER_ROWS) isCut = true;
+    if (lines > MAX_ANSWER_ROWS || (isCut && !isEnded)) break;
     const row = parseAnswerRow(text, number);
     if (typeof row === 'object') rows.push(row);
     else if (!isEnded && row === 'not-json' && /^\uFEFF?\s*\{/.test(text)) isBeingWritten = true;
@@ -121,7 +121,7 @@ export interface Line {
 }
 
 /** Returns the lines of some bytes. Invalid bytes are replaced. */
-export function* linesOf(bytes: Buffer): Generator<Line> {
+export function* byteLines(bytes: Buffer): Generator<Line> {
   for (let number = 1, from = 0; from < bytes.length; number++) {
     const end = bytes.indexOf(LF, from);
     const text = bytes.toString('utf8', from, end === -1 ? bytes.length : end);

@@ -1,4 +1,4 @@
-import type { Side } from './answerRow.ts';
+import type { ComparedSide } from './answerRow.ts';
 
 /** The most code points, without white space, that are compared: the beginning of a longer text. */
 export const MAX_CODE_POINTS = 8_000;
@@ -7,7 +7,7 @@ export const MAX_CODE_POINTS = 8_000;
 const MAX_N = 6;
 /** Integers of a slot: the n-gram, how often it is in the expected text, and how often it was seen in each answer. */
 const SLOT = 4;
-const SEEN: Readonly<Record<Side, number>> = { base: 2, adapter: 3 };
+const SEEN: Readonly<Record<ComparedSide, number>> = { base: 2, adapter: 3 };
 
 interface CodePoints {
   points: readonly number[];
@@ -55,7 +55,7 @@ export class Chrf {
   }
 
   /** Returns the score of an answer, from 0 to 100. Each side has one. */
-  score(side: Side, answer: string): number {
+  score(side: ComparedSide, answer: string): number {
     const { points, isShortened } = codePointsOf(answer);
     this.#isShortened ||= isShortened;
     const numbers = this.#numbered(points);

@@ -1,4 +1,4 @@
-import type { Side } from './answerRow.ts';
+import type { ComparedSide } from './answerRow.ts';
 import { MAX_CODE_POINTS } from './chrf.ts';
 import type { AnswerScores, RowScores } from './scores.ts';
 
@@ -6,7 +6,7 @@ import type { AnswerScores, RowScores } from './scores.ts';
 export type Measure = 'exact' | 'fields' | 'closer';
 
 /** Who is ahead in a row. The same answers are equal. `failed`: a program failed, so nothing is compared. */
-export type Lead = Side | 'equal' | 'failed';
+export type Lead = ComparedSide | 'equal' | 'failed';
 
 /** What the sign test says of the rows where one side is ahead. */
 export type Chance =
@@ -15,7 +15,7 @@ export type Chance =
   | { kind: 'unlikely' | 'likely'; p: number };
 
 /** A number of each side. */
-export type BySide = Readonly<Record<Side, number>>;
+export type BySide = Readonly<Record<ComparedSide, number>>;
 
 export interface Comparison {
   rows: number;
@@ -42,7 +42,7 @@ export interface Comparison {
   /** Cut off in at least a tenth of the answers of a side. */
   isOftenCutOff: boolean;
   /** Whether more than half of the answers of a side begin with thinking. */
-  isMostlyThinking: Readonly<Record<Side, boolean>>;
+  isMostlyThinking: Readonly<Record<ComparedSide, boolean>>;
   /** Rows where chrF compared only the first characters, and how many; 0 rows if chrF isn't the measure. */
   shortened: { rows: number; characters: number };
 }

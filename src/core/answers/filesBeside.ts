@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { messagesOf, parseObject, type Message } from './answerRow.ts';
-import { linesOf, readBeginning } from './answersFile.ts';
+import { byteLines, readBeginning } from './answersFile.ts';
 
 const ENDING = /\.(jsonl|ndjson)$/i;
 /** What a copy or a hold-out adds to a file's name, with a number if the name was taken. */
@@ -118,7 +118,7 @@ export async function lineInHoldOut(
 async function promptsOf(file: string): Promise<{ line: number; messages: Message[] }[]> {
   const read = await readBeginning(file).catch(() => 'unreadable' as const);
   if (typeof read === 'string') return [];
-  return Array.from(linesOf(read.bytes)).flatMap(({ number, text }) => {
+  return Array.from(byteLines(read.bytes)).flatMap(({ number, text }) => {
     const messages = messagesOf(parseObject(text) ?? {});
     return messages === undefined ? [] : [{ line: number, messages }];
   });

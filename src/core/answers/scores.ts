@@ -1,4 +1,4 @@
-import { splitThinking, type AnswerRow, type Side } from './answerRow.ts';
+import { splitThinking, type AnswerRow, type ComparedSide } from './answerRow.ts';
 import { Chrf } from './chrf.ts';
 import { countFields, expectedFields, fencedJson, parseJson } from './fields.ts';
 import { codePointsIn, foldAnswer } from './foldAnswer.ts';
@@ -22,7 +22,7 @@ export interface AnswerScores {
 }
 
 /** The scores of a row, without its texts. */
-export interface RowScores extends Readonly<Record<Side, AnswerScores>> {
+export interface RowScores extends Readonly<Record<ComparedSide, AnswerScores>> {
   /** Whether both answers are equal, as `isExact` is. */
   isSame: boolean;
   expected: {
@@ -41,7 +41,7 @@ export function scoreRow(row: AnswerRow): RowScores {
   const fields = expectedFields(expected);
   const folded = foldAnswer(expected);
   const chrf = new Chrf(expected);
-  const scoresOf = (side: Side) => {
+  const scoresOf = (side: ComparedSide) => {
     const { answer, thinking } = splitThinking(row[side]);
     const text = foldAnswer(answer);
     const isExact = text === folded;

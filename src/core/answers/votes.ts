@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AnswerRow, Side } from './answerRow.ts';
+import type { AnswerRow, ComparedSide } from './answerRow.ts';
 import { chanceOf, type BySide, type Chance } from './comparison.ts';
 import type { RowScores } from './scores.ts';
 
@@ -36,7 +36,7 @@ export function voteOrder(
 }
 
 /** Which side is shown on the left, by the same hash. */
-export function leftSide(sha256: string, line: number): Side {
+export function leftSide(sha256: string, line: number): ComparedSide {
   // Its order depends on the first bytes.
   return (hashOf(sha256, line).at(-1) ?? 0) % 2 === 0 ? 'base' : 'adapter';
 }
@@ -46,7 +46,7 @@ function hashOf(sha256: string, line: number): Buffer {
 }
 
 /** Returns which side a choice votes for. */
-export function voteOf(choice: Choice, left: Side): Vote {
+export function voteOf(choice: Choice, left: ComparedSide): Vote {
   if (choice === 'equal') return 'e';
   return (choice === 'left') === (left === 'adapter') ? 'a' : 'b';
 }

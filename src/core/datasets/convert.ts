@@ -71,7 +71,7 @@ export interface ConvertOptions {
 }
 
 /** The new file, its rows, and rows that are left out: those of a table that have another number of values than its header. */
-export interface Converted extends Pick<ConvertCounts, 'rows' | 'ragged'> {
+export interface ConvertedFile extends Pick<ConvertCounts, 'rows' | 'ragged'> {
   path: string;
 }
 
@@ -90,7 +90,7 @@ export function convertDataset(
   worker: string,
   maxBytes: number,
   options: ConvertOptions = {},
-): Promise<Converted> {
+): Promise<ConvertedFile> {
   return onDisk(convert(source, worker, maxBytes, options));
 }
 
@@ -99,7 +99,7 @@ async function convert(
   worker: string,
   maxBytes: number,
   options: ConvertOptions,
-): Promise<Converted> {
+): Promise<ConvertedFile> {
   const input = await open(source.path, 'r');
   try {
     const files = new NewFiles(source.path, await modeOf(input, source));

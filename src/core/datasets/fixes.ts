@@ -13,7 +13,7 @@ type Keep = (line: string, index: number) => string | undefined;
 const BOM = '\uFEFF';
 
 /** Splits a document into lines as an editor does. */
-export function linesOf(text: string): string[] {
+export function editorLines(text: string): string[] {
   return text.split(/\r\n|\r|\n/);
 }
 

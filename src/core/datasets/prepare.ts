@@ -39,7 +39,7 @@ export interface PrepareChoices extends Split {
  * Why a row is in none of the new files. `unchecked`: it is too long to check. `mask`: it would no longer be JSON. `format`: it
  * can't be converted. `split`: it isn't in the trial.
  */
-export type LeftOut =
+export type SkippedRow =
   'blank' | 'error' | 'untrainable' | 'duplicate' | 'unchecked' | 'mask' | 'format' | 'split';
 
 /** What a pass did. The rows of the source are those that were written, held out or left out. */
@@ -48,7 +48,7 @@ export interface PrepareCounts {
   rows: number;
   written: number;
   heldOut: number;
-  leftOut: Record<LeftOut, number>;
+  leftOut: Record<SkippedRow, number>;
   masked: MaskCounts;
   converted: number;
   /** Why rows couldn't be converted, and the fields that were dropped from rows that were, with their numbers. */

@@ -127,7 +127,7 @@ export function countProblems(report: Report): ProblemCounts {
   return { errors: of('error'), secrets, warnings, unchecked: countOf(report, 'row-too-long') };
 }
 
-export function isBlank({ rows, blankRows }: Report): boolean {
+export function hasOnlyBlankRows({ rows, blankRows }: Report): boolean {
   return rows === blankRows;
 }
 
@@ -148,7 +148,12 @@ export type Verdict = 'clean' | 'warnings' | 'errors';
 /** Secrets, unchecked rows, other kinds of files, and files of which no row can be trained on count as errors; addresses don't. */
 export function verdictOf(report: Report): Verdict {
   const { errors, secrets, warnings, unchecked } = countProblems(report);
-  if (report.kind !== 'rows' || isBlank(report) || isUntrainable(report) || errors + secrets + unchecked > 0)
+  if (
+    report.kind !== 'rows' ||
+    hasOnlyBlankRows(report) ||
+    isUntrainable(report) ||
+    errors + secrets + unchecked > 0
+  )
     return 'errors';
   return warnings > 0 ? 'warnings' : 'clean';
 }

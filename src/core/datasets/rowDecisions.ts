@@ -3,7 +3,7 @@ import { FORMATS } from './formats.ts';
 import { HashIndex } from './hashIndex.ts';
 import type { Change } from './keptRows.ts';
 import { lastLineOf, maskRow, noMasks, scanRow, type MaskCounts, type ScannedRow } from './masks.ts';
-import type { LeftOut, PrepareChoices, PrepareCounts } from './prepare.ts';
+import type { SkippedRow, PrepareChoices, PrepareCounts } from './prepare.ts';
 import { CheckError } from './report.ts';
 import type { Scanned, Scanner } from './scanner.ts';
 import {
@@ -64,7 +64,7 @@ export class RowDecisions {
   }
 
   /** Decides about a row of a scan. */
-  of({ scanned, input }: ScannedRows, row: number): Kept | LeftOut {
+  of({ scanned, input }: ScannedRows, row: number): Kept | SkippedRow {
     this.counts.rows++;
     const flags = scanned.rowFlags[row] ?? 0;
     const reason = this.#reasonToLeaveOut(flags);
@@ -83,7 +83,7 @@ export class RowDecisions {
   }
 
   /** Changes a row as chosen; undefined if nothing changes it. */
-  #changed(flags: number, bytes: Uint8Array): Kept | LeftOut | undefined {
+  #changed(flags: number, bytes: Uint8Array): Kept | SkippedRow | undefined {
     const isJson = (flags & ROW_ERROR) === 0;
     if (this.#choices.mask.secrets && this.#isOfKey(isJson, bytes)) return 'mask';
     if (this.#choices.toChat && isJson && FORMATS[flags >> ROW_FORMAT_SHIFT] !== 'chat')
@@ -103,7 +103,7 @@ export class RowDecisions {
     this.#seen.clear();
   }
 
-  countLeftOut(reason: LeftOut): void {
+  countLeftOut(reason: SkippedRow): void {
     this.counts.leftOut[reason]++;
   }
 
@@ -138,7 +138,7 @@ export class RowDecisions {
     return (secrets && (flags & ROW_SECRET) !== 0) || (personal && (flags & ROW_PERSONAL) !== 0);
   }
 
-  #mask(bytes: Uint8Array, dropped?: readonly string[]): Kept | LeftOut {
+  #mask(bytes: Uint8Array, dropped?: readonly string[]): Kept | SkippedRow {
     const result = maskRow(this.#rowScanner, bytes, this.#choices.mask, {
       withPrompts: this.#withPrompts,
       shouldContinue: this.#shouldContinue,
@@ -153,7 +153,7 @@ export class RowDecisions {
     return { change, input: bytes, from: 0, to: bytes.length, ...prompt };
   }
 
-  #convert(row: Uint8Array): Kept | LeftOut {
+  #convert(row: Uint8Array): Kept | SkippedRow {
     if (row.length > MAX_CONVERTED_BYTES) return 'unchecked';
     const result = toChat(Buffer.from(row.buffer, row.byteOffset, row.length).toString('utf8'));
     if (typeof result === 'string') return this.#notConverted(result);
@@ -168,13 +168,13 @@ export class RowDecisions {
     return { ...this.#scannedRow('converted', { scanned, bytes }), dropped: result.dropped };
   }
 
-  #notConverted(reason: NotConverted): LeftOut {
+  #notConverted(reason: NotConverted): SkippedRow {
     const { notConverted } = this.counts;
     notConverted[reason] = (notConverted[reason] ?? 0) + 1;
     return 'format';
   }
 
-  #reasonToLeaveOut(flags: number): LeftOut | undefined {
+  #reasonToLeaveOut(flags: number): SkippedRow | undefined {
     if ((flags & ROW_BLANK) !== 0) return 'blank';
     if ((flags & ROW_UNCHECKED) !== 0) return 'unchecked';
     if ((flags & ROW_ERROR) !== 0 && this.#choices.withoutErrors) return 'error';

@@ -5,8 +5,16 @@ import { HASH_NONE, HASH_WRITTEN, UNTRAINABLE_COUNT } from './scanner/codes.ts';
 import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT } from './scanner/codes.ts';
 type Regions =
   | ('CALL' | 'PLACES' | 'ROW_STARTS' | 'ROW_HASHES' | 'ROW_BREAKS' | 'ROW_FLAGS' | 'PROMPT_HASHES')
-  | ('ANSWER_HASHES' | 'FILE' | 'TOTALS' | 'FORMATS' | 'TYPED_FORMATS' | 'ROLES' | 'LENGTH_BINS')
-  | ('UNTRAINABLE' | 'UNTRAINABLE_CODES' | 'PATTERNS' | 'ANCHORS' | 'FORMAT_TABLE');
+  | (
+      | 'ANSWER_HASHES'
+      | 'FILE'
+      | 'TOTALS'
+      | 'FORMAT_COUNTS'
+      | 'TYPED_FORMATS'
+      | 'ROLE_COUNTS'
+      | 'LENGTH_COUNTS'
+    )
+  | ('UNTRAINABLE_COUNTS' | 'UNTRAINABLE_CODES' | 'PATTERNS' | 'ANCHORS' | 'FORMAT_TABLE');
 
 /** Exports of `scanner/scan.ts`. Positions are addresses in its memory. */
 interface Exports extends Record<Regions, WebAssembly.Global> {
@@ -22,7 +30,7 @@ interface Exports extends Record<Regions, WebAssembly.Global> {
 
 /** Numbers per place: code, row, line breaks inside rows before it, position, column, length. */
 export const PLACE_NUMBERS = 6;
-/** Bins of `LENGTH_BINS`: exact below 32 bytes, then 32 for each doubling. */
+/** Bins of `LENGTH_COUNTS`: exact below 32 bytes, then 32 for each doubling. */
 export const LENGTH_BINS = 32 * 24;
 
 /** Results of one `scan` call, in views that the next call overwrites. Rows count from 0 in each call. */
@@ -171,11 +179,11 @@ export class Scanner {
     return {
       ...{ textBytes, assistantBytes, rowsOver4096, rowsOver8192, errorRows, maxTurns, maxLength },
       totals: this.#view(exports.TOTALS, PLACE_CODE_COUNT).slice(),
-      formats: this.#view(exports.FORMATS, FORMAT_COUNT).slice(),
+      formats: this.#view(exports.FORMAT_COUNTS, FORMAT_COUNT).slice(),
       typedFormats: this.#view(exports.TYPED_FORMATS, FORMAT_COUNT).slice(),
-      roles: this.#view(exports.ROLES, ROLE_COUNT).slice(),
-      untrainable: this.#view(exports.UNTRAINABLE, UNTRAINABLE_COUNT).slice(),
-      lengthBins: this.#view(exports.LENGTH_BINS, LENGTH_BINS).slice(),
+      roles: this.#view(exports.ROLE_COUNTS, ROLE_COUNT).slice(),
+      untrainable: this.#view(exports.UNTRAINABLE_COUNTS, UNTRAINABLE_COUNT).slice(),
+      lengthBins: this.#view(exports.LENGTH_COUNTS, LENGTH_BINS).slice(),
     };
   }
 

@@ -1,3 +1,4 @@
+import { MAX_ROW_BYTES } from './scanner/codes.ts';
 import { readSync } from 'node:fs';
 import { PROBLEMS, type ProblemCode } from './problems.ts';
 import type { PrepareCounts, PrepareFailure, PrepareJob } from './prepare.ts';
@@ -7,8 +8,6 @@ import type { Repeats, SameRows } from './sameRows.ts';
 
 /** Bytes of a segment, which the next free worker checks. A row belongs to the segment in which it begins. */
 export const SEGMENT_BYTES = 4 * 1024 * 1024;
-/** A longer row is not checked (`scanner/grammar.ts`). */
-export const MAX_ROW_BYTES = 64 * 1024 * 1024;
 const LF = 0x0a;
 
 /** Problems whose place is a role that the scanner knows. The role says which message is meant. */

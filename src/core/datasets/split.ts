@@ -2,7 +2,7 @@ import { HashIndex } from './hashIndex.ts';
 import type { Amount, Split, SplitFailure } from './prepare.ts';
 
 /** The file that a row is written to; undefined if it is in none. */
-export type Side = 'main' | 'hold-out' | undefined;
+export type SplitSide = 'main' | 'hold-out' | undefined;
 
 const MAIN = 0;
 const HELD_OUT = 1;
@@ -81,7 +81,7 @@ export class PromptSplit {
   }
 
   /** Returns where the next row of a prompt belongs. */
-  sideOf(prompt: number): Side {
+  sideOf(prompt: number): SplitSide {
     const side = this.#sides[prompt] ?? MAIN;
     if (side === HELD_OUT) return 'hold-out';
     if (this.#split.trial === undefined) return 'main';

@@ -25,7 +25,7 @@ export type NotConverted =
   | 'speaker'
   | 'incomplete';
 
-export interface Converted {
+export interface ConvertedRow {
   /** `{"messages":[…]}`, in one line without a line end. */
   text: string;
   /** Names of the fields that were left out, of the row and of its messages. */
@@ -73,7 +73,7 @@ const exactJson = JSON as unknown as {
  * `weight` with their numbers. (JavaScript puts integer keys first.) Nothing else is carried.
  * @param row the JSON text of one row, decoded without replacing invalid bytes
  */
-export function toChat(row: string): Converted | NotConverted {
+export function toChat(row: string): ConvertedRow | NotConverted {
   let parsed: unknown;
   try {
     parsed = JSON.parse(row);
@@ -128,7 +128,7 @@ class Conversion {
     for (const field of fields) if (!this.#used.has(field)) this.#dropped.add(field);
   }
 
-  result(): Converted | NotConverted {
+  result(): ConvertedRow | NotConverted {
     return this.reason ?? { text: JSON.stringify(this.#chat), dropped: [...this.#dropped] };
   }
 

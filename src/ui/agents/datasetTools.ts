@@ -11,7 +11,13 @@ import {
   type Mendable,
   type PrepareChoices,
 } from '../../core/datasets/prepare.ts';
-import { CheckError, isBlank, isConvertible, verdictOf, type Report } from '../../core/datasets/report.ts';
+import {
+  CheckError,
+  hasOnlyBlankRows,
+  isConvertible,
+  verdictOf,
+  type Report,
+} from '../../core/datasets/report.ts';
 import { moneyOf, type BudgetCheck } from '../../core/money/accountMoney.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
 import { earlierSubmissionsOf, wasSubmittedInSize } from '../../core/submission/earlier.ts';
@@ -121,7 +127,7 @@ function changesOf(mendable: Mendable) {
 export function adviceOf(report: Report): string {
   if (report.kind !== 'rows') return notJsonl(report);
   const verdict = verdictOf(report);
-  if (isBlank(report)) return 'It has only blank rows. Don’t submit it.';
+  if (hasOnlyBlankRows(report)) return 'It has only blank rows. Don’t submit it.';
   if (verdict === 'clean') return 'No problems. fineTuning_estimatePrice says what is known of the price.';
   if (verdict === 'errors' && !(hasUsableRow(report) && isMendable(report)))
     return 'Don’t propose it. No copy can mend it: show the user the rows and propose an edit.';

@@ -1,7 +1,7 @@
 import { l10n } from 'vscode';
 import {
   MAX_BYTES,
-  MAX_ROWS,
+  MAX_ANSWER_ROWS,
   type AnswersFile,
   type Comparison,
   type Side,
@@ -278,7 +278,7 @@ function fileNotices(name: string, { file, expectedRows }: ShownAnswers): string
     isCut &&
       l10n.t(
         'Only the first {0} or {1} MB are shown.',
-        formatRows(MAX_ROWS),
+        formatRows(MAX_ANSWER_ROWS),
         formatCount(MAX_BYTES / 2 ** 20),
       ),
   );

@@ -5,7 +5,7 @@ import {
   convertDataset,
   ConvertError,
   MAX_COLUMNS,
-  type Converted,
+  type ConvertedFile,
   type ConvertFailure,
 } from '../../core/datasets/convert.ts';
 import type { DatasetFile } from '../../core/datasets/fileKind.ts';
@@ -48,7 +48,7 @@ async function convert(
   name: string,
   worker: string,
   log: Log,
-): Promise<Converted | undefined> {
+): Promise<ConvertedFile | undefined> {
   try {
     return await withLateProgress(vscode.l10n.t('Converting {0}', name), (signal, onProgress) =>
       convertDataset(source, worker, MAX_DATASET_BYTES, { signal, onProgress }),
@@ -64,7 +64,7 @@ async function convert(
   }
 }
 
-function convertedSentence({ path: file, rows, ragged }: Converted): string {
+function convertedSentence({ path: file, rows, ragged }: ConvertedFile): string {
   return compact(
     vscode.l10n.t('Created {0}: {1}.', sanitizeServiceText(path.basename(file)), formatRows(rows)),
     ragged > 0 && vscode.l10n.t('Left out: {0} with another number of values.', formatCount(ragged)),

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import {
-  linesOf,
+  editorLines,
   removeBlankRow,
   removeBlankRows,
   removeBom,
@@ -54,7 +54,7 @@ export function offerFixes(reports: Reports): Disposable {
       if (!(action instanceof Fix)) return action;
       const { document, makeEdit } = action;
       action.edit = new vscode.WorkspaceEdit();
-      const edit = makeEdit(linesOf(document.getText()));
+      const edit = makeEdit(editorLines(document.getText()));
       if (edit === undefined) return action;
       const range = new vscode.Range(edit.startLine, edit.startCharacter, edit.endLine, edit.endCharacter);
       action.edit.replace(document.uri, range, edit.text);

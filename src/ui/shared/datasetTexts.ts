@@ -3,7 +3,7 @@ import { MAX_DATASET_BYTES, WARN_DATASET_BYTES } from '../../core/api/types.ts';
 import {
   countOf,
   countProblems,
-  isBlank,
+  hasOnlyBlankRows,
   isConvertible,
   isUntrainable,
   mainFormat,
@@ -218,7 +218,7 @@ export function checkingDatasetTitle(name: string): string {
 }
 
 function rowCount(report: Report): string {
-  return isBlank(report) ? l10n.t('only blank rows') : formatRows(report.rows);
+  return hasOnlyBlankRows(report) ? l10n.t('only blank rows') : formatRows(report.rows);
 }
 
 /** Counts of errors, secrets, and warnings, except zeros; and that no row can be trained on. */

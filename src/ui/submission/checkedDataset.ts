@@ -4,7 +4,7 @@ import type { DatasetFile } from '../../core/datasets/fileKind.ts';
 import { isMendable } from '../../core/datasets/prepare.ts';
 import {
   countProblems,
-  isBlank,
+  hasOnlyBlankRows,
   isUnread,
   reportOrFailure,
   verdictOf,
@@ -150,7 +150,7 @@ function stoppingDetail(report: Report): string {
 /** Why a submission needs confirmation: "3 errors, 1 secret", or what the file is if it has no rows. */
 function stoppingPhrase(report: Report): string {
   if (report.kind !== 'rows') return KINDS[report.kind][0];
-  if (isBlank(report)) return vscode.l10n.t('it has only blank rows');
+  if (hasOnlyBlankRows(report)) return vscode.l10n.t('it has only blank rows');
   const { unchecked } = countProblems(report);
   return compact(
     ...foundCounts(report, false),

@@ -3,7 +3,7 @@
 import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT, UNTRAINABLE_COUNT } from './codes';
 
 /** Maximum rows scanned per call. */
-export const MAX_ROWS: u32 = 65536;
+export const SCAN_ROWS: u32 = 65536;
 /** Maximum places reported per call. */
 export const MAX_PLACES: u32 = 32768;
 /** Places reserved for secrets, which are searched for after the rows are checked. */
@@ -14,16 +14,16 @@ export const PLACE_BYTES: u32 = 24;
 export const PADDING = 64;
 
 /** The offset of each row in the input, as a u32. */
-export const ROW_STARTS: usize = memory.data(MAX_ROWS * 4);
+export const ROW_STARTS: usize = memory.data(SCAN_ROWS * 4);
 /** The hash of each row, as a u64; 0 if it can't be a duplicate. */
-export const ROW_HASHES: usize = memory.data(MAX_ROWS * 8, 8);
+export const ROW_HASHES: usize = memory.data(SCAN_ROWS * 8, 8);
 /** The hash of each row's prompt and of its answer, as a u64 each; 0 if it has none (`prompts.ts`). */
-export const PROMPT_HASHES: usize = memory.data(MAX_ROWS * 8, 8);
-export const ANSWER_HASHES: usize = memory.data(MAX_ROWS * 8, 8);
+export const PROMPT_HASHES: usize = memory.data(SCAN_ROWS * 8, 8);
+export const ANSWER_HASHES: usize = memory.data(SCAN_ROWS * 8, 8);
 /** What each row is, as bits in a u16 (`codes.ts`). */
-export const ROW_FLAGS: usize = memory.data(MAX_ROWS * 2, 2);
+export const ROW_FLAGS: usize = memory.data(SCAN_ROWS * 2, 2);
 /** The number of lone CRs before each row and after the last one, as a u32. */
-export const ROW_BREAKS: usize = memory.data((MAX_ROWS + 1) * 4, 4);
+export const ROW_BREAKS: usize = memory.data((SCAN_ROWS + 1) * 4, 4);
 export const PLACES: usize = memory.data(MAX_PLACES * PLACE_BYTES, 8);
 
 /** What the last call found. */
@@ -70,11 +70,11 @@ export const file = changetype<File>(FILE);
 export const TOTALS: usize = FILE + 64;
 export const LOCATED: usize = TOTALS + PLACE_CODE_COUNT * 4;
 /** A u32 for each format, also of the rows whose fields have its types; each role, each reason not to train, and each bin. */
-export const FORMATS: usize = LOCATED + PLACE_CODE_COUNT * 4;
-export const TYPED_FORMATS: usize = FORMATS + FORMAT_COUNT * 4;
-export const ROLES: usize = TYPED_FORMATS + FORMAT_COUNT * 4;
-export const UNTRAINABLE: usize = ROLES + ROLE_COUNT * 4;
-export const LENGTH_BINS: usize = UNTRAINABLE + UNTRAINABLE_COUNT * 4;
+export const FORMAT_COUNTS: usize = LOCATED + PLACE_CODE_COUNT * 4;
+export const TYPED_FORMATS: usize = FORMAT_COUNTS + FORMAT_COUNT * 4;
+export const ROLE_COUNTS: usize = TYPED_FORMATS + FORMAT_COUNT * 4;
+export const UNTRAINABLE_COUNTS: usize = ROLE_COUNTS + ROLE_COUNT * 4;
+export const LENGTH_COUNTS: usize = UNTRAINABLE_COUNTS + UNTRAINABLE_COUNT * 4;
 
 /** Begins a file. */
 export function beginFile(): void {

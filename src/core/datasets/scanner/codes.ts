@@ -120,6 +120,8 @@ export const BYTES_PER_TOKEN = 4;
 export const LOCATED_LIMIT = 5000;
 /** Kinds of keys that can be searched for. */
 export const MAX_PATTERNS = 96;
+/** Longer rows aren't checked. */
+export const MAX_ROW_BYTES = 64 * 1024 * 1024;
 /** The most training formats, and slots for names: of fields, of a message's fields, of speakers. Powers of two. */
 export const MAX_FORMATS = 16;
 export const MAX_FIELDS = 32;

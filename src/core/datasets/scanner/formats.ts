@@ -21,7 +21,7 @@ class FieldKinds {
 
 /** A format. Fields are numbers, 0 for none, or bits of several. */
 @unmanaged
-export class Format {
+export class FormatEntry {
   /** 0 for what has no known format: it ends the table. */
   number: i32;
   /** Bits: a row has the format if it has one of the first, or all of the second. */
@@ -50,13 +50,13 @@ export class Format {
 /** Bytes of a name: its length, or 0 if the slot is free; two numbers; its first and its last eight bytes. */
 export const NAME_BYTES: usize = 24;
 const FORMATS_AT = offsetof<FieldKinds>();
-const FIELDS_AT = FORMATS_AT + MAX_FORMATS * offsetof<Format>();
+const FIELDS_AT = FORMATS_AT + MAX_FORMATS * offsetof<FormatEntry>();
 const PARTS_AT = FIELDS_AT + MAX_FIELDS * NAME_BYTES;
 const SPEAKERS_AT = PARTS_AT + MAX_PARTS * NAME_BYTES;
 
 export const FORMAT_TABLE: usize = memory.data(SPEAKERS_AT + MAX_SPEAKERS * NAME_BYTES, 8);
 export const kinds = changetype<FieldKinds>(FORMAT_TABLE);
-export const firstFormat = changetype<Format>(FORMAT_TABLE + FORMATS_AT);
+export const firstFormat = changetype<FormatEntry>(FORMAT_TABLE + FORMATS_AT);
 /** The names of fields, of rows and of messages, each with its number. */
 export const FIELD_NAMES: usize = FORMAT_TABLE + FIELDS_AT;
 export const PART_NAMES: usize = FORMAT_TABLE + PARTS_AT;
@@ -64,6 +64,6 @@ export const PART_NAMES: usize = FORMAT_TABLE + PARTS_AT;
 export const SPEAKER_NAMES: usize = FORMAT_TABLE + SPEAKERS_AT;
 
 /** Returns the format after one. */
-export function formatAfter(format: Format): Format {
-  return changetype<Format>(changetype<usize>(format) + offsetof<Format>());
+export function formatAfter(format: FormatEntry): FormatEntry {
+  return changetype<FormatEntry>(changetype<usize>(format) + offsetof<FormatEntry>());
 }

@@ -9,13 +9,12 @@ import { beginShape, closeShape, endShape, keyShape, MAX_SHAPE_DEPTH, openShape,
 import { readString } from './strings';
 import { isByteOrderMark, sequenceLength } from './utf8';
 
-/** Rows longer than this are not checked. */
-export const MAX_ROW_BYTES: u32 = 64 * 1024 * 1024;
+export const LONGEST_ROW: u32 = codes.MAX_ROW_BYTES;
 /** Keys are compared down to this level; parsers commonly refuse deeper ones. */
 const MAX_DEPTH = 512;
 
 /** One bit for each open container, set for an object; large enough for any row. */
-const OPEN: usize = memory.data(MAX_ROW_BYTES / 8);
+const OPEN: usize = memory.data(codes.MAX_ROW_BYTES / 8);
 /** The number of the open object at each level, for its keys. */
 const OBJECTS: usize = memory.data((MAX_DEPTH + 1) * 4, 4);
 

@@ -9,7 +9,7 @@ import { countedRole, isTextName, isToolName, isTypeName, KIND_NULL, KIND_STRING
 import { PART_CONTENT, PART_FROM, PART_MARK, PART_OTHER, PART_REASONING, PART_ROLE } from './names';
 import { PART_TOOL_CALLS, PART_VALUE, partOf, roleOf } from './names';
 import { endOfMessage } from './prompts';
-import { isBlank } from './strings';
+import { isBlankText } from './strings';
 import { closeInCalls, isNoObject, keyInCalls, openCalls, openInCalls } from './toolCalls';
 
 @unmanaged
@@ -118,11 +118,11 @@ export function scalarInMessage(depth: i32, kind: i32, from: usize, to: usize): 
     message.parts++;
     if (kind != KIND_STRING) return setFault(codes.CONTENT_WRONG_TYPE, from, to - from);
     addToContent(from, to);
-    if (isBlank(from, to)) message.emptyParts++;
+    if (isBlankText(from, to)) message.emptyParts++;
   } else if (depth == 5 && isContent() && kind == KIND_STRING) {
     if (message.isText) {
       addToContent(from, to);
-      message.isEmptyPart = isBlank(from, to);
+      message.isEmptyPart = isBlankText(from, to);
     } else if (message.isType && isToolName(from, to)) row.hasToolParts = true;
   }
 }
@@ -135,12 +135,13 @@ function takePart(kind: i32, from: usize, to: usize): void {
     if (kind != KIND_STRING) message.partsSeen &= ~bit(message.part);
   } else if (kind == KIND_NULL) return;
   else if (message.part == PART_MARK) message.isMarked = true;
-  else if (message.part == PART_REASONING) message.hasReasoning = kind == KIND_STRING && !isBlank(from, to);
+  else if (message.part == PART_REASONING)
+    message.hasReasoning = kind == KIND_STRING && !isBlankText(from, to);
   else if (isContent()) {
     message.hasContent = true;
     if (kind != KIND_STRING) return setFault(codes.CONTENT_WRONG_TYPE, from, to - from);
     addToContent(from, to);
-    if (isBlank(from, to)) setFault(codes.CONTENT_EMPTY, from - 1, to - from + 2);
+    if (isBlankText(from, to)) setFault(codes.CONTENT_EMPTY, from - 1, to - from + 2);
   }
 }
 

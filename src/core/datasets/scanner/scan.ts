@@ -8,15 +8,23 @@ import {
   CALL,
   clear,
   file,
-  FORMATS,
+  FORMAT_COUNTS,
   inputStart,
-  LENGTH_BINS,
+  LENGTH_COUNTS,
 } from './buffers';
-import { MAX_ROWS, PROMPT_HASHES, ROLES, ROW_BREAKS, ROW_FLAGS, ROW_HASHES, ROW_STARTS } from './buffers';
-import { TYPED_FORMATS, UNTRAINABLE } from './buffers';
+import {
+  SCAN_ROWS,
+  PROMPT_HASHES,
+  ROLE_COUNTS,
+  ROW_BREAKS,
+  ROW_FLAGS,
+  ROW_HASHES,
+  ROW_STARTS,
+} from './buffers';
+import { TYPED_FORMATS, UNTRAINABLE_COUNTS } from './buffers';
 import * as codes from './codes';
 import { conversation, TURNS_BY_ROLE } from './conversation';
-import { MAX_ROW_BYTES, readRow, skipSpace } from './grammar';
+import { LONGEST_ROW, readRow, skipSpace } from './grammar';
 import { countReturns, findLineEnd, hashRow, line } from './lines';
 import { hashPrompts } from './prompts';
 import { searchSecrets } from './secrets';
@@ -28,7 +36,7 @@ export { ANCHORS, PATTERNS } from './keyPatterns';
 export { FORMAT_TABLE } from './formats';
 export { UNTRAINABLE_CODES } from './found';
 export { CALL, ROW_STARTS, ROW_HASHES, ROW_BREAKS, ROW_FLAGS, PROMPT_HASHES, ANSWER_HASHES };
-export { FORMATS, TYPED_FORMATS, ROLES, UNTRAINABLE, LENGTH_BINS, hashPrompts };
+export { FORMAT_COUNTS, TYPED_FORMATS, ROLE_COUNTS, UNTRAINABLE_COUNTS, LENGTH_COUNTS, hashPrompts };
 
 /** About 8,192 tokens: trainers often truncate rows to less. */
 const LONG_ROW_BYTES: u32 = 32768;
@@ -62,13 +70,13 @@ export function scan(from: usize, to: usize, atFileStart: bool, atFileEnd: bool)
     at += 3;
   }
   const first = at;
-  while (at < to && call.rows < MAX_ROWS && hasRoom()) {
+  while (at < to && call.rows < SCAN_ROWS && hasRoom()) {
     if (load<u8>(at) == 0x0a) {
       takeEmptyRow(at++);
       continue;
     }
     const lineEnd = findLineEnd(at, to);
-    if (lineEnd == to && !(atFileEnd && to - at <= MAX_ROW_BYTES)) break;
+    if (lineEnd == to && !(atFileEnd && to - at <= LONGEST_ROW)) break;
     scanRow(at, lineEnd, lineEnd < to);
     at = min(lineEnd + 1, to);
   }
@@ -113,7 +121,7 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
     call.blankRows++;
     noteInRow(codes.BLANK_LINE, start, end - start);
     setRow(codes.ROW_BLANK, 0, 0);
-  } else if (end - start > MAX_ROW_BYTES) {
+  } else if (end - start > LONGEST_ROW) {
     noteInRow(codes.ROW_TOO_LONG, start, 1);
     setRow(codes.ROW_UNCHECKED, 0, 0);
   } else {
@@ -129,7 +137,7 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
     if (!hasFailed()) hash = hashRow(start, end);
     const flags = flagsOfRow() | (isObject ? shape.format.number << codes.ROW_FORMAT_SHIFT : 0);
     if (flags & codes.ROW_ERROR) file.errorRows++;
-    else increment(UNTRAINABLE, (flags >> codes.ROW_UNTRAINABLE_SHIFT) & 3, 1);
+    else increment(UNTRAINABLE_COUNTS, (flags >> codes.ROW_UNTRAINABLE_SHIFT) & 3, 1);
     const prompt = isObject && file.hashing != codes.HASH_NONE ? promptHash() : 0;
     setRow(flags, prompt, isObject && file.hashing != codes.HASH_NONE ? answerHash() : 0);
   }
@@ -161,7 +169,7 @@ function increment(table: usize, index: u32, by: u32): void {
 
 /** Counts a row of this many bytes. */
 function countLength(length: u32): void {
-  increment(LENGTH_BINS, binOf(length), 1);
+  increment(LENGTH_COUNTS, binOf(length), 1);
   file.maxLength = max(file.maxLength, length);
 }
 
@@ -173,11 +181,11 @@ function binOf(length: u32): u32 {
 
 /** Counts the format and roles of the object that was read last. */
 function countShape(): void {
-  increment(FORMATS, shape.format.number, 1);
+  increment(FORMAT_COUNTS, shape.format.number, 1);
   if (shape.hasTypes) increment(TYPED_FORMATS, shape.format.number, 1);
   countRowTexts();
   if (conversation.turns == 0) return;
   file.maxTurns = max(file.maxTurns, conversation.turns);
   for (let role = 0; role < codes.ROLE_COUNT; role++)
-    increment(ROLES, role, load<u32>(TURNS_BY_ROLE + ((<usize>role) << 2)));
+    increment(ROLE_COUNTS, role, load<u32>(TURNS_BY_ROLE + ((<usize>role) << 2)));
 }

@@ -4,7 +4,7 @@ import * as codes from './codes';
 import { clear, file } from './buffers';
 import { addText, beginField, countTexts } from './contents';
 import { beginConversation, conversation, endConversation, takeMessage } from './conversation';
-import { Format, firstFormat, formatAfter, kinds } from './formats';
+import { FormatEntry, firstFormat, formatAfter, kinds } from './formats';
 import { dropNotes, noteInRow, row } from './found';
 import { beginMessage, closeInMessage, endMessage, hasMessageFields, isContent, isPrompted } from './message';
 import { keyInMessage, openInMessage, scalarInMessage } from './message';
@@ -12,7 +12,7 @@ import { mix } from './lines';
 import { fieldOf, KIND_NULL, KIND_STRING } from './names';
 import { addToField, addToMessage, answerOfMessages, endOfMessage, beginHash, isNormalized } from './prompts';
 import { promptOfMessages, textOfField } from './prompts';
-import { isBlank } from './strings';
+import { isBlankText } from './strings';
 
 /** The row (1), its messages (2), a message (3), its content's parts or its calls (4), one of these (5), a function (6). */
 export const MAX_SHAPE_DEPTH = 6;
@@ -24,7 +24,7 @@ const FIELD_OTHER = 0;
 @unmanaged
 class Shape {
   /** Its format, set when it has ended; and whether its fields have the types of that format, not only the names. */
-  format: Format;
+  format: FormatEntry;
   hasTypes: bool;
   /** Whether the field's value is a list of messages, its elements so far, and whether the first is a string. */
   inList: bool;
@@ -122,7 +122,7 @@ function takeField(kind: i32, from: usize, to: usize): void {
     shape.messageLists &= ~shape.bit;
   } else if (isOf(kinds.optional) && kind == KIND_NULL) setFault(codes.FIELD_EMPTY, from, to - from);
   else if (kind != KIND_STRING) setFault(codes.FIELD_WRONG_TYPE, from, to - from);
-  else if (isBlank(from, to)) setFault(codes.FIELD_EMPTY, from - 1, to - from + 2);
+  else if (isBlankText(from, to)) setFault(codes.FIELD_EMPTY, from - 1, to - from + 2);
 }
 
 /** Handles an element of the field's list that is no container. */
@@ -135,7 +135,7 @@ function takeElement(kind: i32, from: usize, to: usize): void {
   if (!shape.hasStrings || kind != KIND_STRING) return noteInRow(codes.MESSAGE_NOT_OBJECT, from, to - from);
   shape.messageLists |= shape.bit;
   takeMessage(role, from, to - from, false, false);
-  if (isBlank(from, to)) noteInRow(codes.CONTENT_EMPTY, from - 1, to - from + 2);
+  if (isBlankText(from, to)) noteInRow(codes.CONTENT_EMPTY, from - 1, to - from + 2);
 }
 
 /** Stores what is wrong with the field's value, because only the end of the row shows whether it matters. */
@@ -203,7 +203,7 @@ export function endShape(start: usize): void {
   noteFaults(askingFaults() | bitOf(answerField()));
 }
 
-function isFormat(one: Format): bool {
+function isFormat(one: FormatEntry): bool {
   return (shape.fields & one.some) != 0 || (one.both != 0 && (shape.fields & one.both) == one.both);
 }
 

@@ -165,7 +165,7 @@ function isSimpleEscape(at: usize): bool {
 }
 
 /** Whether a string is empty or only white space. */
-export function isBlank(from: usize, to: usize): bool {
+export function isBlankText(from: usize, to: usize): bool {
   return skipBlank(from, to) == to;
 }
 

@@ -1,7 +1,7 @@
 // The tool calls of a message: `tool_calls`, a list of objects with a function or with its fields, or `function_call`, one
 // object with them. Only their arguments are read: a JSON object, or a string of one.
 import { isArgumentsName, isFunctionName } from './names';
-import { isBlank, skipBlank } from './strings';
+import { isBlankText, skipBlank } from './strings';
 
 @unmanaged
 class Calls {
@@ -43,5 +43,5 @@ export function isNoObject(depth: i32, from: usize, to: usize): bool {
   if (first == to) return false;
   let last = to - 1;
   while (last > first && load<u8>(last) != 0x7d) last--;
-  return load<u8>(first) != 0x7b || last == first || !isBlank(last + 1, to);
+  return load<u8>(first) != 0x7b || last == first || !isBlankText(last + 1, to);
 }

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { appendFile, mkdir, truncate, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { verdictOf } from '../../../../src/core/datasets/report.ts';
-import { MAX_ROW_BYTES } from '../../../../src/core/datasets/segments.ts';
+import { MAX_ROW_BYTES } from '../../../../src/core/datasets/scanner/codes.ts';
 import { problemsOf, useChecker } from '../../../helpers/checker.ts';
 
 const MB = 1_000_000;

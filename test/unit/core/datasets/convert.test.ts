@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import {
   convertDataset,
-  type Converted,
+  type ConvertedFile,
   type ConvertOptions,
 } from '../../../../src/core/datasets/convert.ts';
 import { inspectDataset, type DatasetFile } from '../../../../src/core/datasets/fileKind.ts';
@@ -26,7 +26,7 @@ describe('convertDataset', function () {
     assert.ok(typeof source === 'object', name);
     return source;
   };
-  const converted = async (name: string, options: ConvertOptions = {}): Promise<Converted> =>
+  const converted = async (name: string, options: ConvertOptions = {}): Promise<ConvertedFile> =>
     convertDataset(await inspected(name), WORKER, MAX_BYTES, options);
 
   it('writes a new file beside the other, named after it, never over another', async () => {

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { MAX_DATASET_BYTES } from '../../../../src/core/api/types.ts';
 import { inspectDataset, hasDatasetRows } from '../../../../src/core/datasets/fileKind.ts';
 import { verdictOf } from '../../../../src/core/datasets/report.ts';
-import { MAX_ROW_BYTES } from '../../../../src/core/datasets/segments.ts';
+import { MAX_ROW_BYTES } from '../../../../src/core/datasets/scanner/codes.ts';
 import { problemsOf, useChecker } from '../../../helpers/checker.ts';
 import { itOnPosix } from '../../../helpers/platform.ts';
 

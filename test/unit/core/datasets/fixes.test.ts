@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {
-  linesOf,
+  editorLines,
   removeBlankRow,
   removeBlankRows,
   removeBom,
@@ -19,7 +19,7 @@ type Fix = (lines: readonly string[]) => LineEdit | undefined;
 
 /** Applies a fix as an editor does. */
 function fixed(fix: Fix, text: string): string {
-  const lines = linesOf(text);
+  const lines = editorLines(text);
   const edit = fix(lines);
   if (edit === undefined) return text;
   const at = (line: number, character: number) =>
@@ -150,13 +150,13 @@ describe('fixes', () => {
     });
 
   it('edit only the range from the first affected line to the last', () => {
-    const edit = removeBlankRows(linesOf('a\nb\n\nc\n\nd\ne'));
+    const edit = removeBlankRows(editorLines('a\nb\n\nc\n\nd\ne'));
     assert.deepEqual(edit, { startLine: 2, startCharacter: 0, endLine: 5, endCharacter: 0, text: 'c\n' });
   });
 
   it('split lines as an editor does, a million of them in less than a second', () => {
-    assert.deepEqual(linesOf('a\r\nb\rc\nd\u2028e'), ['a', 'b', 'c', 'd\u2028e']);
-    const lines = linesOf('\n'.repeat(1_000_000));
+    assert.deepEqual(editorLines('a\r\nb\rc\nd\u2028e'), ['a', 'b', 'c', 'd\u2028e']);
+    const lines = editorLines('\n'.repeat(1_000_000));
     const { user } = process.cpuUsage();
     assert.equal(removeBlankRows(lines)?.text, '');
     assert.ok(process.cpuUsage().user - user < 1_000_000);

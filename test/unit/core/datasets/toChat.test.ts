@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { toChat, type Converted } from '../../../../src/core/datasets/toChat.ts';
+import { toChat, type ConvertedRow } from '../../../../src/core/datasets/toChat.ts';
 import { problemsOf, useChecker } from '../../../helpers/checker.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { Random } from '../../../helpers/random.ts';
@@ -58,7 +58,7 @@ const MAKERS: Record<string, (text: () => string, random: Random) => { row: obje
   },
 };
 
-function converted(row: string): Converted {
+function converted(row: string): ConvertedRow {
   const result = toChat(row);
   assert.ok(typeof result === 'object', row.slice(0, 500));
   return result;
