@@ -35,7 +35,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   const storage = context.globalStorageUri.fsPath;
   const log = disposables.add(new Log());
   const unreadable = new UnreadableFiles(log);
-  // Everything that windows share, except for money. Created first, so that it is closed last.
+  // Everything that windows share, except money. Created first, so that it is closed last.
   const state = disposables.add(new StateStore(storage, unreadable.of('state')));
   state.requireShared().catch((error: unknown) => log.warn(String(error)));
   const transport = disposables.add(new CurrentTransport());
@@ -140,7 +140,7 @@ function runStores(
 /** What agents call, by the name of the tool. */
 export interface AgentTools {
   prepare(name: AgentTool, input: unknown): Promise<vscode.PreparedToolInvocation>;
-  /** Rejects only with the fixed text of what could not be loaded. */
+  /** Rejects only with a fixed text that says what could not be loaded. */
   invoke(
     name: AgentTool,
     input: unknown,
@@ -148,7 +148,7 @@ export interface AgentTools {
   ): Promise<vscode.LanguageModelToolResult>;
 }
 
-/** Returns the fault that is on for an account. Given faults or an error, only if it is one of them, or causes such errors. */
+/** Returns the fault that is on for an account. With faults or an error: only one of them, or its cause. */
 export type FaultOf = (
   account: Pick<Account, 'kind'>,
   cause?: readonly Scenario[] | { error: unknown },
@@ -174,7 +174,7 @@ function contributions(disposables: DisposableStore) {
   };
 }
 
-/** Owns the transport of all clients, which get it for each request: it is replaced when proxy settings change. */
+/** Owns the transport of all clients. They get it for each request: new proxy settings replace it. */
 class CurrentTransport implements vscode.Disposable {
   readonly #onDidChange = new vscode.EventEmitter<void>();
   readonly #subscription = onDidChangeSettings(['http'], () => {
@@ -194,7 +194,7 @@ class CurrentTransport implements vscode.Disposable {
   }
 }
 
-/** What one feature provides to others, which know only its type. In the table of `start.ts`, it comes before them. */
+/** What one feature provides to others, which know only its type. It comes before them in `start.ts`. */
 class Provided<T> {
   #value: T | undefined;
 

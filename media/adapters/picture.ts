@@ -1,7 +1,7 @@
 import type { AdapterCell, AdapterPicture, AdapterShade } from '../../src/ui/adapters/protocol.ts';
 import { drawScroller, drawTable, element, header } from '../shared/dom.ts';
 
-/** Draws which modules of which layers are adapted, and how much they learned. */
+/** Draws which modules are adapted in which layers, and how much they learned. */
 export function drawPicture(picture: AdapterPicture): HTMLElement[] {
   const readout = element('p', { class: 'readout note', text: picture.hint });
   const grid = drawGrid(picture, (text) => {

@@ -71,7 +71,7 @@ export function drawBlocks(name: string, blocks: readonly AdapterBlock[], words:
   );
 }
 
-/** Shows the block with a purpose, of the shown tool if that has it; without one, the beginning of the recipes. */
+/** Shows the block with a purpose, of the shown tool if possible; else the beginning of the recipes. */
 export function revealBlock(recipes: HTMLElement, purpose: string): void {
   const blocks = [...recipes.querySelectorAll<HTMLElement>('[data-purpose]')].filter(
     ({ dataset }) => dataset['purpose'] === purpose,

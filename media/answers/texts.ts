@@ -7,7 +7,7 @@ import type { OpenParts } from '../shared/rowFeed.ts';
 /** The part of a row that is open if its complete prompt is shown. */
 export const PROMPT = 'prompt';
 
-/** Draws the texts of one row, which are a stranger's. */
+/** Draws the texts of one row. They are untrusted. */
 export class Texts {
   readonly #words: Readonly<Record<AnswersWord, string>>;
   readonly #parts: OpenParts;
@@ -21,7 +21,7 @@ export class Texts {
     this.#heading = heading;
   }
 
-  /** Draws a prompt on one line; if that leaves something out, it expands. */
+  /** Draws a prompt on one line. If something is left out, the line expands. */
   drawPrompt({ line, messages }: AnswersPrompt): HTMLElement {
     if (messages === undefined) return this.#drawPlain(line, 'prompt');
     const isOpen = this.#parts.isOpen(PROMPT);

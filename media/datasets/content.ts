@@ -137,7 +137,7 @@ function depthOf(value: unknown): number {
   return depth;
 }
 
-/** Returns the turns of a conversation: a list of objects, at least one of which has a role. */
+/** Returns the turns of a conversation: a list of objects, where at least one has a role. */
 function turnsOf(value: unknown): Record<string, unknown>[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   const turns = value.filter(isObject);
@@ -179,7 +179,7 @@ function drawTurn(turn: Record<string, unknown>, key: string, context: RowDrawin
     ...rest
   } = turn;
   const name = typeof spoken === 'string' && spoken !== '' ? spoken : words.noRole;
-  // Some have a color.
+  // Some roles have a color.
   const speaker = context.speakers.find(([known]) => known === name.toLowerCase())?.[1] ?? 'other';
   const head = element('div', { class: 'head' }, [
     element('span', { class: 'role' }, drawReadable(name, context)),

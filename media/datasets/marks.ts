@@ -12,7 +12,7 @@ interface Secret {
   parts: readonly string[];
 }
 
-/** Owns what is to be marked in the texts of one row, and knows what was. */
+/** Owns what is to be marked in the texts of one row, and knows what was marked. */
 export class SecretMarks {
   readonly #secrets: readonly Secret[];
   readonly #names: ReadonlyMap<string, string>;
@@ -37,7 +37,7 @@ export class SecretMarks {
     return drawn;
   }
 
-  /** Draws a text in which every secret of the row is marked, wherever it occurs. */
+  /** Draws a text with every secret of the row marked, wherever it occurs. */
   drawText(text: string, budget: MarkBudget): Node[] {
     const drawn: Node[] = [];
     let end = 0;
@@ -53,7 +53,7 @@ export class SecretMarks {
     return [...drawn, ...drawReadable(text.slice(end), budget)];
   }
 
-  /** Names, on the part of the row that has it, each secret that is folded away or spelled otherwise. */
+  /** Names each secret that is folded away or spelled otherwise, on the part of the row that contains it. */
   markParts(): void {
     const named = new Set<string>();
     for (const { text, name, parts } of this.#secrets) {
@@ -94,7 +94,7 @@ export function marksOf({ text, problems }: PreviewRow): SecretMarks {
   return new SecretMarks(secrets.map(({ at, ...secret }) => ({ ...secret, parts: partsAt(text, at) })));
 }
 
-/** Returns which field of an object an offset in its JSON text is in, and which element of the field's list. */
+/** Returns the field of an object at an offset in its JSON text, and the element of the field's list. */
 function partsAt(json: string, offset: number): string[] {
   let [depth, field, isList, index, last] = [0, '', false, 0, ''];
   for (const { 0: token, index: at } of json.matchAll(/"[^"\\]*(?:\\[^][^"\\]*)*"|[{}[\],]/g)) {

@@ -94,7 +94,7 @@ function drawProblem(problem: PreviewProblem, index: number, context: RowContext
   return item;
 }
 
-/** Draws a text with control characters as their Unicode pictures (U+2400 on), which are one unit each, too. */
+/** Draws a text with control characters as their Unicode pictures (U+2400 on); each is one unit, too. */
 function visible(text: string, budget: MarkBudget): Node[] {
   return drawReadable(
     text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, (unit) =>

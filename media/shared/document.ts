@@ -79,7 +79,7 @@ export function drawButtons(
   );
 }
 
-/** Draws the main buttons and, below them, notices, which would otherwise move the buttons. */
+/** Draws the main buttons and, below them, notices: above, they would move the buttons. */
 export function drawTop(
   name: string,
   actions: readonly PageButton[],

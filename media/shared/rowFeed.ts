@@ -10,7 +10,7 @@ export interface FeedState {
   length: number;
   /** Whether the length may still grow. */
   busy: boolean;
-  /** Whether this is another version of the listed rows, which stay where they are. */
+  /** Whether this is another version of the listed rows, so that the position stays. */
   keepsPosition: boolean;
 }
 
@@ -43,11 +43,11 @@ export class RowFeed<Row extends { row: number }> {
   readonly #open: Set<string>;
   #state: FeedState | undefined;
   #lastTop: number;
-  /** Whether the list has yet to return to its last position; until then, the top row is not the user's choice. */
+  /** Whether the list has yet to return to its last position: so long, its top row isn't the user's choice. */
   #isReturning: boolean;
   /** The position of the active row, which has or gets the keyboard focus. */
   #active = 0;
-  /** Whether requested rows are pending, or the response was empty; then they are requested again once more rows are known. */
+  /** Whether requested rows are pending, or none came: then they are requested again with more rows known. */
   #requestState: 'pending' | 'empty' | undefined;
   #shown = { first: 0, last: -1 };
 
@@ -121,7 +121,7 @@ export class RowFeed<Row extends { row: number }> {
   take({ generation, from, rows }: { generation: number; from: number; rows: readonly Row[] }): void {
     if (generation !== this.#state?.generation) return;
     this.#requestState = rows.length === 0 ? 'empty' : undefined;
-    // What didn't change keeps the focus and a selection.
+    // Unchanged rows keep the focus and a selection.
     const changed = rows.filter((row, index) => !this.#rows.has(from + index, row));
     this.#rows.store(from, rows, this.#shown.first, this.#shown.last);
     for (const row of changed) this.#redraw(from + rows.indexOf(row));

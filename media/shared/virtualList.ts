@@ -18,9 +18,9 @@ const ROOM = 10_000;
 const MOST_DRAWN = 400;
 
 /**
- * Scrolls through any number of rows of any height. Its state is the row at the top and how far that is
- * scrolled off; only the rows around it are in the page. So heights need not be known in advance, and no
- * element is as tall as all rows together, which Chromium limits to 33,554,432 pixels.
+ * Scrolls through any number of rows of any height. Its state is the row at the top, and how far that one is
+ * scrolled off. Only the rows around it are in the page, so heights need not be known in advance. One element
+ * for all rows would be too tall: Chromium allows 33,554,432 pixels.
  */
 export class VirtualList {
   readonly root: HTMLElement;

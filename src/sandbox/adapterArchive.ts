@@ -105,8 +105,8 @@ interface Tensor {
 }
 
 /**
- * Writes the safetensors format: the header's length (8 bytes, little-endian), the header (JSON, padded with
- * spaces so that the data starts at a multiple of 8), then the tensors in the same order without gaps.
+ * Writes the safetensors format: the header's length (8 bytes, little-endian), the header, the tensors. The
+ * header is JSON, padded with spaces so that the data starts at a multiple of 8. Tensors have no gaps.
  */
 function writeSafetensors(tensors: readonly Tensor[]): Buffer {
   const header: Record<string, unknown> = { __metadata__: METADATA };

@@ -80,8 +80,8 @@ function findWithArtifacts({ store, now }: Service, runId: string): RunRow {
 const URL_LIFETIME_S = 1800;
 
 /**
- * Signs a download URL; `expires` is in seconds since 1970. The API key is the secret: both are of one server.
- * A signature grants access, so it is never logged.
+ * Signs a download URL; `expires` is in seconds since 1970. The API key of the same server is the secret. A
+ * signature grants access, so it is never logged.
  */
 function signature(apiKey: string, runId: string, filename: string, expires: number): string {
   return createHmac('sha256', apiKey)

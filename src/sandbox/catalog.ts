@@ -15,8 +15,8 @@ export function findModel(modelId: string) {
 }
 
 /**
- * Returns a model's list entry and the real shapes of its attention layers, which make the adapter fit the real
- * model: q_proj has heads times head size rows, v_proj key-value heads times head size.
+ * Returns a model's list entry, and the real shapes of its attention layers, so that the adapter fits. Rows
+ * of q_proj: heads × head size. Rows of v_proj: key-value heads × head size.
  */
 function model(
   modelId: string,

@@ -7,10 +7,10 @@ import type { Course, Service } from './service.ts';
 import { fingerprint, readSubmission, type SubmissionForm } from './submission.ts';
 
 /**
- * Prices, charges, and queues a run. Looking up the Idempotency-Key, charging, creating the run, and
- * recording the key are one transaction, so windows that race on the same key charge once.
- * @returns the response, and whether it replays an earlier use, for which nothing is charged now
- * @throws RefusedRequest with nothing charged and the Idempotency-Key as it was
+ * Prices, charges, and queues a run. All of it, with looking up and recording the Idempotency-Key, is one
+ * transaction. So windows that race on the same key charge once.
+ * @returns the response, and whether it repeats an earlier one, so that nothing is charged now
+ * @throws RefusedRequest; nothing is charged, and the Idempotency-Key is as before
  */
 function chargeRun(service: Service, submission: SubmissionForm) {
   const { store, now, priceOf } = service;

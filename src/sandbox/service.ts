@@ -88,7 +88,7 @@ export interface Position {
   sequence: number;
 }
 
-/** The response to the first use of an Idempotency-Key, and the fingerprint of that request's parameters. */
+/** The response to the first use of an Idempotency-Key, and a fingerprint of that request. */
 export interface FirstUse {
   fingerprint: string;
   answer: Required<RunCreation>;

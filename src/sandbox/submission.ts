@@ -157,7 +157,7 @@ interface DatasetDigest {
   sha256: string;
 }
 
-/** Counts and hashes the bytes of a streamed dataset, and checks that its first nonblank row is a JSON object. */
+/** Counts and hashes the bytes of a streamed dataset. Checks that its first nonblank row is a JSON object. */
 class DatasetReader {
   readonly #hash = createHash('sha256');
   #bytes = 0;

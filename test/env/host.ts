@@ -1,5 +1,6 @@
-// Runs test/host/ in a real extension host: in the current VS Code server, with --floor in the oldest supported one, in the desktop
-// executable named by FINE_TUNING_VSCODE, or with --desktop=1.105.0 or --desktop=stable in one that is downloaded.
+// Runs test/host/ in a real extension host: by default in the current VS Code server, with --floor in the
+// oldest supported one. FINE_TUNING_VSCODE names a desktop executable; --desktop=1.105.0 or --desktop=stable
+// downloads one.
 import { globSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';

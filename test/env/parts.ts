@@ -27,8 +27,9 @@ interface Outcome extends Report {
 /** Time limit of all parts together. */
 const TOTAL_LIMIT_MS = 75 * 60_000;
 /**
- * Runs a command, and writes the processor time of it and of its children to the file that the first argument names; processes
- * that outlive their parent, such as a browser's, don't count. A signal for the group ends only the command.
+ * Runs a command. Writes the processor time of it and its children to the file in the first argument.
+ * Processes that outlive their parent, such as a browser's, don't count. A signal for the group ends only the
+ * command.
  */
 const TIMED = 'trap : TERM INT HUP; file=$1; shift; "$@"; code=$?; times > "$file"; exit $code';
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 const folder = new URL('../golden/', import.meta.url);
 
-/** What the user is shown in a case: lines, of which those that are undefined are left out. */
+/** What the user is shown in a case: lines; undefined ones are left out. */
 export type Shown = string | undefined | readonly (string | undefined)[];
 
 /**

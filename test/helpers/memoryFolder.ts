@@ -1,6 +1,6 @@
-// Loaded before the unit tests. Puts their folders in an in-memory file system with enough room, if there is one: the journal
-// and SQLite sync every change to the disk, which a test that kills processes cannot verify anyway. And keeps what Node makes of a
-// TypeScript file, for the next thread or process that loads it.
+// Loaded before the unit tests. Puts their folders in an in-memory file system with enough room, if there is
+// one. The journal and SQLite sync every change to the disk; tests that kill processes can't verify that
+// anyway. Keeps compiled TypeScript files for the next thread or process that loads them.
 import { statfsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import path from 'node:path';

@@ -96,8 +96,9 @@ export async function chooseInContextMenu(
 }
 
 /**
- * Points at an item of a menu and presses Enter: a menu ignores clicks in its first 100 ms, so that the click that opened it does
- * not choose an item. @returns whether the menu was still there
+ * Points at an item of a menu and presses Enter. A click would be unsafe: for 100 ms a menu ignores clicks,
+ * so that the click that opened it chooses no item.
+ * @returns whether the menu was still there
  */
 export async function isTaken(choice: Locator): Promise<boolean> {
   if (!(await comes(choice))) return false;

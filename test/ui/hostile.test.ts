@@ -17,8 +17,8 @@ const PAGES = ['', 'A', 'B'];
 const PAGE_SIZE = 20;
 
 /**
- * A service that follows the contract as little as possible: its texts try to become commands, its pages of runs form a cycle, its
- * models have only an ID, its adapter is a web page.
+ * A service that follows the contract as little as possible. Its texts try to become commands. Its pages of
+ * runs form a cycle, its models have only an ID, and its adapter is a web page.
  */
 class HostileService {
   readonly requests: string[] = [];

@@ -30,8 +30,8 @@ export class QuickInput {
 
   /** Opens the box with a key, types, and picks the item with this label once it appears. */
   async pickByKey(key: string, text: string, label: string): Promise<void> {
-    // An open palette does not show commands that are registered later, such as an extension's in a new window, and a key
-    // is lost while the window changes its focus, which also closes the box: a page that is redrawn takes it.
+    // An open palette doesn't show commands that are registered later, as in a new window. A change of the
+    // window's focus loses a key, and closes the box. So each try opens it again.
     await until(`the box of ${key} has "${label}"`, async () => {
       await this.close();
       await this.#page.keyboard.press(key);

@@ -94,8 +94,8 @@ export function serviceOf(account: Account): string {
 }
 
 /**
- * Returns the folder for the lock files of one account, which all windows share; it may not exist. IDs come
- * from a file that the user can edit, so unusual ones are encoded: the result is always inside `runsFolder`.
+ * Returns the folder for the lock files of one account, shared by all windows; it may not exist. A user can
+ * edit the file with the IDs, so unusual ones are encoded: the result is always inside `runsFolder`.
  * @param runsFolder the folder of all accounts, in the extension's storage
  */
 export function accountFolder(runsFolder: string, accountId: string): string {

@@ -24,7 +24,7 @@ const budgetSchema = v.fallback(
   undefined,
 );
 const websiteSchema = v.fallback(v.optional(v.pipe(v.string(), v.check(isOpenableUrl))), undefined);
-// A service account is loose, so that what a later version added is written back.
+// A service account is loose: what a later version added is written back.
 const accountSchema = v.variant('kind', [
   v.looseObject({
     kind: v.literal('service'),
@@ -46,7 +46,7 @@ const fileSchema = v.object({
   accounts: entriesSchema,
   former: v.optional(entriesSchema, []),
 });
-/** As much as can be read of a file of a later version. */
+/** What can be read of a later version's file. */
 const laterEntriesSchema = v.fallback(v.array(v.fallback(v.nullable(accountSchema), null)), []);
 const laterFileSchema = v.object({
   version: v.pipe(v.number(), v.integer(), v.minValue(2)),
@@ -61,7 +61,7 @@ interface Content {
   accounts: Account[];
   /** The signed-out accounts, latest last. */
   former: Account[];
-  /** Accounts of kinds that only a later version knows; they are written back unchanged. */
+  /** Accounts of kinds that only a later version knows. They are written back unchanged. */
   others: { accounts: Entries; former: Entries };
   /** Whether a later version wrote the file, which is then never written. */
   isLater: boolean;
@@ -93,8 +93,8 @@ export class AccountsOfLaterVersionError extends ExpectedError {
 
 /**
  * Owns the accounts of this machine, and which one is active, in a file that all windows share. It is written
- * under a lock; a `Memento` would not do, because it always writes the extension's complete state, so windows
- * could overwrite each other's updates. Contains no API keys.
+ * under a lock. A `Memento` always writes the extension's complete state, so windows would overwrite each
+ * other's updates. Contains no API keys.
  */
 export class AccountStore implements Disposable {
   readonly #file: string;
@@ -225,7 +225,7 @@ export class AccountStore implements Disposable {
           this.#accept(content);
           throw new AccountsOfLaterVersionError();
         }
-        // Normalize: nothing is written that cannot be read back, and the watcher sees no second change.
+        // Write only what can be read back, so that the watcher sees no second change.
         const next = contentOf(textOf(change(content)));
         await writeFileDurably(this.#file, textOf(next));
         this.#accept(next);
@@ -233,7 +233,7 @@ export class AccountStore implements Disposable {
     );
   }
 
-  /** Runs work under the lock; without it if files cannot be locked or a window hangs while writing. */
+  /** Runs work under the lock. If files can't be locked, or a window hangs while writing, runs it without. */
   async #locked<T>(work: () => Promise<T>): Promise<T> {
     const lock = path.join(path.dirname(this.#file), 'accounts.lock');
     const lease = await Lease.take(lock, LOCK_TRIES).catch(() => undefined);
@@ -251,7 +251,7 @@ export class AccountStore implements Disposable {
     this.#onDidChange.fire();
   }
 
-  /** Reads without the lock. An invalid file is read again under it, as another window may be writing one. */
+  /** Reads without the lock. An invalid file is read again under it: another window may be writing. */
   async #read(): Promise<Content> {
     return (await this.#parsed()) ?? this.#locked(() => this.#readLocked());
   }

@@ -22,13 +22,13 @@ export interface KeyOwner {
 interface StoredKey {
   apiKey: string;
   /**
-   * A random ID, not derived from the API key, that changes when another API key is entered, and returns with a key that an open
-   * submission was sent with: what may have been charged is never resent with another API key, nor settled by its checks.
+   * A random ID, not derived from the API key. Another key gets another ID; a key that an open submission was
+   * sent with gets its ID back. A possible charge is only resent, or settled by a check, with the same ID.
    */
   keyId: string;
 }
 
-/** Another window replaced the API key of an account, and this window has the previous one until it is reloaded. */
+/** Another window replaced this account's API key. This window has the old one until it is reloaded. */
 export class KeyOutdatedError extends ExpectedError {
   readonly code = 'key-outdated';
 
@@ -49,11 +49,11 @@ export class KeysChangedError extends ExpectedError {
 const PREFIX = 'fineTuning.apiKey.';
 
 /**
- * Owns the API keys, in VS Code's SecretStorage, each bound to the account and origin that it was entered for. A missing key is
- * normal: VS Code deletes secrets that the keyring cannot decrypt.
- *
- * In a browser, VS Code reads its secrets once per page, and each write stores all of them: a page that doesn't know another
- * page's change must neither use its own API key nor write any. It learns of the change by the `keyId` in the accounts file.
+ * Owns the API keys, in VS Code's SecretStorage. Each is bound to the account and origin it was entered for.
+ * A missing key is normal: VS Code deletes secrets that the keyring cannot decrypt.
+ * In a browser, VS Code reads its secrets once per page, and each write stores all of them. So a page must
+ * not use its API key, or write any, after another page changed one. It learns of that by the `keyId` in the
+ * accounts file.
  */
 export class ApiKeys implements Disposable {
   readonly #secrets: Secrets;
@@ -62,8 +62,7 @@ export class ApiKeys implements Disposable {
   readonly #onDidChange = new Emitter<string>();
   readonly #subscriptions = new DisposableStore();
   /** In a browser, the key IDs of the accounts whose API keys this page knows, by account ID. */
-  #ofPage: Map<string, string | undefined> | undefined;
-  #isFirstRead: boolean;
+  readonly #ofPage: Map<string, string | undefined> | undefined;
   /** The accounts whose API keys are being written by this window. */
   readonly #writing = new Set<string>();
   #outdated: readonly string[] = [];
@@ -72,9 +71,9 @@ export class ApiKeys implements Disposable {
   readonly onDidChange = this.#onDidChange.event;
 
   /**
-   * @param accounts the accounts, already read if they can be
-   * @param keyIdOfSent returns the ID of an API key with which an open submission was sent to the same origin; it may fail, which
-   *   must not prevent signing in
+   * @param accounts must be read already, if they can be
+   * @param keyIdOfSent returns the ID of an API key that an open submission to the same origin was sent with.
+   * If it fails, signing in still works
    * @param onDidChangeFocus of this window; given if windows are pages of a browser
    */
   constructor(
@@ -87,7 +86,6 @@ export class ApiKeys implements Disposable {
     this.#accounts = accounts;
     this.#keyIdOfSent = keyIdOfSent;
     this.#ofPage = onDidChangeFocus && this.#keyIds();
-    this.#isFirstRead = accounts.isUnreadable;
     this.#subscriptions.add(
       secrets.onDidChange(({ key }) => {
         if (key.startsWith(PREFIX)) this.#onDidChange.fire(key.slice(PREFIX.length));
@@ -107,7 +105,7 @@ export class ApiKeys implements Disposable {
   }
 
   /**
-   * Ensures that this window knows the API keys, so that a write doesn't undo another window's.
+   * Ensures that this window has the current API keys, so that a write doesn't undo another window's.
    * @param accountId the account that the user means, if any
    * @throws KeyOutdatedError, KeysChangedError, AccountsUnreadableError
    */
@@ -145,7 +143,7 @@ export class ApiKeys implements Disposable {
   }
 
   /**
-   * Stores the API key of an account before `make` adds the account with the key's ID, and deletes the key if `make` fails.
+   * Stores an API key, then lets `make` add its account with the key's ID. Deletes the key if `make` fails.
    * @throws KeysChangedError, and errors of `make` and of the SecretStorage
    */
   async storeWith(owner: KeyOwner, apiKey: string, make: (keyId: string) => Promise<void>): Promise<void> {
@@ -165,7 +163,7 @@ export class ApiKeys implements Disposable {
   }
 
   /**
-   * A key that is stored, or with which an open submission was sent to the same origin, retains its ID.
+   * Keeps the ID of a key that is stored, or that an open submission was sent with to the same origin.
    * @param record writes the ID to the accounts file
    */
   async #store(owner: KeyOwner, apiKey: string, record: (keyId: string) => Promise<void>): Promise<void> {
@@ -186,8 +184,6 @@ export class ApiKeys implements Disposable {
 
   /** Reports the accounts whose API key another page just replaced. */
   #follow(): void {
-    if (this.#isFirstRead && this.#ofPage !== undefined) this.#ofPage = this.#keyIds();
-    this.#isFirstRead = false;
     const before = this.#outdated;
     this.#outdated = this.#outdatedIds();
     for (const id of this.#outdated) if (!before.includes(id)) this.#onDidChange.fire(id);

@@ -3,7 +3,6 @@ import { lstat, mkdir, open, readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { DiskError, isSystemError } from '../base/diskError.ts';
 import { ExpectedError, throwIfCancelled } from '../base/errors.ts';
-import { makeFolder } from '../base/folders.ts';
 import { markOfTheWeb } from '../base/markOfTheWeb.ts';
 import { renameOver } from '../base/renameOver.ts';
 import { readThrough, type Archive } from './archive/bytes.ts';
@@ -66,7 +65,7 @@ const MAX_LEFT_OUT = 10;
 const ABANDONED_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Unpacks an archive into a new folder, which appears complete or not at all; an error leaves nothing behind. For the adapter page.
+ * Unpacks an archive into a new folder. The folder appears complete or not at all. For the adapter page.
  * @returns the names of pickle files, which are left out: printable, at most 10
  * @throws FolderExistsError, BrokenArchiveError, NotAnAdapterError, DiskError, CancelledError
  */
@@ -80,7 +79,7 @@ export async function extractAdapter(
   try {
     const archive = await openArchive(file, signal);
     try {
-      await makeFolder(path.dirname(folder));
+      await mkdir(path.dirname(folder), { recursive: true });
       await removeAbandoned(path.dirname(folder), prefix);
       await mkdir(part, { mode: 0o755 });
       const leftOut = await unpack(archive, part, onProgress);

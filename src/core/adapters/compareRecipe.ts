@@ -9,7 +9,7 @@ interface Compared {
   base: string;
   /** The adapter's name in vLLM, and in the name of the file of answers. */
   name: string;
-  /** What llama.cpp multiplies the adapter's effect by, to get that of training. */
+  /** llama.cpp multiplies the adapter's effect by this, to get that of training. */
   scale: number;
   /** Python that loads `tokenizer` and `model`, a PEFT model. */
   loading: readonly string[];
@@ -18,13 +18,13 @@ interface Compared {
 }
 
 /**
- * Python scripts that answer the first 50 rows with the base model and with the adapter, and write both into a new file of answers
- * (`core/answers`, which counts on the 50 and on its name) row by row. At most 25 lines each, with Python's own modules, so that they can be read before
- * they are run. Only a row that ends with an answer in plain text is answered; what has no answer to compare with is passed over.
- *
- * Both are asked in turn, greedily. `disable_adapter`: huggingface/peft src/peft/peft_model.py. vLLM answers by the name in `model`.
- * llama.cpp takes the scale of each request, and its cache of prompts mixes adapters: ggml-org/llama.cpp tools/server/README.md
- * ("lora"), issue 26207.
+ * Python scripts that answer the first 50 rows with the base model and with the adapter. Both answers are
+ * written row by row into a new file (`core/answers` counts on the 50 and on its name). Each has at most 25
+ * lines and Python's own modules, so that users can read it before running it. Only rows that end with an
+ * answer in plain text are used.
+ * Both are asked in turn, greedily. `disable_adapter`: huggingface/peft src/peft/peft_model.py. vLLM answers
+ * by the name in `model`. llama.cpp takes the scale of each request. Its cache of prompts mixes adapters:
+ * ggml-org/llama.cpp tools/server/README.md ("lora"), issue 26207.
  */
 export function compareScripts({ base, name, scale, loading, holdOut }: Compared) {
   const asked = (one: string, other: string) =>
@@ -59,8 +59,9 @@ export function compareScripts({ base, name, scale, loading, holdOut }: Compared
 }
 
 /**
- * Python that asks a server on this machine, never through a proxy, as `urllib` would. It waits while the model is loaded (503); a row
- * that the server refuses (400 or 500), such as one that is too long, has the reason as its answer; anything else ends the script.
+ * Python that asks a server on this machine, never through a proxy, as `urllib` would. It waits while the
+ * model is loaded (503). The reason of a refusal (400, 500) is that row's answer. Other errors end the
+ * script.
  * @param fields of the request that choose base or adapter by `chosen`
  */
 function asking(port: number, fields: string, chosen: string): string[] {
@@ -86,7 +87,7 @@ function asking(port: number, fields: string, chosen: string): string[] {
   ];
 }
 
-/** The name of the file of answers: beside the rows, and of this adapter. */
+/** Returns the name of the file of answers. It stands beside the rows and contains the adapter's name. */
 export function answersName(rows: string, name: string): string {
   return `${rows.replace(/\.jsonl$/, '')}${endingOf(name)}`;
 }
@@ -96,8 +97,8 @@ function endingOf(name: string): string {
 }
 
 /**
- * Python that sets `messages` for each row, and writes `answers` to a file that didn't exist: those of an earlier adapter, or of the same
- * one, stay. ASCII alone is written, which no system's encoding changes.
+ * Python that sets `messages` for each row, and writes `answers` to a new file. Files of earlier answers
+ * stay. It writes only ASCII, which no system's encoding changes.
  */
 function eachRow(holdOut: string | undefined, name: string, answering: readonly string[]): string[] {
   const ending = pythonString(endingOf(name));

@@ -15,7 +15,7 @@ const SAVED_FOR_TASK: Readonly<Record<string, readonly string[]>> = {
 const MAX_SAVED = 20;
 /** Fewer layers show no rule that one of them could break. */
 const MIN_LAYERS = 3;
-/** Of this many layers at most one may differ, or have nothing: models whose layers alternate have more, by design. */
+/** One layer in so many may differ or have nothing. Models whose layers alternate by design have more. */
 const LAYERS_PER_DEVIATION = 8;
 
 /** Finds mismatches between the config and the tensors. */
@@ -79,7 +79,7 @@ function checkParts({ parts }: SortedTensors, problems: Problems): void {
   }
 }
 
-/** Finds the few layers whose module has other numbers of inputs or outputs than in the rest. */
+/** Finds the few layers where a module has other numbers of inputs or outputs than in the rest. */
 function checkWidths({ pairs }: SortedTensors, problems: Problems): void {
   const matrices = pairs.flatMap(({ path, a, b }) =>
     // Convolutions differ by design, and so may steps of a sequence, whose names end in a number.
@@ -101,7 +101,7 @@ function checkWidths({ pairs }: SortedTensors, problems: Problems): void {
   }
 }
 
-/** Finds the few layers between others that lack a module of the rest, which PEFT then leaves as it is. */
+/** Finds the few layers between others that lack a module of the rest. PEFT leaves them as they are. */
 function checkLayers({ pairs }: SortedTensors, problems: Problems): void {
   const places = pairs.map(({ path }) => modulePlaceOf(path)).filter(({ module }) => module !== '');
   for (const [pathInLayers, its] of Map.groupBy(places, (one) => one.pathInLayers)) {

@@ -20,7 +20,7 @@ import {
   Problems,
 } from './problems.ts';
 import type { AdapterEntry, AdapterReport } from './report.ts';
-import { tensorRoleOf, pairsOf, sortTensors, weightsReport, type Parts } from './tensors.ts';
+import { tensorRoleOf, pairsOf, sortTensors, weightsReport, type ModuleTensors } from './tensors.ts';
 import { WEIGHTS_NAME } from './safetensors.ts';
 
 const MAX_ENTRIES = 200;
@@ -30,7 +30,7 @@ const KINDS: readonly AdapterEntry['kind'][] = ['config', 'weights', 'pickle', '
 export interface Inspection {
   report: AdapterReport;
   /** Undefined if there is no adapter. `pairs` are in the order of `WeightsReport.pairs`. */
-  weights?: { name: string; header: Weights; pairs: readonly Parts[] };
+  weights?: { name: string; header: Weights; pairs: readonly ModuleTensors[] };
 }
 
 /** Inspects an archive, a safetensors file, or a folder. What is broken, unsafe, or no adapter gets a verdict. */

@@ -4,7 +4,7 @@ import { inspect, type Inspection } from './inspect.ts';
 import { BrokenArchiveError, NotAnAdapterError, printable } from './problems.ts';
 import type { Measurements, PairMeasure, Progress } from './report.ts';
 import type { SafetensorsHeader, Tensor } from './safetensors.ts';
-import { dtypeShares, type Parts } from './tensors.ts';
+import { dtypeShares, type ModuleTensors } from './tensors.ts';
 
 const MAX_NAMES = 10;
 /** Bytes of values summed per batch. */
@@ -98,7 +98,7 @@ function measurementsOf(
   };
 }
 
-function pairMeasure(parts: Parts, sums: ReadonlyMap<Tensor, TensorSums>): PairMeasure {
+function pairMeasure(parts: ModuleTensors, sums: ReadonlyMap<Tensor, TensorSums>): PairMeasure {
   const [a, b] = [parts.a && sums.get(parts.a), parts.b && sums.get(parts.b)];
   // For embeddings, PEFT starts training with A as zeros instead of B.
   const squares = (parts.isEmbedding ? a : b)?.squares ?? NaN;

@@ -9,24 +9,24 @@ const MAX_MODULES = 20;
 const MAX_NAME_LENGTH = 200;
 
 export interface CardParts {
-  /** The adapter's folder, which its repository is named after. */
+  /** The adapter's folder; the repository gets its name. */
   folder: string;
   /** Addresses of the base model's terms, as the service gave them. */
   termsUrls: readonly string[];
 }
 
 /**
- * Composes the draft of a model card, the `README.md` of a repository on the Hugging Face Hub (huggingface/hub-docs docs/hub/model-cards.md;
- * tags as in huggingface/peft src/peft/peft_model.py, `create_or_update_model_card`). It is a document for the Hub, in English like its
- * metadata, and no text of the interface: the user rewrites it there, so nothing of it is translated.
- *
- * It says what the adapter's own files say. What only the user knows, or what only the user may publish, isn't guessed: license, language,
- * data, files, rows, labels, runs, prices. Names from the files stand in code, where they are neither markup nor metadata.
+ * Composes the draft of a model card: the `README.md` of a repository on the Hugging Face Hub
+ * (huggingface/hub-docs docs/hub/model-cards.md; tags as in huggingface/peft src/peft/peft_model.py,
+ * `create_or_update_model_card`). It is in English and never translated: the user rewrites it on the Hub.
+ * It says what the adapter's own files say. What only the user knows, or only the user may publish, isn't
+ * guessed: license, language, data, files, rows, labels, runs, prices. Names from the files stand in code, so
+ * they are neither markup nor metadata.
  */
 export function modelCard(report: AdapterReport, { folder, termsUrls }: CardParts): string {
   const { config, weights, isFromSandbox } = report;
   const { revision = '', taskType = '', peftVersion = '', alpha } = config ?? {};
-  // A path names a folder of whoever trained it.
+  // A path would name a folder of the person who trained it.
   const baseModel = config?.baseModel === undefined || isPath(config.baseModel) ? '' : config.baseModel;
   const type = config === undefined || isLora(config) ? 'LoRA' : undefined;
   const repository = isRepository(baseModel) ? baseModel : undefined;
@@ -89,7 +89,7 @@ function section(title: string, question: string): string {
   return `## ${title}\n\n<!-- ${question} -->\n`;
 }
 
-/** Whether a base model is a repository of the Hub, which refuses metadata with other names. */
+/** Whether a base model is a repository of the Hub. The Hub refuses metadata with other names. */
 function isRepository(name: string): boolean {
   return /^[\w.-]{1,96}(\/[\w.-]{1,96})?$/.test(name) && !/^[.-]|[.-]$|--|\.\.|[.-]\/|\/[.-]/.test(name);
 }
@@ -112,7 +112,7 @@ function modulesOf(weights: WeightsReport | undefined): string {
   return rest > 0 ? `${shown} and ${rest} more` : shown;
 }
 
-/** A code span of Markdown: what is in it is text, up to as many backticks as it begins with. */
+/** A code span of Markdown. A text in it is no markup, up to as many backticks as the span begins with. */
 function code(text: string): string {
   const plain = toPlainLine(text, MAX_NAME_LENGTH);
   if (plain === '') return '';

@@ -48,7 +48,7 @@ export function readConfig(text: string, problems: Problems) {
     /** Parameters, such as those of experts, that are adapted directly. */
     targetParameters: read('target_parameters', strings) ?? [],
     modulesToSave: read('modules_to_save', strings) ?? [],
-    /** Embeddings that are adapted or saved bring the head that shares their weights, which no list names. */
+    /** Whether embeddings that are adapted or saved include the tied head, which no list names. */
     tiesWeights: read('ensure_weight_tying', boolean) ?? false,
     bias: read('bias', string) ?? 'none',
     peftVersion: read('peft_version', string),

@@ -141,7 +141,7 @@ export type AdapterProblemCode =
 /** A problem of an adapter, with all of its occurrences. */
 export interface AdapterProblem {
   code: AdapterProblemCode;
-  /** `error`: tools will reject the adapter or load it wrongly. `warning`: some tools will. `info`: none may. */
+  /** `error`: tools reject the adapter or load it wrongly. `warning`: some do. `info`: perhaps none do. */
   severity: 'error' | 'warning' | 'info';
   /** Number of affected tensors, modules, keys, or files; at least 1. */
   count: number;

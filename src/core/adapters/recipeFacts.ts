@@ -13,7 +13,7 @@ export const CLASSES: Readonly<Record<string, string>> = {
 };
 
 export const BASE_MODEL = 'BASE_MODEL';
-/** The revision of the base model, where its name is hidden. */
+/** Stands for the revision of the base model where its name is hidden. */
 export const BASE_REVISION = 'BASE_REVISION';
 export const USERNAME = 'USERNAME';
 /** `MaxLoRARanks` in vllm/config/lora.py, without 1 (not in all versions), and the default of `max_lora_rank`. */
@@ -21,14 +21,14 @@ const VLLM_RANKS: readonly number[] = [8, 16, 32, 64, 128, 256, 320, 512];
 export const VLLM_DEFAULT_RANK = 16;
 
 /** Where the unpacked adapter is, and the system that its commands are for. */
-export interface RecipePlace {
+export interface AdapterOnDisk {
   /** Absolute path of the folder with `adapter_config.json`. */
   folder: string;
   /** As in `process.platform`: `win32` gets PowerShell commands, all others POSIX shell commands. */
   platform: string;
   /** Absolute path of rows that weren't trained on, if they are known. */
   holdOut?: string | undefined;
-  /** Whether placeholders stand for the base model and its revision: both are text of strangers, which agents get as data only. */
+  /** Whether placeholders hide the base model and its revision: agents get strangers' texts only as data. */
   hidesBase?: boolean;
 }
 
@@ -37,13 +37,13 @@ export type RecipeFacts = ReturnType<typeof factsOf>;
 
 export function factsOf(
   { config, weights, problems }: AdapterReport,
-  { folder, platform, holdOut, hidesBase = false }: RecipePlace,
+  { folder, platform, holdOut, hidesBase = false }: AdapterOnDisk,
 ) {
   const { baseModel = '', revision = '', taskType = '' } = config ?? {};
   const isBaseKnown = isPlain(baseModel) && !isPath(baseModel);
   const isAssumed = !Object.hasOwn(CLASSES, taskType.toUpperCase());
   const pairs = weights?.pairs ?? [];
-  // vLLM checks all ranks in the config, even those that no module uses.
+  // vLLM checks all ranks in the config, even unused ones.
   const ranks = [weights?.maxRank ?? 0, config?.rank ?? 0, ...Object.values(config?.rankPattern ?? {})];
   const rank = ranks.reduce((most, one) => Math.max(most, one), 0);
   return {
@@ -79,7 +79,7 @@ export function generatesText({ task }: { task: string }): boolean {
   return task === 'CAUSAL_LM';
 }
 
-/** Whether PEFT has the published base model again when the adapter is switched off (huggingface/peft tuners/lora/config.py, `bias`). */
+/** Whether PEFT has the published base again with the adapter off (peft tuners/lora/config.py, `bias`). */
 export function leavesBase({ change, replacesBase, config, weights }: RecipeFacts): boolean {
   const trainsBias = weights?.hasBias === true && (config?.bias ?? 'none') !== 'none';
   return change === undefined && !replacesBase && config?.repeatsLayers !== true && !trainsBias;

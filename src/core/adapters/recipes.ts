@@ -16,7 +16,7 @@ import {
   USERNAME,
   VLLM_DEFAULT_RANK,
   type RecipeFacts,
-  type RecipePlace,
+  type AdapterOnDisk,
 } from './recipeFacts.ts';
 import type { AdapterReport } from './report.ts';
 
@@ -90,8 +90,8 @@ const COMPARING: readonly Tool[] = ['peft', 'vllm', 'llamacpp'];
 const VLLM_SAVED: readonly string[] = ['classifier', 'score'];
 
 /**
- * Rules by ID. The first one that refuses is the reason shown, so rules that merging with PEFT doesn't solve
- * come first. Each has a sentence in `ui/adapters/adapterRecipes.ts`.
+ * Rules by ID. The first one that refuses is shown, so rules that merging with PEFT doesn't solve come first.
+ * Each has a sentence in `ui/adapters/adapterRecipes.ts`.
  */
 const RULES = {
   /** Other models may load the adapter without an error. */
@@ -149,7 +149,7 @@ const RULES = {
   'model-name': { notes: ['vllm'] },
   'base-unknown': { notes: TOOLS, when: ({ isBaseKnown }) => !isBaseKnown },
   'ollama-template': { notes: ['ollama'] },
-  /** What training changed besides the adapter stays when the adapter is switched off. */
+  /** What else training changed stays when the adapter is switched off. */
   'compare-changed-base': {
     notes: ['peft'],
     when: (facts) => generatesText(facts) && !leavesBase(facts),
@@ -182,7 +182,7 @@ const PLACEHOLDERS: readonly string[] = [
   USERNAME,
 ];
 /** Returns commands that load an adapter in each tool, with paths quoted for the platform's shell. */
-export function recipesOf(report: AdapterReport, place: RecipePlace): Recipes {
+export function recipesOf(report: AdapterReport, place: AdapterOnDisk): Recipes {
   const facts = factsOf(report, place);
   const blocks = blocksOf(facts);
   const notesOf = (isMeant: (rule: Rule) => boolean | undefined, tool?: Tool) =>
@@ -206,12 +206,13 @@ export function recipesOf(report: AdapterReport, place: RecipePlace): Recipes {
 }
 
 /**
- * A table, whatever its length: what each tool is given stands in one place, with its source.
- * PEFT: huggingface/transformers docs/source/en/peft.md, huggingface/peft docs/source/quicktour.md and
- * package_reference/lora ("Merge LoRA weights into the base model"). vLLM: vllm-project/vllm docs/features/lora.md.
- * llama.cpp: ggml-org/llama.cpp convert_lora_to_gguf.py, convert_hf_to_gguf.py, tools/server/README.md; in
- * `--lora-scaled`, commas and colons end a file name, so the command runs in the adapter's folder.
- * Ollama: ollama/ollama docs/import.mdx; it refuses ADAPTER, so the adapter is merged.
+ * A table of any length: all that a tool gets stands in one place, with its source.
+ * - PEFT: huggingface/transformers docs/source/en/peft.md, huggingface/peft docs/source/quicktour.md and
+ *   package_reference/lora ("Merge LoRA weights into the base model").
+ * - vLLM: vllm-project/vllm docs/features/lora.md.
+ * - llama.cpp: ggml-org/llama.cpp convert_lora_to_gguf.py, convert_hf_to_gguf.py, tools/server/README.md. In
+ *   `--lora-scaled`, commas and colons end a file name, so the command runs in the adapter's folder.
+ * - Ollama: ollama/ollama docs/import.mdx. It refuses ADAPTER, so the adapter is merged.
  */
 function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'hub', readonly RecipeBlock[]>> {
   const {
@@ -261,7 +262,7 @@ function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'hub', readonly Re
     `merged.save_pretrained(${pythonString(merged)})`,
     `tokenizer.save_pretrained(${pythonString(merged)})`,
   ];
-  // aLoRA acts on some tokens only, repeated layers share weights, biases may have no place, and not all other types can be merged.
+  // aLoRA acts on some tokens, repeated layers share weights, biases may have no place. Other types vary.
   const isMergeable =
     config?.peftType?.toUpperCase() === 'LORA' &&
     !(config.isAlora || config.repeatsLayers || config.loraBias);
@@ -332,7 +333,7 @@ function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'hub', readonly Re
       shell('create', [`ollama create ${name.toLowerCase()} -f Modelfile`], merged),
       shell('run', [`ollama run ${name.toLowerCase()}`]),
     ],
-    // huggingface/huggingface_hub docs/source/en/guides/cli.md. Apart: the first one asks for what is typed or pasted next.
+    // huggingface/huggingface_hub docs/source/en/guides/cli.md. The first asks for what is pasted next.
     hub: [
       shell('hub-login', ['hf auth login']),
       shell('hub-upload', [

@@ -59,7 +59,7 @@ export interface WeightsReport {
   maxRank: number;
   /** Fully saved modules (`modules_to_save`), as found in the tensors. */
   savedModules: readonly string[];
-  /** Rows of the fully saved embeddings, if any: the number of tokens that the base model must have. */
+  /** Rows of the fully saved embeddings, if any. The base model must have as many tokens. */
   embeddingRows?: number;
   hasBias: boolean;
 }
@@ -136,13 +136,13 @@ export interface WorkerOptions {
   signal?: AbortSignal | undefined;
   /** Called for each piece that was measured. */
   onProgress?: (progress: Progress) => void;
-  /** Milliseconds that an inspection may take. Measuring shows progress, and ends when the user cancels it. */
+  /** Milliseconds that an inspection may take. Measuring has no limit: the user sees it and can cancel it. */
   limitMs?: number;
 }
 
 /**
- * Runs a task in a worker thread so that nothing blocks: a header may have a hundred megabytes. For pages and agents.
- * @throws NotAnAdapterError from `measure`; CancelledError as soon as the signal is aborted; an error if inspecting takes too long
+ * Runs a task in a worker thread, since a header may have a hundred megabytes. For pages and agents.
+ * @throws NotAnAdapterError from `measure`; CancelledError on an abort; an error if inspecting takes too long
  */
 export async function runInWorker<T extends keyof Tasks>(
   task: T,

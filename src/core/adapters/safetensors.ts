@@ -54,8 +54,8 @@ export interface SafetensorsHeader {
 }
 
 /**
- * Reads and validates the header of a safetensors file and leaves the rest unread: no duplicate names, data
- * without gaps up to the end of the file, and each tensor as long as its dtype and shape require.
+ * Reads and validates the header of a safetensors file, and leaves the rest unread. Names are unique, the
+ * data has no gaps up to the end of the file, and each tensor is as long as its dtype and shape require.
  * @param budget total length allowed for headers; this one's is subtracted
  * @throws BrokenArchiveError, CancelledError
  */

@@ -4,7 +4,7 @@ import type { DtypeShare, LoraPair, WeightsReport } from './report.ts';
 import type { Tensor } from './safetensors.ts';
 
 /** The tensors of one module. */
-export interface Parts {
+export interface ModuleTensors {
   path: string;
   a?: Tensor;
   b?: Tensor;
@@ -15,14 +15,14 @@ export interface Parts {
 /** All tensors of an adapter by role. */
 export interface SortedTensors {
   /** By layer, then in file order. */
-  parts: readonly Parts[];
-  /** Those of `parts` that have an A or a B. */
-  pairs: readonly Parts[];
+  parts: readonly ModuleTensors[];
+  /** The `parts` that have an A or a B. */
+  pairs: readonly ModuleTensors[];
   /** Modules that are saved fully or by rows. */
   saved: ReadonlySet<string>;
   /** Rows of the embeddings in `saved`. */
   embeddingRows: number | undefined;
-  /** Tensors that take the place of the base model's own, but for embeddings. */
+  /** Tensors that replace the base model's own; embeddings aren't among them. */
   replacing: readonly { path: string; isBias: boolean }[];
   /** Whether other modules have biases, of the model or of LoRA. */
   hasBias: boolean;
@@ -32,7 +32,7 @@ export interface SortedTensors {
 }
 
 export function sortTensors(tensors: readonly Tensor[]): SortedTensors {
-  const byPath = new Map<string, Parts>();
+  const byPath = new Map<string, ModuleTensors>();
   const [saved, biased] = [new Set<string>(), new Set<string>()];
   const [unknown, loraBiases]: [Tensor[], string[]] = [[], []];
   const replacing: SortedTensors['replacing'][number][] = [];
@@ -73,7 +73,7 @@ export function sortTensors(tensors: readonly Tensor[]): SortedTensors {
 }
 
 /** Sorts by layer; parts outside of layers come last. */
-function byLayer(parts: readonly Parts[]): Parts[] {
+function byLayer(parts: readonly ModuleTensors[]): ModuleTensors[] {
   return parts
     .map((one) => ({ one, layer: modulePlaceOf(one.path).layer ?? Infinity }))
     .sort((a, b) => (a.layer === b.layer ? 0 : a.layer - b.layer))
@@ -115,8 +115,8 @@ export function moduleScaling({ rank, alpha, rankPattern, alphaPattern, useRslor
 
 /**
  * Reads `rank_pattern` or `alpha_pattern` as PEFT does: the first key that matches the end of a module's path
- * wins. PEFT's keys are regular expressions. Values are unknown unless all keys are plain names, because an
- * untrusted expression could run forever.
+ * wins. PEFT's keys are regular expressions, and an untrusted one could run forever. So values are unknown
+ * unless all keys are plain names.
  * @param common the value for modules that no key matches
  */
 function patternReader(pattern: Readonly<Record<string, number>>, common: number | undefined) {
@@ -169,7 +169,7 @@ const LORA = /^lora_(?:(A|B|embedding_A|embedding_B)|magnitude_vector)$/;
 interface TensorRole {
   /** `bias`: of the model. `saved`: a fully saved module, or rows of one. */
   part: 'a' | 'b' | 'magnitude' | 'lora-bias' | 'bias' | 'saved';
-  /** The module's path, without the parts that PEFT adds, but for what distinguishes parameters of one module. */
+  /** The module's path without the parts that PEFT adds. Parameters of one module stay distinct. */
   path: string;
   isEmbedding: boolean;
   /** Whether at most LoRA wraps the module. */
@@ -203,7 +203,7 @@ function role(part: TensorRole['part'], path: string, isEmbedding = false): Tens
   const inner = path.startsWith(PREFIX) ? path.slice(PREFIX.length) : path;
   const module = withoutWrappers(inner);
   const isDirect = /^(?:\.base_layer)*$/.test(inner.slice(module.length));
-  // Where several parameters of a module are adapted, PEFT wraps LoRA in LoRA: `experts.lora_A`, `experts.base_layer.lora_A`.
+  // If several parameters of a module are adapted, PEFT wraps LoRA in LoRA: `experts.base_layer.lora_A`.
   const isLora = part === 'a' || part === 'b' || part === 'magnitude';
   return { part, path: isLora && isDirect ? inner : module, isEmbedding, isDirect };
 }
@@ -221,7 +221,7 @@ function withoutWrappers(path: string): string {
     else return parts.slice(0, end).join('.');
 }
 
-interface ModulePlace {
+interface ModulePath {
   layer: number | undefined;
   /** `q_proj`, or `experts.*.up_proj` for all experts of one kind. */
   module: string;
@@ -246,7 +246,7 @@ export function hasTokenRows(path: string): boolean {
 }
 
 /** The layer is the first number in the path; later numbers are experts and belong to the module's name. */
-export function modulePlaceOf(path: string): ModulePlace {
+export function modulePlaceOf(path: string): ModulePath {
   const parts = path.split('.');
   const at = parts.findIndex(
     (part, index) => index > 0 && /^[0-9]{1,6}$/.test(part) && parts[index - 1] !== 'experts',

@@ -1,8 +1,8 @@
-// Texts of a row are a stranger's: they are only ever shown as text, and never stored or logged.
+// Texts of a row are untrusted: they are only ever shown as text, and never stored or logged.
 
-/** The most messages of a prompt, each of which the page draws. */
+/** The most messages of a prompt; the page draws each of them. */
 const MAX_MESSAGES = 1_000;
-/** A text in a part, in a content, in a message. */
+/** How deep texts are nested at most: in a part, in a content, in a message. */
 const MAX_DEPTH = 4;
 
 /** One message of the prompt. */
@@ -12,16 +12,16 @@ export interface Message {
   text: string;
 }
 
-/** How an answer ended, if not by itself: at the limit of tokens, or because the program failed. */
+/** How an answer ended, if not normally: at the limit of tokens, or because the program failed. */
 export type AnswerEnd = 'length' | 'error';
 
-/** The two that are compared: the base model, and the base model with the adapter. */
+/** The two sides that are compared: the base model, and the base model with the adapter. */
 export type Side = 'base' | 'adapter';
 
 export interface AnswerRow extends Readonly<Record<Side, string>> {
   /** Its line in the file, from 1. Identifies the row in votes. */
   line: number;
-  /** The prompt, in which nothing was answered yet. */
+  /** The prompt: the messages before the answer. */
   messages: readonly Message[];
   expected: string;
   ends: Readonly<Partial<Record<Side, AnswerEnd>>>;
@@ -31,8 +31,8 @@ export interface AnswerRow extends Readonly<Record<Side, string>> {
 export type LeftOut = 'not-json' | 'too-long' | 'no-messages' | 'no-expected' | 'no-base' | 'no-adapter';
 
 /**
- * Reads one line. Contents may be strings, or lists of parts with text, and further fields are ignored. An expected answer has text
- * besides thinking, the other ones may be empty.
+ * Reads one line. Contents may be strings or lists of parts with text; further fields are ignored. An
+ * expected answer has text besides thinking; the other ones may be empty.
  * @param line without its line end; a byte order mark is skipped
  * @param number from 1
  */
@@ -61,7 +61,7 @@ export function messagesOf(row: Readonly<Record<string, unknown>>): Message[] | 
   return read.some(({ role, text }) => role !== undefined || text !== '') ? read : undefined;
 }
 
-/** Returns the object that a line is, or undefined. */
+/** Returns the object in a line, or undefined. */
 export function parseObject(line: string): Readonly<Record<string, unknown>> | undefined {
   // Unlike `JSON.parse`, this costs nothing where a file has millions of other lines.
   if (!/^\uFEFF?[ \t\r]*\{/.test(line)) return undefined;
@@ -72,7 +72,7 @@ export function parseObject(line: string): Readonly<Record<string, unknown>> | u
   }
 }
 
-/** Returns the texts in a message, a content or a list of parts; undefined if there is no such thing. */
+/** Returns the texts in a message, a content or a list of parts; undefined for anything else. */
 function textOf(value: unknown, depth = MAX_DEPTH): string | undefined {
   if (typeof value === 'string') return value;
   if (depth === 0) return undefined;
@@ -91,14 +91,14 @@ function endOf(value: unknown): AnswerEnd | undefined {
 const OPENED = /^\s*<think>/;
 const CLOSING = '</think>';
 
-/** What a model thought, and its answer, which alone is scored. */
+/** What a model thought, and its answer. Only the answer is scored. */
 export interface ThoughtAnswer {
   /** Trimmed; empty if there is none. */
   thinking: string;
   answer: string;
 }
 
-/** Splits the thinking that an answer begins with. Its opening tag may stand in the prompt, and its end may be cut off. */
+/** Splits off the thinking at the start of an answer. One of its two tags may be missing. */
 export function splitThinking(text: string): ThoughtAnswer {
   const opened = OPENED.exec(text)?.[0].length;
   const closed = text.indexOf(CLOSING);

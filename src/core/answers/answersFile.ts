@@ -16,7 +16,7 @@ export const MAX_ROWS = 2_000;
 export const MAX_BYTES = 8 * 1024 * 1024;
 /** Most first lines are shorter. */
 const FIRST_BYTES = 64 * 1024;
-/** Enough for the most rows, or for one whose characters are values each. */
+/** Enough for the most rows, even if each character is a value of its own. */
 const LIMITS = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 8 } as const;
 const LF = 0x0a;
 
@@ -28,7 +28,7 @@ export interface AnswersFile {
   sha256: string;
   /** Without those that were left out. None: the file has no answers. */
   rows: readonly AnswerRow[];
-  /** Lines that aren't answers, of those that were read. Blank lines and one that is being written don't count. */
+  /** The lines read that aren't answers. Blank lines, and one that is being written, don't count. */
   leftOut: Readonly<Partial<Record<LeftOut, number>>>;
   /** Whether it has more than 2,000 lines that aren't blank, or more than 8 MB. */
   isCut: boolean;
@@ -39,14 +39,14 @@ export interface AnswersFile {
 /** A file, and what its rows say. */
 export interface ComparedAnswers {
   file: AnswersFile;
-  /** Of each row, in order. */
+  /** The scores of each row, in order. */
   scores: readonly RowScores[];
   comparison: Comparison;
 }
 
 /**
- * Whether a file begins with an answer, and so isn't a dataset. Reads only its first line that isn't blank. Never rejects: a file
- * that can't be read has none. For whoever must know; nothing else decides it.
+ * Whether a file begins with an answer, and so isn't a dataset. Nothing else decides that. Reads only the
+ * first line that isn't blank. Never rejects: a file that can't be read has no answers.
  */
 export async function isAnswersFile(path: string): Promise<boolean> {
   for (const maxBytes of [FIRST_BYTES, MAX_BYTES]) {
@@ -60,7 +60,7 @@ export async function isAnswersFile(path: string): Promise<boolean> {
 }
 
 /**
- * Reads, scores and compares a file in a thread, which ends with it: two seconds for the most text. For the page of answers.
+ * Reads, scores and compares a file in a thread: two seconds for the most text. For the page of answers.
  * @param worker the script of the thread: `dist('answersWorker.cjs')`
  * @returns why the file can't be read, if it can't
  * @throws CancelledError as soon as the signal is aborted
@@ -120,7 +120,7 @@ export interface Line {
   isEnded: boolean;
 }
 
-/** Returns the lines of some bytes, of which invalid ones are replaced. */
+/** Returns the lines of some bytes. Invalid bytes are replaced. */
 export function* linesOf(bytes: Buffer): Generator<Line> {
   for (let number = 1, from = 0; from < bytes.length; number++) {
     const end = bytes.indexOf(LF, from);

@@ -1,6 +1,6 @@
 import type { Side } from './answerRow.ts';
 
-/** The most code points, without white space, that are compared: of a longer text, its beginning. */
+/** The most code points, without white space, that are compared: the beginning of a longer text. */
 export const MAX_CODE_POINTS = 8_000;
 
 /** The longest n-grams. */
@@ -15,11 +15,10 @@ interface CodePoints {
 }
 
 /**
- * Owns the n-grams of an expected text, with which two answers are compared by chrF2, as sacrebleu does it
- * (`case:mixed|eff:yes|nc:6|nw:0|space:no`, a sentence each).
- *
- * The n-grams are the nodes of a trie, whose edges are in one table of integers: a node is named by its slot. So they need no
- * strings, and an answer costs one look-up for each of its n-grams and the first one that isn't in the text.
+ * Owns the n-grams of an expected text, and compares two answers with it by chrF2. The score is that of
+ * sacrebleu (`case:mixed|eff:yes|nc:6|nw:0|space:no`, for each sentence).
+ * The n-grams are the nodes of a trie. Its edges are in one table of integers, and a node is named by its
+ * slot. So they need no strings, and an answer costs about one look-up per n-gram.
  */
 export class Chrf {
   readonly #points: readonly number[];
@@ -62,7 +61,7 @@ export class Chrf {
     const numbers = this.#numbered(points);
     const table = this.#table;
     const column = SEEN[side];
-    /** N-grams that both have, by n - 1: each as often as in the text that has fewer of it. */
+    /** N-grams that both texts have, by n - 1: as often as in the text with fewer of it. */
     const matches = new Float64Array(MAX_N);
     for (let from = 0; from < numbers.length; from++)
       for (let node = 0, n = 1; n <= MAX_N && from + n <= numbers.length; n++) {
@@ -84,14 +83,14 @@ export class Chrf {
     return numbers;
   }
 
-  /** Returns the key of an n-gram: its first n - 1 code points, by their node, and the last one. Never 0. */
+  /** Returns the key of an n-gram: the node of its first n - 1 code points, and the last one. Never 0. */
   #keyOf(node: number, number: number): number {
     return node * this.#numbers.size + number + 1;
   }
 
   /** Returns where a key is in the table, or would be. */
   #find(key: number): number {
-    // Multiplied so that the bits used depend on all of them (Knuth).
+    // The product makes the slot depend on all bits (Knuth).
     let slot = (Math.imul(key, 0x9e3779b1) >>> 9) & this.#mask;
     for (;;) {
       const found = this.#table[SLOT * slot];
@@ -101,7 +100,7 @@ export class Chrf {
   }
 }
 
-/** Returns the F2 of n-grams of two texts with so many code points. */
+/** Returns the F2 score of n-grams of two texts with so many code points. */
 function f2(matches: Float64Array, answered: number, expected: number): number {
   // For these n both have n-grams.
   const most = Math.min(MAX_N, answered, expected);

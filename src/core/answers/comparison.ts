@@ -5,13 +5,13 @@ import type { AnswerScores, RowScores } from './scores.ts';
 /** What is compared. Chosen from the expected answers alone. */
 export type Measure = 'exact' | 'fields' | 'closer';
 
-/** Who is ahead in a row. Answers that are the same are equal; `failed`: a program failed, so that nothing is compared. */
+/** Who is ahead in a row. The same answers are equal. `failed`: a program failed, so nothing is compared. */
 export type Lead = Side | 'equal' | 'failed';
 
-/** What the sign test says of the rows in which one side is ahead. */
+/** What the sign test says of the rows where one side is ahead. */
 export type Chance =
   | { kind: 'too-few' }
-  /** `p`: the probability of such a difference, or a larger one, without a preference; `unlikely` up to 5 %. */
+  /** `p`: the probability of at least such a difference without a preference; `unlikely` up to 5 %. */
   | { kind: 'unlikely' | 'likely'; p: number };
 
 /** A number of each side. */
@@ -19,7 +19,7 @@ export type BySide = Readonly<Record<Side, number>>;
 
 export interface Comparison {
   rows: number;
-  /** Rows in which a program failed; all other numbers but `rows` are of the rest. */
+  /** Rows in which a program failed. All other numbers except `rows` leave them out. */
   failed: number;
   measure: Measure;
   /** For each row, in order. */
@@ -27,9 +27,9 @@ export interface Comparison {
   /** Rows in which one is ahead. */
   ahead: BySide;
   equal: number;
-  /** Rows with the same answer of both. */
+  /** Rows where both sides have the same answer. */
   same: number;
-  /** Same in 95 % of five rows or more: the adapter probably wasn't active, and this is said instead of all statistics. */
+  /** The same in 95 % of five or more rows: the adapter probably wasn't active. Replaces all statistics. */
   isProbablyInactive: boolean;
   chance: Chance;
   exact: BySide & { readonly both: number };
@@ -43,13 +43,13 @@ export interface Comparison {
   isOftenCutOff: boolean;
   /** Whether more than half of the answers of a side begin with thinking. */
   isMostlyThinking: Readonly<Record<Side, boolean>>;
-  /** Rows in which chrF compared only the first characters of a text, and how many; 0 rows if chrF isn't the measure. */
+  /** Rows where chrF compared only the first characters, and how many; 0 rows if chrF isn't the measure. */
   shortened: { rows: number; characters: number };
 }
 
-/** Up to this median of the expected answers, an answer is right or wrong. */
+/** Up to this median length of the expected answers, an answer is right or wrong. */
 const EXACT_CHARACTERS = 40;
-/** Points of chrF by which one is closer, less what rounding takes. */
+/** Points of chrF that make one side closer, with a tolerance for rounding. */
 const CLOSER_POINTS = 1 - 1e-9;
 const SAME_ROWS = 5;
 const SAME_SHARE = 0.95;
@@ -108,7 +108,7 @@ export function compareScores(scores: readonly RowScores[]): Comparison {
   };
 }
 
-/** Chooses what is compared, by the expected answers: short ones are right or wrong, JSON has fields, other texts are close or not. */
+/** Chooses the measure: short expected answers are right or wrong, JSON has fields, others are close. */
 function measureOf(expected: readonly RowScores['expected'][]): Measure {
   if (expected.length === 0) return 'closer';
   if (median(expected.map(({ characters }) => characters)) <= EXACT_CHARACTERS) return 'exact';
@@ -138,7 +138,7 @@ function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
 }
 
-/** What the sign test says of two counts: nothing below six. */
+/** The result of the sign test for two counts: none below six. */
 export function chanceOf(one: number, other: number): Chance {
   if (one + other < DECISIVE_ROWS) return { kind: 'too-few' };
   const p = signTest(one, other);
@@ -146,13 +146,13 @@ export function chanceOf(one: number, other: number): Chance {
 }
 
 /**
- * The exact two-sided sign test: how probable a difference this large is, or a larger one, if both sides are as likely to be ahead:
- * 2 · Σᵢ₌₀ᵏ C(n,i) / 2ⁿ, at most 1, where k is the smaller count and n the sum.
+ * The exact two-sided sign test. If both sides are equally likely to be ahead, how probable is a difference
+ * this large or larger? 2 · Σᵢ₌₀ᵏ C(n,i) / 2ⁿ, at most 1; k is the smaller count, n the sum.
  */
 export function signTest(one: number, other: number): number {
   const n = one + other;
   const k = Math.min(one, other);
-  // C(n,k) / 2ⁿ as a logarithm, since neither fits into a number, and the sum as a multiple of it, from its largest term down.
+  // As a logarithm: neither C(n,k) nor 2ⁿ fits into a number. The sum is a multiple of its largest term.
   let logarithm = -n * Math.LN2;
   for (let i = 1; i <= k; i++) logarithm += Math.log((n - k + i) / i);
   let sum = 1;

@@ -3,7 +3,7 @@ import { foldAnswer } from './foldAnswer.ts';
 /** A JSON object or array. */
 type Container = readonly unknown[] | Readonly<Record<string, unknown>>;
 
-/** Returns the value that a text is in JSON; undefined if it isn't any. */
+/** Returns the JSON value of a text; undefined if it is no JSON. */
 export function parseJson(text: string): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) as unknown };
@@ -12,10 +12,10 @@ export function parseJson(text: string): { value: unknown } | undefined {
   }
 }
 
-/** Returns the JSON value of an answer that is nothing but a block of Markdown: its fields are right as well. */
+/** Returns the JSON value of an answer that is only a code block of Markdown: its fields count as well. */
 export function fencedJson(text: string): { value: unknown } | undefined {
   const block = text.trim();
-  // Not one regular expression for all: with thousands of blank lines, which a model may repeat, it would take minutes.
+  // Not a single regular expression: thousands of blank lines, as a model may repeat, take it minutes.
   const [start, end] = [block.indexOf('\n'), block.lastIndexOf('\n')];
   const isFenced = /^```\w*\s*$/.test(block.slice(0, start)) && block.slice(end).trim() === '```';
   return isFenced ? parseJson(block.slice(start, end)) : undefined;
@@ -28,9 +28,9 @@ export function expectedFields(text: string): Container | undefined {
 }
 
 /**
- * Counts the fields of an expected answer, and those for which another value has the same. A field is a value that holds no others, at
- * any depth: a string, number, boolean or null, or an empty object or array. The same field has the same keys in any order, and the
- * same index in arrays; strings are equal as answers are. Further fields of the other value don't count.
+ * Counts the fields of an expected answer, and those that another value has as well. A field is a value that
+ * holds no others, at any depth: a string, number, boolean, null, or an empty object or array. The same field
+ * has the same keys in any order, and the same index in arrays. Strings are equal as answers are.
  */
 export function countFields(expected: Container, other: unknown): { fields: number; right: number } {
   let fields = 0;
@@ -48,10 +48,10 @@ export function countFields(expected: Container, other: unknown): { fields: numb
   return { fields, right };
 }
 
-/** Returns the value that the second one has where the first has it. */
+/** Returns the second value's value at a key, if both are the same kind of container. */
 function ownValue(one: unknown, two: unknown, key: string): unknown {
   const isAlike = isContainer(two) && Array.isArray(one) === Array.isArray(two);
-  // Not those of a prototype: a key may be `constructor`.
+  // Own keys only: a key may be `constructor`.
   return isAlike && Object.hasOwn(two, key) ? (two as Readonly<Record<string, unknown>>)[key] : undefined;
 }
 

@@ -4,27 +4,27 @@ import { messagesOf, parseObject, type Message } from './answerRow.ts';
 import { linesOf, readBeginning } from './answersFile.ts';
 
 const ENDING = /\.(jsonl|ndjson)$/i;
-/** Added to the name of a copy, or of a hold-out, with a number if that was taken. */
+/** What a copy or a hold-out adds to a file's name, with a number if the name was taken. */
 const COPY = /\.(?:prepared|trial|holdout)(-\d+)?$/;
 /** Rows that the recipe's program answers. */
 const RECIPE_ROWS = 50;
 
-/** Whether a file is named as one of answers: `train.answers.jsonl`. What it has decides, see `isAnswersFile`. */
+/** Whether a file has a name like `train.answers.jsonl`. Its contents decide: see `isAnswersFile`. */
 export function isAnswersName(file: string): boolean {
   return /\.answers\.(jsonl|ndjson)$/i.test(file);
 }
 
 /**
- * Returns the newest file of answers beside a dataset or hold-out: `train.holdout.my-run.answers.jsonl` for `train.jsonl`,
- * `train.prepared.jsonl` and `train.holdout.jsonl`. It may also have no adapter's name, and answer the rows of the file itself or of the
- * one that it is a copy of. Undefined if there is none. Never rejects.
+ * Returns the newest file of answers beside a dataset or hold-out: `train.holdout.my-run.answers.jsonl` for
+ * `train.jsonl`, `train.prepared.jsonl` and `train.holdout.jsonl`. The adapter's name may be missing. The
+ * answers may be to the rows of the file itself or of its source. Undefined if there is none. Never rejects.
  */
 export async function answersBeside(dataset: string): Promise<string | undefined> {
   const { whole, name, number } = nameOf(dataset);
   const own = [whole, `${name}.holdout${number}`, name];
   const names = await readdir(path.dirname(dataset)).catch((): string[] => []);
   const answersOwn = (file: string) => {
-    // The adapter's name may contain dots, and so may that of another dataset.
+    // The adapter's name, and another dataset's, may contain dots.
     const rows = beginningsOf(nameOf(file).whole).find(
       (one) => own.includes(one) || COPY.test(one) || names.includes(`${one}.jsonl`),
     );
@@ -42,9 +42,9 @@ export async function answersBeside(dataset: string): Promise<string | undefined
 }
 
 /**
- * Returns the hold-out of a dataset or a file of answers that lies beside it: `train.holdout.jsonl` for `train.jsonl`,
- * `train.prepared.jsonl`, `train.answers.jsonl` and `train.holdout.my-run.answers.jsonl`. Answers to the rows of `train.jsonl` itself
- * have that. Undefined if there is none. Never rejects.
+ * Returns the hold-out beside a dataset or a file of answers: `train.holdout.jsonl` for `train.jsonl`,
+ * `train.prepared.jsonl`, `train.answers.jsonl` and `train.holdout.my-run.answers.jsonl`. Answers to the rows
+ * of `train.jsonl` itself get that file. Undefined if there is none. Never rejects.
  */
 export function holdOutBeside(file: string): Promise<string | undefined> {
   const { whole } = nameOf(file);
@@ -90,8 +90,8 @@ async function firstFile(beside: string, names: readonly string[]): Promise<stri
 }
 
 /**
- * Returns how many rows the file will have that is being written, as far as that is certain: those of a hold-out with at most 50, all
- * of which the recipe's program answers. Undefined otherwise. Never rejects.
+ * Returns how many rows a file that is being written will have, if that is certain. The recipe's program
+ * answers every row of a hold-out with at most 50. Undefined otherwise. Never rejects.
  */
 export async function expectedRows(holdOut: string): Promise<number | undefined> {
   const { length } = await promptsOf(holdOut);
@@ -99,8 +99,8 @@ export async function expectedRows(holdOut: string): Promise<number | undefined>
 }
 
 /**
- * Returns the line of a hold-out, from 1, that has these messages and then the answer. Undefined if there is none in its first 8 MB.
- * Never rejects.
+ * Returns the line of a hold-out, from 1, with these messages and then the answer. Undefined if its first 8
+ * MB have none. Never rejects.
  */
 export async function lineInHoldOut(
   holdOut: string,

@@ -1,7 +1,9 @@
-/** More combining marks in a row than a text has, which take a time that grows with their square to normalize. */
+/**
+ * More combining marks in a row than in real texts. Normalizing takes a time that grows with their square.
+ */
 const STACKED = /\p{M}{64}/u;
 
-/** Returns what is compared of an answer: normalized to NFC, with white space folded to one blank, trimmed. */
+/** Prepares an answer for comparison: NFC, white space folded to one blank, trimmed. */
 export function foldAnswer(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   const isAscii = !/[^ -~]/.test(line);

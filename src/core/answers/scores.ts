@@ -8,7 +8,7 @@ export interface AnswerScores {
   isExact: boolean;
   /** chrF2 with the expected answer, from 0 to 100. An exact one has 100. */
   chrf: number;
-  /** Fields of the expected answer that this one has with the same value; 0 if the expected one isn't an object or array. */
+  /** Fields of the expected answer that this one has with the same value; 0 if it has no fields. */
   fieldsRight: number;
   /** Whether all of it is JSON. */
   isJson: boolean;
@@ -21,7 +21,7 @@ export interface AnswerScores {
   thinkingCharacters: number;
 }
 
-/** What is known of a row without its texts. */
+/** The scores of a row, without its texts. */
 export interface RowScores extends Readonly<Record<Side, AnswerScores>> {
   /** Whether both answers are equal, as `isExact` is. */
   isSame: boolean;

@@ -3,7 +3,7 @@ import { splitThinking, type ThoughtAnswer } from './answerRow.ts';
 /** Longer texts, in UTF-16 units, are shown without their differences. */
 const MAX_COMPARED_UNITS = 2_000;
 
-/** Consecutive text that both have, that only the answer has, or only the expected one. */
+/** Consecutive text that both have, or only the answer (`answer`), or only the expected one. */
 export interface Difference {
   in: 'both' | 'answer' | 'expected';
   text: string;
@@ -11,13 +11,13 @@ export interface Difference {
 
 /** An answer as a page shows it. */
 export interface ShownAnswer extends ThoughtAnswer {
-  /** From the expected answer, in reading order; undefined without that, or if one is too long. */
+  /** From the expected answer, in reading order; undefined without one, or if a text is too long. */
   differences: Difference[] | undefined;
 }
 
 /**
- * Splits an answer into thinking and answer, and compares it with the expected one, which may have thinking as well. Takes some tens
- * of milliseconds at most. For whatever shows rows.
+ * Splits an answer into thinking and answer. Compares it with the expected one, which may have thinking, too.
+ * Takes some tens of milliseconds at most. For pages that show rows.
  */
 export function shownAnswer(text: string, expected?: string): ShownAnswer {
   const split = splitThinking(text);
@@ -26,8 +26,9 @@ export function shownAnswer(text: string, expected?: string): ShownAnswer {
 }
 
 /**
- * Returns the differences of two texts by words, in reading order; `expected` comes before `answer` where both differ. The parts of
- * `both` and `answer` make up the answer. Undefined if one is too long. Takes some tens of milliseconds at most.
+ * Returns the differences of two texts by words, in reading order; `expected` comes before `answer` where
+ * both differ. `both` and `answer` make up the answer. Undefined if a text is too long. Takes tens of
+ * milliseconds at most.
  */
 export function differences(answer: string, expected: string): Difference[] | undefined {
   if (Math.max(answer.length, expected.length) > MAX_COMPARED_UNITS) return undefined;
@@ -62,14 +63,14 @@ export function differences(answer: string, expected: string): Difference[] | un
 
 /** Words, and what is between them. */
 function wordsOf(text: string): string[] {
-  // With a language, so that the same texts have the same differences everywhere.
+  // With a fixed language, so that the same texts have the same differences everywhere.
   return Array.from(
     new Intl.Segmenter('en', { granularity: 'word' }).segment(text),
     ({ segment }) => segment,
   );
 }
 
-/** Returns the lengths of the longest common subsequences from each word of one text and each of the other: at most 8 MB. */
+/** Returns the lengths of the longest common subsequences from each word of both texts on: at most 8 MB. */
 function commonLengths(ours: readonly string[], theirs: readonly string[]): Uint16Array {
   const width = theirs.length + 1;
   const lengths = new Uint16Array((ours.length + 1) * width);

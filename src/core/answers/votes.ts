@@ -9,15 +9,15 @@ export const VOTE_ROWS = 20;
 /** A vote, as the page remembers it: adapter, base model, or equal. */
 export type Vote = 'a' | 'b' | 'e';
 
-/** What the user chose of the two that are shown. */
+/** The user's choice between the two texts that are shown. */
 export type Choice = 'left' | 'right' | 'equal';
 
 /** Votes by the line of their row, from 1. */
 export type Votes = ReadonlyMap<number, Vote>;
 
 /**
- * Returns the indexes of the rows that are voted on, in their order: those whose answers differ, without those in which a program
- * failed. The order is that of a hash of file and row, so it says nothing of the rows and stays the same.
+ * Returns the indexes of the rows to vote on, in their order. Their answers differ, and no program failed.
+ * The order is by a hash of file and row: it reveals nothing of the rows, and stays the same.
  * @param sha256 of the file
  */
 export function voteOrder(
@@ -45,7 +45,7 @@ function hashOf(sha256: string, line: number): Buffer {
   return createHash('sha256').update(`${sha256}:${line}`).digest();
 }
 
-/** Returns for whom a choice votes. */
+/** Returns which side a choice votes for. */
 export function voteOf(choice: Choice, left: Side): Vote {
   if (choice === 'equal') return 'e';
   return (choice === 'left') === (left === 'adapter') ? 'a' : 'b';

@@ -5,8 +5,9 @@ export type AddressProblem = 'empty' | 'not-a-url' | 'not-https' | 'has-credenti
 export type Address = { ok: true; baseUrl: string; origin: string } | { ok: false; problem: AddressProblem };
 
 /**
- * Parses an address that the user typed or pasted. A bare host is read as https, this machine as http; a trailing
- * slash and a pasted `/api/v1/…` are removed. `baseUrl` is the origin plus any path prefix, without a trailing slash.
+ * Parses an address that the user typed or pasted. A bare host is read as https, this machine as http. A
+ * final slash and a pasted `/api/v1/…` are removed. `baseUrl` is the origin and any path prefix, without a
+ * final slash.
  */
 export function parseAddress(text: string): Address {
   const trimmed = text.trim();

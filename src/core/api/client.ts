@@ -2,8 +2,8 @@ import type { GenericSchema } from 'valibot';
 import { SYSTEM_CLOCK, type Clock, parseHttpDate } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { RETRIES, retryDelayMs } from '../base/retry.ts';
-import { readAnswer } from './answer.ts';
-import { AnswerError, mayPass, retryAfterOf, ServiceError } from './errors.ts';
+import { readResponse } from './response.ts';
+import { ResponseError, mayPass, retryAfterOf, ServiceError } from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
 import { keyCheckOf, type KeyCheck } from './keyCheck.ts';
 import { NO_WAIT, RateGate, type CallKind } from './rateGate.ts';
@@ -13,7 +13,7 @@ import {
   artifactList,
   balance,
   modelList,
-  runAnswer,
+  runResponse,
   runCreation,
   runPage,
   type Artifact,
@@ -41,7 +41,7 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** No user waits for the result: sends a single request, without delays or retries. */
   isBackground?: boolean;
-  /** The user decides by the result about a submission: sent even while the service asks submissions to wait. */
+  /** The result decides about a submission: sent even while the service asks submissions to wait. */
   isUrgent?: boolean;
 }
 
@@ -80,20 +80,20 @@ export class Client {
     return this.#connection.keyId;
   }
 
-  /** Returns what recognizes this client's API key; computed once. Undefined if the machine can't compute it. */
+  /** Returns what recognizes this API key later; computed once. Undefined if the machine can't compute it. */
   keyCheck(): Promise<KeyCheck | undefined> {
     return (this.#keyCheck ??= keyCheckOf(this.#connection.apiKey).catch(() => undefined));
   }
 
   /**
-   * How far the service's clock was ahead of the local one at the last response with a `Date`; negative if
-   * behind. Undefined before, and after a response without one. It has whole seconds: ignore less than 2.
+   * How far the service's clock was ahead of the local one at the last response; negative if behind.
+   * Undefined without a `Date` in it. The `Date` has whole seconds: ignore less than 2.
    */
   get clockSkewMs(): number | undefined {
     return this.#clockSkewMs;
   }
 
-  /** Nothing is sent before this time, as requested: milliseconds since the epoch, local clock. */
+  /** Nothing is sent before this time, as the service asked: milliseconds since the epoch, local clock. */
   get notBeforeMs(): number | undefined {
     return this.#gate.untilMs();
   }
@@ -122,7 +122,7 @@ export class Client {
 
   /** GET /runs/{run_id} */
   async getRun(runId: string, options?: CallOptions): Promise<RunDetail> {
-    return this.#get(runPath(runId), runAnswer, options);
+    return this.#get(runPath(runId), runResponse, options);
   }
 
   /** POST /runs/{run_id}/artifacts/download: signed URLs, fresh each time. */
@@ -140,8 +140,8 @@ export class Client {
   }
 
   /**
-   * POST /runs, sent once, and not before the service may be called again. Nothing can have been charged if
-   * this throws before it called `onClosed`.
+   * POST /runs, sent once, and not before the service may be called again. If this throws before it called
+   * `onClosed`, nothing can have been charged.
    * @throws DatasetChangedError if the file isn't what the submission says, and what `beforeClose` throws
    */
   async createRun(submission: RunSubmission, options: CallOptions & UploadHooks = {}): Promise<RunCreation> {
@@ -191,13 +191,13 @@ export class Client {
     // A gateway or portal has its own clock, so only learn from the service.
     const learn = () => (this.#clockSkewMs = dateMs === undefined ? undefined : dateMs - nowMs);
     try {
-      const value = await readAnswer(answer, shape, apiKey, nowMs);
+      const value = await readResponse(answer, shape, apiKey, nowMs);
       learn();
       this.#gate.passed();
       return value;
     } catch (error) {
       if (error instanceof ServiceError) learn();
-      if (error instanceof AnswerError)
+      if (error instanceof ResponseError)
         this.#gate.refused(error, body === undefined ? 'reads' : 'submissions');
       throw error;
     }

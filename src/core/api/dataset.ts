@@ -36,8 +36,8 @@ export class OpenDataset {
   }
 
   /**
-   * Reads the file in chunks of 1 MiB and a shorter last one. Alternates two buffers, one being read while
-   * the other is hashed and sent, so a chunk is only valid until the next one is requested.
+   * Reads the file in chunks of 1 MiB; the last one is shorter. One buffer is read while the other is hashed
+   * and sent, so a chunk is only valid until the next one is requested.
    * @throws DatasetChangedError if bytes are missing
    */
   async *chunks(): AsyncGenerator<Uint8Array> {

@@ -16,7 +16,7 @@ export interface ConnectionFacts {
   wasSent: boolean;
   /** The error of the request; undefined if it succeeded. */
   error: unknown;
-  /** `Client.clockSkewMs` */
+  /** See `Client.clockSkewMs`. */
   clockSkewMs: number | undefined;
 }
 

@@ -5,7 +5,7 @@ import { ERROR_CODES } from './types.ts';
 export abstract class ApiError extends ExpectedError {}
 
 /** A response that is not a success of the contract. */
-export abstract class AnswerError extends ApiError {
+export abstract class ResponseError extends ApiError {
   readonly httpStatus: number;
   /** How long the sender of the response asks to wait. */
   readonly retryAfterMs: number | undefined;
@@ -18,7 +18,7 @@ export abstract class AnswerError extends ApiError {
 }
 
 /** The service answered with the contract's error body (spec: "Errors"). */
-export class ServiceError extends AnswerError {
+export class ServiceError extends ResponseError {
   /** A code of the contract, another well-formed code, or `unknown`. */
   readonly code: string;
   /** Whether the contract lists the code. */
@@ -58,7 +58,7 @@ export class NetworkError extends ApiError {
 }
 
 /** `unsafe-link`: signed URL not opened. `compressed`: although not accepted. `no-error-body`: HTTP error. Others: invalid successes. */
-type UnexpectedAnswerKind =
+type UnexpectedResponseKind =
   | 'unsafe-link'
   | 'redirect'
   | 'compressed'
@@ -70,11 +70,11 @@ type UnexpectedAnswerKind =
   | 'too-large';
 
 /** A response that doesn't conform to the contract. */
-export class UnexpectedAnswerError extends AnswerError {
-  readonly code = 'unexpected-answer';
-  readonly kind: UnexpectedAnswerKind;
+export class UnexpectedResponseError extends ResponseError {
+  readonly code = 'unexpected-response';
+  readonly kind: UnexpectedResponseKind;
 
-  constructor(httpStatus: number, kind: UnexpectedAnswerKind, retryAfterMs?: number) {
+  constructor(httpStatus: number, kind: UnexpectedResponseKind, retryAfterMs?: number) {
     super(`unexpected answer ${httpStatus}: ${kind}`, httpStatus, retryAfterMs);
     this.kind = kind;
   }
@@ -99,7 +99,7 @@ export class DatasetChangedError extends ApiError {
 }
 
 /** The storage rejected a signed URL, usually because it expired. */
-export class SignedUrlRefusedError extends AnswerError {
+export class SignedUrlRefusedError extends ResponseError {
   readonly code = 'signed-url-refused';
 
   constructor(httpStatus: number) {
@@ -110,33 +110,33 @@ export class SignedUrlRefusedError extends AnswerError {
 /** The storage behind a signed URL didn't deliver the file; the service is not involved. */
 export class DownloadLinkError extends ApiError {
   readonly code = 'storage';
-  readonly failure: NetworkError | UnexpectedAnswerError;
+  readonly failure: NetworkError | UnexpectedResponseError;
 
-  constructor(failure: NetworkError | UnexpectedAnswerError) {
+  constructor(failure: NetworkError | UnexpectedResponseError) {
     super(`the storage did not give the file: ${failure.message}`);
     this.failure = failure;
   }
 }
 
-/** Whether nothing speaks TLS at an https address, so that its certificate isn't the problem. */
+/** Whether the server at an https address doesn't speak TLS: its certificate isn't the problem. */
 export function isWithoutTls({ reason, causeCode = '' }: NetworkError): boolean {
   return reason === 'tls' && (causeCode === 'EPROTO' || causeCode.startsWith('ERR_SSL_'));
 }
 
 /** Returns the HTTP status of a response that is not a success of the contract. */
 export function statusOf(error: unknown): number | undefined {
-  return error instanceof AnswerError ? error.httpStatus : undefined;
+  return error instanceof ResponseError ? error.httpStatus : undefined;
 }
 
 /** Returns how long a response asks to wait, in milliseconds. */
 export function retryAfterOf(error: unknown): number {
-  return error instanceof AnswerError ? (error.retryAfterMs ?? 0) : 0;
+  return error instanceof ResponseError ? (error.retryAfterMs ?? 0) : 0;
 }
 
 /** Whether the service rejected the API key, with or without an error body (spec: "Authentication"). */
 export function isUnauthorized(error: unknown): boolean {
   if (error instanceof ServiceError) return error.httpStatus === 401 || error.code === 'invalid_api_key';
-  return error instanceof UnexpectedAnswerError && error.httpStatus === 401;
+  return error instanceof UnexpectedResponseError && error.httpStatus === 401;
 }
 
 /**
@@ -154,9 +154,9 @@ export function isForLater(httpStatus: number): boolean {
   return httpStatus === 408 || httpStatus === 425 || httpStatus === 429 || httpStatus >= 500;
 }
 
-/** Whether a response is about the run that was asked for, and not about a limit of requests. */
+/** Whether a response is about the run of the request, not about a limit of requests. */
 export function isAboutRun(error: unknown): boolean {
-  return error instanceof AnswerError && error.httpStatus !== 429;
+  return error instanceof ResponseError && error.httpStatus !== 429;
 }
 
 /** Whether the service reports that the account has no such run (spec: "GET /api/v1/runs/{run_id}"). */

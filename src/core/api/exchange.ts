@@ -4,14 +4,14 @@ import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import { NetworkError, type NetworkErrorReason } from './errors.ts';
 
 /**
- * Only this file loads undici, lazily and through deep imports: its root module may replace the dispatcher
- * behind the `fetch` of every other extension.
+ * Only this file loads undici, lazily and by deep imports: its root module may replace the dispatcher behind
+ * the `fetch` of every other extension.
  */
 export { default as connect } from 'undici/lib/api/api-connect.js';
 export { default as Agent } from 'undici/lib/dispatcher/agent.js';
 export { default as ProxyAgent } from 'undici/lib/dispatcher/proxy-agent.js';
 
-/** Time limits in milliseconds (safety: the service validates and prices a dataset before it responds). */
+/** Time limits in milliseconds. They must leave the service time to validate and price a dataset. */
 export interface Timeouts {
   /** From the call to an open connection, including proxies and TLS. */
   connectMs: number;
@@ -39,7 +39,7 @@ export interface HttpRequest {
   signal?: AbortSignal;
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   httpStatus: number;
   /** Returns a header by its lower-case name; repeated ones are joined. */
   header(name: string): string | undefined;
@@ -62,7 +62,7 @@ export function exchange(
   timeouts: Timeouts,
   throughProxy: boolean,
   dispatcher: Dispatch,
-): Promise<HttpAnswer> {
+): Promise<HttpResponse> {
   return new Exchange(request, timeouts, throughProxy).run(dispatcher);
 }
 
@@ -70,7 +70,7 @@ class Exchange {
   readonly #request: HttpRequest;
   readonly #timeouts: Timeouts;
   readonly #throughProxy: boolean;
-  /** Its reason is thrown by the exchange. */
+  /** The exchange throws the reason of this signal. */
   readonly #stop = new AbortController();
   readonly #cancel = () => this.#stop.abort(new CancelledError());
   #stage: 'sending' | 'receiving' | 'over' = 'sending';
@@ -84,7 +84,7 @@ class Exchange {
     this.#throughProxy = throughProxy;
   }
 
-  async run(dispatcher: Dispatch): Promise<HttpAnswer> {
+  async run(dispatcher: Dispatch): Promise<HttpResponse> {
     const { streamed, signal } = this.#request;
     const { connectMs, stallMs, bodyMs } = this.#timeouts;
     this.#stop.signal.addEventListener('abort', () => this.#end(), { once: true });

@@ -1,18 +1,18 @@
 import { backoffMs, MAX_RETRY_AFTER_MS, RETRIES } from '../base/retry.ts';
-import { isForLater, ServiceError, type AnswerError } from './errors.ts';
+import { isForLater, ServiceError, type ResponseError } from './errors.ts';
 
 /**
- * How long foreground reads, and all that were not asked to wait, are delayed at most: a Retry-After of hours must not keep the user
- * from learning what was charged, nor one for submissions keep anybody from learning how a run ended.
+ * The longest delay of calls that the user waits for, and of calls that the wait wasn't meant for. Otherwise
+ * a Retry-After of hours would hide what was charged or how a run ended.
  */
 const LONGEST_READ_HELD_MS = 10 * 60_000;
 
-/** Who waits for a call. `read`: the user; `urgent`: the user, who decides by it about a submission. */
+/** Who waits for a call. `read`: the user. `urgent`: the user, to decide about a submission. */
 export type CallKind = 'background' | 'read' | 'urgent' | 'submission';
 
-/** Until when the service asked to wait, in milliseconds since the epoch; 0 if it didn't, or the wait was ended. */
+/** Until when the service asked to wait, in ms since the epoch; 0 without a wait, or after its end. */
 interface Wait {
-  /** When it was asked for last, or ended. */
+  /** When the service last asked for it, or when it ended. */
   readonly sinceMs: number;
   readonly untilMs: number;
   /** For foreground reads; never later. */
@@ -21,19 +21,17 @@ interface Wait {
 
 const ASKED = ['reads', 'submissions'] as const;
 
-/** What the service asked for in answer to reads, and in answer to submissions. */
+/** What the service asked for in its answers to reads and to submissions. */
 export type Waits = Record<(typeof ASKED)[number], Wait>;
 
 export const NO_WAIT = { sinceMs: 0, untilMs: 0, readUntilMs: 0 } as const;
 
 /**
  * Blocks calls of an account for as long as the service requested (spec: "Errors", `rate_limited`). Uses
- * the wall clock, the only one that windows share. If it is set back, the remaining wait is preserved.
+ * the wall clock, the only one that windows share. A request that comes too early is refused again.
  */
 export class RateGate {
   readonly #now: () => number;
-  /** When the times below were last adjusted to the clock. */
-  #seenAtMs = 0;
   readonly #waits: Waits = { reads: NO_WAIT, submissions: NO_WAIT };
   #isUnavailable = false;
   #unknownWaits = 0;
@@ -49,45 +47,44 @@ export class RateGate {
 
   /** Returns how long calls stay blocked, in milliseconds; 0 if they aren't. */
   remainingMs(kind: CallKind = 'background'): number {
-    const nowMs = this.#clockMs();
-    return Math.max(0, this.#blockedUntilMs(kind) - nowMs);
+    return Math.max(0, this.#blockedUntilMs(kind) - this.#now());
   }
 
-  /** The waits for other windows, with the end of one; undefined if there is nothing to tell them. */
+  /** The waits for other windows, including one that ended. Undefined if there are none. */
   get waits(): Readonly<Waits> | undefined {
-    return this.remainingMs() > 0 || this.#waits.submissions.sinceMs > 0 ? this.#waits : undefined;
+    const waits = { reads: this.#wait('reads'), submissions: this.#wait('submissions') };
+    return this.remainingMs() > 0 || waits.submissions.sinceMs > 0 ? waits : undefined;
   }
 
   /**
    * Blocks calls for the requested time, or briefly after a 429 without one. Never shortens a wait.
-   * @param asked what was answered
+   * @param asked which kind of call was answered
    */
-  refused(answer: AnswerError, asked: keyof Waits): void {
+  refused(answer: ResponseError, asked: keyof Waits): void {
     const { httpStatus, retryAfterMs } = answer;
     if (httpStatus !== 429 && (retryAfterMs === undefined || !isForLater(httpStatus))) return;
     const ms = retryAfterMs ?? backoffMs(RETRIES.rateLimit, this.#unknownWaits++);
     if (ms > this.remainingMs()) this.#isUnavailable = httpStatus !== 429;
-    const sinceMs = this.#clockMs();
+    const sinceMs = this.#now();
     const untilMs = sinceMs + ms;
     // If a gateway requested it, the user may try anyway.
     this.#hold(asked, { sinceMs, untilMs, readUntilMs: answer instanceof ServiceError ? untilMs : 0 });
   }
 
-  /** Blocks calls, or no longer does, as another window learned later than this one. */
+  /** Takes over a newer wait, or the end of one, from another window. */
   adopt(waits: Readonly<Waits>): void {
-    const nowMs = this.#clockMs();
     for (const asked of ASKED) {
       const { sinceMs } = waits[asked];
       // A time in the future means a clock that was set back.
-      if (sinceMs <= this.#waits[asked].sinceMs || sinceMs > nowMs) continue;
+      if (sinceMs <= this.#wait(asked).sinceMs || sinceMs > this.#now()) continue;
       this.#waits[asked] = NO_WAIT;
       this.#hold(asked, waits[asked]);
     }
   }
 
-  /** Ends the wait that was asked of a submission. */
+  /** Ends the wait that the service asked of submissions. */
   endOfSubmissions(): void {
-    this.#waits.submissions = { ...NO_WAIT, sinceMs: this.#clockMs() };
+    this.#waits.submissions = { ...NO_WAIT, sinceMs: this.#now() };
   }
 
   /** A call succeeded, so the backoff starts over. */
@@ -105,11 +102,11 @@ export class RateGate {
     if (remainingMs > 0) throw new ServiceError(code, 429, '', remainingMs);
   }
 
-  /** More than a week means a set clock. */
+  /** Ignores waits of more than a week: the clock was set. */
   #hold(asked: keyof Waits, { sinceMs, untilMs, readUntilMs }: Wait): void {
-    const nowMs = this.#clockMs();
+    const nowMs = this.#now();
     if (untilMs - nowMs > MAX_RETRY_AFTER_MS) return;
-    const before = this.#waits[asked];
+    const before = this.#wait(asked);
     this.#waits[asked] = {
       sinceMs,
       untilMs: Math.max(before.untilMs, untilMs),
@@ -118,31 +115,21 @@ export class RateGate {
   }
 
   #blockedUntilMs(kind: CallKind): number {
-    const { reads, submissions } = this.#waits;
+    const [reads, submissions] = [this.#wait('reads'), this.#wait('submissions')];
     const otherUntilMs = Math.min(submissions.untilMs, submissions.sinceMs + LONGEST_READ_HELD_MS);
     const untilMs: Record<CallKind, number> = {
       background: Math.max(reads.untilMs, otherUntilMs),
       read: Math.max(reads.readUntilMs, submissions.readUntilMs),
       urgent: reads.readUntilMs,
-      // What was asked of reads delays a submission as it delays them.
+      // A wait that was asked of reads delays submissions as long as reads.
       submission: Math.max(reads.readUntilMs, submissions.untilMs),
     };
     return untilMs[kind];
   }
 
-  #clockMs(): number {
-    const nowMs = this.#now();
-    const setBackMs = Math.max(0, this.#seenAtMs - nowMs);
-    if (setBackMs > 0)
-      for (const asked of ASKED) {
-        const { sinceMs, untilMs, readUntilMs } = this.#waits[asked];
-        this.#waits[asked] = {
-          sinceMs: sinceMs - setBackMs,
-          untilMs: untilMs - setBackMs,
-          readUntilMs: readUntilMs - setBackMs,
-        };
-      }
-    this.#seenAtMs = nowMs;
-    return nowMs;
+  /** What was asked, unless it is said to begin in the future: then the clock was set back, which ends a wait as one set forward does. */
+  #wait(asked: keyof Waits): Wait {
+    const wait = this.#waits[asked];
+    return wait.sinceMs > this.#now() ? NO_WAIT : wait;
   }
 }

@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 import { isLoopback, isSecure } from './address.ts';
 import type { CallOptions } from './client.ts';
-import { SignedUrlRefusedError, UnexpectedAnswerError } from './errors.ts';
-import type { HttpAnswer } from './exchange.ts';
+import { SignedUrlRefusedError, UnexpectedResponseError } from './errors.ts';
+import type { HttpResponse } from './exchange.ts';
 import type { Transport } from './transport.ts';
 
 const MAX_REDIRECTS = 5;
@@ -37,7 +37,7 @@ interface SignedDownload {
   totalBytes: number | undefined;
   /** Only if it is a strong one; weak ones don't identify bytes. */
   etag: string | undefined;
-  /** Whether the body has a length or is chunked, so that its end differs from a lost connection. */
+  /** Whether the body has a length or is chunked. Else its end looks like a lost connection. */
   endIsKnown: boolean;
 }
 
@@ -46,8 +46,8 @@ interface SignedDownload {
  * five redirects. The URL and each redirect must be https; only a source on this machine or in its network
  * may lead to an address there. No error contains the URL.
  * @param serviceUrl the source of the signed URL
- * @param kept resumes after these bytes if the storage returns exactly their rest, else starts over
- * @throws SignedUrlRefusedError, UnexpectedAnswerError, NetworkError, CancelledError
+ * @param kept resumes after these bytes if the storage returns exactly the rest, else starts over
+ * @throws SignedUrlRefusedError, UnexpectedResponseError, NetworkError, CancelledError
  */
 export async function openSignedUrl(
   transport: Transport,
@@ -67,17 +67,17 @@ export async function openSignedUrl(
   return toWhole(await follow(transport, url, serviceUrl, options, {}));
 }
 
-/** @throws UnexpectedAnswerError, NetworkError, CancelledError */
+/** @throws UnexpectedResponseError, NetworkError, CancelledError */
 async function follow(
   transport: Transport,
   url: string,
   serviceUrl: string,
   { signal }: CallOptions,
   headers: Record<string, string>,
-): Promise<HttpAnswer> {
+): Promise<HttpResponse> {
   let target = URL.parse(url);
   if (target === null || !isSecure(target) || leadsInside(new URL(serviceUrl), target))
-    throw new UnexpectedAnswerError(200, 'unsafe-link');
+    throw new UnexpectedResponseError(200, 'unsafe-link');
   for (let redirects = 0; ; redirects++) {
     const answer = await transport.send({
       method: 'GET',
@@ -90,7 +90,7 @@ async function follow(
     answer.discard();
     const next = URL.parse(answer.header('location') ?? '', target.href);
     if (redirects === MAX_REDIRECTS || next === null || !isSecure(next) || leadsInside(target, next))
-      throw new UnexpectedAnswerError(answer.httpStatus, 'redirect');
+      throw new UnexpectedResponseError(answer.httpStatus, 'redirect');
     target = next;
   }
 }
@@ -121,14 +121,14 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 4 ? 'ipv4' : 'ipv6';
 }
 
-function toWhole(answer: HttpAnswer): SignedDownload {
+function toWhole(answer: HttpResponse): SignedDownload {
   const { httpStatus, body } = answer;
   // Compressed bytes are not the artifact's.
   if (httpStatus !== 200 || isPacked(answer)) {
     answer.discard();
     throw httpStatus >= 400
       ? new SignedUrlRefusedError(httpStatus)
-      : new UnexpectedAnswerError(httpStatus, httpStatus === 200 ? 'compressed' : 'wrong-shape');
+      : new UnexpectedResponseError(httpStatus, httpStatus === 200 ? 'compressed' : 'wrong-shape');
   }
   const totalBytes = lengthOf(answer);
   const endIsKnown =
@@ -137,7 +137,10 @@ function toWhole(answer: HttpAnswer): SignedDownload {
 }
 
 /** Undefined unless it is exactly the requested range to the end (RFC 9110, 15.3.7). */
-function toRest(answer: HttpAnswer, { startByte, etag, totalBytes }: KeptBytes): SignedDownload | undefined {
+function toRest(
+  answer: HttpResponse,
+  { startByte, etag, totalBytes }: KeptBytes,
+): SignedDownload | undefined {
   const [, first = '', last = '', total = ''] =
     /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/i.exec(answer.header('content-range') ?? '') ?? [];
   const endByte = Number(total);
@@ -153,16 +156,16 @@ function toRest(answer: HttpAnswer, { startByte, etag, totalBytes }: KeptBytes):
   return isRest ? { body: answer.body, startByte, totalBytes: endByte, etag, endIsKnown: true } : undefined;
 }
 
-function isPacked(answer: HttpAnswer): boolean {
+function isPacked(answer: HttpResponse): boolean {
   return (answer.header('content-encoding') ?? 'identity').toLowerCase() !== 'identity';
 }
 
-function lengthOf(answer: HttpAnswer): number | undefined {
+function lengthOf(answer: HttpResponse): number | undefined {
   const text = answer.header('content-length') ?? '';
   return LENGTH.test(text) ? Number(text) : undefined;
 }
 
-function strongEtagOf(answer: HttpAnswer): string | undefined {
+function strongEtagOf(answer: HttpResponse): string | undefined {
   const etag = answer.header('etag');
   return etag !== undefined && /^"[\x21\x23-\x7e]*"$/.test(etag) ? etag : undefined;
 }

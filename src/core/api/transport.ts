@@ -4,7 +4,7 @@ import type { Disposable } from '../base/disposable.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { isSecure, isLoopback } from './address.ts';
 import { NetworkError } from './errors.ts';
-import type { HttpAnswer, HttpRequest, Timeouts } from './exchange.ts';
+import type { HttpResponse, HttpRequest, Timeouts } from './exchange.ts';
 
 /** `exchange.ts` and undici, loaded at the first request. */
 type Loaded = typeof import('./exchange.ts');
@@ -40,7 +40,7 @@ export class Transport implements Disposable {
    * Sends one request and returns the response, whatever its status.
    * @throws NetworkError, CancelledError, and errors of the request's body
    */
-  async send(request: HttpRequest): Promise<HttpAnswer> {
+  async send(request: HttpRequest): Promise<HttpResponse> {
     throwIfCancelled(request.signal);
     // The last safeguard: nothing leaves this machine unencrypted.
     if (!isSecure(request.url)) throw new NetworkError('other', 'ERR_NOT_HTTPS');

@@ -153,7 +153,7 @@ export const runDetail = v.object({
 export type RunDetail = v.InferOutput<typeof runDetail>;
 
 /** The details of a run in the service's envelope. */
-export const runAnswer = v.pipe(
+export const runResponse = v.pipe(
   v.object({ run: runDetail }),
   v.transform(({ run }) => run),
 );
@@ -185,7 +185,7 @@ export interface RunSubmission {
   boundary: string;
   /**
    * `sha256`: lower-case hexadecimal, of the bytes that may be sent. `mtimeMs`, `ctimeMs`: of the hashed
-   * file, in whole milliseconds. If they differ, the file is hashed again before anything is sent.
+   * file, in whole milliseconds. If a time differs, the file is hashed again before anything is sent.
    */
   dataset: {
     path: string;

@@ -11,13 +11,12 @@ export interface UploadHooks {
   /** Called with the bytes of the whole request body that were passed to the network. */
   onProgress?(sentBytes: number, totalBytes: number): void;
   /**
-   * Awaited before the closing boundary, once every other byte was sent and verified; may write to disk. If
+   * Awaited before the closing boundary, after every other byte was sent and verified. May write to disk. If
    * it throws, the boundary is never sent and the call rejects with that error.
    */
   beforeClose?(): Promise<void>;
   /**
-   * Called right before the closing boundary is sent. From here on the service may have the request and may
-   * charge for it.
+   * Called right before the closing boundary is sent. From here on the service may charge for the request.
    */
   onClosed?(): void;
 }
@@ -64,8 +63,8 @@ export async function upload<T>(
 }
 
 /**
- * Yields the request body: head, dataset, and the closing boundary as a separate chunk, which is only
- * released if the SHA-256 of the sent bytes is `sha256` and `beforeClose` succeeds.
+ * Yields the request body: head, dataset, and the closing boundary as a chunk of its own. The boundary
+ * follows only if the sent bytes have the SHA-256 `sha256` and `beforeClose` succeeds.
  * @param over aborted when the exchange has ended; the closing boundary is not sent then
  * @throws DatasetChangedError, CancelledError, and errors of the hooks
  */

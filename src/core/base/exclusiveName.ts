@@ -29,7 +29,7 @@ export async function nameExclusively(part: string, target: string, link: Link =
   }
 }
 
-/** Claims the name with an empty file that has the part's time, which the part then replaces atomically. */
+/** Claims the name by an empty file with the part's time. Then the part replaces it atomically. */
 async function renameExclusively(part: string, target: string): Promise<void> {
   try {
     const { atime, mtime } = await stat(part);
@@ -51,8 +51,8 @@ async function renameExclusively(part: string, target: string): Promise<void> {
 }
 
 /**
- * Removes an empty file that a process left which was killed while it named its part, on a file system without hard links. Any other
- * empty file has another time.
+ * Removes an empty file that a process left when it was killed in `renameExclusively`. Any other empty file
+ * has another time.
  * @param partMs when the part was last written to, in milliseconds since the epoch
  */
 export async function removeClaim(target: string, partMs: number): Promise<void> {

@@ -8,8 +8,8 @@ const KEPT_UNITS = 1024;
 export const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)/i;
 
 /**
- * Reduces an untrusted file name to a safe base name: no folder, not hidden, no device name, no characters
- * that a platform rejects, at most 240 UTF-8 bytes including the extension.
+ * Reduces an untrusted file name to a safe base name. It has no folder, isn't hidden, is no device name, has
+ * only characters that all platforms accept, and at most 240 UTF-8 bytes with its extension.
  */
 export function safeFileName(text: string | undefined, fallback: string): string {
   const base = (text ?? '').split(/[/\\]/).at(-1) ?? '';

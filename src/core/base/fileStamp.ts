@@ -14,7 +14,7 @@ export function stampOf({ size, mtimeMs, ctimeMs }: BigIntStats): FileStamp {
   return { sizeBytes: Number(size), mtimeMs: Number(mtimeMs), ctimeMs: Number(ctimeMs) };
 }
 
-/** @param one may be incomplete if stored by an earlier version */
+/** @param one may be incomplete if it was stored with a submission */
 export function isSameStamp(one: Partial<FileStamp>, other: FileStamp): boolean {
   return one.sizeBytes === other.sizeBytes && one.mtimeMs === other.mtimeMs && one.ctimeMs === other.ctimeMs;
 }

@@ -5,7 +5,7 @@ const ANSWERS = TRAINING_FORMATS.flatMap(({ answer = [] }) => answer);
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns the answer of a row, which the scanner hashes (`answerHash`): the assistant's last message, or a field. */
+/** Returns the answer of a row, as hashed (`answerHash`): the assistant's last message, or a field. */
 export function answerText(row: string): string {
   let parsed: unknown;
   try {

@@ -77,7 +77,7 @@ export class ReportBuilder {
     return this.#prompts.subarray(0, 4 * Math.min(this.#hashed, MAX_COMPARED_PROMPTS));
   }
 
-  /** Whether more rows are hashed than compared: the report shows it, and more hashes would only cost memory. */
+  /** Whether more rows are hashed than compared: the report shows it, and more hashes only cost memory. */
   get hasEnoughHashed(): boolean {
     return this.#hashed > MAX_COMPARED_ROWS;
   }

@@ -67,7 +67,7 @@ export function removeRowBoms(lines: readonly string[]): LineEdit | undefined {
   return edited(lines, (line) => line.replace(/^\uFEFF+/, ''));
 }
 
-/** Problems of a row that has one right repair. */
+/** Problems of a row with exactly one right repair. */
 export type RepairableCode =
   'typographic-quotes' | 'control-character' | 'trailing-comma' | 'comma-after-object';
 
@@ -110,7 +110,7 @@ export function repairRows(lines: readonly string[], code: RepairableCode): Line
 type Change = (text: string) => string;
 const SAME: Change = (text) => text;
 
-/** Changes what is outside of a row's strings, and the strings with their quotes. A loop, since an expression could be slow. */
+/** Changes a row outside of its strings, and the strings with quotes. An expression could be slow. */
 function changed(row: string, outside: Change = SAME, inside: Change = SAME): string {
   let result = '';
   for (let at = 0; at < row.length;) {

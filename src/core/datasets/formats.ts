@@ -4,7 +4,9 @@ import type { ProblemCode } from './problems.ts';
 export const ROLES = ['system', 'user', 'assistant', 'tool', 'other'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** How a format becomes chat messages: `turns` of a conversation, a `pair` of prompt and answer; or why it can't. */
+/**
+ * How a format becomes chat messages (`turns`: a conversation; `pair`: prompt and answer), or why it can't.
+ */
 type ToChat = 'turns' | 'pair' | 'chat' | 'preference' | 'text';
 
 /** A training format, for example `{"prompt":"Hi","completion":"Hello"}`. */
@@ -12,25 +14,25 @@ export interface TrainingFormat {
   name: string;
   /** The scanner's number, from 1. Reports name formats in this order. */
   number: number;
-  /** A row that has one of these fields has the format, if it has none before it in the table. */
+  /** A row with one of these fields has this format, unless an earlier format of the table matches. */
   fields: readonly string[];
-  /** Or a row that has both. */
+  /** A row with both of these fields has it as well. */
   orBoth?: readonly [string, string];
-  /** `fields` is one list of messages, which has prompt and answer. This is the problem if it's no list. */
+  /** `fields` is one list of messages with prompt and answer. The value is the problem if it is no list. */
   turns?: ProblemCode;
   /** Such a list can consist of strings. The user begins. */
   hasStrings?: true;
   /** The fields of the prompt, the most important one first. */
   prompt?: readonly string[];
-  /** A field of the prompt that may be null or empty, or have the whole prompt. */
+  /** A field of the prompt that may be null or empty, or contain the whole prompt. */
   optional?: string;
   /** The field of the answer; the second one is used if only that is there. */
   answer?: readonly string[];
-  /** `fields` are two answers of the assistant to compare. `beside`: one as a text beside a conversation. */
+  /** `fields` are two answers of the assistant to compare. `beside`: one that is a text. */
   compared?: { beside: string };
   /** Fields with further texts. */
   further?: readonly string[];
-  /** The problems if the first field of the prompt is missing, or the answer; or one of those that are compared. */
+  /** The problems if the prompt's first field is missing, or the answer; or one of the compared answers. */
   missing?: readonly [ProblemCode, ProblemCode];
   /** Prompts and answers can be lists of messages. */
   hasLists?: true;
@@ -44,8 +46,8 @@ export interface TrainingFormat {
 }
 
 /**
- * The training formats, in the order in which a row's format is recognized. All that is known of a format is here, except its
- * name for users (`ui/shared/datasetTexts.ts`) and its problems (`problems.ts`).
+ * The training formats, in the order of recognition. Everything about a format is here, except its name for
+ * users (`ui/shared/datasetTexts.ts`) and its problems (`problems.ts`).
  */
 const TABLE = [
   { name: 'chat', number: 1, fields: ['messages'], turns: 'messages-not-array', toChat: 'chat' },
@@ -123,12 +125,12 @@ export const FIELDS: readonly string[] = [
   ),
 ];
 
-/** Fields with which the answers of a conversation are elsewhere. */
+/** Fields that contain the answers of a conversation outside of it. */
 export const COMPARED_FIELDS: readonly string[] = TRAINING_FORMATS.flatMap(({ compared, fields }) =>
   compared === undefined ? [] : [...fields, compared.beside],
 );
 
-/** Who speaks: a role, or `call`, a tool call as the assistant's message; `pretrain` is text outside of a conversation. */
+/** Who speaks. `call`: a tool call as the assistant's message. `pretrain`: text outside of a conversation. */
 export type Speaker = Exclude<Role, 'other'> | 'call' | 'pretrain';
 
 /** The names of each speaker, and further ones that only ShareGPT has. */

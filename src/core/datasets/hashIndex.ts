@@ -40,7 +40,7 @@ export class HashIndex {
   /** Returns the numbers of all hashes, in ascending order of the hashes. */
   sorted(): Uint32Array {
     const hashes = this.#hashes.slice(0, 2 * this.size);
-    // The same memory in numbers of 64 bits: VS Code runs on no machine that stores the higher half first.
+    // As 64-bit numbers in the same memory: VS Code runs only on little-endian machines.
     new BigUint64Array(hashes.buffer).sort();
     return Uint32Array.from({ length: this.size }, (_, at) =>
       this.find(hashes[2 * at] ?? 0, hashes[2 * at + 1] ?? 0),
@@ -59,7 +59,7 @@ export class HashIndex {
   }
 
   #grow(): void {
-    // Free the old memory now, not when the garbage collector runs: all of it would be as much again.
+    // Free the old memory now, not when the garbage collector runs: it would be as much again.
     const hashes = (this.#hashes = new Uint32Array(
       this.#hashes.buffer.transfer(2 * this.#hashes.byteLength),
     ));

@@ -1,6 +1,6 @@
 const CHANGES = ['none', 'converted', 'masked'] as const;
 
-/** How a row that stays is changed. One that is converted may be masked as well. */
+/** How a row that stays is changed. A converted row may be masked as well. */
 export type Change = (typeof CHANGES)[number];
 
 export interface KeptRow {

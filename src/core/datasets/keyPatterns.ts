@@ -1,8 +1,8 @@
 import { API_KEY, MAX_PATTERNS, PRIVATE_KEY } from './scanner/codes.ts';
 
 /**
- * What must follow a key's prefix, by the scanner's numbers (`scanner/keyPatterns.ts`): characters of a kind, a value after
- * its name, a JSON Web Token, lines of a private key (after a label, or not), or a token of GitLab.
+ * What must follow a key's prefix, by the scanner's numbers (`scanner/keyPatterns.ts`). For example
+ * characters of a kind, a value after its name, a JSON Web Token, or lines of a private key.
  */
 const TAILS = {
   word: 0,
@@ -25,7 +25,7 @@ const COMMON: ReadonlySet<string> = new Set(['service_', 'sk-', 'SG.', 'hvs.', '
 export interface KeyPattern {
   code: number;
   prefix: string;
-  /** Index in the prefix of three consecutive bytes that are rare in text, the third most of all. */
+  /** Index of three consecutive bytes in the prefix that are rare in text; the third is the rarest. */
   anchor: number;
   /** Minimum number of the characters that must follow; for a value, their exact number. */
   tail: number;
@@ -41,7 +41,7 @@ const keys = (
 const privateKeys = (of: keyof typeof TAILS, ...prefixes: readonly string[]): KeyPattern[] =>
   prefixes.map((prefix) => ({ code: PRIVATE_KEY, prefix, anchor: 5, tail: 32, of }));
 
-/** Keys to search for: API keys of this and other common services, and private keys (PEM, RFC 7468; PuTTY), located at their header. */
+/** Keys to search for: API keys of common services; private keys (PEM, RFC 7468; PuTTY) by their header. */
 export const KEY_PATTERNS: readonly KeyPattern[] = [
   ...keys(5, 16, 'word', 'service_'),
   ...keys(0, 20, 'word', 'sk-'),
@@ -70,14 +70,14 @@ export const KEY_PATTERNS: readonly KeyPattern[] = [
   ...keys(2, 60, 'word', 'ya29.'),
   ...keys(1, 24, 'word', 'hvs.', 'hvb.'),
   ...keys(0, 40, 'dotted', 'SG.'),
-  // What isn't a letter may be escaped, so the rare bytes are letters.
+  // Other characters may be escaped, so the rare bytes are letters.
   ...keys(5, 80, 'base64', 'AccountKey='),
   ...keys(15, 40, 'value', 'aws_secret_access_key'),
   ...keys(9, 40, 'value', 'AWS_SECRET_ACCESS_KEY'),
   // In lower and upper camel case.
   ...keys(3, 40, 'value', 'ecretAccessKey'),
   ...keys(0, 60, 'token', 'eyJ'),
-  // One word, so that all of it is located, as of an API key.
+  // One word, so that all of it is located, as for an API key.
   ...keys(1, 58, 'upper', 'AGE-SECRET-KEY-1'),
   ...keys(3, 60, 'word', 'nvapi-'),
   ...keys(2, 60, 'word', 'pcsk_'),
@@ -125,8 +125,8 @@ export function encodePatterns(patterns = KEY_PATTERNS): Uint8Array {
 }
 
 /**
- * Encodes, for both halves of each of the three rare bytes, the buckets of the patterns that have it, as bits. Patterns
- * with the same third rare byte share a bucket: few places in a text have it after two that match.
+ * Encodes the buckets of patterns as bits, for each value of both halves of the three rare bytes. Patterns
+ * with the same third byte share a bucket: few places in a text have it after two matches.
  */
 export function encodeAnchors(patterns = KEY_PATTERNS): Uint8Array {
   const buckets = [...new Set(patterns.map((pattern) => anchorOf(pattern)[ANCHOR_LENGTH - 1]))];

@@ -27,16 +27,16 @@ export interface Masks {
   personal: boolean;
 }
 
-/** One scan locates up to 5,000 secrets of each kind. A row with many more is not worth the time. */
+/** One scan locates up to 5,000 secrets of each kind. More rounds aren't worth the time. */
 const MAX_ROUNDS = 16;
 const DOUBLE_QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** The last line of a private key (RFC 7468), also with the spaces of SSH2, and what it is found by, after its dashes. */
+/** The last line of a private key (RFC 7468), also with the spaces of SSH2; and the word that finds it. */
 const KEY_END = /^----[- ]END [^-]{0,30}PRIVATE KEY[^-]{0,10}-{4,5}/;
 const END_WORD = 'END ';
 const MAX_END = 64;
 const DASHES = '-----';
-/** A private key without an end has at least a line in its string, or else its lines are in other strings. */
+/** A private key without an end fills at least a line of its string. Else its lines are in other strings. */
 const MIN_KEY_BYTES = 100;
 /** The base64 value after this name is a key; the name stays. */
 const ACCOUNT_KEY = /^AccountKey(?:=|\\+u003d)/i;
@@ -88,7 +88,7 @@ export function maskRow(
     const ranges = rangesOf(current, masks);
     if (ranges === undefined) return undefined;
     if (ranges.length === 0) {
-      // Two masked keys of an object are one.
+      // If two masked keys of an object become equal, the object changes.
       const isBroken = (before.isJson && !isJson(current)) || (!before.repeatsKey && repeatsKey(current));
       return isBroken ? undefined : { row: current, masked };
     }
@@ -115,7 +115,7 @@ function repeatsKey({ scanned: { places } }: ScannedRow): boolean {
 }
 
 /**
- * Returns what to mask, in order and without overlaps: the name of a secret is kept rather than that of an address in it.
+ * Returns what to mask, in order and without overlaps. A secret's name wins over that of an address in it.
  * Undefined if a private key can't be masked.
  */
 function rangesOf(
@@ -152,8 +152,8 @@ function rangesOf(
 }
 
 /**
- * Returns the end of the private key whose first line is at `from`: after its last line, else at the end of its string, if the
- * key may be in it. Undefined if it is in other strings as well.
+ * Returns the end of the private key whose first line is at `from`. It is after the key's last line, else at
+ * the end of its string if the key may be in it. Undefined if it continues in other strings.
  * @param lastEnd where the last line of the row's last key may be, or -1
  */
 function endOfKey(row: Buffer, from: number, lastEnd: number): number | undefined {
@@ -170,7 +170,7 @@ function endOfKey(row: Buffer, from: number, lastEnd: number): number | undefine
   return end - from < MIN_KEY_BYTES ? undefined : end;
 }
 
-/** Where the last line that begins or ends a key is, or -1. SSH2 has a space after four dashes. */
+/** Returns where the last line is that begins or ends a key, or -1. SSH2 has a space after four dashes. */
 export function lastLineOf(row: Buffer, word: 'BEGIN' | 'END'): number {
   return Math.max(row.lastIndexOf(`${DASHES}${word} `), row.lastIndexOf(`---- ${word} `));
 }
@@ -193,7 +193,7 @@ function maskOf(code: number, found: Uint8Array): Uint8Array {
   return Buffer.from(`${ACCOUNT_KEY.exec(text)?.[0] ?? ''}[API_KEY]`);
 }
 
-/** Replaces all digits but the first by zeros: it stays a number, and isn't the number of a card. */
+/** Replaces all digits but the first by zeros. The result is still a number, but no card's. */
 function zeros(found: Uint8Array): Uint8Array {
   let digits = 0;
   return Uint8Array.from(found, (byte) => (byte >= 0x30 && byte <= 0x39 && digits++ > 0 ? 0x30 : byte));

@@ -15,7 +15,7 @@ import { syncDirectory } from '../base/folders.ts';
 const PART_NAME = /^\.fine-tuning-([0-9a-f]{8})-(\d{1,10})-[0-9a-f]{16}\.part$/;
 /** With so many names taken, something else is wrong. */
 const MAX_NUMBER = 1_000;
-/** A part that was written to since may be that of a running process which can't be seen, such as one in a container. */
+/** An hour: a part with later writes may be of a running process that can't be seen, as in a container. */
 const ABANDONED_MS = 60 * 60_000;
 
 interface Part {
@@ -33,7 +33,7 @@ export class NewFiles {
   #syncing: Promise<unknown> | undefined;
   #syncFailure: Error | undefined;
   #cleaning: Promise<void> | undefined;
-  /** When the parts were last written to of processes that ended here, perhaps while they named them. */
+  /** When parts of ended processes were last written to. They may have ended while naming their files. */
   #leftAtMs: readonly number[] = [];
   #isDisposed = false;
 
@@ -65,7 +65,7 @@ export class NewFiles {
   /** Begins to make durable what is written so far, while more is written: for large files, most of the wait for a disk. */
   beginSync(): void {
     this.#syncing ??= Promise.all(this.#parts.map(({ handle }) => handle.datasync()))
-      // A system reports a failure once: the last sync of the file may succeed.
+      // The system reports a failure only once, so the last sync of the file may succeed.
       .catch((error: unknown) => (this.#syncFailure ??= error as Error))
       .finally(() => (this.#syncing = undefined));
   }
@@ -123,12 +123,12 @@ export class NewFiles {
       for (const [part, target] of named) await takeBack(part, target);
       throw error;
     }
-    // They are complete and named: from here nothing is taken back, not even if the folder can't be synced.
+    // The files are complete and named. From here on nothing is undone, even if the folder can't be synced.
     await this.dispose();
     await syncDirectory(this.#folder).catch(() => undefined);
   }
 
-  /** Removes what processes of this machine left an hour ago or earlier, and have ended. Never rejects. */
+  /** Removes what ended processes of this machine left an hour or more ago. Never rejects. */
   async #removeLeftovers(): Promise<void> {
     const names = await readdir(this.#folder).catch(() => []);
     for (const name of names) {
@@ -151,7 +151,7 @@ async function isAnyTaken(files: readonly string[]): Promise<boolean> {
   return found.some(({ status }) => status === 'fulfilled');
 }
 
-/** Removes the name that a file just got, so that the file is a part again. */
+/** Removes the name that a file just got, so that it is a part again. */
 async function takeBack(part: string, target: string): Promise<void> {
   // With a hard link the part still exists; `rename` would do nothing.
   if (await isSameFile(part, target)) await rm(target, { force: true });

@@ -7,8 +7,8 @@ export type Severity = 'error' | 'warning';
 export type ProblemClass = 'grammar' | 'encoding' | 'lines' | 'values' | 'shape' | 'duplicates' | 'privacy';
 
 /**
- * Why a row can't be trained on: it has no known format or role, no text where one belongs, or nothing to learn to say. The
- * first reason counts; the scanner's numbers of them begin at 1.
+ * Why a row can't be trained on: no known format or role, no text where one belongs, or nothing to learn to
+ * say. The first reason counts; the scanner numbers them from 1.
  */
 export const UNTRAINABLE = ['format', 'content', 'answer'] as const;
 export type Untrainable = (typeof UNTRAINABLE)[number];

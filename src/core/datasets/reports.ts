@@ -63,14 +63,14 @@ export class Reports implements Disposable {
     return report;
   }
 
-  /** Notes that the user asked to check or submit a file. */
+  /** Records that the user asked to check or submit a file. */
   markRequested(path: string): void {
     this.#asked.add(path);
     const state = this.get(path);
     if (state?.report !== undefined) this.#set(state);
   }
 
-  /** Whether the user asked to check or submit a file since it was opened, or asked for its stored report. */
+  /** Whether the user has asked to check or submit a file, or for its report, since it was opened. */
   isAskedFor(path: string): boolean {
     const report = this.get(path)?.report;
     return this.#asked.has(path) || (report !== undefined && this.#askedFor.has(report));

@@ -27,7 +27,7 @@ const MAX_CONVERTED_BYTES = 16 * 1024 * 1024;
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** A row that stays: its bytes, valid until the next row, the hash of its prompt for a split, and how it was changed. */
+/** A row that stays: its bytes (valid until the next row), its prompt's hash for a split, and its change. */
 export interface Kept {
   change: Change;
   input: Uint8Array;
@@ -47,7 +47,7 @@ export class RowDecisions {
   readonly #seen: HashIndex;
   readonly #withPrompts: boolean;
   readonly #shouldContinue: () => boolean;
-  /** Whether the rows before are parts of a private key that has not ended. */
+  /** Whether the previous rows are parts of a private key that has not ended. */
   #isInKey = false;
   readonly counts: PrepareCounts = {
     ...{ rows: 0, written: 0, heldOut: 0, converted: 0, notConverted: {}, dropped: new Map() },
@@ -77,7 +77,7 @@ export class RowDecisions {
     // A row without a hash isn't JSON.
     const isCompared = this.#choices.withoutDuplicates && hash.some((half) => half !== 0);
     if (typeof kept === 'string' || !isCompared) return kept;
-    // One hash a row, as it is written: rows that are the same before a change are so after it, and others may be.
+    // A changed row is hashed as it will be written: equal rows stay equal, and others may become equal.
     const isSame = this.#isRepeated(...(kept.change === 'none' ? hash : this.#rowScanner.hashOf(kept.input)));
     return isSame ? 'duplicate' : kept;
   }
@@ -98,7 +98,7 @@ export class RowDecisions {
     return kept;
   }
 
-  /** Frees the memory for the comparison of rows, all of which were decided about. */
+  /** Frees the memory for comparing rows, once all are decided. */
   endComparing(): void {
     this.#seen.clear();
   }
@@ -121,7 +121,7 @@ export class RowDecisions {
     }
   }
 
-  /** Whether a row that isn't JSON is part of a private key with line breaks, of which each row alone shows nothing. */
+  /** Whether a row that isn't JSON is part of a private key with line breaks. Alone, it shows nothing. */
   #isOfKey(isJson: boolean, bytes: Uint8Array): boolean {
     const wasInKey = this.#isInKey && !isJson;
     this.#isInKey = false;
@@ -161,7 +161,7 @@ export class RowDecisions {
     const { secrets, personal } = this.#choices.mask;
     if (!secrets && !personal && !this.#withPrompts)
       return { change: 'converted', input: text, from: 0, to: text.length, dropped: result.dropped };
-    // Unescaped texts may have secrets that the source hides.
+    // Unescaped texts may reveal secrets that the source hides.
     const { scanned, bytes } = scanRow(this.#rowScanner, text, this.#withPrompts);
     if (scanned.rows !== 1) return 'unchecked';
     if (this.#hasMasked(scanned.rowFlags[0] ?? 0)) return this.#mask(text, result.dropped);
@@ -182,7 +182,7 @@ export class RowDecisions {
     return isUntrainable && this.#choices.withoutUntrainable ? 'untrainable' : undefined;
   }
 
-  /** Whether a row with this hash was before. As the check does, it compares only so many. */
+  /** Whether an earlier row had this hash. Like the check, it compares a limited number of rows. */
   #isRepeated(low: number, high: number): boolean {
     const known = this.#seen.size;
     return known < MAX_COMPARED_ROWS && this.#seen.add(low, high) < known;

@@ -181,8 +181,8 @@ interface RowMark {
 }
 
 /**
- * Indexes where rows begin: one mark for each block of 64 KiB in which a row begins, so that memory depends
- * only on the file's size, not on the length of its rows. Rows end at LF only.
+ * Indexes where rows begin: one mark for each block of 64 KiB that has a beginning of a row. So memory
+ * depends only on the file's size, not on the length of its rows. Rows end at LF only.
  */
 class RowMarks {
   readonly #marks: RowMark[] = [{ row: 1, offset: 0 }];

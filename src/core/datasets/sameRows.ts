@@ -7,7 +7,7 @@ export const MAX_COMPARED_ROWS = 8_000_000;
 export const MAX_COMPARED_PROMPTS = 1_000_000;
 /** Comparisons between two checks for cancellation. */
 const STEP = 4096;
-/** An answer of fewer rows, or of a smaller share of them, isn't common. */
+/** A common answer has at least so many rows, and at least this share of them. */
 const COMMON_ROWS = 10;
 const COMMON_SHARE = 0.05;
 
@@ -21,7 +21,7 @@ export interface SameRows {
 /** Prompts and answers of several rows, which count from 0. */
 export interface Repeats {
   rows: number;
-  /** Prompts of several rows, and those of them with different answers. */
+  /** Prompts of several rows, and how many of them have different answers. */
   prompts: number;
   withOtherAnswers: number;
   /** The most common answer, if it is common: the first row that has it, and how many do. */
@@ -107,14 +107,14 @@ class FirstRows {
     this.#slots.fill(0);
   }
 
-  /** Returns the first row with a row's hash, which is the row itself if it is new. @param at which of its numbers */
+  /** Returns the first row with a row's hash, itself if it is new. @param at which of its numbers */
   of(row: number, at: number): number {
     const [hashes, slots, stride] = [this.#hashes, this.#slots, this.#stride];
     const one = hashes[row * stride + at] ?? 0;
     const other = hashes[row * stride + at + 1];
     for (let slot = Math.trunc((one / 2 ** 32) * slots.length); ; slot++) {
       if (slot === slots.length) slot = 0;
-      // At each probe, not each row: a file can be crafted so that all its hashes begin alike.
+      // Check at each probe, not each row: a crafted file may have hashes that all begin alike.
       if (this.#probes++ % STEP === 0 && !this.#shouldContinue()) throw new StoppedError();
       const known = slots[slot] ?? 0;
       if (known === 0) {

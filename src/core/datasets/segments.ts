@@ -11,7 +11,7 @@ export const SEGMENT_BYTES = 4 * 1024 * 1024;
 export const MAX_ROW_BYTES = 64 * 1024 * 1024;
 const LF = 0x0a;
 
-/** Problems whose place is a role that the scanner knows: it says which message is meant. */
+/** Problems whose place is a role that the scanner knows. The role says which message is meant. */
 const LOCATED_AT_ROLE: readonly ProblemCode[] = ['repeated-role', 'tool-order'];
 
 /** The problems of one code in a segment, in order. */
@@ -32,7 +32,7 @@ export interface HashedRows {
   /** Offset of each in the file, minus `base`. */
   starts: Uint32Array<ArrayBuffer>;
   base: number;
-  /** Index, row, and line (from 0 in the segment) of each row that isn't on the line after the previous one's. */
+  /** Index, row, and line (from 0 in the segment) of each row that isn't right below the previous one. */
   runs: Uint32Array<ArrayBuffer>;
 }
 
@@ -68,7 +68,7 @@ export function* scanSegment(
 ): Generator<ScannedRows, void, undefined> {
   const segmentStart = number * SEGMENT_BYTES;
   const segmentEnd = Math.min(segmentStart + SEGMENT_BYTES, sizeBytes);
-  // Whether a row begins with the segment depends on the byte before.
+  // The byte before shows whether a row begins with the segment.
   const base = Math.max(segmentStart - 1, 0);
   let input = scanner.input(segmentEnd - base);
   fill(input, 0, fd, base);
@@ -269,7 +269,7 @@ export interface PrepareRequest extends Pick<Job, 'shared'> {
 
 export type Request = Job | SameRowsJob | PrepareRequest;
 
-/** Why a request failed, as data, since errors lose their classes between threads. */
+/** Why a request failed, as data: errors lose their classes between threads. */
 export type Failure =
   | { of: 'check'; code: CheckFailure }
   | { of: 'prepare'; code: PrepareFailure }

@@ -3,10 +3,11 @@ import { COMPARED_FIELDS, SPEAKER_OF, TRAINING_FORMATS, type TrainingFormat } fr
 /**
  * Why a row can't become a chat row without loss:
  * - `not-json`; `nested` too deeply; a `key` twice in an object; `chat` already; `unknown` format
- * - `preference`, `label`, `media`, `evaluation` (a question with choices or a context), `text` (plain): a chat row has no place for it
+ * - a chat row has no place for it: `preference`, `label`, `media`, `evaluation` (choices or a context),
+ *   `text`
  * - `tools`: tool calls, their results, or definitions that are no list
- * - `template`: its text is wrapped in a chat template already
- * - `speaker`: a turn of nobody known; `incomplete`: a text is missing or is no string
+ * - `template`: its text is already wrapped in a chat template
+ * - `speaker`: an unknown speaker; `incomplete`: a text is missing or is no string
  */
 export type NotConverted =
   | 'not-json'
@@ -31,12 +32,12 @@ export interface Converted {
   dropped: readonly string[];
 }
 
-/** Fields of a message that is not to be learned if they are false. A chat row has a weight of 0 for that. */
+/** If false, a message isn't to be learned. A chat row has a weight of 0 for that. */
 const IGNORING_FIELDS: readonly string[] = ['train', 'loss'];
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a chat row carries: texts, and values whose numbers keep their spelling. */
+/** The content of a chat row: texts, and values whose numbers keep their spelling. */
 interface ChatRow {
   messages: { role: string; content: string; weight?: unknown }[];
   tools?: unknown;
@@ -50,11 +51,11 @@ const REFUSED_FIELDS: ReadonlyMap<string, NotConverted> = new Map([
   ...['image', 'images', 'audio', 'audios', 'video', 'videos'].map((field) => [field, 'media'] as const),
 ]);
 
-/** A text with one of these would be wrapped in a second chat template. One expression is faster than six `includes`. */
+/** A text with one of these would get a second chat template. One expression is the fastest way. */
 const TEMPLATE_MARKS =
   /<\|im_start\|>|<\|start_header_id\|>|\[INST\]|<start_of_turn>|### Response:|\n\nHuman:/;
 
-/** What `JSON.stringify` may write otherwise: numbers with a fraction, an exponent, or many digits, and `-0`. */
+/** `JSON.stringify` may change numbers with a fraction, an exponent, or many digits, and `-0`. */
 const UNUSUAL_NUMBER = /[[:,]\s*-?(?:\d+[.eE]|\d{16})|-0/;
 
 /** `JSON`, with what TypeScript's library doesn't declare yet. */
@@ -68,8 +69,8 @@ const exactJson = JSON as unknown as {
 };
 
 /**
- * Converts a row of another training format to a chat row. Texts are carried exactly, `tools` and `weight` with their
- * numbers as they are written (of their keys, JavaScript puts integers first); nothing else is.
+ * Converts a row of another training format to a chat row. Texts are carried exactly, and so are `tools` and
+ * `weight` with their numbers. (JavaScript puts integer keys first.) Nothing else is carried.
  * @param row the JSON text of one row, decoded without replacing invalid bytes
  */
 export function toChat(row: string): Converted | NotConverted {
@@ -85,7 +86,7 @@ export function toChat(row: string): Converted | NotConverted {
     const isExact = !conversion.hasNumbers || !UNUSUAL_NUMBER.test(row);
     return (isExact ? conversion : new Conversion(withExactNumbers(row))).result();
   } catch (error) {
-    // The stack is too small: parsing has no limit, but writing and reading numbers exactly recurse.
+    // The stack is too small. Parsing has no limit, but writing and reading exact numbers recurse.
     if (error instanceof RangeError) return 'nested';
     throw error;
   }
@@ -102,7 +103,7 @@ function withExactNumbers(row: string): Fields {
 class Conversion {
   readonly row: Fields;
   reason: NotConverted | undefined;
-  /** Whether something is carried in which numbers can be. */
+  /** Whether something is carried that may contain numbers. */
   hasNumbers = false;
   readonly #chat: ChatRow = { messages: [] };
   readonly #used = new Set(['system', 'tools']);
@@ -136,7 +137,7 @@ class Conversion {
     this.reason ??= reason;
   }
 
-  /** Returns the value of a field, which then isn't dropped. */
+  /** Returns the value of a field, and marks the field as not dropped. */
   use(field: string): unknown {
     this.#used.add(field);
     return this.row[field];
@@ -184,7 +185,7 @@ class Conversion {
     for (const field in message) if (!used.includes(field)) this.#dropped.add(field);
   }
 
-  /** The format of the first field that is there. Of what can be compared, nothing is there now. */
+  /** The format of the first field that is there. Compared answers were refused before. */
   #formatOf(): TrainingFormat | undefined {
     const formats = TRAINING_FORMATS.filter(({ compared }) => compared === undefined);
     const found = formats.find(({ fields }) => fields.some((field) => this.has(field)));
@@ -251,7 +252,7 @@ function addHistory(conversion: Conversion, history: unknown): void {
     } else conversion.refuse('incomplete');
 }
 
-/** Whether an optional field says nothing: rows of a table have all fields. */
+/** Whether an optional field is empty: rows of a table have all fields. */
 function isAbsent(value: unknown): boolean {
   if (typeof value === 'string') return value.trim() === '';
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
@@ -266,7 +267,7 @@ function isNumber(value: unknown): boolean {
   return typeof value === 'number' || exactJson.isRawJSON(value);
 }
 
-/** Whether a content of parts holds more than text. */
+/** Whether a content of parts has more than text. */
 function hasMedia(content: unknown): boolean {
   const isMedia = (part: unknown) =>
     isObject(part) && typeof part['type'] === 'string' && /image|audio|video/.test(part['type']);

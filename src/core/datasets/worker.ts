@@ -73,7 +73,7 @@ function check(job: Job): void {
 }
 
 function prepare({ job, shared }: PrepareRequest): void {
-  // Rows that are changed are scanned again, in a memory of their own.
+  // Changed rows are scanned again, by a scanner with its own memory.
   const pass = new PreparePass(scanner, new Scanner(module), job, {
     shouldContinue: () => Atomics.load(shared, SHARED.stopped) === 0,
     onProgress: (fraction) => post({ kind: 'progress', fraction }),

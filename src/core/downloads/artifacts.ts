@@ -7,8 +7,8 @@ import { DownloadError } from './errors.ts';
 import type { ArtifactName } from './types.ts';
 
 /**
- * Lists a run's artifacts with fresh signed URLs, which expire and are therefore requested just in time and
- * never stored.
+ * Lists a run's artifacts with fresh signed URLs. They expire, so they are requested just in time and never
+ * stored.
  * @throws DownloadError, ApiError, KeyMissingError, CancelledError
  */
 export async function listArtifacts(

@@ -8,7 +8,7 @@ import {
   NetworkError,
   retryAfterOf,
   SignedUrlRefusedError,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
 } from '../api/errors.ts';
 import { openSignedUrl } from '../api/signedDownload.ts';
 import type { Transport } from '../api/transport.ts';
@@ -23,14 +23,12 @@ import { artifactNamed, listArtifacts } from './artifacts.ts';
 import type { DownloadStore } from './downloadStore.ts';
 import { numberedFileName } from '../base/fileNames.ts';
 import { isAdapter } from './localFiles.ts';
-import { partPlaceOf, PartFile, syncFolder, type PartPlace } from './partFile.ts';
+import { partPathsOf, PartFile, syncFolder, type PartPaths } from './partFile.ts';
 import { DownloadError } from './errors.ts';
 import type { ActiveDownload, DownloadRecord, UnfinishedDownload, Verified } from './types.ts';
 
 const PROGRESS_EVERY_MS = 200;
-/**
- * Another window may hold the lease for about a second while it removes the leftovers of an earlier download.
- */
+/** For about a second another window may hold the lease, to remove an earlier download's leftovers. */
 const LEASE_TRIES = 80;
 /** A signed URL is replaced this long before it expires. */
 const MARGIN_MS = 5 * 60_000;
@@ -41,7 +39,7 @@ const MAX_REFUSALS = 3;
 /** HTTP statuses that storages return for an expired or revoked signed URL. */
 const EXPIRED: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
 /**
- * Receiving less than this doesn't reset the retries, so a storage that disconnects after every byte fails.
+ * Less progress than this doesn't reset the retries. A storage that disconnects after every byte must fail.
  */
 const PROGRESS_BYTES = 64 * 1024;
 /** Failures that waiting does not fix. */
@@ -77,7 +75,7 @@ export function downloadId(accountId: string, wanted: Omit<UnfinishedDownload, '
 export class Download {
   readonly unfinished: UnfinishedDownload;
   readonly #session: Session;
-  readonly #place: PartPlace;
+  readonly #place: PartPaths;
   readonly #tools: DownloadTools;
   readonly #stop = new AbortController();
   #isInterrupted = false;
@@ -91,7 +89,7 @@ export class Download {
   constructor(session: Session, unfinished: UnfinishedDownload, tools: DownloadTools) {
     this.#session = session;
     this.unfinished = unfinished;
-    this.#place = partPlaceOf(unfinished);
+    this.#place = partPathsOf(unfinished);
     this.#tools = tools;
   }
 
@@ -261,8 +259,8 @@ export class Download {
   }
 
   /**
-   * Accepts a file of the right length even if it can't be read, which may be a fault of the verifier. A damaged
-   * one is kept as well, under another name: only the user can tell whether any of it is of use.
+   * Accepts a file of the right length even if it can't be checked, since the verifier may be wrong. A
+   * damaged one is kept under another name: only the user can say whether any of it is of use.
    */
   async #verify(isSure: boolean, sizeBytes: number): Promise<Verified> {
     const isAnAdapter = isAdapter(this.unfinished.artifactType);
@@ -297,7 +295,7 @@ export class Download {
     return error instanceof ExpectedError && this.#state !== 'verifying' && !isEmpty;
   }
 
-  /** Never rejects: files that can't be removed now stay listed as unfinished and can be discarded later. */
+  /** Never rejects. Files that can't be removed now stay listed as unfinished, to be discarded later. */
   async #leave(isKept: boolean): Promise<void> {
     if (isKept) await this.#part?.sync().catch(() => undefined);
     await this.#part?.close();
@@ -324,7 +322,7 @@ export class Download {
 
 /** Wraps network and response errors of the storage, so that they are not blamed on the service. */
 function blameStorage(error: unknown): never {
-  const isOfStorage = error instanceof NetworkError || error instanceof UnexpectedAnswerError;
+  const isOfStorage = error instanceof NetworkError || error instanceof UnexpectedResponseError;
   throw isOfStorage ? new DownloadLinkError(error) : error;
 }
 
@@ -345,7 +343,7 @@ function damagedFile(target: string, number: number): string {
   return number === 1 ? file : path.join(path.dirname(file), numberedFileName(path.basename(file), number));
 }
 
-/** Whether the target name is taken by something other than the part itself, or than what it left when it was named. */
+/** Whether something else than the part, or what it left when it was named, has the target's name. */
 async function isInTheWay(target: string, part: string): Promise<boolean> {
   const begun = await lstat(part).catch(() => undefined);
   if (begun !== undefined) await removeClaim(target, begun.mtimeMs);

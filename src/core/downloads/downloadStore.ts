@@ -11,7 +11,7 @@ import type { ActiveDownload, DownloadRecord, UnfinishedDownload } from './types
 const TOPIC = 'downloads';
 /** Older records are deleted. */
 const MAX_RECORDS = 2_000;
-/** Each is looked for at every start, so the oldest, whose disk is unlikely to come back, are deleted. */
+/** All are looked for at every start. The oldest are deleted: their disk is unlikely to come back. */
 const MAX_DISCARDED = 100;
 
 interface Content {
@@ -125,7 +125,7 @@ export class DownloadStore implements Disposable {
   }
 
   /**
-   * Records a download whose file already has its final name, which no failure here can undo. Must be called
+   * Records a download whose file already has its final name; no failure here can undo that. Must be called
    * by the lease's owner. Never rejects.
    */
   async complete(unfinished: UnfinishedDownload, record: DownloadRecord): Promise<void> {
@@ -146,7 +146,7 @@ export class DownloadStore implements Disposable {
    * @throws DiskError, errors of the state store
    */
   async remove(unfinished: UnfinishedDownload): Promise<void> {
-    const { partPlaceOf, removePart } = await import('./partFile.ts');
+    const { partPathsOf: partPlaceOf, removePart } = await import('./partFile.ts');
     await removePart(partPlaceOf(unfinished));
     await onDisk(
       this.#change((tables, accountId) =>
@@ -179,7 +179,7 @@ export class DownloadStore implements Disposable {
       this.#interrupted.delete(id);
       return;
     }
-    const state = await parts.partStateOf(parts.partPlaceOf(unfinished));
+    const state = await parts.partStateOf(parts.partPathsOf(unfinished));
     this.#interrupted.set(id, {
       ...unfinished,
       accountId: this.#options.accountId,
@@ -276,7 +276,7 @@ export class DownloadStore implements Disposable {
   }
 
   async #isThere(unfinished: UnfinishedDownload): Promise<boolean> {
-    const { isAnythingLeft, partPlaceOf } = await import('./partFile.ts');
+    const { isAnythingLeft, partPathsOf: partPlaceOf } = await import('./partFile.ts');
     return isAnythingLeft(partPlaceOf(unfinished));
   }
 

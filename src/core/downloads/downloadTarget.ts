@@ -5,12 +5,12 @@ import { withoutMarker } from '../runs/marker.ts';
 import { isAdapter } from './localFiles.ts';
 import type { ActiveDownload, ArtifactName } from './types.ts';
 
-/** Extensions that adapters, logs and metrics have. Others may run something, even if the file is only listed. */
+/** Extensions of adapters, logs and metrics. A program may run other files, even when it only lists them. */
 const EXTENSIONS: ReadonlySet<string> = new Set(
   'zip tar tgz gz safetensors gguf json bin pt pth model txt log csv jsonl md yaml'.split(' '),
 );
 const PLAIN = '.bin';
-/** Files that programs read as instructions wherever they lie, such as AGENTS.md, CLAUDE.md and .cursorrules: only README.md is for people. */
+/** Files that programs read as instructions, such as AGENTS.md. Only README.md is for people. */
 const INSTRUCTIONS = /^(?!readme\.md$).*\.mdc?$|(?:rules|hints)$/i;
 /** Characters of the label used in the name of a run's folder. */
 const MAX_LABEL_LENGTH = 60;
@@ -31,8 +31,8 @@ export function adapterFirst(artifacts: readonly ArtifactName[]): ArtifactName[]
 }
 
 /**
- * Returns a safe file name for an artifact: the service's name, or a generated one if there is none. With an
- * extension that no such file has, it gets another; what programs would read as instructions becomes a text file.
+ * Returns a safe file name for an artifact: the service's name, or a generated one if there is none. Unknown
+ * extensions are replaced. What programs would read as instructions becomes a text file.
  */
 export function artifactFileName({ type, filename }: ArtifactName, runId: string): string {
   const kind = isAdapter(type) ? 'adapter' : safeFileName(type, 'artifact');

@@ -12,7 +12,7 @@ import type { UnfinishedDownload } from './types.ts';
 
 /** Bytes per write. */
 const BATCH_BYTES = 1024 * 1024;
-/** Bytes written between two marks: the most that a killed process loses, besides what isn't written yet. */
+/** Bytes written between two marks. A killed process loses at most these and what isn't written yet. */
 const MARK_BYTES = 2 * 1024 * 1024;
 const READ_BYTES = 1024 * 1024;
 /** A larger sidecar is invalid: a real one has one short line per few megabytes. */
@@ -25,7 +25,7 @@ const MARK = /^(\d{1,15}) ([0-9a-f]{32})$/;
 
 const headSchema = v.object({
   version: v.literal(1),
-  /** The download's ID: the part of another download is not resumed. */
+  /** The download's ID. Another download's part is not resumed. */
   id: v.string(),
   /** A strong ETag. Without one the bytes can't be identified, and the part can't be resumed. */
   etag: v.string(),
@@ -33,14 +33,14 @@ const headSchema = v.object({
 });
 
 /** The paths of an unfinished download. */
-export interface PartPlace {
+export interface PartPaths {
   id: string;
   part: string;
   sidecar: string;
   target: string;
 }
 
-export function partPlaceOf({ id, target }: UnfinishedDownload): PartPlace {
+export function partPathsOf({ id, target }: UnfinishedDownload): PartPaths {
   const part = path.join(path.dirname(target), `.${id}.part`);
   return { id, part, sidecar: `${part}.json`, target };
 }
@@ -60,18 +60,18 @@ interface PartState {
 }
 
 /**
- * Owns the hidden file beside the target that receives an artifact and gets the target's name only when it is
+ * Owns the hidden file beside the target. It receives an artifact, and gets the target's name only when it is
  * complete. A sidecar identifies its bytes: a line of JSON, durable before the first byte, then one line per
- * few megabytes with the hash of everything up to there. On resume the part is read again and compared with
- * these hashes, so neither a line torn by a crash nor bytes that never reached the disk are trusted.
- * Whatever touches the disk throws DiskError.
+ * few megabytes with the hash of everything so far. On resume the part is read again and compared with these
+ * hashes. So no torn line, and no byte that never reached the disk, is trusted. Whatever touches the disk
+ * throws DiskError.
  */
 export class PartFile {
   /** Bytes received, including those not written to the disk yet. */
   receivedBytes = 0;
   /** Size of the complete artifact, if known. */
   totalBytes: number | undefined;
-  readonly #place: PartPlace;
+  readonly #place: PartPaths;
   readonly #part: FileHandle;
   readonly #sidecar: FileHandle;
   #sidecarBytes: number;
@@ -84,7 +84,7 @@ export class PartFile {
   /** Settles when the last batch, and with it all earlier ones, is written. */
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(place: PartPlace, part: FileHandle, sidecar: FileHandle, sidecarBytes: number) {
+  private constructor(place: PartPaths, part: FileHandle, sidecar: FileHandle, sidecarBytes: number) {
     this.#place = place;
     this.#part = part;
     this.#sidecar = sidecar;
@@ -96,7 +96,7 @@ export class PartFile {
    * @param openFile replaced in tests, to simulate disk errors
    * @throws DiskError, CancelledError
    */
-  static async open(place: PartPlace, signal: AbortSignal, openFile = open): Promise<PartFile> {
+  static async open(place: PartPaths, signal: AbortSignal, openFile = open): Promise<PartFile> {
     for (let state = await partStateOf(place); ; state = undefined) {
       if (state === undefined) await removePart(place);
       const part = await PartFile.#openFiles(place, openFile);
@@ -110,7 +110,7 @@ export class PartFile {
     }
   }
 
-  static async #openFiles(place: PartPlace, openFile: typeof open): Promise<PartFile> {
+  static async #openFiles(place: PartPaths, openFile: typeof open): Promise<PartFile> {
     const part = await onDisk(openFile(place.part, OPEN_OR_CREATE, 0o666));
     try {
       const sidecar = await onDisk(openFile(place.sidecar, OPEN_OR_CREATE, 0o600));
@@ -203,7 +203,7 @@ export class PartFile {
   }
 
   /**
-   * Queues the batch for writing and returns a promise for the earlier ones: more pending batches would cost
+   * Queues the batch for writing and returns a promise for the earlier ones. More pending batches would cost
    * memory without being faster.
    * @param markBytes writes a mark if at least this many bytes are unmarked
    */
@@ -234,7 +234,7 @@ export class PartFile {
 }
 
 /** Reads the sidecar of a part; returns undefined if nothing can be resumed. Never throws. */
-export async function partStateOf({ id, part, sidecar }: PartPlace): Promise<PartState | undefined> {
+export async function partStateOf({ id, part, sidecar }: PartPaths): Promise<PartState | undefined> {
   try {
     const [bytes, lines] = await Promise.all([lstat(part), lstat(sidecar)]);
     if (!bytes.isFile() || !lines.isFile() || lines.size > MAX_SIDECAR_BYTES) return undefined;
@@ -256,13 +256,13 @@ export async function partStateOf({ id, part, sidecar }: PartPlace): Promise<Par
   }
 }
 
-export async function isAnythingLeft({ part, sidecar }: PartPlace): Promise<boolean> {
+export async function isAnythingLeft({ part, sidecar }: PartPaths): Promise<boolean> {
   const found = await Promise.allSettled([lstat(part), lstat(sidecar)]);
   return found.some(({ status }) => status === 'fulfilled');
 }
 
 /** Removes a part that no window has open. @throws DiskError */
-export async function removePart({ part, sidecar }: PartPlace): Promise<void> {
+export async function removePart({ part, sidecar }: PartPaths): Promise<void> {
   // Remove the sidecar last: a part without one would never be cleaned up.
   for (const file of [part, sidecar])
     await onDisk(

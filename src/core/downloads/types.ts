@@ -39,16 +39,16 @@ export interface ActiveDownload extends UnfinishedDownload {
   /** Undefined until the storage provides it. */
   totalBytes?: number;
   state: DownloadState;
-  /** Windows share no store, so no part is kept and this download can't be resumed if it stops. */
+  /** This download can't be resumed if it stops: windows share no store, so its part is not kept. */
   isKept?: false;
   /** The code of the error that interrupted it in this window. */
   code?: string;
 }
 
 /**
- * How a download was verified: by the archive's own checks, or by length only. Length only applies to an
- * archive that could not be checked (`unread`), to a web page (`html`), and to any other file (`length`). An
- * archive that failed its checks is `damaged`, which its name shows.
+ * How a download was verified: by the archive's own checks, or by length only. By length only: an archive
+ * that could not be checked (`unread`), a web page (`html`), any other file (`length`). An archive that
+ * failed its checks is `damaged`, which its name shows.
  */
 export type Verified = Exclude<VerifiedKind, 'unknown'> | 'length' | 'html' | 'damaged';
 
@@ -63,8 +63,8 @@ export interface DownloadRecord {
   readonly sha256: string;
   readonly verified: Verified;
   readonly completedAtMs: number;
-  /** It had broken off, and its rest was appended. Not stored. */
+  /** Its transfer broke off and was resumed. Not stored. */
   readonly wasResumed?: true;
-  /** No file of that length was at the path when it was last checked. */
+  /** When last checked, no file of that length was at the path. */
   readonly isGone?: true;
 }

@@ -23,7 +23,7 @@ import { chargedRunsOf, type ChargedRun, type KnownRuns } from './spending.ts';
 
 export type { BudgetCheck, LimitCheck, MonthSpending } from './budget.ts';
 
-/** Whether the balance suffices; undefined without evidence that it may not. */
+/** Whether the balance suffices; undefined if nothing says that it may not. */
 export type BalanceNote = 'empty' | 'probably-too-low' | 'may-be-too-low' | undefined;
 
 /** The known finances of an account at one point in time. */
@@ -38,7 +38,7 @@ export interface AccountMoney {
   /** @param wanted undefined if the size is unknown */
   checkBudget(wanted: RunParameters | undefined): BudgetCheck;
   balanceNote(wanted: RunParameters | undefined): BalanceNote;
-  /** The limits of the budget that a charged run exceeded: by its own price, or by what its month cost with it. None if it isn't known. */
+  /** The limits that a charged run exceeded, by its own price or its month's sum. None if unknown. */
   exceededLimits(runId: string): Pick<AccountBudget, 'perRunCents' | 'perMonthCents'>;
 }
 
@@ -78,12 +78,12 @@ export function accountMoneyOf({
   const pendingPrices = own
     .filter(({ state }) => mayBecomeCharge(state))
     .flatMap(({ id, intent }) => {
-      // Their runs, and those that may be theirs, are already counted as charged.
+      // Their runs, and runs that may be theirs, are already counted as charged.
       const listed = charged.filter(({ openId }) => openId === id);
       const mostCents = upperCents(estimate(parametersOf(intent))) ?? dearestOfLast5;
       if (listed.length === 0) return [mostCents];
       if (mostCents === undefined || listed.some(({ isMarked }) => isMarked)) return [];
-      // What may be theirs may be somebody else's: the larger price counts.
+      // A possible run may be somebody else's, so the larger price counts.
       const countedCents = listed.map((run) => (run.currency === currency ? (run.priceCents ?? 0) : 0));
       return [Math.max(0, mostCents - Math.max(...countedCents))];
     });

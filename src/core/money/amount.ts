@@ -2,8 +2,8 @@
 const WITHOUT_DECIMALS = /^(?:BIF|CLP|DJF|GNF|ISK|JPY|KMF|KRW|PYG|RWF|UGX|UYI|VND|VUV|XAF|XOF|XPF)$/;
 
 /**
- * Returns cents as a number with two decimals, such as `1234.50`. They are left out only if they are zero and the currency has
- * none. The service's amounts are integers (spec: "Balance"); any other amount is rounded, half a cent away from zero.
+ * Returns cents as a number with two decimals, such as `1234.50`. Zero decimals are left out for currencies
+ * without decimals. The service's amounts are integers (spec: "Balance"); halves are rounded away from zero.
  */
 export function plainAmount(cents: number, currency?: string): `${number}` {
   const whole = BigInt(Math.round(Math.abs(cents)));

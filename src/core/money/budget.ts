@@ -15,7 +15,7 @@ export interface MonthSpending {
   month: string;
   currency: string;
   spentCents: number;
-  /** The number of unknown prices, and of prices in an unknown currency. `spentCents` is a lower bound then. */
+  /** The number of prices that are unknown or in an unknown currency. They are missing in `spentCents`. */
   unknownPrices: number;
   unknownCurrencies: number;
   /** What the month cost in every currency; a budget counts only its own. */
@@ -29,8 +29,8 @@ export interface MonthSpending {
 }
 
 /**
- * `will`: what is spent and pending exceeds the limit already; `may`: it does with the upper end of the estimate, or without
- * one with what the run costs at least.
+ * `will`: what is spent and pending already exceeds the limit. `may`: it does with the estimate's upper end,
+ * or with the least price if there is no estimate.
  */
 export interface LimitCheck {
   limit: 'run' | 'month';
@@ -40,9 +40,9 @@ export interface LimitCheck {
 
 export type BudgetCheck =
   | { kind: 'unset' }
-  /** @property currency of the account's charges, which cannot be compared with `budgetCurrency` */
+  /** @property currency of the account's charges; it cannot be compared with `budgetCurrency` */
   | { kind: 'other-currency'; budgetCurrency: string; currency: string }
-  /** Nothing is known of the price, and no limit is exceeded without it. */
+  /** The price is unknown, and no limit is exceeded without it. */
   | { kind: 'no-price'; limits: readonly LimitCheck[]; spending: MonthSpending }
   | { kind: 'checked'; limits: readonly LimitCheck[]; spending: MonthSpending; estimate: Estimate };
 
@@ -103,7 +103,7 @@ export function checkBudget(
     : { kind: 'checked', limits, spending, estimate };
 }
 
-/** Returns the limits that a charge exceeded: by its own price, or by what its month cost with it. */
+/** Returns the limits that a charge exceeded, by its own price or by its month's sum. */
 export function exceededLimits(
   { perRunCents = Infinity, perMonthCents = Infinity, currency }: AccountBudget,
   charge: Pick<ChargedRun, 'currency' | 'priceCents'>,

@@ -24,7 +24,7 @@ export type Estimate =
   | { kind: 'same'; priceCents: number; currency: string; atMs: number }
   /** Only one receipt is usable. */
   | { kind: 'one'; sizeBytes: number; priceCents: number; currency: string }
-  /** Only one receipt is usable, the last one of any queue, whose price contradicted the earlier ones. */
+  /** Only the last receipt, of any queue, is usable: its price contradicted the earlier ones. */
   | { kind: 'changed'; atMs: number; priceCents: number; currency: string }
   | {
       kind: 'far';
@@ -62,7 +62,7 @@ const MOST_RECEIPTS = 100;
 /** How many of the newest runs are examined, and how many of their ranges count. */
 const ACCURACY_RUNS = 20;
 const ACCURACY_RANGES = 5;
-/** How many of the last ranges decide whether a range is shown, from how many on, and how many of ten must be right. */
+/** How many of the last ranges are judged, below how many none is hidden, how many of ten must be right. */
 const JUDGED_RANGES = 10;
 const ENOUGH_RANGES = 4;
 const RIGHT_OF_TEN = 7;
@@ -89,8 +89,8 @@ export function estimateOf(
 }
 
 /**
- * Returns what a run costs at least, in cents: the lowest price of a run that is no larger, in the same or a cheaper queue.
- * Undefined without one; runs that cost nothing don't count, since an allowance may be used up.
+ * Returns what a run costs at least, in cents: the lowest price of a run that is no larger, in the same or a
+ * cheaper queue. Undefined without one. Free runs don't count, since an allowance may be used up.
  * @param balanceCurrency as in `estimateOf`
  */
 export function leastCents(

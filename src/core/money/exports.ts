@@ -42,14 +42,14 @@ export function toJsonl(runs: readonly ChargedRun[]): string {
 }
 
 /**
- * What precedes the first visible character of each cell, also after what some spreadsheets treat as a separator. Blanks, control
- * characters and quotes may be dropped when the file is read.
+ * What may precede the first visible character of a cell. Some spreadsheets also begin a cell at `;` or a
+ * tab. Blanks, control characters and quotes may be dropped when the file is read.
  */
 const BEFORE_CELL = /(?:^|[;\t\r\n])(?:(?![;\t\r\n])["\p{C}\p{Z}\p{DI}])*(?=([^;\t\r\n]))/gu;
 
 function csvField(value: Value): string {
   if (typeof value !== 'string') return value === undefined ? '' : String(value);
-  // Labels are untrusted text, and spreadsheets execute formulas, some also those in full-width characters.
+  // Labels are untrusted text, and spreadsheets run formulas, some even in full-width characters.
   const text = value
     .replace(BEFORE_CELL, (before: string, first: string) =>
       /^[=+\-@]/.test(first.normalize('NFKC')) ? `${before}'` : before,

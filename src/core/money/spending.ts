@@ -20,7 +20,7 @@ export interface ChargedRun {
   /** From the service, else from the receipt; undefined if neither has it. */
   createdAtMs: number | undefined;
   modelId: string;
-  /** As the service last said; undefined if the run is not loaded, since a receipt only has the status at the charge. */
+  /** As the service last said; undefined if the run isn't loaded: a receipt has only an old status. */
   status: string | undefined;
   phase: Phase | undefined;
   /** As entered by the user. */
@@ -28,16 +28,16 @@ export interface ChargedRun {
   plan: string | undefined;
   priceCents: number | undefined;
   currency: string | undefined;
-  /** Whether the currency is that of an earlier balance. The service provides none for runs submitted elsewhere. */
+  /** Whether the currency is an earlier balance's. The service gives none for runs submitted elsewhere. */
   isCurrencyAssumed: boolean;
   /** Whether reading the run's details may provide the price. */
   isUnread: boolean;
-  /** Undefined if it is not the first run of a receipt, so that dataset and queue are unknown. */
+  /** Undefined for anything but the first run of a receipt: dataset and queue are unknown. */
   receipt: ChargedReceipt | undefined;
-  /** The open submission of this machine whose run it is by its marker, or may be. */
+  /** ID of this machine's open submission that the run has the marker of, or may belong to. */
   openId: string | undefined;
   isMarked: boolean;
-  /** Whether it was submitted elsewhere: neither a receipt’s run nor a possible one of an open submission. */
+  /** Whether it was submitted elsewhere: neither a receipt nor an open submission has it. */
   isElsewhere: boolean;
 }
 

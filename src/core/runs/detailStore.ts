@@ -7,13 +7,13 @@ import type { KnownDetail } from './run.ts';
 /** Runs work with an account's client; see `Session.call`. */
 export type Call = <T>(work: (client: Client) => Promise<T>) => Promise<T>;
 
-/** Owns the details of runs that were read, and why others could not be: rows are redrawn often. */
+/** Owns the details of runs that were read, and why others could not be read. */
 export class DetailStore {
   readonly #call: Call;
   readonly #currencyNow: () => string | undefined;
   readonly #onRead: (runId: string, detail: RunDetail) => void;
   readonly #details = new Map<string, KnownDetail>();
-  /** The assumed currencies, which stay when details are read again. Undefined if it was not stored with the details. */
+  /** The currencies that were assumed. They stay when details are read again. */
   readonly #currencies = new Map<string, string | undefined>();
   readonly #failures = new Map<string, unknown>();
   /** Two reads for each run: the one that a caller waits for, and the one in the background. */
@@ -44,13 +44,13 @@ export class DetailStore {
 
   /**
    * Reads one detail. Overlapping calls share one request.
-   * @param isBackground sends a single request without retries, since no user waits for it
+   * @param isBackground sends one request without retries, since no user waits for it
    * @throws ApiError, KeyMissingError
    */
   load(runId: string, isBackground = false): Promise<RunDetail> {
     const read = (background: boolean): Shared<RunDetail> =>
       shared((isCurrent) =>
-        // A read that `clear` discarded no longer counts, however it ends.
+        // Ignores the result if `clear` discarded this read.
         this.#read(runId, background, () => isCurrent() && this.#reads.get(runId) === reads),
       );
     const reads = this.#reads.get(runId) ?? [read(false), read(true)];
@@ -66,7 +66,7 @@ export class DetailStore {
   }
 
   /**
-   * Adds a detail that was read earlier, unless there is one; then only its currency counts.
+   * Adds a detail that was read earlier. If there is one already, only the currency is taken.
    * @returns whether anything changed
    */
   know(detail: KnownDetail): boolean {

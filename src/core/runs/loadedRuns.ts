@@ -29,14 +29,14 @@ interface ListEnd {
 }
 const ALL: Readonly<ListEnd> = { hasMore: false, cursor: undefined, isIncomplete: false };
 
-/** Owns the loaded part of the service's list of runs: its rows, newest first, where it continues, and when runs changed. */
+/** Owns the loaded part of the list of runs: rows (newest first), where it continues, what changed. */
 export class LoadedRuns {
   readonly #now: () => number;
   #rows: readonly RunSummary[] | undefined;
   #byId = new Map<string, RunSummary>();
   /** When runs were last seen to change, by this machine's clock. */
   readonly #changedAtMs = new Map<string, number>();
-  /** Runs known to have ended from their detail only, which doesn't say whether there are artifacts. */
+  /** Runs that ended by their details, which don't say whether there are artifacts. */
   readonly #endedUnlisted = new Set<string>();
   /** The time since which every run is listed. Older rows were added individually and may have gaps. */
   #listedSinceMs = Infinity;
@@ -86,7 +86,7 @@ export class LoadedRuns {
     return !this.hasMore || this.#listedSinceMs < timeMs;
   }
 
-  /** Returns the newest rows without a gap, except those that no list has contained yet. */
+  /** Returns the newest rows without a gap. Rows that no list has contained yet are left out. */
   newest(count: number): readonly RunSummary[] {
     return (this.#rows ?? [])
       .slice(0, count)
@@ -118,7 +118,7 @@ export class LoadedRuns {
     return this.#replace(rows, rowsNow, { skipped: listed.skipped, end });
   }
 
-  /** Merges an older page. @param isEndless whether the service may continue forever without a new run */
+  /** Merges an older page. @param isEndless whether the service may send pages without new runs forever */
   acceptOlder(page: RunPage, next: string | undefined, isEndless: boolean): ListChange {
     const end = endAt(page.has_more, this.#end.cursor, next);
     this.#extendListed(page.data);
@@ -204,7 +204,6 @@ export class LoadedRuns {
   }
 }
 
-/** Whether a list has contained a run. */
 export function isListed(row: RunSummary): boolean {
   return createdAtMs(row) !== Infinity;
 }

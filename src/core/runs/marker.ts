@@ -21,9 +21,9 @@ export function newMarker(): string {
 }
 
 /**
- * Returns the label to send, within the service's 255 characters, with this marker alone: a copied one would name another
- * submission's run. The marker comes last, where it reads best, or first if the label is so long that a service might truncate
- * it, perhaps by bytes.
+ * Returns the label to send, within the service's 255 characters. Only this marker remains: a copied one
+ * would name another submission's run. The marker comes last, where it reads best. In a long label it comes
+ * first, since a service might truncate the label, perhaps by bytes.
  */
 export function withMarker(label: string, marker: string): string {
   // Cutting a word may leave a marker, so markers are taken out afterwards.
@@ -33,7 +33,7 @@ export function withMarker(label: string, marker: string): string {
   return Buffer.byteLength(last) <= UNCUT_BYTES ? last : `${marker} ${text}`;
 }
 
-/** Returns a label without every word that is a marker, even if nothing is left. A label without one stays as it is. */
+/** Returns a label without words that are markers, even if nothing is left. Otherwise it stays unchanged. */
 export function withoutMarker(label: string): string {
   if (!foldText(label).includes('ft-')) return label;
   // Each word with the blanks before it.
@@ -52,14 +52,14 @@ export function hasMarker(label: string, marker: string): boolean {
   return markerOf(label) === marker;
 }
 
-/** Whether a label may have this marker: it is there, perhaps in another form or at another place than it was sent. */
+/** Whether a label may contain this marker, even in another form or place than it was sent. */
 export function mayHaveMarker(label: string, marker: string): boolean {
   return foldText(label).includes(marker);
 }
 
 /**
- * Returns the marker of a label, even if the service changed its case or normalized it: its last word, else its first. Anywhere
- * else a marker is text that was copied from another label. Undefined if it has none.
+ * Returns the marker of a label: its last word, else its first, in any case or Unicode form. Elsewhere a
+ * marker was copied from another label. Undefined if there is none.
  */
 export function markerOf(label: string): string | undefined {
   const text = foldText(label);

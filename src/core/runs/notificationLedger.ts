@@ -28,7 +28,7 @@ export class NotificationLedger implements Disposable {
 
   /**
    * Claims a notification for this window. Resolves to true in exactly one window, ever. Without a usable
-   * store, it resolves to true once in each window: twice is better than never.
+   * store it does so once in each window: better shown twice than never.
    * @param isUnseen counts the run as unseen until `see`
    */
   async claim(accountId: string, runId: string, what: string, isUnseen = false): Promise<boolean> {
@@ -92,7 +92,7 @@ export class NotificationLedger implements Disposable {
   async #count(accountId: string): Promise<void> {
     const sql = 'SELECT count(*) AS count FROM notification WHERE account = ? AND is_unseen = 1';
     const row = await this.#state.read((tables) => tables.get(sql, accountId)).catch(() => undefined);
-    // The next change counts again.
+    // Without a row, the next change counts again.
     if (row === undefined) return;
     const count = Number(row['count']);
     if (count === this.unseen(accountId)) return;

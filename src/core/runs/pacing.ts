@@ -4,11 +4,11 @@ import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 const PER_HOUR = 75;
 /** The bucket size: enough for the frequent polls in the first minutes after a submission. */
 const IN_STORE = 40;
-/** What is left for a window that takes over polling: the previous one may just have used up its bucket. */
+/** Tokens of a window that takes over polling: the previous one may just have used up its bucket. */
 const AFTER_ANOTHER = 2;
 /** Below this, polls become rare. */
 const SCARCE = 8;
-/** What other background reads leave for polls. */
+/** Tokens that other background reads leave for polls. */
 const LEFT_FOR_POLLS = 3;
 /** What must remain for "plenty": enough for frequent polls for a minute or two. */
 const LEFT_IN_PLENTY = 20;
@@ -37,13 +37,13 @@ export class RequestQuota {
     this.#countedAtMs = clock.monotonicMs();
   }
 
-  /** Opens the quota when this window starts to poll. @param isAfterAnother whether another one just did */
+  /** Opens the quota when this window starts to poll. @param isAfterAnother whether another just did */
   open(isAfterAnother: boolean): void {
     if (isAfterAnother) this.#tokens = Math.min(AFTER_ANOTHER, this.#count());
     this.#isOpen = true;
   }
 
-  /** Closes the quota when this window stops polling, so that another one can. */
+  /** Closes the quota when this window stops polling. */
   close(): void {
     this.#isOpen = false;
   }
@@ -68,12 +68,12 @@ export class RequestQuota {
     return this.#takeAbove(0);
   }
 
-  /** Takes a token for other background reads, such as details. Leaves some for polls. */
+  /** Takes a token for other background reads, such as details. Leaves some tokens for polls. */
   takeForExtras(): boolean {
     return this.#takeAbove(LEFT_FOR_POLLS);
   }
 
-  /** Takes a token even if there is none, for work that must be finished, such as a list's next page. */
+  /** Takes a token even if none is left, for work that must be finished, such as a list's next page. */
   recordExtra(): void {
     this.#tokens = this.#count() - 1;
   }

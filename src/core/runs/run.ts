@@ -1,13 +1,13 @@
 import type { RunDetail, RunSummary } from '../api/types.ts';
 import { instantOf } from '../base/clock.ts';
 
-/** A run's details. The service sends them without a currency: that of the balance is assumed when they are first read. */
+/** A run's details. The service sends no currency, so the balance's is assumed when they are first read. */
 export type KnownDetail = RunDetail & { assumedCurrency?: string | undefined };
 
 /**
  * The progress of a run. The list of states is incomplete (spec: "States and transitions"), so any other
- * status counts as active and is shown unchanged. `ended`: it reads like an end, but is still watched in case
- * it isn't.
+ * status counts as active and is shown unchanged. `ended`: the status reads like an end, but is still
+ * watched.
  */
 export type Phase = 'waiting' | 'active' | 'finished' | 'ended';
 
@@ -80,9 +80,8 @@ export function usualTime(
 }
 
 /**
- * The state of a run's artifacts. `unknown`: the run finished, but the list doesn't say that they are
- * available or expired, or has not shown the run yet. `not-known`: the contract doesn't name the run's
- * status, so it may have ended without artifacts.
+ * The state of a run's artifacts. `unknown`: the run finished, but the list hasn't said yet whether they are
+ * available. `not-known`: the contract doesn't name the run's status, so there may be no artifacts.
  */
 export interface ArtifactsState {
   kind: 'not-yet' | 'not-known' | 'available' | 'expired' | 'unknown';

@@ -2,10 +2,10 @@ import type { RunPage, RunSummary } from '../api/types.ts';
 import { instantOf } from '../base/clock.ts';
 
 /**
- * Merges the newest page, or several newest pages as one, into the loaded rows. Removes rows in the page's
- * range that it doesn't contain. Keeps older rows, and rows without `created_at` (just submitted, not listed
- * yet). If page and loaded rows don't touch, runs may be missing in between, so older rows are dropped.
- * `restarted`: the page contains the oldest remaining row, so the list continues at its cursor.
+ * Merges the newest page, or several as one, into the loaded rows. Removes rows in the page's range that it
+ * doesn't contain. Keeps older rows, and rows without `created_at`: they were just submitted. If page and
+ * loaded rows don't touch, runs may be missing in between, so older rows are dropped. `restarted`: the page
+ * contains the oldest remaining row, so the list continues at its cursor.
  * @param doTouch overrides the detection, for example when the missing pages are about to be read
  */
 export function mergeFirstPage(
@@ -100,7 +100,7 @@ export class PageSearch {
     return { data: [...this.#rows.values()], has_more: this.#hasMore, skipped: this.#skipped };
   }
 
-  /** Whether another page may contain wanted rows. A newer row that was not listed is gone. */
+  /** Whether another page may contain wanted rows. A wanted row newer than the pages read is gone. */
   get continues(): boolean {
     if (this.#vain >= this.#maxGapPages) return false;
     if (!this.touches && this.#pages < this.#maxGapPages) return true;

@@ -33,8 +33,7 @@ export interface RunChange {
 }
 
 /**
- * Owns the known runs of an account, newest first: the loaded part of the service's list and where it
- * continues, and the details and labels known so far.
+ * Owns the known runs of an account, newest first: the loaded part of the service's list, details and labels.
  */
 export class RunStore implements Disposable {
   readonly #call: Call;
@@ -138,7 +137,7 @@ export class RunStore implements Disposable {
     return phaseOf(run, this.#details.get(run.run_id));
   }
 
-  /** The number of waiting and active runs. An unknown status may be final, so it counts for a week. */
+  /** The number of waiting and active runs. An unknown status may be final, so it counts for a week only. */
   get activeCount(): number {
     return (this.rows ?? []).filter((run) => this.phase(run) !== 'ended' && this.#isGoing(run)).length;
   }
@@ -200,12 +199,12 @@ export class RunStore implements Disposable {
     return this.#details.load(runId, isBackground);
   }
 
-  /** Adds a detail that was just read. A run that no page contained yet gets a row. */
+  /** Adds a detail that was just read, and a row if no page contained the run yet. */
   acceptRead(detail: RunDetail): void {
     this.#details.accept(detail.run_id, detail);
   }
 
-  /** Adds details that were read earlier; for runs with a detail, only its currency. */
+  /** Adds details that were read earlier. Of runs with a detail, only the currency is taken. */
   addDetails(details: readonly KnownDetail[]): void {
     const known = details.filter((detail) => this.#details.know(detail));
     this.#haveChanged(known.map(({ run_id }) => run_id).filter((runId) => this.#loaded.has(runId)));
@@ -269,7 +268,7 @@ export class RunStore implements Disposable {
     const startedMs = this.#now();
     const watched = this.watched;
     const search = new PageSearch(this.rows ?? [], watched, MAX_GAP_PAGES);
-    // Only plenty of quota allows a search for old active runs, so that new ones are polled often.
+    // A search for old active runs must leave enough quota to poll new ones often.
     const goesDeep = quota?.leavesForPolls(this.#pagesTo(watched.at(-1)) - 1) ?? true;
     let cursor: string | undefined;
     for (let pages = 1; ; pages++) {
@@ -278,7 +277,7 @@ export class RunStore implements Disposable {
         page = await this.#list(cursor, quota !== undefined);
       } catch (error) {
         if (!counts() && quota !== undefined) return;
-        // The rows between the new and the loaded ones won't be read now.
+        // The pages up to the loaded rows won't be read now: keep those that were.
         if (counts() && pages > 1 && !search.touches)
           this.#publish(this.#loaded.acceptNewest(search, [], { cursor, next: cursor }, false));
         if (counts()) this.#setFailed();
@@ -328,9 +327,6 @@ export class RunStore implements Disposable {
   #publish({ added, changed, moved, isAnyRemoved, isNews }: ListChange): void {
     const wasFailed = this.#failed;
     this.#failed = false;
-    // All runs are gone: another window reset the sandbox, whose runs may reuse their IDs.
-    const isEmpty = this.rows?.length === 0 && !this.hasMore && this.skipped === 0;
-    if (isAnyRemoved && isEmpty) this.#details.clear();
     // The detail of a changed run is stale. That of a finished run stays valid when its artifacts go.
     for (const { runId, before, after } of moved)
       if (before.status !== after.status) this.#forgetDetail(runId);

@@ -6,7 +6,7 @@ export const pairs = <T>(value: v.GenericSchema<unknown, T>) => v.array(v.tuple(
 
 /** The stored runs of an account, shared with other windows. */
 export const savedRuns = v.object({
-  /** The newest and all active runs, except those without a time, which no list has contained yet. */
+  /** The newest and all active runs. Rows without a time are left out: no list has contained them yet. */
   rows: v.array(runSummary),
   /** How many of the first rows have no gap between them. The remaining rows are older active runs. */
   contiguous: v.number(),

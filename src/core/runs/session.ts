@@ -1,6 +1,6 @@
 import type { Account } from '../accounts/account.ts';
 import type { Client, Connection, CallOptions } from '../api/client.ts';
-import { isUnauthorized, NetworkError, ServiceError, UnexpectedAnswerError } from '../api/errors.ts';
+import { isUnauthorized, NetworkError, ServiceError, UnexpectedResponseError } from '../api/errors.ts';
 import { RateGate, type Waits } from '../api/rateGate.ts';
 import type { Balance, Model, ModelList, RunCreation } from '../api/types.ts';
 import { shared, type Shared } from '../base/async.ts';
@@ -57,7 +57,7 @@ export class Session implements Disposable {
   readonly #clock: Clock;
   readonly #connect: () => Promise<Connection | undefined>;
   readonly #createClient: (connection: Connection, gate: RateGate) => Client;
-  /** Outlives connections: it enforces what the service requested, also in other windows. */
+  /** Outlives connections: it enforces the waits that the service asked for, also in other windows. */
   readonly #gate: RateGate;
   readonly #disposables = new DisposableStore();
   readonly #onDidChangeState = this.#disposables.add(new Emitter<SessionState>());
@@ -66,8 +66,6 @@ export class Session implements Disposable {
   /** The clock skew of the previous connection. */
   #clockSkewMs: number | undefined;
   #state: Readonly<ConnectionState> = CONNECTING;
-  /** Since when the service was unreachable for the last window, until it answers this one. */
-  #lastOfflineSince: number | undefined;
   /** The 401 errors that caused the state `key-rejected`. */
   readonly #refusals = new WeakSet();
 
@@ -104,19 +102,17 @@ export class Session implements Disposable {
     return this.#state.kind === 'offline' ? this.#state.sinceMs : undefined;
   }
 
-  /**
-   * Nothing is read in the background before this time, as the service asked: milliseconds since the epoch, local clock.
-   */
+  /** Nothing is read in the background before this time (ms since the epoch, local clock). */
   get notBeforeMs(): number | undefined {
     return this.#gate.untilMs();
   }
 
-  /** Like `notBeforeMs`, for submissions: what was asked of reads delays them for some minutes only. */
+  /** Like `notBeforeMs`, for submissions. A wait that was asked of reads delays them some minutes at most. */
   get submissionsNotBeforeMs(): number | undefined {
     return this.#gate.untilMs('submission');
   }
 
-  /** Like `submissionsNotBeforeMs`, if that is longer than a submission waits after the user's consent. */
+  /** Like `submissionsNotBeforeMs`, but only if that is later than a submission would wait. */
   get longWaitUntilMs(): number | undefined {
     const isLong = this.#gate.remainingMs('submission') > RETRIES.submission.longestRetryAfterMs;
     return isLong ? this.submissionsNotBeforeMs : undefined;
@@ -128,7 +124,7 @@ export class Session implements Disposable {
   }
 
   /**
-   * Reads the balance although the service asked submissions to wait; if it answers, that wait is over, in all windows.
+   * Reads the balance although submissions should wait. An answer ends that wait in all windows.
    * @throws as `call`
    */
   async endLongWait(): Promise<void> {
@@ -160,17 +156,12 @@ export class Session implements Disposable {
 
   /**
    * Adopts the connection state of another window, except for a rejected API key.
-   * @param isOfLiving whether that window is still running; otherwise its connection state is stale: it only says since when
-   *   the service was unreachable if it still is, as after a reload
+   * @param isOfLiving whether that window is still running; otherwise its connection state is stale
    */
   acceptShared(known: SharedState, isOfLiving: boolean): void {
     const { offlineSinceMs, waits } = known;
     if (waits !== undefined) this.#gate.adopt(waits);
-    if (this.#disposables.disposed || this.isLocked) return;
-    if (!isOfLiving) {
-      this.#continueOffline(offlineSinceMs);
-      return;
-    }
+    if (!isOfLiving || this.#disposables.disposed || this.isLocked) return;
     if (offlineSinceMs === undefined) this.#setState('ready');
     else this.#setState('offline', offlineSinceMs);
   }
@@ -184,7 +175,7 @@ export class Session implements Disposable {
     if (this.state === 'key-rejected') throw new KeyRejectedError();
     const pending = (this.#client ??= this.#open());
     const client = await this.#openedOf(pending);
-    // `reconnect` replaced the connection meanwhile, so nothing is sent with the old one.
+    // `reconnect` replaced the connection meanwhile: use the new one.
     if (pending !== this.#client) return this.call(work);
     try {
       const result = await work(client);
@@ -202,12 +193,12 @@ export class Session implements Disposable {
     return this.#opened?.keyId;
   }
 
-  /** Whether this error caused the change to `key-rejected`. */
+  /** Whether this error caused the change to `key-rejected`, which is reported already. */
   isReportedByState(error: unknown): boolean {
     return error instanceof Error && this.#refusals.has(error);
   }
 
-  /** Whether no stored API key works. Data read with an earlier key is hidden then. */
+  /** Whether no stored API key works. Data that was read with an earlier key is then hidden. */
   get isLocked(): boolean {
     return this.state === 'key-rejected' || this.state === 'key-missing';
   }
@@ -258,7 +249,7 @@ export class Session implements Disposable {
       this.#refusals.add(error);
       this.#setState('key-rejected');
     } else if (error instanceof NetworkError) this.#setState('offline');
-    else if (error instanceof UnexpectedAnswerError)
+    else if (error instanceof UnexpectedResponseError)
       this.#setState(isOfAnotherSender(error) ? 'offline' : 'ready');
     else if (error instanceof ServiceError) this.#setState('ready');
   }
@@ -266,22 +257,13 @@ export class Session implements Disposable {
   #setState(kind: SessionState, sinceMs = this.#clock.nowMs()): void {
     // A rejected API key stays rejected until `reconnect`, however pending requests end.
     if (kind === this.state || this.state === 'key-rejected') return;
-    this.#state = kind === 'offline' ? { kind, sinceMs: this.#lastOfflineSince ?? sinceMs } : { kind };
-    if (kind === 'ready') this.#lastOfflineSince = undefined;
+    this.#state = kind === 'offline' ? { kind, sinceMs } : { kind };
     this.#onDidChangeState.fire(kind);
-  }
-
-  #continueOffline(sinceMs = Infinity): void {
-    if (this.state === 'ready' || sinceMs > (this.offlineSince ?? this.#clock.nowMs())) return;
-    this.#lastOfflineSince = sinceMs;
-    if (this.state !== 'offline') return;
-    this.#state = { kind: 'offline', sinceMs };
-    this.#onDidChangeState.fire('offline');
   }
 }
 
 /** Whether a portal or gateway answered. An odd response of the service proves that it is reachable. */
-function isOfAnotherSender({ kind, httpStatus }: UnexpectedAnswerError): boolean {
+function isOfAnotherSender({ kind, httpStatus }: UnexpectedResponseError): boolean {
   return kind === 'html' || kind === 'redirect' || (kind === 'no-error-body' && httpStatus >= 502);
 }
 

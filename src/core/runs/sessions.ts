@@ -7,8 +7,8 @@ import type { AccountStore } from '../accounts/accountStore.ts';
 import { Session, type SessionState } from './session.ts';
 
 /**
- * Owns one session per account, created when first needed and kept as long as the account exists. So
- * switching back shows known data at once, and an upload stays with the account that it was started with.
+ * Owns one session per account, from its first use until the account is removed. So switching back shows
+ * known data at once, and an upload stays with the account that started it.
  */
 export class Sessions implements Disposable {
   readonly #accounts: AccountStore;
@@ -52,7 +52,7 @@ export class Sessions implements Disposable {
       known.account = account;
       return known;
     }
-    // The address or name changed, so data from the old address doesn't belong to this account.
+    // The address or name changed: data from the old address doesn't belong to this account.
     known?.dispose();
     const session = new Session(account, () => this.#connect(account), this.#createClient);
     session.onDidChangeState((state) => this.#onDidChangeState.fire({ session, state }));

@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { currency, runDetail, type RunSummary } from '../api/types.ts';
 import { sequencer } from '../base/async.ts';
 import type { Disposable } from '../base/disposable.ts';
-import { instantOf } from '../base/clock.ts';
 import type { StateStore, Tables } from '../storage/state.ts';
 import { type KnownDetail, phaseOf } from './run.ts';
 import type { Moved } from './loadedRuns.ts';
@@ -12,11 +11,9 @@ import type { RunStore } from './runStore.ts';
 const MAX_STORED = 2_000;
 /** Far more than a detail with the longest label needs, however it is escaped. */
 const MAX_BYTES = 3_500;
-/** The tolerance between creation times in list and detail: one of them may be in whole seconds. */
-const SAME_TIME_MS = 1_000;
 const TOPIC = 'run-details';
 
-/** Details of earlier versions have no currency. */
+/** Without a currency if the balance wasn't known. */
 const storedDetail = v.object({ ...runDetail.entries, assumedCurrency: currency });
 
 /** A row of the table. */
@@ -28,8 +25,8 @@ interface Stored {
 }
 
 /**
- * Owns the `run_detail` table. Stores an account's final details for all windows, and provides its run store
- * with those that still match the list.
+ * Owns the `run_detail` table. Stores an account's final details for all windows, and gives its run store
+ * those that still match the list.
  */
 export class StoredDetails implements Disposable {
   readonly #runs: RunStore;
@@ -83,7 +80,7 @@ export class StoredDetails implements Disposable {
       .catch(this.#onError);
   }
 
-  /** Reads the missing details of these runs, and stores the final ones, with the currency that is already stored. */
+  /** Reads the missing details of these runs and stores the final ones. A stored currency stays. */
   #exchange(rows: readonly RunSummary[]): void {
     const isMissing = (run: RunSummary) =>
       phaseOf(run) === 'finished' && this.#runs.detail(run.run_id) === undefined;
@@ -122,9 +119,9 @@ export class StoredDetails implements Disposable {
     const details = found.flatMap((one) => {
       const { run_id: runId, listed } = one;
       const run = this.#runs.get(runId);
-      // If the run has a detail, only the stored currency counts, which doesn't depend on the run's state.
+      // If the run has a detail, only the stored currency is taken, whatever the run's status.
       const isOfState = run?.status === listed || this.#runs.detail(runId) !== undefined;
-      return (isOfState && run && detailOf(run, one)) || [];
+      return (isOfState && run && detailOf(one)) || [];
     });
     for (const detail of details) this.#stored.add(detail);
     this.#runs.addDetails(details);
@@ -152,13 +149,10 @@ function entryOf({ run_id, status }: RunSummary, detail: KnownDetail): Stored | 
   return Buffer.byteLength(text) > MAX_BYTES ? undefined : { run_id, listed: status, detail: text };
 }
 
-/** Returns a stored detail if it is valid and matches the run. */
-function detailOf(run: RunSummary, { detail: text }: Stored): KnownDetail | undefined {
+/** Returns a stored detail if it is valid. */
+function detailOf({ detail: text }: Stored): KnownDetail | undefined {
   try {
-    const detail = v.parse(storedDetail, JSON.parse(text));
-    const apartMs = Math.abs(instantOf(run.created_at) - instantOf(detail.created_at));
-    // After a reset, the sandbox reuses run IDs.
-    return Number.isNaN(apartMs) || apartMs < SAME_TIME_MS ? detail : undefined;
+    return v.parse(storedDetail, JSON.parse(text));
   } catch {
     return undefined;
   }

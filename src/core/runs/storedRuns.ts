@@ -59,7 +59,7 @@ export class StoredRuns {
 
   /**
    * Merges what another window stored into the session.
-   * @param isOfLiving whether that window is still running; otherwise its connection state is stale
+   * @param isOfLiving whether that window still runs; otherwise its connection state is stale
    * @returns what is stored
    * @throws store errors
    */
@@ -72,8 +72,8 @@ export class StoredRuns {
   }
 
   /**
-   * Stores what the session knows if it differs from what is stored.
-   * @param isGuest whether another window polls: then this one only adds what it knows of waits
+   * Stores what the session knows if that differs from what is stored.
+   * @param isGuest whether another window polls: then this one adds only the waits that it knows
    * @throws store errors
    */
   write(backoff: Backoff | undefined, isGuest = false): Promise<void> {
@@ -83,7 +83,7 @@ export class StoredRuns {
       const stored = await readList(this.#state, id);
       if (stored !== undefined) session.acceptShared({ waits: stored.waits }, false);
       const known = isGuest ? stored && { ...stored, waits: session.waits } : this.#compose(backoff);
-      // Compare what would be read back: undefined fields are omitted.
+      // Compare as it would be read back: undefined fields are omitted.
       const list = known && v.parse(savedList, JSON.parse(JSON.stringify(known)));
       if (list === undefined || textOf(list) === textOf(stored)) return;
       await this.#state.transaction((tables) => {
@@ -118,7 +118,7 @@ export class StoredRuns {
     if (list.modelNames !== undefined) session.models.keepNames(list.modelNames);
     if (list.runs !== undefined) session.runs.acceptSaved(list.runs, list.readAtMs);
     const { balance } = list;
-    // A submission here may have set a newer balance. A time in the future means a clock that was set back.
+    // A submission here may have set a newer balance. A time in the future: the clock was set back.
     const { current, readAtMs = 0 } = session.balance;
     const isNewer = balance !== undefined && (balance.readAtMs > readAtMs || readAtMs > this.#nowMs());
     if (isNewer && !isSameBalance(current, balance.value))

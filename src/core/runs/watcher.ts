@@ -26,13 +26,13 @@ export interface WatchOptions {
   lockFile: string;
   /** Whether this window has the focus. */
   isFocused: () => boolean;
-  /** Whether rows are visible, so that the details shown in them are needed. */
+  /** Whether rows are visible, so that their details are needed. */
   areRowsShown: () => boolean;
   /** Whether a submission may have been charged and is not listed yet. */
   isAwaiting: () => boolean;
   /** Adds submissions of other windows that are newer than the list. Returns whether there were any. */
   recallSubmitted: () => Promise<boolean>;
-  /** Called with errors of polling or storing, once for each cause in a row. */
+  /** Called with errors of polling or storing, but not twice in a row with the same cause. */
   onError: (error: unknown) => void;
   clock?: Clock;
   /** At least 0, less than 1; for jitter. */
@@ -40,8 +40,8 @@ export interface WatchOptions {
 }
 
 /**
- * Keeps the data of one account up to date. One window on this machine holds the account's lock and polls; the
- * others read the data that it stores. When it closes, another window takes over. The only timer is a tick
+ * Keeps the data of one account up to date. One window on this machine holds the account's lock and polls;
+ * the others read the data that it stores. When it closes, another one takes over. The only timer is a tick
  * every 5 seconds, in every window.
  */
 export class Watcher implements Disposable {
@@ -51,7 +51,7 @@ export class Watcher implements Disposable {
   readonly #disposables = new DisposableStore();
   readonly #end = new AbortController();
   readonly #started: Promise<void>;
-  /** Set while this window polls; without a lease only if nothing can be shared with other windows. */
+  /** Set while this window polls; without a lease only where windows can't share anything. */
   #polls: { lease: Lease | undefined } | undefined;
   #takingOver: Promise<boolean> | undefined;
   /** Overlapping calls share one poll. */
@@ -195,12 +195,12 @@ export class Watcher implements Disposable {
     if (session.isLocked || this.#polls?.lease?.isHeld() === false) this.#stopPolling();
     if (this.#polls === undefined && !(await this.#takeOver(true))) {
       if (session.waits !== undefined) await this.#store();
-      // What failed was a request of this window: the polling one knows whether the service answers.
+      // This window's own request failed. The polling window knows whether the service answers again.
       if (clock.nowMs() - (session.offlineSince ?? Infinity) > OFFLINE_MS) await this.#readStored();
       return;
     }
     this.#awaitedSinceMs = isAwaiting() ? (this.#awaitedSinceMs ?? clock.nowMs()) : undefined;
-    // The journal says so sooner than the list, which may be late to contain a run.
+    // The journal knows new submissions sooner than the list, in which a run may appear late.
     const isAnyNew = await this.#recall();
     if (hasSlept || isAnyNew) await this.poll();
     else if (this.#isDue()) await this.#poll();
@@ -244,7 +244,7 @@ export class Watcher implements Disposable {
     session.quota.open(isAfterAnother);
     this.#polls = { lease };
     if (isAfterAnother) {
-      // What the previous window read counts as a poll, unless it closed before reading anything.
+      // The previous window's last read counts as a poll, unless it closed before reading anything.
       this.#polledAtMs = clock.monotonicMs();
       this.#isWanted = isAnyNew || session.runs.rows === undefined;
     }
@@ -330,7 +330,7 @@ export class Watcher implements Disposable {
   #pollDelayMs(): number {
     const { session, clock } = this.#options;
     const backoffMs = (this.#backoff?.untilMs ?? 0) - clock.nowMs();
-    // More than the longest backoff is left if the clock was set back: poll now.
+    // Longer than the longest backoff: the clock was set back, so poll now.
     if (backoffMs > 0 && backoffMs <= RETRIES.watch.longestMs) return Infinity;
     if (this.#backoff !== undefined) return 0;
     const activeMs = pollEveryMs(this.#ageMs(), session.quota.isScarce);
@@ -346,7 +346,7 @@ export class Watcher implements Disposable {
     return Math.max(0, clock.nowMs() - changedMs.reduce((a, b) => Math.max(a, b), -Infinity));
   }
 
-  /** Reports each cause once in a row, not at every poll. */
+  /** Reports a cause only once in a row, not at every poll. */
   #report(error: unknown): void {
     const text = String(error);
     if (text === this.#reportedError || this.#end.signal.aborted) return;

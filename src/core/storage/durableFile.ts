@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { open, rm } from 'node:fs/promises';
+import { mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolder, syncDirectory } from '../base/folders.ts';
+import { syncDirectory } from '../base/folders.ts';
 import { renameOver } from '../base/renameOver.ts';
 
 /**
@@ -35,7 +35,7 @@ export async function writeNewFile(file: string, text: string): Promise<void> {
 
 /** Creates a folder and its missing parents, so that a crash cannot lose them with their content. */
 export async function makeDirectoryDurably(directory: string, mode = 0o777): Promise<void> {
-  const first = await makeFolder(directory, mode);
+  const first = await mkdir(directory, { recursive: true, mode });
   if (first === undefined) return;
   // Each name is stored in the parent folder, which this process may not be allowed to read.
   for (let made = path.resolve(directory); made.length >= first.length; made = path.dirname(made))

@@ -22,7 +22,7 @@ export class FolderWatch implements Disposable {
     this.renew();
   }
 
-  /** Watches the folder now at the path: a file watcher stays with the folder it was created for. */
+  /** Watches the folder that is at the path now. A watcher stays with the folder it was created for. */
   renew(): void {
     if (this.#disposed) return;
     try {

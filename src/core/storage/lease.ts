@@ -6,7 +6,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ExpectedError } from '../base/errors.ts';
 
-/** Attempts to lock a file: another process may hold its lock for a moment, in `isTaken`. */
+/** Attempts to lock a file: `isTaken` of another process may lock it for a moment. */
 const TRIES = 5;
 const TRY_AGAIN_MS = 12;
 const SQLITE_BUSY = 5;
@@ -22,10 +22,10 @@ export class LeaseUnavailableError extends ExpectedError {
 }
 
 /**
- * Ownership by one holder among all processes on this machine and within this one: an operating system lock
- * on an empty file. It ends with its process and not before, however long the machine sleeps. The holder must
- * keep a reference to it and release it. Only this class may open a lock file: POSIX drops a process's locks
- * on a file as soon as any descriptor of that file is closed.
+ * Ownership by one holder on this machine: an operating system lock on an empty file. It ends with its
+ * process and not before, however long the machine sleeps. The holder must keep a reference to it and release
+ * it. Only this class may open a lock file: POSIX drops a process's locks on a file when any descriptor of it
+ * is closed.
  */
 export class Lease {
   readonly file: string;
@@ -80,7 +80,7 @@ export class Lease {
         const found = Lease.#tryOnce(file, Database);
         if (found instanceof Lease) return found;
         if (left <= 1) {
-          // Nobody holds a file that can't be locked or recognized: `busy` would wrongly blame another window.
+          // `busy` would wrongly blame another window for a file that can't be locked or isn't ours.
           if (found === 'other-file' || (tries > 1 && !hasLocks(path.dirname(file), Database)))
             throw new Error('no file can be locked here');
           return 'busy';
@@ -100,7 +100,7 @@ export class Lease {
     try {
       // With the journal in memory, nothing is written: the file stays empty, and no other is created.
       database.exec('PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE');
-      // If the folder was replaced meanwhile, the locked file is not the one that others find.
+      // If the folder was replaced meanwhile, other windows find another file than the locked one.
       if (identity !== undefined && identityOf(file) === identity)
         lease = new Lease(file, database, identity);
       return lease ?? 'other-file';
@@ -123,7 +123,7 @@ export class Lease {
     }
   }
 
-  /** May be called again. The file stays: another process may be about to lock it. */
+  /** Ends the lease; may be called again. The file stays: another process may be about to lock it. */
   release(): void {
     this.#isReleased = true;
     if (this.#database?.isOpen === true) this.#database.close();

@@ -3,9 +3,9 @@ import { StateUnavailableError } from './stateProblem.ts';
 
 /**
  * All tables of `state.sqlite`, in order. Append only: a file's version is its number of migrations. A
- * migration only adds, so older versions of the extension can still use the file. If they would corrupt the
- * new data, it sets `min_reader` in `meta` to its own number to exclude them. One module owns all queries of
- * a table and always names the columns. Tables are STRICT; the first column is the account's ID.
+ * migration only adds, so that older versions of the extension can still use the file. If they would corrupt
+ * the new data, it excludes them: `min_reader` in `meta` becomes its own number. One module owns all queries
+ * of a table and always names the columns. Tables are STRICT; the first column is the account's ID.
  */
 export const MIGRATIONS: readonly string[] = [
   // core/downloads/downloadStore.ts

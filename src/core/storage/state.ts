@@ -79,17 +79,17 @@ interface Opened {
 /**
  * Owns `state.sqlite`, which all windows on this machine share (money is in the journal). The file may be
  * deleted at any time. If it cannot be used, this window has the tables in memory, and `problem` says why.
- *
- *     const rows = await state.read((tables) => tables.all('SELECT run_id FROM run WHERE account = ?', id));
- *     await state.transaction((tables) => {
- *       const claimed = tables.run('INSERT INTO ... ON CONFLICT DO NOTHING', ...) === 1;
- *       if (claimed) tables.touch('runs', id); // the other windows read again
- *     });
- *     state.follow('runs', id, () => void reread()); // another window touched it, or the file was replaced
- *
- * Add tables to `MIGRATIONS` (`migrations.ts`), with one module for all queries of a table. Every write syncs the disk, which
- * blocks the extension host, so don't write progress or unchanged data. Only this module may open, read, or
- * copy the file: closing any of its descriptors drops this process's lock.
+ * ```ts
+ * const rows = await state.read((tables) => tables.all('SELECT run_id FROM run WHERE account = ?', id));
+ * await state.transaction((tables) => {
+ *   const claimed = tables.run('INSERT INTO ... ON CONFLICT DO NOTHING', ...) === 1;
+ *   if (claimed) tables.touch('runs', id); // the other windows read again
+ * });
+ * state.follow('runs', id, () => void reread()); // another window touched it, or the file was replaced
+ * ```
+ * Add tables to `MIGRATIONS` (`migrations.ts`), with one module for all queries of a table. Every write syncs
+ * the disk, which blocks the extension host, so don't write progress or unchanged data. Only this module may
+ * open, read, or copy the file: closing any of its descriptors drops this process's lock.
  */
 export class StateStore implements Disposable {
   readonly #file: string;
@@ -149,7 +149,7 @@ export class StateStore implements Disposable {
   /**
    * Reads and writes exclusively among all windows. All changes are durable once this resolves, or none.
    * @param work synchronous; may run more than once
-   * @throws as `read`, and an error with a `cause` if COMMIT failed: read again before retrying
+   * @throws as `read`; after an error of the disk, the change may have been stored
    */
   transaction<T>(work: (tables: Tables) => T): Promise<T> {
     return this.#retried('BEGIN IMMEDIATE', work);
@@ -233,7 +233,7 @@ export class StateStore implements Disposable {
       if (identity !== undefined && identityOf(this.#file) !== identity)
         throw Object.assign(new Error('state.sqlite was moved or replaced'), { errcode: MOVED });
       result = work(tables);
-      this.#commit(database);
+      database.exec('COMMIT');
     } catch (error) {
       rollBack(database);
       throw error;
@@ -242,20 +242,6 @@ export class StateStore implements Disposable {
     for (const [key, number] of tables.touched)
       if (number === (this.#seen.get(key) ?? 0) + 1) this.#seen.set(key, number);
     return result;
-  }
-
-  #commit(database: DatabaseSync): void {
-    try {
-      database.exec('COMMIT');
-    } catch (error) {
-      // Other windows are reading, so nothing was stored.
-      if (isBusy(error)) throw error;
-      // It may have been stored. Only a new connection reads what is on disk.
-      this.#close();
-      this.#dataVersion = undefined;
-      this.#opening = this.#openFile();
-      throw new Error('state.sqlite: it is unknown whether the change was stored', { cause: error });
-    }
   }
 
   async #recover(error: unknown): Promise<void> {
@@ -269,7 +255,7 @@ export class StateStore implements Disposable {
     for (const listeners of this.#followers.values()) for (const listener of [...listeners]) listener();
   }
 
-  /** Marks the current revisions as seen: followers that read from now on get at least this state. */
+  /** Marks the current revisions as seen. Followers that read from now on get at least these. */
   #acknowledge(): void {
     this.#seen.clear();
     this.#dataVersion = undefined;

@@ -6,7 +6,7 @@ const READONLY = 8;
 const CORRUPT = 11;
 const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
-/** Of the file at the path, by SQLite or by us: it is another one now. */
+/** Reported by SQLite or by us: the path leads to another file now. */
 export const MOVED = 1032;
 
 /**
@@ -44,7 +44,6 @@ export function isDamaged(error: unknown): boolean {
   return [CORRUPT, NOT_A_DATABASE].includes(primaryCodeOf(error) ?? 0);
 }
 
-/** Whether a new connection may help. */
 export function isOfFile(error: unknown): boolean {
   return isDamaged(error) || (error as { errcode?: unknown }).errcode === MOVED;
 }

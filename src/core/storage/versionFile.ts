@@ -1,5 +1,5 @@
-// How a version is stored: as a file or, where there are no hard links, as a folder with a file `record`. Either has its name
-// only when it is complete, and takes no name that exists.
+// How a version is stored: as a file or, without hard links, as a folder with a file `record`. It gets its
+// name only when it is complete, and never takes the name of another one.
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
@@ -16,7 +16,7 @@ export type At = (point: 'temporary' | 'linked' | 'synced' | 'emptied') => Promi
 
 export const MAX_VERSION_BYTES = 1024 * 1024;
 const INSIDE = 'record';
-/** Other errors of `link`, except EEXIST, may mean that there are no hard links: each system and share says it differently. */
+/** Any other error of `link`, except EEXIST, may mean "no hard links": systems and shares differ in it. */
 const DISK_ERRORS: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'ENOENT']);
 
 /**
@@ -39,7 +39,7 @@ export async function writeVersion(file: string, text: string, link: Link, at: A
   return true;
 }
 
-/** Returns the text of a version: empty if it was emptied, undefined if it can be no record. @throws file system errors */
+/** Returns a version's text: '' if emptied, undefined if it can't be a record. @throws file system errors */
 export async function readVersion(file: string): Promise<string | undefined> {
   const content = await contentOf(file);
   if (content === undefined || content.size > MAX_VERSION_BYTES) return undefined;
@@ -53,9 +53,9 @@ export async function emptyVersion(file: string): Promise<void> {
   if (content !== undefined) await truncate(content.file, 0);
 }
 
-/** Removes a temporary that a window left which was killed. @throws file system errors */
+/** Removes the temporary of a killed window. @throws file system errors */
 export async function removeTemporary(file: string): Promise<void> {
-  // Its window may only have stood still. Removed piece by piece, its folder could become a version without a record.
+  // That window may only have been suspended. Renaming first keeps it from naming a folder without a record.
   const aside = temporaryOf(file);
   await rename(file, aside);
   await rm(aside, { force: true, recursive: true });
@@ -99,7 +99,7 @@ async function nameVersion(temporary: string, file: string, text: string, link: 
   return renameFolder(temporary, file, text);
 }
 
-/** Makes a folder of the temporary: unlike a file, it can't be renamed over a version, since none is an empty folder. */
+/** Makes a folder of the temporary: renaming it never replaces a version, since none is an empty folder. */
 async function renameFolder(temporary: string, file: string, text: string): Promise<boolean> {
   await rm(temporary);
   await mkdir(temporary, { mode: 0o700 });
@@ -110,7 +110,7 @@ async function renameFolder(temporary: string, file: string, text: string): Prom
     try {
       await rename(from, to);
     } catch (error) {
-      // For a name that exists each system has another error, and Windows the one for a file in use.
+      // Each system has another error for a name that exists. On Windows it is that of a file in use.
       isTaken = (await statsOf(file)) !== undefined;
       if (!isTaken) throw error;
     }

@@ -1,9 +1,9 @@
-// A record is a chain of versions, `<id>.1.json`, `<id>.2.json` and so on, of which the highest counts. A version never changes.
-// Whoever has read version n may create version n+1: of several windows that try, the file system lets one succeed. So no
-// lock is needed. This rests on two rules:
+// A record is a chain of versions: `<id>.1.json`, `<id>.2.json` and so on. The highest counts; none ever
+// changes. To create version n+1, a window must have read version n. If several try, the file system lets one
+// succeed, so no lock is needed. This rests on two rules:
 // - Numbers have no gaps, so n is the highest if n+1 doesn't exist.
-// - A name is never given twice: clean-up empties a version, but its name stays. Otherwise a window that stood still could
-//   write a version a second time.
+// - A name is never given twice: clean-up empties a version, but its name stays. Otherwise a suspended window
+//   could write a version a second time.
 import { link as linkFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -23,7 +23,7 @@ import {
 } from './versionFile.ts';
 import type { At } from './versionFile.ts';
 
-/** Another window wrote this version first, or the one below it is gone. Whoever catches this reads the record again. */
+/** Another window wrote this version first, or the one below it is gone. Read the record again. */
 export class OvertakenError extends ExpectedError {
   readonly code = 'overtaken';
 
@@ -32,14 +32,14 @@ export class OvertakenError extends ExpectedError {
   }
 }
 
-/** How records are read and written. `T` may include what is only read, such as a record of a later format. */
+/** How records are read and written. `T` may include kinds that are only read, such as a later format. */
 export interface Codec<T> {
   /** @returns undefined if the text is no complete record with this ID */
   parse: (text: string, id: string) => T | undefined;
   format: (record: T) => string;
-  /** Whether the versions below one with this record may be emptied. */
+  /** Whether all versions below one with this record may be emptied. */
   isSettled: (record: T) => boolean;
-  /** What is known if the highest version is no record. @param below the next lower one that is */
+  /** What is assumed if the highest version is no record. @param below the next lower one that is */
   afterDamage: (below: T) => T;
 }
 
@@ -50,8 +50,9 @@ export interface Version {
 }
 
 /**
- * The highest version of a record. `sound`: it contains `record`. `damaged`: it is no record, and `record` is what `afterDamage`
- * says. `unreadable`: no version is a record. `emptied`: likewise, but version 1 was emptied, so one above was settled.
+ * The highest version of a record. `sound`: it contains `record`. `damaged`: `record` is what `afterDamage`
+ * says. `unreadable`: no version is a record. `emptied`: as `unreadable`, but version 1 was emptied after a
+ * higher one was settled.
  */
 export type Head<T> = Version &
   (
@@ -61,9 +62,9 @@ export type Head<T> = Version &
 
 /** What a listing found. */
 export interface Listing {
-  /** IDs of records whose head is another one than before the listing, or gone. */
+  /** IDs of records with another head than before the listing, or without one. */
   changed: string[];
-  /** By ID, why a new version could not be read. The head stays as last known, if it was. */
+  /** By ID, why a new version could not be read. The head stays as last known. */
   failed: Map<string, unknown>;
 }
 
@@ -80,8 +81,8 @@ export interface VersionOptions {
 }
 
 /**
- * Owns the records in a folder, and what this window knows of them. An error of the file system is not damage, since it says
- * nothing about the content: reading rejects.
+ * Owns the records in a folder, and what this window knows of them. A file system error is no damage, since
+ * it says nothing about the content: reading then rejects.
  */
 export class VersionStore<T> implements Disposable {
   readonly #folder: string;
@@ -104,7 +105,7 @@ export class VersionStore<T> implements Disposable {
     return this.#heads;
   }
 
-  /** Calls back when a window may have written a version, if the system can tell. @param onChange its rejections are ignored */
+  /** Calls back when a window may have written a version, if the system reports it; ignores rejections. */
   watch(onChange: () => Promise<void>): void {
     this.#watch?.dispose();
     this.#watch = new FolderWatch(this.#folder, '.json', onChange);
@@ -124,7 +125,7 @@ export class VersionStore<T> implements Disposable {
       if (id !== undefined) highest.set(id, Math.max(Number(n), highest.get(id) ?? 0));
     }
     const listing: Listing = { changed: [], failed: new Map() };
-    // What can't be read may have been restored.
+    // An unreadable record may have been restored.
     const isNew = (id: string) => highest.get(id) !== before.get(id)?.n || before.get(id)?.state !== 'sound';
     const left = [...new Set([...before.keys(), ...highest.keys()])].filter(isNew).values();
     const readSome = async () => {
@@ -143,7 +144,7 @@ export class VersionStore<T> implements Disposable {
   /** Reads the head of one record without a listing. Undefined if there is none. @throws file system errors */
   async read(id: string): Promise<Head<T> | undefined> {
     const known = this.#heads.get(id);
-    // The storage may have been set back, and other versions written since: the file is read even if its number is known.
+    // Even a known number is read again: the storage may have been set back, and written differently since.
     let n = known !== undefined && (await this.#exists(id, known.n)) ? known.n : 0;
     if (n === 0) this.#heads.delete(id);
     while (await this.#exists(id, n + 1)) n++;
@@ -171,9 +172,9 @@ export class VersionStore<T> implements Disposable {
   }
 
   /**
-   * Writes what must not be lost on top of whatever is highest.
+   * Writes what must not be lost on top of the highest version.
    * @param change called with each head that is found; returns undefined if nothing is to be written
-   * @returns the head, whoever wrote it
+   * @returns the head, whichever window wrote it
    * @throws as `append`, except OvertakenError
    */
   async appendAnyway(
@@ -193,8 +194,8 @@ export class VersionStore<T> implements Disposable {
   }
 
   /**
-   * Empties the versions below a settled one, except a settled one right below it: if the highest is damaged later, that one still
-   * says how it ended. Version 1 is the last one, so it is empty only if all of them are. Never rejects.
+   * Empties the versions below a settled one, except a settled one right below: if the highest is damaged
+   * later, it still says how the record ended. Version 1 is the last. Never rejects.
    */
   async empty({ id, n, state, record }: Head<T>): Promise<void> {
     if (state !== 'sound' || !this.#codec.isSettled(record)) return;
@@ -247,7 +248,7 @@ export class VersionStore<T> implements Disposable {
       await this.#readFrom(id, listed);
   }
 
-  /** Reads a version or, if it was emptied under a higher one, that one. Undefined if it is gone. */
+  /** Reads a version; if it isn't a record, a higher one. Undefined if the record is gone. */
   async #readFrom(id: string, from: number): Promise<Head<T> | undefined> {
     for (let n = from; ; n++) {
       const { record } = await this.#readOne(id, n);
@@ -257,9 +258,9 @@ export class VersionStore<T> implements Disposable {
     }
   }
 
-  /** What is known of a record whose highest version is none. */
+  /** Returns the head of a record whose highest version is damaged. */
   async #readBelow(id: string, n: number): Promise<Head<T>> {
-    // Clean-up never empties the highest one.
+    // Empty, although clean-up never empties the highest one: its text was lost.
     const isCut = (await this.#readOne(id, n)).text === '';
     let isEmpty = false;
     for (let lower = n - 1; lower > 0; lower--) {
@@ -280,7 +281,7 @@ export class VersionStore<T> implements Disposable {
     const asRead = this.#codec.parse(text, id);
     if (asRead === undefined || Buffer.byteLength(text) > MAX_VERSION_BYTES)
       throw new RangeError('the record could not be read back');
-    // After storage was set back under a running window, its next version would leave a gap.
+    // The storage may have been set back under this window; writing would then leave a gap.
     if (n > 1 && !(await this.#exists(id, n - 1))) {
       this.#heads.delete(id);
       throw new OvertakenError();
@@ -289,7 +290,7 @@ export class VersionStore<T> implements Disposable {
     return this.#accept({ id, n, state: 'sound', record: asRead });
   }
 
-  /** Keeps the highest head. Returns the known object for the same version, so that it stays the same one. */
+  /** Keeps the highest head. Returns the known object if it is equal, so that callers see no change. */
   #accept(head: Head<T>): Head<T> {
     const known = this.#heads.get(head.id);
     if (isDeepStrictEqual(known, head)) return known ?? head;

@@ -15,7 +15,6 @@ import { withoutObservations } from './reconcilePolicy.ts';
 export interface Sending {
   journal: Journal;
   clock: Clock;
-  /** Receives progress updates. */
   show: (live: Partial<Activity>) => void;
   signal: AbortSignal;
   /** Whether this machine's clocks have agreed since the first attempt. */
@@ -23,8 +22,8 @@ export interface Sending {
 }
 
 /**
- * One attempt to send an open submission. Its beginning, the mark of its closing boundary, and its end are durable versions of the
- * record; `owned.intent` is as it was written last, or is about to be written.
+ * One attempt to send an open submission. Its beginning, the mark of its closing boundary, and its end are
+ * durable versions of the record. `owned.intent` is as it was written last, or is about to be written.
  */
 export class AttemptInProgress {
   readonly #owned: Owned;
@@ -70,18 +69,18 @@ export class AttemptInProgress {
     } catch (error) {
       // The connection may fail while the mark is being written.
       await closing.done.catch(() => undefined);
-      // It may be marked, but the boundary wasn't sent: what is written next, on top of the mark, says so.
+      // The record may be marked although the boundary wasn't sent. The next version says so.
       if (!closing.hasLeft) this.#owned.intent = unclosed;
       throw error;
     }
   }
 
   /**
-   * Records how it ended. If that fails, the record still says "in progress", which is safe.
-   * @returns why it was not written
+   * Records how the attempt ended. If that fails, the record still says "in progress", which is safe.
+   * @returns the write error; undefined if it was written
    */
   async end(error: unknown, step: NextStep): Promise<unknown> {
-    // What the owner writes now must not be replaced.
+    // Another process owns the record now: don't write over it.
     if (error instanceof SubmissionError && error.code === 'not-owner') return error;
     const ended = this.#now();
     const waitMs = 'waitMs' in step ? step.waitMs : 0;
@@ -92,7 +91,7 @@ export class AttemptInProgress {
     const end = { ended, code, ...(httpStatus !== undefined && { httpStatus }), ...asked };
     if (this.#isBegun) this.#owned.intent = withLast(intent, end);
     else if (step.kind === 'unsent') this.#owned.intent = { ...intent, ...asked };
-    // One version: a crash between two would leave a refusal that checks like a charge. Stores no service text.
+    // One version, since a crash between two would leave what looks like a charge. Stores no service text.
     if (step.kind === 'refused') {
       const refused = { at: ended, code: error instanceof ServiceError ? error.code : '' };
       this.#owned.intent = { ...this.#owned.intent, refused };
@@ -112,7 +111,7 @@ export class AttemptInProgress {
       if (!hasBoundary(intent)) this.#owned.intent = { ...intent, balanceBefore };
     } catch (error) {
       const isAnswer = error instanceof ServiceError && error.httpStatus !== 429;
-      // A wait that was asked of a read delays a submission as it delays other reads: for some minutes.
+      // A wait that the service asked of reads delays a submission for minutes, not longer, as it does reads.
       const { longestRetryAfterMs } = RETRIES.submission;
       if (!isAnswer && retryAfterOf(error) > longestRetryAfterMs)
         throw new TooEarlyError(longestRetryAfterMs);
@@ -129,7 +128,7 @@ export class AttemptInProgress {
     if (hasBoundary(before) && !this.#sending.doClocksAgree()) throw new SubmissionError('clocks-disagree');
   }
 
-  /** Records the attempt durably before the dataset is sent. @returns the intent with it */
+  /** Records the attempt durably before the dataset is sent. @returns the intent with the attempt */
   async #begin(client: Client, keyCheck: Intent['keyCheck']): Promise<Intent> {
     const { intent } = this.#owned;
     const attempts = [...intent.attempts, { started: this.#moment(client) }];
@@ -139,7 +138,7 @@ export class AttemptInProgress {
     return (this.#owned.intent = begun);
   }
 
-  /** The point of no return: when this resolves, the boundary is sent. What it writes is durable before. */
+  /** The point of no return: once this resolves, the boundary is sent. Its version is on the disk by then. */
   async #beforeClose(client: Client, before: Intent): Promise<void> {
     const { clock, journal } = this.#sending;
     const closingMs = clock.monotonicMs();
@@ -183,7 +182,6 @@ export function clockWatch(clock: Clock): () => boolean {
   return () => Math.abs(apartMs() - fromMs) <= AGREEMENT_MS;
 }
 
-/** Returns the intent with changes to its last attempt. */
 function withLast(intent: Intent, change: Partial<AttemptRecord>): Intent {
   const last = intent.attempts.at(-1);
   if (last === undefined) return intent;
@@ -198,7 +196,7 @@ function submissionOf(intent: Intent): RunSubmission {
   return { idempotencyKey, boundary, dataset, model_id, label, priority_processing, ...consents };
 }
 
-/** Adds to both clocks that waits are measured with. */
+/** Adds a wait to the two clocks by which waits are measured. */
 function later({ localMs, serviceMs }: Moment, ms: number): Moment {
   return { localMs: localMs + ms, ...(serviceMs !== undefined && { serviceMs: serviceMs + ms }) };
 }

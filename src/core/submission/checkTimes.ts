@@ -1,28 +1,27 @@
-// When open submissions are looked for and checked automatically: by this machine's clock, in milliseconds since the epoch.
+// When open submissions are looked for and checked automatically. Times are by this machine's clock, in ms.
 import { hasBoundary, type Intent } from './intent.ts';
 import { nextCheckAtMs, uncertaintyOf } from './reconcilePolicy.ts';
 import { isCheckedAutomatically, stageOf } from './stage.ts';
 
-/** When automatic checks follow after an answer was lost: soon, since most runs are listed at once. */
+/** When automatic checks follow a lost answer: soon, since most runs are listed at once. */
 const CHECKED_AFTER_MS = [3_000, 10_000, 30_000, 60_000, 2 * 60_000, 5 * 60_000] as const;
 /** The interval of later checks. */
 const LATER_MS = 5 * 60_000;
-/** When a look follows one that wasn't answered; doubled each time, since some never are, as with another API key. */
+/** The delay after an unanswered look. It doubles each time: some are never answered, as with another key. */
 const LOOK_AGAIN_MS = 60_000;
 const LONGEST_LOOK_AGAIN_MS = 60 * 60_000;
 /** The minimum time between a check and one that may be conclusive. */
 const CONCLUSIVE_AFTER_MS = 20_000;
 
-/** Without locks, how long after its last version nothing is checked. */
+/** Without locks, how long nothing is checked after a record's last version. */
 const WITHOUT_LOCKS_MS = 60 * 60_000;
 
-/** What a window knows of an open submission besides its record. */
 export interface Known {
   /** See `Journal`. */
   isCreated: boolean;
   isLooked: boolean;
   hasLocks: boolean;
-  /** When it last began a look, answered or not, and how many it has begun. */
+  /** When this window last began a look, answered or not. */
   atMs?: number;
   count?: number;
 }
@@ -37,11 +36,11 @@ export function dueMs(
   const nextMs = nextAutomaticCheckMs(intent, atMs, nowMs, mustLook ? count : undefined);
   const mayGoOn = mustLook === true || name === 'closing' || !isCreated;
   if (hasLocks || !mayGoOn) return nextMs;
-  // Another process may be uploading it, which the version that a check writes would end.
+  // A check writes a version, which would end an upload by another process.
   return Math.max(nextMs, lastWrittenMs(intent, nowMs) + WITHOUT_LOCKS_MS);
 }
 
-/** Returns when an open intent was last written, by this machine's clock; times after now are from before it was set back. */
+/** Returns when an open intent was last written. Times after now precede a clock that was set back. */
 function lastWrittenMs({ attempts, created, lastCheck, looked }: Intent, nowMs: number): number {
   const ofAttempts = attempts.flatMap(({ started, closed, ended }) => [started, closed, ended]);
   const times = [created, ...ofAttempts, lastCheck?.at, looked].map((one) => one?.localMs ?? -Infinity);
@@ -52,7 +51,7 @@ function lastWrittenMs({ attempts, created, lastCheck, looked }: Intent, nowMs: 
  * Returns when the next automatic check is due, Infinity if none is. All windows agree, as the journal
  * records the answered checks of all of them.
  * @param triedAtMs when this window last began a check, answered or not; undefined if it has not yet
- * @param lookCount how many looks for what must be looked for this window has begun; undefined if it needn't be
+ * @param lookCount how many looks this window has begun; undefined if no look is needed
  */
 export function nextAutomaticCheckMs(
   intent: Intent,
@@ -60,7 +59,7 @@ export function nextAutomaticCheckMs(
   nowMs: number,
   lookCount?: number,
 ): number {
-  // If the clock was set back, times from before say nothing.
+  // A time after now was taken before the clock was set back, and says nothing.
   const past = (ms: number | undefined) => (ms === undefined || ms > nowMs ? -Infinity : ms);
   if (!hasBoundary(intent) || uncertaintyOf(intent) === undefined)
     return lookCount === undefined ? Infinity : past(triedAtMs) + lookAgainMs(lookCount);

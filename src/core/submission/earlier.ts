@@ -5,13 +5,16 @@ import { isCharged, isSettled, type ChargedReceipt, type Intent, type Receipt } 
 import { ownerOf } from './ownRuns.ts';
 
 /**
- * An earlier submission of the same bytes to the same service. `draft`: nothing of it was sent. `open`: it may have been charged, may
- * still be, or was stopped. `discarded`: by the user, with an unknown outcome. `elsewhere`: a run of the account with the same label
- * and a marker that no readable record here has: it was submitted on another machine, or its record was lost. Its bytes aren't known.
+ * An earlier submission of the same bytes to the same service:
+ * - `draft`: nothing of it was sent.
+ * - `open`: it may have been charged, may still be, or was stopped.
+ * - `discarded`: by the user, with an unknown outcome.
+ * - `elsewhere`: a run with the same label and a marker of no readable record here. It was submitted on
+ *   another machine, or its record was lost. Its bytes aren't known.
  */
 export interface EarlierSubmission {
   kind: 'draft' | 'open' | 'charged' | 'discarded' | 'elsewhere';
-  /** Of its record, or of the run that is from elsewhere. */
+  /** ID of its record; of its run if it is from elsewhere. */
   id: string;
   accountId: string;
   /** The run that was charged; undefined if none is known. */
@@ -37,21 +40,20 @@ export interface KnownSubmissions {
   unreadable?: readonly string[];
 }
 
-/** A charged one, whose run is known. */
+/** A charged submission whose run is known. */
 export type ChargedBefore = EarlierSubmission & { runId: string };
 
-/** Where earlier submissions are looked for. */
 export interface Sources {
-  /** Open and settled ones, of all accounts. */
+  /** All records, open and settled, of all accounts. */
   records: readonly Intent[];
-  /** The known runs of one account, and the label that the user chose: to find what was submitted elsewhere, if its label was read. */
+  /** To find what was submitted elsewhere: an account's known runs, and the label that the user chose. */
   listed?:
     { accountId: string; label: string; runs: Pick<RunStore, 'detail' | 'label' | 'rows'> } | undefined;
 }
 
 /**
- * Returns the earlier submissions of these bytes to a service, newest first: with any model, by any account, since two may be the same
- * there. One that was refused, withdrawn or found not charged isn't among them.
+ * Returns the earlier submissions of these bytes to a service, newest first, with any model. All accounts
+ * count, since two may be the same there. What was refused, withdrawn or found not charged is left out.
  */
 export function earlierSubmissionsOf(
   sha256: string,
@@ -68,7 +70,7 @@ export interface TrainedBefore {
   run: ChargedBefore;
 }
 
-/** @param sha256 undefined if unknown; then so is the result if an earlier dataset has the same size */
+/** @param sha256 if undefined, so is the result if an earlier dataset has the same size */
 export function trainedBefore(
   receipts: readonly Receipt[],
   origin: string,
@@ -90,17 +92,16 @@ export function wasSubmittedInSize(receipts: readonly Receipt[], origin: string,
   return chargedTo(receipts, origin).some(({ dataset }) => dataset.sizeBytes === sizeBytes);
 }
 
-/** Whether no record of it is open. */
 export function isPast({ kind }: EarlierSubmission): boolean {
   return kind !== 'draft' && kind !== 'open';
 }
 
-/** Returns the IDs of the records that are charged or discarded. One that was found not charged isn't: it may be charged after all. */
+/** Returns the IDs of the charged and discarded records. "Not charged" is left out: it may be charged yet. */
 export function chargeIdsOf(records: readonly Intent[]): string[] {
   return records.filter((record) => isChargeable(kindOf(record))).map(({ id }) => id);
 }
 
-/** Whether it was charged or discarded, and the user didn't know of that. @param knownIds `chargeIdsOf` what they knew */
+/** Whether it was charged or discarded, and the user didn't know. @param knownIds from `chargeIdsOf` */
 export function isNews({ kind, id }: EarlierSubmission, knownIds: readonly string[]): boolean {
   return isChargeable(kind) && !knownIds.includes(id);
 }
@@ -155,7 +156,7 @@ function kindOf(record: Intent): EarlierSubmission['kind'] | undefined {
   return attempts.length === 0 ? 'draft' : 'open';
 }
 
-/** The runs with the chosen label and a marker that no record has. Without a label, nothing says that they are of this dataset. */
+/** Returns the runs with the chosen label and a marker of no record. Other runs may be of any dataset. */
 function elsewhereOf(listed: Sources['listed'], records: readonly Intent[]): EarlierSubmission[] {
   const chosen = userLabel(listed?.label);
   if (listed === undefined || chosen === undefined) return [];

@@ -8,7 +8,7 @@ const MESSAGES = {
   'journal-unreadable': 'an intent cannot be read',
   /** The open intent for the same bytes and model is in a file that only a later version can read. */
   'later-version': 'an intent of a later version is for the same bytes and model',
-  /** The API key changed since it may have been charged, and may belong to another service account. */
+  /** The API key was replaced since it may have been charged. The new one may be of another account. */
   'key-replaced': 'sent before with another API key; it is not sent again',
   /** Another window submitted the same bytes and model after the user had last seen the receipts. */
   'submitted-meanwhile': 'the same bytes and model were submitted meanwhile',
@@ -18,13 +18,13 @@ const MESSAGES = {
   'not-answered': 'the service did not answer whether it was charged',
   /** The service may have forgotten the Idempotency-Key, so a resend could charge twice. */
   'too-late': 'more than 23 hours have passed since it was created',
-  /** The time since then is unknown: clock set, machine slept, or no `Date` from the service. */
+  /** The time since its creation is unknown: clock set, machine slept, or no `Date` from the service. */
   'clocks-disagree': 'the time since it was created is not certain',
   /** A run that could be this submission has appeared since the user asked to resend. */
   candidates: 'a run that could be this one is listed now',
 } as const;
 
-/** Thrown when no closing boundary was sent, so nothing was charged now; `code` says why. */
+/** Thrown when nothing was charged now, since no closing boundary was sent; `code` says why. */
 export class SubmissionError extends ExpectedError {
   readonly code: keyof typeof MESSAGES;
   /** The file that cannot be read. */

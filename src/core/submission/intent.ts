@@ -11,8 +11,8 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const time = v.pipe(v.number(), v.finite());
 
 /**
- * A point in time by this machine's wall clock (which anyone can set), by its monotonic clock, and by the
- * service's clock if a response had a `Date`. Only the latter two are compared.
+ * A point in time by up to three clocks: this machine's wall clock, its monotonic clock, and the service's
+ * clock if a response had a `Date`. Anyone can set the wall clock, so proofs rest on the other two.
  */
 const moment = v.object({ localMs: time, monotonicMs: v.optional(time), serviceMs: v.optional(time) });
 
@@ -22,7 +22,7 @@ const attempt = v.object({
   closed: v.optional(moment),
   /** Missing while the attempt is in progress, and after a crash. */
   ended: v.optional(moment),
-  /** The error code (ours or the contract's) if it ended without a run, for messages and the log. */
+  /** The error code (ours or the contract's), for messages and the log. Set if it ended without a run. */
   code: v.optional(v.string()),
   httpStatus: v.optional(v.number()),
   /** Nothing is sent before this time, as requested by the service (Retry-After). */
@@ -36,11 +36,11 @@ const observation = v.object({
   /** Runs that could be this one. */
   candidates: v.array(v.string()),
   balance_cents: cents,
-  /** Of the balance; missing in checks of earlier versions. */
+  /** Of the balance. */
   currency,
   /** Whether the receipts of other charges explained, to the cent, that the balance was lower than before. */
   explainedByReceipts: v.optional(v.literal(true)),
-  /** Whether it used another API key than the last attempt, perhaps of another service account. */
+  /** Whether the check used another API key than the last attempt; that may be another service account's. */
   otherKey: v.optional(v.literal(true)),
 });
 
@@ -79,8 +79,8 @@ const settlement = v.variant('kind', [
 ]);
 
 /**
- * A version of a record in the journal. An extension that doesn't know a field loses it when it writes the record again: one that
- * money rests on needs the next `version`, whose records earlier versions leave alone.
+ * A version of a record in the journal. An extension that writes a record again loses fields that it doesn't
+ * know. So a field that money rests on needs the next `version`: earlier ones leave such records alone.
  */
 export const intentSchema = v.object({
   version: v.literal(1),
@@ -93,7 +93,7 @@ export const intentSchema = v.object({
   origin: text,
   /** A random ID of the API key that it was last sent with; not derived from the key. */
   keyId: v.optional(v.string()),
-  /** Recognizes that API key when it is entered again. Only while the intent is open and not refused. */
+  /** Recognizes that API key when it is entered again. Removed when the intent is refused or settled. */
   keyCheck: v.optional(v.object({ salt: v.string(), hash: v.string() })),
   created: moment,
   dataset: v.object({
@@ -101,7 +101,7 @@ export const intentSchema = v.object({
     filename: text,
     sizeBytes: count,
     sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
-    /** The modification time; missing in intents of earlier versions. */
+    /** The modification time; some stored records of 0.6.0 have none. */
     mtimeMs: v.optional(time),
     /** The change time (ctime): a copy can preserve mtime, but not ctime. */
     ctimeMs: v.optional(time),
@@ -126,7 +126,7 @@ export const intentSchema = v.object({
   /** The balance before the first attempt. */
   balanceBefore: optionalField(balance),
   attempts: v.array(attempt),
-  /** As in an attempt, if the last one did not begin because of what the service had asked. */
+  /** As in an attempt, if the service's wait kept the last one from beginning. */
   notBefore: v.optional(moment),
   /** The first complete check since the last attempt that found nothing; any other result removes it. */
   firstCleanCheck: v.optional(observation),
@@ -139,14 +139,15 @@ export const intentSchema = v.object({
   settled: v.optional(settlement),
 });
 
-/** A request to train: one Idempotency-Key, attempts with the same bytes. Contains no API key or row of the dataset. */
+/**
+ * A request to train: one Idempotency-Key, attempts of the same bytes. Contains no API key or dataset row.
+ */
 export type Intent = v.InferOutput<typeof intentSchema>;
 export type Attempt = Intent['attempts'][number];
 /** The result of one check of the runs and the balance. */
 export type Observation = NonNullable<Intent['lastCheck']>;
 export type Moment = Intent['created'];
 export type Settlement = NonNullable<Intent['settled']>;
-/** A settled intent. */
 export type Receipt = Intent & { settled: Settlement };
 /** The receipt of a run. */
 export type ChargedReceipt = Receipt & { settled: Extract<Settlement, { kind: 'charged' }> };
@@ -189,7 +190,6 @@ export function askedWaitMs({ attempts, notBefore }: Intent, now: Moment): numbe
   return Math.max(leftMs(attempts.at(-1)?.notBefore, now), leftMs(notBefore, now));
 }
 
-/** Returns an intent whose service no longer asks to wait. */
 export function withoutWait(intent: Intent): Intent {
   const attempts = intent.attempts.map((attempt) => ({ ...attempt, notBefore: undefined }));
   return { ...intent, attempts, notBefore: undefined };
@@ -201,7 +201,7 @@ function leftMs(notBefore: Moment | undefined, now: Moment): number {
     notBefore.serviceMs === undefined || now.serviceMs === undefined
       ? notBefore.localMs - now.localMs
       : notBefore.serviceMs - now.serviceMs;
-  // A longer wait than any that is stored means that the clock was set.
+  // Longer than any stored wait: the clock was set.
   return waitMs > MAX_RETRY_AFTER_MS ? 0 : Math.max(0, waitMs);
 }
 
@@ -209,7 +209,7 @@ export function isRunOf(receipt: Receipt, runId: string): boolean {
   return isCharged(receipt) && runsOf(receipt.settled).some(({ run_id }) => run_id === runId);
 }
 
-/** Whether a run is an open submission's by its marker. */
+/** Whether a run's label has the marker of a submission. */
 export function isMarkedRunOf(
   { marker }: Pick<Intent, 'marker'>,
   runId: string,
@@ -218,7 +218,7 @@ export function isMarkedRunOf(
   return marker !== undefined && hasMarker(runs.label(runId) ?? '', marker);
 }
 
-/** Whether a run is an open submission's by its marker, or a possible one by the last check. */
+/** Whether a run has the marker of an open submission, or is a possible one by the last check. */
 export function mayBeRunOf(
   intent: Pick<Intent, 'lastCheck' | 'marker'>,
   runId: string,
@@ -251,8 +251,8 @@ export type SameDataset = Pick<Intent, 'origin' | 'model_id'> & {
 };
 
 /**
- * Compares two submissions regardless of their accounts: two local accounts may be the same service account. The
- * service doesn't identify accounts, and each sign-in can create another local one.
+ * Compares two submissions regardless of their accounts. Two local accounts may be the same service account:
+ * the service doesn't identify accounts, and each sign-in can create another local one.
  */
 export function isDuplicate(one: SameDataset, other: SameDataset): boolean {
   return (
@@ -276,7 +276,7 @@ export function sentTo(
     );
 }
 
-/** Returns the earliest time of the service at which it may have been sent; undefined if none is known. */
+/** Returns the earliest time that it may have been sent, by the service's clock; undefined if unknown. */
 export function serviceStartMs({ created, attempts }: Intent): number | undefined {
   const known = [created, attempts[0]?.started].flatMap((one) => one?.serviceMs ?? []);
   return known.length === 0 ? undefined : Math.min(...known);

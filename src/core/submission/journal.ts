@@ -23,7 +23,7 @@ import { mayFollow, stepOf } from './transitions.ts';
 import { knownOnContinue, Rivals } from './rivals.ts';
 import { type KnownSubmissions } from './earlier.ts';
 
-/** How often acquiring a lock is tried. The user waits; other windows' probes hold it more briefly. */
+/** How often acquiring a lock is tried. The user waits for it; probes of other windows are short. */
 const ACQUIRE_TRIES = 20;
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -36,14 +36,15 @@ export interface Owned {
 export interface JournalOptions extends VersionOptions {
   /** Called once with the path of each record that can't be read. */
   onUnreadable?: (file: string) => void;
-  /** Called once with the path of each other version that can't be read or used: what it means is known without it. */
+  /** Called once with the path of each other unreadable version. What it says is known without it. */
   onHarmless?: (file: string) => void;
 }
 
 /**
- * Owns the submissions, which outlive a window: each is a chain of versions, of which the highest counts. Only who has read the
- * highest version appends the next one, so of two windows one is overtaken. A lease says which window works on an open one, so
- * that no work is done twice; nothing is safe because of it. A settled one is a receipt. Contains no API keys or dataset rows.
+ * Owns the submissions, which outlive a window. Each is a chain of versions; the highest one counts. A window
+ * appends the next one only after reading the highest, so of two windows one is overtaken. A lease only
+ * prevents double work; no safety depends on it. A settled one is a receipt. Contains no API keys or dataset
+ * rows.
  */
 export class Journal implements Disposable {
   readonly #directory: string;
@@ -51,12 +52,12 @@ export class Journal implements Disposable {
   readonly #leases: Leases;
   readonly #known: KnownRecords;
   readonly #rivals: Rivals;
-  /** The version of an intent that its owner last read, or has written. */
+  /** The version that the owner of an intent last read or wrote. */
   readonly #owned = new WeakMap<Lease, { head: Head<JournalRecord>; isWritten: boolean }>();
   readonly #inTurn = sequencer();
   #isDisposed = false;
 
-  /** @param directory used by the journal only, in the extension's storage on the extension host's machine */
+  /** @param directory only for the journal, in the extension's storage on the extension host's machine */
   constructor(directory: string, options: JournalOptions = {}) {
     this.#directory = directory;
     this.#leases = new Leases(path.join(directory, 'leases'));
@@ -100,17 +101,17 @@ export class Journal implements Disposable {
     return this.#known.intents;
   }
 
-  /** Whether this process created a record. */
+  /** See `KnownRecords`. */
   isCreated(id: string): boolean {
     return this.#known.isCreated(id);
   }
 
-  /** Whether this process may say that a record isn't charged: see `KnownRecords.isLooked`. */
+  /** Whether this process may say that a record isn't charged: see `KnownRecords`. */
   isLooked(id: string): boolean {
     return this.#known.isLooked(id);
   }
 
-  /** The IDs of the records that can't be read and weren't settled: any of them may be open, for any dataset. */
+  /** The IDs of the unreadable records that weren't settled. Any may be open, for any dataset. */
   get unreadable(): readonly string[] {
     return this.#known.unreadable;
   }
@@ -140,10 +141,10 @@ export class Journal implements Disposable {
   }
 
   /**
-   * Writes a new intent durably and takes its lease, unless another one of the same bytes and model comes before it: then this
-   * one is withdrawn, and the other one is returned if it is open.
-   * @throws SubmissionError `journal-unreadable`, `later-version`, `submitted-meanwhile`, and file
-   * system errors; nothing of it is ever sent then
+   * Writes a new intent durably and takes its lease. If another one of the same bytes and model comes first,
+   * this one is withdrawn. Then the other one is returned if it is open.
+   * @throws SubmissionError `journal-unreadable`, `later-version`, `submitted-meanwhile`, `not-owner`, and
+   * file system errors; then this process never sends it
    */
   async create(
     intent: Intent,
@@ -157,7 +158,7 @@ export class Journal implements Disposable {
       this.#known.created(intent.id);
       this.#accept();
       const existing = await this.#rivals.giveWay(intent, known);
-      // A window that withdrew it may have ended its own one before this one listed the folder.
+      // Another window may have withdrawn it, and ended its own before this one listed the folder.
       if (existing === undefined && !(await this.#store.isHighest(head)))
         throw new SubmissionError('submitted-meanwhile');
       if (existing === undefined) return { lease };
@@ -174,9 +175,9 @@ export class Journal implements Disposable {
   }
 
   /**
-   * Decides once more, before a draft is continued: its window may have been killed before it gave way.
-   * @returns the open intent for which it was withdrawn
-   * @throws as `create`; it is withdrawn only with `submitted-meanwhile`
+   * Decides again before a draft is continued: its window may have been killed before it gave way.
+   * @returns the open intent that replaces it; then the draft is withdrawn
+   * @throws as `create`; the draft is withdrawn only with `submitted-meanwhile`
    */
   async giveWay(draft: Intent): Promise<Intent | undefined> {
     const receipts = await this.receipts();
@@ -185,8 +186,8 @@ export class Journal implements Disposable {
   }
 
   /**
-   * Takes the lease of an open intent, as it is on the disk. Undefined if another window has it, or it is settled or gone. If
-   * its highest version can't be read, one is appended that says what may be so.
+   * Takes the lease of an open intent. Undefined if another window has it, or the intent is settled or gone.
+   * An unreadable highest version is replaced by the worst that it may have said.
    * @throws file system errors
    */
   async acquire(id: string): Promise<Owned | undefined> {
@@ -213,14 +214,14 @@ export class Journal implements Disposable {
 
   /**
    * Appends a changed intent durably.
-   * @throws SubmissionError `not-owner` if another window has appended, and file system errors; the disk may have it then
+   * @throws SubmissionError `not-owner` if another window has appended; file system errors: it may be written
    */
   async write(lease: Lease, intent: Intent): Promise<void> {
     await this.#append(lease, intent);
   }
 
   /**
-   * Appends an intent with the mark of a closing boundary, which may be sent when this resolves.
+   * Appends the mark that the closing boundary may be sent. It may be sent once this resolves.
    * @throws as `write`, also if another window has appended since
    */
   async close(lease: Lease, intent: Intent): Promise<void> {
@@ -228,15 +229,17 @@ export class Journal implements Disposable {
     await this.assertLatest(lease);
   }
 
-  /** @throws SubmissionError `not-owner` if another window has appended to an owned intent, and file system errors */
+  /**
+   * @throws SubmissionError `not-owner` if another window has appended to an owned intent; file system errors
+   */
   async assertLatest(lease: Lease): Promise<void> {
     const owned = this.#owned.get(lease);
     if (owned === undefined || !(await this.#store.isHighest(owned.head))) await this.#overtaken();
   }
 
   /**
-   * Settles an owned intent: it becomes a receipt, and the lease ends. A charge is written on top of whatever is highest, by
-   * whomever: no known charge is lost.
+   * Settles an owned intent: it becomes a receipt, and the lease ends. A charge is written even over another
+   * window's version, so that no known charge is lost.
    * @throws as `write`; the lease is not released then
    */
   async settle(lease: Lease, receipt: Receipt): Promise<void> {
@@ -246,8 +249,8 @@ export class Journal implements Disposable {
   }
 
   /**
-   * Adds a run with the marker of a settled submission to its receipt: one that was discarded or found not charged
-   * becomes charged, and a charged one gets a further run. Nothing else ever changes a receipt.
+   * Adds a run to the settled submission whose marker it has. A discarded one, or one found not charged,
+   * becomes charged. A charged one gets a further run. Nothing else ever changes a receipt.
    * @returns the receipt; undefined if there is none, or it has the run
    * @throws file system errors
    */
@@ -257,7 +260,7 @@ export class Journal implements Disposable {
     return this.#charge({ ...record, settled });
   }
 
-  /** Whether any running process, including this one, works on an intent. Without locks, that isn't known: false. */
+  /** Whether any running process, also this one, works on an intent. False without locks: it isn't known. */
   async isOwned(id: string): Promise<boolean> {
     return ID.test(id) && (await this.#leases.isTaken(id));
   }
@@ -269,7 +272,7 @@ export class Journal implements Disposable {
 
   /**
    * Moves records that still can't be read into the folder `damaged`, where they no longer count.
-   * @param ids which the user agreed to
+   * @param ids those that the user agreed to move
    * @throws file system errors
    */
   async setAside(ids: readonly string[]): Promise<void> {
@@ -282,7 +285,7 @@ export class Journal implements Disposable {
     await this.reload();
   }
 
-  /** Returns the charges that no window has shown, perhaps because it was killed after the response. */
+  /** Returns the charges that no window has shown: a window may be killed after the response. */
   async unreported(): Promise<ChargedReceipt[]> {
     return (await this.receipts()).filter(isCharged).filter(({ settled }) => settled.unshown === true);
   }
@@ -302,7 +305,9 @@ export class Journal implements Disposable {
     }
   }
 
-  /** Records that the user saw a charge, unless it has a further run by now. Never rejects: at worst it is shown again. */
+  /**
+   * Records that the user saw a charge, unless it got a further run. Never rejects: it may be shown again.
+   */
   async setShown({ id, settled }: ChargedReceipt): Promise<void> {
     const change = (head: Head<JournalRecord> | undefined): Intent | undefined => {
       const record = head?.record;
@@ -340,7 +345,7 @@ export class Journal implements Disposable {
     } catch (error) {
       if (error instanceof OvertakenError) await this.#overtaken();
       const owned = await this.#adopt(lease, below, intent);
-      // What another process has written meanwhile is seen without space on the disk; if not even that can be read, it may have.
+      // On a full disk, another process's version can still be read. If not even that, there may be one.
       if (!(await this.#store.isHighest(owned).catch(() => false))) await this.#overtaken();
       throw error;
     } finally {
@@ -348,7 +353,10 @@ export class Journal implements Disposable {
     }
   }
 
-  /** After a failed write, its version may exist: then the next one follows it. Never rejects. @returns the version that is owned */
+  /**
+   * A failed write may have created its version: then that one is owned. Never rejects.
+   * @returns the owned one
+   */
   async #adopt(lease: Lease, below: Version, intent: Intent): Promise<Version> {
     const { id, n } = below;
     try {
@@ -358,7 +366,7 @@ export class Journal implements Disposable {
       this.#owned.set(lease, { head, isWritten: true });
       return head;
     } catch {
-      // Then the next write is overtaken by this one.
+      // If it was created, it overtakes the next write, which is safe.
       return below;
     }
   }
@@ -369,7 +377,7 @@ export class Journal implements Disposable {
     throw new SubmissionError('not-owner');
   }
 
-  /** Writes a charge over anything but a charge, to which its runs are added. @returns undefined if they are known */
+  /** Writes a charge on top of any version. A charge gets its new runs. @returns undefined if it had them */
   async #charge(receipt: ChargedReceipt): Promise<ChargedReceipt | undefined> {
     const settled = { ...receipt.settled, unshown: true } as const;
     let written: ChargedReceipt | undefined;
@@ -377,7 +385,7 @@ export class Journal implements Disposable {
       const record = head?.record;
       if (record !== undefined && isLater(record)) return (written = undefined);
       const isKnown = record !== undefined && isSettled(record) && isCharged(record);
-      // Another window may have sent it since.
+      // Another window may have made attempts since.
       const theirs = record?.attempts ?? [];
       const attempts = theirs.length > receipt.attempts.length ? theirs : receipt.attempts;
       written = isKnown ? withRuns(record, settled) : { ...receipt, attempts, refused: undefined, settled };
@@ -395,7 +403,7 @@ export class Journal implements Disposable {
     this.#accept();
   }
 
-  /** @param failed IDs of what could not be read now; undefined if that is as it was */
+  /** @param failed IDs of the records that couldn't be read now; undefined if unchanged */
   #accept(failed?: readonly string[]): void {
     this.#known.accept(this.#store.heads, failed);
   }

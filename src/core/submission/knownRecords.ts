@@ -11,7 +11,7 @@ type Heads = ReadonlyMap<string, Head<JournalRecord>>;
 export interface RecordReports {
   /** Called once with each record that can't be read. */
   onUnreadable: (head: Head<JournalRecord>) => void;
-  /** Called once with each other version that can't be read or used: what it means is known without it. */
+  /** Called once with each other version that can't be read or used. Its meaning is known without it. */
   onHarmless: (head: Head<JournalRecord>) => void;
 }
 
@@ -22,9 +22,8 @@ export class KnownRecords implements Disposable {
   readonly #created = new Set<string>();
   readonly #onDidChange = new Emitter<void>();
   readonly #onDidChangeUnreadable = new Emitter<void>();
-  /** By ID: the highest version that this process has seen, and when it was looked for then. */
+  /** By ID: the highest version that this process has seen, and the time of the last answered look in it. */
   readonly #seen = new Map<string, { n: number; looked: Moment | undefined }>();
-  /** See `isLooked`. */
   readonly #looked = new Set<string>();
   #latest: readonly Intent[] = [];
   #intents: readonly Intent[] = [];
@@ -37,7 +36,6 @@ export class KnownRecords implements Disposable {
     this.#reports = reports;
   }
 
-  /** All readable records. */
   get latest(): readonly Intent[] {
     return this.#latest;
   }
@@ -52,36 +50,37 @@ export class KnownRecords implements Disposable {
     return this.#unreadable;
   }
 
-  /** Notes that this process creates a record. */
   created(id: string): void {
     this.#created.add(id);
   }
 
-  /** Whether this process created a record. */
   isCreated(id: string): boolean {
     return this.#created.has(id);
   }
 
   /**
-   * Whether this process may say that a record isn't charged: it created it or, since it started, a look for its run was answered, by
-   * this or another process. Not so for what it only found, which may be a copy from before a charge.
+   * Whether this process may say that a record isn't charged: it created it, or has seen a look for its run
+   * being answered. A record that it only found on the disk may be a copy from before a charge.
    */
   isLooked(id: string): boolean {
     return this.#created.has(id) || this.#looked.has(id);
   }
 
-  /** Takes over what was read or written. @param failed IDs of what could not be read now; undefined if that is as it was */
+  /**
+   * Takes over what was read or written.
+   * @param failed IDs that couldn't be read now; undefined if unchanged
+   */
   accept(heads: Heads, failed: readonly string[] = this.#unreadable): void {
     const all = [...heads.values()];
     const gone = [...this.#seen.keys()].filter((id) => !heads.has(id));
-    // What a newer version says isn't known.
+    // A newer version may say anything.
     const isForgotten = [...gone, ...failed].map((id) => this.#forget(id)).includes(true);
     for (const head of all) {
       this.#report(head);
       this.#see(head);
     }
     const unreadable = all.filter(({ state }) => state === 'unreadable').map(({ id }) => id);
-    // Of a record whose newer version can't be read now, the older one is known.
+    // If only the newer version can't be read, the older one is known.
     unreadable.push(...failed.filter((id) => !heads.has(id)));
     unreadable.sort();
     if (!isSameList(unreadable, this.#unreadable)) {
@@ -97,7 +96,7 @@ export class KnownRecords implements Disposable {
     this.#onDidChange.fire();
   }
 
-  /** Fires once the journal was opened. */
+  /** Fires once, when the journal was opened. */
   opened(): void {
     this.#onDidChange.fire();
   }
@@ -107,7 +106,7 @@ export class KnownRecords implements Disposable {
     this.#onDidChangeUnreadable.dispose();
   }
 
-  /** A version above a known one is news, unless the storage was set back in between. */
+  /** A higher version with a new look is news. A lower one means that the storage was set back. */
   #see({ id, n, record }: Head<JournalRecord>): void {
     const looked = record === undefined || isLater(record) ? undefined : record.looked;
     const known = this.#seen.get(id);
@@ -122,7 +121,7 @@ export class KnownRecords implements Disposable {
     this.#seen.set(id, { n, looked });
   }
 
-  /** @returns whether this process could say until now that it isn't charged */
+  /** @returns whether this process could say until now that the record isn't charged */
   #forget(id: string): boolean {
     this.#seen.delete(id);
     return [this.#looked.delete(id), this.#created.delete(id)].includes(true);

@@ -2,8 +2,8 @@ import path from 'node:path';
 import { Lease } from '../storage/lease.ts';
 
 /**
- * Hints which process works on which record, so that none works on what another one does. Nothing is safe because of them: without
- * locks, a record is written by one process at a time because of its versions.
+ * Shows which process works on which record, so that no work is done twice. They are only hints: which
+ * process writes a record is decided by its versions, also without locks.
  */
 export class Leases {
   readonly #folder: string;

@@ -10,7 +10,7 @@ export class LinkedRuns implements Disposable {
   readonly #journal: Journal;
   readonly #nowMs: () => number;
   readonly #subscription: Disposable;
-  /** IDs of runs that no receipt lacks, until the journal changes. */
+  /** IDs of runs that need not be added to a receipt. Emptied when the journal changes. */
   readonly #known = new Set<string>();
 
   constructor(journal: Journal, nowMs: () => number) {
@@ -20,9 +20,9 @@ export class LinkedRuns implements Disposable {
   }
 
   /**
-   * Adds loaded runs with the marker of a settled submission to its receipt: one that was discarded or found not charged
-   * is charged after all, one that was charged has two runs. Never rejects.
-   * @returns the receipts that changed, whose charge `Journal.unreported` has now
+   * Adds loaded runs to the settled submissions whose markers they have. What was discarded or found not
+   * charged is charged after all. What was charged has two runs then. Never rejects.
+   * @returns the receipts that changed; `Journal.unreported` has their charges now
    */
   async link(session: Session): Promise<readonly ChargedReceipt[]> {
     const { account, runs } = session;

@@ -18,7 +18,7 @@ export function momentOf(client: Pick<Client, 'clockSkewMs'>, clock: Clock): Mom
   return withService(localMoment(clock), client.clockSkewMs);
 }
 
-/** Returns a time with the one of the service's clock, if it is known how far that is from this machine's. */
+/** Adds the service's time to a moment, if its distance from this machine's clock is known. */
 export function withService(moment: Moment, clockSkewMs: number | undefined): Moment {
   return clockSkewMs === undefined ? moment : { ...moment, serviceMs: moment.localMs + clockSkewMs };
 }

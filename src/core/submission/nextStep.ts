@@ -22,19 +22,19 @@ export type NextStep =
 export interface AttemptHistory {
   /** Whether any attempt before the last one, at any time, sent its closing boundary. */
   closedBefore: boolean;
-  /** Whether the last attempt did. */
+  /** Whether the last attempt sent it. */
   closedNow: boolean;
   /** The number of attempts, including the last one. */
   attempts: number;
   /** How many consecutive attempts, up to the last one, ended with the same status. */
   sameStatus: number;
-  /** How much longer it may wait because the service asks for it, in milliseconds. */
+  /** How long it may still wait on the service's request, in milliseconds. */
   patienceMs: number;
 }
 
 const MAX_SAME_SERVER_ERROR = 3;
 
-/** How long a resend waits before its run is looked for: until it is listed; and if the service may be pricing still. */
+/** The least delay of a resend: until a run is listed; and if the service may still be pricing. */
 const LISTED_MS = 5_000;
 const PRICED_MS = 60_000;
 
@@ -63,10 +63,7 @@ export function nextStep(error: unknown, history: AttemptHistory, random: number
   return { kind: 'retry', afterMs: Math.max(afterMs, leastMs), waitMs };
 }
 
-/**
- * Ensures that the Retry-After of the last attempt has passed.
- * @throws TooEarlyError
- */
+/** Ensures that the Retry-After of the last attempt has passed. @throws TooEarlyError */
 export function assertNotTooEarly(intent: Intent, now: Moment): void {
   const waitMs = askedWaitMs(intent, now);
   if (waitMs > 0) throw new TooEarlyError(waitMs);
@@ -76,8 +73,8 @@ export function assertNotTooEarly(intent: Intent, now: Moment): void {
 export type Obstacle = 'key-replaced' | 'too-late' | 'clocks-disagree';
 
 /**
- * Returns why an intent isn't sent now, whether or not it was before (R10 in docs/journal.md); undefined if it may be.
- * @param isOwn whether this process created it: as long as no boundary was sent, its own clocks are enough then
+ * Returns why an intent must not be sent now (R10 in docs/journal.md); undefined if it may be.
+ * @param isOwn whether this process created it: its own clocks are then enough until a boundary is sent
  */
 export function obstacleToSending(
   intent: Intent,
@@ -89,7 +86,7 @@ export function obstacleToSending(
   if (attempts.length > 0 && keyId !== intent.keyId) return 'key-replaced';
   const serviceMs = (now.serviceMs ?? NaN) - (serviceStartMs(intent) ?? NaN);
   const isKnown = serviceMs >= -MARGIN_MS;
-  // The longest, since each of the clocks may have been set back.
+  // The longest of all clocks counts, since each may have been set back.
   const passed = [isKnown ? serviceMs : 0, now.localMs - created.localMs, passedMs(created, now) ?? 0];
   if (Math.max(...passed) >= RESEND_MS) return 'too-late';
   return !isKnown && (hasBoundary(intent) || !isOwn) ? 'clocks-disagree' : undefined;
@@ -99,7 +96,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof ServiceError && error.known && REFUSALS.has(error.httpStatus);
 }
 
-/** Whether the sender of the response, or we, gave up waiting for the service, which may be pricing the dataset. */
+/** Whether we, or a server on the way, gave up while the service may still be pricing the dataset. */
 function mayBePricing(error: unknown): boolean {
   if (error instanceof NetworkError) return error.reason === 'answer-timeout' || error.reason === 'stalled';
   return [408, 504].includes(statusOf(error) ?? 0);

@@ -39,18 +39,18 @@ export interface Listener {
   show: (live: Partial<Activity>) => void;
   /** A look for its run begins, whether or not the service will answer it. */
   onLook: () => void;
-  /** It was charged, but that could not be written: it is hidden from the open ones. */
+  /** It was charged, but the receipt could not be written: hide the record, which still reads as open. */
   hide: () => void;
 }
 
 type How = Extract<Settlement, { kind: 'charged' }>['foundBy'];
 
-/** `claims`: it is written before the look in any case, as what is sent afterwards needs. */
+/** `claims`: always write a version before the look, as needed before sending. */
 type LookOptions = Pick<FindOptions, 'quota' | 'signal'> & { claims?: boolean };
 
 /** How the attempts of one sending ended. */
 type AttemptsEnd =
-  /** `found`: by a look before a resend, which settled it. */
+  /** `found`: a look before a resend found and settled it. */
   | { kind: 'charged' | 'found'; run: RunCreation }
   /** `kept`: whether the refusal could be stored. */
   | { kind: 'refused'; error: unknown; kept: boolean }
@@ -59,8 +59,8 @@ type AttemptsEnd =
   | (Exclude<NextStep, { kind: 'retry' | 'refused' }> & { error: unknown });
 
 /**
- * Owns one open record from its claim to its end, which `release` is: sends it, looks for its run, settles it. What another window
- * wrote in between ends its work: it then throws `not-owner`, or returns `elsewhere`, or `unknown` if its boundary may have left.
+ * Owns one open record from its claim until `release`: sends it, looks for its run, settles it. If another
+ * window writes a version, it throws `not-owner`, or returns `elsewhere`, or `unknown` if it may be charged.
  */
 export class OpenSubmission {
   readonly #owned: Owned;
@@ -86,19 +86,19 @@ export class OpenSubmission {
   }
 
   /**
-   * Claims it, looks for its run, and sends it: in this order, no window can have sent a boundary after the look.
+   * Claims it, looks for its run, sends it: in this order, no other window can send after the look.
    * @returns undefined if it was refused
-   * @throws as `look` and `Journal.giveWay`, and what sends nothing: SubmissionError, TooEarlyError
+   * @throws as `look` and `Journal.giveWay`; SubmissionError, TooEarlyError if nothing was sent
    */
   async resend(session: Session, signal: AbortSignal): Promise<SubmissionResult | undefined> {
     if (this.intent.refused !== undefined) return undefined;
     try {
       return await this.#resend(session, signal);
     } catch (error) {
-      // It gave way to another one.
+      // It was withdrawn: another submission of the same bytes came first.
       if (error instanceof SubmissionError && error.code === 'submitted-meanwhile')
         return { kind: 'not-charged', error, kept: false };
-      // Of what another process has written since, nothing is said.
+      // If another process has written since, say nothing about money.
       await this.#shared.journal.assertLatest(this.#owned.lease).catch(() => {
         throw new SubmissionError('not-owner');
       });
@@ -125,16 +125,16 @@ export class OpenSubmission {
     const other = intent.attempts.length === 0 ? await journal.giveWay(intent) : undefined;
     if (other !== undefined) return { kind: 'open', id: other.id };
     if (obstacle === undefined) return this.send(session, signal, patience);
-    // What is too old, or has another API key, ends. What may be of any age may still be priced, so it stays as it is.
+    // If it is too old or has another API key, it ends. If its age is unknown, it may still be priced.
     if (obstacle === 'clocks-disagree') throw new SubmissionError(obstacle);
     await this.#settle({ kind: 'withdrawn', at: this.#now() });
     return { kind: 'withdrawn' };
   }
 
   /**
-   * Looks for its run once, and settles it if that is found. Before it looks, it writes the end of attempts that have none: their
-   * window can send nothing after that (R3 in docs/journal.md). What was seen is stored durably.
-   * @throws ApiError, CancelledError, KeyMissingError, and write errors; a run is settled even if the disk is full
+   * Looks for its run once, and settles it if found. First it ends attempts without an end: their window can
+   * send nothing after that (R3 in docs/journal.md). What it saw is stored durably.
+   * @throws ApiError, CancelledError, KeyMissingError; write errors, unless a run was found
    */
   async look(session: Session, { signal, quota, claims = false }: LookOptions): Promise<Look> {
     const { journal, time } = this.#shared;
@@ -147,7 +147,7 @@ export class OpenSubmission {
       (error: unknown) => ({ error }),
     );
     if (isLostOwner(failure?.error)) throw failure?.error;
-    // Read before the balance: a charge whose receipt is written meanwhile stays a reason to doubt.
+    // Read before the balance, so that a receipt written meanwhile can't explain away a lower balance.
     const records = (await journal.records()).filter(({ origin }) => origin === claim.origin);
     const found = await session.call((client) =>
       findRun(client, claim, time.clock, { records, runs: session.runs, quota, signal }),
@@ -157,13 +157,13 @@ export class OpenSubmission {
     if (result.verdict === 'charged')
       await this.#settleCharged(session, result.run, 'found', found.further.map(creationOf));
     else if (failure !== undefined) throw failure.error;
-    // What says nothing new leaves no version.
+    // Without news, no version is written.
     else if (isDeepStrictEqual(next, claim)) await journal.assertLatest(this.#owned.lease);
     else await this.#write(next);
     return look;
   }
 
-  /** Settles it with a run that it is, as the user or the run's label says. @throws ApiError, KeyMissingError */
+  /** Settles it with a run that the user or the marker identified. @throws ApiError, KeyMissingError */
   async adopt(session: Session, runId: string, how: How): Promise<RunCreation> {
     // The details contain the price. Read them only if they are not loaded yet.
     const detail = session.runs.detail(runId) ?? (await session.call((client) => client.getRun(runId)));
@@ -173,11 +173,11 @@ export class OpenSubmission {
   }
 
   /**
-   * Looks for its run before it ends it, unless it may have been charged in any case, was refused, or this process created it and
-   * sent no boundary.
+   * Discards it, after a look for its run. No look is needed if it was refused, if it may have been charged
+   * in any case, or if this process created it and sent no boundary.
    * @param confirmed what the user agreed to discard
    * @param session of its account, if signed in: without it, no look is answered
-   * @returns what it was; undefined if it may be charged and that isn't confirmed
+   * @returns what it was; undefined if it may be charged and the user agreed only to "not charged"
    * @throws write errors, CancelledError
    */
   async discard(
@@ -202,8 +202,8 @@ export class OpenSubmission {
   }
 
   /**
-   * Ends it if no closing boundary was sent and it is never sent again, as too old or begun with another API key.
-   * @returns undefined if a boundary may have been sent, it was refused, or a look for its run wasn't answered
+   * Ends it if it has no boundary and can never be sent: too old, or begun with another API key.
+   * @returns undefined if it may have been sent, was refused, or a look for its run wasn't answered
    * @throws as `look`
    */
   async withdraw(session: Session, signal?: AbortSignal): Promise<Withdrawn | undefined> {
@@ -221,17 +221,17 @@ export class OpenSubmission {
   }
 
   /**
-   * Sends it until it is charged, refused, or may not be retried automatically; it begins when no other upload is in progress and
-   * the service asks for no wait. Every attempt has the same Idempotency-Key and bytes. Never rejects.
+   * Sends it until it is charged, refused, or may not be retried automatically. Waits for other uploads, and
+   * as long as the service asks. Every attempt has the same Idempotency-Key and bytes. Never rejects.
    * @param patience of the user, from their consent
    */
   async send(session: Session, signal: AbortSignal, patience = this.#patience()): Promise<SubmissionResult> {
     const { uploads, stopping } = this.#shared;
     const { show } = this.#listener;
-    // What may have been charged was checked just now: it is sent, or reported, without another wait.
+    // What may have been charged was checked just now. It is sent, or reported, without another wait.
     const mayWait = !hasBoundary(this.intent);
     const upload = () => {
-      // An upload before it may have been asked to wait.
+      // The service may have asked the upload before it to wait.
       if (mayWait && session.submissionsNotBeforeMs !== undefined) return Promise.resolve(undefined);
       // The upload is no longer queued: reading the balance is already part of it.
       show({ state: 'uploading' });
@@ -242,7 +242,7 @@ export class OpenSubmission {
       try {
         if (mayWait) await patience.wait(session, this.intent, signal);
       } catch (error) {
-        // A cancel ends the turn in the queue, too.
+        // A cancel ends below: a canceled upload gets no turn in the queue.
         if (error instanceof TooEarlyError) {
           const notBefore = { localMs: this.#now().localMs + error.retryAfterMs };
           this.#owned.intent = { ...this.intent, notBefore };
@@ -254,11 +254,11 @@ export class OpenSubmission {
       end = await uploads.run(upload, signal);
     } while (end === undefined && !signal.aborted);
     const result = await this.#settleEnd(session, end ?? this.#stopped());
-    // Check before reporting an unknown result, unless the service requested a pause, also if the user canceled during it.
+    // Check before reporting an unknown result, even after a cancel, unless the service asked to wait.
     if (result.kind !== 'unknown' || stopping.aborted) return result;
     if (askedWaitMs(this.intent, this.#now()) > 0) return result;
     show({ state: 'checking' });
-    // A user who already canceled still wants the result; one who cancels now doesn't have to wait for it.
+    // A user who canceled before still wants the result. One who cancels now doesn't have to wait for it.
     const until = signal.aborted ? stopping : signal;
     const found = (await this.look(session, { signal: until }).catch(() => undefined))?.result;
     return found?.verdict === 'charged' ? { kind: 'charged', run: found.run, found: true } : result;
@@ -300,9 +300,9 @@ export class OpenSubmission {
   }
 
   /**
-   * Waits for the next attempt. If an earlier one may have been charged, then looks for its run: not every service knows an
-   * Idempotency-Key again.
-   * @returns how it ends if nothing may be sent automatically
+   * Waits for the next attempt. If an earlier one may have been charged, it then looks for the run: some
+   * services forget an Idempotency-Key.
+   * @returns the end, if nothing may be sent automatically
    */
   async #waitForRetry(
     session: Session,
@@ -324,7 +324,6 @@ export class OpenSubmission {
     return isClear ? undefined : { kind: 'reconcile', waitMs: 0, error };
   }
 
-  /** The end of what stopped between two attempts or before the first one. */
   #stopped(): AttemptsEnd {
     const kind = hasBoundary(this.intent) ? 'reconcile' : 'dropped';
     return { kind, waitMs: 0, error: new CancelledError() };
@@ -353,7 +352,7 @@ export class OpenSubmission {
     // During deactivation, nothing is settled without the user's decision.
     const isKept = kind !== 'dropped' || this.#shared.stopping.aborted;
     const settled = { kind: 'not-charged', at: this.#now() } as const;
-    // It is written before it is said not to be charged: another window may have sent it.
+    // Write it before saying "not charged": another window may have sent it.
     const failure: unknown = await (isKept ? this.#write(this.intent) : this.#settle(settled)).catch(
       (reason: unknown) => reason ?? error,
     );
@@ -371,7 +370,7 @@ export class OpenSubmission {
   }
 
   /**
-   * Settles it. A charge that cannot be written is still reported; its record stays open, which leads to a check, never to a charge.
+   * Settles it. If a charge can't be written, the record stays open: that leads to a check, not to a charge.
    * @throws write errors of other settlements
    */
   async #settle(settled: Settlement): Promise<void> {

@@ -2,7 +2,7 @@ import type { RunCreation, RunDetail } from '../api/types.ts';
 import { markerOf } from '../runs/marker.ts';
 import type { Intent } from './intent.ts';
 
-/** Returns the record, open or settled, whose marker a run's label has. @param label undefined or empty if the service has none */
+/** Returns the record, open or settled, that has a run's marker. @param label undefined or empty if none */
 export function ownerOf<T extends Pick<Intent, 'marker'>>(
   records: readonly T[],
   label: string | undefined,

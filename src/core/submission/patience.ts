@@ -5,12 +5,12 @@ import { TooEarlyError } from './errors.ts';
 import { askedWaitMs, type Intent } from './intent.ts';
 import type { Activity } from './pendingSubmission.ts';
 
-/** How long it waits at a time for what the service asked. */
+/** The longest single sleep: timers stop while the machine sleeps, and the clock may be set. */
 const PART_MS = 60_000;
 
 /**
- * How long a submission may still wait, from the user's consent, because the service asks it to: some minutes in all. After hours,
- * nobody expects that it is sent.
+ * How long a submission may still wait on the service's request: some minutes in all, from the user's
+ * consent. After hours, nobody expects it to be sent.
  */
 export class Patience {
   readonly #clock: Clock;
@@ -33,7 +33,7 @@ export class Patience {
 
   /**
    * Waits as long as the service asked the account or this submission to.
-   * @throws TooEarlyError if that is longer, CancelledError
+   * @throws TooEarlyError if that is longer than `leftMs`, CancelledError
    */
   async wait(session: Session, intent: Intent, signal: AbortSignal): Promise<void> {
     let countedUntilMs = 0;
@@ -48,7 +48,6 @@ export class Patience {
       this.take(newMs);
       countedUntilMs = Math.max(countedUntilMs, untilMs);
       this.#show({ state: 'waiting', retryAtMs: untilMs, isAsked: true });
-      // In parts: timers stop while the machine sleeps, and the clock may be set.
       await this.#clock.sleep(Math.min(PART_MS, waitMs), signal);
     }
   }

@@ -12,8 +12,8 @@ const SOON_MS = 100;
 type ListedJournal = Pick<Journal, 'intents' | 'isLooked' | 'isOwned' | 'onDidChange' | 'reload'>;
 
 /**
- * Owns what is shown of the open submissions: what this window does with each and, by probing their leases, which ones other
- * windows work on. A window that dies reports nothing, so they are probed until they are free.
+ * Owns what is shown of the open submissions: what this window does with each, and which ones other windows
+ * own. A window that dies reports nothing, so their leases are probed until they are free.
  */
 export class PendingList implements Disposable {
   readonly #journal: ListedJournal;
@@ -27,7 +27,7 @@ export class PendingList implements Disposable {
   readonly #free = new WeakSet<Intent>();
   #shown = new Map<string, PendingSubmission>();
   #timer: NodeJS.Timeout | undefined;
-  /** How often intents or their owners may have changed: a probe can miss what changes during it. */
+  /** Counts changes of intents or owners: a probe can miss a change that happens during it. */
   #changes = 0;
   #isDisposed = false;
 
@@ -64,8 +64,8 @@ export class PendingList implements Disposable {
   }
 
   /**
-   * Ends this window's work on an intent, which it has released.
-   * @param isOwn false if another window took it over: what this one knows of it is old until it is read again
+   * Ends this window's work on an intent whose lease it has released.
+   * @param isOwn false if another window took it over: then it must be read again before it counts as free
    */
   released(id: string, isOwn = true): void {
     this.#live.delete(id);
@@ -78,7 +78,6 @@ export class PendingList implements Disposable {
     this.#publish();
   }
 
-  /** Hides an intent, whatever the disk says. */
   hide(id: string): void {
     this.#hidden.add(id);
     this.#publish();
@@ -141,7 +140,7 @@ export class PendingList implements Disposable {
       if (await this.#journal.isOwned(intent.id)) this.#free.delete(intent);
       else unowned.push(intent);
     }
-    // An owner may have written and released it since the last read. Only what is unchanged on disk is free.
+    // Another window may have released it after writing it. Only an intent that the disk still has is free.
     await this.#journal.reload().catch(() => undefined);
     const { intents } = this.#journal;
     for (const intent of unowned) if (intents.includes(intent)) this.#free.add(intent);

@@ -5,10 +5,11 @@ import { hasBoundary, type Intent } from './intent.ts';
 import { isPastBoundary, stageOf, type Stage, type UncertaintyReason } from './stage.ts';
 
 /**
- * `validating`: every byte is sent, the service prices it. `waiting`: for the next attempt. `elsewhere`:
- * owned by another window. `stopped`: no boundary was sent, as its record says, but nothing was heard of its run yet (`mustLook`).
- * `unsent`: cannot have been charged. `unknown`: may have been. `not-charged`: two
- * complete checks found nothing. `refused`: by the service before any charge; the draft is stored.
+ * - `validating`: every byte is sent, the service prices it. `waiting`: for the next attempt.
+ * - `elsewhere`: another window owns it. `unsent`: can't have been charged. `unknown`: may have been.
+ * - `stopped`: its record has no boundary, but no look for its run was answered yet (`mustLook`).
+ * - `not-charged`: two complete checks found nothing.
+ * - `refused`: by the service, before any charge; the draft is stored.
  */
 export type SubmissionState =
   | 'queued'
@@ -44,15 +45,15 @@ export interface PendingSubmission {
 
 /** The current result of a submission, in terms of the user's money. */
 export type SubmissionResult =
-  /** `found`: by a check rather than by the response, so less is known about the charge. */
+  /** `found`: by a check instead of the response, so less is known about the charge. */
   | { kind: 'charged'; run: RunCreation; found?: true }
   /** `kept`: it is still pending and can be continued or discarded. */
   | { kind: 'not-charged'; error: unknown; kept: boolean }
   /** It may have been charged. */
   | { kind: 'unknown'; error: unknown }
-  /** Nothing was sent now: no look for its run was answered, so nothing is known of an earlier time. */
+  /** Nothing was sent now. No look for its run was answered, so an earlier charge is possible. */
   | { kind: 'unanswered'; error: unknown }
-  /** Nothing was sent, or ever will be: it is too old, or was begun with another API key. The user may begin a new submission. */
+  /** Nothing was or will be sent: too old, or begun with another API key. The user may submit again. */
   | { kind: 'withdrawn' }
   /** Nothing was sent: an open submission of the same bytes and model must be resolved first. */
   | { kind: 'open'; id: string }
@@ -70,11 +71,11 @@ export type CheckResult =
       candidates: readonly RunDetail[];
     };
 
-/** What became of a submission that the user discards. `charged`: a look before it found its run. */
+/** The outcome of discarding a submission. `charged`: a look found its run first. */
 export type Discarded = { kind: 'not-charged' | 'discarded' } | { kind: 'charged'; run: RunCreation };
 export type Withdrawn = { kind: 'withdrawn' } | { kind: 'charged'; run: RunCreation };
 
-/** The run of a submission that this window found, and settled it with. */
+/** A run that this window found, and the submission that it settled with it. */
 export interface FoundRun {
   intent: Intent;
   run: RunCreation;
@@ -90,7 +91,7 @@ export interface Submission {
   readonly result: Promise<SubmissionResult>;
 }
 
-/** Whether a refusal of this attempt would settle it: no earlier attempt can have been charged. */
+/** Whether a refusal of this attempt would settle it. Not if an earlier attempt may have been charged. */
 export function canBeRefused({ state, intent }: PendingSubmission): boolean {
   const earlier = { ...intent, attempts: intent.attempts.slice(0, -1) };
   return (state === 'uploading' || state === 'validating') && !hasBoundary(earlier);
@@ -103,7 +104,7 @@ export function isCancellable({ state }: PendingSubmission): boolean {
 
 /**
  * Returns the markers of an account's submissions that are in progress and may already be runs. Submissions
- * that await the user are left out: there may be no further check for their runs.
+ * that await the user are left out: perhaps nothing ever checks for their runs again.
  */
 export function openMarkers(submissions: readonly PendingSubmission[], accountId: string): string[] {
   return submissions
@@ -123,7 +124,7 @@ const IDLE_STATES: ReadonlySet<SubmissionState> = new Set([
   'refused',
 ]);
 
-/** Whether to offer a resend, or a new submission of the draft, which begins by asking whether to wait. */
+/** Whether to offer a resend, or a new submission of the draft, which first asks whether to wait. */
 export function canContinue(
   submission: PendingSubmission,
   nowMs: number,
@@ -147,12 +148,11 @@ export function isWaiting({ state }: PendingSubmission): boolean {
   return state === 'unknown' || state === 'stopped';
 }
 
-/** Whether the user can discard it. */
 export function canDiscard({ state }: PendingSubmission): boolean {
   return IDLE_STATES.has(state);
 }
 
-/** The submission as it will be after a check that is running: what the user decides meanwhile waits for it. */
+/** The submission after a check in progress: what the user decides meanwhile waits for that check. */
 export function afterCheck(submission: PendingSubmission): PendingSubmission {
   const { intent, state } = submission;
   return state === 'checking' ? { ...submission, state: restingState(intent, false) } : submission;
@@ -180,12 +180,11 @@ const RESTING_STATES: Readonly<Record<Stage['name'], SubmissionState>> = {
 /** @param isLooked `Journal.isLooked` */
 export function restingState(intent: Intent, isLooked: boolean): SubmissionState {
   const { name, mustLook } = stageOf(intent, { nowMs: 0, isLooked });
-  // Two checks found no charge, as its record says: until a look was answered, it reads as before them.
+  // The record says that two checks found no charge. Until a look is answered, it counts as uncertain again.
   if (mustLook) return name === 'cleared' ? 'unknown' : 'stopped';
   return RESTING_STATES[name];
 }
 
-/** Whether nothing changed that is shown. */
 export function isSame(one: PendingSubmission | undefined, other: PendingSubmission): boolean {
   if (one === undefined) return false;
   return (Object.keys({ ...one, ...other }) as (keyof PendingSubmission)[]).every(

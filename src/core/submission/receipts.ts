@@ -14,7 +14,7 @@ import {
 } from './intent.ts';
 import { isFromThen, lastSendMs, MARGIN_MS } from './reconcilePolicy.ts';
 
-/** Returns the receipts that are shown and counted, newest first: what was withdrawn is in no list. */
+/** Returns the receipts that are shown and counted, newest first. Withdrawn ones are left out. */
 export function receiptsAmong(records: readonly Intent[]): Receipt[] {
   return records
     .filter(isSettled)
@@ -31,7 +31,7 @@ export function receiptOf(
   return chargedReceiptsOf(receipts, accountId).find(({ settled }) => settled.run.run_id === runId);
 }
 
-/** Returns when the balance before a charge was read: each attempt reads it until one may be charged. */
+/** Returns when the balance before a charge was read: when the first possible charge's attempt began. */
 export function balanceReadAt({ attempts, created }: Pick<Receipt, 'attempts' | 'created'>): Moment {
   return attempts.find(({ closed }) => closed !== undefined)?.started ?? created;
 }
@@ -44,10 +44,10 @@ export function chargedAt({ attempts, created }: Pick<Receipt, 'attempts' | 'cre
   return charged?.closed ?? charged?.started ?? created;
 }
 
-/** The tolerance when times of the service are compared: they have whole seconds. */
+/** The tolerance between times of the service, which have whole seconds. */
 const SERVICE_ROUNDING_MS = 5_000;
 
-/** Whether a time is later than another one by the monotonic clock and, since that restarts with the machine, the service's. */
+/** Whether a time is later by both clocks: the monotonic one alone restarts with the machine. */
 function isLater(time: Moment | undefined, than: Moment): boolean {
   const afterMs = (time?.monotonicMs ?? NaN) - (than.monotonicMs ?? NaN);
   const serviceMs = (time?.serviceMs ?? NaN) - (than.serviceMs ?? NaN);
@@ -55,9 +55,9 @@ function isLater(time: Moment | undefined, than: Moment): boolean {
 }
 
 /**
- * Whether the charges of other submissions explain to the cent why the balance is no longer the one before an intent: each
- * took its price from what the previous one left, and the last one left what there is now. Receipts count if they have the
- * intent's account and API key, and nothing of them was completely sent before that balance was read.
+ * Whether other charges explain a lower balance to the cent. Example: 10.00 before; receipts of 2.00 (leaving
+ * 8.00) and 3.00 (leaving 5.00); 5.00 now. Receipts count if they have the intent's account and API key, and
+ * were completely sent only after the first balance was read.
  */
 export function explainsBalance(intent: Intent, receipts: readonly ChargedReceipt[], now: Balance): boolean {
   const { id, accountId, keyId, origin, balanceBefore } = intent;
@@ -102,8 +102,8 @@ export function balanceEffectOf(
 }
 
 /**
- * How a dataset changed since it was submitted, judged by size and change time. `written`: the same size, but
- * written to since.
+ * How a dataset changed since it was submitted, judged by size and change time. `written`: same size, but
+ * written to.
  */
 export type DatasetState = 'same' | 'written' | 'changed' | 'gone';
 
@@ -117,7 +117,9 @@ export function datasetStateOf(
   return file.changedAtMs > created.localMs ? 'written' : 'same';
 }
 
-/** Whether two submissions have the same dataset, by bytes or name. If it was gone, the user may have chosen any other. */
+/**
+ * Whether two datasets are the same, by bytes or name: if it was gone, the user may have chosen another one.
+ */
 export function isDatasetOf(
   { dataset }: Pick<Intent, 'dataset'>,
   { dataset: { filename, sha256 } }: Pick<Intent, 'dataset'>,
@@ -126,8 +128,8 @@ export function isDatasetOf(
 }
 
 /**
- * Returns the submission that a refused one was continued as: of its account and dataset, and the last one that began before the
- * refused one ended. Undefined if it was discarded.
+ * Returns the submission that continued a refused one. It has the same account and dataset, and is the last
+ * that began before the refused one was settled. Undefined if the refused one was only discarded.
  */
 export function continuationOf(receipt: Receipt, records: readonly Intent[]): Intent | undefined {
   const { accountId, dataset, id, refused, settled } = receipt;
@@ -148,15 +150,15 @@ type KnownRuns = Pick<RunStore, 'detail' | 'isCompleteSince' | 'label' | 'readAt
 const MAX_DETAILS = 20;
 
 /**
- * Whether the runs prove that a submission was charged once: every run from then was listed after the charge, and of their
- * labels, which the service keeps as they were sent, only that of its run has the marker.
+ * Whether the runs prove that a submission was charged once. All runs since then must have been listed after
+ * the charge, and only its own run has the marker. That needs a service that keeps labels as they were sent.
  */
 export function isChargedOnce(receipt: ChargedReceipt, runs: KnownRuns): boolean {
   const { attempts, marker, settled } = receipt;
   const firstMs = attempts[0]?.started.serviceMs;
   const isTimed = firstMs !== undefined && lastSendMs(receipt) !== undefined;
   if (marker === undefined || !isTimed || settled.furtherRuns !== undefined) return false;
-  // The label that was sent is known as well; only the details say what the service kept of it.
+  // The store also knows the label that was sent. Only the details say what the service kept of it.
   const isMarked = hasMarker(runs.detail(settled.run.run_id)?.label ?? '', marker);
   const isListed = runs.readAtMs >= settled.at.localMs && runs.isCompleteSince(firstMs - MARGIN_MS);
   const hasOtherLabel = (runId: string) => {
@@ -174,7 +176,7 @@ export async function readChargedOnce(
   const { at, run } = receipt.settled;
   const list = async () => {
     await runs.refresh();
-    // It may have shared a read that began before the charge.
+    // The first refresh may have joined a read that began before the charge.
     if (runs.readAtMs < at.localMs) await runs.refresh();
   };
   const read = async (runId: string) => runs.detail(runId) ?? (await runs.loadDetail(runId));
@@ -185,7 +187,7 @@ export async function readChargedOnce(
   return isChargedOnce(receipt, runs);
 }
 
-/** Returns the other runs that may be of the same submission by their time. */
+/** Returns the other runs whose time doesn't rule out that they are of the same submission. */
 function othersFrom(receipt: ChargedReceipt, { rows = [] }: KnownRuns): string[] {
   return rows
     .filter((row) => Number.isNaN(instantOf(row.created_at)) || isFromThen(receipt, row))

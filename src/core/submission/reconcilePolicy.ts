@@ -55,9 +55,9 @@ export function lastSendMs({ attempts }: Intent): number | undefined {
 const CREATED_LATE_MS = 30 * 60_000;
 
 /**
- * Whether a run with an intent's marker was created while it may have been sent. A label with a marker may also be copied by
- * hand, to another run.
- * @param isStrict also if the times are unknown, or long after: before a service is said to have charged twice
+ * Whether a run with an intent's marker was created while the intent may have been sent. A user may have
+ * copied the label to another run.
+ * @param isStrict false: unknown or late times count as well. True before saying that a service charged twice
  */
 export function isFromThen(
   intent: Intent,
@@ -72,15 +72,15 @@ export function isFromThen(
   return createdAtMs >= firstMs - MARGIN_MS && createdAtMs <= lastMs + CREATED_LATE_MS;
 }
 
-/** Returns the service time from which a check that finds nothing is meaningful; undefined if unknown. */
+/** Returns the service time from which a check that finds nothing counts; undefined if unknown. */
 export function settledFromMs({ attempts }: Intent): number | undefined {
   const closings = attempts.filter(({ closed }) => closed !== undefined);
-  // The last bytes may have arrived as late as the end of the connection, and may still be priced after that.
+  // The last bytes may arrive as late as the end of the connection, and may still be priced after that.
   const lastMs = latest(closings.flatMap(({ closed, ended }) => [closed?.serviceMs, ended?.serviceMs]));
   return lastMs === undefined ? undefined : lastMs + PRICING_MS;
 }
 
-/** Returns how long a check is still too early, by this machine; undefined if no time is known. */
+/** Returns how long a check is still too early, in milliseconds; undefined if no time is known. */
 function waitMs(intent: Intent, { at }: Observation): number | undefined {
   const fromMs = settledFromMs(intent);
   if (fromMs === undefined || at.serviceMs === undefined) return undefined;
@@ -91,7 +91,7 @@ function waitMs(intent: Intent, { at }: Observation): number | undefined {
   return Math.max(0, fromMs - at.serviceMs, ...waits);
 }
 
-/** Returns how long after the first clean check another one doesn't count yet. */
+/** Returns how long a second check doesn't count yet after the first clean one, in milliseconds. */
 function betweenMs(first: Observation, { at }: Observation): number {
   const passed = passedMs(first.at, at) ?? 0;
   return BETWEEN_CHECKS_MS - Math.min(passed, (at.serviceMs ?? -Infinity) - (first.at.serviceMs ?? Infinity));
@@ -103,8 +103,8 @@ export function withoutObservations(intent: Intent): Intent {
 }
 
 /**
- * Adds an observation to an intent. The first clean observation is stored; any other removes it. Without a boundary, only that it
- * was looked for counts.
+ * Adds an observation to an intent. The first clean one is stored; any other removes it. Without a boundary
+ * nothing is stored.
  */
 export function withObservation(open: Intent, seen: Observation): Intent {
   if (!hasBoundary(open)) return open;
@@ -117,9 +117,9 @@ export function withObservation(open: Intent, seen: Observation): Intent {
 }
 
 /**
- * Returns why it is uncertain that an intent was not charged; undefined if it is certain: two complete checks
- * with the marker, late enough and far enough apart, found no candidate and no lower balance, or one that the
- * receipts of other charges explain.
+ * Returns why it is uncertain that an intent was not charged; undefined if it is certain. That takes two
+ * complete checks with the marker, late enough and far enough apart. They found no candidate, and no lower
+ * balance that other receipts don't explain.
  */
 export function uncertaintyOf(intent: Intent): UncertaintyReason | undefined {
   const { lastCheck, firstCleanCheck, balanceBefore } = intent;
@@ -148,7 +148,7 @@ export function nextCheckAtMs(intent: Intent): number | undefined {
 }
 
 /**
- * Whether the balance decides if an observation counts towards a proof. Without it, an automatic check is one request.
+ * Whether an automatic check must read the balance: only if nothing else keeps the check from counting.
  * @param seen without the balance
  */
 export function isBalanceDecisive(open: Intent, seen: Observation): boolean {
@@ -160,7 +160,7 @@ function overSince(open: Intent, { at }: Observation): Intent {
   return { ...open, attempts: open.attempts.map((attempt) => overAt(attempt, at)) };
 }
 
-/** An end of which the service's time isn't known, as after a crash, counts from the first check that knows it. */
+/** If the service's time of an end is unknown, as after a crash, the first check that has it counts. */
 function overAt(attempt: Attempt, at: Moment): Attempt {
   const { closed, ended } = attempt;
   const isKnown =
@@ -168,7 +168,7 @@ function overAt(attempt: Attempt, at: Moment): Attempt {
   return closed === undefined || isKnown ? attempt : { ...attempt, ended: at };
 }
 
-/** Returns the intent with an end of each attempt, as who claims it writes (R3 in docs/journal.md). */
+/** Ends all attempts of an intent, as needed to claim it (R3 in docs/journal.md). */
 export function withEnds(intent: Intent, ended: Moment): Intent {
   return { ...intent, attempts: intent.attempts.map((one) => ({ ...one, ended: one.ended ?? ended })) };
 }

@@ -42,9 +42,8 @@ const MAX_DETAILS = 300;
 /** How many details are read concurrently. */
 const BATCH = 4;
 
-/** The result of searching for a run. */
 interface Found {
-  /** The run whose label has the marker, and which no other record has. */
+  /** The run with the marker in its label, which no other record has. */
   match: RunDetail | undefined;
   /** More runs with the marker: the service created several for one Idempotency-Key. */
   further: RunDetail[];
@@ -55,24 +54,24 @@ interface Found {
   seen: Observation;
 }
 
-/** What a check knows, and may send. */
+/** What a search knows, and what it may send. */
 export interface FindOptions {
   /**
-   * The open and settled ones of this service: their runs belong to other intents, and the charged ones' explain a lower
-   * balance. A run that a receipt has by its ID alone may have been recognized wrongly, so the marker decides first.
+   * The open and settled records of this service. Their runs belong to other intents, and their charges may
+   * explain a lower balance. The marker decides first: a user may have recognized a run wrongly.
    */
   records: readonly Intent[];
-  /** The details and labels that are known; gets those that are read. */
+  /** The details and labels that are known; those that are read are added. */
   runs: Pick<RunStore, 'acceptRead' | 'detail' | 'label'>;
-  /** Given for an automatic check, whose first request it has allowed. */
+  /** Given for an automatic check. Its first request is already counted. */
   quota?: Session['quota'] | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Searches the run of an intent that may have been charged. Reads the runs since it was created, the details that are not known
- * (only these have the label) and, if a closing boundary may have been sent, the balance. An automatic check reads the balance only
- * if it decides.
+ * Searches for the run of an intent. Reads the runs since it was created and their unknown details, since
+ * only details have labels. If a boundary may have been sent, it reads the balance; an automatic check does
+ * so only if it decides.
  * @throws ApiError if the list cannot be read, CancelledError
  */
 export async function findRun(
@@ -101,7 +100,7 @@ export async function findRun(
     const details = await Promise.allSettled(
       batch.map(({ run_id }) => {
         const known = runs.detail(run_id);
-        // For the user, a run that had no label yet is read again.
+        // When the user checks, a run without a label is read again: the service may have added it.
         if (known !== undefined && (known.label || quota !== undefined)) return Promise.resolve(known);
         quota?.recordExtra();
         return client.getRun(run_id, how).then((detail) => {
@@ -147,7 +146,7 @@ export async function findRun(
   return found;
 }
 
-/** What a look says. */
+/** The result of a look for a run. */
 export interface Look {
   result: CheckResult;
   /** The intent with what was seen. */
@@ -156,9 +155,8 @@ export interface Look {
   isAnswered: boolean;
 }
 
-/** Returns what a search says about an intent. */
 export function lookOf(intent: Intent, { match, candidates, allRead, seen }: Found): Look {
-  // Another API key may belong to another account; what has no marker may be any of the possible runs.
+  // Another API key may belong to another account. Without a marker, any possible run may be it.
   const isSeen = hasBoundary(intent)
     ? seen.otherKey === undefined
     : intent.marker !== undefined || candidates.length === 0;
@@ -174,13 +172,15 @@ export function lookOf(intent: Intent, { match, candidates, allRead, seen }: Fou
   return { result, next, isAnswered };
 }
 
-/** After a 401, nothing more is sent with an API key. */
+/** An API key that got a 401 isn't used again. */
 function rethrowUnauthorized(error: unknown): undefined {
   if (isUnauthorized(error)) throw error;
   return undefined;
 }
 
-/** Lists the runs since shortly before it was created, by the service's clock; if that is unknown, all. */
+/**
+ * Lists the runs since shortly before the intent was created by the service's clock; all if that is unknown.
+ */
 async function listSince(
   client: Client,
   intent: Intent,
@@ -212,8 +212,8 @@ function isBefore(row: RunSummary, timeMs: number): boolean {
 }
 
 /**
- * With a marker, the details of every listed run count, because the service may rename the model. A known label
- * may rule it out, since labels never change.
+ * With a marker, the details of every listed run count, because the service may rename the model. A known
+ * label may rule a run out, since labels never change.
  */
 function isWorthReading(intent: Intent, row: RunSummary, runs: Pick<RunStore, 'label'>): boolean {
   const label = runs.label(row.run_id);
@@ -224,15 +224,18 @@ function isWorthReading(intent: Intent, row: RunSummary, runs: Pick<RunStore, 'l
 }
 
 /**
- * Whether a run was created later than any attempt could have been priced. Without a boundary that isn't known: its storage may have
- * been set back, to before the attempt that was.
+ * Whether a run was created after every attempt must have been priced. Never without a boundary: the storage
+ * may have been set back to before a later attempt.
  */
 function isAfterAll(intent: Intent, row: RunSummary): boolean {
   const lastMs = hasBoundary(intent) ? lastSendMs(intent) : undefined;
   return lastMs !== undefined && instantOf(row.created_at) > lastMs + PRICING_MS + MARGIN_MS;
 }
 
-/** Whether a run that no record has could be the intent's. With a marker: no or a changed label; otherwise: the same label. */
+/**
+ * Whether a run of no record could be the intent's. Its label is missing or changed; without a marker, the
+ * same.
+ */
 function isCandidate(
   intent: Intent,
   row: RunSummary | undefined,
@@ -243,7 +246,7 @@ function isCandidate(
   return model_id === intent.model_id && isLikeLabel(intent, label);
 }
 
-/** Whether the service may have dropped the label of an intent with a marker, or changed what is around the marker. */
+/** Whether the service may have dropped the intent's label, or changed what is around the marker. */
 function isChangedLabel({ marker }: Intent, label: string): boolean {
   if (marker === undefined || label === '') return marker !== undefined;
   return markerOf(label) === undefined && mayHaveMarker(label, marker);

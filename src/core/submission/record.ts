@@ -14,11 +14,11 @@ import { withoutObservations } from './reconcilePolicy.ts';
 /** What a version in the journal contains. */
 export type JournalRecord = Intent | LaterRecord;
 
-/** Written by a later version of the extension, which alone changes it. */
+/** Written by a later version of the extension. Only that version may change it. */
 export interface LaterRecord {
   kind: 'later';
   id: string;
-  /** Undefined if it isn't where this version would look for it. */
+  /** Undefined if it isn't where this version expects it. */
   key: SameDataset | undefined;
   /** Whether it was settled or refused: these fields stay where they are in every later format. */
   isDecided: boolean;
@@ -59,7 +59,7 @@ function parse(text: string, id: string): JournalRecord | undefined {
 function format(record: JournalRecord): string {
   // Parsing removes fields that the service sent in addition to those of the contract.
   const asRead = v.parse(intentSchema, JSON.parse(JSON.stringify(record)));
-  // What was refused or settled is never sent again, so nothing derived from the API key remains.
+  // A refused or settled record is never sent again, so nothing derived from the API key remains.
   if (isOver(asRead)) delete asRead.keyCheck;
   return `${JSON.stringify(asRead, null, 2)}\n`;
 }
@@ -69,8 +69,8 @@ function isOver(record: JournalRecord): boolean {
 }
 
 /**
- * What is known if the version above `below` can't be read: it may say that a closing boundary was sent. A known charge stays
- * known.
+ * The worst that an unreadable version above `below` may say: that a closing boundary was sent. A known
+ * charge stays known.
  */
 function afterDamage(below: JournalRecord): JournalRecord {
   if (isLater(below)) return { ...below, isDecided: false };
@@ -86,7 +86,7 @@ function afterDamage(below: JournalRecord): JournalRecord {
   });
 }
 
-/** Returns the receipt with further runs of the same marker; undefined if it has them. */
+/** Returns the receipt with further runs of the same marker; undefined if it has them already. */
 export function withRuns(
   { settled: known, ...intent }: ChargedReceipt,
   settled: ChargedReceipt['settled'],

@@ -6,8 +6,8 @@ import { isDuplicate, isSettled, type Intent } from './intent.ts';
 import { isLater, type JournalRecord } from './record.ts';
 
 /**
- * What the user knew of when consenting to a draft that is continued now: what was settled before it was created, and what other
- * accounts submit.
+ * Returns what the user knew when they consented to a draft that is continued now: other accounts'
+ * submissions, and what was settled before the draft was created.
  */
 export function knownOnContinue(draft: Intent, records: readonly Intent[]): KnownSubmissions {
   const isKnown = ({ accountId, settled }: Intent) =>
@@ -26,7 +26,7 @@ export type Rival =
   /** Open, in the format of a later version. */
   | { kind: 'later' };
 
-/** Returns the rivals of an intent, those that have begun first. */
+/** Returns the rivals of an intent; drafts come last. */
 export function rivalsOf(
   intent: Intent,
   heads: Iterable<Head<JournalRecord>>,
@@ -60,16 +60,14 @@ type Change = (head: Head<JournalRecord> | undefined) => Intent | undefined;
 interface Parts {
   folder: string;
   store: VersionStore<JournalRecord>;
-  /** Lists the records. */
   reload: () => Promise<void>;
-  /** IDs of the records that can't be read. */
   unreadable: () => readonly string[];
   appendAnyway: (id: string, change: Change) => Promise<void>;
 }
 
 /**
- * Decides between submissions of the same bytes and model, each after it was written (R13 in docs/journal.md): of two processes that
- * list the folder after they wrote, one sees the other. The earlier one stays, unless the later one has begun.
+ * Decides between submissions of the same bytes and model (R13 in docs/journal.md). Each process writes its
+ * own before it lists the folder, so one sees both. The earlier one stays, unless the later has begun.
  */
 export class Rivals {
   readonly #parts: Parts;
@@ -79,7 +77,8 @@ export class Rivals {
   }
 
   /**
-   * @returns the open intent for which this one was withdrawn
+   * Withdraws an intent if a rival comes first, else the later drafts.
+   * @returns the open intent that comes first
    * @throws SubmissionError `journal-unreadable`, `later-version`, `submitted-meanwhile`
    */
   async giveWay(intent: Intent, known: KnownSubmissions): Promise<Intent | undefined> {
@@ -100,7 +99,7 @@ export class Rivals {
     }
   }
 
-  /** Withdraws a draft of this process. Never rejects: if it can't be written, it stays a draft, of which nothing was sent. */
+  /** Withdraws a draft of this process. Never rejects: if it fails, it stays a draft, never sent. */
   async withdraw({ id }: Intent): Promise<void> {
     const change: Change = (head) => {
       const record = head?.record;
@@ -111,14 +110,14 @@ export class Rivals {
     await this.#parts.appendAnyway(id, change).catch(() => undefined);
   }
 
-  /** Withdraws a draft of which this process read that nothing had begun. What has, comes first. @throws file system errors */
+  /** Withdraws another draft, unless it has begun meanwhile. @throws file system errors */
   async #withdrawRival({ intent, version }: Extract<Rival, { kind: 'draft' }>): Promise<void> {
     const { store } = this.#parts;
     try {
       await store.append(version, withdrawn(intent));
     } catch (error) {
       if (!(error instanceof OvertakenError)) throw error;
-      // The next listing leaves a version out that can't be read.
+      // After this read, the next listing leaves out a version that can't be read.
       await store.read(version.id);
     }
   }
@@ -128,7 +127,7 @@ function withdrawn(intent: Intent): Intent {
   return { ...intent, settled: { kind: 'withdrawn', at: { localMs: Date.now() } } };
 }
 
-/** Whether an intent was created before another one; of two at once, one always was. */
+/** Whether an intent was created before another one; at the same time, the lower ID counts. */
 export function isEarlier(one: Intent, other: Intent): boolean {
   const ms = one.created.localMs - other.created.localMs;
   return ms === 0 ? one.id < other.id : ms < 0;

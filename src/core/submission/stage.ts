@@ -10,8 +10,8 @@ type Progress =
   /** No closing boundary was sent; an attempt began and has no end. */
   | { name: 'begun' }
   /**
-   * The closing boundary may have been sent; `closing`: the last attempt has no end. `why`: what no check has ruled out.
-   * `decidedAtMs`: when the next check may resolve `too-early`, by this machine's clock.
+   * The closing boundary may have been sent. `closing`: the last attempt has no end. `why`: what checks
+   * haven't ruled out. `decidedAtMs`: when the next check may resolve `too-early`, by this machine's clock.
    */
   | { name: 'closing' | 'lost'; why: UncertaintyReason; decidedAtMs?: number }
   /** The closing boundary may have been sent, and two checks found no charge. */
@@ -22,11 +22,11 @@ type Progress =
 /** What the record of an open submission says, and what may be done with it now. */
 export type Stage = Progress & {
   /**
-   * Set if nothing may be said of its charge yet: a process may be uploading it; or another process created it, perhaps on a storage
-   * that was set back since, and no look for its run was answered (R5 in docs/journal.md).
+   * Set if nothing may be said of its charge yet. Either a process may be uploading it, or no look was
+   * answered since this process found its record, which may be from before a charge (R5 in docs/journal.md).
    */
   mustLook?: true;
-  /** Why it is never sent again. By this machine's clock; the actual resend is decided by the service's. */
+  /** Why it is never sent again, by this machine's clock. A resend is decided by the service's clock. */
   obstacle?: 'key-replaced' | 'too-late';
   /** Until when the service asked not to send it, by this machine's clock. Missing if it may be sent. */
   busyUntilMs?: number;
@@ -36,15 +36,15 @@ export type Stage = Progress & {
 export interface Situation {
   /** By this machine's clock, in milliseconds since the epoch. */
   nowMs: number;
-  /** Of the account's current API key, if known. */
+  /** ID of the account's current API key, if known. */
   keyId?: string | undefined;
-  /** `Journal.isLooked` */
+  /** See `Journal.isLooked`. */
   isLooked?: boolean;
 }
 
 /**
- * Reads the record of an open submission. Besides `hasBoundary`, nothing else decides by its attempts, checks and ends.
- * @param situation undefined if `obstacle` and `busyUntilMs` aren't needed
+ * Reads the record of an open submission. Except `hasBoundary`, nothing else interprets its attempts.
+ * @param situation undefined if `mustLook`, `obstacle` and `busyUntilMs` aren't needed
  */
 export function stageOf(record: Intent, situation?: Situation): Stage {
   const progress = progressOf(record);
@@ -63,7 +63,7 @@ export function stageOf(record: Intent, situation?: Situation): Stage {
   };
 }
 
-/** Whether the closing boundary may have been sent, so that a resend needs the same API key, and a check may find a charge. */
+/** Whether the boundary may have been sent: a resend needs the same API key, a check may find a charge. */
 export function isPastBoundary({ name }: Pick<Stage, 'name'>): boolean {
   return name === 'closing' || name === 'lost' || name === 'cleared';
 }
@@ -84,7 +84,7 @@ function progressOf(record: Intent): Progress {
   return { name, why, ...(decidedAtMs !== undefined && { decidedAtMs }) };
 }
 
-/** Whether an attempt may go on, perhaps in another process. */
+/** Whether an attempt may be in progress, perhaps in another process. */
 function lacksEnd({ attempts }: Intent): boolean {
   return attempts.some(({ ended }) => ended === undefined);
 }

@@ -41,15 +41,14 @@ import { UploadQueue } from './uploadQueue.ts';
 /** How often the user can check while the service asks submissions to wait. */
 const OFTEN_MS = 60_000;
 
-/** A check in progress. */
 interface Check {
   done: Promise<CheckResult | undefined>;
   isAutomatic: boolean;
 }
 
 /**
- * Owns the list of the open submissions: which are pending, what this window does with each, the order of uploads, and when checks
- * are due. `openSubmission.ts`, loaded at the first use, does what is done with one.
+ * Owns the list of the open submissions: what is pending, what this window does with each, the order of
+ * uploads, and when checks are due. Work on a single one is in `openSubmission.ts`, loaded at first use.
  */
 export class Submissions implements Disposable {
   readonly #journal: Journal;
@@ -61,11 +60,11 @@ export class Submissions implements Disposable {
   readonly #onDidChange = new Emitter<PendingSubmission>();
   readonly #cancels = new Map<string, AbortController>();
   readonly #checks = new Map<string, Check>();
-  /** When this window last began a look, and how many it has begun. Only those that the service answered are on disk. */
+  /** When this window last began a look, and how many it has begun. The disk knows only the answered ones. */
   readonly #looks = new Map<string, { atMs: number; count: number }>();
   readonly #linked: LinkedRuns;
 
-  /** Fires with its latest state when a submission started, progressed, ended, or was dismissed anywhere. */
+  /** Fires with the latest state when a submission started, progressed, ended, or was dismissed anywhere. */
   readonly onDidChange = this.#onDidChange.event;
 
   /**
@@ -116,7 +115,7 @@ export class Submissions implements Disposable {
     return this.#submission(intent.id, this.#createAndSend(session, intent, signal, known));
   }
 
-  /** Resends an open intent with the same Idempotency-Key and bytes, after its run was looked for. */
+  /** Resends an open intent with the same Idempotency-Key and bytes, after a look for its run. */
   resume(session: Session, id: string, signal: AbortSignal): Submission {
     const sent = this.#owning(id, session, (open) => open.resend(session, this.#cancellable(id, signal)));
     return this.#submission(id, sent);
@@ -145,7 +144,7 @@ export class Submissions implements Disposable {
   /**
    * Runs the due automatic checks of what may have been charged, as far as the account's quota allows. Never
    * rejects; a failed check is repeated later.
-   * @returns the runs that this window found, which it reports; others leave them to it
+   * @returns the runs that this window found, which it must report: other windows don't
    */
   async checkDue(session: Session): Promise<readonly FoundRun[]> {
     const found: FoundRun[] = [];
@@ -159,7 +158,7 @@ export class Submissions implements Disposable {
   }
 
   /**
-   * Settles submissions that may have been charged and whose marker is in the label of a loaded run. Until
+   * Settles submissions whose marker is in the label of a loaded run, if they may have been charged. Until
    * then, both the run and the submission are shown. Never rejects.
    * @returns as `checkDue`
    */
@@ -207,8 +206,8 @@ export class Submissions implements Disposable {
   }
 
   /**
-   * Reads the balance although the service asked submissions to wait. If it answers, that wait is over, also for what it left
-   * unsent.
+   * Reads the balance although the service asked submissions to wait. An answer ends that wait, also for the
+   * submissions that it left unsent.
    * @throws ApiError, CancelledError, KeyMissingError
    */
   async endLongWait(session: Session): Promise<void> {
@@ -220,10 +219,7 @@ export class Submissions implements Disposable {
     }
   }
 
-  /**
-   * Stops a submission before its closing boundary is sent.
-   * @returns false if it is too late
-   */
+  /** Stops a submission before its closing boundary is sent. @returns false if it is too late */
   cancel(id: string): boolean {
     const submission = this.#pending.get(id);
     const cancel = this.#cancels.get(id);
@@ -232,7 +228,6 @@ export class Submissions implements Disposable {
     return true;
   }
 
-  /** Stops all work in progress; the journal records how far it got. */
   dispose(): void {
     this.#stop.abort();
     this.#pending.dispose();
@@ -283,7 +278,7 @@ export class Submissions implements Disposable {
     return { kind: 'not-charged', error: created.error, kept: false };
   }
 
-  /** What is known of an intent after its sending failed, by its record as it is now. */
+  /** Returns what the record says after its sending failed. */
   async #failed(id: string, error: unknown): Promise<SubmissionResult> {
     await this.#journal.reload().catch(() => undefined);
     const intent = this.#intentOf(id);
@@ -317,7 +312,6 @@ export class Submissions implements Disposable {
       throw new ServiceError('rate_limited', 429, '', leftMs);
   }
 
-  /** Those of an account that wait for a look or a check. */
   #waiting(accountId: string): PendingSubmission[] {
     return this.pending.filter((one) => one.accountId === accountId && isWaiting(one));
   }
@@ -336,14 +330,14 @@ export class Submissions implements Disposable {
         await this.discard(other.id, 'may-be-charged').catch(() => undefined);
   }
 
-  /** Returns the submission for which another window has withdrawn this one, before it began. */
+  /** Returns the submission that replaced this one. Another window withdrew this one before it began. */
   #insteadOf(intent: Intent): SubmissionResult | undefined {
     if (this.#intentOf(intent.id) !== undefined) return undefined;
     const other = this.#journal.intents.find((one) => one.refused === undefined && isDuplicate(one, intent));
     return other && { kind: 'open', id: other.id };
   }
 
-  /** Returns a signal that `cancel` aborts, until the submission rests. */
+  /** Returns a signal that `cancel` aborts, until this window has released the submission. */
   #cancellable(id: string, signal: AbortSignal): AbortSignal {
     const cancel = new AbortController();
     this.#cancels.set(id, cancel);
@@ -351,16 +345,16 @@ export class Submissions implements Disposable {
   }
 
   /**
-   * Runs `work` as the owner of an open intent, after any check in progress.
-   * @param session the intent must belong to its account
-   * @returns undefined if another window owns the intent, also since `work` began, it is resolved, or it belongs to another account
+   * Runs `work` as the owner of an open intent of the session's account, after any check in progress.
+   * @returns undefined if another window owns it, now or during `work`, or it is resolved or another
+   * account's
    */
   async #owning<T>(
     id: string,
     session: Session | undefined,
     work: (open: OpenSubmission) => Promise<T>,
   ): Promise<T | undefined> {
-    // Before the first wait: a check that calls this is not after itself.
+    // Read before the first wait: a check that calls this must not wait for itself.
     const running = this.#checks.get(id)?.done;
     await this.#load();
     await running?.catch(() => undefined);

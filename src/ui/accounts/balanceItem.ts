@@ -115,7 +115,7 @@ function drawItem(
 /** What the status bar shows about the active account. */
 export interface BalanceView {
   account: Account;
-  /** Whether there are other accounts, so that the name must identify this one. */
+  /** Whether there are other accounts, so that the name is needed. */
   hasOthers: boolean;
   balance: Balance | undefined;
   readAtMs: number | undefined;

@@ -12,7 +12,7 @@ import { COMMANDS } from '../shared/ids.ts';
 import { askModal, notify, showInformation, showWarning, withLateProgress } from '../shared/notifications.ts';
 import { websiteLink } from '../shared/open.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
-import { ask, type DialogEnd, type Place } from '../shared/steps.ts';
+import { ask, type DialogEnd, type DialogTitle } from '../shared/steps.ts';
 import { TERMS } from '../shared/terms.ts';
 import type { ApiKeys } from '../../core/accounts/apiKeys.ts';
 
@@ -32,7 +32,7 @@ export function notifyKeyNeeded(account: Account, state: 'key-rejected' | 'key-m
   });
 }
 
-/** Replaces the API key of an account (by ID) or of the active one. The account keeps its ID and everything it owns. */
+/** Replaces the API key of an account (by ID) or of the active one. The account keeps its ID and its data. */
 export async function replaceKey(
   accounts: AccountStore,
   apiKeys: ApiKeys,
@@ -80,7 +80,7 @@ type VerifiedKey =
  */
 export async function askForVerifiedKey(
   createClient: CreateClient,
-  place: Place,
+  place: DialogTitle,
   baseUrl: string,
   entered: string,
 ): Promise<VerifiedKey> {
@@ -118,7 +118,7 @@ interface Refused {
 
 /** Asks for an API key, and for confirmation if it lacks the prefix of the service's keys. */
 async function askForKey(
-  place: Place,
+  place: DialogTitle,
   baseUrl: string,
   entered: string,
   refused: Refused | undefined,

@@ -32,7 +32,7 @@ export function activateAccounts(services: Services): void {
         import('./enterApiKey.ts').then((m) => m.notifyKeyNeeded(account, state)),
       );
   };
-  /** The last state of the submission in progress when an account's key was rejected; its result may report that. */
+  /** By account: the last state of its submission when its key was rejected, which the result may report. */
   const sending = new Map<string, PendingSubmission>();
   disposables.add(showBalance(sessions, accounts, readSpent, sandboxFault.get()));
   disposables.add(updateWelcomeContext(sessions, accounts));
@@ -56,8 +56,8 @@ export function activateAccounts(services: Services): void {
       }
       sending.delete(accountId);
       const session = sessions.find(accountId);
-      // The result reports the rejected key if the submission was not resent after a wait, or was refused for
-      // that key.
+      // The result reports the key if the submission was waiting and stays unsent, or was refused for that
+      // key.
       const isReported =
         now?.state === 'unsent' ? last.state === 'waiting' : now?.intent.refused?.code === 'invalid_api_key';
       if (session?.state === 'key-rejected' && !isReported) notify(session, 'key-rejected');

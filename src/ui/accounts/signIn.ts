@@ -14,7 +14,7 @@ import { formatDay } from '../shared/format.ts';
 import { showInformation } from '../shared/notifications.ts';
 import { websiteLink } from '../shared/open.ts';
 import { setting } from '../shared/settings.ts';
-import { ask, mapEnd, pick, runSteps, type Place, type Step } from '../shared/steps.ts';
+import { ask, mapEnd, pick, runSteps, type DialogTitle, type Step } from '../shared/steps.ts';
 import { TERMS } from '../shared/terms.ts';
 import type { ApiKeys } from '../../core/accounts/apiKeys.ts';
 import { askForVerifiedKey, notifyKeyUnverified, type CreateClient } from './enterApiKey.ts';
@@ -128,7 +128,7 @@ function formerOf({ former }: AccountStore, id: string | undefined): Account | u
 }
 
 /** Asks for an earlier account or a new one: submissions, receipts, and downloads belong to an account. */
-function pickAccount(place: Place, former: readonly FormerAccount[]) {
+function pickAccount(place: DialogTitle, former: readonly FormerAccount[]) {
   return pick<Partial<FormerAccount>>(place, {
     placeholder: l10n.t('Which account?'),
     items: [

@@ -26,19 +26,18 @@ export async function signOut(
   await apiKeys.requireCurrent(account?.id);
   if (account === undefined || !(await confirmSignOut(account, unfinishedOf(account.id))))
     return { outcome: 'cancelled' };
-  // Another window may have changed a key while the dialog was open; the account would go, and its API key stay.
+  // Another window may have changed a key while the dialog was open. Then the key would outlive the account.
   await apiKeys.requireCurrent(account.id);
   // Remove the account first: a session that loses its key would ask for another one.
   await accounts.remove(account.id);
   try {
     await apiKeys.delete(account.id);
   } finally {
-    // Also if the keyring fails, since the account is already removed.
+    // Do so even if the keyring fails: the account is already removed.
     await discardDownloads(account.id);
   }
 }
 
-/** Asks whether to sign out, and explains the consequences. */
 async function confirmSignOut(
   { kind, name }: { kind: 'service' | 'sandbox'; name: string },
   { hasSubmissions, hasDownloads }: Unfinished,

@@ -4,7 +4,7 @@ import { compact } from '../shared/format.ts';
 import { limitsText, monthAmountsText, monthText } from '../shared/spendingText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 
-/** Returns a line each about an account's spending this month and its budget. */
+/** Returns one line about an account's spending this month, and one about its budget. */
 export function spentLines(facts: Omit<MoneyFacts, 'pending'>): string[] {
   const { spending } = accountMoneyOf({ ...facts, pending: [] });
   const { budget } = facts.account;

@@ -14,7 +14,7 @@ const MAX_NAMES = 20;
 
 /** Describes an adapter by its headers and, if measured, its values. */
 export function adapterOverview(report: AdapterReport, measurements: Measurements | undefined) {
-  // The verdict says it.
+  // The verdict already names `not-lora`.
   const problems = report.problems.filter(({ code }) => code !== 'not-lora').map(problemNote);
   const sections = compact<AdapterSection>(
     problems.length > 0 && {

@@ -22,7 +22,13 @@ import {
   WebviewPanels,
   type RequestTable,
 } from '../shared/webview.ts';
-import { adapterFolder, fingerprintOf, isPacked, unpackedPlace, type UnpackedPlace } from './adapterPlace.ts';
+import {
+  adapterFolder,
+  fingerprintOf,
+  isPacked,
+  unpackedPlace,
+  type UnpackedFolder,
+} from './adapterPlace.ts';
 import { adapterOverview } from './adapterOverview.ts';
 import {
   pageStatus,
@@ -82,7 +88,7 @@ interface Known {
   measurements?: Measurements;
   run?: AdapterRun | undefined;
   /** Where the archive is, or would be, unpacked; undefined for other adapters. */
-  place?: UnpackedPlace;
+  place?: UnpackedFolder;
   /** How the file on disk differs from what is shown. */
   change?: 'changed' | 'missing' | undefined;
 }
@@ -237,7 +243,7 @@ export class AdapterPage implements Disposable {
   }
 
   /** @throws CancelledError if the page is closed or reads the file again, and errors of the thread */
-  #unpackedPlace(report: AdapterReport, signal: AbortSignal, parent?: string): Promise<UnpackedPlace> {
+  #unpackedPlace(report: AdapterReport, signal: AbortSignal, parent?: string): Promise<UnpackedFolder> {
     return unpackedPlace(report, (folder) => this.#inspect(folder, signal), parent);
   }
 

@@ -23,7 +23,7 @@ export function pageTitle(fileName: string): string {
   return l10n.t('Adapter {0}', fileName);
 }
 
-/** The page without a report: it is being read, or the reason. */
+/** The page without a report: it is being read, or why it couldn't be. */
 export function pageStatus(
   fileName: string,
   why: 'missing' | 'failed' | undefined,
@@ -89,7 +89,7 @@ function resultText(
     : l10n.t('Unpacked to {0}, without pickle files: {1}.', folder, leftOut.join(', '));
 }
 
-/** @param folder that is written to, if one is */
+/** @param folder that was to be written to, if any */
 function failureReason(code: string, folder?: string): string {
   if (code === 'disk-full') return l10n.t('The disk is full.');
   if (code === 'no-permission')

@@ -23,7 +23,7 @@ interface Cell {
   norm: number | undefined;
 }
 
-/** Shows which modules of which layers are adapted. @param canMeasure whether to offer measuring */
+/** Shows which modules are adapted in which layers. @param canMeasure whether to offer measuring */
 export function adapterPicture(
   { pairs, layers }: WeightsReport,
   measurements: Measurements | undefined,

@@ -5,7 +5,7 @@ import type { AdapterReport } from '../../core/adapters/report.ts';
 const MAX_NUMBERS = 1_000;
 
 /** Where an adapter is, or would be, unpacked. */
-export interface UnpackedPlace {
+export interface UnpackedFolder {
   /** The folder with the contents of the archive. */
   folder: string;
   exists: boolean;
@@ -30,14 +30,14 @@ export function adapterFolder(report: AdapterReport, unpacked: string): string {
 }
 
 /**
- * Returns where an archive is or can be unpacked: to a folder with its name in `parent`. An existing folder counts as
- * unpacked if it contains the same adapter; otherwise it is left alone and the next number is tried.
+ * Returns where an archive is or can be unpacked: to a folder with its name in `parent`. An existing folder
+ * counts as unpacked if it has the same adapter. Otherwise the next number is tried.
  */
 export async function unpackedPlace(
   report: AdapterReport,
   inspect: (folder: string) => Promise<AdapterReport>,
   parent = path.dirname(report.file),
-): Promise<UnpackedPlace> {
+): Promise<UnpackedFolder> {
   const name = folderName(path.basename(report.file));
   for (let number = 1; number < MAX_NUMBERS; number++) {
     const folder = path.join(parent, number === 1 ? name : `${name}-${number}`);

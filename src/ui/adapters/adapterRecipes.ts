@@ -9,7 +9,7 @@ import type {
 } from '../../core/adapters/recipes.ts';
 import { compact } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import type { UnpackedPlace } from './adapterPlace.ts';
+import type { UnpackedFolder } from './adapterPlace.ts';
 import type {
   AdapterBlock,
   AdapterNote,
@@ -39,7 +39,7 @@ export function adapterRecipes(
   recipes: Recipes,
   baseModel: string | undefined,
   folder: string,
-  place: UnpackedPlace | undefined,
+  place: UnpackedFolder | undefined,
 ): AdapterRecipes {
   const isPacked = place?.exists === false;
   return {

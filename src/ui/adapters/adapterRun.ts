@@ -10,7 +10,7 @@ export interface AdapterRun {
   termsUrls: readonly string[];
 }
 
-/** Returns what is known of a downloaded adapter's run; undefined unless this machine downloaded it and submitted the run. */
+/** Returns what is known of an adapter's run, if this machine submitted it and downloaded the adapter. */
 export async function adapterRun(
   {
     accounts,

@@ -17,9 +17,9 @@ import { TERMS } from '../shared/terms.ts';
 import { pathToInspect } from './adapterPlace.ts';
 
 /**
- * Returns the command that shows adapter pages. Call it with file URIs from the explorer, a row or a `run_id`
- * (for its downloaded archive), an absolute path, or nothing to let the user choose. The fragment of a URI is the purpose of a block
- * of the recipes, which the page then shows.
+ * Returns the command that shows adapter pages. It accepts file URIs from the Explorer, a row or a `run_id`
+ * (for its downloaded archive), an absolute path, or nothing to let the user choose. The fragment of a URI
+ * names a block of the recipes to show.
  * @param showPage opens the page of a file, at a block unless that is empty
  */
 export function inspectAdapter(
@@ -80,7 +80,7 @@ function fileOf(
   return { missing: run?.artifacts_available === false ? 'not-yet' : 'never' };
 }
 
-/** Returns what was downloaded with any account of this machine and is still there, the active account's first. */
+/** Returns what any account of this machine has downloaded and is still there, the active account's first. */
 async function downloadedAdapters(
   accounts: readonly Pick<Account, 'id' | 'name'>[],
   session: Session | undefined,
@@ -96,7 +96,7 @@ async function downloadedAdapters(
     .map(({ path: file, runId, name }) => ({ file, description: names.get(runId) ?? `${runId} · ${name}` }));
 }
 
-/** Lets the user choose a downloaded adapter, which comes first, or a file or folder on disk. @returns undefined when canceled */
+/** Lets the user choose a downloaded adapter, or a file or folder. @returns undefined when canceled */
 async function chooseAdapter(
   downloaded: readonly { file: string; description: string }[],
 ): Promise<string | undefined> {

@@ -19,7 +19,7 @@ export interface AdapterMemory {
 /** From the extension to the page. */
 export type AdapterMessage = AdapterPageState | AdapterWork | AdapterReveal;
 
-/** Shows a block of a recipe, of the chosen tool if that has it. Follows the page that has the recipes. */
+/** Shows a block of a recipe, of the chosen tool if possible. Posted after the page with the recipes. */
 export interface AdapterReveal {
   type: 'reveal';
   purpose: string;
@@ -82,7 +82,7 @@ export interface AdapterFiles {
   more: string | undefined;
 }
 
-/** Which modules of which layers are adapted. */
+/** Which modules are adapted in which layers. */
 export interface AdapterPicture {
   title: string;
   caption: string;

@@ -77,7 +77,7 @@ export async function checkDatasetTool(
 
 /**
  * Returns the report of the file that was found inside the workspace.
- * @throws CheckError, also if a file elsewhere was read in its place; CancelledError
+ * @throws CheckError, also if another file was read in its place; CancelledError
  */
 export async function reportOn(
   { file, stamp }: InsideDataset,
@@ -95,7 +95,7 @@ function notJsonl({ kind }: Report): string {
     : 'It is not JSONL. Don’t submit it, and don’t try to repair it; ask the user for the dataset.';
 }
 
-/** Kinds of problems with their number and first places: never what a row says. */
+/** Kinds of problems with their number and first places: never the text of a row. */
 function problemsOf({ problems }: Report) {
   let left = MAX_PLACES;
   return problems.map((group) => {
@@ -164,7 +164,7 @@ export async function prepareDatasetTool(
     path: pathData((await shownPath(main)) ?? ''),
     ...(holdOut !== undefined && { holdOut: pathData((await shownPath(holdOut)) ?? '') }),
     ...counted,
-    // Only how many: the name of a field is text of a row.
+    // Only the number: a field's name is text of a row.
     droppedFields: dropped.size,
     next: 'The source isn’t changed. Check the new file with fineTuning_checkDataset before you propose it.',
   };
@@ -210,7 +210,7 @@ export async function estimatePriceTool(
   const report = await reportOn(dataset, services, signal);
   const receipts = await services.journal.receipts();
   await balance.refresh().catch(() => undefined);
-  // The same bytes have the price of the last time.
+  // The same bytes cost the same as last time.
   const sha256 = wasSubmittedInSize(receipts, serviceOf(account), stamp.sizeBytes)
     ? await sha256OfFile(stamp, signal)
     : undefined;

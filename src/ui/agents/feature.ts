@@ -8,7 +8,7 @@ export function activateAgents(services: Services): void {
   const tools = lazy(() =>
     import('./tools.ts').then(
       ({ Tools }) => new Tools(services),
-      // VS Code logs a thrown error with the input, and this one has paths of the machine.
+      // VS Code logs a thrown error with the input, which contains paths of the machine.
       () => Promise.reject(new Error('fine-tuning-not-started')),
     ),
   );

@@ -32,7 +32,7 @@ export const FLAG = { type: 'boolean' } as const;
 export const PATH = text(4_096);
 
 /**
- * Rebuilds an input from the known fields. VS Code validates nothing: an input may be or hold anything of any size.
+ * Rebuilds an input from the known fields. VS Code validates nothing: an input may have any type and size.
  * @throws Refusal
  */
 export function readInput<S extends InputSchema>({ properties, required }: S, given: unknown): Input<S> {

@@ -9,14 +9,14 @@ import { tabsOf } from '../shared/tabs.ts';
 import { Refusal } from './answer.ts';
 
 /** A file or folder inside the workspace. */
-export interface InsidePlace {
+export interface WorkspacePath {
   /** The real path. */
   file: string;
-  /** The path in the folder as it is opened, which its editors have. */
+  /** The path in the folder as it was opened; editors use this one. */
   opened: string;
   /** Relative to the workspace's only folder, else absolute. Agents can pass it to a tool. */
   shown: string;
-  /** Whether an editor has changes of it that aren't on the disk. */
+  /** Whether an editor has unsaved changes of it. */
   isDirty: boolean;
 }
 
@@ -27,14 +27,14 @@ const AMBIGUOUS =
   'Several open folders have a file with this path. Nothing was read. Pass its absolute path; ask the user which one is meant.';
 
 /**
- * Returns the place of a path that lies inside an open and trusted folder, by its real path. Reveals nothing of others.
+ * Returns the place of a path inside an open and trusted folder, by its real path. Reveals nothing of others.
  * @param given absolute, or relative to an open folder
  * @throws Refusal
  */
-export async function insideWorkspace(given: string): Promise<InsidePlace> {
+export async function insideWorkspace(given: string): Promise<WorkspacePath> {
   const folders = openFolders();
   const roots = await Promise.all(folders.map((folder) => realpath(folder).catch(() => folder)));
-  const places = new Map<string, InsidePlace>();
+  const places = new Map<string, WorkspacePath>();
   for (const [index, folder] of folders.entries()) {
     const file = path.resolve(folder, given);
     // A path elsewhere isn't even looked up: on Windows, that could send credentials to a server.
@@ -52,8 +52,8 @@ export async function insideWorkspace(given: string): Promise<InsidePlace> {
   return place;
 }
 
-/** Returns an adapter inside the workspace: a file, or a folder without links that lead out, since they would be followed. @throws Refusal */
-export async function adapterInWorkspace(given: string): Promise<InsidePlace> {
+/** Returns an adapter inside the workspace: a file, or a folder without links to outside. @throws Refusal */
+export async function adapterInWorkspace(given: string): Promise<WorkspacePath> {
   const place = await insideWorkspace(given);
   const found = await stat(place.file).catch(() => undefined);
   if (found?.isDirectory() === true) {
@@ -64,15 +64,15 @@ export async function adapterInWorkspace(given: string): Promise<InsidePlace> {
   return place;
 }
 
-/** Returns the path of a file as agents see it; undefined if it lies outside of the workspace. Never rejects. */
+/** Returns the path of a file as agents see it; undefined outside of the workspace. Never rejects. */
 export async function shownPath(file: string): Promise<string | undefined> {
   const folders = workspace.isTrusted ? localFolders() : [];
   const roots = await Promise.all(folders.map((folder) => realpath(folder).catch(() => folder)));
   return shownIn(roots, await realpath(file).catch(() => file));
 }
 
-/** A dataset inside the workspace. Whatever reads it must compare its stamp: a link may replace it at any time. */
-export type InsideDataset = InsidePlace & { stamp: DatasetFile };
+/** A dataset inside the workspace. A reader must compare its stamp: a link may replace it at any time. */
+export type InsideDataset = WorkspacePath & { stamp: DatasetFile };
 
 /** Returns a dataset inside the workspace. @throws Refusal */
 export async function datasetInWorkspace(given: string): Promise<InsideDataset> {
@@ -91,7 +91,7 @@ export async function savedDataset(given: string): Promise<InsideDataset> {
   return dataset;
 }
 
-/** Whether a stamp is that of the file itself, and not of what a link led to that was put there after its real path was resolved. */
+/** Whether a stamp is that of the file itself. A link may have been put there after its path was resolved. */
 async function isAt(file: string, stamp: FileStamp): Promise<boolean> {
   const handle = await open(file, 'r').catch(() => undefined);
   try {

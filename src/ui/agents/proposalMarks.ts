@@ -4,12 +4,12 @@ import path from 'node:path';
 
 /** For how long a declined dataset isn't proposed again. */
 const DECLINED_MS = 10 * 60_000;
-/** Within how long too many canceled proposals follow each other, and for how long none is shown then. */
+/** Within how long three cancels are too many, and for how long no proposal is shown then. */
 const CANCELED_MS = 60_000;
-/** The marks of the last canceled proposals, of which three are too many: VS Code can't close their notifications. */
+/** The marks of the last canceled proposals. More are too many: VS Code can't close notifications. */
 const CANCELED = ['1.canceled', '2.canceled', '3.canceled'] as const;
 
-/** What became of proposals, by the times of empty files: every window knows of it, also after a reload. */
+/** What became of proposals, as the times of empty files: every window knows it, also after a reload. */
 export class ProposalMarks {
   readonly #folder: string;
 
@@ -23,7 +23,7 @@ export class ProposalMarks {
     return isRecent(DECLINED_MS, await writtenAtMs(this.#declined(key)));
   }
 
-  /** Marks a file and its bytes, which may be copied. Never rejects. */
+  /** Marks a file and its bytes, since the file may be copied. Never rejects. */
   async decline(file: string, sha256: string): Promise<void> {
     await write(this.#declined({ file }));
     await write(this.#declined({ sha256 }));
@@ -34,7 +34,7 @@ export class ProposalMarks {
     return isRecent(CANCELED_MS, last) && last - first < CANCELED_MS;
   }
 
-  /** Notes that a proposal was canceled. Never rejects. */
+  /** Records that a proposal was canceled. Never rejects. */
   async cancel(): Promise<void> {
     const [oldest] = await this.#canceled();
     if (oldest !== undefined) await write(oldest.file);

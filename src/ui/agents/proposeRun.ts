@@ -26,22 +26,22 @@ import { datasetInWorkspace, savedDataset } from './places.ts';
 import { isRecent, ProposalMarks } from './proposalMarks.ts';
 import { readySession } from './readySession.ts';
 
-/** Never a consent, an API key, an Idempotency-Key or an account: those are the user's. */
+/** Never a consent, an API key, an Idempotency-Key or an account: only the user decides about those. */
 export const PROPOSAL = {
   properties: { path: PATH, model: text(255), label: text(200), priority: FLAG, reason: text(1_000) },
   required: ['path', 'reason'],
 } as const satisfies InputSchema;
 
-/** For how long a proposal that the user doesn't answer stays open: nobody else can propose meanwhile. */
+/** For how long an unanswered proposal stays open: meanwhile nobody else can propose. */
 const UNANSWERED_MS = 5 * 60_000;
-/** For how long the same bytes count as submitted already: the answer to an earlier call may have been lost. */
+/** For how long the same bytes count as submitted: the answer to an earlier call may have been lost. */
 const REPEATED_MS = 24 * 60 * 60_000;
 const MAX_REASON_UNITS = 200;
 const MAX_MODELS = 20;
 
 /**
- * Proposes a run to the user, who reviews and confirms it like their own submission. Only the final modal dialog sends anything.
- * @returns what became of it, also after the call was canceled: a modal dialog that was open then still counts
+ * Proposes a run to the user, who confirms it like their own. Only the final modal dialog sends anything.
+ * @returns what became of it, even after a cancel: a modal dialog that was open still counts
  */
 export async function proposeRun(
   services: Services,
@@ -53,7 +53,7 @@ export async function proposeRun(
   const folder = path.join(services.context.globalStorageUri.fsPath, 'proposals');
   const marks = new ProposalMarks(folder);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  // Before anything is shown, over all windows.
+  // One proposal at a time among all windows.
   const lease = await Lease.take(path.join(folder, 'open.lock'));
   if (lease === undefined)
     throw new Refusal(
@@ -162,7 +162,7 @@ function questionOf(
 }
 
 /**
- * Asks in a notification, whose first button sends nothing. VS Code can't close it: once the proposal ended, its buttons say so.
+ * Asks in a notification; its first button sends nothing. It can't be closed: after the end it says so.
  * @returns undefined if the user closed it or didn't answer in time
  */
 async function ask(question: string, signal: AbortSignal): Promise<'review' | 'decline' | undefined> {

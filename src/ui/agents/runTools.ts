@@ -117,7 +117,7 @@ export async function getRunTool(services: Services, { run }: Input<typeof ONE_R
   if (runs.detail(runId) === undefined)
     await runs.loadDetail(runId).catch((error: unknown) => {
       if (isNotFound(error)) throw new Refusal(NO_RUN);
-      // What the list and the receipts say is known.
+      // The list and the receipts already say what is known.
       if (runs.get(runId) === undefined) throw error;
     });
   await services.downloads.open(session.account.id);

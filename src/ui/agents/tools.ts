@@ -22,7 +22,7 @@ import { savedDataset } from './places.ts';
 import { proposeRun, PROPOSAL } from './proposeRun.ts';
 import { ADAPTER, getRunTool, inspectAdapterTool, listRunsTool, ONE_RUN, RUNS } from './runTools.ts';
 
-/** A tool: what it takes, whether it writes or asks something, what VS Code shows meanwhile, and what it does. */
+/** A tool: its input, whether it writes or asks something, what VS Code shows meanwhile, and its function. */
 interface Tool {
   schema: InputSchema;
   isReadOnly: boolean;
@@ -53,17 +53,19 @@ export const TOOLS: Readonly<Record<AgentTool, Tool>> = {
   fineTuning_proposeRun: tool(PROPOSAL, 'Proposing a run to you', proposeRun, false),
 };
 
-/** Owns the calls of agents: what they may do, and that nothing but a result leaves. */
+/** Owns the calls of agents: checks what they may do, and lets nothing but a result out. */
 export class Tools implements AgentTools {
   readonly #services: Services;
-  /** The paths of copies that were refused when the user would have been asked about them. */
+  /** Paths whose copy was refused before the user was asked about it. */
   readonly #unasked = new Set<string>();
 
   constructor(services: Services) {
     this.#services = services;
   }
 
-  /** VS Code may ask the user before it calls a tool that writes. What is refused here, and so not asked, the call refuses, too. */
+  /**
+   * VS Code may ask the user before a tool writes. A refusal here skips that, so the call must refuse, too.
+   */
   async prepare(name: AgentTool, given: unknown): Promise<PreparedToolInvocation> {
     const invocationMessage = TOOLS[name].doing;
     if (name !== 'fineTuning_prepareDataset') return { invocationMessage };
@@ -97,7 +99,7 @@ export class Tools implements AgentTools {
     }
   }
 
-  /** @throws Refusal if the file was refused before this call, so that nothing was asked about it */
+  /** @throws Refusal if the file was refused before this call, so that the user wasn't asked about it */
   async #assertAsked(path: string): Promise<void> {
     if (!this.#unasked.has(path)) return;
     await savedDataset(path);

@@ -42,7 +42,7 @@ export function voteTexts(
   row: AnswerRow,
   left: Side,
 ): Pick<AnswersVoteRow, 'row' | 'prompt' | 'expected' | 'left' | 'right'> {
-  // That it was cut off says nothing of the model, but who doesn't know it would judge it as complete.
+  // "Cut off" reveals no model, and without it the user would judge the answer as complete.
   const answerOf = (key: 'left' | 'right', side: Side): AnswersText => ({
     ...answerText(key, CHOICES[key], row[side]),
     notes: compact(cutOffNote(row, side)),
@@ -64,7 +64,7 @@ function expectedOf({ expected }: AnswerRow): AnswersText {
   return answerText('expected', NAMES.expected, expected);
 }
 
-/** The prompt on one line; its messages, if that leaves something out. */
+/** The prompt on one line, and its messages if they don't fit. */
 function promptOf(messages: readonly Message[]): AnswersPrompt {
   const texts = messages.map(({ text }) => text.slice(0, PROMPT_UNITS * 4));
   const line = toPlainLine(texts.join(' / '), PROMPT_UNITS);
@@ -79,7 +79,7 @@ function promptOf(messages: readonly Message[]): AnswersPrompt {
   };
 }
 
-/** A text without what the model thought, which is folded. @param expected the answer with which differences are marked */
+/** A text; what the model thought is folded. @param expected the answer with which differences are marked */
 function answerText(key: string, name: string, text: string, expected?: string): AnswersText {
   const { thinking, answer, differences: found } = shownAnswer(text, expected);
   return {

@@ -16,7 +16,7 @@ export interface ShownAnswers extends ComparedAnswers {
   expectedRows: number | undefined;
 }
 
-/** Owns one file of answers: reads and compares it, and follows it on disk. Until a new version is compared, the former one is shown. */
+/** Owns one file of answers. Follows it on disk; the former version stays until a new one is compared. */
 export class AnswersDocument implements Disposable {
   readonly #path: string;
   readonly #worker: string;
@@ -49,7 +49,7 @@ export class AnswersDocument implements Disposable {
     return this.#problem;
   }
 
-  /** Reads the file again if it isn't what is shown. Never rejects. */
+  /** Reads the file again if the disk has another version than the shown one. Never rejects. */
   async compareWithDisk(): Promise<void> {
     const found = await stat(this.#path, { bigint: true }).catch(() => undefined);
     const stamp = this.#shown?.file.stamp;
@@ -66,7 +66,7 @@ export class AnswersDocument implements Disposable {
   }
 
   async #load(): Promise<void> {
-    // What is being read is compared with the disk at its end.
+    // A read in progress ends with this comparison.
     if (this.#isLoading) return;
     this.#isLoading = true;
     const opened = await this.#open().catch((error: unknown) => {
@@ -77,7 +77,7 @@ export class AnswersDocument implements Disposable {
     if (this.#store.disposed) return;
     [this.#shown, this.#problem] = typeof opened === 'string' ? [undefined, opened] : [opened, undefined];
     this.#changed.fire();
-    // What changed meanwhile.
+    // The file may have changed meanwhile.
     if (this.#shown !== undefined) await this.compareWithDisk();
   }
 

@@ -42,7 +42,7 @@ const REQUESTS: Readonly<RequestTable<AnswersRequest>> = {
   end: {},
   discardVotes: {},
 };
-/** Limits of one message with rows; the page requests the remaining ones again. Finding differences takes milliseconds a row. */
+/** Limits of one message; the page requests the rest again. Differences take milliseconds a row. */
 const MESSAGE_UNITS = 500_000;
 const MESSAGE_MS = 20;
 
@@ -83,7 +83,7 @@ export class AnswersPage implements Disposable {
   /** What was listed last. */
   #shown: ShownAnswers | undefined;
   #voting: Voting | undefined;
-  /** That the file changed, until the user does something; whether that dropped votes. */
+  /** Set from a change of the file until the user does something; whether it dropped votes. */
   #changed: { hadVotes: boolean } | undefined;
 
   constructor(file: string, panel: WebviewPanel, parts: AnswersPageParts) {
@@ -130,7 +130,7 @@ export class AnswersPage implements Disposable {
     this.#shown = shown;
     if (shown !== before) {
       const isSame = shown !== undefined && shown.file.sha256 === before?.file.sha256;
-      // Votes may have been dropped by an earlier change, of which the user has not seen the notice.
+      // An earlier change may have dropped votes, and the user may not have seen that notice.
       const hadVotes = this.#changed?.hadVotes === true || this.#voting?.tally !== undefined;
       if (before !== undefined && !isSame) this.#changed = { hadVotes };
       if (!isSame) {
@@ -239,7 +239,7 @@ export class AnswersPage implements Disposable {
     return row && { ...voteTexts(row, left), ...voteTitle(at, voting), choice, canGoBack: at > 0 };
   }
 
-  /** Not while the user votes: what it says would tell which answer is whose. */
+  /** Not during voting: it would reveal whose answer is which. */
   #postHead(): void {
     if (this.#voting?.step?.kind === 'row') return;
     this.#host.post(

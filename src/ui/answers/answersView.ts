@@ -69,7 +69,7 @@ const FILTERS: Readonly<Record<AnswersFilter, string>> = {
   base: l10n.t('Base closer'),
   voted: l10n.t('Voted'),
 };
-/** Where one is ahead by another measure than being closer. */
+/** Titles for sides that are ahead by another measure than being closer. */
 const AHEAD: Readonly<Partial<Record<AnswersFilter, string>>> = {
   adapter: l10n.t('Adapter ahead'),
   base: l10n.t('Base ahead'),
@@ -84,7 +84,7 @@ export interface AnswersFacts {
   name: string;
   /** Whether it is the comparison that is packed with the extension. */
   isSample: boolean;
-  /** That the file changed, and whether that dropped votes. */
+  /** Set if the file changed; whether that dropped votes. */
   changed: { hadVotes: boolean } | undefined;
   problem: AnswersDocument['problem'];
   shown: ShownAnswers | undefined;
@@ -139,7 +139,7 @@ function filterButtons(
     }));
 }
 
-/** What a comparison says above its rows. */
+/** The sentence above the rows of a comparison. */
 function headlineOf(comparison: Comparison): NonNullable<AnswersHead['headline']> {
   const { rows, failed, same, isProbablyInactive, measure, chance, cutOff, shortened } = comparison;
   if (isProbablyInactive) {
@@ -169,7 +169,7 @@ function headlineOf(comparison: Comparison): NonNullable<AnswersHead['headline']
   };
 }
 
-/** What no number of a comparison shows. */
+/** What the numbers of a comparison don't show. */
 const NOT_BETTER: Readonly<Record<Comparison['measure'], string>> = {
   exact: l10n.t('Exactly right means the same text, which isn’t the same as better: read the rows or vote.'),
   fields: l10n.t('More fields right isn’t the same as better: read the rows or vote.'),
@@ -265,7 +265,7 @@ function tableOf(comparison: Comparison): AnswersTable | undefined {
   };
 }
 
-/** What isn't shown. */
+/** Notices about what isn't shown. */
 function fileNotices(name: string, { file, expectedRows }: ShownAnswers): string[] {
   const { rows, leftOut, isCut, isBeingWritten } = file;
   const count = formatCount(rows.length);

@@ -4,7 +4,7 @@ import { notOnDisk } from '../shared/datasetTexts.ts';
 import { showError } from '../shared/notifications.ts';
 
 /**
- * Compares the answers in a file: that of the menu, else that of the active tab, else one that the user picks. Called as `(uri?)`.
+ * Compares the answers in a file: the menu's, the active tab's, or a picked one. Called as `(uri?)`.
  * @param show opens the page of a file
  */
 export async function compareAnswers(

@@ -11,7 +11,7 @@ import { TERMS } from '../shared/terms.ts';
 /** A script may save many rows a second. */
 const SETTLE_MS = 200;
 
-/** Offers to compare the files of answers that are open: in their first line, and beside their tabs instead of what is for datasets. */
+/** Offers to compare open files of answers, in their first line and beside their tabs. */
 export class ComparisonOffers implements vscode.CodeLensProvider, Disposable {
   readonly #store = new DisposableStore();
   readonly #found = this.#store.add(new Emitter<void>());

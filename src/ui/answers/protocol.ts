@@ -7,7 +7,7 @@ export type AnswersWord =
   | ('question' | 'left' | 'right' | 'equal' | 'back' | 'end' | 'expected' | 'showExpected' | 'hideExpected')
   | ('voteKeyboard' | 'showRows' | 'discardVotes');
 
-/** What the page stores while it is hidden, and while the window reloads: neither text of rows nor votes. */
+/** What the page stores while it is hidden or the window reloads: neither text of rows nor votes. */
 export interface AnswersMemory {
   file: string;
 }
@@ -15,7 +15,7 @@ export interface AnswersMemory {
 /** Which rows are listed. */
 export type AnswersFilter = 'all' | 'different' | 'adapter' | 'base' | 'voted';
 
-/** What the user prefers of two answers. */
+/** The user's preference between two answers. */
 export type AnswersChoice = 'left' | 'right' | 'equal';
 
 /** From the page to the extension. */
@@ -116,7 +116,7 @@ export interface AnswersVoting {
   type: 'voting';
   row: AnswersVoteRow | undefined;
   end: { sentences: readonly string[]; more: string | undefined } | undefined;
-  /** What the last vote was, for screen readers. */
+  /** The last vote in words, for screen readers. */
   said: string | undefined;
 }
 

@@ -15,7 +15,7 @@ import {
 export type VoteStep =
   { kind: 'row'; index: number; left: Side; choice: Choice | undefined; at: number } | { kind: 'end' };
 
-/** Owns the votes on one version of a file, which nothing stores, and the row that is voted on. */
+/** Owns the votes on one version of a file, and the row that is voted on. Nothing stores votes. */
 export class Voting {
   readonly #sha256: string;
   readonly #rows: AnswersFile['rows'];
@@ -94,7 +94,7 @@ export class Voting {
     if (this.#at !== undefined) this.#at = Math.max(0, this.#at - 1);
   }
 
-  /** Shows what the votes say; then, or without votes, the rows. */
+  /** Shows the result of the votes; from there, or without votes, the rows. */
   end(): void {
     this.#at = this.step?.kind === 'row' && this.#votes.size > 0 ? this.#limit : undefined;
   }

@@ -13,7 +13,7 @@ const DEBOUNCE_MS = 250;
 
 /**
  * Checks JSONL files up to the size in the settings when their documents are opened, saved or reloaded. Drops
- * a report when its file is deleted and, unless the user asked for it, when no tab shows the file.
+ * a report when its file is deleted. Also when no tab shows the file, unless the user asked for the report.
  */
 export function checkAutomatically(reports: Reports, log: Log): Disposable {
   const { workspace, window } = vscode;

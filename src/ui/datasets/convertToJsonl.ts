@@ -15,7 +15,7 @@ import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { notWritten, openWritten } from './prepareCopy.ts';
 
 /**
- * Writes the rows of a file, such as that in the active editor, beside it as JSONL; opens and checks that. Called as `(uri?, uris?)`.
+ * Writes the rows of a file beside it as JSONL, then opens and checks that. Called as `(uri?, uris?)`.
  * @param worker the script of the thread
  * @throws CancelledError
  */

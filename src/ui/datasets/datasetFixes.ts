@@ -22,7 +22,7 @@ import { TERMS } from '../shared/terms.ts';
 
 const { QuickFix } = vscode.CodeActionKind;
 
-/** Computes its edit from the current text when it is resolved, so it never relies on an outdated report. */
+/** Its edit is computed from the text at the time it is resolved, so no outdated report matters. */
 class Fix extends vscode.CodeAction {
   readonly document: vscode.TextDocument;
   readonly makeEdit: (lines: readonly string[]) => LineEdit | undefined;
@@ -130,7 +130,7 @@ const REPAIRS: Readonly<Record<RepairableCode, readonly [one: string, all: strin
   ],
 };
 
-/** Offers to repair a row and all rows with the same problem, if that makes the row right. */
+/** Offers to repair a row, and all rows with the same problem, if that makes the row correct. */
 function repairs(document: vscode.TextDocument, line: number, code: RepairableCode): Fix[] {
   if (line >= document.lineCount || repaired(document.lineAt(line).text, code) === undefined) return [];
   const [one, all] = REPAIRS[code];

@@ -88,7 +88,7 @@ export function canShowProblems({ path, kind, sizeBytes }: Report): boolean {
   return kind !== 'binary' && kind !== 'gzip' && opensAsText(vscode.Uri.file(path), sizeBytes);
 }
 
-/** Whether VS Code opens a file of this size as text and syncs it to extensions, instead of a page that says it is not displayed. */
+/** Whether VS Code opens a file of this size as text and syncs it to extensions. */
 export function opensAsText(uri: vscode.Uri, sizeBytes: number): boolean {
   // 10 MB by default if VS Code runs in a browser or works on another machine.
   const maxMiB = vscode.workspace
@@ -99,8 +99,9 @@ export function opensAsText(uri: vscode.Uri, sizeBytes: number): boolean {
 }
 
 /**
- * Whether to treat a JSONL file as a dataset and show its problems: never if it has answers to compare, always if the user asked to
- * check or submit it, otherwise as the setting says, otherwise by its rows. Logs and exports can be JSONL files, too.
+ * Whether to treat a JSONL file as a dataset and show its problems. Never if it has answers to compare;
+ * always if the user asked to check or submit it. Otherwise by the setting, then by its rows: it may be a
+ * log.
  */
 export function isDataset(reports: Reports, uri: vscode.Uri): boolean {
   const report = reports.get(uri.fsPath)?.report;

@@ -57,7 +57,7 @@ export async function choosePreparation(
     async (state) => {
       if (!state.changes.has(change)) return { kind: 'value', value: state };
       const answer = await amountFor({ title, prompt, amount: state[of], rows: mendable.rows });
-      // Not to the step before, which may have been skipped.
+      // Not to the previous step, which may have been skipped.
       if (answer.kind === 'back') return { kind: 'go', to: 0, state };
       return answer.kind === 'value' ? { kind: 'value', value: { ...state, [of]: answer.value } } : answer;
     };
@@ -189,7 +189,7 @@ export function personalPhrase({
 function conversionPhrase(from: Mendable['convertible'], others: Mendable['unconvertible']): string {
   const names = from.map(([format]) => formatName(format)).join(', ');
   const left = others.map(([format, rows]) => ofFormat(rows, format)).join(', ');
-  // What is lost comes first: a long description is cut.
+  // The loss comes first: a long description is cut.
   return left === '' ? l10n.t('from {0}', names) : l10n.t('{0} can’t be converted', left);
 }
 
@@ -198,7 +198,7 @@ function ofFormat(rows: number, format: Format): string {
   return l10n.t('{0} of {1}', formatRows(rows), formatName(format));
 }
 
-/** Asks for a share such as `10%`, or a number of rows, of which at least one is left. */
+/** Asks for a share such as `10%`, or a number of rows. At least one row is left. */
 async function amountFor({
   title,
   prompt,

@@ -48,7 +48,8 @@ const NO_CHOICES: Readonly<PrepareChoices> = {
 };
 
 /**
- * Writes a mended, converted or split copy of a dataset beside it, as the user chooses, and opens it. Called as `(uri?, uris?, preset?)`.
+ * Writes a mended, converted or split copy of a dataset beside it, and opens it. Called as
+ * `(uri?, uris?, preset?)`.
  * @throws CancelledError
  */
 export async function prepareDatasetCopy(
@@ -71,7 +72,7 @@ export async function prepareDatasetCopy(
     void showInformation(vscode.l10n.t('Nothing to change.'));
     return { outcome: 'done' };
   }
-  // What was checked, and nothing else: if it changed since, nothing is written.
+  // Writes only what was checked: if the file changed since, nothing is written.
   const prepared = await write(report, name, choices, parts);
   if (prepared === undefined) return { outcome: 'failed' };
   await showPrepared(prepared);
@@ -117,7 +118,7 @@ async function checked(
   return undefined;
 }
 
-/** Returns what can be mended. If converting is to be chosen at first, it is tried, since not each row of a format can be converted. */
+/** Returns what can be mended. Before converting is selected, it is tried: some rows of a format can't be. */
 async function countedConversion(report: Report, name: string, { checker }: PrepareParts): Promise<Mendable> {
   const mendable = mendableOf(report);
   if (!mendable.convertsAll) return mendable;
@@ -201,7 +202,7 @@ export async function openWritten(file: string): Promise<void> {
   await vscode.commands.executeCommand(opensAsText(uri, size) ? 'vscode.open' : COMMANDS.previewDataset, uri);
 }
 
-/** What was done, in numbers: never that the result is safe or good. */
+/** What was done, in numbers. Doesn't claim that the result is safe or good. */
 export function preparedSentence(main: string, holdOut: string | undefined, counts: PrepareCounts): string {
   const [written, rows] = [formatCount(counts.written), formatRows(counts.rows)];
   const created =
@@ -223,7 +224,7 @@ export function preparedSentence(main: string, holdOut: string | undefined, coun
   return compact(created, changes.length > 0 && vscode.l10n.t('{0}.', changes.join('; '))).join(' ');
 }
 
-/** What rows were left out for. */
+/** Why rows were left out. */
 function leftOut({ leftOut: rows, notConverted }: PrepareCounts): string[] {
   const reasons = (Object.entries(notConverted) as [NotConverted, number][]).toSorted(
     ([, one], [, other]) => other - one,

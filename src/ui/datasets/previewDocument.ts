@@ -21,7 +21,7 @@ const DEFER_MS = 1_000;
 /** Time for the page to draw the first rows before other work uses the CPU. */
 const DRAWING_MS = 150;
 
-/** If its row is longer, the text of the most common answer isn't known: a part of a row is no JSON. */
+/** The most common answer is read only up to this length of its row: a part of a row is no JSON. */
 const ANSWER_BYTES = 256 * 1024;
 
 /** Why there are no rows to show. */
@@ -56,11 +56,11 @@ export class PreviewDocument implements vscode.CustomDocument {
   readonly #store = new DisposableStore();
   readonly #changed = this.#store.add(new Emitter<PreviewChange>());
   #file: RowFile | undefined;
-  /** As far as its first bytes show it. */
+  /** As its first bytes show. */
   #kind: FileKind = 'rows';
   #problem: UnshownReason | undefined;
   #check: PreviewCheck = { progress: undefined, report: undefined, failure: undefined };
-  /** The most common answer. It is a text of the file, so it is only shown. */
+  /** The most common answer. It is text of the file, so it is shown and used for nothing else. */
   #answer: string | undefined;
   #change: 'changed' | 'missing' | undefined;
   #isUnsaved = false;
@@ -151,7 +151,7 @@ export class PreviewDocument implements vscode.CustomDocument {
     });
   }
 
-  /** Continues counting and starts the check, which delay the first rows: call it when these are shown or need them. */
+  /** Continues counting and starts the check. Both delay the first rows, so call it once these are shown. */
   startDeferredWork(): void {
     this.#startDeferred?.();
   }
@@ -253,7 +253,7 @@ export class PreviewDocument implements vscode.CustomDocument {
     const file = this.#file;
     if (file?.path !== changedPath) return;
     const state = this.#reports.get(changedPath);
-    // Without a new report, as after a failed check or of another version, the last one of the shown version still applies.
+    // Without a newer report of the shown version, its last one still applies.
     const report = [state?.report, this.#check.report].find(
       (known) => known !== undefined && isSameStamp(known, file.stamp),
     );
@@ -278,7 +278,7 @@ export class PreviewDocument implements vscode.CustomDocument {
     this.#store.add(
       workspace.onDidSaveTextDocument((document) => {
         edited(document);
-        // Sooner than the watcher.
+        // This event comes before the watcher's.
         if (document.uri.toString() === this.uri.toString()) void this.compareWithDisk();
       }),
     );

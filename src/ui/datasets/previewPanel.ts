@@ -32,7 +32,7 @@ import type { PreviewFilter, PreviewMemory, PreviewMessage, PreviewRequest } fro
 
 /** Limits updates to a few per second, instead of one per MiB. */
 const UPDATE_MS = 80;
-/** After a reload, the rows and the card stay this long, until those of the new version are known. */
+/** For at most this long after a reload, rows and card of the former version stay. */
 const HOLD_MS = 1_000;
 /** Maximum rows per request. */
 const MOST_ROWS = 200;
@@ -64,11 +64,11 @@ export class PreviewPanel implements Disposable {
   #filter: PreviewFilter = NO_FILTER;
   #generation = 0;
   #wantedRow: number | undefined;
-  /** The row at the top when the file was reloaded, and until when the page keeps what it shows. */
+  /** The row at the top before a reload, and until when the page keeps what it shows. */
   #held: { row: number; untilMs: number } | undefined;
   /** The row to return to after a reload, or the next one that is listed. */
   #returnRow: number | undefined;
-  /** Whether the page shows rows, and then whether it offers to open them in an editor. */
+  /** Whether rows are shown, and whether the page then offers to open them in an editor. */
   #shown: { hasSource: boolean } | undefined;
   #postedReport: unknown;
   #listTimer: NodeJS.Timeout | undefined;
@@ -145,8 +145,8 @@ export class PreviewPanel implements Disposable {
   }
 
   /**
-   * Follows a save: the page requests a reload, and says which row is at the top. A file that no editor shows is reloaded by the
-   * user: it may be written for minutes, and reading it takes long.
+   * After a save, the page requests a reload and names the row at the top. If no editor shows the file, the
+   * user reloads it: something may write it for minutes, and reading it takes long.
    */
   #follow(): void {
     const { change, file } = this.#document;
@@ -193,7 +193,7 @@ export class PreviewPanel implements Disposable {
     return file?.isCounted !== true || (check.report ?? check.failure) === undefined;
   }
 
-  /** Shows what a file is that isn't JSONL, instead of rows, each of which would only look broken. */
+  /** Shows what a file is that isn't JSONL. As rows, its lines would only look broken. */
   #showKind(): boolean {
     const { kind } = this.#document;
     if (kind === 'rows') return false;

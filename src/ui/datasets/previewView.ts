@@ -265,11 +265,11 @@ function chartsOf(report: Report): PreviewChart[] {
       l10n.t('Roles'),
       occurring(roles, (role) => ROLES[role]),
     ),
-    // One bar says nothing that the facts don't.
+    // A single bar adds nothing to the facts.
   ].filter(({ parts }) => parts.length > 1);
 }
 
-/** Includes bars without rows between others, to show how far away an outlier is. */
+/** Includes empty bars between others, to show how far away an outlier is. */
 function barsOf({ histogram }: RowLengths): RowLengths['histogram'] {
   const together = Math.ceil(histogram.length / MAX_BARS);
   const bars: { fromBytes: number; toBytes: number; rows: number }[] = [];

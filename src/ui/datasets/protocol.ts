@@ -19,7 +19,7 @@ export type PreviewWord =
     )
   | ('showMore' | 'showLess' | 'moreTurns' | 'toolCall' | 'toolCallId' | 'noRole');
 
-/** What the page stores while it is hidden, and while the window reloads. */
+/** What the page stores while it is hidden or the window reloads. */
 export interface PreviewMemory {
   filter: PreviewFilter;
   /** The row at the top. */

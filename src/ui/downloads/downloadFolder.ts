@@ -1,9 +1,8 @@
-import { access, constants } from 'node:fs/promises';
+import { access, constants, mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { commands, l10n, workspace } from 'vscode';
 import { DiskError, onDisk } from '../../core/base/diskError.ts';
-import { makeFolder } from '../../core/base/folders.ts';
 import type { ArtifactName, Downloads } from '../../core/downloads/downloads.ts';
 import { placeIn, runFolderName } from '../../core/downloads/downloadTarget.ts';
 import { directoryOf } from '../../core/downloads/localFiles.ts';
@@ -27,7 +26,7 @@ export async function folderFor(
   if (choice === 'create' && 'path' in directory) {
     const folder = path.join(directory.path, runFolderName(runs.label(runId), runId));
     try {
-      const made = await onDisk(makeFolder(folder));
+      const made = await onDisk(mkdir(folder, { recursive: true }));
       await onDisk(access(folder, constants.W_OK));
       return { path: folder, wasMade: made !== undefined };
     } catch (error) {

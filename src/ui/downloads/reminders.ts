@@ -30,7 +30,7 @@ export async function remind(
   const won: DueReminder[] = [];
   for (const reminder of dueOf(session, downloads)) {
     const { runId, what } = reminder;
-    // Read the label, which the list lacks, before claiming: a claimed reminder must be shown, as no window can claim it again.
+    // Read the label before claiming, as the list has none: a claimed reminder must be shown in this window.
     const isUnknown = runs.label(runId) === undefined && runs.detailFailure(runId) === undefined;
     if (isUnknown && !ended.aborted && quota.takeForExtras())
       await runs.loadDetail(runId, { isBackground: true }).catch(() => undefined);

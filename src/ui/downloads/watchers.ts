@@ -13,8 +13,8 @@ import { autoDownloadFolder } from '../shared/settings.ts';
 type Watched = Pick<Services, 'downloads' | 'ledger' | 'log' | 'sandboxFault' | 'sessions'>;
 
 /**
- * How long a reminder check waits after a change: downloads that the change starts must have begun, and the focused window
- * reminds before the others. `always`: the interval of checks without a change.
+ * How long a reminder check waits after a change: downloads that the change starts must have begun, and the
+ * focused window reminds first. `always`: the interval of checks without a change.
  */
 const DELAYS_MS = { focused: 2_000, behind: 5_000, always: 30_000 } as const;
 
@@ -101,8 +101,8 @@ export function remindBeforeExpiry(
 }
 
 /**
- * Maintains the context key of downloaded files for the Explorer's menu, and checks whether they still exist when files are
- * deleted or renamed in this window or it gets the focus.
+ * Maintains the context key of downloaded files for the Explorer's menu. Checks whether the files still exist
+ * when files are deleted or renamed here, or this window gets the focus.
  */
 export function updateDownloadedFilesContext({ sessions, downloads }: Watched): Disposable {
   return followActive(sessions, (session) => {

@@ -36,8 +36,8 @@ export async function reportIssue(parts: Parts): Promise<void> {
 }
 
 /**
- * Returns support data as JSON. Only numbers, times, codes, and IDs are included; any other text is only reported as present,
- * since a URL, path, name, or label may be private.
+ * Returns support data as JSON: only numbers, times, codes, and IDs. Any other text may be private (URLs,
+ * paths, names, labels), so only its presence is reported.
  */
 async function supportInfo(parts: Parts): Promise<string> {
   const { accounts, context, downloads, journal, openJournal, sessions, state, submissions } = parts;

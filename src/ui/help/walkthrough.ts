@@ -17,8 +17,8 @@ const CHECKED = 'checked';
 const KNOWN_AFTER_MS = [500, 2_000, 6_000] as const;
 
 /**
- * Ticks the steps of the walkthrough by what is stored, now and after changes. VS Code ticks a step only if its key turns true
- * after the step was loaded, possibly not until it is shown. Therefore keys turn true repeatedly, and are false in between.
+ * Ticks the steps of the walkthrough by what is stored, now and after changes. VS Code ticks a step only if
+ * its key becomes true after the step was loaded. So keys become true repeatedly, and are false in between.
  */
 export function startWalkthrough(services: Services): void {
   const { accounts, checked, context, disposables, downloads, journal, log, sessions } = services;

@@ -8,7 +8,7 @@ import { limitsText } from '../shared/spendingText.ts';
 import { notAnAmount } from '../shared/format.ts';
 import { showInformation } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { ask, mapEnd, runSteps, type DialogEnd, type Place } from '../shared/steps.ts';
+import { ask, mapEnd, runSteps, type DialogEnd, type DialogTitle } from '../shared/steps.ts';
 
 type Limits = Pick<AccountBudget, 'perRunCents' | 'perMonthCents'>;
 
@@ -45,7 +45,7 @@ export async function setBudget(
 /** Asks for one limit; empty input means none. */
 async function askForLimit(
   state: Limits,
-  place: Place,
+  place: DialogTitle,
   limit: keyof Limits,
   currency: string,
 ): Promise<DialogEnd<Limits>> {

@@ -21,7 +21,7 @@ import type {
 import { COLUMNS } from './spendRuns.ts';
 import { spendPageState, spendPageTitle, type SpendFacts } from './spendView.ts';
 
-/** Longer than for other pages, since drawing counts all runs, which change constantly while everything is read. */
+/** Longer than for other pages: drawing counts all runs, which change constantly during a read. */
 const DRAW_MS = 250;
 const READING_DRAW_MS = 1_000;
 /** How many rows are shown at first, and added by Load More. */

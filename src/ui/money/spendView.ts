@@ -58,7 +58,6 @@ export interface SpendFacts {
 
 type Whose = Pick<SpendFacts, 'session' | 'formerName'>;
 
-/** Returns the title of the tab. */
 export function spendPageTitle(whose: Whose): string {
   return l10n.t('Spending: {0}', accountName(whose));
 }

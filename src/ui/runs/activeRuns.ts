@@ -16,7 +16,7 @@ export interface ActiveRunsParts extends Pick<
   Services,
   'log' | 'runsFolder' | 'sessions' | 'state' | 'submissions'
 > {
-  /** Returns the receipts of an account's charges; they have labels, unlike the service's list of runs. */
+  /** Returns the receipts of an account's charges. They have labels; the service's list of runs has none. */
   receiptsOf: (accountId: string) => Promise<readonly ChargedReceipt[]>;
 }
 
@@ -46,7 +46,7 @@ export function keepActiveFresh(parts: ActiveRunsParts, view: RunsView): Disposa
   });
 }
 
-/** Watches the account; polls when the window gets the focus, and reads missing data then and when the Runs view is shown. */
+/** Watches the account. Polls when the window gets the focus; then, and in view, reads what is missing. */
 async function watch(
   session: Session,
   { receiptsOf, runsFolder, state, submissions }: ActiveRunsParts,
@@ -96,7 +96,7 @@ async function showReceiptLabels({ account, runs }: Session, { receiptsOf }: Act
   );
 }
 
-/** Adds runs that were submitted after the list was read, so that they are watched and their end is notified. */
+/** Adds runs that were submitted after the list was read: they must be watched and their end reported. */
 function recallSubmitted({ runs }: Session, receipts: readonly ChargedReceipt[]): boolean {
   if (runs.rows === undefined) return false;
   const missed = receipts.filter(

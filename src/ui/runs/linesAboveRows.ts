@@ -18,7 +18,7 @@ export function phaseName(phase: Phase): string {
   return PHASES[phase]();
 }
 
-/** The line above rows of which some could not be read. */
+/** The line above the rows if some could not be read. */
 export function skippedText(count: number): string {
   return l10n.t('Unreadable entries hidden: {0}.', formatCount(count));
 }

@@ -27,7 +27,7 @@ export function adapterSection(view: KnownRun): RunPageSection | undefined {
   };
 }
 
-/** Whether training helped, which only the user's own comparison can say. */
+/** Whether training helped: only the user's own comparison can show that. */
 function comparison(view: KnownRun): RunPageFact {
   const { answers, isActive } = view;
   const adapter = adapterHere(view);
@@ -39,7 +39,7 @@ function comparison(view: KnownRun): RunPageFact {
       {
         ...runButton('howToCompare', adapter?.path ?? '', l10n.t('How')),
         label: l10n.t('How to compare it with the base model'),
-        // Without the adapter, the command finds the run in the active account, to say how to get it.
+        // Without the adapter, the command says how to get it; it finds the run only in the active account.
         isDisabled: adapter === undefined && !isActive,
       },
       answers !== undefined && runButton('compareAnswers', answers, l10n.t('Compare Answers')),

@@ -42,7 +42,7 @@ export async function refresh({ active: session }: Active): Promise<void> {
     runs.retryDetails();
     const results = await Promise.allSettled([runs.refresh(), models.refresh(), balance.refresh()]);
     const failed = results.find((result) => result.status === 'rejected');
-    // A key that was rejected meanwhile, whichever request it was, is notified once for the account.
+    // A rejected key is notified once for the account, whichever request it was. Don't report it again.
     if (failed !== undefined && (wasLocked || !isLocked())) throw failed.reason;
   };
   await withViewProgress(VIEWS.runs, async () => withViewProgress(VIEWS.models, read));
@@ -150,8 +150,8 @@ export function runLinkPath(runId: string): string {
 }
 
 /**
- * Follows a link `/run/<id>` to the run's page in the active account. Anyone may have made the link, so it contains
- * nothing but an ID and only navigates; a run unknown to this window is looked up, which only reads.
+ * Follows a link `/run/<id>` to the run's page in the active account. Anyone may have made the link, so it
+ * contains only an ID and only navigates. A run that this window doesn't know is looked up, which only reads.
  */
 export async function followRunLink(
   link: Pick<vscode.Uri, 'path' | 'query' | 'fragment'>,
@@ -161,7 +161,7 @@ export async function followRunLink(
   const runId = query + fragment === '' && path.startsWith(RUN_PATH) ? path.slice(RUN_PATH.length) : '';
   const session = parts.sessions.active;
   const isKnown = session !== undefined && !session.isLocked && session.runs.get(runId) !== undefined;
-  // Any other ID may be text that the link's author wants shown, so don't repeat it.
+  // Any other ID may be text that the link's author wants to show, so don't repeat it.
   if (!isKnown && !isPlainId(runId)) {
     void showWarning(vscode.l10n.t('Unsupported link. Fine-Tuning links can only open a run.'));
     return;

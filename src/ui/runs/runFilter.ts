@@ -24,8 +24,8 @@ export function isEmptyFilter({ text, modelIds, phases }: RunFilter): boolean {
 const MIN_ID_LENGTH = 4;
 
 /**
- * Returns the runs that match a filter, in their order. Words are searched in label, with its marker, and model, as `foldText`
- * has them, and at the start of the ID.
+ * Returns the runs that match a filter, in their order. Words are searched in the label with its marker, in
+ * the model, as `foldText` has them, and at the start of the ID.
  */
 export function matchingRuns(
   rows: readonly RunSummary[],

@@ -11,8 +11,6 @@ import type { Notice, NoticeParts } from './showNotices.ts';
 const TOGETHER_MS = 300;
 /** How long a window without the focus waits for the focused one to show a notice. */
 const UNFOCUSED_WAIT_MS = 2_000;
-/** How long to let a window that claimed a notice first claim the others, too. */
-const CLAIM_LEAD_MS = 200;
 
 export interface RunNoticesParts extends NoticeParts {
   sessions: Sessions;
@@ -22,9 +20,9 @@ export interface RunNoticesParts extends NoticeParts {
 const load = () => import('./showNotices.ts');
 
 /**
- * Decides which window notifies the user when runs of the active account complete or get a status that reads as an end, or any
- * new status if the setting is `all`. Several at once are shown as one digest. If the setting is `badge`, they are only counted,
- * except failed ones, which were charged.
+ * Decides which window notifies the user when runs of the active account end by their status, or get any new
+ * status if the setting is `all`. Several at once become one digest. If the setting is `badge`, they are only
+ * counted, except failed ones, which were charged.
  */
 export class RunNotices implements Disposable {
   readonly #parts: RunNoticesParts;
@@ -70,7 +68,7 @@ export class RunNotices implements Disposable {
         if (first === undefined) return;
         for (const notice of news) waiting.set(notice.run.run_id, notice);
         if (waiting.size === 1) void load().then((notices) => notices.readNoticeFacts(session, first));
-        // Random, so that waiting windows don't collide.
+        // Random, so that one of several waiting windows claims all.
         const { focused } = vscode.window.state;
         timer ??= setTimeout(show, focused ? TOGETHER_MS : UNFOCUSED_WAIT_MS * (1 + Math.random() / 2));
       }),
@@ -82,16 +80,10 @@ export class RunNotices implements Disposable {
     const { id } = session.account;
     const mine: Notice[] = [];
     const isCounted = notificationsSetting() === 'badge';
-    let hasWaited = false;
-    // Every window claims in the same order, so that one of them gets all.
-    for (const notice of notices.toSorted((a, b) => (a.run.run_id < b.run.run_id ? -1 : 1))) {
+    for (const notice of notices) {
       const { run, kind } = notice;
       const what = kind === 'finished' ? kind : `status:${run.status}`;
       if (await this.#parts.ledger.claim(id, run.run_id, what, isCounted)) mine.push(notice);
-      else if (!hasWaited) {
-        hasWaited = true;
-        await new Promise((resolve) => setTimeout(resolve, CLAIM_LEAD_MS));
-      }
     }
     const shown = isCounted ? mine.filter(({ kind }) => kind === 'failed') : mine;
     const [only, ...others] = shown;
@@ -102,7 +94,7 @@ export class RunNotices implements Disposable {
   }
 }
 
-/** Returns the kind of notice for a change: the run completed, or got a new status that the user wants to know. */
+/** Returns the kind of notice for a change: the run completed, or got a status worth a notice. */
 function noticeKindOf({ before, after }: RunChange['moved'][number]): Notice['kind'] | undefined {
   const phase = phaseOf(after);
   if (phase === 'finished') return phaseOf(before) === 'finished' ? undefined : 'finished';

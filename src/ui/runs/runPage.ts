@@ -31,7 +31,7 @@ import type {
 
 /** How often a visible page is redrawn: times change and adapters expire. */
 const REDRAW_MS = 2_000;
-/** The minimum time between reads of a run that left the list, which may never list it again. */
+/** The minimum time between reads of a run that left the list: it may never be listed again. */
 const READ_AGAIN_MS = 10 * 60_000;
 /** A limit for IDs from a page's stored state, which may contain anything; real IDs are shorter. */
 const MAX_ID_LENGTH = 400;
@@ -70,7 +70,7 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
   readonly #parts: RunPageParts;
   #detail: KnownDetail | undefined;
   #receipt: ChargedReceipt | undefined;
-  /** The first run of a submission of which this is a further one. */
+  /** The first run of the submission, if this is a further one. */
   #firstRunId: string | undefined;
   #estimate: RunPageView['estimate'];
   /** Null if the file is missing, undefined until it was read. */
@@ -112,7 +112,7 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
     this.planDraw();
   }
 
-  /** Reads unknown details, and those of an unlisted run again at times; after a failure, only the user retries. */
+  /** Reads unknown details, and at times those of an unlisted run. After a failure, only the user retries. */
   #readDetails(): void {
     const { session } = this;
     const { runId } = this.#memory;
@@ -120,7 +120,7 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
     const { runs } = session;
     if (runs.detailFailure(runId) !== undefined) return;
     if (runs.detail(runId) !== undefined) {
-      // Either the list left it out or the service no longer has it; only a read can tell.
+      // The list left it out, or the service no longer has it: only a read can find out.
       const isUnlisted = runs.get(runId) === undefined;
       if (!isUnlisted || performance.now() - this.#readAtMs < READ_AGAIN_MS) return;
       this.#readAtMs = performance.now();
@@ -216,7 +216,7 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
     const { accountId, session } = this;
     const { runId } = this.#memory;
     const { context, sessions, downloads, submissions } = this.#parts;
-    // Show the previous details while they are reread, but not those of a rejected API key or of a run that is gone.
+    // Show the previous details while they are read again, unless the key was rejected or the run is gone.
     if (session === undefined || session.isLocked || session.runs.get(runId) === undefined)
       this.#detail = undefined;
     else this.#detail = session.runs.detail(runId) ?? this.#detail;

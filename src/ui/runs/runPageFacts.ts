@@ -26,7 +26,7 @@ export interface RunPageView extends RunPageMemory {
   isReading: boolean;
   receipt: ChargedReceipt | undefined;
   receiptLoading: Loading;
-  /** The first run of this machine's submission whose marker this run has, too. */
+  /** The first run of a submission of this machine, if this run has its marker, too. */
   firstRunId?: string | undefined;
   /** Whether it may be the run of an open submission. */
   mayBeOpen?: boolean | undefined;
@@ -69,7 +69,7 @@ export function missingText(loading: Loading, mayCome = false): string {
   return mayCome ? l10n.t('not provided yet') : l10n.t('not provided');
 }
 
-/** Whether values that the service didn't provide are left out: it will provide none for a run that reads as failed. */
+/** Whether missing values are left out: the service won't provide any for a run that reads as failed. */
 export function hidesMissing({ phase, details }: KnownRun): boolean {
   return phase === 'ended' && details === 'loaded';
 }

@@ -36,10 +36,9 @@ import {
 } from './runPageFacts.ts';
 import { timeline } from './runTimeline.ts';
 
-/** How many characters of its ID name a run about which nothing else is known. */
+/** How many characters of its ID name a run if nothing else is known of it. */
 const SHORT_ID_LENGTH = 8;
 
-/** The title of the page's tab. */
 export function runPageTitle(view: RunPageView): string {
   return l10n.t('Run: {0}', nameOf(view, knownRun(view)));
 }
@@ -81,7 +80,7 @@ function nameOf({ runId }: RunPageView, known: KnownRun | undefined): string {
   return label === undefined ? known.modelName : serviceText(label);
 }
 
-/** The page without a run, which is loading, unknown, unreachable, or hidden. */
+/** The page without a run: loading, unknown, unreachable, or hidden. */
 function absent({ accountId, session, runId, isReading }: RunPageView, name: string): Content {
   const because = (kind: RunPageNotice['kind'], text: string, ...buttons: RunPageButton[]): Content => ({
     heading: { title: l10n.t('Run {0}', name), phase: 'none', status: '', lines: [] },
@@ -171,7 +170,7 @@ function notices(view: KnownRun): RunPageNotice[] {
   );
 }
 
-/** What to do about a run that reads as failed: it was charged when it was submitted. */
+/** What to do about a run that reads as failed. It was charged when it was submitted. */
 function endedText({ session, runId, phase, receipt, receiptLoading, detail, details }: KnownRun) {
   if (phase !== 'ended') return undefined;
   const price = runPriceText(receipt, detail);
@@ -278,7 +277,7 @@ function runSection(view: KnownRun): RunPageSection {
   return facts('run', l10n.t('Run'), list, sourceNote(view));
 }
 
-/** Where a run came from without a receipt of its own; undefined if that isn't known. */
+/** Where a run without a receipt of its own came from; undefined if that isn't known. */
 function sourceNote({ firstRunId, mayBeOpen, receipt, receiptLoading }: KnownRun): string | undefined {
   if (firstRunId !== undefined)
     return l10n.t('Another run has its marker: {0}', sanitizeServiceText(firstRunId));

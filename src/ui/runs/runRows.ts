@@ -16,7 +16,7 @@ import { TERMS } from '../shared/terms.ts';
 
 /** A day is initially expanded if fewer runs than this are above it. */
 const EXPANDED_RUNS = 100;
-/** The scheme of URIs that refer to no file: VS Code colors a row's label only if the row has a URI. */
+/** The scheme of URIs of no file. VS Code colors a row's label only if the row has a URI. */
 const OFFLINE_SCHEME = 'fine-tuning-offline';
 
 /** A row of the Runs view. Commands accept `run` and `submission` rows as their argument. */
@@ -167,7 +167,7 @@ export class DayItem extends vscode.TreeItem {
     const name = dayName(day.startMs, daysAgo(day.startMs, nowMs));
     const { Expanded, Collapsed } = vscode.TreeItemCollapsibleState;
     super(name, isExpanded ? Expanded : Collapsed);
-    // VS Code remembers the state by ID, so a day that expands because a filter leaves few runs needs another ID.
+    // VS Code remembers the state by ID. When a filter leaves few runs, a day that expands needs another ID.
     this.id = `day:${day.startMs}:${isExpanded ? 'expanded' : 'collapsed'}`;
     this.description = String(day.rows.length);
     this.tooltip = `${name}, ${formatRuns(day.rows.length)}`;

@@ -27,7 +27,7 @@ export function timeline(view: KnownRun): RunPageSection {
   };
   const since = (atMs: number | undefined) => formatDuration(nowMs - (atMs ?? nowMs));
   const isWaiting = phase === 'waiting';
-  // The contract doesn't say whether a time that doesn't apply yet is null or missing. Show "not yet" only if that is certain.
+  // A time that doesn't apply yet may be null or missing: say "not yet" only if that is certain.
   const toCome = isWaiting ? l10n.t('not yet') : missingText(details, phase === 'active');
   const event = (
     key: string,
@@ -61,7 +61,7 @@ export function timeline(view: KnownRun): RunPageSection {
   return { kind: 'timeline', key: 'timeline', title: l10n.t('Timeline'), entries };
 }
 
-/** Undefined for a run that was submitted elsewhere, as its section says. */
+/** Undefined for a run that was submitted elsewhere; its section says so. */
 function submitted({ session, detail, receipt, receiptLoading }: KnownRun): RunPageEntry | undefined {
   const name = TERMS.submitted;
   if (receipt === undefined)

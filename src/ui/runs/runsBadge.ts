@@ -7,8 +7,8 @@ import { formatRuns } from '../shared/format.ts';
 import { onDidChangeSettings, setting } from '../shared/settings.ts';
 
 /**
- * Shows the number on the Fine-Tuning icon: unseen ended runs if there are any and the notification setting is `badge`, else
- * active runs. Runs are seen when the view is visible in a focused window.
+ * Shows the number on the Fine-Tuning icon. If the setting is `badge` and ended runs are unseen: their
+ * number, else that of active runs. Runs are seen when the view is visible in a focused window.
  */
 export function showRunsBadge(
   sessions: Sessions,

@@ -33,7 +33,7 @@ import type { VisibleRuns, RowsOfRuns } from './visibleRuns.ts';
 
 /** How often relative times are redrawn while the view is visible. */
 const REDRAW_MS = 30_000;
-/** How often progress is redrawn; not more often, since a row that is redrawn between press and release loses the click. */
+/** How often progress is redrawn. A row that is redrawn between press and release loses the click. */
 const TICK_MS = 1_000;
 
 const MORE: Readonly<RunsNode> = { kind: 'more' };
@@ -67,7 +67,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   /** All rows in order, including those below collapsed days. */
   #rows: readonly RunsNode[] = [];
   #downloads: DownloadsByRun | undefined;
-  /** Of runs that would read alike; determined when a row is drawn. */
+  /** Times of runs that would read alike; determined when a row is drawn. */
   #times: ReadonlyMap<string, string> | undefined;
   #redraw: NodeJS.Timeout | undefined;
   #tick: NodeJS.Timeout | undefined;
@@ -177,7 +177,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     const isSame = before.length === this.#rows.length && before.every((row, at) => row === this.#rows[at]);
     if (isSame) this.#updates.rows(this.#rows.filter(isChanged));
     else this.#updates.list(this.#rows.length);
-    // Update the rows first: VS Code delays all but the first update by 200 ms, too long for another account's rows.
+    // Update the rows first: VS Code delays later updates by 200 ms, too long after a switch of accounts.
     this.#drawMessage();
   }
 
@@ -193,7 +193,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     this.#draw((row) => row.kind === 'run' && changed.has(row.runId));
   }
 
-  /** Redraws all submissions, and the runs with outdated text; that of most runs has not changed for days. */
+  /** Redraws all submissions, and runs with outdated text; most runs' text hasn't changed for days. */
   #drawTimes(): void {
     this.#draw((row) => row.kind === 'submission' || (row.kind === 'run' && this.#isStale(row.runId)));
   }

@@ -45,7 +45,7 @@ export async function showOne(parts: NoticeParts, session: Session, notice: Noti
   const canDownload = kind === 'finished' && run.artifacts_available && parts.offersDownload();
   const expiresAtMs = instantOf(run.artifacts_expires_at);
   const reminder = reminderAt(expiresAtMs, serviceNowMs(session));
-  // Claim the reminder, which would repeat this notification, before waiting for anything.
+  // First claim the reminder, which would repeat this notification.
   if (canDownload && reminder !== undefined) await parts.ledger.claim(account.id, run.run_id, reminder);
   await waitForFacts(runs, notice);
   const label = userLabel(runs.label(run.run_id)) ?? models.nameOf(run.model_id);
@@ -70,7 +70,7 @@ export async function showOne(parts: NoticeParts, session: Session, notice: Noti
         : [l10n.t('{0}: the service reports “{1}”.', name, statusWord(run.status)), fault.sentence].join(' ');
     say(text, { [TERMS.copyRunId]: copyId, ...show, ...fault?.button });
   } else if (kind === 'status')
-    // In the service's own words, since the contract doesn't define it.
+    // In the service's own words: the contract doesn't define this status.
     say(l10n.t('{0}: the service reports “{1}”.', name, statusWord(run.status)), show);
   else {
     const leftMs = expiresAtMs - serviceNowMs(session);
@@ -112,7 +112,7 @@ export function showSeveral(parts: NoticeParts, { account }: Session, notices: r
   const completed = notices.length - failed.length - others.length;
   const fault = failed.length > 0 ? parts.faultOf(account, ['failed-run']) : undefined;
   const text = compact(
-    // The sandbox’s failed runs cost no real money, so that nobody has to be contacted.
+    // The sandbox’s failed runs cost no real money, so nobody has to be contacted.
     endsSentence(completed, isSandbox ? [...failed, ...others] : others),
     isSandbox ? fault?.sentence : failuresSentence(failed),
   ).join(' ');
@@ -161,7 +161,7 @@ async function go(parts: NoticeParts, accountId: string, command: string, ...arg
   if (await parts.ensureActiveAccount(accountId)) await commands.executeCommand(command, ...args);
 }
 
-/** Whether what a notice names is known: the run's label, or that it has none, and the price of a failed one. */
+/** Whether a notice's facts are known: the run's label, or that it has none, and a failed one's price. */
 function areFactsKnown(runs: RunStore, { run: { run_id }, kind }: Notice): boolean {
   return runs.detail(run_id) !== undefined || (kind !== 'failed' && runs.label(run_id) !== undefined);
 }

@@ -12,8 +12,8 @@ const LONGEST_MS = 10_000;
 const NO_ROW: Readonly<RunsNode> = { kind: 'none' };
 
 /**
- * Requests redraws from VS Code: of all rows only if some are added, removed, or moved. During a full refresh VS Code forgets its
- * rows, and a button pressed then runs its command without one. Full refreshes of a long list are spaced out.
+ * Requests redraws from VS Code: of all rows only if some are added, removed, or moved. During a full refresh
+ * VS Code forgets its rows; a pressed button then lacks its row. Full refreshes of a long list are rare.
  */
 export class TreeUpdates implements Disposable {
   readonly #onDidChange = new vscode.EventEmitter<RunsNode[] | undefined>();
@@ -35,7 +35,7 @@ export class TreeUpdates implements Disposable {
     return this.#drawn.has(runId) && this.#drawn.get(runId) !== text;
   }
 
-  /** Redraws all rows; a long list waits until the previous redraw is done, which has the newest rows when VS Code asks for them. */
+  /** Redraws all rows. A long list waits for the previous redraw; then VS Code asks for the newest rows. */
   list(count: number): void {
     const waitMs = this.#freeAtMs - performance.now();
     if (count <= FEW_ROWS || waitMs <= 0) this.#drawList(count);

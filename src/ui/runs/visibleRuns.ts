@@ -71,8 +71,8 @@ export class VisibleRuns implements Disposable {
   }
 
   /**
-   * Returns the runs to show; undefined if the API key is rejected or missing, which the welcome text explains.
-   * @param pending submissions with rows of their own; those in progress hide their runs, or one charge would look like two
+   * Returns the runs to show. Undefined if no API key works, as the welcome text explains.
+   * @param pending submissions; those in progress hide their runs, or one charge would look like two
    */
   of(
     { account, runs, models, isLocked }: Session,

@@ -69,11 +69,10 @@ export async function setScenario(parts: Parts, argument?: unknown): Promise<Com
       : l10n.t('Sandbox scenario: {0}. It stays on until you choose another.', name),
   );
   const { active } = parts.sessions;
-  // Its tooltip names the fault.
+  // The balance's tooltip names the fault.
   await Promise.all([active?.runs.refresh(), active?.balance.refresh()]);
 }
 
-/** Asks which fault the sandbox should simulate. */
 async function chooseScenario(current: string): Promise<string | undefined> {
   const offered = offeredScenarios();
   const items = SCENARIOS.map((value) => ({ value, ...offered[value] }));
@@ -97,7 +96,6 @@ export async function reset(parts: Parts): Promise<CommandResult | undefined> {
   await Promise.all([active?.runs.refresh(), active?.balance.refresh()]);
 }
 
-/** Asks whether to reset the sandbox. */
 async function confirmReset(): Promise<boolean> {
   const reset = l10n.t('Reset');
   const detail = l10n.t(
@@ -154,7 +152,6 @@ export async function setClockSpeed(parts: Parts, argument?: unknown): Promise<C
   await parts.sessions.active?.runs.refresh();
 }
 
-/** Asks for the speed of the sandbox's clock. */
 async function chooseClockSpeed(current: number): Promise<number | undefined> {
   const items = [1, 10, 100].map((speed) => ({
     value: speed,

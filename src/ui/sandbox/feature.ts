@@ -9,7 +9,7 @@ export function activateSandbox(services: Services): void {
   const sandbox = disposables.add(new LazySandbox(context.globalStorageUri.fsPath, log));
   sandboxConnection.provide(async () => {
     const { baseUrl, apiKey } = await sandbox.start();
-    // The sandbox is one account, whatever API key each start creates.
+    // The sandbox is one account, although each start creates another API key.
     return { baseUrl, apiKey, keyId: 'sandbox' };
   });
   sandboxFault.provide(({ kind }, cause) => {

@@ -18,8 +18,8 @@ export type AccountPageParts = Pick<
 export type Loading = 'loaded' | 'loading' | 'failed';
 
 /**
- * Base of an account's pages: follows the account's session and receipts, posts the page's state when it changes,
- * and runs only actions whose buttons the page shows.
+ * Base of an account's pages. Follows the account's session and receipts, posts the page's state when it
+ * changes, and runs only actions whose buttons the page shows.
  */
 export abstract class AccountPage<
   State extends Typed,
@@ -46,7 +46,6 @@ export abstract class AccountPage<
     this.#parts = parts;
   }
 
-  /** Returns the title of the tab. */
   protected abstract title(): string;
   /** Returns the complete current state of the page. */
   protected abstract state(): State;

@@ -14,8 +14,8 @@ export function notifySignedOut(): void {
 }
 
 /**
- * Offers to switch to the account that a command's target belongs to, which is not active; if it is signed out, to sign in.
- * Modal: other extensions can pass any target.
+ * Offers to switch to the account of a command's target, or to sign in to it. Modal: other extensions can
+ * pass any target.
  * @returns whether it is active afterwards
  */
 export async function offerAccount(

@@ -1,5 +1,5 @@
-// Whether a submission was charged, as it is read: in a row, a sentence, a dialog. Nothing else in `ui` says it, but for the table
-// of refusals (`notCharged.ts`), so that no two of them can disagree. Money comes first, since a narrow view cuts off the end.
+// Whether a submission was charged, in the words of rows, sentences and dialogs. Only here and in the table
+// of refusals (`notCharged.ts`), so that no two texts disagree. Money comes first: narrow views cut.
 import { l10n } from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import type { Balance, RunCreation } from '../../core/api/types.ts';
@@ -107,7 +107,7 @@ function whyUnknown({ attempts, lastCheck }: Intent, nowMs: number): string {
   return runs === 1 ? l10n.t('1 possible run') : l10n.t('{0} possible runs', formatCount(runs));
 }
 
-/** Rounds up, since what comes too early is refused again. */
+/** Rounds up: a request that comes too early is refused again. */
 function waitTime(untilMs: number): string {
   return formatMoment(Math.ceil(untilMs / 60_000) * 60_000, Date.now());
 }
@@ -117,12 +117,12 @@ export function waitSentence(untilMs: number): string {
   return l10n.t('The service asked to wait until {0}.', waitTime(untilMs));
 }
 
-/** Of a submission that wasn't sent because the service is busy. */
+/** For a submission that wasn't sent because the service is busy. */
 export function busySentence(untilMs: number): string {
   return l10n.t('Not charged: the service asked to wait until {0}. Continue then.', waitTime(untilMs));
 }
 
-/** Two lines of the final question, with the sentence around it. */
+/** So that the name and its sentence take two lines of the final question. */
 const MAX_FILE_UNITS = 32;
 
 /** Whether an open submission was charged, in a sentence. */
@@ -164,7 +164,7 @@ export function moneySentence(submission: PendingSubmission, nowMs: number): str
   }
 }
 
-/** The start of the final question about a submission that is sent again. */
+/** The start of the final question before a resend. */
 export function resentSentence(submission: PendingSubmission): string {
   if (submission.state === 'unsent') return moneySentence(submission, Date.now());
   const money =
@@ -172,14 +172,14 @@ export function resentSentence(submission: PendingSubmission): string {
   return [money, CHARGE.sameRequest].join(' ');
 }
 
-/** What ends if it is canceled while this window sends it. */
+/** What ends if the user cancels what this window sends. */
 export function cancelDetail(isPast: boolean): string {
   return isPast
     ? l10n.t('Stops resending. You may have been charged already.')
     : l10n.t('Not charged if canceled before the upload completes.');
 }
 
-/** What ends if it is discarded. @param isAsked in the question, which names what to do first */
+/** What ends if it is discarded. @param isAsked in the question, which says what to do first */
 export function discardDetail({ state }: PendingSubmission, isAsked = false): string {
   if (state === 'unknown')
     return isAsked
@@ -190,17 +190,17 @@ export function discardDetail({ state }: PendingSubmission, isAsked = false): st
   return compact(known, effect).join(' ');
 }
 
-/** Before the user says that a run is a submission's. @param what facts of the run */
+/** The question before the user recognizes a run. @param what facts of the run */
 export function recognizedDetail(what: string): string {
   return l10n.t('{0}. If it is, you were charged for it.', what);
 }
 
-/** The title of the progress while its run is looked for. */
+/** The title of the progress while a submission's run is looked for. */
 export function checkingChargeTitle(draft: Draft): string {
   return l10n.t('Checking whether {0} was charged', submissionName(draft));
 }
 
-/** Of submissions whose answer was lost. @param first any of them; there are `count` */
+/** For submissions whose answer was lost. @param first any of them; there are `count` */
 export function unconfirmedSentence(first: Draft, count: number): string {
   return count === 1
     ? l10n.t('You may have been charged for {0}: the service didn’t confirm it.', nameOf(first))
@@ -210,7 +210,7 @@ export function unconfirmedSentence(first: Draft, count: number): string {
       );
 }
 
-/** Of uploads that an earlier window left. @param state `stopped` if a look for their runs wasn't answered */
+/** For uploads that an earlier window left. @param state `stopped` if their looks weren't answered */
 export function interruptedSentence(
   [first, ...others]: readonly [PendingSubmission, ...PendingSubmission[]],
   state: 'stopped' | 'unsent',
@@ -222,7 +222,7 @@ export function interruptedSentence(
     : l10n.t('{0} uploads were interrupted. The service didn’t answer whether they were charged.', count);
 }
 
-/** Of a submission of which two checks found no charge. */
+/** For a submission whose two checks found no charge. */
 export function clearedSentence(intent: Intent): string {
   return intent.lastCheck?.explainedByReceipts
     ? l10n.t(
@@ -232,18 +232,18 @@ export function clearedSentence(intent: Intent): string {
     : l10n.t('Not charged for {0}: two checks found no such run and no lower balance.', nameOf(intent));
 }
 
-/** Of an upload that the user canceled before its boundary. */
+/** For an upload that the user canceled before its boundary. */
 export function canceledSentence(filename: string): string {
   return l10n.t('Not charged: the upload of {0} was canceled.', sanitizeServiceText(filename));
 }
 
-/** Of a submission that wasn't sent, since no look for its run was answered. */
+/** For a submission that wasn't sent, since no look for its run was answered. */
 export function unansweredSentence(filename: string): string {
   const name = sanitizeServiceText(filename);
   return l10n.t('Nothing was sent: the service didn’t answer whether {0} was charged.', name);
 }
 
-/** The sentence about a submission that this window could not act on; a charge is reported as a charge. */
+/** The sentence about a submission that another window worked on; a charge is reported as a charge. */
 export function endSentence(receipt: Receipt | undefined, open: PendingSubmission | undefined): string {
   const intent = receipt ?? open?.intent;
   const text = () => {
@@ -258,14 +258,15 @@ export function endSentence(receipt: Receipt | undefined, open: PendingSubmissio
 }
 
 /**
- * How the user learns of a charge: from its response; from a look for its run, which reveals less about it; when they act on a
- * submission that was continued meanwhile; or at a start, from a receipt that an earlier window perhaps showed.
+ * How the user learns of a charge. `answered`: from its response. `found`: by a look for its run, which
+ * reveals less. `continued`: by acting on a submission that was continued meanwhile. `earlier`: at a start,
+ * from a receipt that an earlier window perhaps showed.
  */
 export type LearnedBy = 'answered' | 'found' | 'continued' | 'earlier';
 
 /** What is known of a charge besides its run. */
 export interface ChargeFacts {
-  /** After the charge, if known; the only source of the currency of a run that was found later. */
+  /** After the charge, if known. A run that was found has no other source of its currency. */
   balance: Balance | undefined;
   /** The estimate before the charge. */
   before: Estimate | undefined;
@@ -277,7 +278,7 @@ export interface ChargeFacts {
   exceeded: (price: string | undefined) => string | undefined;
 }
 
-/** At most two sentences: what was submitted, and what it cost with what is then to be known first. */
+/** At most two sentences: what was submitted, and its cost with the most important other fact. */
 export function chargedText(run: RunCreation, draft: Draft, account: Account, facts: ChargeFacts): string {
   const { balance, before, exceeded, how, isProvenOnce, receipt } = facts;
   const { balance_after_cents: afterCents, currency, price_cents: cents } = run;
@@ -318,7 +319,7 @@ export function chargedText(run: RunCreation, draft: Draft, account: Account, fa
   return l10n.t('{0}. {1}', submitted, over ?? costs());
 }
 
-/** Whether its attempts had ended without an answer when its run was found, or no boundary was known to have left. */
+/** Whether the answer was lost: all attempts had ended before, or no boundary was recorded. */
 function wasLost({ attempts, lastCheck }: ChargedReceipt): boolean {
   if (lastCheck !== undefined || !attempts.some(({ closed }) => closed !== undefined)) return true;
   return attempts.every(({ ended }) => ended !== undefined);
@@ -345,7 +346,7 @@ function submittedPhrase(
   return isSandbox ? l10n.t('Sandbox: submitted {0}', label) : l10n.t('Submitted {0} to {1}', label, payer);
 }
 
-/** The sentence about a submission with several runs: the service charged more than once, or may have. */
+/** The sentence about a submission with several runs: it was, or may have been, charged more than once. */
 export function chargedTwiceSentence({ settled, ...draft }: ChargedReceipt, account: Account): string {
   const runs = runsOf(settled);
   const isKnown = runs.every(({ price_cents = 0 }) => price_cents > 0);
@@ -357,7 +358,7 @@ export function chargedTwiceSentence({ settled, ...draft }: ChargedReceipt, acco
 }
 
 /**
- * What was survived, if the runs prove that a submission was charged once. Undefined if nothing was: its first attempt was
+ * What went wrong before, if the runs prove that it was charged once. Undefined if the first attempt was
  * answered.
  */
 export function survivedText(

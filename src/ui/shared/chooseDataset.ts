@@ -18,8 +18,8 @@ const MAX_NAME_UNITS = 60;
 type Wanted = 'jsonl' | 'any' | 'answers';
 
 /**
- * Returns the file of the menu's argument, else that of the active tab, else one that the user picks. VS Code doesn't sync files
- * over 50 MiB to extensions: there is no `activeTextEditor` for them, but their tabs provide the URI.
+ * Returns the file of the menu's argument, else of the active tab, else one that the user picks. VS Code
+ * doesn't sync files over 50 MiB to extensions: they have no `activeTextEditor`, but a tab with a URI.
  */
 export async function chooseDataset(
   argument: unknown,

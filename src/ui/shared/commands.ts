@@ -3,7 +3,7 @@ import { CancelledError } from '../../core/base/errors.ts';
 import { isPlainId } from '../../core/base/plainText.ts';
 import type { CommandId } from './ids.ts';
 
-/** The object of a command with its account, since notifications and pages outlive a switch of accounts. */
+/** The object of a command and its account: notifications and pages outlive a switch of accounts. */
 export interface Target {
   accountId: string;
   /** A `run_id`, or the ID of a submission or download. */
@@ -11,8 +11,8 @@ export interface Target {
 }
 
 /**
- * What a command returns to other extensions, which can all run it: never money, paths, labels, keys, or text of rows. The codes are
- * a contract, explained in docs/commands.md.
+ * What a command returns to other extensions, which can run any command: never money, paths, labels, keys, or
+ * text of rows. The codes are a contract, explained in docs/commands.md.
  */
 export interface CommandResult {
   outcome: 'done' | 'cancelled' | 'unavailable' | 'failed' | 'charged' | 'not-charged' | 'unknown';
@@ -22,22 +22,22 @@ export interface CommandResult {
 
 type Nothing = void | Promise<void>;
 
-/** The function of a command; features load its code at the first use. It may return nothing if it did what it is for. */
+/** The function of a command; features load its code at first use. It may return nothing after a success. */
 export type Command = (...args: unknown[]) => Nothing | Promise<CommandResult | undefined>;
 
 /** What a command requires. `account`: an active account; `accounts`: a readable list of accounts. */
 export type Needs = 'nothing' | 'accounts' | 'account';
 
 /**
- * Owns the commands of all features. A command called with a `Target` gets its ID. Before that, a command that needs an account
- * offers to switch to the target's.
+ * Owns the commands of all features. A command that is called with a `Target` gets its ID. If it needs an
+ * account, it first offers to switch to the target's.
  */
 export class Commands {
   readonly #accounts: AccountStore;
   readonly #reportError: (error: unknown, retry: () => void) => void;
   readonly #byId = new Map<string, { command: Command; needs: Needs }>();
 
-  /** @param reportError gets the error of a failed command, and a function that runs it again with the same arguments */
+  /** @param reportError gets the error of a failed command, and a function that runs it again unchanged */
   constructor(accounts: AccountStore, reportError: (error: unknown, retry: () => void) => void) {
     this.#accounts = accounts;
     this.#reportError = reportError;
@@ -51,7 +51,7 @@ export class Commands {
   async run(id: CommandId, args: unknown[]): Promise<CommandResult> {
     try {
       const { outcome, id: about } = await this.#run(id, args);
-      // Nothing else leaves, whatever the command returned. A service may use any text as an ID.
+      // Whatever the command returned, only this leaves. A service may use any text as an ID.
       return { outcome, ...(about !== undefined && isPlainId(about) && { id: about }) };
     } catch (error) {
       this.#reportError(error, () => void this.run(id, args));

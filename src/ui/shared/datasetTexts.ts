@@ -95,7 +95,7 @@ export function earlierPhrase(
   return priceCents === undefined ? run : l10n.t('{0}, {1}', run, formatMoney(priceCents, currency));
 }
 
-/** An earlier submission, and what is shown of it besides its record. */
+/** An earlier submission, with what is shown besides its record. */
 export interface ShownEarlier extends EarlierSubmission {
   modelName: string;
   /** The account that paid, if it isn't the active one. */
@@ -105,10 +105,10 @@ export interface ShownEarlier extends EarlierSubmission {
   status: string | undefined;
 }
 
-/** What a file was last trained with, as it is shown. */
+/** The last run of a file, as it is shown. */
 export type ShownTrained = TrainedBefore & { run: ShownEarlier };
 
-/** Adds the names to an earlier submission, and the status of its run as far as its account's runs are loaded. */
+/** Adds names, and the status of the run if its account's runs are loaded. */
 export function shownEarlier<T extends EarlierSubmission>(
   one: T,
   { models }: Pick<Session, 'models'>,
@@ -135,7 +135,7 @@ export function earlierName({ kind, isCompleted, status }: ShownEarlier, isRepea
   return isCompleted && !isRepeat ? TERMS.trainedBefore : compact(TERMS.submittedBefore, status).join(' · ');
 }
 
-/** The last run of a dataset, and whether the file, which has `rows` now, changed since. */
+/** The last run of a dataset, and whether the file, which now has `rows` rows, changed since. */
 export function trainedPhrase({ kind, run }: ShownTrained, rows: number | undefined): string {
   const phrase = earlierPhrase(run);
   if (kind === 'same') return phrase;

@@ -8,7 +8,7 @@ import { TERMS } from './terms.ts';
 /** A currency code has three letters, but the service may send a longer text. */
 export const MAX_CURRENCY_UNITS = 12;
 
-/** Cached by language: creating formats takes 200 times as long as using them, and pages show hundreds of times and amounts. */
+/** Cached by language: creating formats takes 200 times as long as using them, and pages use hundreds. */
 const formats = lazyBy((language) => ({
   time: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }),
   day: new Intl.DateTimeFormat(language, { dateStyle: 'medium' }),
@@ -19,8 +19,8 @@ const formats = lazyBy((language) => ({
 }));
 
 /**
- * Formats an amount with its currency code. `Intl.NumberFormat` would throw on a code without three letters, and
- * choose the number of decimals by the currency although the service always sends cents.
+ * Formats an amount with its currency code. `Intl.NumberFormat` would throw on a code without three letters,
+ * and would choose the decimals by the currency, although the service always sends cents.
  */
 export function formatMoney(cents: number | undefined, currency?: string): string {
   const amount = formatAmount(cents, currency);
@@ -28,7 +28,7 @@ export function formatMoney(cents: number | undefined, currency?: string): strin
   return `${amount} ${sanitizeServiceText(currency, MAX_CURRENCY_UNITS)}`;
 }
 
-/** Formats an amount without its currency code, which stands behind a later amount of the same currency. */
+/** Formats an amount without its currency code; a later amount on the line has it. */
 export function formatAmount(cents: number | undefined, currency: string | undefined): string {
   return (cents === undefined ? undefined : amountText(cents, env.language, currency)) ?? TERMS.unknown;
 }
@@ -141,7 +141,7 @@ export function formatRuns(count: number): string {
 /** Formats cents in the language's style; undefined if the number is not finite. */
 export function amountText(cents: number, language: string, currency?: string): string | undefined {
   if (!Number.isFinite(cents)) return undefined;
-  // Formatted as a string, since a number would lose the cents of a large amount.
+  // As a string: a number would lose the cents of a large amount.
   const exact = plainAmount(cents, currency);
   return formats(language)[exact.includes('.') ? 'amount' : 'count'].format(exact);
 }

@@ -95,7 +95,7 @@ export const SETTINGS = {
   checkAutomaticallyUpToMB: 0 as number,
   codeLens: true as boolean,
   datasetFiles: {} as Readonly<Record<string, boolean>>,
-  /** Whether to add a marker to each run's label, by which the run is recognized. */
+  /** Whether to add a marker to each run's label. A marker identifies the run. */
   labelMarker: true as boolean,
   /** The folder for downloaded adapters, as the user wrote it; if empty, the user is asked each time. */
   downloadDirectory: '' as string,
@@ -106,7 +106,7 @@ export const SETTINGS = {
 } as const;
 
 export const CONTEXT_KEYS = {
-  /** `signedOut`, or the active session's SessionState; until its runs are read, `connecting`, or `offline` after a failure. */
+  /** `signedOut`, or a SessionState. Until its runs are read: `connecting`, or `offline` after a failure. */
   state: 'fineTuning.state',
   /** Whether accounts are stored, active or not. */
   accountsStored: 'fineTuning.accountsStored',
@@ -122,7 +122,7 @@ export const CONTEXT_KEYS = {
   website: 'fineTuning.website',
   /** Whether the Runs view is filtered. */
   runsFiltered: 'fineTuning.runsFiltered',
-  // Each turns true for a moment to tick a step of the walkthrough, which VS Code remembers.
+  // Each becomes true for a moment to tick a step of the walkthrough; VS Code remembers that.
   /** A sandbox account exists. */
   triedSandbox: 'fineTuning.walkthrough.sandbox',
   /** A check requested by the user ended. */

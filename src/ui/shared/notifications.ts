@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { sanitizeText } from './serviceText.ts';
 
-// All notifications, message boxes, and progress go through this module; a lint rule forbids direct calls. It sanitizes file
-// names and service texts, so that they cannot create links, which could run commands, or hide anything.
+// All notifications, message boxes, and progress go through this module; a lint rule forbids direct calls. It
+// sanitizes file names and service texts, since links in them could run commands or hide something.
 
 /** As in VS Code's overloads, which don't accept a union. */
 type Rest = [...buttons: string[]] | [options: vscode.MessageOptions, ...buttons: string[]];
@@ -31,7 +31,7 @@ export function showError(sentence: string, ...rest: Rest): Thenable<string | un
   return vscode.window.showErrorMessage(sanitizeText(sentence), ...sanitizeRest(rest));
 }
 
-/** Shows a text with buttons, and runs the pressed one's action. Not awaited: the promise of a hidden toast stays pending. */
+/** Shows a text with buttons, and runs the pressed one's action. Not awaited: hidden toasts stay pending. */
 export function notify(
   show: typeof showInformation,
   text: string,
@@ -42,7 +42,7 @@ export function notify(
   });
 }
 
-/** A fault of the sandbox: the sentence that names it in place of a reason, and the button that offers another one. */
+/** A fault of the sandbox: the sentence that names it as the reason, and a button for another one. */
 export type SandboxFault = Readonly<{ sentence: string; button: Readonly<Record<string, () => unknown>> }>;
 
 /**
@@ -126,8 +126,8 @@ export function withViewProgress<T>(viewId: string, work: () => Promise<T>): The
 const QUIET_MS = 1_000;
 
 /**
- * Like `withCancellableProgress`, but shows nothing for work that ends quickly: it would only flicker, and VS Code shows no toast
- * for the fourth notification within 800 ms, whatever it says.
+ * Like `withCancellableProgress`, but shows nothing for short work, since it would only flicker. Also, VS
+ * Code shows no toast for the fourth notification within 800 ms.
  */
 export async function withLateProgress<T>(
   title: string,

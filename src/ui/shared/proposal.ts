@@ -4,11 +4,11 @@ export class Proposal {
   readonly reason: string;
   /** Aborted when the agent withdraws it, which closes everything but an open modal dialog. */
   readonly signal: AbortSignal;
-  /** Whether the user chose another dataset instead, which is then not the agent's proposal. */
+  /** Whether the user chose another dataset, which isn't the agent's proposal. */
   isReplaced = false;
-  /** Whether nothing was sent because of an open submission, about which the user decides instead. */
+  /** Whether nothing was sent because of an open submission; the user decides about that one instead. */
   metOpen = false;
-  /** Whether its agent has the answer: nothing of it may be asked afterwards, such as by a Retry button. */
+  /** Whether its agent has the answer. Then nothing may ask the user about it, such as a Retry button. */
   isOver = false;
 
   constructor(reason: string, signal: AbortSignal) {

@@ -3,7 +3,7 @@
 /** From the page: it has loaded and needs its state, or a text is to be copied. `copied` repeats the `id`. */
 export type HostRequest = { type: 'ready'; memory: unknown } | { type: 'copy'; id: string; text: string };
 
-/** To the page: the text of that button was copied; `text` confirms it. */
+/** To the page: a text was copied; `text` confirms it on the button with that `id`. */
 export interface HostMessage {
   type: 'copied';
   id: string;

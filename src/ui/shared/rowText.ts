@@ -3,7 +3,7 @@ import type { Event } from '../../core/base/event.ts';
 import { formatTimesOfDay } from './format.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 
-/** VS Code gives the label of a row all available width, and the description only the rest, which may begin with a time. */
+/** VS Code gives a row's label all width, and the description only the rest, which may begin with a time. */
 const LABEL_UNITS = 16;
 const LABEL_UNITS_WITH_TIME = 9;
 
@@ -22,7 +22,7 @@ export function withTime(description: string, time: string | undefined): string 
   return [first, time, ...others].join(' · ');
 }
 
-/** Returns the times of rows that would read alike, by ID. @param text all that a row shows */
+/** Returns times, by ID, for rows that would read alike. @param text all that a row shows */
 export function timesOfAlike(
   rows: readonly { id: string; text: string; atMs: number }[],
 ): ReadonlyMap<string, string> {
@@ -38,7 +38,7 @@ export function timesOfAlike(
 
 /** The rows above the runs in the Runs view. */
 export interface RowsAboveRuns {
-  /** What is said above all rows, or empty; and when it changed. */
+  /** The message above all rows, or empty; and when it changed. */
   readonly message: string;
   readonly onDidChangeMessage: Event<void>;
   /** In the order of the rows. */

@@ -4,7 +4,7 @@ import type { AccountsUnreadableError } from '../../core/accounts/accountStore.t
 import {
   isWithoutTls,
   ServiceError,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
   type DatasetChangedError,
   type DownloadLinkError,
   type NetworkError,
@@ -21,7 +21,7 @@ import { revealOf } from './open.ts';
 import { sanitizeText } from './serviceText.ts';
 import { TERMS } from './terms.ts';
 
-/** The button of an error: runs a command, or with `again` repeats the failed operation from its first question. */
+/** The button of an error. It runs a command, or with `again` repeats the failed operation from the start. */
 interface Action {
   title: string;
   command: CommandId | 'again' | typeof RELOAD_WINDOW;
@@ -80,7 +80,7 @@ function codeOf(error: unknown): string {
   if (error instanceof ServiceError && !error.known)
     return error.code === 'unavailable' || UNAVAILABLE.includes(error.httpStatus) ? 'unavailable' : '';
   // Only the status identifies a proxy or gateway that answers in place of the service.
-  if (error instanceof UnexpectedAnswerError && error.kind === 'no-error-body') {
+  if (error instanceof UnexpectedResponseError && error.kind === 'no-error-body') {
     if (error.httpStatus === 429) return 'rate_limited';
     if (UNAVAILABLE.includes(error.httpStatus)) return 'unavailable';
   }
@@ -105,12 +105,12 @@ const KEY_REJECTED = l10n.t('The service rejected this API key.');
 const TAKEN_OVER = l10n.t('Sending stopped: another window may have taken over.');
 const NOT_AVAILABLE = withWait(l10n.t('The service is unavailable.'));
 
-/** The sentence, or a function of the error with that code, and the button if it isn't the log's. */
+/** The sentence, or a function of the error with that code; and the button, if it isn't the log's. */
 type Row = readonly [sentence: string | ((error: never) => string), action?: Action];
 
 const ERRORS: ReadonlyMap<string, Row> = new Map(
   Object.entries<Row>({
-    // From the service (spec: "Errors"), or from what answers in its place
+    // From the service (spec: "Errors"), or from a gateway that answers in its place
     invalid_api_key: [KEY_REJECTED, REPLACE_KEY],
     'key-rejected': [KEY_REJECTED, REPLACE_KEY],
     validation_failed: [l10n.t('The service rejected the request as invalid.')],
@@ -124,7 +124,7 @@ const ERRORS: ReadonlyMap<string, Row> = new Map(
     ],
     rate_limited: [withWait(l10n.t('Too many requests.')), RETRY],
     unavailable: [NOT_AVAILABLE, RETRY],
-    'unexpected-answer': [unexpectedSentence],
+    'unexpected-response': [unexpectedSentence],
     network: [networkSentence, RETRY],
 
     // Accounts and the sandbox
@@ -210,7 +210,7 @@ function withWait(sentence: string): (error: { retryAfterMs?: number | undefined
     ].join(' ');
 }
 
-/** Rounds up, since a request that comes too early is refused again. */
+/** Rounds up: a request that comes too early is refused again. */
 function waitText(ms: number): string {
   const unitMs = ms > 60_000 ? 60_000 : 1_000;
   return formatDuration(Math.ceil(ms / unitMs) * unitMs);
@@ -254,7 +254,7 @@ const DISK: Readonly<Record<DiskError['place'], Readonly<Record<DiskError['code'
   },
 };
 
-function unexpectedSentence({ kind, httpStatus }: UnexpectedAnswerError): string {
+function unexpectedSentence({ kind, httpStatus }: UnexpectedResponseError): string {
   if (kind === 'html')
     return l10n.t('A web page answered ({0}). Does your network need a sign-in?', httpStatus);
   if (kind === 'no-error-body' && httpStatus === 413)
@@ -266,7 +266,7 @@ function unexpectedSentence({ kind, httpStatus }: UnexpectedAnswerError): string
 
 /** Why the server of a download link did not send the file. The service is not involved. */
 function downloadLinkSentence({ failure }: DownloadLinkError): string {
-  if (failure instanceof UnexpectedAnswerError) {
+  if (failure instanceof UnexpectedResponseError) {
     if (failure.kind === 'unsafe-link')
       return l10n.t('The download link is unsafe (not https, or inside your network).');
     if (failure.kind === 'compressed')

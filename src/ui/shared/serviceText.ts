@@ -1,8 +1,8 @@
 import { cutAtWholeCharacters, replaceHidden } from '../../core/base/plainText.ts';
 
 /**
- * Sanitizes a service text, file name, or label for display: one line with hidden characters made visible, in which VS Code finds
- * no link and no icon. Truncates in the middle to keep the end of a file name.
+ * Sanitizes a service text, file name, or label for display: one line with hidden characters made visible. VS
+ * Code finds no link and no icon in it. Truncates in the middle to keep the end of a file name.
  */
 export function sanitizeServiceText(text: string, maxUnits = 60): string {
   const line = sanitizeLine(
@@ -21,8 +21,8 @@ export function sanitizeText(text: string): string {
 }
 
 /**
- * VS Code turns `[text](address)` into a link, even to a command, in notifications and input boxes, and `$(name)` into an icon in
- * lists and the status bar. The extension's sentences contain neither.
+ * In notifications and input boxes, VS Code turns `[text](address)` into a link, even to a command. In lists
+ * and the status bar, `$(name)` becomes an icon. The extension's sentences contain neither.
  */
 function sanitizeLine(line: string): string {
   const visible = replaceHidden(line, (character) => {
@@ -32,7 +32,7 @@ function sanitizeLine(line: string): string {
   return visible.replaceAll('](', '] (').replaceAll('$(', '$ (');
 }
 
-/** Drops the middle, which truncation would remove anyway, so that a huge text costs no more than a short one. */
+/** Drops the middle, which truncation removes anyway, so that a huge text costs no more than a short one. */
 function ends(text: string, units: number): string {
   return text.length <= 2 * units ? text : text.slice(0, units) + text.slice(-units);
 }

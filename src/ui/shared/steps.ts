@@ -9,7 +9,7 @@ export function mapEnd<T, U>(answer: DialogEnd<T>, change: (value: T) => U): Dia
 }
 
 /** The contents of a dialog's title bar. */
-export interface Place {
+export interface DialogTitle {
   title: string;
   /** Counted from 1. */
   step?: number;
@@ -21,12 +21,15 @@ export interface Place {
   link?: { title: string; open: () => unknown } | undefined;
 }
 
-/** Shows a dialog. Returns the state for the next step, or the index of another step and the state for that one. */
-export type Step<S> = (state: S, at: Place) => Promise<DialogEnd<S> | { kind: 'go'; to: number; state: S }>;
+/** Shows a dialog. Returns the state for the next step, or the index of another step with its state. */
+export type Step<S> = (
+  state: S,
+  at: DialogTitle,
+) => Promise<DialogEnd<S> | { kind: 'go'; to: number; state: S }>;
 
 /**
- * Leads the user through steps, all but the first with a Back button. Only the returned state changes before the last step ends;
- * Esc discards it.
+ * Leads the user through steps; all but the first have a Back button. Only the returned state changes before
+ * the last step ends; Esc discards it.
  * @returns undefined if the user canceled
  */
 export async function runSteps<S>(
@@ -57,12 +60,12 @@ export interface PickRow<T> extends vscode.QuickPickItem {
 /** The longest text of a row; the box truncates it at its width. */
 const MAX_ROW_UNITS = 300;
 
-/** How long an answered step stays open, so that the next one can be shown first; it need not cover slow work. */
+/** How long an answered step stays open, so that the next one appears without a gap. */
 const HANDOVER_MS = 100;
 
 /** Shows a quick pick that stays open when it loses the focus, so that the user can look something up. */
 export function pick<T>(
-  place: Place,
+  place: DialogTitle,
   options: {
     placeholder?: string;
     items: readonly PickRow<T>[];
@@ -106,9 +109,9 @@ export function pick<T>(
   );
 }
 
-/** Shows a quick pick of which several rows can be chosen, or none. @param options.picked the rows that are chosen at first */
+/** Shows a quick pick for any number of rows. @param options.picked the rows that are chosen at first */
 export function pickMany<T>(
-  place: Place,
+  place: DialogTitle,
   options: { placeholder: string; items: readonly PickRow<T>[]; picked: ReadonlySet<T> },
 ): Promise<DialogEnd<readonly T[]>> {
   const input = vscode.window.createQuickPick<PickRow<T>>();
@@ -135,8 +138,8 @@ function sanitizeRow<T>({ icon, label, description, detail, ...rest }: PickRow<T
 }
 
 /**
- * VS Code shows descriptions and details in a hover as Markdown, in which addresses become links. A word joiner, which has no width,
- * prevents that.
+ * VS Code shows descriptions and details in a hover as Markdown, where addresses become links. A word joiner,
+ * which has no width, prevents that.
  */
 function unlinked(text: string): string {
   return sanitizeServiceText(text, MAX_ROW_UNITS).replace(/:\/\/|www\.|@/gi, '$&\u2060');
@@ -144,7 +147,7 @@ function unlinked(text: string): string {
 
 /** Shows an input box; `validate` returns an error, or undefined. */
 export function ask(
-  place: Place,
+  place: DialogTitle,
   options: {
     prompt: string;
     value?: string;
@@ -175,7 +178,7 @@ export function ask(
 
 function show<T, R>(
   input: (vscode.QuickPick<PickRow<T>> | vscode.InputBox) & { onDidAccept: vscode.Event<void> },
-  place: Place,
+  place: DialogTitle,
   accept: () => { value: R } | undefined,
   settle?: (value: R) => Promise<unknown> | undefined,
 ): Promise<DialogEnd<R>> {
@@ -213,7 +216,7 @@ function show<T, R>(
     else input.show();
   }).finally(() => {
     place.signal?.removeEventListener('abort', hide);
-    // Not immediately: until the next step is shown, keystrokes would go to the editor behind it.
+    // Until the next step is shown, keystrokes would otherwise go to the editor behind it.
     input.enabled = false;
     setTimeout(() => input.dispose(), HANDOVER_MS);
   });

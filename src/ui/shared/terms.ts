@@ -55,7 +55,7 @@ export const TERMS = {
   retry: l10n.t('Retry'),
   rows: l10n.t('Rows'),
   runId: l10n.t('Run ID'),
-  /** On a page, which may say “Charged”, too. */
+  /** On a page, where “Charged” may be said as well. */
   sandboxMoney: l10n.t('Sandbox money'),
   setBudget: l10n.t('Set Budget…'),
   show: l10n.t('Show'),
@@ -63,7 +63,7 @@ export const TERMS = {
   showProblems: l10n.t('Show Problems'),
   showRun: l10n.t('Show Run'),
   signIn: l10n.t('Sign In'),
-  /** Of the command, which asks for more. */
+  /** The command's title; it asks for more. */
   signInMenu: l10n.t('Sign In…'),
   size: l10n.t('Size'),
   standard: l10n.t('Standard'),

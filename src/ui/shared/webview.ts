@@ -2,15 +2,17 @@
  * The extension's webview pages.
  *
  * A feature with a page has
- * - `src/ui/<feature>/protocol.ts`, types only: the messages to the page and its requests, each with a `type`;
- * - a class that creates a `WebviewHost` for a panel. The host sets HTML, content security policy, and local roots, checks each
- *   request against a `RequestTable`, handles `copy`, posts messages only while the page can receive them, and logs errors of
- *   requests. VS Code destroys a hidden page and loads it again when it is shown. Each time `onReady` is called with the page's
- *   memory, and everything must be posted again. The pages of an account share `AccountPage`;
- * - for pages in separate tabs, a `WebviewPanels`: one panel for each slot, restored from the page's memory after the window
- *   is reloaded. A custom editor gets its panels from VS Code and needs only the host;
- * - `media/<feature>/<page>.ts` and `<page>.css`: the page, which uses the `Client` of `media/shared/client.ts`: `connect` reports that the page is ready,
- *   `send` sends a request, `remember` stores the page's memory, and every button with `data-copy` copies.
+ * - `src/ui/<feature>/protocol.ts`, types only: the page's messages and requests, each with a `type`;
+ * - a class that creates a `WebviewHost` for a panel. The host sets HTML, content security policy, and local
+ *   roots. It checks each request against a `RequestTable`, handles `copy`, and logs errors of requests. It
+ *   posts messages only while the page can receive them. VS Code destroys a hidden page and loads it again
+ *   when it is shown. Then `onReady` gets the page's memory, and must post everything again. The pages of an
+ *   account share `AccountPage`;
+ * - for pages in separate tabs, a `WebviewPanels`: one panel for each slot, restored from the page's memory
+ *   after the window is reloaded. A custom editor gets its panels from VS Code and needs only the host;
+ * - `media/<feature>/<page>.ts` and `<page>.css`: the page, with the `Client` of `media/shared/client.ts`.
+ *   `connect` reports that the page is ready, `send` sends a request, `remember` stores the page's memory.
+ *   Every button with `data-copy` copies.
  *
  * A page contains no sentences and reads no files. Its messages are untrusted, and are checked here.
  */
@@ -120,7 +122,7 @@ export interface PanelsOptions<Memory, Page extends Disposable> {
   memoryOf: (state: unknown) => Memory | undefined;
   /** Identifies a page, which is open at most once. */
   keyOf: (memory: Memory) => string;
-  /** Identifies a panel that pages share, one replacing the other. By default, each page has a separate panel. */
+  /** Identifies a panel whose page the next one replaces. By default, each page has a panel of its own. */
   slotOf?: (memory: Memory) => string;
   /** Creates the page in a panel; it is disposed with the panel. */
   create: (panel: vscode.WebviewPanel, memory: Memory) => Page;

@@ -10,8 +10,8 @@ import { factLine, TERMS } from '../shared/terms.ts';
 import type { Review } from './review.ts';
 
 /**
- * Asks to accept the terms of the model's provider. Enter accepts only links that were accepted before with this account; at
- * other links no row is active.
+ * Asks to accept the terms of the model's provider. Enter accepts only links that this account accepted
+ * before; with other links no row is active.
  * @param signal closes the box
  * @returns the time of acceptance and the links that could be opened
  */
@@ -24,11 +24,11 @@ export async function acceptTerms(
   const urls = compact(terms, policy);
   const isSame = ({ consents: { model_terms } }: Pick<Draft, 'consents'>) =>
     urls.length > 0 && model_terms.urls.join(' ') === urls.join(' ');
-  // A link that can't be opened is in no receipt.
+  // A link that can't be opened goes into no receipt.
   const isOpenable = urls.length === compact(model.terms_url, model.use_policy_url).length;
   const wasAccepted = isOpenable && review.context().money.receipts.some(isSame);
   type Row = 'accept' | 'stay' | { url: string };
-  // Addresses are in the labels: the hover of a description would lie over the row that accepts, and take its click.
+  // In the labels: a description's hover would cover the row that accepts, and take its click.
   const link = (label: string, url: string): PickRow<Row> => ({
     icon: 'link-external',
     label: factLine(label, url),

@@ -33,7 +33,7 @@ function spentOfLimit(spending: MonthSpending, limitCents: number): string {
     : l10n.t('{0} or more of {1}', spent, limit);
 }
 
-/** Describes the budget among other facts; undefined if none is set. A row cuts its end off, so the month comes first. */
+/** Describes the budget among other facts; undefined if none is set. The month comes first: rows are cut. */
 export function budgetText(check: BudgetCheck): string | undefined {
   if (check.kind === 'unset') return undefined;
   if (check.kind === 'checked')
@@ -64,7 +64,7 @@ function limitText({ limit, limitCents }: LimitCheck, spending: MonthSpending): 
   return compact(spent, pendingText(spending)).join(' · ');
 }
 
-/** The question before a run that exceeds a budget, or may; undefined for any other run. */
+/** The question before a run that exceeds a budget, or may exceed it; undefined for any other run. */
 export function overBudget(
   check: BudgetCheck,
   account: string,
@@ -116,7 +116,7 @@ export function exceededSentence(
   const { budget } = account;
   if (budget === undefined) return undefined;
   const { localMs, serviceMs: nowMs = localMs } = chargedAt(receipt);
-  // Of the month in which it was charged, which may be over when its run is found.
+  // The month of the charge may be over when its run is found.
   const money = accountMoneyOf({ account, receipts, runs, pending: [], balance: balance.current, nowMs });
   const { spending } = money;
   if (spending === undefined) return undefined;

@@ -9,8 +9,8 @@ import { findSubmission, pickSubmission, submissionIdOf } from './chooseSubmissi
 const NO_UPLOAD = l10n.t('No upload to cancel.');
 
 /**
- * Cancels an upload before it is complete; the command that started it reports the result. Without a row, which VS Code doesn't
- * always pass when its button is pressed, it cancels the only upload or the one that the user picks.
+ * Cancels an upload before it is complete; the command that started it reports the result. VS Code doesn't
+ * always pass the row of a pressed button. Then it cancels the only upload, or the one that the user picks.
  */
 export async function cancelUpload(
   { sessions, submissions }: Pick<Services, 'sessions' | 'submissions'>,
@@ -34,7 +34,6 @@ export async function cancelUpload(
   return chosen === undefined ? { outcome: 'cancelled' } : cancelNow(submissions, chosen);
 }
 
-/** Cancels an upload, or says why it is too late. */
 export function cancelNow(
   submissions: Services['submissions'],
   { id, intent }: PendingSubmission,

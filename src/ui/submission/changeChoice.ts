@@ -4,17 +4,25 @@ import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import type { QueueTime } from '../../core/money/spending.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import { compact, formatCount, formatDuration } from '../shared/format.ts';
-import { ask, mapEnd, pick, separator, type DialogEnd, type PickRow, type Place } from '../shared/steps.ts';
+import {
+  ask,
+  mapEnd,
+  pick,
+  separator,
+  type DialogEnd,
+  type PickRow,
+  type DialogTitle,
+} from '../shared/steps.ts';
 import { TERMS } from '../shared/terms.ts';
 import type { SubmissionChoices, SubmissionContext } from './review.ts';
 
 /** What a priority queue costs. */
 export const EXTRA_COST = l10n.t('costs extra unless your plan includes it');
 
-/** Shows the box of a row. @returns the resulting choices, which Back and Esc leave as they are */
+/** Shows the box of a row. @returns the resulting choices, unchanged after Back and Esc */
 export async function changeChoice(
   target: 'model' | 'label' | 'queue',
-  box: Place,
+  box: DialogTitle,
   context: SubmissionContext,
   choices: SubmissionChoices,
 ): Promise<SubmissionChoices> {
@@ -30,7 +38,7 @@ export async function changeChoice(
 
 /** Shows the base models by provider. */
 export function askForModel(
-  place: Place,
+  place: DialogTitle,
   { models }: SubmissionContext,
   { model: chosen }: SubmissionChoices,
 ): Promise<DialogEnd<Model>> {
@@ -46,7 +54,7 @@ export function askForModel(
 }
 
 async function askForLabel(
-  place: Place,
+  place: DialogTitle,
   { marker }: SubmissionContext,
   { label }: SubmissionChoices,
 ): Promise<DialogEnd<string>> {
@@ -70,7 +78,7 @@ async function askForLabel(
 }
 
 function askForQueue(
-  place: Place,
+  place: DialogTitle,
   { queueTimes: { standard, priority } }: SubmissionContext,
   choices: SubmissionChoices,
 ): Promise<DialogEnd<boolean>> {

@@ -18,9 +18,9 @@ import { notify, showInformation, showWarning } from '../shared/notifications.ts
 import { TERMS } from '../shared/terms.ts';
 import { exceededSentence } from './budgetText.ts';
 
-/** How long a notification of a charge waits for the balance, and for the proof that there is one charge. */
+/** How long a notification of a charge waits for the balance and for the proof that there is one charge. */
 const READ_WAIT_MS = 5_000;
-/** How long a notification of a charge must be visible. With the wait for what is read, less than `REPORTING_MS`. */
+/** How long a notification of a charge must be visible. With the wait before it, less than `REPORTING_MS`. */
 const SEEN_MS = 3_000;
 
 /** @returns the receipt, as reported */
@@ -42,7 +42,7 @@ export async function showCharged(
     run.balance_after_cents === undefined ? read(balance.refresh()) : undefined,
     wasHard && read(readChargedOnce(sent, runs)),
   ]);
-  // What was read may have a further run.
+  // The read may have found a further run.
   const receipts = await known();
   const receipt = receipts.find(isReceipt);
   if (receipt?.settled.furtherRuns !== undefined) {
@@ -51,7 +51,7 @@ export async function showCharged(
     return receipt;
   }
   const before = receipt && estimateBefore(receipts, receipt);
-  // The details of a found run have no currency, and the balance may have another one by now.
+  // The details of a found run have no currency, and the balance's may have changed since.
   const charged = { ...run, currency: run.currency ?? (receipt && currencyOf(receipt)) };
   const text = chargedText(charged, draft, account, {
     balance: current,
@@ -67,7 +67,7 @@ export async function showCharged(
   return receipt;
 }
 
-/** Records that a charge was shown, once the user can have seen it: if the window is killed before, the next start reports it. */
+/** Records that a charge was shown, once it can have been seen: else the next window reports it. */
 export async function setShownOnceSeen(
   journal: Pick<Journal, 'setShown'>,
   receipt: ChargedReceipt | undefined,
@@ -77,7 +77,7 @@ export async function setShownOnceSeen(
   await journal.setShown(receipt);
 }
 
-/** Notifies the user that the run of a submission was found, and so charged. Resolves once the user can have seen it. */
+/** Notifies the user of a charge whose run was found. Resolves when it can have been seen. */
 export type ReportFoundRun = (
   run: RunCreation,
   draft: Draft,
@@ -85,13 +85,13 @@ export type ReportFoundRun = (
   how?: LearnedBy,
 ) => Promise<void>;
 
-/** Returns a function that reports each run once, since an automatic and a manual check can find the same run. */
+/** Returns a function that reports each run once: an automatic and a manual check may find the same one. */
 export function foundRunReporter(journal: Pick<Journal, 'receipts' | 'setShown'>): ReportFoundRun {
   const reported = new Set<string>();
   return async (run, draft, session, how = 'found') => {
     const receipts = chargedReceiptsOf(await journal.receipts().catch(() => []), session.account.id);
     const receipt = receipts.find((one) => isRunOf(one, run.run_id));
-    // A further run of the same submission is another fact.
+    // A further run of the same submission is news.
     const runs = receipt === undefined ? [run] : runsOf(receipt.settled);
     const key = runs.map(({ run_id }) => run_id).join(' ');
     if (reported.has(key)) return;

@@ -25,7 +25,7 @@ import { TERMS } from '../shared/terms.ts';
 /** How often a dataset that changed after its check is checked again. */
 const MAX_RECHECKS = 2;
 
-/** A dataset that may be submitted: only the bytes that the file had when it was checked. */
+/** A dataset that may be submitted, with exactly the bytes that were checked. */
 export interface CheckedDataset {
   file: DatasetFile;
   /** Undefined if the user knows the verdict from an earlier check. */
@@ -39,7 +39,7 @@ export interface CheckedDataset {
 export interface DatasetChecks {
   reports: Pick<Reports, 'markRequested' | 'currentReport'>;
   log: Pick<Log, 'error'>;
-  /** The dataset of an earlier submission, which is checked again only if the file changed. */
+  /** The dataset of an earlier submission. It is checked again only if the file changed. */
   known?: Intent['dataset'];
 }
 
@@ -121,7 +121,7 @@ async function confirmProblems(
       ...(!areAnswers && { [TERMS.showProblems]: 'problems' }),
       ...(use && { [use.title]: use }),
       ...(isMendable(report) && { [TERMS.prepareCopy]: 'prepare' }),
-      // Nobody trains with the answers of two models.
+      // Nobody means to train with the answers of two models.
       ...(!areAnswers && { [vscode.l10n.t('Submit Anyway…')]: 'continue' }),
     },
   );
@@ -158,7 +158,7 @@ function stoppingPhrase(report: Report): string {
   ).join(', ');
 }
 
-/** Asks how to continue after a failed check. Submitting without a verdict is offered only if the check itself crashed. */
+/** Asks how to continue after a failed check. Only if the check crashed, it can be submitted unchecked. */
 async function confirmUnchecked(
   name: string,
   failure: CheckFailure,

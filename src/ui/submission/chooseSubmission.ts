@@ -9,7 +9,7 @@ import { pick } from '../shared/steps.ts';
 import { showEnd } from './submissionResult.ts';
 import { submissionDescription } from './submissionTexts.ts';
 
-/** Returns an open submission, as it will be after a check that is running; undefined if it is resolved. */
+/** Returns an open submission as it will be after a check in progress; undefined if it is resolved. */
 export function findSubmission(
   { pending }: Services['submissions'],
   id: string | undefined,
@@ -25,8 +25,8 @@ export function submissionIdOf(argument: unknown): string | undefined {
 }
 
 /**
- * Returns the submission that a command was called with, or the only one that can be resolved, or the one that the user picks;
- * else the end of the command, after a notification if there is none.
+ * Returns the submission of a command's argument. Without one: the only one that can be resolved, or the one
+ * that the user picks. If there is none, returns the end of the command after a notification.
  */
 export async function chooseSubmission(
   { journal, sessions, submissions }: Pick<Services, 'journal' | 'sessions' | 'submissions'>,
@@ -51,7 +51,7 @@ export async function chooseSubmission(
   return { outcome: 'unavailable' };
 }
 
-/** Shows their rows, with times where two would read alike. */
+/** Shows their rows; those that would read alike get a time. */
 export async function pickSubmission(
   submissions: readonly PendingSubmission[],
   sessions: Services['sessions'],

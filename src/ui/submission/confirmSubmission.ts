@@ -12,13 +12,13 @@ import { estimateText, likelyPrice } from '../shared/priceText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 import { overBudget } from './budgetText.ts';
-import { MAX_FOLDER_UNITS, sizeFacts, type DatasetPlace } from './datasetPlace.ts';
+import { MAX_FOLDER_UNITS, sizeFacts, type DatasetLocation } from './datasetPlace.ts';
 import { SAME_LABEL } from './submissionTexts.ts';
 
 /** What the final question shows before anything is sent. */
 export interface Confirmation {
   account: Account;
-  dataset: { filename: string; sha256: string; place: DatasetPlace };
+  dataset: { filename: string; sha256: string; place: DatasetLocation };
   /** Without its marker; may be empty. */
   label: string;
   /** Only the name if the service doesn't list the model now. */
@@ -26,16 +26,16 @@ export interface Confirmation {
   wanted: RunParameters;
   balance: Balance | undefined;
   money: Pick<AccountMoney, 'balanceNote' | 'checkBudget' | 'estimate'>;
-  /** The earlier submission within the last day which this one repeats, most likely by mistake. */
+  /** An earlier submission within the last day that this one repeats, most likely by mistake. */
   repeated?: EarlierSubmission | undefined;
   /** The submission that is resent with the same Idempotency-Key. */
   resent?: PendingSubmission;
 }
 
 /**
- * Asks the final question before anything is sent, which is also the second consent, with what is then known about the money.
- * It is a modal dialog, since other extensions can press anything else in VS Code by a command. Enter presses the first button,
- * so that button sends nothing.
+ * Asks the final question before anything is sent, with what is known about the money. It is also the second
+ * consent. It is a modal dialog: other extensions can press anything else in VS Code by a command. Enter
+ * presses the first button, which sends nothing.
  * @param now returns undefined if there is nothing left to send
  * @param agreed the budget warnings that the user has accepted
  */
@@ -59,7 +59,7 @@ export async function confirmSubmission(
   }
 }
 
-/** Asks for one more confirmation if a run exceeds or may exceed the budget; the same figures are confirmed only once. */
+/** Asks once more before a run that exceeds or may exceed the budget; for the same figures only once. */
 export async function mayExceedBudget(
   confirmation: Confirmation,
   agreed: Set<string>,
@@ -85,8 +85,8 @@ function submitButton({ account }: Confirmation): string {
 }
 
 /**
- * The longest names, in columns: the dialog is 450 pixels wide, 48 columns, and the desktop's doesn't scroll, so that 21 lines are
- * visible everywhere.
+ * The longest names, in columns. The dialog has 48 columns (450 pixels), and the desktop's doesn't scroll:
+ * only 21 lines are visible everywhere.
  */
 const MAX = {
   question: 16,
@@ -98,7 +98,7 @@ const MAX = {
   provider: 18,
   link: 40,
 } as const;
-/** How many digits of the SHA-256 tell two datasets apart. */
+/** How many digits of the SHA-256 are shown to distinguish two datasets. */
 const DIGITS = 8;
 /** East Asian letters, which are twice as wide as others. */
 const WIDE_LETTER = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/;
@@ -139,14 +139,14 @@ function textsOf(confirmation: Confirmation): { question: string; detail: string
   return { question, detail };
 }
 
-/** On one line, of which the host has what the name leaves. */
+/** The account in one line: the host gets the room that the name leaves. */
 function accountLine({ name, baseUrl }: ServiceAccount): string {
   const shown = cut(name, MAX.account);
   const hostColumns = WIDE_LETTER.test(shown) ? MAX.host : MAX.account + MAX.host - shown.length;
   return l10n.t('Account: {0} ({1})', shown, cut(new URL(baseUrl).host, hostColumns));
 }
 
-/** The file and its folder, whole or with the start of the SHA-256, so that no two datasets read the same. */
+/** The file and its folder. A cut one gets the start of the SHA-256: no two datasets may read the same. */
 function datasetLines({ filename, sha256, place }: Confirmation['dataset']): string[] {
   const identified = (text: string, columns: number) =>
     cut(text, columns) === text
@@ -188,14 +188,14 @@ function moneyLines({ balance, money, resent, wanted }: Confirmation): string[] 
   );
 }
 
-/** @param isResent leaves out what the question of the first attempt said */
+/** @param isResent leaves out what the first question said */
 function chargeSentence(isResent: boolean): string {
   return isResent
     ? l10n.t('You’re charged when the service accepts it.')
     : l10n.t('You’re charged when the service accepts the dataset. A run can’t be canceled or refunded.');
 }
 
-/** Leaves out the price: that of the same bytes is shown as the likely price. */
+/** Leaves out the price: the likely price already is that of the same bytes. */
 function repeatedLine({ kind, submittedAtMs, runId }: EarlierSubmission): string {
   const isElsewhere = kind === 'elsewhere';
   const facts = compact(

@@ -58,7 +58,7 @@ export async function checkSubmission(
   }
 }
 
-/** Shows, if it takes long, that the run of a submission is looked for. */
+/** Shows that a submission's run is looked for, if that takes long. */
 export function whileChecking<T>(intent: Intent, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   return withLateProgress(checkingChargeTitle(intent), work);
 }
@@ -70,8 +70,9 @@ const RESEND_OBSTACLES: Readonly<Record<NonNullable<Stage['obstacle']>, string>>
 };
 
 /**
- * Returns why an open submission can't be sent again; undefined if it can. A refused one starts again with the file as it is, as does
- * one of which no boundary was sent and that is too old or has another API key. Reads the file only if it was written to since.
+ * Returns why an open submission can't be sent again; undefined if it can. A refused one starts again with
+ * the file as it is, and so does an unsent one with an obstacle. Reads the file only if it was written to
+ * since.
  */
 export async function obstacleOf(
   submission: PendingSubmission,
@@ -91,14 +92,14 @@ export async function obstacleOf(
     await withLateProgress(title, (signal) => assertSameDataset(dataset, signal));
     return undefined;
   } catch (error) {
-    // The upload compares it in any case.
+    // If the comparison is canceled or fails, the upload compares the file anyway.
     return error instanceof CancelledError ? undefined : asText(explain(error));
   }
 }
 
 /**
- * Resends the same bytes with the same Idempotency-Key after the final question; a refused submission repeats the steps. Reads
- * the current state before it asks, since a notification or a dialog may have been open for a while.
+ * Resends the same bytes with the same Idempotency-Key after the final question; a refused submission repeats
+ * the steps. Reads the current state first: a notification or a dialog may have been open for long.
  * @returns the end of the command; undefined if the dialog of the submission is to be shown
  */
 export async function continueSubmission(
@@ -123,13 +124,13 @@ export async function continueSubmission(
       { ...presetOf(intent), replacesRefused: id, accountId },
       session.account,
     );
-  // What may have been charged can't be continued then.
+  // Then a possible charge can't be resent.
   if (stageOf(intent, { nowMs: Date.now(), keyId: session.keyId }).obstacle !== undefined)
     return beginAnew(parts, session, submission);
   const end = state === 'stopped' ? await lookFirst(parts, session, submission) : undefined;
   if (end !== undefined) return end;
   if ((await obstacleOf(find() ?? submission, session)) !== undefined) return undefined;
-  // The consents name the provider and the policy from the list of models.
+  // The consents need the provider and the policy from the list of models.
   const facts = await readReviewFacts(session, parts, state === 'unknown');
   if (facts === undefined) return { outcome: 'unavailable', id };
   const { models, balance } = session;
@@ -161,7 +162,7 @@ export async function continueSubmission(
 
 /**
  * Looks for the run of an upload that stopped: until a look is answered, nothing is asked or sent.
- * @returns the end of the command; undefined to go on
+ * @returns the end of the command; undefined to continue
  */
 async function lookFirst(
   parts: ResolveParts,
@@ -170,13 +171,13 @@ async function lookFirst(
 ): Promise<CommandResult | undefined> {
   const { id, intent } = submission;
   const { finding, error } = await checkSubmission(parts, session, submission);
-  if (finding?.verdict === 'charged') return showRun(parts, session, intent, finding.run);
+  if (finding?.verdict === 'charged') return showChargedRun(parts, session, intent, finding.run);
   return findSubmission(parts.submissions, id)?.state === 'stopped'
     ? endUnanswered(parts, session, submission, error)
     : undefined;
 }
 
-/** Ends a submission that is never sent, after a look for its run, and begins a new one of its dataset. */
+/** Ends a submission that can't be sent, after a look for its run, and begins a new one of its dataset. */
 async function beginAnew(
   parts: ResolveParts,
   session: Session,
@@ -186,7 +187,7 @@ async function beginAnew(
   const { id, intent } = submission;
   try {
     const end = await whileChecking(intent, (signal) => submissions.withdraw(session, id, signal));
-    if (end?.kind === 'charged') return showRun(parts, session, intent, end.run);
+    if (end?.kind === 'charged') return showChargedRun(parts, session, intent, end.run);
     if (end?.kind === 'withdrawn') return await startAnew(intent, session.account);
     return await endUnanswered(parts, session, submission, undefined);
   } catch (error) {
@@ -197,7 +198,7 @@ async function beginAnew(
 
 /**
  * Reports that no look was answered, or what another window does with the submission.
- * @returns the end of the command; undefined if it may have been charged meanwhile, which its dialog says
+ * @returns the end of the command; undefined if it may be charged by now, as its dialog then says
  */
 async function endUnanswered(
   parts: ResolveParts,
@@ -213,7 +214,7 @@ async function endUnanswered(
 }
 
 /** Reports the run of a submission that a check found. @returns the end of the command */
-export function showRun(
+export function showChargedRun(
   { showFoundRun, submitted }: Pick<ResolveParts, 'showFoundRun' | 'submitted'>,
   session: Session,
   intent: Intent,

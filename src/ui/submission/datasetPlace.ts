@@ -5,7 +5,7 @@ import type { DatasetSize } from '../../core/money/estimate.ts';
 import { compact, formatBytes, formatRows } from '../shared/format.ts';
 
 /** Where a dataset really is: relative to the workspace if it is inside, else absolute. */
-export interface DatasetPlace {
+export interface DatasetLocation {
   file: string;
   folder: string;
   /** Whether the dataset is a link to a file of another name. */
@@ -16,7 +16,7 @@ export interface DatasetPlace {
 export const MAX_FOLDER_UNITS = 44;
 
 /** Whether the final question cuts the folder, so that the summary shows it in a row of its own. */
-export function isLongFolder({ folder }: DatasetPlace): boolean {
+export function isLongFolder({ folder }: DatasetLocation): boolean {
   return folder.length > MAX_FOLDER_UNITS;
 }
 
@@ -26,7 +26,7 @@ export function sizeFacts({ bytes, rows }: DatasetSize): string[] {
 }
 
 /** Resolves links, which could make two datasets look the same. Never rejects. */
-export async function datasetPlaceOf(file: string): Promise<DatasetPlace> {
+export async function datasetPlaceOf(file: string): Promise<DatasetLocation> {
   const resolve = (name: string) => realpath(name).catch(() => name);
   const real = await resolve(file);
   const [root, ...others] = vscode.workspace.workspaceFolders ?? [];

@@ -8,7 +8,7 @@ import { inBackground } from '../shared/log.ts';
 import type { ReportFoundRun } from './chargeReport.ts';
 import { SubmissionRows } from './submissionRows.ts';
 
-/** Activates submitting a dataset, which is charged at most once, and resolving submissions with a lost response. */
+/** Activates submitting a dataset, which is charged at most once, and resolving lost responses. */
 export function activateSubmission(services: Services): void {
   const { disposables, journal, log, openJournal, commands, reportError } = services;
   const { rowsAboveRuns, sessions, submissions } = services;
@@ -45,7 +45,7 @@ export function activateSubmission(services: Services): void {
       submissions.pending.length > 0 || (await journal.unreported().catch(() => [])).length > 0;
     if (!isNeeded) return;
     const watch = await notices();
-    // While the window is closing, the user would miss a report, so it is left to the next window.
+    // A closing window would hide a report from the user, so it leaves that to the next window.
     if (!disposables.disposed) await watch.start();
   });
   const link = async (session: Session) => {

@@ -1,5 +1,5 @@
 import { commands, l10n } from 'vscode';
-import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../core/api/errors.ts';
+import { NetworkError, ServiceError, UnexpectedResponseError } from '../../core/api/errors.ts';
 import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs/session.ts';
 import { SubmissionError, TooEarlyError } from '../../core/submission/errors.ts';
@@ -14,12 +14,12 @@ import { asText, explain } from '../shared/serviceErrors.ts';
 import { TERMS } from '../shared/terms.ts';
 import { BUTTONS } from './submissionTexts.ts';
 
-/** Errors that mean a lost response. How it was lost says nothing about the charge. */
-const UNINFORMATIVE = [CancelledError, NetworkError, UnexpectedAnswerError] as const;
+/** Errors that mean a lost response. The way it was lost says nothing about the charge. */
+const UNINFORMATIVE = [CancelledError, NetworkError, UnexpectedResponseError] as const;
 
 /**
- * Warns of a submission. Gives the reason only if it prevents the user from resending, or the extension from checking, or if it
- * is a fault of the sandbox.
+ * Warns of a submission. Gives the reason only if it keeps the user from resending, or the extension from
+ * checking, or is a fault of the sandbox.
  * @param intent undefined if it has been resolved meanwhile
  */
 export function warnMayBeCharged(

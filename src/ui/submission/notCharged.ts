@@ -50,7 +50,7 @@ export function showNotCharged(
   };
   const submitAgain = () => goInAccount(COMMANDS.submitDataset, file, undefined, presetOf(draft));
   const waitMs = waitMsOf(error);
-  // While the service asked to wait, the row has its reason and its time instead.
+  // While the service asks to wait, the row shows the reason and the time.
   const further: Buttons = isKept
     ? waitMs > 0
       ? {}
@@ -68,7 +68,7 @@ export function showNotCharged(
           : [l10n.t('Not charged: the balance of {0} is too low for {1}.', ...values), fault.sentence].join(
               ' ',
             );
-      // More funds wouldn't end a fault.
+      // More funds wouldn't end a fault of the sandbox.
       const helps = fault?.button ?? fundsButton(account, goInAccount);
       say(sentence, { ...helps, ...further });
       return;
@@ -106,7 +106,7 @@ export function showNotCharged(
   }
 }
 
-/** Whether the reason is that the service asked to wait, not that it failed. */
+/** Whether the service asked to wait, instead of failing. */
 function isAskedToWait(error: unknown): boolean {
   const isReason = error instanceof TooEarlyError || [425, 429].includes(statusOf(error) ?? 0);
   return waitMsOf(error) > (isReason ? 0 : RETRIES.submission.longestRetryAfterMs);
@@ -119,7 +119,7 @@ function fundsButton(account: Session['account'], go: (command: CommandId) => un
   return website ? { [website.title]: website.open } : {};
 }
 
-/** The service's code; a key that is missing needs the same as one that was rejected. */
+/** The service's code. A missing key needs the same as a rejected one. */
 function codeOf(error: unknown): string | undefined {
   if (error instanceof KeyMissingError || error instanceof KeyRejectedError) return 'invalid_api_key';
   return error instanceof ServiceError ? error.code : undefined;

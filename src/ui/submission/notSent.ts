@@ -1,5 +1,5 @@
 import { commands, l10n } from 'vscode';
-import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../core/api/errors.ts';
+import { NetworkError, ServiceError, UnexpectedResponseError } from '../../core/api/errors.ts';
 import { asDiskError } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
@@ -14,7 +14,7 @@ import { act, asText, explain } from '../shared/serviceErrors.ts';
 import { BUTTONS } from './submissionTexts.ts';
 
 /**
- * Notifies the user that nothing was sent, since no look for the run of a submission was answered. Says nothing about money.
+ * Notifies the user that nothing was sent, since no look for its run was answered. Says nothing about money.
  * @param error why; undefined if not everything could be read
  */
 export function showUnanswered(
@@ -42,9 +42,9 @@ export function showUnanswered(
   say(l10n.t('Nothing was sent. {0}', reason), title, () => act(action, check));
 }
 
-/** Whether it was up to the service, and not to the API key, the disk, or a wait. */
+/** Whether the cause is the service, not the API key, the disk, or a wait. */
 function isOfService(error: unknown): boolean {
   if (error instanceof ServiceError) return error.code !== 'invalid_api_key';
   if (error instanceof SubmissionError) return error.code === 'not-answered';
-  return error === undefined || error instanceof NetworkError || error instanceof UnexpectedAnswerError;
+  return error === undefined || error instanceof NetworkError || error instanceof UnexpectedResponseError;
 }

@@ -15,13 +15,13 @@ import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
 import { unreadableText } from './submissionTexts.ts';
 
-/** `continue` to submit beside what is open; how it ended if the user turned to an open submission instead. */
+/** `continue` to submit beside what is open. A result: the end of the open submission chosen instead. */
 export type BesideOpen = 'continue' | 'back' | CommandResult | undefined;
 
-/** A record is several files. */
+/** Deleting one file would leave a broken record: a record is several files. */
 const KEEP_FILES = l10n.t('Don’t delete single files.');
 
-/** The open submissions of the bytes that are about to be submitted, and those that the user agreed to submit beside. */
+/** The open submissions of the bytes to be submitted, and those that the user agreed to submit beside. */
 export class OpenSubmissions {
   readonly #session: Session;
   readonly #services: Pick<Services, 'agreedUnreadable' | 'journal' | 'sessions' | 'submissions'>;
@@ -35,7 +35,7 @@ export class OpenSubmissions {
     this.#services = services;
   }
 
-  /** The IDs of open submissions and of records that can't be read, beside which the user agreed to submit. */
+  /** IDs of open submissions and unreadable records that the user agreed to submit beside. */
   get agreed(): { duplicates: string[]; unreadable: string[] } {
     return { duplicates: [...this.#duplicates], unreadable: [...this.#services.agreedUnreadable] };
   }
@@ -71,8 +71,8 @@ export class OpenSubmissions {
   }
 
   /**
-   * Asks about an open submission of the same dataset. If the account and model are the same too, a second one is not allowed,
-   * since the service would charge twice.
+   * Asks about an open submission of the same dataset. With the same account and model, a second one is not
+   * allowed: the service would charge twice.
    */
   async #confirmDuplicate(one: PendingSubmission, filename: string, model: Model): Promise<BesideOpen> {
     const { id, accountId, intent } = one;
@@ -103,8 +103,8 @@ export class OpenSubmissions {
 }
 
 /**
- * Asks whether to submit although records can't be read: any of them may be an open submission of this dataset. The first button
- * sends nothing.
+ * Asks whether to submit although records can't be read: any may be an open submission of this dataset. The
+ * first button sends nothing.
  */
 async function confirmUnreadable(count: number): Promise<'continue' | 'back' | 'set-aside' | undefined> {
   const detail =
@@ -118,7 +118,7 @@ async function confirmUnreadable(count: number): Promise<'continue' | 'back' | '
   });
 }
 
-/** Asks whether the records that can't be read no longer count. */
+/** Asks whether the records that can't be read should no longer count. */
 async function confirmSetAside(count: number): Promise<boolean> {
   const question =
     count === 1 ? l10n.t('Set the record aside?') : l10n.t('Set {0} records aside?', formatCount(count));

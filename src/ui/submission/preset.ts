@@ -26,7 +26,7 @@ export interface SubmissionPreset {
   proposal?: Proposal | undefined;
 }
 
-/** The choices of an earlier submission, which a new one starts with. */
+/** The choices of an earlier submission, with which a new one starts. */
 export function presetOf({ model_id, label = '', priority_processing }: Draft): SubmissionPreset {
   return { modelId: model_id, label: withoutMarker(label), priority: priority_processing };
 }

@@ -23,8 +23,8 @@ const BALANCE_WAIT_MS = 3_000;
 export type ReviewFacts = NonNullable<Awaited<ReturnType<typeof readReviewFacts>>>;
 
 /**
- * Reads the models, the balance, and the receipts; only what isn't known while the service asks to wait. To resend what may have been
- * charged, no model needs to be available.
+ * Reads the models, the balance, and the receipts. While the service asks to wait, reads only what is
+ * unknown. A possible charge can be resent even if no model is available.
  * @returns undefined, after a warning, if no model is available
  * @throws ApiError, KeyMissingError if the models can't be read and nothing may have been charged
  */
@@ -51,9 +51,9 @@ export async function readReviewFacts(session: Session, parts: Parts, mayBeCharg
 }
 
 /**
- * Asks, while the service asks submissions to wait for long, whether to try anyway. Then a read must be answered, which ends that
- * wait, also for what it left unsent: the user may be about to submit that again.
- * @returns whether to go on
+ * Asks whether to try although the service asked submissions to wait for long. If so, an answered read ends
+ * that wait. Unsent submissions get rid of it as well: the user may be about to submit one again.
+ * @returns whether to continue
  * @throws ApiError, KeyMissingError
  */
 export async function endLongWait(
@@ -62,7 +62,7 @@ export async function endLongWait(
 ): Promise<boolean> {
   const { account } = session;
   const nowMs = Date.now();
-  // Another window may have ended the account's wait, but not that of what this one left unsent.
+  // Another window may have ended the account's wait, but not that of submissions left unsent here.
   const ownMs = submissions.pending
     .filter(({ accountId, state }) => accountId === account.id && state === 'unsent')
     .map(({ intent }) => stageOf(intent, { nowMs }).busyUntilMs ?? 0)
@@ -76,7 +76,7 @@ export async function endLongWait(
   return true;
 }
 
-/** Refreshes the balance, unless the service asked to wait. @returns the read if it takes longer than `BALANCE_WAIT_MS`, else an empty array */
+/** Refreshes the balance, unless asked to wait. @returns the read if `BALANCE_WAIT_MS` isn't enough */
 export async function readBalance({ balance, submissionsNotBeforeMs }: Session): Promise<Promise<unknown>[]> {
   if (submissionsNotBeforeMs !== undefined) return [];
   const reading = balance.refresh().catch(() => undefined);

@@ -21,10 +21,10 @@ export const UNCERTAINTIES: Readonly<Record<UncertaintyReason, string>> = {
   'no-clock': l10n.t('Too early to tell: the service’s clock is unknown.'),
 };
 
-/** An older balance isn't called the one of now. */
+/** An older balance isn't shown as the current one. */
 const NOW_MS = 5 * 60_000;
 
-/** The balance before the charge, if there was one, and the last one that was read since: `35.00 · now 22.50 USD`. */
+/** The balance before the attempt, if known, and the last one read since: `35.00 · now 22.50 USD`. */
 function balanceText(
   { balanceBefore, lastCheck }: Intent,
   { current, readAtMs = 0 }: Session['balance'],

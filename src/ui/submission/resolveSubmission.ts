@@ -32,7 +32,7 @@ import {
   checkSubmission,
   continueSubmission,
   obstacleOf,
-  showRun,
+  showChargedRun,
   whileChecking,
   type Checked,
   type ResolveParts,
@@ -41,7 +41,7 @@ import { factRows, UNCERTAINTIES } from './resolveFacts.ts';
 import { BUTTONS } from './submissionTexts.ts';
 import { showEnd } from './submissionResult.ts';
 
-/** The action of a dialog row on the submission's current state; resolves to nothing if the dialog is to be shown again. */
+/** The action of a row on the current submission; resolves to undefined to show the dialog again. */
 type Action = (submission: PendingSubmission) => Promise<CommandResult | undefined>;
 
 /**
@@ -71,7 +71,7 @@ export async function resolveSubmission(
   if (begun !== undefined) return begun;
   let checked = await check(parts, session, asked);
   for (;;) {
-    if (checked.finding?.verdict === 'charged') return showRun(parts, session, intent, checked.finding.run);
+    if (checked.finding?.verdict === 'charged') return showChargedRun(parts, session, intent, checked.finding.run);
     const submission = findSubmission(submissions, id);
     if (submission === undefined) return showEnd(id, parts, canDiscard(asked));
     const obstacle = await obstacleOf(submission, session);
@@ -88,7 +88,6 @@ export async function resolveSubmission(
   }
 }
 
-/** Checks a submission that may have been charged. */
 async function check(parts: ResolveParts, session: Session, submission: PendingSubmission): Promise<Checked> {
   // Another window may have been checking it when its state was read.
   const isPast = isPastBoundary(stageOf(submission.intent));
@@ -108,11 +107,11 @@ async function ask(
   const uncertain = finding?.verdict === 'cannot-tell' ? finding : undefined;
   const modelName = session.models.nameOf(intent.model_id);
   const isFailed = error !== undefined && !(error instanceof CancelledError);
-  // What the record itself doesn't say.
+  // The record itself has no reason.
   const why = uncertain && !('why' in stageOf(intent)) ? UNCERTAINTIES[uncertain.reason] : undefined;
   const failure = isFailed ? asText(explain(error)) : why;
   const facts = factRows(submission, session, modelName, failure, nowMs);
-  // With a marker, other runs don't matter before a boundary was sent.
+  // Before a boundary was sent, possible runs matter only if the look needs them.
   const mayBeRun = state === 'unknown' || (state === 'stopped' && uncertain?.reason === 'candidates');
   const candidates = mayBeRun ? (uncertain?.candidates ?? []) : [];
   const actions = actionRows(parts, session, submission, { candidates, obstacle });
@@ -142,7 +141,7 @@ function actionRows(
   const { intent, state } = submission;
   const stage = stageOf(intent, { nowMs: Date.now(), keyId: session.keyId });
   const isPast = isPastBoundary(stage);
-  // Its record says more than it proves, until a look is answered.
+  // Until a look is answered, the record may be from before a charge.
   const mustLook = state === 'stopped' || (state === 'unknown' && stage.name === 'cleared');
   const rows: PickRow<'check' | Action | undefined>[] = [];
   const add = (icon: string, label: string, detail: string, value?: 'check' | Action) =>
@@ -159,7 +158,7 @@ function actionRows(
       Promise.resolve(cancelNow(submissions, now)),
     );
   }
-  // Stands in place of the action that can't work.
+  // Shown in place of an action that isn't possible.
   if (obstacle !== undefined)
     add('circle-slash', isPast ? l10n.t('Can’t resend') : l10n.t('Can’t continue'), obstacle);
   else if (canDiscard(submission) && !mustLook) {
@@ -206,7 +205,7 @@ async function discard(
   if (ended === undefined) {
     const now = findSubmission(submissions, id);
     if (now === undefined || now.state === 'elsewhere') return showEnd(id, parts, true);
-    // It may have been charged meanwhile, so the user decides again with what is known now.
+    // It may be charged by now: let the user decide again with what is known now.
     if (isUncertain(stageOf(now.intent))) return undefined;
     const unanswered = [CHARGE.unanswered, l10n.t('Compare your balance and runs first.')].join(' ');
     if (!(await isAgreed(unanswered))) return undefined;
@@ -214,7 +213,7 @@ async function discard(
     if (ended === 'cancelled') return undefined;
   }
   if (ended === undefined) return showEnd(id, parts, true);
-  if (ended.kind === 'charged') return showRun(parts, session, intent, ended.run);
+  if (ended.kind === 'charged') return showChargedRun(parts, session, intent, ended.run);
   return { outcome: ended.kind === 'not-charged' ? 'not-charged' : 'unknown', id };
 }
 
@@ -232,7 +231,7 @@ async function adopt(
   const yes = { [l10n.t('This Is the Run')]: true };
   if ((await askModal(showWarning, question, recognizedDetail(what), yes)) !== true) return undefined;
   const isAdopted = await onDisk(parts.submissions.adopt(session, id, run.run_id), 'submissions');
-  return isAdopted ? showRun(parts, session, intent, run) : showEnd(id, parts, true);
+  return isAdopted ? showChargedRun(parts, session, intent, run) : showEnd(id, parts, true);
 }
 
 function runFacts(

@@ -23,7 +23,7 @@ import type { Services } from '../../services.ts';
 import { shownEarlier, type ShownEarlier, type ShownTrained } from '../shared/datasetTexts.ts';
 import { shortText } from '../shared/chargeText.ts';
 import { setting } from '../shared/settings.ts';
-import type { DatasetPlace } from './datasetPlace.ts';
+import type { DatasetLocation } from './datasetPlace.ts';
 import { OpenSubmissions, type BesideOpen } from './openSubmissions.ts';
 import type { CheckedDataset } from './checkedDataset.ts';
 import { readBalance, receiptsOf, type ReviewFacts } from './readFacts.ts';
@@ -35,12 +35,12 @@ export type Restart =
 /** What a review shows but doesn't change. */
 export interface SubmissionContext {
   account: Account;
-  dataset: { filename: string; place: DatasetPlace; size: DatasetSize };
+  dataset: { filename: string; place: DatasetLocation; size: DatasetSize };
   /** Undefined if an earlier check was reused. */
   check?: Report | 'unchecked';
   models: readonly Model[];
   balance: Balance | undefined;
-  /** Given while the service asks to wait: until when, and when the balance was read. */
+  /** Set while the service asks to wait: until when, and when the balance was read. */
   held?: { untilMs: number; balanceReadAtMs: number | undefined } | undefined;
   money: AccountMoney;
   /** How long runs waited in each queue, if enough is known. */
@@ -78,7 +78,7 @@ type Parts = Pick<Services, 'agreedUnreadable' | 'journal' | 'log' | 'sessions' 
 export class DatasetReview implements Disposable {
   /** Of the dataset. Rejects with DatasetChangedError, CancelledError. */
   readonly sha256: Promise<string>;
-  readonly #dataset: CheckedDataset & { place: DatasetPlace };
+  readonly #dataset: CheckedDataset & { place: DatasetLocation };
   readonly #session: Session;
   readonly #facts: ReviewFacts;
   readonly #services: Parts;
@@ -90,7 +90,7 @@ export class DatasetReview implements Disposable {
   #isReconnected = false;
 
   constructor(
-    dataset: CheckedDataset & { place: DatasetPlace },
+    dataset: CheckedDataset & { place: DatasetLocation },
     session: Session,
     facts: ReviewFacts,
     services: Parts,
@@ -110,12 +110,12 @@ export class DatasetReview implements Disposable {
     this.#store.add({ dispose: () => stop.abort() });
   }
 
-  /** Late data; the summary is updated when each resolves. They never reject. */
+  /** Data that arrives later; each updates the summary when it resolves. They never reject. */
   get late(): readonly Promise<unknown>[] {
     return this.#facts.late;
   }
 
-  /** What the user can have seen, and the open submissions that they agreed to. */
+  /** What the user may have seen, and the open submissions that they agreed to. */
   get known(): KnownSubmissions {
     return { ...this.#open.agreed, receipts: chargeIdsOf(this.#receipts) };
   }
@@ -160,7 +160,7 @@ export class DatasetReview implements Disposable {
 
   /** Resolves when the digest is known or failed, and the balance and receipts were reread. Never rejects. */
   async ready(): Promise<void> {
-    // A pending submission may have been charged by now; then only its receipt has the price.
+    // A pending submission may have been charged by now. Then only its receipt has the price.
     const read = receiptsOf(this.#services).then((now) => {
       if (now.length > 0) this.#receipts = now;
     });

@@ -22,13 +22,13 @@ import type { ReportFoundRun } from './chargeReport.ts';
 import { warnLeftUnknown } from './mayBeCharged.ts';
 import { BUTTONS } from './submissionTexts.ts';
 
-/** How long an overdue check waits: the account's quota was used up, or another window is checking. */
+/** How long an overdue check waits: the quota is used up, or another window is checking. */
 const OVERDUE_MS = 5_000;
 /** The longest wait for the next check, since timers stop while the machine sleeps. */
 const LONGEST_WAIT_MS = 60_000;
-/** How long after a charge the window that got the response, or found the run, may still report it. */
+/** For how long the window that learned of a charge may still report it itself. */
 const REPORTING_MS = 10_000;
-/** How long the notification of submissions left open by an earlier window waits for the first check. */
+/** How long the notification of submissions that an earlier window left waits for the first check. */
 const FIRST_CHECK_MS = 5_000;
 
 type Parts = Pick<Services, 'journal' | 'runsFolder' | 'sessions' | 'submissions'> & {
@@ -36,15 +36,15 @@ type Parts = Pick<Services, 'journal' | 'runsFolder' | 'sessions' | 'submissions
 };
 
 /**
- * Checks the open submissions of all accounts when due, each with its own session, while the service responds. Notifies the user of the
- * results, of submissions that an earlier window left open, and of charges that it could not report. Sends nothing.
+ * Checks the open submissions of all accounts when due, each with its own session. Notifies the user of
+ * results, of submissions that an earlier window left, and of unreported charges. Sends nothing.
  */
 export class SubmissionNotices implements Disposable {
   readonly #parts: Parts;
   readonly #store = new DisposableStore();
   /** The accounts whose submissions are being checked. */
   readonly #checking = new Set<string>();
-  /** By account: the submissions that earlier windows left open and that the user was not yet notified of. */
+  /** By account: submissions that earlier windows left open, until the user was notified of them. */
   readonly #leftOpen = new Map<string, string[]>();
   #firstCheck: NodeJS.Timeout | undefined;
   #later: NodeJS.Timeout | undefined;
@@ -78,14 +78,14 @@ export class SubmissionNotices implements Disposable {
       this.#store.add(one);
   }
 
-  /** Called when the journal was read: what is open now was left open by an earlier window. Never rejects. */
+  /** Called when the journal was read: what is open now was left by an earlier window. Never rejects. */
   async start(): Promise<void> {
     const { sessions, submissions } = this.#parts;
     void this.#showUnreported();
     // Another window may be sending one right now.
     await submissions.probe();
     for (const { id, accountId, intent, state } of submissions.pending)
-      // Of a cleared one, the user has read before that it isn't charged.
+      // The user was already notified that a cleared one isn't charged.
       if (['unknown', 'checking', 'stopped', 'unsent'].includes(state) && stageOf(intent).name !== 'cleared')
         this.#leftOpen.set(accountId, [...(this.#leftOpen.get(accountId) ?? []), id]);
     this.#planLeftOpen(sessions.active);
@@ -122,7 +122,7 @@ export class SubmissionNotices implements Disposable {
     notify(showInformation, text, isPossible ? { [BUTTONS.resend]: resend } : {});
   }
 
-  /** Reports charges that no other window has reported, such as one that was killed. Never rejects. */
+  /** Reports charges that no window has reported, perhaps because it was killed. Never rejects. */
   async #showUnreported(): Promise<void> {
     const { sessions, journal, showFoundRun } = this.#parts;
     const report = async ({ settled, ...intent }: ChargedReceipt) => {
@@ -153,14 +153,14 @@ export class SubmissionNotices implements Disposable {
       stageOf(intent, { nowMs: Date.now() }).busyUntilMs !== undefined;
     const unknown = of('unknown', 'checking', 'elsewhere').filter(isPast);
     const [first, ...others] = unknown.map(({ intent }) => intent);
-    // What this window didn't ask, another one does.
+    // If this window didn't look for its run, another window does.
     const wasAsked = ({ id }: PendingSubmission) =>
       connection !== 'ready' || this.#parts.submissions.wasTried(id);
     const unanswered = of('stopped', 'checking').filter((one) => !isPast(one) && wasAsked(one));
     if (first !== undefined) warnLeftUnknown([first, ...others], { account, state: connection });
     else if (unanswered.length > 0) showInterrupted(unanswered, 'stopped');
     else {
-      // Their notification said what the service asked for.
+      // A notification has already said that the service asked to wait.
       const unsent = of('unsent').filter((one) => !isBusy(one));
       showInterrupted(unsent, 'unsent');
     }
@@ -208,15 +208,14 @@ export class SubmissionNotices implements Disposable {
       this.#checking.delete(id);
     }
     this.#planCheck();
-    // If it is still due, the window that polls the account checks it.
-    if (session === sessions.active && submissions.nextCheckMs(id) > Date.now())
-      this.#showLeftOpen(session);
+    // Still due: the window that polls the account checks it.
+    if (session === sessions.active && submissions.nextCheckMs(id) > Date.now()) this.#showLeftOpen(session);
     for (const submission of unknown) this.#showNotCharged(session, submission.id);
   }
 
   /**
-   * Only the window that polls an account may send it automatic requests. If this window shows another account, it takes that
-   * role while it checks, unless a window that shows the account has it. Never rejects.
+   * Only the window that polls an account may send its automatic requests. If this window shows another
+   * account, it takes that role during a check, unless another window has it. Never rejects.
    */
   async #checkDue(session: Session): Promise<readonly FoundRun[]> {
     const { sessions, submissions, runsFolder } = this.#parts;
@@ -231,7 +230,7 @@ export class SubmissionNotices implements Disposable {
     return found;
   }
 
-  /** Settles submissions whose run's label was read, which makes a check unnecessary. Never rejects. */
+  /** Settles submissions by labels that were read, which saves a check. Never rejects. */
   async #settleMarked(session: Session): Promise<void> {
     const { submissions } = this.#parts;
     const isNeeded = submissions.pending.some((one) => one.accountId === session.account.id && canCheck(one));
@@ -239,7 +238,7 @@ export class SubmissionNotices implements Disposable {
   }
 }
 
-/** Notifies the user of uploads that an earlier window left. @param state `stopped` if a look for their runs wasn't answered */
+/** Reports uploads that an earlier window left. @param state `stopped` if looks weren't answered */
 function showInterrupted(submissions: readonly PendingSubmission[], state: 'stopped' | 'unsent'): void {
   const [first, ...others] = submissions;
   if (first === undefined) return;

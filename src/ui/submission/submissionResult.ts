@@ -82,7 +82,7 @@ export async function showResult(
         const how = result.found === true ? 'found' : 'answered';
         void setShownOnceSeen(journal, await showCharged(result.run, draft, session, journal, how));
       } catch (error) {
-        // No failure of the submission. It isn't recorded as shown, so the next window reports it.
+        // The submission itself succeeded. It isn't recorded as shown, so the next window reports it.
         log.error('charge-not-reported', error);
       }
       submitted.fire({ runId: result.run.run_id });
@@ -125,8 +125,8 @@ export async function showResult(
 }
 
 /**
- * Notifies the user what became of a submission that this window could not act on, since another one did, or still does.
- * @param wasResting whether it awaited the user, so that an answer since means that it was continued
+ * Notifies the user what became of a submission that another window worked on, or works on.
+ * @param wasResting whether it awaited the user: an answer since then means that it was continued
  * @returns the end of the command
  */
 export async function showEnd(
@@ -134,7 +134,7 @@ export async function showEnd(
   { journal, sessions, submissions }: Pick<Services, 'journal' | 'sessions' | 'submissions'>,
   wasResting: boolean,
 ): Promise<CommandResult> {
-  // Another window's work is known once its lease was probed.
+  // A probe of its lease reveals whether another window works on it.
   await submissions.probe();
   const receipts = await journal.receipts().catch(() => []);
   const last = latestOf(id, [...receipts, ...submissions.pending.map(({ intent }) => intent)]);
@@ -153,11 +153,11 @@ export async function showEnd(
   return end;
 }
 
-/** Returns the ID of the submission that a refused one was continued as, again and again; else its own. */
+/** Returns the ID of the last submission that continued this one after refusals; else its own ID. */
 function latestOf(id: string, records: readonly Intent[]): string {
   const record = records.find((one) => one.id === id);
   const next = record && isSettled(record) && continuationOf(record, records);
-  // Each is followed once: times of a clock that was set back may lead in a circle.
+  // Follow each once: times from a clock that was set back may form a circle.
   const others = records.filter((one) => one !== record);
   return next ? latestOf(next.id, others) : id;
 }

@@ -91,7 +91,7 @@ export class SubmissionRows implements RowsAboveRuns {
     item.accessibilityInformation = { label };
     const color = state === 'unknown' ? new vscode.ThemeColor('list.warningForeground') : undefined;
     item.iconPath = new vscode.ThemeIcon(ICONS[state], color);
-    // Once it may have been charged, stopping it takes more than a click on the row.
+    // What may have been charged is stopped in its dialog, not by a click on the row.
     const isStoppable = isCancellable(submission) && !isPastBoundary(stageOf(intent));
     // The dialog says why it can't be resent.
     const isStuck = ['unsent', 'not-charged'].includes(state) && !canContinue(submission, nowMs, session);
@@ -104,7 +104,7 @@ export class SubmissionRows implements RowsAboveRuns {
     return item;
   }
 
-  /** Returns the sentence about an upload that stopped; of any other, its description. */
+  /** Returns the sentence about an upload that stopped, or the short description of any other submission. */
   #whatHappened(submission: PendingSubmission, nowMs: number): string {
     const { id, accountId, intent, state } = submission;
     const isInterrupted = ['checking', 'stopped', 'unsent'].includes(state);
@@ -122,7 +122,7 @@ export class SubmissionRows implements RowsAboveRuns {
     return session === this.#sessions.active ? undefined : session?.account.name;
   }
 
-  /** Returns the time of a submission that would read like another one. */
+  /** Returns the time of a submission whose row would read like another one. */
   #timeOf(id: string, nowMs: number): string | undefined {
     const rows = this.#submissions.pending.map((one) => ({
       id: one.id,

@@ -24,7 +24,7 @@ export interface Confirmed {
 export type ReviewResult =
   | Confirmed
   | { kind: 'restart'; reason: Restart; choices: SubmissionChoices }
-  /** The user turned to an open submission of the same bytes, which ended so. */
+  /** The user turned to an open submission of the same bytes; `end` says how that ended. */
   | { kind: 'open'; end: CommandResult };
 
 /**
@@ -91,7 +91,7 @@ async function consent(
   const repeats = context
     .earlierOf(sha256, withoutMarker(sentLabel(context, choices.label)))
     .filter((one) => isPast(one) && isRepeat(chosen, one, Date.now()));
-  // Of a run from elsewhere, the bytes aren't known.
+  // Prefer a submission whose bytes are known to be the same: a run from elsewhere may have other bytes.
   const repeated = repeats.find(({ kind }) => kind !== 'elsewhere') ?? repeats[0];
   const confirmation = () => {
     const now = review.context();

@@ -10,7 +10,7 @@ export const BUTTONS = {
   resend: l10n.t('Resend…'),
 } as const;
 
-/** Why a run that was submitted elsewhere may be of this dataset: its bytes aren't known here. */
+/** Why a run that was submitted elsewhere may be of this dataset. Its bytes aren't known here. */
 export const SAME_LABEL = l10n.t('same label');
 
 /** The gray text of a row. @param accountName given unless the account is active */

@@ -18,8 +18,8 @@ import { presetOf, type SubmissionPreset } from './preset.ts';
 import { receiptsOf } from './readFacts.ts';
 
 /**
- * Starts a new submission with the model and label of an earlier run, and with its queue and dataset if the receipt is on this
- * machine. The user consents again.
+ * Starts a new submission with the model and label of an earlier run. If the receipt is on this machine, also
+ * with its queue and dataset. The user consents again.
  * @throws ApiError, KeyMissingError for a run that is not loaded and cannot be read
  */
 export async function submitAgain(

@@ -35,7 +35,7 @@ type Parts = Pick<
   | 'submissions'
 >;
 
-/** Where a round of the way to Submit starts. */
+/** One pass from the choice of a file to Submit; another one follows if something changed meanwhile. */
 interface Round {
   file: unknown;
   /** Given by a menu. */
@@ -43,16 +43,16 @@ interface Round {
   /** A row of the Models view, if it was called with one. */
   modelRow: unknown;
   preset: SubmissionPreset;
-  /** Why it isn't the first round. */
+  /** Why it isn't the first pass. */
   restarted?: Restart;
 }
 
 /**
- * Leads from a file to a run: choose, save, and check the file; review and consent; upload; result. If the account or the file
- * changes meanwhile, it returns to the check. Called as `(uri?, uris?)` from menus, with a row of the Models view, or with a
- * preset.
- * @throws ApiError, KeyMissingError if the models can't be read, DiskError if the journal can't, CancelledError; never
- * after consent
+ * Leads from a file to a run: choose, save, and check the file; review and consent; upload; result. If the
+ * account or the file changes meanwhile, it returns to the check. Called as `(uri?, uris?)` from menus, with
+ * a row of the Models view, or with a preset.
+ * @throws ApiError, KeyMissingError if the models can't be read, DiskError if the journal can't,
+ * CancelledError; never after consent
  */
 export async function submitDataset(
   services: Parts,
@@ -112,7 +112,7 @@ async function checkAndReview(services: Parts, round: Round): Promise<CommandRes
   return send(services, session, draftOf(checked, review.context(), result), review.known, preset);
 }
 
-/** Begins again with what was chosen; with another dataset, if that is why. */
+/** Begins again with the same choices, or with another dataset if the user asked for it. */
 async function nextRound(
   { modelRow, preset: before }: Round,
   { choices, reason }: Extract<ReviewResult, { kind: 'restart' }>,
@@ -134,7 +134,7 @@ async function nextRound(
   const ofOther = { ...preset, runToRepeat: undefined, replacesRefused: undefined, proposal: undefined };
   if (proposal === undefined) return { ...same, file: other, preset: ofOther };
   proposal.isReplaced = true;
-  // They were chosen for the proposed dataset.
+  // These were chosen for the proposed dataset.
   return { ...same, file: other, preset: { ...ofOther, label: undefined, priority: false } };
 }
 
@@ -169,7 +169,7 @@ function refusedOf(
   );
 }
 
-/** What Summary begins with: why it is shown again, unless the user requested it. */
+/** The notice at the top of Summary: why it is shown again, unless the user asked for it. */
 function noticeOf(
   reason: Restart | undefined,
   { isAnew }: SubmissionPreset,

@@ -28,7 +28,7 @@ import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { openServiceLink } from '../shared/open.ts';
 import { expectedPriceText } from '../shared/priceText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { pick, separator, type PickRow, type Place } from '../shared/steps.ts';
+import { pick, separator, type PickRow, type DialogTitle } from '../shared/steps.ts';
 import { TERMS } from '../shared/terms.ts';
 import { budgetText, overBudget } from './budgetText.ts';
 import { EXTRA_COST } from './changeChoice.ts';
@@ -46,7 +46,7 @@ import { SAME_LABEL } from './submissionTexts.ts';
 export type SummaryTarget = 'continue' | 'model' | 'label' | 'queue' | 'dataset' | 'website';
 
 /** Returns the title of the summary and the boxes of its rows, and what closes them. */
-export function boxOf({ account, dataset, proposal }: SubmissionContext): Place {
+export function boxOf({ account, dataset, proposal }: SubmissionContext): DialogTitle {
   const filename = sanitizeServiceText(dataset.filename);
   const title =
     account.kind === 'sandbox'
@@ -82,7 +82,7 @@ export async function showSummary(
   return answer.kind === 'value' && typeof answer.value === 'string' ? answer.value : undefined;
 }
 
-/** The command that shows what a row is about behind the box, which stays open. */
+/** A command that shows a row's subject behind the box, which stays open. */
 type Shown = readonly [CommandId, ...unknown[]];
 
 /** An informational row in a list of choices. */
@@ -93,10 +93,10 @@ interface Fact {
   value?: Shown | undefined;
 }
 
-/** `undefined` is for rows that only show something. */
+/** `undefined`: the row only shows something. */
 type SummaryRow = PickRow<SummaryTarget | Shown | undefined>;
 
-/** The rows about what will be sent, who pays, and the known price. @param sha256 of the dataset, once known */
+/** The rows about what will be sent, who pays, and the known price. */
 function summaryRows(
   context: SubmissionContext,
   choices: SubmissionChoices,
@@ -134,7 +134,7 @@ function summaryRows(
   );
 }
 
-/** The estimate; while there is none of these bytes, what another account paid for them. */
+/** The estimate. Without one for these bytes: what another account paid for them. */
 function pricePhrase({ money, earlierOf }: SubmissionContext, label: string, wanted: RunParameters): string {
   const { priority, sha256 } = wanted;
   const estimate = money.estimate(wanted);
@@ -173,7 +173,7 @@ function datasetText(context: SubmissionContext, sha256: string | undefined): st
   if (earlier !== undefined && sha256 !== undefined) {
     const day = formatDay(earlier.created.localMs);
     if (earlier.dataset.sha256 === sha256) facts.push(l10n.t('unchanged since {0}', day));
-    // A file with another name is another dataset, which the user chose.
+    // Another file name means another dataset, which the user chose.
     else if (earlier.dataset.filename === dataset.filename) facts.push(l10n.t('changed since {0}', day));
   }
   return facts.join(' · ');
@@ -228,7 +228,7 @@ function noteRows(
   );
 }
 
-/** An open submission, money first; after the summary, a question about it follows. */
+/** An open submission, money first. A question about it follows the summary. */
 function openRow({
   state,
   modelName,
@@ -251,7 +251,7 @@ function earlierRows(
   nowMs: number,
 ): Fact[] {
   const isSame = (one: ShownEarlier) => isRepeat(chosen, one, nowMs);
-  // Of a run from elsewhere, the bytes aren't known.
+  // A run from elsewhere may have other bytes, so it comes later.
   const rankOf = (one: ShownEarlier) => (isSame(one) ? 0 : 2) + (one.kind === 'elsewhere' ? 1 : 0);
   const sorted = past.toSorted((one, other) => rankOf(one) - rankOf(other));
   const rows = sorted.slice(0, MAX_EARLIER_ROWS).map((one) => {

@@ -7,7 +7,7 @@ import { verifyArchive } from '../../../src/core/adapters/archive.ts';
 import { openArchive } from '../../../src/core/adapters/archive/openArchive.ts';
 import { inspectionReport } from '../../../src/core/adapters/inspect.ts';
 import type { ArchiveFault, AdapterProblemCode, VerdictCode } from '../../../src/core/adapters/problems.ts';
-import type { RecipePlace } from '../../../src/core/adapters/recipeFacts.ts';
+import type { AdapterOnDisk } from '../../../src/core/adapters/recipeFacts.ts';
 import { recipesOf, type Recipe, type RecipeBlock, type Tool } from '../../../src/core/adapters/recipes.ts';
 import type { AdapterReport } from '../../../src/core/adapters/report.ts';
 import { sampleAdapter, type SampleOptions } from './sampleAdapter.ts';
@@ -52,7 +52,7 @@ export class Place {
     return await inspectionReport(await this.file(bytes));
   }
 
-  async recipes(options?: SampleOptions, at?: Partial<RecipePlace>): Promise<Record<Tool, Recipe>> {
+  async recipes(options?: SampleOptions, at?: Partial<AdapterOnDisk>): Promise<Record<Tool, Recipe>> {
     const report = await this.inspect(zipOf(sampleAdapter(options)));
     const { tools } = recipesOf(report, { folder: FOLDER, platform: 'linux', ...at });
     return Object.fromEntries(tools.map((recipe) => [recipe.tool, recipe])) as Record<Tool, Recipe>;

@@ -96,8 +96,8 @@ export interface Cell {
   /** What the second window does then. */
   taker?: 'discards' | 'resends' | 'checks';
   /**
-   * The storage is set back once the first window is gone: to the beginning of the first attempt, or to that version of the newest
-   * record, or to the one below the highest.
+   * Where the storage is set back to once the first window is gone. `true`: the beginning of the first
+   * attempt. A number: that version of the newest record, at most the one below its highest.
    */
   rollsBack?: true | number;
   /** No file can be locked. */

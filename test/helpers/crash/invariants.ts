@@ -8,9 +8,9 @@ import type { Kept, Shown, ShownResult } from './window.ts';
 import type { WindowProcess } from './windowProcess.ts';
 
 /*
- * I1 at most one charge · I2 the same bytes each time · I3 one Idempotency-Key at a time · I4 a true result ·
- * I5 no secret written · I6 the right API key and service · I7 bounded attempts, Retry-After · I9 no other files in the journal ·
- * I10 no chain has a gap, and each step is one of the table's
+ * - I1 at most one charge. I2 the same bytes each time. I3 one Idempotency-Key at a time. I4 a true result.
+ * - I5 no secret written. I6 the right API key and service. I7 bounded attempts, Retry-After.
+ * - I9 no other files in the journal. I10 no chain has a gap, and each step is one of the table's.
  */
 
 /** Limit per click. */
@@ -155,8 +155,8 @@ function verifyCharges(simulation: Simulation): void {
 }
 
 /**
- * Beyond us: storage that was set back while the service priced an upload, if that can't be resent either, since its age isn't known or
- * another API key was entered, or was discarded: what is submitted instead is charged, too.
+ * Beyond us: storage that was set back while the service priced an upload. It can't be resent (unknown age,
+ * another API key), or was discarded. Then what is submitted instead is charged, too.
  */
 function riskBeyond({ cell, claims, service }: Simulation): number {
   const { replacesKey, setWallMs, sleepMs, withoutDate } = cell;
@@ -255,6 +255,9 @@ function verifyBounds(simulation: Simulation): void {
       if (simulation.hasFullDisk(window)) continue;
       // Nor one that stops while it sends a dataset that changed, for the same reason.
       if (simulation.cell.datasetBecomes !== undefined && digest === 'incomplete') continue;
+      // Nor, without locks, one that goes on with its upload beside another window, which stops it before its boundary.
+      if (simulation.cell.withoutLocks === true && window !== post.window && post.digest === 'incomplete')
+        continue;
       // Nor one whose user stopped waiting for it.
       if (simulation.cell.cancelAt === 'validating' && simulation.cell.cancelBy === 'abort') continue;
       // Nor one that follows after the clock was set: without the service's time, that looks like a sleep.

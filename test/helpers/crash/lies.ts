@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { HttpAnswer, HttpRequest } from '../../../src/core/api/exchange.ts';
+import type { HttpResponse, HttpRequest } from '../../../src/core/api/exchange.ts';
 import type { Link } from '../../../src/core/base/exclusiveName.ts';
 import type { Intent } from '../../../src/core/submission/intent.ts';
 import type { Cell } from './cells.ts';
 
-export type Send = (request: HttpRequest) => Promise<HttpAnswer>;
+export type Send = (request: HttpRequest) => Promise<HttpResponse>;
 
 /** A storage or network that lies, a cell in which the lie does harm, and the violation that must be reported. */
 interface Lie {
   /** Gives a complete temporary file the name of a version. */
   link?: (link: Link, from: string, to: string) => Promise<void>;
   /** Applies only to attempts; `ordinal` is the attempt's number in the process, from 1. */
-  send?: (send: Send, request: HttpRequest, ordinal: number) => Promise<HttpAnswer>;
+  send?: (send: Send, request: HttpRequest, ordinal: number) => Promise<HttpResponse>;
   cell: Partial<Cell>;
   expected: RegExp;
 }

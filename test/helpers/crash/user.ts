@@ -151,7 +151,7 @@ export class User {
       this.#triedOpen = true;
       const { kind, error } = await this.#submit(window);
       const isFull = error?.text.includes('no space') === true;
-      // The clock was set back: then the draft, of which nothing was sent, gives way.
+      // The clock was set back: then the draft gives way, since nothing of it was sent.
       const isWithdrawn = this.#simulation.folder.intent(id)?.settled?.kind === 'withdrawn';
       if (kind !== 'open' && !isFull && !isWithdrawn)
         this.#simulation.violate(`I3: the same again while one is open: ${kind}`);
@@ -315,7 +315,7 @@ async function shownOf(window: WindowProcess): Promise<Shown[]> {
   }
 }
 
-/** Submits the same in several windows at the same time, of which the first one may be killed. @returns one that still runs */
+/** Submits the same in several windows at once; the first may be killed. @returns one that still runs */
 async function submitAtOnce(simulation: Simulation): Promise<WindowProcess> {
   const { crashes, windowsAtOnce = 2 } = simulation.cell;
   const windows = [await simulation.open(crashes[0])];

@@ -6,7 +6,7 @@ import { link as linkFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Client } from '../../../src/core/api/client.ts';
 import { NetworkError, ServiceError } from '../../../src/core/api/errors.ts';
-import type { HttpAnswer, HttpRequest } from '../../../src/core/api/exchange.ts';
+import type { HttpResponse, HttpRequest } from '../../../src/core/api/exchange.ts';
 import { Transport } from '../../../src/core/api/transport.ts';
 import { ExpectedError } from '../../../src/core/base/errors.ts';
 import { Session } from '../../../src/core/runs/session.ts';
@@ -224,7 +224,7 @@ class CrashingTransport extends Transport {
     this.#hook = hook;
   }
 
-  override async send(request: HttpRequest): Promise<HttpAnswer> {
+  override async send(request: HttpRequest): Promise<HttpResponse> {
     const headers = { ...request.headers, 'x-window': String(this.#config.window) };
     if (request.method === 'GET') return this.#long.send({ ...request, headers });
     const ordinal = ++this.#posts;

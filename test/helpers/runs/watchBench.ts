@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { Client } from '../../../src/core/api/client.ts';
 import { NetworkError } from '../../../src/core/api/errors.ts';
-import type { HttpAnswer, HttpRequest } from '../../../src/core/api/exchange.ts';
+import type { HttpResponse, HttpRequest } from '../../../src/core/api/exchange.ts';
 import { Transport } from '../../../src/core/api/transport.ts';
 import type { RunSummary } from '../../../src/core/api/types.ts';
 import { readList } from '../../../src/core/runs/storedRuns.ts';
@@ -45,7 +45,7 @@ class DirectTransport extends Transport {
     this.#date = date;
   }
 
-  override async send(request: HttpRequest): Promise<HttpAnswer> {
+  override async send(request: HttpRequest): Promise<HttpResponse> {
     this.open++;
     const answer = await this.#answer(request).finally(() => this.open--);
     if (answer === 'lost') throw new NetworkError('reset');

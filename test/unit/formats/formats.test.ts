@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Account } from '../../../src/core/accounts/account.ts';
 import { AccountStore } from '../../../src/core/accounts/accountStore.ts';
 import { DownloadStore } from '../../../src/core/downloads/downloadStore.ts';
-import { PartFile, type PartPlace } from '../../../src/core/downloads/partFile.ts';
+import { PartFile, type PartPaths } from '../../../src/core/downloads/partFile.ts';
 import { NotificationLedger } from '../../../src/core/runs/notificationLedger.ts';
 import { StoredDetails } from '../../../src/core/runs/storedDetails.ts';
 import { StoredRuns } from '../../../src/core/runs/storedRuns.ts';
@@ -129,7 +129,7 @@ const downloadsIn = (state: StateStore, locks: string) =>
     onChange: () => undefined,
   });
 
-const partIn = (folder: string): PartPlace => ({
+const partIn = (folder: string): PartPaths => ({
   id: UNFINISHED.id,
   part: path.join(folder, 'part-1.part'),
   sidecar: path.join(folder, 'part-1.part.json'),

@@ -93,8 +93,8 @@ function isMutableField(member: ts.ClassElement): boolean {
 }
 
 /** The names that a file declares and exports. */
-function exportsOf(tree: ts.SourceFile): { name: string; node: ts.Node }[] {
-  return tree.statements.flatMap((statement) => {
+function exportsOf(tree: ts.SourceFile) {
+  return tree.statements.flatMap((statement): { name: string; node: ts.Node }[] => {
     if (!hasModifier(statement, ts.SyntaxKind.ExportKeyword)) return [];
     if (ts.isVariableStatement(statement))
       return statement.declarationList.declarations.map((node) => ({ name: node.name.getText(), node }));

@@ -42,7 +42,7 @@ export async function readThrough(all: AsyncGenerator<unknown, void>): Promise<v
   while ((await all.next()).done !== true);
 }
 
-/** Concatenates pieces, each of which is valid only until the next is requested. */
+/** Concatenates pieces; each is valid only until the next one is requested. */
 export async function bytesOf(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
   const copies: Buffer[] = [];
   for await (const piece of pieces) copies.push(Buffer.from(piece));
@@ -79,7 +79,7 @@ export class FileBytes {
     return this.#handle.close();
   }
 
-  /** Returns a part, in which positions count from its start. Closing either closes both. */
+  /** Returns a part. Its positions count from its start; closing either closes both. */
   part(from: number, to: number): FileBytes {
     return new FileBytes(this.#handle, to - from, this.#signal, this.#from + from);
   }

@@ -60,9 +60,9 @@ export async function* zipMembers(file: FileBytes): AsyncGenerator<Member, void>
 }
 
 /**
- * Finds the archive that Python and unzip read in a file: the last end record decides, and its offsets may count
+ * Finds the archive that Python and unzip read in a file. The last end record decides; its offsets may count
  * from the archive's own first byte.
- * @param isFirst whether the file begins with an archive, which some readers would take instead of a later one
+ * @param isFirst whether the file begins with an archive; some readers would take that one
  * @returns undefined if there is none, or if some readers would read another
  */
 export async function findZip(
@@ -238,9 +238,9 @@ function sizesOf({ uncompressedSize, compressedSize, extraField }: LocalFileHead
 }
 
 /**
- * Checks that the directory is unambiguous: the only end record that reaches to the end of the file follows it
- * directly, or follows the ZIP64 end record and agrees with it. Otherwise a reader without ZIP64 would see
- * another archive.
+ * Checks that the directory is unambiguous. Only one end record may reach to the end of the file. It follows
+ * the directory directly, or a ZIP64 end record with the same values. Otherwise a reader without ZIP64 would
+ * see another archive.
  */
 async function checkEnd(file: FileBytes, count: number, at: number, end: number): Promise<void> {
   const tail = await readTail(file);

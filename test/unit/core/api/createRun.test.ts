@@ -144,7 +144,7 @@ describe('createRun', function () {
     }
     for (const value of [{ run_id: '' }, { run_id: 5 }, { id: 'r' }, ['r'], 'r']) {
       answer = [201, value];
-      await fails(service.url, bench.submission(10), { code: 'unexpected-answer', kind: 'wrong-shape' });
+      await fails(service.url, bench.submission(10), { code: 'unexpected-response', kind: 'wrong-shape' });
     }
   });
 

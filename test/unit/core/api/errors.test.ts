@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { parseRetryAfter } from '../../../../src/core/api/answer.ts';
+import { parseRetryAfter } from '../../../../src/core/api/response.ts';
 import {
   isUnauthorized,
   mayPass,
   NetworkError,
   ServiceError,
   SignedUrlRefusedError,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
 } from '../../../../src/core/api/errors.ts';
 import { toNetworkError } from '../../../../src/core/api/exchange.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
@@ -21,9 +21,9 @@ describe('errors', () => {
     assert.ok(isUnauthorized(new ServiceError('invalid_api_key', 401)));
     assert.ok(isUnauthorized(new ServiceError('invalid_api_key', 403)));
     assert.ok(isUnauthorized(new ServiceError('other', 401)));
-    assert.ok(isUnauthorized(new UnexpectedAnswerError(401, 'no-error-body')));
+    assert.ok(isUnauthorized(new UnexpectedResponseError(401, 'no-error-body')));
     assert.ok(!isUnauthorized(new ServiceError('not_found', 404)));
-    assert.ok(!isUnauthorized(new UnexpectedAnswerError(403, 'no-error-body')));
+    assert.ok(!isUnauthorized(new UnexpectedResponseError(403, 'no-error-body')));
     assert.ok(!isUnauthorized(new NetworkError('reset')));
     assert.ok(!isUnauthorized(undefined));
   });
@@ -58,7 +58,7 @@ describe('mayPass', () => {
     ])
       for (const error of [
         new ServiceError('x', status),
-        new UnexpectedAnswerError(status, 'no-error-body'),
+        new UnexpectedResponseError(status, 'no-error-body'),
         new SignedUrlRefusedError(status),
       ])
         assert.equal(mayPass(error, []), expected, `${error.name} ${status}`);

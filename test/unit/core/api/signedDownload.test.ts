@@ -61,7 +61,7 @@ describe('signed download', () => {
     assert.equal(seen.length, 6);
     answer = (response) => response.writeHead(302, { location: '/again' }).end();
     await assert.rejects(openSignedUrl(transport, url(), server.url), {
-      code: 'unexpected-answer',
+      code: 'unexpected-response',
       kind: 'redirect',
       httpStatus: 302,
     });
@@ -81,7 +81,7 @@ describe('signed download', () => {
     }
     seen = [];
     for (const bad of ['', 'a.zip', 'http://storage.example/a', 'file:///etc/passwd'])
-      await assert.rejects(openSignedUrl(transport, bad, server.url), { code: 'unexpected-answer' });
+      await assert.rejects(openSignedUrl(transport, bad, server.url), { code: 'unexpected-response' });
     assert.deepEqual(seen, []);
   });
 

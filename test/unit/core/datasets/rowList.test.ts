@@ -260,7 +260,7 @@ describe('searchRows', () => {
       const steps = searchRows(file, pattern, stop.signal);
       let longest = 0;
       for (let count = 0; count < 5; count++) {
-        // Not the time, of which other processes have their share.
+        // Not the time: other processes take a share of it.
         const begun = process.cpuUsage();
         await steps.next();
         longest = Math.max(longest, process.cpuUsage(begun).user / 1_000);

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { link, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { verifyArchive } from '../../../../src/core/adapters/archive.ts';
-import { UnexpectedAnswerError, type DownloadLinkError } from '../../../../src/core/api/errors.ts';
+import { UnexpectedResponseError, type DownloadLinkError } from '../../../../src/core/api/errors.ts';
 import { BrokenArchiveError } from '../../../../src/core/adapters/problems.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
 import { localAdapter } from '../../../../src/core/downloads/localFiles.ts';
@@ -134,7 +134,7 @@ describe('Downloads from a faulty storage', () => {
       await assert.rejects(
         window.start(bench.request()),
         ({ failure }: DownloadLinkError) =>
-          failure instanceof UnexpectedAnswerError && failure.kind === 'compressed',
+          failure instanceof UnexpectedResponseError && failure.kind === 'compressed',
       );
       assert.deepEqual(await bench.left(), []);
     });

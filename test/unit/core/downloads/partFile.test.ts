@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { link, open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { PartFile, partStateOf, type PartPlace } from '../../../../src/core/downloads/partFile.ts';
+import { PartFile, partStateOf, type PartPaths } from '../../../../src/core/downloads/partFile.ts';
 import { sha256Of } from '../../../helpers/api/support.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { silent } from '../../../helpers/runs/support.ts';
@@ -12,7 +12,7 @@ const TOTAL = 12 * MIB;
 
 describe('PartFile', () => {
   const folder = useFolder();
-  let place: PartPlace;
+  let place: PartPaths;
   const bytes = randomBytes(TOTAL);
 
   beforeEach(() => {

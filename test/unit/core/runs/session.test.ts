@@ -248,23 +248,6 @@ describe('Session', () => {
       assert.deepEqual([session.state, session.offlineSince], ['ready', undefined]);
     });
 
-    it('says since when the service is unreachable, as after a reload, until it answers', async () => {
-      const offline = () => bench.session({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k', keyId: 'key-1' });
-      const [before, after] = [offline(), offline()];
-      before.acceptShared({ offlineSinceMs: 4 }, false);
-      await assert.rejects(before.balance.refresh(), NetworkError);
-      // The stored state may be read after the first failure.
-      await assert.rejects(after.balance.refresh(), NetworkError);
-      after.acceptShared({ offlineSinceMs: 4 }, false);
-      const { session } = watched();
-      session.acceptShared({ offlineSinceMs: 4 }, false);
-      await session.balance.refresh();
-      assert.deepEqual(
-        [before, after, session].map(({ offlineSince }) => offlineSince),
-        [4, 4, undefined],
-      );
-    });
-
     it('does not replace a rejected or missing API key', async () => {
       answer = () => [401, REFUSED];
       const { session } = watched();

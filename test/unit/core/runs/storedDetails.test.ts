@@ -181,14 +181,13 @@ describe('StoredDetails', () => {
     assert.equal(urls.filter((one) => one.endsWith('/runs/a')).length, 1);
   });
 
-  it('ignores a detail of another state or run with the same ID, but tolerates whole seconds', async () => {
+  it('ignores a detail of another state', async () => {
     const run = row('a', 1, 'complete');
     await read([run, finished('a')]);
     await untilStored('a');
     for (const [other, label] of [
       [row('a', 1, 'evaluating'), undefined],
-      [row('a', 30, 'complete'), undefined],
-      [{ ...run, created_at: String(run.created_at).replace('.000Z', '.900Z') }, 'Läbel a'],
+      [run, 'Läbel a'],
     ] as const) {
       listed = [other];
       assert.equal((await detailAfterRestart('a'))?.label, label);

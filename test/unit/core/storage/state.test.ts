@@ -248,20 +248,6 @@ describe('StateStore', () => {
     assert.deepEqual(await namesOf(one), ['x', 'y']);
   });
 
-  it('reports that it is unknown whether a change was stored, and reads the disk again', async () => {
-    const one = store();
-    await add(one, 'x');
-    const exec = mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, sql: string) {
-      if (sql !== 'COMMIT') return this.prepare(sql).run();
-      exec.mock.restore();
-      this.exec(sql);
-      // The change is on the disk, but the device reports an error.
-      throw Object.assign(new Error('disk I/O error'), { errcode: 10 });
-    });
-    await assert.rejects(add(one, 'y'), /unknown whether/);
-    assert.deepEqual(await namesOf(one), ['x', 'y']);
-  });
-
   it('lets an older version write beside a newer one, unless excluded by it', async () => {
     const newer = [...TEST_TABLES, "ALTER TABLE item ADD COLUMN extra TEXT NOT NULL DEFAULT ''"];
     const [older, next] = [store(), store(newer)];

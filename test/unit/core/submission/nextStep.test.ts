@@ -3,7 +3,7 @@ import {
   DatasetChangedError,
   NetworkError,
   ServiceError,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
 } from '../../../../src/core/api/errors.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Attempt, Intent, Moment } from '../../../../src/core/submission/intent.ts';
@@ -41,9 +41,9 @@ const answered = (status: number, code: string, kinds: Row[2]): Row => [
 ];
 const strange = (
   status: number,
-  kind: ConstructorParameters<typeof UnexpectedAnswerError>[1],
+  kind: ConstructorParameters<typeof UnexpectedResponseError>[1],
   kinds: Row[2],
-): Row => [`${status} ${kind}`, new UnexpectedAnswerError(status, kind), kinds];
+): Row => [`${status} ${kind}`, new UnexpectedResponseError(status, kind), kinds];
 const network = (reason: NetworkError['reason'], kinds: Row[2]): Row => [
   reason,
   new NetworkError(reason),
@@ -140,7 +140,7 @@ describe('nextStep', () => {
       for (const status of [500, 503]) {
         assert.equal(kindAfter(new ServiceError('internal', status), 2), 'retry');
         assert.equal(kindAfter(new ServiceError('internal', status), 3), 'reconcile');
-        assert.equal(kindAfter(new UnexpectedAnswerError(status, 'no-error-body'), 3), 'reconcile');
+        assert.equal(kindAfter(new UnexpectedResponseError(status, 'no-error-body'), 3), 'reconcile');
         assert.equal(kindAfter(new ServiceError('internal', status), 3, false), 'unsent');
       }
     });
@@ -181,7 +181,7 @@ describe('nextStep', () => {
       for (const random of [0, 0.5, 0.99]) {
         assert.equal(waitOf(slow(30_000), 1, random), 30_000 + random * 2000);
         assert.equal(
-          waitOf(new UnexpectedAnswerError(503, 'no-error-body', 7000), 1, random),
+          waitOf(new UnexpectedResponseError(503, 'no-error-body', 7000), 1, random),
           7000 + random * 2000,
         );
         assert.equal(waitOf(new TooEarlyError(5000), 1, random), 5000 + random * 2000);
@@ -209,7 +209,7 @@ describe('nextStep', () => {
       assert.equal(pauseOf(slow(30_000), 0.5), 31_000);
       for (const error of [
         new ServiceError('a', 504),
-        new UnexpectedAnswerError(504, 'no-error-body'),
+        new UnexpectedResponseError(504, 'no-error-body'),
         new ServiceError('a', 408),
         new NetworkError('answer-timeout'),
         new NetworkError('stalled'),

@@ -144,12 +144,13 @@ describe('Submissions, after the first attempts', () => {
     it('is not one that was submitted under a label that holds its marker', async () => {
       await stage.submit();
       const other = 'ft-00000abc';
-      for (const label of [`Läbel ${MARKER} ${other}`, `${other} ${'Läbel '.repeat(9)}${MARKER}`]) {
-        const draft = await stage.bench.draft(10, `${label.length}.jsonl`, { marker: other, label });
-        assert.equal((await stage.submit(draft)).kind, 'charged');
-        assert.deepEqual(await loadRuns(), [], label);
-      }
-      assert.deepEqual(await stage.receipts(), ['charged', 'charged', 'charged']);
+      const draft = await stage.bench.draft(10, 'other.jsonl', {
+        marker: other,
+        label: `Läbel ${MARKER} ${other}`,
+      });
+      assert.equal((await stage.submit(draft)).kind, 'charged');
+      assert.deepEqual(await loadRuns(), []);
+      assert.deepEqual(await stage.receipts(), ['charged', 'charged']);
     });
 
     it('is settled with all runs that a check finds', async () => {

@@ -50,18 +50,19 @@ describe('Account menu', () => {
     assert.deepEqual(accounts.active, work);
   });
 
-  it('offers spending and budget of the active account, but no website for the sandbox', async () => {
+  it('offers spending and budget of the active account, and for the sandbox its menu and no website', async () => {
     await accounts.save({ kind: 'sandbox', id: 's', name: 'Sandbox' });
     assert.deepEqual(await websiteRows(), []);
     for (const [row, command] of [
       ['Show Spending and Prices', 'fineTuning.showSpend'],
       ['Set Budget…', 'fineTuning.setBudget'],
+      ['Sandbox: Scenario, Clock, Funds, Reset…', 'fineTuning.sandbox'],
     ] as const) {
       await choose(row);
       assert.deepEqual(standIn.executed, [[command]]);
     }
     await accounts.remove('s');
-    assert.doesNotMatch((await choose()).join(), /Budget|Spending|Website/);
+    assert.doesNotMatch((await choose()).join(), /Budget|Spending|Website|Reset/);
   });
 
   it('shares the website with the notification that asks for an API key', async () => {

@@ -6,7 +6,7 @@ import {
   FAULTS,
   type ArchiveFault,
 } from '../../../../src/core/adapters/problems.ts';
-import type { RecipePlace } from '../../../../src/core/adapters/recipeFacts.ts';
+import type { AdapterOnDisk } from '../../../../src/core/adapters/recipeFacts.ts';
 import { recipesOf, type Recipe } from '../../../../src/core/adapters/recipes.ts';
 import type {
   AdapterReport,
@@ -28,7 +28,7 @@ type WorkEnd = Parameters<typeof words.workResult>[2];
 
 const words = await withVscode(() => import('../../../../src/ui/adapters/adapterPageView.ts'));
 
-const WINDOWS: RecipePlace = { folder: "C:\\Users\\Jo O'Neil\\my 100% run", platform: 'win32' };
+const WINDOWS: AdapterOnDisk = { folder: "C:\\Users\\Jo O'Neil\\my 100% run", platform: 'win32' };
 
 const report: AdapterReport = {
   file: '/a.zip',
@@ -216,7 +216,7 @@ describe('the adapter page', () => {
   });
 
   it('has the commands of each tool, in the platform’s shell and with the user’s path and the config’s base', async () => {
-    const toolsOf = async (options: SampleOptions, more: Partial<RecipePlace> = {}) => {
+    const toolsOf = async (options: SampleOptions, more: Partial<AdapterOnDisk> = {}) => {
       const at = await place.inspect(zipOf(sampleAdapter(options)));
       const { folder, ...rest } = { folder: FOLDER, platform: 'linux', ...more };
       const found = recipesOf(at, { folder, ...rest });
@@ -282,7 +282,7 @@ describe('the adapter page', () => {
 
   it('has the commands that publish an adapter, of which only a private repository is created', async () => {
     const at = await place.inspect(zipOf(sampleAdapter()));
-    const shown = (where: RecipePlace) => {
+    const shown = (where: AdapterOnDisk) => {
       const { title, notes, blocks, draft } = recipes.adapterPublishing(recipesOf(at, where));
       return [title, ...notes.map(noteText), ...blocks.flatMap((one) => blockLines(one)), `[${draft}]`];
     };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Account } from '../../../../src/core/accounts/account.ts';
 import type { Connection } from '../../../../src/core/api/client.ts';
-import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../../../src/core/api/errors.ts';
+import { NetworkError, ServiceError, UnexpectedResponseError } from '../../../../src/core/api/errors.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
@@ -99,7 +99,7 @@ describe('Diagnose Connection', () => {
         ]),
       ),
       'no answer in time': network('answer-timeout'),
-      'a web page': { error: new UnexpectedAnswerError(200, 'html') },
+      'a web page': { error: new UnexpectedResponseError(200, 'html') },
       'the service is down': { error: new ServiceError('down', 503) },
       'too many requests': { error: new ServiceError('rate_limited', 429) },
       'the key is rejected': { error: refused },

@@ -6,7 +6,7 @@ import {
   NetworkError,
   ServiceError,
   SignedUrlRefusedError,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
 } from '../../../../src/core/api/errors.ts';
 import { ERROR_CODES } from '../../../../src/core/api/types.ts';
 import { DiskError } from '../../../../src/core/base/diskError.ts';
@@ -49,7 +49,7 @@ describe('explain', () => {
     const disk = (code: string) => new DiskError(Object.assign(new Error('x'), { code }));
     const codes = [...ERROR_CODES, 'too-late', 'key-missing', 'constructor', '__proto__', 'gpu_on_fire'];
     const NETWORK = ['refused', 'dns', 'connect-timeout', 'tls', 'proxy', 'answer-timeout', 'reset'] as const;
-    const link = (failure: UnexpectedAnswerError | NetworkError) => new DownloadLinkError(failure);
+    const link = (failure: UnexpectedResponseError | NetworkError) => new DownloadLinkError(failure);
     const TLS = [
       ...['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'],
       'SELF_SIGNED_CERT_IN_CHAIN',
@@ -57,17 +57,17 @@ describe('explain', () => {
     const waits = [undefined, 400, 29_001, 60_000, 60_001, 120_000];
     const errors: (readonly [name: string, error: unknown])[] = [
       ...codes.map((code) => [`service: ${code}`, service(code, 'Please <b>wait</b>')] as const),
-      ['answer: html', new UnexpectedAnswerError(200, 'html')],
-      ['answer: redirect', new UnexpectedAnswerError(302, 'redirect')],
+      ['answer: html', new UnexpectedResponseError(200, 'html')],
+      ['answer: redirect', new UnexpectedResponseError(302, 'redirect')],
       ...[413, 422].map(
-        (status) => [`answer: ${status}`, new UnexpectedAnswerError(status, 'no-error-body')] as const,
+        (status) => [`answer: ${status}`, new UnexpectedResponseError(status, 'no-error-body')] as const,
       ),
       ...NETWORK.map((reason) => [`network: ${reason}`, new NetworkError(reason)] as const),
       ...TLS.map((code) => [`network: tls ${code}`, new NetworkError('tls', code)] as const),
       ...[429, 502, 503, 504].flatMap((status) =>
         waits.map(
           (ms) =>
-            [`${status}, wait ${ms} ms`, new UnexpectedAnswerError(status, 'no-error-body', ms)] as const,
+            [`${status}, wait ${ms} ms`, new UnexpectedResponseError(status, 'no-error-body', ms)] as const,
         ),
       ),
       ...[undefined, 120_000].flatMap((ms) => [
@@ -76,7 +76,7 @@ describe('explain', () => {
         [`service: not sent, wait ${ms} ms`, new ServiceError('unavailable', 429, '', ms)] as const,
       ]),
       ...(['unsafe-link', 'redirect', 'compressed'] as const).map(
-        (kind) => [`link: ${kind}`, link(new UnexpectedAnswerError(200, kind))] as const,
+        (kind) => [`link: ${kind}`, link(new UnexpectedResponseError(200, kind))] as const,
       ),
       ['link: too short', link(new NetworkError('other', 'ERR_TOO_SHORT'))],
       ...(['dns', 'tls', 'reset'] as const).map(

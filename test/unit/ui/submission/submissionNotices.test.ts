@@ -127,7 +127,7 @@ describe('SubmissionNotices', () => {
   };
   /** Waits for work on files. */
   const eventually = async (isDone: () => unknown, limitMs = 20_000) => {
-    // Not by turns, of which a busy machine needs many, nor by the clock that is simulated here.
+    // Not by turns: a busy machine needs many. Nor by the clock that is simulated here.
     const endMs = performance.now() + limitMs;
     while (isDone() !== true && performance.now() < endMs) await turn();
   };

@@ -5,7 +5,7 @@ import {
   DatasetChangedError,
   NetworkError,
   ServiceError,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
 } from '../../../../src/core/api/errors.ts';
 import type { RunCreation } from '../../../../src/core/api/types.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
@@ -189,7 +189,7 @@ describe('showResult', () => {
   it('says what failed if another error came with a short wait, during which the row has the time', async () => {
     for (const error of [
       new ServiceError('unavailable', 503, '', 5_000),
-      new UnexpectedAnswerError(502, 'no-error-body', 5_000),
+      new UnexpectedResponseError(502, 'no-error-body', 5_000),
     ]) {
       const { text, buttons } = await report(notCharged(error, true));
       assert.match(text, /^Not charged: the upload of train\.jsonl failed\. The service is unavailable\./);
@@ -315,7 +315,7 @@ describe('showResult', () => {
     await survived('four attempts, two runs', 'answered', ['r', 'another']);
     await survived('four attempts, two runs in the sandbox', 'answered', ['r', 'another'], sandbox());
     for (const [name, end] of [
-      ['one run whose answer couldn’t be read', { code: 'unexpected-answer', httpStatus: 201 }],
+      ['one run whose answer couldn’t be read', { code: 'unexpected-response', httpStatus: 201 }],
       ['one run after an error', { code: 'internal', httpStatus: 500 }],
       ['one run whose window was killed', { code: undefined }],
       ['one run whose label was read before its attempt had an end', { code: undefined, ended: undefined }],
@@ -409,7 +409,7 @@ describe('showResult', () => {
     for (const [name, error] of [
       ['the connection broke', BROKEN],
       ['too many requests', new ServiceError('rate_limited', 429, '', 5_000)],
-      ['another service answered', new UnexpectedAnswerError(200, 'html')],
+      ['another service answered', new UnexpectedResponseError(200, 'html')],
       ['not everything was read', new SubmissionError('not-answered')],
       ['no key on this machine', new KeyMissingError()],
       ['the key was rejected', new ServiceError('invalid_api_key', 401)],

@@ -3,27 +3,27 @@ import { CancelledError } from '../base/errors.ts';
 import { parseHttpDate } from '../base/clock.ts';
 import { toPlainLine } from '../base/plainText.ts';
 import { MAX_RETRY_AFTER_MS } from '../base/retry.ts';
-import { ApiError, ServiceError, UnexpectedAnswerError } from './errors.ts';
-import type { HttpAnswer } from './exchange.ts';
+import { ApiError, ServiceError, UnexpectedResponseError } from './errors.ts';
+import type { HttpResponse } from './exchange.ts';
 import { API_KEY_PREFIX, ERROR_CODES } from './types.ts';
 
 /** More JSON than any response of the contract needs. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_MESSAGE_LENGTH = 300;
-/** The longest Retry-After accepted from a gateway, which may be wrong about the service. */
+/** The longest Retry-After accepted from a gateway, which may not speak for the service. */
 const LONGEST_OF_GATEWAY_MS = 5 * 60_000;
 const MASK = '***';
-/** The form of codes that the contract doesn't list. */
+/** The form that other codes than the contract's must have. */
 const CODE = /^[\w.-]{1,64}$/;
 
 /**
  * Reads a response to its end and parses it.
  * @param shape the schema of a successful response
  * @param secret removed from every text of the response, in case the service echoes it
- * @throws ServiceError, UnexpectedAnswerError, NetworkError, CancelledError
+ * @throws ServiceError, UnexpectedResponseError, NetworkError, CancelledError
  */
-export async function readAnswer<T>(
-  answer: HttpAnswer,
+export async function readResponse<T>(
+  answer: HttpResponse,
   shape: v.GenericSchema<unknown, T>,
   secret: string,
   nowMs: number,
@@ -32,19 +32,19 @@ export async function readAnswer<T>(
   if (httpStatus >= 400) throw await readError(answer, secret, nowMs);
   if (httpStatus >= 300) {
     answer.discard();
-    throw new UnexpectedAnswerError(httpStatus, 'redirect');
+    throw new UnexpectedResponseError(httpStatus, 'redirect');
   }
   const text = await readText(answer);
   const json = parseJson(text, secret);
-  if (json === undefined) throw new UnexpectedAnswerError(httpStatus, kindOfText(text));
+  if (json === undefined) throw new UnexpectedResponseError(httpStatus, kindOfText(text));
   const value = v.safeParse(shape, json);
-  if (!value.success) throw new UnexpectedAnswerError(httpStatus, 'wrong-shape');
+  if (!value.success) throw new UnexpectedResponseError(httpStatus, 'wrong-shape');
   return value.output;
 }
 
-async function readError(answer: HttpAnswer, secret: string, nowMs: number): Promise<ApiError> {
+async function readError(answer: HttpResponse, secret: string, nowMs: number): Promise<ApiError> {
   const { httpStatus } = answer;
-  // Use the sender's clock if available, since it may differ a lot from the local one.
+  // Use the sender's clock if there is one: the local one may differ a lot.
   const clockMs = parseHttpDate(answer.header('date')) ?? nowMs;
   const retryAfterMs = parseRetryAfter(answer.header('retry-after'), clockMs);
   let text = '';
@@ -57,7 +57,7 @@ async function readError(answer: HttpAnswer, secret: string, nowMs: number): Pro
   const body = v.safeParse(errorBody, parseJson(text));
   if (!body.success) {
     const shortMs = retryAfterMs && Math.min(retryAfterMs, LONGEST_OF_GATEWAY_MS);
-    return new UnexpectedAnswerError(httpStatus, 'no-error-body', shortMs);
+    return new UnexpectedResponseError(httpStatus, 'no-error-body', shortMs);
   }
   const { code, message } = body.output.error;
   return new ServiceError(plainCode(code, secret), httpStatus, plain(message, secret), retryAfterMs);
@@ -76,12 +76,12 @@ function plain(text: string, secret: string): string {
   return toPlainLine(line.replaceAll(secret, MASK), MAX_MESSAGE_LENGTH);
 }
 
-async function readText({ httpStatus, body }: HttpAnswer): Promise<string> {
+async function readText({ httpStatus, body }: HttpResponse): Promise<string> {
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;
   for await (const chunk of body) {
     sizeBytes += chunk.byteLength;
-    if (sizeBytes > MAX_BYTES) throw new UnexpectedAnswerError(httpStatus, 'too-large');
+    if (sizeBytes > MAX_BYTES) throw new UnexpectedResponseError(httpStatus, 'too-large');
     chunks.push(chunk);
   }
   return new TextDecoder().decode(Buffer.concat(chunks));
