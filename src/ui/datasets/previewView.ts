@@ -12,7 +12,7 @@ import type { RowFile, RowList } from '../../core/datasets/rowFile.ts';
 import {
   diskSentence,
   failureSentence,
-  formatName,
+  FORMAT_NAMES,
   earlierName,
   sizePhrase,
   trainedPhrase,
@@ -250,7 +250,10 @@ function chartsOf(report: Report): PreviewChart[] {
         return [fromBytes <= 1 ? l10n.t('up to {0}', to) : l10n.t('{0} to {1}', from, to), rows];
       }),
     ),
-    chart(l10n.t('Formats'), occurring(report.formats, formatName)),
+    chart(
+      l10n.t('Formats'),
+      occurring(report.formats, (format) => FORMAT_NAMES[format]),
+    ),
     chart(
       TERMS.duplicates,
       repeated === 0

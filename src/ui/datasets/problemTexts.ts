@@ -6,7 +6,7 @@ import type {
   Format,
   ShownProblem,
 } from '../../core/datasets/report.ts';
-import { formatName, KINDS } from '../shared/datasetTexts.ts';
+import { FORMAT_NAMES, KINDS } from '../shared/datasetTexts.ts';
 import { formatCount } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
 
@@ -75,7 +75,7 @@ const aloneName = (role: string) =>
 const missing = (field: string, format: Format): ProblemText => [
   l10n.t('Missing “{0}”', field),
   '',
-  () => l10n.t('Field “{0}” is missing; taken for {1}', field, formatName(format)),
+  () => l10n.t('Field “{0}” is missing; taken for {1}', field, FORMAT_NAMES[format]),
 ];
 
 /** Name, advice, and a text that replaces the name in sentences, for one problem or all; `detail` comes from the check. */

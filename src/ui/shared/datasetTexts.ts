@@ -24,7 +24,7 @@ import { TERMS } from './terms.ts';
 
 type OtherKind = Exclude<FileKind, 'rows'>;
 
-const FORMATS: Readonly<Record<Format, string>> = {
+export const FORMAT_NAMES: Readonly<Record<Format, string>> = {
   chat: l10n.t('chat'),
   'prompt-completion': l10n.t('prompt/completion'),
   instruction: l10n.t('instruction/output'),
@@ -34,10 +34,6 @@ const FORMATS: Readonly<Record<Format, string>> = {
   sharegpt: l10n.t('ShareGPT conversations'),
   unknown: l10n.t('an unknown format'),
 };
-
-export function formatName(format: Format): string {
-  return FORMATS[format];
-}
 
 /** The verdict where space is limited: "7,473 rows · question/answer · 2 warnings". */
 export function verdictLine(report: Report): string {
@@ -57,7 +53,7 @@ export function verdictPhrase(report: Report): string {
 
 function formatText(report: Report): string | undefined {
   const format = mainFormat(report);
-  return typeof format === 'number' ? l10n.t('{0} formats', format) : format && formatName(format);
+  return typeof format === 'number' ? l10n.t('{0} formats', format) : format && FORMAT_NAMES[format];
 }
 
 function problemsFound(report: Report): string[] {
