@@ -8,8 +8,9 @@ import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { stampOf } from '../base/fileStamp.ts';
 import { throttled } from '../base/thread.ts';
 import { ReportBuilder } from './buildReport.ts';
-import { hasByteOrderMark, kindOf, recognized, SAMPLE_BYTES } from './fileKind.ts';
-import { PrepareError, type PrepareCounts, type PrepareJob } from './prepare.ts';
+import { hasByteOrderMark, kindOf, recognized, SAMPLE_BYTES, type DatasetFile } from './fileKind.ts';
+import { PrepareError, type PrepareChoices, type PrepareCounts, type PrepareJob } from './prepare.ts';
+import type { Prepared, PrepareOptions } from './prepareCopy.ts';
 import { CheckError, isUnread, type Report } from './report.ts';
 import {
   SEGMENT_BYTES,
@@ -21,6 +22,8 @@ import {
   type Request,
   type WorkerData,
 } from './segments.ts';
+
+export type { Prepared };
 
 /** Each worker costs about 15 MB. */
 const MAX_WORKERS = 4;
@@ -99,6 +102,27 @@ export class DatasetChecker implements Disposable {
         this.#rest();
       }
     });
+  }
+
+  /**
+   * Writes a prepared copy of an inspected dataset beside it. The dataset isn't changed, no file is replaced, and none that is
+   * incomplete gets a name.
+   * @throws PrepareError; CheckError `changing`; DiskError; CancelledError
+   */
+  async prepareCopy(
+    source: DatasetFile,
+    choices: PrepareChoices,
+    options: PrepareOptions,
+  ): Promise<Prepared> {
+    return (await import('./prepareCopy.ts')).prepareCopy(this, source, choices, options);
+  }
+
+  /**
+   * Whether every row of an inspected dataset that isn't chat can be converted to chat.
+   * @throws CheckError `changing`; DiskError; CancelledError
+   */
+  async canConvertAll(source: DatasetFile, options: Omit<PrepareOptions, 'maxBytes'>): Promise<boolean> {
+    return (await import('./prepareCopy.ts')).canConvertAll(this, source, options);
   }
 
   async dispose(): Promise<void> {

@@ -1,16 +1,68 @@
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { onDisk } from '../base/diskError.ts';
-import { throwIfCancelled } from '../base/errors.ts';
+import { ExpectedError, throwIfCancelled } from '../base/errors.ts';
 import { runThread } from '../base/thread.ts';
-import { ConvertError, type ConvertFailure } from './convertError.ts';
-import type { ConvertCounts, ConvertJob } from './convertRows.ts';
 import { modeOf, type DatasetFile } from './fileKind.ts';
 import { NewFiles } from './newFiles.ts';
 import { CheckError } from './report.ts';
 
 /** Enough for the longest row of a table, if each of its bytes is a value. Objects of earlier rows needn't stay for long. */
 const HEAP_MIB = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 8 } as const;
+
+/** The most columns of a spreadsheet. */
+export const MAX_COLUMNS = 16_384;
+
+/** An open file to convert, and the open file to write. */
+export interface ConvertJob {
+  inputFd: number;
+  sizeBytes: number;
+  /** With its dot. */
+  extension: string;
+  outputFd: number;
+  /** The most that the new file may have. */
+  maxBytes: number;
+}
+
+/** What was written. */
+export interface ConvertCounts {
+  rows: number;
+  /** Rows of a table with another number of values than its header; they are left out. */
+  ragged: number;
+  /** Whether the file was in UTF-16. */
+  isUtf16: boolean;
+}
+
+/**
+ * Why a file can't be converted to JSONL. `unknown`: it is neither JSON nor a table. `ragged`: no row of a table
+ * has as many values as its header. `quote`: one is neither doubled nor at the start or end of its value. `too-large`: the
+ * result would exceed the limit.
+ */
+export type ConvertFailure =
+  | 'unknown'
+  | 'not-json'
+  | 'not-utf-8'
+  | 'not-utf-16'
+  | 'no-rows'
+  | 'ragged'
+  | 'too-large'
+  | 'too-many-columns'
+  | 'row-too-long'
+  | 'quote'
+  | 'quote-not-closed';
+
+/** Thrown if a file can't be converted; nothing was written. */
+export class ConvertError extends ExpectedError {
+  readonly code: ConvertFailure;
+  /** The row of a table that prevents it; the header is row 1. */
+  readonly row: number | undefined;
+
+  constructor(code: ConvertFailure, row?: number) {
+    super(`the file could not be converted: ${code}`);
+    this.code = code;
+    this.row = row;
+  }
+}
 
 export interface ConvertOptions {
   signal?: AbortSignal;

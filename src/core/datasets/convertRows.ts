@@ -1,5 +1,5 @@
 import { readSync, writeSync } from 'node:fs';
-import { ConvertError } from './convertError.ts';
+import { ConvertError, type ConvertCounts, type ConvertJob } from './convert.ts';
 import { kindOf, SAMPLE_BYTES } from './fileKind.ts';
 import { JsonRows, JsonToLines } from './jsonToLines.ts';
 import { CheckError } from './report.ts';
@@ -8,26 +8,6 @@ import { TableRows } from './tableRows.ts';
 
 /** Bytes that are converted at a time. */
 const SLICE_BYTES = 64 * 1024;
-
-/** An open file to convert, and the open file to write. */
-export interface ConvertJob {
-  inputFd: number;
-  sizeBytes: number;
-  /** With its dot. */
-  extension: string;
-  outputFd: number;
-  /** The most that the new file may have. */
-  maxBytes: number;
-}
-
-/** What was written. */
-export interface ConvertCounts {
-  rows: number;
-  /** Rows of a table with another number of values than its header; they are left out. */
-  ragged: number;
-  /** Whether the file was in UTF-16. */
-  isUtf16: boolean;
-}
 
 type Chunks = Iterable<Uint8Array>;
 type Write = (lines: Uint8Array) => void;

@@ -1,8 +1,7 @@
 // The thread that converts one file and ends.
 import { serveThread, throttled } from '../base/thread.ts';
-import type { ConvertFault } from './convert.ts';
-import { ConvertError } from './convertError.ts';
-import { convertRows, type ConvertJob } from './convertRows.ts';
+import { ConvertError, type ConvertFault, type ConvertJob } from './convert.ts';
+import { convertRows } from './convertRows.ts';
 import { CheckError } from './report.ts';
 
 serveThread((job: ConvertJob, onProgress: (fraction: number) => void) => {

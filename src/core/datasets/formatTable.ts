@@ -1,6 +1,6 @@
-import { COMPARED_FIELDS, FIELDS, ROLES, SPEAKERS, TRAINING_FORMATS } from './formats.ts';
+import { COMPARED_FIELDS, FIELDS, MESSAGE_FIELDS, ROLES, SPEAKERS, TRAINING_FORMATS } from './formats.ts';
 import { PROBLEMS, type ProblemCode } from './problems.ts';
-import { MAX_FIELDS, MAX_FORMATS, MAX_SPEAKERS } from './scanner/codes.ts';
+import { MAX_FIELDS, MAX_FORMATS, MAX_PARTS, MAX_SPEAKERS } from './scanner/codes.ts';
 
 const FORMAT_NUMBERS = 16;
 const KIND_NUMBERS = 8;
@@ -52,23 +52,27 @@ export function encodeFormats(): Uint8Array {
       KIND_NUMBERS + index * FORMAT_NUMBERS,
     );
   }
-  const speakers = SPEAKERS.flatMap(([speaker, ...names]) =>
-    names.flatMap((some, isFurther) =>
-      some.map((name) => [name, [...ROLES, 'call', 'pretrain'].indexOf(speaker), isFurther] as const),
-    ),
-  );
+  const roles = [...ROLES, 'call', 'pretrain'];
+  const speakers = SPEAKERS.flatMap(([speaker, own, ofShareGpt]) => [
+    ...own.map((name): Name => [name, roles.indexOf(speaker)]),
+    ...ofShareGpt.map((name): Name => [name, roles.indexOf(speaker), 1]),
+  ]);
   return Buffer.concat([
     Buffer.from(numbers.buffer),
-    encodeNames(
-      NAMES.map((name, index) => [name, index + 1, 0] as const),
-      MAX_FIELDS,
-    ),
+    encodeNames(numbered(NAMES.map((name) => [name])), MAX_FIELDS),
+    encodeNames(numbered(MESSAGE_FIELDS), MAX_PARTS),
     encodeNames(speakers, MAX_SPEAKERS),
   ]);
 }
 
-/** Encodes names as a table with linear probing: the length, two numbers, the first and the last eight bytes. */
-function encodeNames(names: readonly (readonly [string, number, number])[], slots: number): Uint8Array {
+type Name = readonly [name: string, ...numbers: number[]];
+
+function numbered(groups: readonly (readonly string[])[]): Name[] {
+  return groups.flatMap((names, index) => names.map((name): Name => [name, index + 1]));
+}
+
+/** Encodes names as a table with linear probing: the length, up to two numbers, the first and the last eight bytes. */
+function encodeNames(names: readonly Name[], slots: number): Uint8Array {
   if (names.length >= slots) throw new RangeError('too many names for the scanner');
   const bytes = Buffer.alloc(slots * NAME_BYTES);
   for (const [name, ...numbers] of names) {

@@ -130,6 +130,15 @@ export const COMPARED_FIELDS: readonly string[] = TRAINING_FORMATS.flatMap(({ co
   compared === undefined ? [] : [...fields, compared.beside],
 );
 
+/** Names of the fields of a message, by the scanner's numbers from 1 (`PART_ROLE` and so on in `scanner/names.ts`). */
+export const MESSAGE_FIELDS: readonly (readonly string[])[] = [
+  ...[['role'], ['content'], ['tool_calls', 'function_call'], ['from'], ['value']],
+  ...[
+    ['reasoning', 'reasoning_content', 'thinking'],
+    ['weight', 'train', 'loss', 'prefix', 'name'],
+  ],
+];
+
 /** Who speaks. `call`: a tool call as the assistant's message. `pretrain`: text outside of a conversation. */
 export type Speaker = Exclude<Role, 'other'> | 'call' | 'pretrain';
 

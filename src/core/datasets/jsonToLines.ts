@@ -1,4 +1,4 @@
-import { ConvertError } from './convertError.ts';
+import { ConvertError } from './convert.ts';
 
 const TAB = 0x09;
 const LF = 0x0a;

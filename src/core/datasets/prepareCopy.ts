@@ -2,10 +2,9 @@ import { open, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { onDisk } from '../base/diskError.ts';
 import { throwIfCancelled } from '../base/errors.ts';
-import type { DatasetChecker } from './checker.ts';
 import { modeOf, type DatasetFile } from './fileKind.ts';
 import { NewFiles } from './newFiles.ts';
-import type { PrepareChoices, PrepareCounts } from './prepare.ts';
+import type { PrepareChoices, PrepareCounts, PrepareJob } from './prepare.ts';
 
 /** The new files, and what was done. */
 export interface Prepared {
@@ -24,13 +23,17 @@ export interface PrepareOptions {
   onProgress?: (fraction: number) => void;
 }
 
-/**
- * Writes a prepared copy of an inspected dataset beside it. The dataset isn't changed, no file is replaced, and none that is
- * incomplete gets a name.
- * @throws PrepareError; CheckError `changing`; DiskError; CancelledError
- */
+/** Runs a pass: the checker does. */
+interface Passes {
+  prepare(
+    file: Omit<PrepareJob, 'segments'>,
+    options: Omit<PrepareOptions, 'maxBytes'>,
+  ): Promise<PrepareCounts>;
+}
+
+/** `DatasetChecker.prepareCopy`. */
 export function prepareCopy(
-  checker: Pick<DatasetChecker, 'prepare'>,
+  checker: Passes,
   source: DatasetFile,
   choices: PrepareChoices,
   { maxBytes, ...following }: PrepareOptions,
@@ -63,12 +66,9 @@ export function prepareCopy(
   );
 }
 
-/**
- * Whether every row of an inspected dataset that isn't chat can be converted to chat.
- * @throws CheckError `changing`; DiskError; CancelledError
- */
+/** `DatasetChecker.canConvertAll`. */
 export function canConvertAll(
-  checker: Pick<DatasetChecker, 'prepare'>,
+  checker: Passes,
   source: DatasetFile,
   options: Omit<PrepareOptions, 'maxBytes'>,
 ): Promise<boolean> {

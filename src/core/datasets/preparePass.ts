@@ -1,13 +1,13 @@
 // A pass over a dataset, in a worker thread: writes what stays of it.
 import { StoppedError } from './hashIndex.ts';
 import { KeptRows } from './keptRows.ts';
-import { PrepareError, type PrepareCounts, type PrepareJob } from './prepare.ts';
+import { MAX_SPLIT_ROWS, PrepareError, type PrepareCounts, type PrepareJob } from './prepare.ts';
 import { isSplit, rangeOf, RowDecisions, type Kept } from './rowDecisions.ts';
 import { RowWriter } from './rowWriter.ts';
 import type { Scanner } from './scanner.ts';
 import { HASH_NONE, HASH_NORMALIZED } from './scanner/codes.ts';
 import { fill, scanSegment, SEGMENT_BYTES } from './segments.ts';
-import { MAX_SPLIT_ROWS, PromptSplit } from './split.ts';
+import { PromptSplit } from './split.ts';
 
 /** The part of the time that a split takes to decide, before it writes. */
 const DECIDING = 0.75;

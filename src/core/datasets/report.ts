@@ -3,7 +3,7 @@ import type { FileStamp } from '../base/fileStamp.ts';
 import type { Format, Role } from './formats.ts';
 import type { ProblemClass, ProblemCode, ProblemGroup, Severity, Problem, Untrainable } from './problems.ts';
 
-export type { Format, Role };
+export type { Format, Problem, ProblemClass, ProblemCode, Role };
 
 /**
  * Rows of JSON, with or without problems, or something else, which explains why no row is valid. `array`: its elements

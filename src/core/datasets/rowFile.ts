@@ -4,7 +4,15 @@ import { isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { isSameStamp, stampOf, type FileStamp } from '../base/fileStamp.ts';
-import { CheckError } from './report.ts';
+import { answerText } from './answerText.ts';
+import { SPEAKER_OF } from './formats.ts';
+import { CheckError, type Report } from './report.ts';
+import { RowList } from './rowList.ts';
+
+export type { RowList };
+
+/** The role of each name of a speaker in a row, as a page needs it. */
+export const SPEAKERS: readonly (readonly [name: unknown, role: string])[] = [...SPEAKER_OF];
 
 /** Bytes per read while counting rows. */
 const CHUNK_BYTES = 1024 * 1024;
@@ -117,6 +125,17 @@ export class RowFile implements Disposable {
       offset = endsAt + 1;
     }
     return found;
+  }
+
+  /** Returns the answer in the first bytes of an indexed row, or nothing. @throws CheckError, CancelledError */
+  async answerOf(row: number, rowBytes: number): Promise<string | undefined> {
+    const [found] = await this.readRows(row, 1, { rowBytes, totalBytes: rowBytes });
+    return found && answerText(found.bytes.toString('utf8'));
+  }
+
+  /** Lists the rows, all at first. @param report returns the file's report, if there is one */
+  list(report: () => Report | undefined): RowList {
+    return new RowList(this, report);
   }
 
   /** Returns the byte offset of an indexed row. @throws CheckError, CancelledError */

@@ -2,7 +2,6 @@ import type { Disposable } from '../base/disposable.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import { type Report, rowsWithProblems, type ProblemChoice, type ProblemRows } from './report.ts';
-import type { RowFile } from './rowFile.ts';
 
 /** Rows per page: a search pauses after finding this many until more are requested. */
 export const SEARCH_PAGE_ROWS = 1_000;
@@ -22,9 +21,17 @@ export interface RowFilter {
  */
 export type ListPhase = 'all' | 'waiting' | 'searching' | 'resting' | 'done' | 'failed';
 
+/** The file whose rows are listed: a `RowFile`. */
+interface CountedFile {
+  readonly rows: number;
+  readonly isCounted: boolean;
+  readonly sizeBytes: number;
+  read(buffer: Buffer, offset: number): Promise<Buffer>;
+}
+
 /** Owns the filtered list of a file's rows and the search behind it. Positions count from 0, rows from 1. */
 export class RowList implements Disposable {
-  readonly #file: RowFile;
+  readonly #file: CountedFile;
   readonly #report: () => Report | undefined;
   readonly #changed = new Emitter<undefined>();
   #filter: RowFilter = { text: '', matchCase: false, problems: undefined };
@@ -39,7 +46,7 @@ export class RowList implements Disposable {
   readonly onDidChange = this.#changed.event;
 
   /** @param report returns the file's report, if there is one */
-  constructor(file: RowFile, report: () => Report | undefined) {
+  constructor(file: CountedFile, report: () => Report | undefined) {
     this.#file = file;
     this.#report = report;
   }
@@ -205,7 +212,7 @@ export function searchPattern(text: string, matchCase: boolean): SearchPattern |
  * @throws CancelledError, CheckError `unreadable`
  */
 export async function* searchRows(
-  file: RowFile,
+  file: CountedFile,
   { expression, maxBytes }: SearchPattern,
   signal: AbortSignal,
 ): AsyncGenerator<SearchStep, void, undefined> {

@@ -3,22 +3,13 @@ import { encodeAnchors, encodePatterns } from './keyPatterns.ts';
 import { PROBLEMS, UNTRAINABLE } from './problems.ts';
 import { HASH_NONE, HASH_WRITTEN, UNTRAINABLE_COUNT } from './scanner/codes.ts';
 import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT } from './scanner/codes.ts';
-
-type Counters =
-  | ('rows' | 'blankRows' | 'lineBreaks' | 'charactersRead' | 'places')
-  | ('errorRows' | 'maxTurns' | 'maxLength')
-  | TextCounter;
-/** Bytes of texts, and rows with many of them (`scanner/contents.ts`). */
-type TextCounter = 'textBytes' | 'assistantBytes' | 'rowsOver4096' | 'rowsOver8192';
 type Regions =
-  | ('PLACES' | 'ROW_STARTS' | 'ROW_HASHES' | 'ROW_BREAKS' | 'ROW_FLAGS' | 'PROMPT_HASHES' | 'ANSWER_HASHES')
-  | ('TOTALS' | 'FORMATS' | 'TYPED_FORMATS' | 'ROLES' | 'LENGTH_BINS' | 'UNTRAINABLE' | 'UNTRAINABLE_CODES');
+  | ('CALL' | 'PLACES' | 'ROW_STARTS' | 'ROW_HASHES' | 'ROW_BREAKS' | 'ROW_FLAGS' | 'PROMPT_HASHES')
+  | ('ANSWER_HASHES' | 'FILE' | 'TOTALS' | 'FORMATS' | 'TYPED_FORMATS' | 'ROLES' | 'LENGTH_BINS')
+  | ('UNTRAINABLE' | 'UNTRAINABLE_CODES' | 'PATTERNS' | 'ANCHORS' | 'FORMAT_TABLE');
 
 /** Exports of `scanner/scan.ts`. Positions are addresses in its memory. */
-interface Exports extends Record<
-  Counters | Regions | 'PATTERNS' | 'ANCHORS' | 'FORMAT_TABLE',
-  WebAssembly.Global
-> {
+interface Exports extends Record<Regions, WebAssembly.Global> {
   memory: WebAssembly.Memory;
   inputStart(): number;
   reserve(bytes: number): number;
@@ -58,7 +49,12 @@ export interface Scanned {
 }
 
 /** Counts since `begin`. */
-export interface Counts extends Record<TextCounter, number> {
+export interface Counts {
+  /** Bytes of texts, and rows with many of them (`scanner/contents.ts`). */
+  textBytes: number;
+  assistantBytes: number;
+  rowsOver4096: number;
+  rowsOver8192: number;
   /** Rows with an error. */
   errorRows: number;
   totals: Uint32Array;
@@ -146,17 +142,13 @@ export class Scanner {
 
   #scanned(stoppedAt: number): Scanned {
     const exports = this.#exports;
-    const rows = exports.rows.value;
-    const places = this.#view(exports.PLACES, exports.places.value * PLACE_NUMBERS);
+    const [rows = 0, blankRows = 0, lineBreaks = 0, characters = 0, found = 0] = this.#view(exports.CALL, 5);
+    const places = this.#view(exports.PLACES, found * PLACE_NUMBERS);
     for (let index = 3; index < places.length; index += PLACE_NUMBERS)
       places[index] = (places[index] ?? 0) - this.#start;
     return {
       stoppedAt,
-      rows,
-      blankRows: exports.blankRows.value,
-      lineBreaks: exports.lineBreaks.value,
-      characters: exports.charactersRead.value,
-      places,
+      ...{ rows, blankRows, lineBreaks, characters, places },
       rowStarts: this.#view(exports.ROW_STARTS, rows),
       rowHashes: this.#view(exports.ROW_HASHES, 2 * rows),
       rowBreaks: this.#view(exports.ROW_BREAKS, rows),
@@ -169,20 +161,21 @@ export class Scanner {
   /** Returns copies of all counts since `begin`. */
   counts(): Counts {
     const exports = this.#exports;
+    const [textBytes = 0, assistantBytes = 0] = new Float64Array(
+      exports.memory.buffer,
+      exports.FILE.value,
+      2,
+    );
+    const numbers = this.#view(exports.FILE, 9).subarray(4);
+    const [rowsOver4096 = 0, rowsOver8192 = 0, errorRows = 0, maxTurns = 0, maxLength = 0] = numbers;
     return {
-      errorRows: exports.errorRows.value,
+      ...{ textBytes, assistantBytes, rowsOver4096, rowsOver8192, errorRows, maxTurns, maxLength },
       totals: this.#view(exports.TOTALS, PLACE_CODE_COUNT).slice(),
       formats: this.#view(exports.FORMATS, FORMAT_COUNT).slice(),
       typedFormats: this.#view(exports.TYPED_FORMATS, FORMAT_COUNT).slice(),
       roles: this.#view(exports.ROLES, ROLE_COUNT).slice(),
       untrainable: this.#view(exports.UNTRAINABLE, UNTRAINABLE_COUNT).slice(),
       lengthBins: this.#view(exports.LENGTH_BINS, LENGTH_BINS).slice(),
-      maxTurns: exports.maxTurns.value,
-      maxLength: exports.maxLength.value,
-      textBytes: exports.textBytes.value,
-      assistantBytes: exports.assistantBytes.value,
-      rowsOver4096: exports.rowsOver4096.value,
-      rowsOver8192: exports.rowsOver8192.value,
     };
   }
 

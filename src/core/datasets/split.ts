@@ -1,23 +1,8 @@
 import { HashIndex } from './hashIndex.ts';
-
-/** Rows whose prompts can be compared, each of which may take 20 bytes. */
-export const MAX_SPLIT_ROWS = 2_000_000;
-
-/** Part of a dataset's rows: a number of rows, or a share from 0 to 1. */
-export type Amount = { rows: number } | { share: number };
+import type { Amount, Split, SplitFailure } from './prepare.ts';
 
 /** The file that a row is written to; undefined if it is in none. */
 export type Side = 'main' | 'hold-out' | undefined;
-
-export interface Split {
-  /** Rows for evaluation. */
-  holdOut: Amount | undefined;
-  /** The only rows to train on. */
-  trial: Amount | undefined;
-}
-
-/** Why nothing can be held out: too few rows are left, all have one prompt, or each prompt has more rows than were asked for. */
-export type SplitFailure = 'too-few-rows' | 'one-prompt' | 'large-prompts';
 
 const MAIN = 0;
 const HELD_OUT = 1;

@@ -1,8 +1,5 @@
 import { FIELDS } from './formats.ts';
 
-/** The most columns of a spreadsheet. */
-export const MAX_COLUMNS = 16_384;
-
 /** How a table separates values. */
 export interface Table {
   separator: string;

@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { CsvError, Parser } from 'csv-parse';
-import { ConvertError } from './convertError.ts';
-import { MAX_COLUMNS, namesOf, type Table } from './table.ts';
+import { ConvertError, MAX_COLUMNS } from './convert.ts';
+import { namesOf, type Table } from './table.ts';
 
 /** No row that could be trained on is longer. It bounds the memory if a quote isn't closed. */
 export const MAX_TABLE_ROW_BYTES = 8 * 1024 * 1024;

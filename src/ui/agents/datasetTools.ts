@@ -9,9 +9,8 @@ import {
   masksSecrets,
   mendableOf,
   type Mendable,
-} from '../../core/datasets/mendable.ts';
-import type { PrepareChoices } from '../../core/datasets/prepare.ts';
-import { canConvertAll, prepareCopy } from '../../core/datasets/prepareCopy.ts';
+  type PrepareChoices,
+} from '../../core/datasets/prepare.ts';
 import { CheckError, isBlank, isConvertible, verdictOf, type Report } from '../../core/datasets/report.ts';
 import { moneyOf, type BudgetCheck } from '../../core/money/accountMoney.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
@@ -145,7 +144,7 @@ export async function prepareDatasetTool(
   const convertsAll =
     input.convertToChat === undefined &&
     mendable.convertsAll &&
-    (await canConvertAll(checker, report, { signal }));
+    (await checker.canConvertAll(report, { signal }));
   const choices = choicesOf(input, mendable, convertsAll);
   if (!changesAnything(choices) && !mendable.hasLitter)
     return {
@@ -154,7 +153,7 @@ export async function prepareDatasetTool(
       next:
         verdictOf(report) === 'errors' ? adviceOf(report) : 'Nothing to change. Use the dataset as it is.',
     };
-  const { main, holdOut, counts } = await prepareCopy(checker, report, choices, {
+  const { main, holdOut, counts } = await checker.prepareCopy(report, choices, {
     maxBytes: MAX_DATASET_BYTES,
     signal,
   });

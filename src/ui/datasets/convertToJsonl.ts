@@ -1,10 +1,14 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
-import type { Converted } from '../../core/datasets/convert.ts';
-import { ConvertError, type ConvertFailure } from '../../core/datasets/convertError.ts';
+import {
+  convertDataset,
+  ConvertError,
+  MAX_COLUMNS,
+  type Converted,
+  type ConvertFailure,
+} from '../../core/datasets/convert.ts';
 import type { DatasetFile } from '../../core/datasets/fileKind.ts';
-import { MAX_COLUMNS } from '../../core/datasets/table.ts';
 import { chooseDataset, inspectOrRefuse, datasetName, saveIfNeeded } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
@@ -45,7 +49,6 @@ async function convert(
   worker: string,
   log: Log,
 ): Promise<Converted | undefined> {
-  const { convertDataset } = await import('../../core/datasets/convert.ts');
   try {
     return await withLateProgress(vscode.l10n.t('Converting {0}', name), (signal, onProgress) =>
       convertDataset(source, worker, MAX_DATASET_BYTES, { signal, onProgress }),

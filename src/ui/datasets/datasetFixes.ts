@@ -14,8 +14,7 @@ import {
   type RepairableCode,
 } from '../../core/datasets/fixes.ts';
 import type { Preset } from '../../core/datasets/prepare.ts';
-import type { ProblemCode } from '../../core/datasets/problems.ts';
-import { isShownAsOne } from '../../core/datasets/report.ts';
+import { isShownAsOne, type ProblemCode } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { COMMANDS, EXTENSION_NAME, type CommandId } from '../shared/ids.ts';
 import { TERMS } from '../shared/terms.ts';

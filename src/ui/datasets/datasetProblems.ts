@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { hasDatasetRows } from '../../core/datasets/fileKind.ts';
-import type { Problem } from '../../core/datasets/problems.ts';
-import { type Report, shownProblems } from '../../core/datasets/report.ts';
+import { shownProblems, type Problem, type Report } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { onDidChangeSettings, setting } from '../shared/settings.ts';
 import { EXTENSION_NAME } from '../shared/ids.ts';

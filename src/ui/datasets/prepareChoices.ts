@@ -1,7 +1,11 @@
 import { l10n } from 'vscode';
-import { leavesOutUntrainable, masksSecrets, type Mendable } from '../../core/datasets/mendable.ts';
-import type { PrepareChoices } from '../../core/datasets/prepare.ts';
-import type { Amount } from '../../core/datasets/split.ts';
+import {
+  leavesOutUntrainable,
+  masksSecrets,
+  type Mendable,
+  type PrepareChoices,
+  type Amount,
+} from '../../core/datasets/prepare.ts';
 import type { Format } from '../../core/datasets/report.ts';
 import { formatName } from '../shared/datasetTexts.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';

@@ -3,21 +3,21 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { DiskError } from '../../core/base/diskError.ts';
-import type { DatasetChecker } from '../../core/datasets/checker.ts';
-import { mendableOf, type Mendable } from '../../core/datasets/mendable.ts';
+import type { DatasetChecker, Prepared } from '../../core/datasets/checker.ts';
 import {
+  mendableOf,
   PrepareError,
+  MAX_SPLIT_ROWS,
+  type Mendable,
   type PrepareChoices,
   type PrepareCounts,
   type PrepareFailure,
   type Preset,
+  type NotConverted,
 } from '../../core/datasets/prepare.ts';
-import type { Prepared } from '../../core/datasets/prepareCopy.ts';
 import { CheckError, reportOrFailure, type Report } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import type { DatasetFile } from '../../core/datasets/fileKind.ts';
-import { MAX_SPLIT_ROWS } from '../../core/datasets/split.ts';
-import type { NotConverted } from '../../core/datasets/toChat.ts';
 import { chooseDataset, inspectOrRefuse, datasetName, saveIfNeeded } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { checkingDatasetTitle, failureSentence, KINDS, useOf } from '../shared/datasetTexts.ts';
@@ -38,7 +38,7 @@ import { choosePreparation, personalPhrase } from './prepareChoices.ts';
 /** What the command needs. */
 export interface PrepareParts {
   reports: Reports;
-  checker: Pick<DatasetChecker, 'prepare'>;
+  checker: Pick<DatasetChecker, 'prepareCopy' | 'canConvertAll'>;
   log: Log;
 }
 
@@ -122,9 +122,8 @@ async function checked(
 async function countedConversion(report: Report, name: string, { checker }: PrepareParts): Promise<Mendable> {
   const mendable = mendableOf(report);
   if (!mendable.convertsAll) return mendable;
-  const { canConvertAll } = await import('../../core/datasets/prepareCopy.ts');
   const convertsAll = await withLateProgress(checkingDatasetTitle(name), (signal, onProgress) =>
-    canConvertAll(checker, report, { signal, onProgress }),
+    checker.canConvertAll(report, { signal, onProgress }),
   ).catch((error: unknown) => {
     if (error instanceof CheckError || error instanceof DiskError) return false;
     throw error;
@@ -139,10 +138,9 @@ async function write(
   choices: PrepareChoices,
   { checker, log }: PrepareParts,
 ): Promise<Prepared | undefined> {
-  const { prepareCopy } = await import('../../core/datasets/prepareCopy.ts');
   try {
     return await withLateProgress(vscode.l10n.t('Preparing a copy of {0}', name), (signal, onProgress) =>
-      prepareCopy(checker, source, choices, { maxBytes: MAX_DATASET_BYTES, signal, onProgress }),
+      checker.prepareCopy(source, choices, { maxBytes: MAX_DATASET_BYTES, signal, onProgress }),
     );
   } catch (error) {
     const sentence = notWritten(error, name, path.basename(path.dirname(source.path)));

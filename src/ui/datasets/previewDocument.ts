@@ -8,7 +8,6 @@ import { CancelledError } from '../../core/base/errors.ts';
 import { Emitter } from '../../core/base/event.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
 import { CheckError, type CheckFailure, type FileKind, type Report } from '../../core/datasets/report.ts';
-import { answerText } from '../../core/datasets/answerText.ts';
 import { inspectDataset, kindOf, SAMPLE_BYTES, type DatasetProblem } from '../../core/datasets/fileKind.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { RowFile } from '../../core/datasets/rowFile.ts';
@@ -232,10 +231,9 @@ export class PreviewDocument implements vscode.CustomDocument {
     const row = this.#check.report?.repeats.answer?.row;
     if (signal.aborted || row === undefined) return;
     try {
-      const limits = { rowBytes: ANSWER_BYTES, totalBytes: ANSWER_BYTES };
-      const [found] = await file.readRows(row, 1, limits);
-      if (this.#file !== file || found === undefined) return;
-      this.#answer = answerText(found.bytes.toString('utf8'));
+      const answer = await file.answerOf(row, ANSWER_BYTES);
+      if (this.#file !== file || answer === undefined) return;
+      this.#answer = answer;
       this.#changed.fire('checked');
     } catch (error) {
       if (!(error instanceof CancelledError)) this.#log.error('preview-not-read', error);

@@ -1,10 +1,8 @@
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
-import { SPEAKER_OF } from '../../core/datasets/formats.ts';
 import { problemsOfRow, type ProblemChoice } from '../../core/datasets/report.ts';
-import { lineOfRow } from '../../core/datasets/rowFile.ts';
-import { RowList } from '../../core/datasets/rowList.ts';
+import { lineOfRow, SPEAKERS, type RowList } from '../../core/datasets/rowFile.ts';
 import { kindSentence } from './problemTexts.ts';
 import { refusalSentence, useOf } from '../shared/datasetTexts.ts';
 import type { Log } from '../shared/log.ts';
@@ -166,14 +164,14 @@ export class PreviewPanel implements Disposable {
     if (!keepsPage) {
       this.#returnRow = this.#held?.row;
       this.#held = undefined;
-      const shown = { words: previewWords(), language: vscode.env.language, speakers: [...SPEAKER_OF] };
+      const shown = { words: previewWords(), language: vscode.env.language, speakers: SPEAKERS };
       this.#host.post({ type: 'start', ...shown, fileName: name, hasSource });
       this.#shown = { hasSource };
     }
     this.#follow();
     if (problem !== undefined) this.#showFailure(refusalSentence(name, problem));
     if (file === undefined || this.#showKind()) return;
-    this.#list = new RowList(file, () => this.#document.check.report);
+    this.#list = file.list(() => this.#document.check.report);
     this.#list.onDidChange(() => this.#planList());
     this.#postedReport = undefined;
     this.#setFilter(this.#filter);

@@ -1,6 +1,5 @@
 import type { PreviewProblem, PreviewRow } from './protocol.ts';
-import type { Problem } from '../../core/datasets/problems.ts';
-import { type Report, problemsOfRow } from '../../core/datasets/report.ts';
+import { problemsOfRow, type Problem, type Report } from '../../core/datasets/report.ts';
 import type { FileRow, RowFile } from '../../core/datasets/rowFile.ts';
 import { goToRowText, moreProblems, problemPlace, restOfRow, rowTitle } from './previewView.ts';
 import { problemName, problemSentence } from './problemTexts.ts';

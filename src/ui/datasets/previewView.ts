@@ -8,8 +8,7 @@ import {
   type RowLengths,
   type Tokens,
 } from '../../core/datasets/report.ts';
-import type { RowFile } from '../../core/datasets/rowFile.ts';
-import type { RowList } from '../../core/datasets/rowList.ts';
+import type { RowFile, RowList } from '../../core/datasets/rowFile.ts';
 import {
   diskSentence,
   failureSentence,

@@ -1,6 +1,11 @@
 import { l10n } from 'vscode';
-import type { ProblemClass, ProblemCode } from '../../core/datasets/problems.ts';
-import type { FileKind, Format, ShownProblem } from '../../core/datasets/report.ts';
+import type {
+  ProblemClass,
+  ProblemCode,
+  FileKind,
+  Format,
+  ShownProblem,
+} from '../../core/datasets/report.ts';
 import { formatName, KINDS } from '../shared/datasetTexts.ts';
 import { formatCount } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';

@@ -30,7 +30,7 @@ export function readSources(): Source[] {
     .map((file) => sourceOf(file, readFileSync(path.join(ROOT, file), 'utf8')));
 }
 
-/** Reads the dataset scanner, which is written in AssemblyScript: a separate program with its own globals. */
+/** Reads the dataset scanner, which is written in AssemblyScript: a separate program. */
 export function readScanner(): Source[] {
   return sourceFiles()
     .filter(isAssemblyScript)

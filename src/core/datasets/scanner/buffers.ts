@@ -1,4 +1,6 @@
-// The layout of the scanner's memory: fixed regions, then the input. Nothing is allocated or freed during a scan.
+// The layout of the scanner's memory: fixed regions, then the input. Nothing is allocated or freed during a scan. What changes
+// is in structs of such regions; each begins as zeros, and is set to zeros to begin anew.
+import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT, UNTRAINABLE_COUNT } from './codes';
 
 /** Maximum rows scanned per call. */
 export const MAX_ROWS: u32 = 65536;
@@ -23,6 +25,77 @@ export const ROW_FLAGS: usize = memory.data(MAX_ROWS * 2, 2);
 /** The number of lone CRs before each row and after the last one, as a u32. */
 export const ROW_BREAKS: usize = memory.data((MAX_ROWS + 1) * 4, 4);
 export const PLACES: usize = memory.data(MAX_PLACES * PLACE_BYTES, 8);
+
+/** What the last call found. */
+@unmanaged
+class Call {
+  /** Its rows including blank ones, and its blank rows. */
+  rows: u32;
+  blankRows: u32;
+  /** Lone CRs in the rows, which end a line in the editor. */
+  lineBreaks: u32;
+  /** Unicode characters of the rows, including line ends. */
+  characters: u32;
+  places: u32;
+}
+export const CALL: usize = memory.data(32, 16);
+export const call = changetype<Call>(CALL);
+
+/** Counts of a file, and how it is read. */
+@unmanaged
+class File {
+  /** Bytes of the texts of rows, and of those of the assistant. Exact up to 2 ** 53. */
+  textBytes: f64;
+  assistantBytes: f64;
+  /** Rows with more text than this many tokens, about. */
+  rowsOver4096: u32;
+  rowsOver8192: u32;
+  /** Rows with a problem that is an error. */
+  errorRows: u32;
+  /** Turns of the longest conversation, and bytes of the longest row. */
+  maxTurns: u32;
+  maxLength: u32;
+  /** How prompts are hashed: `HASH_NONE` and so on. */
+  hashing: i32;
+  /** Whether the editor shows a character for each byte that is not UTF-8. */
+  showsEachByte: bool;
+}
+/** Bins of row lengths: one per byte below 32 bytes, then 32 per doubling. */
+const LENGTH_BINS_COUNT = 32 * 24;
+const TABLES = PLACE_CODE_COUNT * 2 + FORMAT_COUNT * 2 + ROLE_COUNT + UNTRAINABLE_COUNT + LENGTH_BINS_COUNT;
+const FILE_BYTES: usize = 64 + TABLES * 4;
+export const FILE: usize = memory.data(FILE_BYTES, 16);
+export const file = changetype<File>(FILE);
+/** The number of problems of each code, and how many of them were located, each a u32. */
+export const TOTALS: usize = FILE + 64;
+export const LOCATED: usize = TOTALS + PLACE_CODE_COUNT * 4;
+/** A u32 for each format, also of the rows whose fields have its types; each role, each reason not to train, and each bin. */
+export const FORMATS: usize = LOCATED + PLACE_CODE_COUNT * 4;
+export const TYPED_FORMATS: usize = FORMATS + FORMAT_COUNT * 4;
+export const ROLES: usize = TYPED_FORMATS + FORMAT_COUNT * 4;
+export const UNTRAINABLE: usize = ROLES + ROLE_COUNT * 4;
+export const LENGTH_BINS: usize = UNTRAINABLE + UNTRAINABLE_COUNT * 4;
+
+/** Begins a file. */
+export function beginFile(): void {
+  memory.fill(FILE, 0, FILE_BYTES);
+}
+
+/** Sets at most 160 bytes to zeros. Their number is known when this is compiled: no loop, and no call as by `memory.fill`. */
+// prettier-ignore
+export function clear(at: usize, bytes: usize): void {
+  const zero = i8x16.splat(0);
+  v128.store(at, zero);
+  if (bytes > 16) v128.store(at, zero, 16);
+  if (bytes > 32) v128.store(at, zero, 32);
+  if (bytes > 48) v128.store(at, zero, 48);
+  if (bytes > 64) v128.store(at, zero, 64);
+  if (bytes > 80) v128.store(at, zero, 80);
+  if (bytes > 96) v128.store(at, zero, 96);
+  if (bytes > 112) v128.store(at, zero, 112);
+  if (bytes > 128) v128.store(at, zero, 128);
+  if (bytes > 144) v128.store(at, zero, 144);
+}
 
 /** Returns the address of the input. Zeros precede it, for loads before the input. */
 export function inputStart(): usize {

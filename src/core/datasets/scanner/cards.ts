@@ -1,41 +1,31 @@
 // Payment card numbers: 13 to 19 digits, together or grouped as on cards, with the prefix of a large network
 // (ISO/IEC 7812) and a valid check digit (Luhn).
+import { clear } from './buffers';
 import { isAlphanumeric, isDigit } from './characters';
 import { CARD_NUMBER } from './codes';
-import { endOfEscape, lastCharacter, readBack } from './escapes';
+import { endOfEscape, readBack } from './escapes';
 import { reportSecret } from './found';
+import { search } from './search';
 
 const MIN_DIGITS: usize = 13;
 const MAX_DIGITS: usize = 19;
 /** The digits of a candidate, without the separators. */
 const DIGITS: usize = memory.data(32);
 
-/** The end of the digits that were searched. */
-let done: usize = 0;
-
 /** The start and length of the last four groups of digits, newest last. */
 const GROUPS: usize = memory.data(4 * 8, 4);
 
-/** Resets the search for another piece of the file. */
-export function forgetDigits(): void {
-  done = 0;
-}
-
 /** Searches all digits in `from..to`, and those adjacent on both sides. */
 export function takeDigits(from: usize, to: usize, start: usize): void {
-  let at = max(from, done);
-  const first = max(start, done);
+  let at = max(from, search.digitsEnd);
+  const first = max(start, search.digitsEnd);
   while (at > first && (isDigit(load<u8>(at - 1)) || (isSeparator(at - 1) && isDigit(load<u8>(at - 2)))))
     at--;
   while (at < to) {
     if (isDigit(load<u8>(at))) at = takeRun(at);
     else at++;
   }
-  done = max(done, at);
-}
-
-function forgetGroups(): void {
-  for (let index: usize = 0; index < 4; index++) store<u64>(GROUPS + (index << 3), 0);
+  search.digitsEnd = max(search.digitsEnd, at);
 }
 
 /** Adds a group and drops the oldest one. */
@@ -53,7 +43,7 @@ function isSeparator(at: usize): bool {
 
 /** Searches groups of digits joined by single separators, and returns their end. */
 function takeRun(from: usize): usize {
-  forgetGroups();
+  clear(GROUPS, 32);
   // Skip the digits of an escape such as `\u00e9`: they are not text.
   let at = max(from, endOfEscape(from));
   if (!isDigit(load<u8>(at))) return at;
@@ -105,7 +95,7 @@ function takeCard(from: usize, to: usize): void {
 function continuesWord(from: usize): bool {
   if (load<u8>(from - 1) == 0x2e) return isDigit(load<u8>(from - 2));
   readBack(from);
-  return isAlphanumeric(lastCharacter) || lastCharacter == 0x5f;
+  return isAlphanumeric(search.character) || search.character == 0x5f;
 }
 
 /** Checks prefix and length: Visa, Mastercard, American Express, Discover, Diners Club, JCB. */

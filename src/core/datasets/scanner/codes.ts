@@ -120,7 +120,8 @@ export const BYTES_PER_TOKEN = 4;
 export const LOCATED_LIMIT = 5000;
 /** Kinds of keys that can be searched for. */
 export const MAX_PATTERNS = 96;
-/** The most training formats, and slots for the names of fields and of speakers. There is one less of each; powers of two. */
+/** The most training formats, and slots for names: of fields, of a message's fields, of speakers. Powers of two. */
 export const MAX_FORMATS = 16;
 export const MAX_FIELDS = 32;
+export const MAX_PARTS = 32;
 export const MAX_SPEAKERS = 64;

@@ -1,64 +1,58 @@
 // The order of the messages in a conversation. Trainers differ: some reject what others accept, so these are risks. They are
 // kept until the conversation ends, because some depend on what follows.
-import {
-  LAST_NOT_ASSISTANT,
-  MESSAGES_EMPTY,
-  NO_ASSISTANT,
-  REPEATED_ROLE,
-  ROLE_ASSISTANT,
-  ROLE_COUNT,
-  ROLE_OTHER,
-  ROLE_SYSTEM,
-  ROLE_TOOL,
-  ROLE_USER,
-  STARTS_WITH_ASSISTANT,
-  SYSTEM_INSIDE,
-  TOOL_ARGUMENTS,
-  TOOL_ORDER,
-} from './codes';
+import * as codes from './codes';
+import { clear } from './buffers';
 import { noteInRow } from './found';
 import { countedRole, ROLE_CALL, ROLE_PRETRAIN } from './names';
 
-/** Turns of the row's last conversation, and a u32 for each role. */
-export let turns: u32 = 0;
-export const TURNS_BY_ROLE: usize = memory.data(ROLE_COUNT * 4, 4);
-
+/** The row's last conversation. */
+@unmanaged
+class Conversation {
+  /** Hashes of the strings of the messages so far that are neither the assistant's nor the system's, and of the system's. */
+  asked: u64;
+  system: u64;
+  /** Of the message that is being read; of what precedes the assistant's last message, and of that (`prompts.ts`). */
+  message: u64;
+  prompt: u64;
+  answer: u64;
+  hasAnswer: bool;
+  hasAssistant: bool;
+  hasPretrain: bool;
+  /** Whether a role is unknown: it may be meant as the assistant's. */
+  hasUnknown: bool;
+  /** Whether a message calls a tool, and whether one isn't the system's. */
+  hasCalls: bool;
+  hasOther: bool;
+  /** The last message: whether it calls a tool, and whether it is marked; its role, where its role is, where it begins. */
+  lastCalls: bool;
+  lastMarked: bool;
+  last: i32;
+  lastAt: usize;
+  lastLength: usize;
+  messageAt: usize;
+  /** The assistant's message with which the conversation starts, and the first result after one without a call; or 0. */
+  startAt: usize;
+  startLength: usize;
+  uncalledAt: usize;
+  uncalledLength: usize;
+  turns: u32;
+}
 /** The first problem of each code, from the first to the last of these: address (or 0) and length, each a u32. */
-const FIRST_CODE = STARTS_WITH_ASSISTANT;
-const LAST_CODE = TOOL_ARGUMENTS;
-const KEPT: usize = memory.data((LAST_CODE - FIRST_CODE + 1) * 8, 4);
+const FIRST_CODE = codes.STARTS_WITH_ASSISTANT;
+const LAST_CODE = codes.TOOL_ARGUMENTS;
+const CONVERSATION_BYTES: usize =
+  offsetof<Conversation>() + codes.ROLE_COUNT * 4 + (LAST_CODE - FIRST_CODE + 1) * 8;
+const CONVERSATION: usize = memory.data(CONVERSATION_BYTES + 15, 16);
+export const conversation = changetype<Conversation>(CONVERSATION);
+/** Its turns, a u32 for each role. */
+export const TURNS_BY_ROLE: usize = CONVERSATION + offsetof<Conversation>();
+const KEPT: usize = TURNS_BY_ROLE + codes.ROLE_COUNT * 4;
 
-let hasAssistant: bool = false;
-let hasPretrain: bool = false;
-/** Whether a role is unknown: it may be meant as the assistant's. */
-let hasUnknown: bool = false;
-/** Whether a message calls a tool, and whether one isn't the system's. */
-let hasCalls: bool = false;
-let hasOther: bool = false;
-
-/** The last message: its role and where it is, whether it calls a tool, and whether it is marked. */
-let last: i32 = -1;
-let lastAt: usize = 0;
-let lastLength: usize = 0;
-let lastCalls: bool = false;
-let lastMarked: bool = false;
-
-/** The assistant's message with which the conversation starts, and the first result after one without a call; or 0. */
-let startAt: usize = 0;
-let startLength: usize = 0;
-let uncalledAt: usize = 0;
-let uncalledLength: usize = 0;
-
-/** Begins a conversation. */
-export function beginConversation(): void {
-  turns = 0;
-  hasAssistant = hasPretrain = hasUnknown = hasCalls = hasOther = false;
-  last = -1;
-  lastCalls = lastMarked = false;
-  startAt = uncalledAt = 0;
-  // Not `memory.fill`: for so few bytes, a call out of WebAssembly takes longer than the loop.
-  for (let index = 0; index < ROLE_COUNT; index++) store<u32>(TURNS_BY_ROLE + ((<usize>index) << 2), 0);
-  for (let code = FIRST_CODE; code <= LAST_CODE; code++) store<u32>(entryOf(code), 0);
+/** Begins a conversation whose list begins at `at`. */
+export function beginConversation(at: usize): void {
+  clear(CONVERSATION, CONVERSATION_BYTES);
+  conversation.last = -1;
+  conversation.messageAt = at;
 }
 
 function entryOf(code: i32): usize {
@@ -75,7 +69,7 @@ export function keep(code: i32, at: usize, length: usize): void {
 
 /** Counts an element of the list that can't be a message. */
 export function skipMessage(): void {
-  turns++;
+  conversation.turns++;
 }
 
 /**
@@ -85,57 +79,73 @@ export function skipMessage(): void {
  * @param isMarked whether it says how to train it, or who speaks
  */
 export function takeMessage(role: i32, at: usize, length: usize, calls: bool, isMarked: bool): void {
-  turns++;
+  conversation.turns++;
   if (role >= 0) {
     const counter = TURNS_BY_ROLE + ((<usize>countedRole(role)) << 2);
     store<u32>(counter, load<u32>(counter) + 1);
   }
-  const isAssistant = role == ROLE_ASSISTANT || role == ROLE_CALL;
-  if (role == ROLE_PRETRAIN) hasPretrain = true;
-  if (role == ROLE_OTHER) hasUnknown = true;
-  if (role == ROLE_SYSTEM) {
-    if (hasOther) keep(SYSTEM_INSIDE, at, length);
+  const isAssistant = role == codes.ROLE_ASSISTANT || role == ROLE_CALL;
+  if (role == ROLE_PRETRAIN) conversation.hasPretrain = true;
+  if (role == codes.ROLE_OTHER) conversation.hasUnknown = true;
+  if (role == codes.ROLE_SYSTEM) {
+    if (conversation.hasOther) keep(codes.SYSTEM_INSIDE, at, length);
   } else {
-    if (isAssistant && !hasOther) {
-      startAt = at;
-      startLength = length;
+    if (isAssistant && !conversation.hasOther) {
+      conversation.startAt = at;
+      conversation.startLength = length;
     }
-    hasOther = true;
+    conversation.hasOther = true;
   }
-  if (role == ROLE_USER && startAt != 0) keep(STARTS_WITH_ASSISTANT, startAt, startLength);
-  if (role == ROLE_TOOL && last != ROLE_TOOL) takeResult(at, length);
+  if (role == codes.ROLE_USER && conversation.startAt != 0)
+    keep(codes.STARTS_WITH_ASSISTANT, conversation.startAt, conversation.startLength);
+  if (role == codes.ROLE_TOOL && conversation.last != codes.ROLE_TOOL) takeResult(at, length);
   // A call may be one of several messages, each with a call.
-  if (lastCalls && (role == ROLE_USER || role == ROLE_SYSTEM || role == ROLE_ASSISTANT))
-    keep(TOOL_ORDER, lastAt, lastLength);
-  else if (role == last && (role == ROLE_USER || role == ROLE_ASSISTANT) && !isMarked && !lastMarked)
-    keep(REPEATED_ROLE, at, length);
-  if (isAssistant) hasAssistant = true;
-  last = role;
-  lastAt = at;
-  lastLength = length;
-  lastCalls = role == ROLE_CALL || (calls && isAssistant);
-  lastMarked = isMarked;
-  if (lastCalls) hasCalls = true;
+  if (
+    conversation.lastCalls &&
+    (role == codes.ROLE_USER || role == codes.ROLE_SYSTEM || role == codes.ROLE_ASSISTANT)
+  )
+    keep(codes.TOOL_ORDER, conversation.lastAt, conversation.lastLength);
+  else if (
+    role == conversation.last &&
+    (role == codes.ROLE_USER || role == codes.ROLE_ASSISTANT) &&
+    !isMarked &&
+    !conversation.lastMarked
+  )
+    keep(codes.REPEATED_ROLE, at, length);
+  if (isAssistant) conversation.hasAssistant = true;
+  conversation.last = role;
+  conversation.lastAt = at;
+  conversation.lastLength = length;
+  conversation.lastCalls = role == ROLE_CALL || (calls && isAssistant);
+  conversation.lastMarked = isMarked;
+  if (conversation.lastCalls) conversation.hasCalls = true;
 }
 
 /** Takes the first of consecutive results. A call can be text: then no message of the conversation has a structured one. */
 function takeResult(at: usize, length: usize): void {
-  if (last != ROLE_ASSISTANT && last != ROLE_CALL) keep(TOOL_ORDER, at, length);
-  else if (!lastCalls && uncalledAt == 0) {
-    uncalledAt = at;
-    uncalledLength = length;
+  if (conversation.last != codes.ROLE_ASSISTANT && conversation.last != ROLE_CALL)
+    keep(codes.TOOL_ORDER, at, length);
+  else if (!conversation.lastCalls && conversation.uncalledAt == 0) {
+    conversation.uncalledAt = at;
+    conversation.uncalledLength = length;
   }
 }
 
-/** Ends a conversation at `at`; `message` is the address of its last message. */
-export function endConversation(at: usize, message: usize): void {
-  if (turns == 0) return noteInRow(MESSAGES_EMPTY, at, 1);
-  if (hasPretrain) return;
-  if (!hasAssistant && !hasUnknown) noteInRow(NO_ASSISTANT, message, 1);
-  if (!hasAssistant) return;
-  if (last != ROLE_ASSISTANT && last != ROLE_CALL && last != ROLE_OTHER)
-    noteInRow(LAST_NOT_ASSISTANT, message, 1);
-  if (hasCalls && uncalledAt != 0) keep(TOOL_ORDER, uncalledAt, uncalledLength);
+/** Ends a conversation at `at`. */
+export function endConversation(at: usize): void {
+  const message = conversation.messageAt;
+  if (conversation.turns == 0) return noteInRow(codes.MESSAGES_EMPTY, at, 1);
+  if (conversation.hasPretrain) return;
+  if (!conversation.hasAssistant && !conversation.hasUnknown) noteInRow(codes.NO_ASSISTANT, message, 1);
+  if (!conversation.hasAssistant) return;
+  if (
+    conversation.last != codes.ROLE_ASSISTANT &&
+    conversation.last != ROLE_CALL &&
+    conversation.last != codes.ROLE_OTHER
+  )
+    noteInRow(codes.LAST_NOT_ASSISTANT, message, 1);
+  if (conversation.hasCalls && conversation.uncalledAt != 0)
+    keep(codes.TOOL_ORDER, conversation.uncalledAt, conversation.uncalledLength);
   for (let code = FIRST_CODE; code <= LAST_CODE; code++) {
     const entry = entryOf(code);
     if (load<u32>(entry) != 0) noteInRow(code, load<u32>(entry), load<u32>(entry, 4));

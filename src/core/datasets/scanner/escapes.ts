@@ -1,44 +1,44 @@
 // Characters as JSON writes them: an escape counts as the character that it means. A text can itself be JSON, so any number of
 // backslashes may stand before an escape.
 import { isAlphanumeric, isLetter, isWord } from './characters';
+import { search } from './search';
 import { hexUnit } from './strings';
 
 const BACKSLASH: u32 = 0x5c;
 const LETTER_U: u32 = 0x75;
 
-/** The character that `readCharacter` or `readBack` read last; a line feed for every short escape of white space. */
-export let lastCharacter: u32 = 0;
-
 /** Reads the character at `at`, and returns its end. */
 export function readCharacter(at: usize): usize {
-  lastCharacter = load<u8>(at);
-  if (lastCharacter >= 0x80) return readLatin(at) ? at + 2 : at + 1;
-  if (lastCharacter != BACKSLASH) return at + 1;
+  const character = <u32>load<u8>(at);
+  search.character = character;
+  if (character >= 0x80) return readLatin(at) ? at + 2 : at + 1;
+  if (character != BACKSLASH) return at + 1;
   let end = at + 1;
   while (load<u8>(end) == BACKSLASH) end++;
   const letter = <u32>load<u8>(end);
   if (letter == LETTER_U) {
     const unit = hexUnit(end + 1);
     if (unit > 0xffff) return end;
-    lastCharacter = unit;
+    search.character = unit;
     return end + 5;
   }
   if (!isEscapable(letter)) return end;
-  lastCharacter = isAlphanumeric(letter) ? 0x0a : letter;
+  search.character = isAlphanumeric(letter) ? 0x0a : letter;
   return end + 1;
 }
 
 /** Reads the character that ends at `at`, and returns its start. */
 export function readBack(at: usize): usize {
-  lastCharacter = load<u8>(at - 1);
-  if (lastCharacter >= 0x80) return readLatin(at - 2) ? at - 2 : at - 1;
+  const character = <u32>load<u8>(at - 1);
+  search.character = character;
+  if (character >= 0x80) return readLatin(at - 2) ? at - 2 : at - 1;
   let start = at - 1;
-  if (load<u8>(at - 2) == BACKSLASH && isEscapable(lastCharacter)) {
-    if (isAlphanumeric(lastCharacter)) lastCharacter = 0x0a;
+  if (load<u8>(at - 2) == BACKSLASH && isEscapable(character)) {
+    if (isAlphanumeric(character)) search.character = 0x0a;
   } else {
     const unit = load<u8>(at - 5) == LETTER_U && load<u8>(at - 6) == BACKSLASH ? hexUnit(at - 4) : 0x10000;
     if (unit > 0xffff) return start;
-    lastCharacter = unit;
+    search.character = unit;
     start = at - 5;
   }
   while (load<u8>(start - 1) == BACKSLASH) start--;
@@ -57,7 +57,7 @@ function readLatin(at: usize): bool {
   const first = <u32>load<u8>(at);
   const second = <u32>load<u8>(at, 1);
   if (first < 0xc2 || first >= 0xe0 || (second & 0xc0) != 0x80) return false;
-  lastCharacter = ((first & 0x1f) << 6) | (second & 0x3f);
+  search.character = ((first & 0x1f) << 6) | (second & 0x3f);
   return true;
 }
 
@@ -72,7 +72,7 @@ export function isLatinLetter(character: u32): bool {
 /** True if `at` does not continue a word. */
 export function beginsWord(at: usize): bool {
   readBack(at);
-  return !isWord(lastCharacter);
+  return !isWord(search.character);
 }
 
 /** Returns the end of an escape such as `\u00e9` that contains `at` or ends there, or 0. Its digits are not text. */

@@ -1,6 +1,6 @@
 // The training formats, and the names in them. The table is `datasets/formats.ts`; `datasets/scanner.ts` writes it into this
 // memory before the first file, encoded by `datasets/formatTable.ts`.
-import { MAX_FIELDS, MAX_FORMATS, MAX_SPEAKERS } from './codes';
+import { MAX_FIELDS, MAX_FORMATS, MAX_PARTS, MAX_SPEAKERS } from './codes';
 
 /** Bits of the fields of some kind. */
 @unmanaged
@@ -51,13 +51,15 @@ export class Format {
 export const NAME_BYTES: usize = 24;
 const FORMATS_AT = offsetof<FieldKinds>();
 const FIELDS_AT = FORMATS_AT + MAX_FORMATS * offsetof<Format>();
-const SPEAKERS_AT = FIELDS_AT + MAX_FIELDS * NAME_BYTES;
+const PARTS_AT = FIELDS_AT + MAX_FIELDS * NAME_BYTES;
+const SPEAKERS_AT = PARTS_AT + MAX_PARTS * NAME_BYTES;
 
 export const FORMAT_TABLE: usize = memory.data(SPEAKERS_AT + MAX_SPEAKERS * NAME_BYTES, 8);
 export const kinds = changetype<FieldKinds>(FORMAT_TABLE);
 export const firstFormat = changetype<Format>(FORMAT_TABLE + FORMATS_AT);
-/** The names of fields, each with its number. */
+/** The names of fields, of rows and of messages, each with its number. */
 export const FIELD_NAMES: usize = FORMAT_TABLE + FIELDS_AT;
+export const PART_NAMES: usize = FORMAT_TABLE + PARTS_AT;
 /** The names of speakers, each with its role, and whether only ShareGPT has it. */
 export const SPEAKER_NAMES: usize = FORMAT_TABLE + SPEAKERS_AT;
 

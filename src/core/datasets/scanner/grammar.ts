@@ -1,29 +1,12 @@
 // Reads a row as JSON (RFC 8259) without recursion: open containers are a stack of bits, so that no depth overflows it.
 import { isLetter } from './characters';
-import {
-  BAD_LITERAL,
-  BAD_NUMBER,
-  BOM_INSIDE,
-  COLON_EXPECTED,
-  COMMA_AFTER_OBJECT,
-  COMMA_EXPECTED,
-  EXTRA_VALUE,
-  INVALID_UTF8,
-  KEY_EXPECTED,
-  NOT_AN_OBJECT,
-  SINGLE_QUOTE,
-  TOO_DEEP,
-  TRAILING_COMMA,
-  TYPOGRAPHIC_QUOTES,
-  UNEXPECTED_CHARACTER,
-  UNEXPECTED_END,
-} from './codes';
-import { fail, noteInRow } from './found';
-import { forgetKeys, newObject, takeKey } from './keys';
+import * as codes from './codes';
+import { fail, noteInRow, row } from './found';
+import { beginKeys, newObject, takeKey } from './keys';
 import { KIND_BOOLEAN, KIND_NULL, KIND_NUMBER, KIND_STRING } from './names';
 import { readNumber } from './numbers';
 import { beginShape, closeShape, endShape, keyShape, MAX_SHAPE_DEPTH, openShape, scalarShape } from './shape';
-import { hasEscape, readString } from './strings';
+import { readString } from './strings';
 import { isByteOrderMark, sequenceLength } from './utf8';
 
 /** Rows longer than this are not checked. */
@@ -45,8 +28,6 @@ const KEY = 2;
 const KEY_OR_CLOSE = 3;
 const AFTER_VALUE = 4;
 
-let depth: i32 = 0;
-
 /**
  * Checks a row whose first byte after white space is at `from`: fails if it is not JSON, and notes other
  * problems. Returns true if it is an object.
@@ -54,17 +35,16 @@ let depth: i32 = 0;
 export function readRow(from: usize, end: usize): bool {
   let at = from;
   if (isByteOrderMark(at)) {
-    noteInRow(BOM_INSIDE, at, 3);
+    noteInRow(codes.BOM_INSIDE, at, 3);
     at = skipSpace(at + 3, end);
   }
   const isObject = load<u8>(at) == 0x7b;
   const start = at;
-  forgetKeys();
-  beginShape(start);
-  depth = 0;
+  beginKeys();
+  beginShape();
   if (readTokens(at, end) == 0) return false;
   if (isObject) endShape(start);
-  else noteInRow(NOT_AN_OBJECT, start, 1);
+  else noteInRow(codes.NOT_AN_OBJECT, start, 1);
   return isObject;
 }
 
@@ -73,35 +53,40 @@ function readTokens(from: usize, end: usize): usize {
   let at = from;
   let state = VALUE;
   let comma: usize = 0;
+  let depth: i32 = 0;
   while (true) {
     at = skipSpace(at, end);
-    if (at >= end) return state == AFTER_VALUE && depth == 0 ? at : fail(UNEXPECTED_END, end, 1);
+    if (at >= end) return state == AFTER_VALUE && depth == 0 ? at : fail(codes.UNEXPECTED_END, end, 1);
     const character = <u32>load<u8>(at);
     if (state == AFTER_VALUE) {
       if (depth == 0) return readExtra(from, at, end);
       if (character == 0x2c) {
         comma = at++;
-        state = isInObject() ? KEY : VALUE;
-      } else if (character == (isInObject() ? 0x7d : 0x5d)) {
-        close(at++);
+        state = isInObject(depth) ? KEY : VALUE;
+      } else if (character == (isInObject(depth) ? 0x7d : 0x5d)) {
+        close(depth--, at++);
       } else {
-        return fail(character == 0x7d || character == 0x5d ? UNEXPECTED_CHARACTER : COMMA_EXPECTED, at, 1);
+        return fail(
+          character == 0x7d || character == 0x5d ? codes.UNEXPECTED_CHARACTER : codes.COMMA_EXPECTED,
+          at,
+          1,
+        );
       }
       continue;
     }
     if (state == KEY || state == KEY_OR_CLOSE) {
       if (character == 0x22) {
-        at = readKey(at, end);
+        at = readKey(at, end, depth);
         if (at == 0) return 0;
         state = VALUE;
       } else if (character == 0x7d) {
-        if (state == KEY) return fail(TRAILING_COMMA, comma, 1);
-        close(at++);
+        if (state == KEY) return fail(codes.TRAILING_COMMA, comma, 1);
+        close(depth--, at++);
         state = AFTER_VALUE;
       } else if (isTypographicQuote(at)) {
-        return fail(TYPOGRAPHIC_QUOTES, at, 3);
+        return fail(codes.TYPOGRAPHIC_QUOTES, at, 3);
       } else {
-        return fail(character == 0x27 ? SINGLE_QUOTE : KEY_EXPECTED, at, 1);
+        return fail(character == 0x27 ? codes.SINGLE_QUOTE : codes.KEY_EXPECTED, at, 1);
       }
       continue;
     }
@@ -118,15 +103,15 @@ function readTokens(from: usize, end: usize): usize {
       at += 8;
       state = VALUE_OR_CLOSE;
     } else if (character == 0x7b || character == 0x5b) {
-      open(character == 0x7b, at++);
+      open(++depth, character == 0x7b, at++);
       state = character == 0x7b ? KEY_OR_CLOSE : VALUE_OR_CLOSE;
     } else if (character == 0x5d && state == VALUE_OR_CLOSE) {
-      close(at++);
+      close(depth--, at++);
       state = AFTER_VALUE;
-    } else if (character == 0x5d && depth > 0 && !isInObject()) {
-      return fail(TRAILING_COMMA, comma, 1);
+    } else if (character == 0x5d && depth > 0 && !isInObject(depth)) {
+      return fail(codes.TRAILING_COMMA, comma, 1);
     } else {
-      at = readBare(at, end, character);
+      at = readBare(at, end, character, depth);
       if (at == 0) return 0;
       state = AFTER_VALUE;
     }
@@ -138,25 +123,26 @@ function readExtra(from: usize, at: usize, end: usize): usize {
   const isComma = load<u8>(at) == 0x2c && skipSpace(at + 1, end) == end;
   // An indented object with a comma is more likely an element of an array.
   const isIndented = load<u8>(from - 1) == 0x20 || load<u8>(from - 1) == 0x09;
-  if (!isComma || load<u8>(from) != 0x7b || isIndented) return fail(EXTRA_VALUE, at, <i32>(end - at));
+  if (!isComma || load<u8>(from) != 0x7b || isIndented) return fail(codes.EXTRA_VALUE, at, <i32>(end - at));
   // The object itself is right: no failure, so that its shape is checked and its row counted.
-  noteInRow(COMMA_AFTER_OBJECT, at, 1);
+  noteInRow(codes.COMMA_AFTER_OBJECT, at, 1);
   return end;
 }
 
 /** Reads a key with its colon; returns the address after the colon, or 0 after a failure. */
-function readKey(at: usize, end: usize): usize {
+function readKey(at: usize, end: usize, depth: i32): usize {
   const next = readString(at + 1, end);
   if (next == 0) return 0;
-  if (depth <= MAX_DEPTH) takeKey(load<u32>(OBJECTS + ((<usize>depth) << 2)), at + 1, next - 1, hasEscape);
+  if (depth <= MAX_DEPTH)
+    takeKey(load<u32>(OBJECTS + ((<usize>depth) << 2)), at + 1, next - 1, row.hasEscape);
   if (depth <= MAX_SHAPE_DEPTH) keyShape(depth, at + 1, next - 1);
   const colon = skipSpace(next, end);
-  if (colon >= end) return fail(UNEXPECTED_END, end, 1);
-  return load<u8>(colon) == 0x3a ? colon + 1 : fail(COLON_EXPECTED, colon, 1);
+  if (colon >= end) return fail(codes.UNEXPECTED_END, end, 1);
+  return load<u8>(colon) == 0x3a ? colon + 1 : fail(codes.COLON_EXPECTED, colon, 1);
 }
 
 /** Reads a number or a literal; returns its end, or 0 after a failure. */
-function readBare(at: usize, end: usize, character: u32): usize {
+function readBare(at: usize, end: usize, character: u32, depth: i32): usize {
   if (character == 0x2d || character - 0x30 < 10) {
     const next = readNumber(at, end);
     if (next != 0 && depth <= MAX_SHAPE_DEPTH) scalarShape(depth, KIND_NUMBER, at, next);
@@ -171,15 +157,15 @@ function readBare(at: usize, end: usize, character: u32): usize {
       scalarShape(depth, word == 0x6c6c756e ? KIND_NULL : KIND_BOOLEAN, at, at + length);
     return at + length;
   }
-  if (isByteOrderMark(at)) return fail(BOM_INSIDE, at, 3);
-  if (character >= 0x80 && sequenceLength(at) == 0) return fail(INVALID_UTF8, at, 1);
-  if (character == 0x27) return fail(SINGLE_QUOTE, at, 1);
-  if (character == 0x2b || character == 0x2e) return fail(BAD_NUMBER, at, 1);
-  if (isTypographicQuote(at)) return fail(TYPOGRAPHIC_QUOTES, at, 3);
-  if (!isLetter(character)) return fail(UNEXPECTED_CHARACTER, at, 1);
+  if (isByteOrderMark(at)) return fail(codes.BOM_INSIDE, at, 3);
+  if (character >= 0x80 && sequenceLength(at) == 0) return fail(codes.INVALID_UTF8, at, 1);
+  if (character == 0x27) return fail(codes.SINGLE_QUOTE, at, 1);
+  if (character == 0x2b || character == 0x2e) return fail(codes.BAD_NUMBER, at, 1);
+  if (isTypographicQuote(at)) return fail(codes.TYPOGRAPHIC_QUOTES, at, 3);
+  if (!isLetter(character)) return fail(codes.UNEXPECTED_CHARACTER, at, 1);
   let wordEnd = at;
   while (isLetter(load<u8>(wordEnd))) wordEnd++;
-  return fail(BAD_LITERAL, at, wordEnd - at);
+  return fail(codes.BAD_LITERAL, at, wordEnd - at);
 }
 
 /** True for one of U+2018 to U+201F, which word processors write for straight quotes. */
@@ -198,26 +184,25 @@ export function skipSpace(from: usize, end: usize): usize {
   return at;
 }
 
-function isInObject(): bool {
+function isInObject(depth: i32): bool {
   const index = <u32>(depth - 1);
   return <bool>((load<u8>(OPEN + (index >> 3)) >> (index & 7)) & 1);
 }
 
-function open(isObject: bool, at: usize): void {
-  const index = <u32>depth;
-  depth++;
+/** Opens a container, which is then at this depth. */
+function open(depth: i32, isObject: bool, at: usize): void {
+  const index = <u32>(depth - 1);
   const byte = OPEN + (index >> 3);
   const bit: u32 = 1 << (index & 7);
   store<u8>(byte, isObject ? load<u8>(byte) | bit : load<u8>(byte) & ~bit);
   if (depth > MAX_DEPTH) {
-    if (depth == MAX_DEPTH + 1) noteInRow(TOO_DEEP, at, 1);
+    if (depth == MAX_DEPTH + 1) noteInRow(codes.TOO_DEEP, at, 1);
     return;
   }
   if (isObject) store<u32>(OBJECTS + ((<usize>depth) << 2), newObject());
   if (depth <= MAX_SHAPE_DEPTH) openShape(depth, isObject, at);
 }
 
-function close(at: usize): void {
+function close(depth: i32, at: usize): void {
   if (depth <= MAX_SHAPE_DEPTH) closeShape(depth, at);
-  depth--;
 }

@@ -2,7 +2,8 @@
 // writes them into this memory before the first file.
 import { isAlphanumeric, isDigit, isExampleWord, isLetter, isWord } from './characters';
 import { MAX_PATTERNS } from './codes';
-import { beginsWord, lastCharacter, readCharacter } from './escapes';
+import { beginsWord, readCharacter } from './escapes';
+import { LAST_TAILS, search, TAIL_BYTES } from './search';
 
 /** Bytes of a pattern: prefix length, offset of the rare bytes, length and kind of the tail, code, next pattern, is rare; prefix. */
 const PATTERN_BYTES: u32 = 48;
@@ -25,8 +26,6 @@ const TAIL_DOTTED = 7;
 const TAIL_ANY = 8;
 const TAIL_HEADER = 9;
 const TAIL_ROUTED = 10;
-/** Of those that `readTail` reads. */
-const TAIL_KINDS = 9;
 
 /** A key has this many letters and digits in a row: some of each, or letters that change case more often than a name's. */
 const MIN_RANDOM: usize = 12;
@@ -50,28 +49,6 @@ const MAX_EXAMPLE: usize = 128;
 const MIN_PART: usize = 10;
 const MIN_SIGNATURE: usize = 16;
 
-/** The last tail: its end, the end of its last letters and digits that look random, and how many of them have one jump. */
-let tailEnd: usize = 0;
-let randomEnd: usize = 0;
-let perJump: u32 = 0;
-/** The start and what is known of the last tail of each kind, each a u32. */
-const TAIL_BYTES = 16;
-const LAST_TAILS: usize = memory.data(TAIL_KINDS * TAIL_BYTES, 4);
-
-/** Where a line of a private key was searched for: it begins at the end, or nowhere before. */
-let searchedFrom: usize = 0;
-let searchedTo: usize = 0;
-
-/** Resets the search for another piece of the file. */
-export function forgetTails(): void {
-  searchedFrom = searchedTo = 0;
-  memory.fill(LAST_TAILS, 0, TAIL_KINDS * TAIL_BYTES);
-}
-
-/** The start and the code of the key found last. */
-export let keyStart: usize = 0;
-export let foundCode: i32 = 0;
-
 /** Returns the end of a key whose rare bytes are at `anchor`, or 0 if there is none. */
 export function findKey(anchor: usize): usize {
   const hash = ((load<u32>(anchor) & 0xffffff) * <u32>0x9e3779b1) >> 24;
@@ -79,7 +56,7 @@ export function findKey(anchor: usize): usize {
     const pattern = PATTERNS + HEADS + (number - 1) * PATTERN_BYTES;
     const end = matchPattern(anchor, pattern);
     if (end != 0) {
-      foundCode = load<u8>(pattern, 4);
+      search.foundCode = load<u8>(pattern, 4);
       return end;
     }
     number = load<u8>(pattern, 5);
@@ -93,7 +70,7 @@ function matchPattern(anchor: usize, pattern: usize): usize {
   let tail = start;
   for (let index: usize = 0; index < prefixLength; index++) {
     tail = readCharacter(tail);
-    if (lastCharacter != load<u8>(pattern + index, PREFIX_OFFSET)) return 0;
+    if (search.character != load<u8>(pattern + index, PREFIX_OFFSET)) return 0;
   }
   const length = <usize>load<u8>(pattern, 2);
   const kind = <u32>load<u8>(pattern, 3);
@@ -101,15 +78,15 @@ function matchPattern(anchor: usize, pattern: usize): usize {
   if (kind == TAIL_LINES || kind == TAIL_HEADER) {
     const header = kind == TAIL_LINES ? tail : endOfLabel(tail);
     if (header == 0 || !hasLine(header, length)) return 0;
-    keyStart = start;
+    search.keyStart = start;
     return header;
   }
   if (!beginsWord(start)) return 0;
   readTail(tail, kind == TAIL_TOKEN ? TAIL_DOTTED : kind == TAIL_ROUTED ? TAIL_WORD : kind);
-  if (!isRandom(tail, length, load<u8>(pattern, 6) != 0) || isExample(start, tailEnd)) return 0;
-  if (kind == TAIL_TOKEN && !isToken(start, tailEnd)) return 0;
-  keyStart = start;
-  return kind == TAIL_ROUTED ? endOfRoute(tailEnd) : tailEnd;
+  if (!isRandom(tail, length, load<u8>(pattern, 6) != 0) || isExample(start, search.tailEnd)) return 0;
+  if (kind == TAIL_TOKEN && !isToken(start, search.tailEnd)) return 0;
+  search.keyStart = start;
+  return kind == TAIL_ROUTED ? endOfRoute(search.tailEnd) : search.tailEnd;
 }
 
 /** Returns the end of a value of this length whose name ends at `from`, or 0. */
@@ -117,15 +94,19 @@ function matchValue(from: usize, length: usize): usize {
   let at = from;
   for (let between: usize = 0; between < MAX_BETWEEN; between++) {
     const end = readCharacter(at);
-    if (!isBetween(lastCharacter)) break;
+    if (!isBetween(search.character)) break;
     at = end;
   }
   if (at == from) return 0;
   readTail(at, TAIL_BASE64);
-  if (!isRandom(at, length, true) || afterCharacters(at, length) != tailEnd || isExample(at, tailEnd))
+  if (
+    !isRandom(at, length, true) ||
+    afterCharacters(at, length) != search.tailEnd ||
+    isExample(at, search.tailEnd)
+  )
     return 0;
-  keyStart = at;
-  return tailEnd;
+  search.keyStart = at;
+  return search.tailEnd;
 }
 
 /** Returns the end of the first `PRIVATE KEY` in the label of a header, or 0. */
@@ -159,9 +140,9 @@ function isBetween(character: u32): bool {
 /** Whether a line of a private key follows its header: what is only named, or left out as `...`, is no key. */
 function hasLine(from: usize, length: usize): bool {
   // A text can consist of headers.
-  const isSearched = from >= searchedFrom && from < searchedTo;
-  let at = isSearched ? searchedTo : from;
-  if (!isSearched) searchedFrom = from;
+  const isSearched = from >= search.searchedFrom && from < search.searchedTo;
+  let at = isSearched ? search.searchedTo : from;
+  if (!isSearched) search.searchedFrom = from;
   let isFound = false;
   while (at < from + MAX_HEADER) {
     const character = <u32>load<u8>(at);
@@ -169,28 +150,28 @@ function hasLine(from: usize, length: usize): bool {
     if (character == 0x0a) break;
     if (load<u32>(at) == 0x2d2d2d2d && (load<u16>(at, 4) == 0x452d || load<u16>(at, 4) == 0x4520)) break;
     const end = readCharacter(at);
-    if (isOfTail(lastCharacter, TAIL_BASE64)) {
+    if (isOfTail(search.character, TAIL_BASE64)) {
       readTail(at, TAIL_BASE64);
       isFound = isRandom(at, length, false);
       if (isFound) break;
-      at = tailEnd;
+      at = search.tailEnd;
     } else at = end;
   }
-  searchedTo = at;
+  search.searchedTo = at;
   return isFound;
 }
 
 /** Whether the last tail has this length from `from` on, and looks random there. */
 function isRandom(from: usize, length: usize, isRare: bool): bool {
-  const isMixed = perJump <= (isRare ? CHARACTERS_PER_JUMP_IF_RARE : CHARACTERS_PER_JUMP);
-  if (randomEnd < from + MIN_RANDOM && !isMixed) return false;
-  return afterCharacters(from, length) <= tailEnd;
+  const isMixed = search.perJump <= (isRare ? CHARACTERS_PER_JUMP_IF_RARE : CHARACTERS_PER_JUMP);
+  if (search.randomEnd < from + MIN_RANDOM && !isMixed) return false;
+  return afterCharacters(from, length) <= search.tailEnd;
 }
 
 /** Returns the end of this many characters of a tail, or an address after it if it has fewer. */
 function afterCharacters(from: usize, length: usize): usize {
   let at = from;
-  for (let left = length; left > 0; left--) at = at < tailEnd ? readCharacter(at) : tailEnd + 1;
+  for (let left = length; left > 0; left--) at = at < search.tailEnd ? readCharacter(at) : search.tailEnd + 1;
   return at;
 }
 
@@ -224,11 +205,11 @@ function endOfPart(from: usize, to: usize): usize {
  */
 function readTail(from: usize, kind: u32): void {
   const last = LAST_TAILS + <usize>kind * TAIL_BYTES;
-  tailEnd = <usize>load<u32>(last, 4);
-  randomEnd = <usize>load<u32>(last, 8);
-  perJump = load<u32>(last, 12);
-  if (from >= <usize>load<u32>(last) && from < tailEnd) return;
-  randomEnd = 0;
+  search.tailEnd = <usize>load<u32>(last, 4);
+  search.randomEnd = <usize>load<u32>(last, 8);
+  search.perJump = load<u32>(last, 12);
+  if (from >= <usize>load<u32>(last) && from < search.tailEnd) return;
+  search.randomEnd = 0;
   // In a row, and in all.
   let letters: usize = 0;
   let digits: usize = 0;
@@ -240,7 +221,7 @@ function readTail(from: usize, kind: u32): void {
   let at = from;
   while (true) {
     const end = readCharacter(at);
-    const character = lastCharacter;
+    const character = search.character;
     if (!isOfTail(character, kind)) break;
     at = end;
     if (isAlphanumeric(character)) {
@@ -256,15 +237,15 @@ function readTail(from: usize, kind: u32): void {
     } else letters = digits = changes = 0;
     before = character;
     const isSome = digits > 0 || changes * LETTERS_PER_CHANGE >= letters;
-    if (letters + digits >= MIN_RANDOM && letters > 0 && isSome) randomEnd = at;
+    if (letters + digits >= MIN_RANDOM && letters > 0 && isSome) search.randomEnd = at;
   }
   if (kind == TAIL_UPPER) jumps = popcnt(different) < MIN_DIFFERENT ? 0 : all;
-  perJump = all < <u32>MIN_RANDOM || jumps == 0 ? u32.MAX_VALUE : all / jumps;
-  tailEnd = at;
+  search.perJump = all < <u32>MIN_RANDOM || jumps == 0 ? u32.MAX_VALUE : all / jumps;
+  search.tailEnd = at;
   store<u32>(last, <u32>from);
   store<u32>(last, <u32>at, 4);
-  store<u32>(last, <u32>randomEnd, 8);
-  store<u32>(last, perJump, 12);
+  store<u32>(last, <u32>search.randomEnd, 8);
+  store<u32>(last, search.perJump, 12);
 }
 
 /** Whether a letter or digit follows one of another kind, but not a lower case letter an upper case one, as in a name. */

@@ -17,30 +17,37 @@ const MAX_DECODED: i32 = 4096;
 const DECODED: usize = memory.data(MAX_DECODED + 8, 8);
 const OTHER_DECODED: usize = memory.data(MAX_DECODED + 8, 8);
 
-/** Objects are numbered across all rows, so that slots of earlier rows count as free. */
-let lastObject: u32 = 0;
-let firstOfRow: u32 = 1;
-let keys: u32 = 0;
+@unmanaged
+class Keys {
+  /** Objects are numbered across all rows, so that slots of earlier rows count as free. */
+  lastObject: u32;
+  firstOfRow: u32;
+  /** Of the row. */
+  count: u32;
+  /** Where the escape ends that `decodeEscape` read last. */
+  afterEscape: usize;
+}
+export const keys = changetype<Keys>(memory.data(16, 16));
 
 /** Begins a row. */
-export function forgetKeys(): void {
-  if (lastObject > 0xf0000000) {
+export function beginKeys(): void {
+  if (keys.lastObject > 0xf0000000) {
     memory.fill(SMALL, 0, SMALL_SLOTS * SLOT_BYTES);
     memory.fill(LARGE, 0, LARGE_SLOTS * SLOT_BYTES);
-    lastObject = 0;
+    keys.lastObject = 0;
   }
-  firstOfRow = lastObject + 1;
-  keys = 0;
+  keys.firstOfRow = keys.lastObject + 1;
+  keys.count = 0;
 }
 
 /** Returns the number of a new object. */
 export function newObject(): u32 {
-  return ++lastObject;
+  return ++keys.lastObject;
 }
 
 /** Adds a key of an object, without its quotes, or notes it if it is a duplicate. */
 export function takeKey(object: u32, from: usize, to: usize, escaped: bool): void {
-  if (keys >= MAX_KEYS) return noteInRow(TOO_MANY_KEYS, from - 1, to - from + 2);
+  if (keys.count >= MAX_KEYS) return noteInRow(TOO_MANY_KEYS, from - 1, to - from + 2);
   let start = from;
   let end = to;
   if (escaped && <i32>(to - from) <= MAX_DECODED) {
@@ -50,14 +57,14 @@ export function takeKey(object: u32, from: usize, to: usize, escaped: bool): voi
   const hash = hashOf(object, start, end);
   const spelling = ((<u32>(to - from)) << 1) | (<u32>escaped);
   let slot = find(SMALL, SMALL_SLOTS, object, hash, start, end);
-  if (keys >= SMALL_SLOTS / 2 && load<u32>(slot) != object)
+  if (keys.count >= SMALL_SLOTS / 2 && load<u32>(slot) != object)
     slot = find(LARGE, LARGE_SLOTS, object, hash, start, end);
   if (load<u32>(slot) == object) return noteInRow(DUPLICATE_KEY, from - 1, to - from + 2);
   store<u32>(slot, object);
   store<u32>(slot, hash, 4);
   store<u32>(slot, <u32>from, 8);
   store<u32>(slot, spelling, 12);
-  keys++;
+  keys.count++;
 }
 
 /** Returns the slot of the key, or the free slot where it belongs. Six numbers: an object would be allocated. */
@@ -66,7 +73,7 @@ function find(table: usize, slots: u32, object: u32, hash: u32, start: usize, en
   while (true) {
     const slot = table + index * SLOT_BYTES;
     const owner = load<u32>(slot);
-    if (owner < firstOfRow) return slot;
+    if (owner < keys.firstOfRow) return slot;
     if (owner == object && load<u32>(slot, 4) == hash && isKey(slot, start, end)) return slot;
     index = (index + 1) & (slots - 1);
   }
@@ -107,29 +114,26 @@ function decode(from: usize, to: usize, target: usize): usize {
       continue;
     }
     end = decodeEscape(at, end);
-    at = afterEscape;
+    at = keys.afterEscape;
   }
   return end;
 }
-
-/** Where the escape ends that `decodeEscape` read last. */
-export let afterEscape: usize = 0;
 
 /** Writes the character of an escape, or of a pair of them, as UTF-8, and returns its end. It is never longer than the escape. */
 export function decodeEscape(at: usize, target: usize): usize {
   const letter = <u32>load<u8>(at + 1);
   if (letter != 0x75) {
-    afterEscape = at + 2;
+    keys.afterEscape = at + 2;
     store<u8>(target, simpleEscape(letter));
     return target + 1;
   }
   let point = hexUnit(at + 2);
-  afterEscape = at + 6;
+  keys.afterEscape = at + 6;
   if ((point & 0xfc00) == 0xd800 && load<u16>(at + 6) == 0x755c) {
     const low = hexUnit(at + 8);
     if ((low & 0x1fc00) == 0xdc00) {
       point = 0x10000 + ((point & 0x3ff) << 10) + (low & 0x3ff);
-      afterEscape = at + 12;
+      keys.afterEscape = at + 12;
     }
   }
   return writePoint(point, target);

@@ -1,10 +1,15 @@
 // Finds the ends of rows, and counts the characters up to there.
 import { bitsOf, equal } from './characters';
 
-/** Unicode characters before the line end found last: all bytes except those that continue a sequence. */
-export let characters: u32 = 0;
-/** Whether a CR is among these characters. */
-export let hasReturn: bool = false;
+/** The line whose end was found last. */
+@unmanaged
+class Line {
+  /** Unicode characters before its end: all bytes except those that continue a sequence. */
+  characters: u32;
+  /** Whether a CR is among these characters. */
+  hasReturn: bool;
+}
+export const line = changetype<Line>(memory.data(16, 16));
 
 /** Returns the first LF from `from` on, or `to` if there is none. */
 export function findLineEnd(from: usize, to: usize): usize {
@@ -31,16 +36,16 @@ export function findLineEnd(from: usize, to: usize): usize {
       const starts = i8x16.bitmask(startsOf(bytes));
       if (lineEnds != 0 || at + 16 > to) {
         const length = min<usize>(lineEnds == 0 ? 16 : ctz(lineEnds), to - at);
-        characters = count + popcnt(starts & ((1 << (<u32>length)) - 1));
-        hasReturn = v128.any_true(returns) || findReturn(at, at + length);
+        line.characters = count + popcnt(starts & ((1 << (<u32>length)) - 1));
+        line.hasReturn = v128.any_true(returns) || findReturn(at, at + length);
         return at + length;
       }
       count += popcnt(starts);
       returns = v128.or(returns, equal(bytes, 0x0d));
     }
   }
-  characters = count;
-  hasReturn = v128.any_true(returns);
+  line.characters = count;
+  line.hasReturn = v128.any_true(returns);
   return to;
 }
 

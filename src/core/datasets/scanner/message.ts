@@ -1,240 +1,207 @@
 // A message in a list of the row: its role, its content and its parts, and whether it calls a tool. In prompts, completions
 // and preferences, only roles and contents matter: a prompt ends with the user, and a completion is only an answer.
-import {
-  CONTENT_EMPTY,
-  CONTENT_MISSING,
-  CONTENT_WRONG_TYPE,
-  MESSAGE_NOT_OBJECT,
-  ROLE_ASSISTANT,
-  ROLE_MISSING,
-  ROLE_OTHER,
-  ROLE_SYSTEM,
-  ROLE_TOOL,
-  ROLE_UNKNOWN,
-  TOOL_ARGUMENTS,
-} from './codes';
-import { addToContent, beginContent, endContent } from './contents';
-import { keep, skipMessage, takeMessage } from './conversation';
-import { noteInRow } from './found';
-import {
-  countedRole,
-  isTextName,
-  isToolName,
-  isTypeName,
-  KIND_NULL,
-  KIND_STRING,
-  PART_CONTENT,
-  PART_FROM,
-  PART_MARK,
-  PART_OTHER,
-  PART_REASONING,
-  PART_ROLE,
-  PART_TOOL_CALLS,
-  PART_VALUE,
-  partOf,
-  roleOf,
-} from './names';
+import { clear } from './buffers';
+import * as codes from './codes';
+import { addToContent, endContent, texts } from './contents';
+import { conversation, keep, skipMessage, takeMessage } from './conversation';
+import { noteInRow, row } from './found';
+import { countedRole, isTextName, isToolName, isTypeName, KIND_NULL, KIND_STRING } from './names';
+import { PART_CONTENT, PART_FROM, PART_MARK, PART_OTHER, PART_REASONING, PART_ROLE } from './names';
+import { PART_TOOL_CALLS, PART_VALUE, partOf, roleOf } from './names';
 import { endOfMessage } from './prompts';
 import { isBlank } from './strings';
 import { closeInCalls, isNoObject, keyInCalls, openCalls, openInCalls } from './toolCalls';
 
-/** Where the last message begins. */
-export let message: usize = 0;
-/** Whether it is a turn of a conversation, and an object. */
-let isTurn: bool = false;
-let isObject: bool = false;
-/** The field that is being read, and bits of those before it. A role that is no string doesn't count. */
-let part: i32 = PART_OTHER;
-let partsSeen: u32 = 0;
-
-let role: i32 = -1;
-let roleAt: usize = 0;
-let roleLength: usize = 0;
-let hasCalls: bool = false;
-let hasReasoning: bool = false;
-let isMarked: bool = false;
-
-let hasContent: bool = false;
-/** What is wrong with the content: its code, or 0 for nothing; address and length. */
-let fault: i32 = 0;
-let faultAt: usize = 0;
-let faultLength: usize = 0;
-/** Parts of the content, and how many of them are empty. */
-let parts: u32 = 0;
-let emptyParts: u32 = 0;
-/** Whether the key that was read last names a part's text, or its type; whether the part's text is blank. */
-let isText: bool = false;
-let isType: bool = false;
-let isEmptyPart: bool = false;
-
-/** Whether a tool is used in the parts of a content, in this row. */
-export let hasToolParts: bool = false;
+@unmanaged
+class Message {
+  /** Whether it is a turn of a conversation, and an object. */
+  isTurn: bool;
+  isObject: bool;
+  hasCalls: bool;
+  hasReasoning: bool;
+  isMarked: bool;
+  hasContent: bool;
+  /** Whether the key that was read last names a part's text, or its type; whether the part's text is blank. */
+  isText: bool;
+  isType: bool;
+  isEmptyPart: bool;
+  /** Where it begins. */
+  at: usize;
+  /** The field that is being read, and bits of those before it. A role that is no string doesn't count. */
+  part: i32;
+  partsSeen: u32;
+  role: i32;
+  roleAt: usize;
+  roleLength: usize;
+  /** What is wrong with the content: its code, or 0 for nothing; address and length. */
+  fault: i32;
+  faultAt: usize;
+  faultLength: usize;
+  /** Parts of the content, and how many of them are empty. */
+  parts: u32;
+  emptyParts: u32;
+}
+const MESSAGE: usize = memory.data(64, 16);
+const message = changetype<Message>(MESSAGE);
 
 function bit(index: i32): u32 {
   return 1 << index;
 }
 
-/** Begins a row, or a list in it, at `start`. */
-export function forgetMessage(start: usize): void {
-  message = start;
-}
-
-/** Begins a row. */
-export function forgetToolParts(): void {
-  hasToolParts = false;
-}
-
 /** Whether the value being read is, or is in, the content of the message. */
 export function isContent(): bool {
-  return part == PART_CONTENT || part == PART_VALUE;
+  return message.part == PART_CONTENT || message.part == PART_VALUE;
 }
 
 /** Whether a string at a depth may be of the prompt: not the word of a part's type, nor what the assistant says. */
 export function isPrompted(depth: i32): bool {
   // The system is left out of a conversation when it has ended, unless there is nothing else.
-  const isAnother = role != ROLE_ASSISTANT && (isTurn || role != ROLE_SYSTEM);
-  return isContent() && isAnother && !(depth == 5 && isType);
+  const isAnother =
+    message.role != codes.ROLE_ASSISTANT && (message.isTurn || message.role != codes.ROLE_SYSTEM);
+  return isContent() && isAnother && !(depth == 5 && message.isType);
 }
 
 function isRole(): bool {
-  return part == PART_ROLE || part == PART_FROM;
+  return message.part == PART_ROLE || message.part == PART_FROM;
 }
 
-/** Begins an element of the list, an object or an array. @param ofConversation whether it is a turn */
-export function beginMessage(at: usize, isAnObject: bool, ofConversation: bool): void {
-  isTurn = ofConversation;
-  isObject = isAnObject;
-  if (isTurn && !isObject) noteInRow(MESSAGE_NOT_OBJECT, at, 1);
-  message = at;
-  part = PART_OTHER;
-  partsSeen = 0;
-  role = -1;
-  roleAt = at;
-  roleLength = 1;
-  hasCalls = hasReasoning = isMarked = false;
-  noContent();
+/** Begins an element of the list, an object or an array. @param isTurn whether it is of a conversation */
+export function beginMessage(at: usize, isObject: bool, isTurn: bool): void {
+  clear(MESSAGE, 64);
+  message.isTurn = isTurn;
+  message.isObject = isObject;
+  message.at = at;
+  message.role = -1;
+  message.roleAt = at;
+  message.roleLength = 1;
+  texts.messageBytes = 0;
+  if (!isTurn) return;
+  conversation.messageAt = at;
+  if (!isObject) noteInRow(codes.MESSAGE_NOT_OBJECT, at, 1);
 }
 
-/** Begins a content, of which only the last counts. */
+/** Begins another content, of which only the last counts. */
 function noContent(): void {
-  beginContent();
-  hasContent = false;
-  fault = 0;
+  texts.messageBytes = 0;
+  message.hasContent = false;
+  message.fault = 0;
 }
 
 function setFault(code: i32, at: usize, length: usize): void {
-  if (fault == CONTENT_WRONG_TYPE) return;
-  fault = code;
-  faultAt = at;
-  faultLength = length;
+  if (message.fault == codes.CONTENT_WRONG_TYPE) return;
+  message.fault = code;
+  message.faultAt = at;
+  message.faultLength = length;
 }
 
 /** Handles a key of the message, or of an object in it. */
 export function keyInMessage(depth: i32, from: usize, to: usize): void {
   if (depth == 3) {
-    part = partOf(from, to);
-    if (isContent() && (partsSeen & bit(part)) != 0) noContent();
-    partsSeen |= bit(part);
-  } else if (part == PART_TOOL_CALLS) keyInCalls(from, to);
+    message.part = partOf(from, to);
+    if (isContent() && (message.partsSeen & bit(message.part)) != 0) noContent();
+    message.partsSeen |= bit(message.part);
+  } else if (message.part == PART_TOOL_CALLS) keyInCalls(from, to);
   else if (depth == 5 && isContent()) {
-    isText = isTextName(from, to);
-    isType = isTypeName(from, to);
-    if (isToolName(from, to)) hasToolParts = true;
+    message.isText = isTextName(from, to);
+    message.isType = isTypeName(from, to);
+    if (isToolName(from, to)) row.hasToolParts = true;
   }
 }
 
 /** Handles a string, number or literal in the message. */
 export function scalarInMessage(depth: i32, kind: i32, from: usize, to: usize): void {
   if (depth == 3) takePart(kind, from, to);
-  else if (part == PART_TOOL_CALLS) {
-    if (kind != KIND_NULL) hasCalls = true;
-    if (kind == KIND_STRING && isNoObject(depth, from, to)) keep(TOOL_ARGUMENTS, from, to - from);
+  else if (message.part == PART_TOOL_CALLS) {
+    if (kind != KIND_NULL) message.hasCalls = true;
+    if (kind == KIND_STRING && isNoObject(depth, from, to)) keep(codes.TOOL_ARGUMENTS, from, to - from);
   } else if (depth == 4 && isContent()) {
-    parts++;
-    if (kind != KIND_STRING) return setFault(CONTENT_WRONG_TYPE, from, to - from);
+    message.parts++;
+    if (kind != KIND_STRING) return setFault(codes.CONTENT_WRONG_TYPE, from, to - from);
     addToContent(from, to);
-    if (isBlank(from, to)) emptyParts++;
+    if (isBlank(from, to)) message.emptyParts++;
   } else if (depth == 5 && isContent() && kind == KIND_STRING) {
-    if (isText) {
+    if (message.isText) {
       addToContent(from, to);
-      isEmptyPart = isBlank(from, to);
-    } else if (isType && isToolName(from, to)) hasToolParts = true;
+      message.isEmptyPart = isBlank(from, to);
+    } else if (message.isType && isToolName(from, to)) row.hasToolParts = true;
   }
 }
 
 function takePart(kind: i32, from: usize, to: usize): void {
   if (isRole()) {
-    role = kind == KIND_STRING ? roleOf(from, to, part == PART_FROM) : ROLE_OTHER;
-    roleAt = from;
-    roleLength = to - from;
-    if (kind != KIND_STRING) partsSeen &= ~bit(part);
+    message.role = kind == KIND_STRING ? roleOf(from, to, message.part == PART_FROM) : codes.ROLE_OTHER;
+    message.roleAt = from;
+    message.roleLength = to - from;
+    if (kind != KIND_STRING) message.partsSeen &= ~bit(message.part);
   } else if (kind == KIND_NULL) return;
-  else if (part == PART_MARK) isMarked = true;
-  else if (part == PART_REASONING) hasReasoning = kind == KIND_STRING && !isBlank(from, to);
+  else if (message.part == PART_MARK) message.isMarked = true;
+  else if (message.part == PART_REASONING) message.hasReasoning = kind == KIND_STRING && !isBlank(from, to);
   else if (isContent()) {
-    hasContent = true;
-    if (kind != KIND_STRING) return setFault(CONTENT_WRONG_TYPE, from, to - from);
+    message.hasContent = true;
+    if (kind != KIND_STRING) return setFault(codes.CONTENT_WRONG_TYPE, from, to - from);
     addToContent(from, to);
-    if (isBlank(from, to)) setFault(CONTENT_EMPTY, from - 1, to - from + 2);
+    if (isBlank(from, to)) setFault(codes.CONTENT_EMPTY, from - 1, to - from + 2);
   }
 }
 
 /** Handles the start of a container in the message, at its depth. */
 export function openInMessage(depth: i32, isAnObject: bool, at: usize): void {
-  if (part == PART_TOOL_CALLS) {
+  if (message.part == PART_TOOL_CALLS) {
     // An empty list calls no tool.
-    if (isAnObject || depth > 4) hasCalls = true;
+    if (isAnObject || depth > 4) message.hasCalls = true;
     if (depth == 4) openCalls(isAnObject);
     else openInCalls(depth, isAnObject);
   } else if (depth == 4) openPart(isAnObject, at);
   else if (depth == 5 && isContent()) {
-    parts++;
-    isText = isType = isEmptyPart = false;
+    message.parts++;
+    message.isText = message.isType = message.isEmptyPart = false;
   }
 }
 
 function openPart(isAnObject: bool, at: usize): void {
-  parts = emptyParts = 0;
-  if (part == PART_REASONING) hasReasoning = true;
+  message.parts = message.emptyParts = 0;
+  if (message.part == PART_REASONING) message.hasReasoning = true;
   else if (isRole()) {
-    role = ROLE_OTHER;
-    roleAt = at;
-    roleLength = 1;
-    partsSeen &= ~bit(part);
+    message.role = codes.ROLE_OTHER;
+    message.roleAt = at;
+    message.roleLength = 1;
+    message.partsSeen &= ~bit(message.part);
   } else if (isContent()) {
-    hasContent = true;
-    if (isAnObject) setFault(CONTENT_WRONG_TYPE, at, 1);
+    message.hasContent = true;
+    if (isAnObject) setFault(codes.CONTENT_WRONG_TYPE, at, 1);
   }
 }
 
 /** Handles the end of a container in the message. */
 export function closeInMessage(depth: i32, at: usize): void {
-  if (part == PART_TOOL_CALLS) closeInCalls(depth);
-  else if (depth == 5) emptyParts += <u32>isEmptyPart;
-  else if (depth == 4 && isContent() && parts == emptyParts) setFault(CONTENT_EMPTY, at, 1);
+  if (message.part == PART_TOOL_CALLS) closeInCalls(depth);
+  else if (depth == 5) message.emptyParts += <u32>message.isEmptyPart;
+  else if (depth == 4 && isContent() && message.parts == message.emptyParts)
+    setFault(codes.CONTENT_EMPTY, at, 1);
 }
 
 /** Whether the last element has the fields of a message. */
 export function hasMessageFields(): bool {
-  const hasText = (partsSeen & (bit(PART_CONTENT) | bit(PART_TOOL_CALLS))) != 0;
+  const hasText = (message.partsSeen & (bit(PART_CONTENT) | bit(PART_TOOL_CALLS))) != 0;
   const shareGpt = bit(PART_FROM) | bit(PART_VALUE);
-  return ((partsSeen & bit(PART_ROLE)) != 0 && hasText) || (partsSeen & shareGpt) == shareGpt;
+  return ((message.partsSeen & bit(PART_ROLE)) != 0 && hasText) || (message.partsSeen & shareGpt) == shareGpt;
 }
 
 /** Ends an element of the list. */
 export function endMessage(): void {
-  endContent(countedRole(role) == ROLE_ASSISTANT);
-  if (isTurn) {
-    endOfMessage(countedRole(role));
-    if (!isObject) return skipMessage();
-    takeMessage(role, roleAt, roleLength, hasCalls, isMarked);
-  } else if (!isObject) return;
-  if (role < 0) noteInRow(ROLE_MISSING, message, 1);
-  if (role == ROLE_OTHER) noteInRow(ROLE_UNKNOWN, roleAt, roleLength);
-  if (fault == CONTENT_WRONG_TYPE) noteInRow(fault, faultAt, faultLength);
+  endContent(countedRole(message.role) == codes.ROLE_ASSISTANT);
+  if (message.isTurn) {
+    endOfMessage(countedRole(message.role));
+    if (!message.isObject) return skipMessage();
+    takeMessage(message.role, message.roleAt, message.roleLength, message.hasCalls, message.isMarked);
+  } else if (!message.isObject) return;
+  if (message.role < 0) noteInRow(codes.ROLE_MISSING, message.at, 1);
+  if (message.role == codes.ROLE_OTHER) noteInRow(codes.ROLE_UNKNOWN, message.roleAt, message.roleLength);
+  if (message.fault == codes.CONTENT_WRONG_TYPE)
+    noteInRow(message.fault, message.faultAt, message.faultLength);
   // With tool calls, the content may be missing, null or empty.
-  if (hasCalls) return;
-  if (!hasContent) noteInRow(CONTENT_MISSING, message, 1);
-  else if (fault == CONTENT_EMPTY && role != ROLE_TOOL && !hasReasoning)
-    noteInRow(fault, faultAt, faultLength);
+  if (message.hasCalls) return;
+  if (!message.hasContent) noteInRow(codes.CONTENT_MISSING, message.at, 1);
+  else if (message.fault == codes.CONTENT_EMPTY && message.role != codes.ROLE_TOOL && !message.hasReasoning)
+    noteInRow(message.fault, message.faultAt, message.faultLength);
 }

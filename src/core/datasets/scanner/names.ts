@@ -1,6 +1,6 @@
 // The names that determine a row's shape, compared by their bytes. Names of up to eight bytes need a single load.
-import { MAX_FIELDS, MAX_SPEAKERS, ROLE_ASSISTANT, ROLE_COUNT, ROLE_OTHER } from './codes';
-import { FIELD_NAMES, NAME_BYTES, SPEAKER_NAMES } from './formats';
+import { MAX_FIELDS, MAX_PARTS, MAX_SPEAKERS, ROLE_ASSISTANT, ROLE_COUNT, ROLE_OTHER } from './codes';
+import { FIELD_NAMES, NAME_BYTES, PART_NAMES, SPEAKER_NAMES } from './formats';
 
 /** Kinds of scalar values. */
 export const KIND_STRING = 1;
@@ -8,7 +8,7 @@ export const KIND_NUMBER = 2;
 export const KIND_BOOLEAN = 3;
 export const KIND_NULL = 4;
 
-// Fields of a message.
+// Fields of a message, as `datasets/formats.ts` numbers them.
 export const PART_OTHER = 0;
 export const PART_ROLE = 1;
 export const PART_CONTENT = 2;
@@ -31,11 +31,6 @@ function head(from: usize, length: usize): u64 {
   return length < 8 ? bytes & (((<u64>1) << ((<u64>length) << 3)) - 1) : bytes;
 }
 
-/** Whether a name has this length (more than eight bytes) and these first and last eight bytes. */
-function isLong(from: usize, to: usize, length: usize, first: u64, last: u64): bool {
-  return to - from == length && load<u64>(from) == first && load<u64>(to - 8) == last;
-}
-
 /** Returns the entry of a name in a table of `formats.ts`, or a free one. */
 function entryOf(table: usize, slots: u32, from: usize, to: usize): usize {
   const length = to - from;
@@ -56,23 +51,7 @@ export function fieldOf(from: usize, to: usize): i32 {
 
 /** Returns which field of a message a key names. */
 export function partOf(from: usize, to: usize): i32 {
-  if (to - from <= 8) {
-    const name = head(from, to - from);
-    if (name == 0x656c6f72) return PART_ROLE; // role
-    if (name == 0x746e65746e6f63) return PART_CONTENT; // content
-    if (name == 0x6d6f7266) return PART_FROM; // from
-    if (name == 0x65756c6176) return PART_VALUE; // value
-    if (name == 0x676e696b6e696874) return PART_REASONING; // thinking
-    if (name == 0x746867696577 || name == 0x6e69617274) return PART_MARK; // weight, train
-    if (name == 0x73736f6c || name == 0x786966657270) return PART_MARK; // loss, prefix
-    return name == 0x656d616e ? PART_MARK : PART_OTHER; // name
-  }
-  // tool_cal, ol_calls; function, ion_call: the older form of one tool call
-  if (isLong(from, to, 10, 0x6c61635f6c6f6f74, 0x736c6c61635f6c6f)) return PART_TOOL_CALLS;
-  if (isLong(from, to, 13, 0x6e6f6974636e7566, 0x6c6c61635f6e6f69)) return PART_TOOL_CALLS;
-  // reasonin, easoning; reasonin, _content
-  if (isLong(from, to, 9, 0x6e696e6f73616572, 0x676e696e6f736165)) return PART_REASONING;
-  return isLong(from, to, 17, 0x6e696e6f73616572, 0x746e65746e6f635f) ? PART_REASONING : PART_OTHER;
+  return load<u8>(entryOf(PART_NAMES, MAX_PARTS, from, to), 1);
 }
 
 /** Returns the role of a name; ShareGPT has additional names. */
@@ -108,5 +87,5 @@ export function isFunctionName(from: usize, to: usize): bool {
 
 /** Whether a key names the arguments of a call. */
 export function isArgumentsName(from: usize, to: usize): bool {
-  return isLong(from, to, 9, 0x746e656d75677261, 0x73746e656d756772);
+  return to - from == 9 && load<u64>(from) == 0x746e656d75677261 && load<u8>(from, 8) == 0x73;
 }

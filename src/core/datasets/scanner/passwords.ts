@@ -2,7 +2,8 @@
 // with letters and digits, or many letters in mixed case, and only if its host has a domain or an IP address. They are found by
 // their `@`.
 import { isAlphanumeric, isDigit, isExampleWord, isLetter } from './characters';
-import { lastCharacter, readBack, readCharacter } from './escapes';
+import { readBack, readCharacter } from './escapes';
+import { search } from './search';
 
 const MIN_LENGTH = 8;
 /** Of one without digits. */
@@ -10,21 +11,18 @@ const MIN_LETTERS = 16;
 /** Of a password, and of a user. */
 const MAX_LENGTH: usize = 128;
 
-/** The start of the password found last, which ends at its `@`; 0 if it is a placeholder. */
-export let passwordStart: usize = 0;
-
 /** Whether the password of a URL, or a placeholder for it, ends at `at`, which is an `@`. */
 export function findPassword(at: usize): bool {
   const start = startOf(at);
   const colon = readBack(start);
-  if (start == at || lastCharacter != 0x3a) return false;
+  if (start == at || search.character != 0x3a) return false;
   // `://`, from its end.
   let before = startOf(colon);
   for (let sign = 0; sign < 3; sign++) {
     before = readBack(before);
-    if (lastCharacter != (sign < 2 ? 0x2f : 0x3a)) return false;
+    if (search.character != (sign < 2 ? 0x2f : 0x3a)) return false;
   }
-  passwordStart = !isPlaceholder(start, at) && isServer(at + 1) ? start : 0;
+  search.passwordStart = !isPlaceholder(start, at) && isServer(at + 1) ? start : 0;
   return true;
 }
 
@@ -33,7 +31,7 @@ function startOf(end: usize): usize {
   let at = end;
   for (let length: usize = 0; length < MAX_LENGTH; length++) {
     const before = readBack(at);
-    if (!isPlain(lastCharacter)) break;
+    if (!isPlain(search.character)) break;
     at = before;
   }
   return at;
@@ -73,10 +71,10 @@ function isPlaceholder(from: usize, to: usize): bool {
     at = readCharacter(at);
     length++;
     // The digits of an escape such as `%2F` are not text.
-    if (lastCharacter == 0x25) at += 2;
-    else if (isDigit(lastCharacter)) digits++;
-    else if (isLetter(lastCharacter)) {
-      if ((lastCharacter & 0x20) != 0) lower++;
+    if (search.character == 0x25) at += 2;
+    else if (isDigit(search.character)) digits++;
+    else if (isLetter(search.character)) {
+      if ((search.character & 0x20) != 0) lower++;
       else upper++;
     }
   }

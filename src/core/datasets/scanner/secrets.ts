@@ -1,25 +1,20 @@
 // Finds what should not leave the machine: API keys, private keys, passwords in URLs, email addresses and card numbers. Searches
 // the bytes of all rows, even if they are not JSON, but skips blocks of 16 bytes in which nothing can begin.
-import { takeDigits, forgetDigits } from './cards';
+import { takeDigits } from './cards';
 import { isAlphanumeric, isDigit, isExampleWord, isLetter, oneBefore, twoBefore } from './characters';
 import { API_KEY, EMAIL_ADDRESS } from './codes';
-import { isLatinLetter, lastCharacter, readBack, readCharacter } from './escapes';
-import { beginSecrets, reportSecret } from './found';
-import { ANCHORS, findKey, forgetTails, foundCode, keyStart } from './keyPatterns';
-import { findPassword, passwordStart } from './passwords';
+import { isLatinLetter, readBack, readCharacter } from './escapes';
+import { reportSecret } from './found';
+import { ANCHORS, findKey } from './keyPatterns';
+import { findPassword } from './passwords';
+import { beginSearch, search } from './search';
 
 /** Of the 16-byte blocks that a card number spans, at least one contains this many of its digits. */
 const MIN_DIGITS = 7;
 
-/** The end of the last key; matches that begin inside it are part of it. */
-let keyEnd: usize = 0;
-
 /** Searches the rows in `from..to`, which were just checked; `rows` is their number. */
 export function searchSecrets(from: usize, to: usize, rows: u32): void {
-  beginSecrets(rows);
-  forgetDigits();
-  forgetTails();
-  keyEnd = 0;
+  beginSearch(rows);
   const low0 = v128.load(ANCHORS);
   const high0 = v128.load(ANCHORS, 16);
   const low1 = v128.load(ANCHORS, 32);
@@ -58,9 +53,9 @@ function takeKeys(block: usize, to: usize, mask: i32): void {
     const index = <usize>ctz(left);
     if (block + index >= to) return;
     const end = findKey(block + index - 2);
-    if (end == 0 || keyStart < keyEnd) continue;
-    reportSecret(foundCode, keyStart, end);
-    keyEnd = end;
+    if (end == 0 || search.keyStart < search.keyEnd) continue;
+    reportSecret(search.foundCode, search.keyStart, end);
+    search.keyEnd = end;
   }
 }
 
@@ -71,12 +66,12 @@ function takeSigns(block: usize, to: usize, mask: i32): void {
     if (at >= to) return;
     if (findPassword(at)) {
       // It can be a key that was found already.
-      const isNew = keyEnd <= passwordStart || keyStart >= at;
-      if (passwordStart != 0 && isNew) reportSecret(API_KEY, passwordStart, at);
+      const isNew = search.keyEnd <= search.passwordStart || search.keyStart >= at;
+      if (search.passwordStart != 0 && isNew) reportSecret(API_KEY, search.passwordStart, at);
       continue;
     }
     const end = findEmail(at);
-    if (end != 0) reportSecret(EMAIL_ADDRESS, emailStart, end);
+    if (end != 0) reportSecret(EMAIL_ADDRESS, search.emailStart, end);
   }
 }
 
@@ -86,9 +81,6 @@ function takeSigns(block: usize, to: usize, mask: i32): void {
 /** Maximum number of characters of the name before the `@` (RFC 5321, section 4.5.3.1.1). */
 const MAX_NAME: usize = 64;
 const APOSTROPHE: u32 = 0x27;
-
-/** The start of the address found last. */
-export let emailStart: usize = 0;
 
 function isNameLetter(character: u32): bool {
   return isDigit(character) || isLatinLetter(character);
@@ -103,30 +95,34 @@ function isNameSign(character: u32): bool {
 
 /** Returns the end of the address whose `@` is at `at`, or 0 if there is none or it is an example (RFC 2606). */
 export function findEmail(at: usize): usize {
-  emailStart = at;
+  search.emailStart = at;
   // What follows the last apostrophe, which can be a quote.
   let unquoted: usize = 0;
   let isBeforeLetter = false;
   let start = at;
   for (let length: usize = 0; length <= MAX_NAME; length++) {
     const before = readBack(start);
-    if (isNameLetter(lastCharacter)) {
+    if (isNameLetter(search.character)) {
       if (length == MAX_NAME) return 0;
-      emailStart = before;
-    } else if (lastCharacter == APOSTROPHE) {
+      search.emailStart = before;
+    } else if (search.character == APOSTROPHE) {
       readBack(before);
-      if (!isBeforeLetter || !isLatinLetter(lastCharacter)) break;
+      if (!isBeforeLetter || !isLatinLetter(search.character)) break;
       if (unquoted == 0) unquoted = start;
-    } else if (!isNameSign(lastCharacter)) break;
-    isBeforeLetter = isLatinLetter(lastCharacter);
+    } else if (!isNameSign(search.character)) break;
+    isBeforeLetter = isLatinLetter(search.character);
     start = before;
   }
   // Of a repository: `git@host:path`.
-  if (emailStart == at || (at - emailStart == 3 && (load<u32>(emailStart) & 0xffffff) == 0x746967)) return 0;
+  if (
+    search.emailStart == at ||
+    (at - search.emailStart == 3 && (load<u32>(search.emailStart) & 0xffffff) == 0x746967)
+  )
+    return 0;
   const end = endOfDomain(at + 1);
   if (end == 0 || unquoted == 0) return end;
   readCharacter(end);
-  if (lastCharacter == APOSTROPHE) emailStart = unquoted;
+  if (search.character == APOSTROPHE) search.emailStart = unquoted;
   return end;
 }
 
@@ -143,8 +139,8 @@ function endOfDomain(from: usize): usize {
     let plainLength = 0;
     let letters = 0;
     for (let end = readCharacter(at); isOfLabel(length); end = readCharacter(at)) {
-      if (plainLength == length && lastCharacter < 0x80) {
-        if (isLetter(lastCharacter)) letters++;
+      if (plainLength == length && search.character < 0x80) {
+        if (isLetter(search.character)) letters++;
         plainLength++;
         plainEnd = end;
       }
@@ -168,5 +164,5 @@ function endOfDomain(from: usize): usize {
 
 /** Whether the last character can follow this many others of a label. */
 function isOfLabel(length: i32): bool {
-  return isNameLetter(lastCharacter) || (lastCharacter == 0x2d && length > 0);
+  return isNameLetter(search.character) || (search.character == 0x2d && length > 0);
 }

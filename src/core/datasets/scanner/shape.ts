@@ -1,53 +1,17 @@
 // Recognizes the formats of fine-tuning rows. The service publishes no schema, so all problems here are
 // warnings. The grammar passes each token of the outer levels; only what determines the format is stored.
-import {
-  CONTENT_EMPTY,
-  FIELD_EMPTY,
-  FIELD_WRONG_TYPE,
-  MAX_FIELDS,
-  MESSAGE_NOT_OBJECT,
-  MESSAGES_NOT_ARRAY,
-  NO_ASSISTANT,
-  ROLE_ASSISTANT,
-  ROLE_USER,
-  SAME_ANSWERS,
-  STARTS_WITH_ASSISTANT,
-  TOOL_ARGUMENTS,
-  UNKNOWN_FORMAT,
-} from './codes';
+import * as codes from './codes';
+import { clear, file } from './buffers';
 import { addText, beginField, countTexts } from './contents';
-import { beginConversation, endConversation, takeMessage } from './conversation';
+import { beginConversation, conversation, endConversation, takeMessage } from './conversation';
 import { Format, firstFormat, formatAfter, kinds } from './formats';
-import { forgetNotes, noteInRow } from './found';
-import {
-  beginMessage,
-  closeInMessage,
-  endMessage,
-  forgetMessage,
-  forgetToolParts,
-  hasMessageFields,
-  hasToolParts,
-  isContent,
-  isPrompted,
-  keyInMessage,
-  message,
-  openInMessage,
-  scalarInMessage,
-} from './message';
+import { dropNotes, noteInRow, row } from './found';
+import { beginMessage, closeInMessage, endMessage, hasMessageFields, isContent, isPrompted } from './message';
+import { keyInMessage, openInMessage, scalarInMessage } from './message';
 import { mix } from './lines';
 import { fieldOf, KIND_NULL, KIND_STRING } from './names';
-import {
-  addToField,
-  addToMessage,
-  answerOfMessages,
-  endOfMessage,
-  forgetField,
-  forgetMessages,
-  hashesPrompts,
-  isNormalized,
-  promptOfMessages,
-  textOfField,
-} from './prompts';
+import { addToField, addToMessage, answerOfMessages, endOfMessage, beginHash, isNormalized } from './prompts';
+import { promptOfMessages, textOfField } from './prompts';
 import { isBlank } from './strings';
 
 /** The row (1), its messages (2), a message (3), its content's parts or its calls (4), one of these (5), a function (6). */
@@ -56,25 +20,34 @@ export const MAX_SHAPE_DEPTH = 6;
 /** Of another field than those of the formats. */
 const FIELD_OTHER = 0;
 
-/** The format of the last row, set when it has ended; and whether its fields have the types of that format, not only the names. */
-export let format: Format = firstFormat;
-export let hasTypes: bool = false;
+/** What determines the format of the row. */
+@unmanaged
+class Shape {
+  /** Its format, set when it has ended; and whether its fields have the types of that format, not only the names. */
+  format: Format;
+  hasTypes: bool;
+  /** Whether the field's value is a list of messages, its elements so far, and whether the first is a string. */
+  inList: bool;
+  hasStrings: bool;
+  elements: u32;
+  /** Bits of its fields; the field that is being read, and its bit. */
+  fields: u32;
+  field: i32;
+  bit: u32;
+  /** Bits of the fields with a list, and of those whose list begins with a message. */
+  lists: u32;
+  messageLists: u32;
+  /** Where the two answers to compare begin and end, each a u32. */
+  answers: u64;
+  otherAnswers: u64;
+}
+const SHAPE: usize = memory.data(48, 16);
+export const shape = changetype<Shape>(SHAPE);
+const ANSWERS: usize = SHAPE + offsetof<Shape>('answers');
 
-/** Bits of the row's fields, and the field that is being read. */
-let fields: u32 = 0;
-let field: i32 = FIELD_OTHER;
 /** What is wrong with the last value of each field: code (0 for nothing), address, length; each a u32. */
 const FAULT_BYTES = 12;
-const FAULTS: usize = memory.data(MAX_FIELDS * FAULT_BYTES, 4);
-/** Where the two answers to compare begin and end, each a u32. */
-const ANSWERS: usize = memory.data(16, 4);
-/** Bits of the fields with a list, and of those whose list begins with a message. */
-let lists: u32 = 0;
-let messageLists: u32 = 0;
-/** Whether the field's value is a list of messages, its elements so far, and whether the first is a string. */
-let inList: bool = false;
-let elements: u32 = 0;
-let hasStrings: bool = false;
+const FAULTS: usize = memory.data(codes.MAX_FIELDS * FAULT_BYTES, 4);
 
 function bit(index: i32): u32 {
   return 1 << index;
@@ -82,22 +55,13 @@ function bit(index: i32): u32 {
 
 /** Whether the field is one of some, given as bits. */
 function isOf(some: u32): bool {
-  return (bit(field) & some) != 0;
-}
-
-function isConversation(): bool {
-  return isOf(kinds.turns);
+  return (shape.bit & some) != 0;
 }
 
 /** Begins a row. */
-export function beginShape(start: usize): void {
-  hasTypes = false;
-  fields = 0;
-  lists = messageLists = 0;
-  field = FIELD_OTHER;
-  forgetMessage(start);
-  forgetToolParts();
-  forgetTurns();
+export function beginShape(): void {
+  clear(SHAPE, 48);
+  conversation.turns = 0;
 }
 
 function noteNoArray(at: usize, length: usize): void {
@@ -106,29 +70,26 @@ function noteNoArray(at: usize, length: usize): void {
   noteInRow(one.noList, at, length);
 }
 
-function forgetTurns(): void {
-  beginConversation();
-  forgetMessages();
-}
-
 /** Handles a key of the object at a depth. */
 export function keyShape(depth: i32, from: usize, to: usize): void {
   if (depth == 1) {
-    field = fieldOf(from, to);
+    const field = fieldOf(from, to);
+    shape.field = field;
+    shape.bit = bit(field);
     // Of several values only the last counts.
-    if (field != FIELD_OTHER && has(field)) forgetNotes(MESSAGES_NOT_ARRAY, TOOL_ARGUMENTS);
-    fields |= bit(field);
+    if (field != FIELD_OTHER && has(field)) dropNotes(codes.MESSAGES_NOT_ARRAY, codes.TOOL_ARGUMENTS);
+    shape.fields |= shape.bit;
     setFault(0, 0, 0);
-    forgetField(field);
+    beginHash(field);
     beginField(field);
-  } else if (depth > 2 && inList) keyInMessage(depth, from, to);
+  } else if (depth > 2 && shape.inList) keyInMessage(depth, from, to);
 }
 
 /** Handles a string, number or literal in the container at a depth. */
 export function scalarShape(depth: i32, kind: i32, from: usize, to: usize): void {
-  if (hashesPrompts && kind == KIND_STRING) hashText(depth, from, to);
+  if (file.hashing != codes.HASH_NONE && kind == KIND_STRING) hashText(depth, from, to);
   if (depth == 1) takeField(kind, from, to);
-  else if (inList) {
+  else if (shape.inList) {
     if (depth == 2) takeElement(kind, from, to);
     else scalarInMessage(depth, kind, from, to);
   }
@@ -136,9 +97,9 @@ export function scalarShape(depth: i32, kind: i32, from: usize, to: usize): void
 
 /** Adds a string to the texts of its field or message. Conversations of strings begin with the user. */
 function hashText(depth: i32, from: usize, to: usize): void {
-  if (isNormalized && (isAnswer() || (inList && depth > 2 && !isPrompted(depth)))) return;
-  if (!isConversation()) {
-    if (field != FIELD_OTHER) addToField(field, from, to);
+  if (isNormalized() && (isOf(kinds.spoken) || (shape.inList && depth > 2 && !isPrompted(depth)))) return;
+  if (!isOf(kinds.turns)) {
+    if (shape.field != FIELD_OTHER) addToField(shape.field, from, to);
   } else if (depth == 2) {
     addToMessage(from, to);
     endOfMessage(speaker());
@@ -147,43 +108,39 @@ function hashText(depth: i32, from: usize, to: usize): void {
 
 /** The role of the next string in a conversation of strings: user and assistant take turns. */
 function speaker(): i32 {
-  return (elements & 1) == 0 ? ROLE_USER : ROLE_ASSISTANT;
+  return (shape.elements & 1) == 0 ? codes.ROLE_USER : codes.ROLE_ASSISTANT;
 }
 
 function takeField(kind: i32, from: usize, to: usize): void {
-  if (field == FIELD_OTHER) return;
+  if (shape.field == FIELD_OTHER) return;
   // With its quotes. What is no text isn't compared.
   setAnswer(from - 1, kind == KIND_STRING ? to + 1 : from - 1);
-  if (kind == KIND_STRING) addText(<u32>(to - from), isAnswer());
-  if (isConversation()) {
-    forgetTurns();
+  if (kind == KIND_STRING) addText(<u32>(to - from), isOf(kinds.spoken));
+  if (isOf(kinds.turns)) {
+    beginConversation(from);
     noteNoArray(from, to - from);
-    messageLists &= ~bit(field);
-  } else if (isOf(kinds.optional) && kind == KIND_NULL) setFault(FIELD_EMPTY, from, to - from);
-  else if (kind != KIND_STRING) setFault(FIELD_WRONG_TYPE, from, to - from);
-  else if (isBlank(from, to)) setFault(FIELD_EMPTY, from - 1, to - from + 2);
-}
-
-/** Whether the assistant is to say the field's text. */
-function isAnswer(): bool {
-  return isOf(kinds.spoken);
+    shape.messageLists &= ~shape.bit;
+  } else if (isOf(kinds.optional) && kind == KIND_NULL) setFault(codes.FIELD_EMPTY, from, to - from);
+  else if (kind != KIND_STRING) setFault(codes.FIELD_WRONG_TYPE, from, to - from);
+  else if (isBlank(from, to)) setFault(codes.FIELD_EMPTY, from - 1, to - from + 2);
 }
 
 /** Handles an element of the field's list that is no container. */
 function takeElement(kind: i32, from: usize, to: usize): void {
   const role = speaker();
-  if (kind == KIND_STRING) addText(<u32>(to - from), isConversation() ? role == ROLE_ASSISTANT : isAnswer());
-  if (++elements == 1) hasStrings = kind == KIND_STRING && isOf(kinds.strings);
-  if (!isConversation()) return;
-  if (!hasStrings || kind != KIND_STRING) return noteInRow(MESSAGE_NOT_OBJECT, from, to - from);
-  messageLists |= bit(field);
+  if (kind == KIND_STRING)
+    addText(<u32>(to - from), isOf(kinds.turns) ? role == codes.ROLE_ASSISTANT : isOf(kinds.spoken));
+  if (++shape.elements == 1) shape.hasStrings = kind == KIND_STRING && isOf(kinds.strings);
+  if (!isOf(kinds.turns)) return;
+  if (!shape.hasStrings || kind != KIND_STRING) return noteInRow(codes.MESSAGE_NOT_OBJECT, from, to - from);
+  shape.messageLists |= shape.bit;
   takeMessage(role, from, to - from, false, false);
-  if (isBlank(from, to)) noteInRow(CONTENT_EMPTY, from - 1, to - from + 2);
+  if (isBlank(from, to)) noteInRow(codes.CONTENT_EMPTY, from - 1, to - from + 2);
 }
 
 /** Stores what is wrong with the field's value, because only the end of the row shows whether it matters. */
 function setFault(code: u32, at: usize, length: usize): void {
-  const fault = FAULTS + <usize>field * FAULT_BYTES;
+  const fault = FAULTS + <usize>shape.field * FAULT_BYTES;
   store<u32>(fault, code);
   store<u32>(fault, <u32>at, 4);
   store<u32>(fault, <u32>length, 8);
@@ -191,7 +148,7 @@ function setFault(code: u32, at: usize, length: usize): void {
 
 /** Notes what is wrong with some fields, given as bits. */
 function noteFaults(some: u32): void {
-  for (let left = some & fields; left != 0; left &= left - 1) {
+  for (let left = some & shape.fields; left != 0; left &= left - 1) {
     const fault = FAULTS + <usize>ctz(left) * FAULT_BYTES;
     if (load<u32>(fault) != 0) noteInRow(load<u32>(fault), load<u32>(fault, 4), load<u32>(fault, 8));
   }
@@ -200,69 +157,71 @@ function noteFaults(some: u32): void {
 /** Handles the start of a container at its depth. */
 export function openShape(depth: i32, isObject: bool, at: usize): void {
   if (depth == 2) openField(isObject, at);
-  else if (depth > 2 && inList) {
+  else if (depth > 2 && shape.inList) {
     if (depth > 3) return openInMessage(depth, isObject, at);
-    if (++elements == 1) hasStrings = false;
-    beginMessage(at, isObject, isConversation());
+    if (++shape.elements == 1) shape.hasStrings = false;
+    beginMessage(at, isObject, isOf(kinds.turns));
   }
 }
 
 function openField(isObject: bool, at: usize): void {
-  inList = !isObject && isOf(kinds.turns | kinds.lists);
-  elements = 0;
-  if (!isObject) lists |= bit(field);
-  messageLists &= ~bit(field);
+  shape.inList = !isObject && isOf(kinds.turns | kinds.lists);
+  shape.elements = 0;
+  if (!isObject) shape.lists |= shape.bit;
+  shape.messageLists &= ~shape.bit;
   setAnswer(at, at);
-  if (isConversation()) {
-    forgetTurns();
-    forgetMessage(at);
+  if (isOf(kinds.turns)) {
+    beginConversation(at);
     if (!isObject) return;
     noteNoArray(at, 1);
-    field = FIELD_OTHER;
-  } else if (field != FIELD_OTHER && !inList) setFault(FIELD_WRONG_TYPE, at, 1);
+    shape.field = FIELD_OTHER;
+    shape.bit = bit(FIELD_OTHER);
+  } else if (shape.field != FIELD_OTHER && !shape.inList) setFault(codes.FIELD_WRONG_TYPE, at, 1);
 }
 
 /** Handles the end of the container at a depth. */
 export function closeShape(depth: i32, at: usize): void {
   if (depth == 2) {
     endAnswer(at + 1);
-    if (inList && isConversation()) endConversation(at, message);
-  } else if (depth > 2 && inList) {
+    if (shape.inList && isOf(kinds.turns)) endConversation(at);
+  } else if (depth > 2 && shape.inList) {
     if (depth > 3) return closeInMessage(depth, at);
-    if (elements == 1 && hasMessageFields()) messageLists |= bit(field);
+    if (shape.elements == 1 && hasMessageFields()) shape.messageLists |= shape.bit;
     endMessage();
   }
 }
 
 /** Ends a row that is an object, and determines its format from its fields. */
 export function endShape(start: usize): void {
-  forgetExempt();
-  if (areSameAnswers()) noteInRow(SAME_ANSWERS, load<u32>(ANSWERS + 8), 1);
-  format = firstFormat;
-  while (format.number != 0 && !isFormat(format)) format = formatAfter(format);
-  if (format.number == 0) return noteInRow(UNKNOWN_FORMAT, start, 1);
-  if (format.turns != 0) hasTypes = (messageLists & format.turns) != 0;
-  if (format.first != 0) needBoth(start);
+  dropExempt();
+  if (areSameAnswers()) noteInRow(codes.SAME_ANSWERS, load<u32>(ANSWERS + 8), 1);
+  shape.format = firstFormat;
+  while (shape.format.number != 0 && !isFormat(shape.format)) shape.format = formatAfter(shape.format);
+  if (shape.format.number == 0) return noteInRow(codes.UNKNOWN_FORMAT, start, 1);
+  if (shape.format.turns != 0) shape.hasTypes = (shape.messageLists & shape.format.turns) != 0;
+  if (shape.format.first != 0) needBoth(start);
   noteFaults(askingFaults() | bitOf(answerField()));
 }
 
 function isFormat(one: Format): bool {
-  return (fields & one.some) != 0 || (one.both != 0 && (fields & one.both) == one.both);
+  return (shape.fields & one.some) != 0 || (one.both != 0 && (shape.fields & one.both) == one.both);
 }
 
 /** Returns the fields besides the answer that are wrong. What is optional can be missing, or have all that is asked. */
 function askingFaults(): u32 {
-  const noted = format.noted;
-  const optional = format.optional;
-  if ((fields & optional) == 0) return noted;
+  const noted = shape.format.noted;
+  const optional = shape.format.optional;
+  if ((shape.fields & optional) == 0) return noted;
   const fault = faultOf(ctz(optional));
-  if (fault == FIELD_EMPTY) return noted;
-  return fault == 0 && faultOf(format.first) == FIELD_EMPTY ? 0 : noted | optional;
+  if (fault == codes.FIELD_EMPTY) return noted;
+  return fault == 0 && faultOf(shape.format.first) == codes.FIELD_EMPTY ? 0 : noted | optional;
 }
 
 /** Returns the field of the format's answer, or 0. */
 function answerField(): i32 {
-  return format.spare != 0 && has(format.spare) && !has(format.answer) ? format.spare : format.answer;
+  return shape.format.spare != 0 && has(shape.format.spare) && !has(shape.format.answer)
+    ? shape.format.spare
+    : shape.format.answer;
 }
 
 /** Returns the bit of a field, or nothing for no field. */
@@ -274,15 +233,15 @@ function faultOf(index: i32): u32 {
   return load<u32>(FAULTS + <usize>index * FAULT_BYTES);
 }
 
-/** Forgets the problems of conversations that this row can't have: its answers are elsewhere, or its tools in the contents. */
-function forgetExempt(): void {
-  if ((fields & kinds.elsewhere) != 0) forgetNotes(NO_ASSISTANT, TOOL_ARGUMENTS);
-  else if (hasToolParts) forgetNotes(STARTS_WITH_ASSISTANT, TOOL_ARGUMENTS);
+/** Drops the problems of conversations that this row can't have: its answers are elsewhere, or its tools in the contents. */
+function dropExempt(): void {
+  if ((shape.fields & kinds.elsewhere) != 0) dropNotes(codes.NO_ASSISTANT, codes.TOOL_ARGUMENTS);
+  else if (row.hasToolParts) dropNotes(codes.STARTS_WITH_ASSISTANT, codes.TOOL_ARGUMENTS);
 }
 
 /** Returns where the field's value is stored, which is one of two answers to compare. */
 function comparedEntry(): usize {
-  return bit(field) > (kinds.compared ^ bit(field)) ? ANSWERS + 8 : ANSWERS;
+  return shape.bit > (kinds.compared ^ shape.bit) ? ANSWERS + 8 : ANSWERS;
 }
 
 /** Stores where the value of the field is, if that is an answer to compare. */
@@ -299,7 +258,7 @@ function endAnswer(to: usize): void {
 
 /** Whether the two answers to compare are written with the same bytes. */
 function areSameAnswers(): bool {
-  if ((fields & kinds.compared) != kinds.compared) return false;
+  if ((shape.fields & kinds.compared) != kinds.compared) return false;
   const one = <usize>load<u32>(ANSWERS);
   const other = <usize>load<u32>(ANSWERS, 8);
   const length = <usize>load<u32>(ANSWERS, 4) - one;
@@ -309,14 +268,14 @@ function areSameAnswers(): bool {
 
 /** Counts the texts of the object that was read last, which its format determines. */
 export function countRowTexts(): void {
-  countTexts((format.texts | bitOf(answerField())) & fields);
+  countTexts((shape.format.texts | bitOf(answerField())) & shape.fields);
 }
 
 /** Returns the hash of the prompt of the object that was read last, or 0 if it has none. */
 export function promptHash(): u64 {
-  if (format.turns != 0) return promptOfMessages();
+  if (shape.format.turns != 0) return promptOfMessages();
   let hash: u64 = 0;
-  for (let left = format.prompt; left != 0; left >>= 8) {
+  for (let left = shape.format.prompt; left != 0; left >>= 8) {
     const text = textOf(left & 0xff);
     // One text has the same hash as the only message of a conversation.
     if (text != 0) hash = mix(hash, text);
@@ -326,7 +285,7 @@ export function promptHash(): u64 {
 
 /** Returns the hash of the answer of the object that was read last, or 0 if it has none. */
 export function answerHash(): u64 {
-  return format.turns != 0 ? answerOfMessages() : textOf(answerField());
+  return shape.format.turns != 0 ? answerOfMessages() : textOf(answerField());
 }
 
 function textOf(index: i32): u64 {
@@ -334,19 +293,19 @@ function textOf(index: i32): u64 {
 }
 
 function has(index: i32): bool {
-  return (fields & bit(index)) != 0;
+  return (shape.fields & bit(index)) != 0;
 }
 
 /** Notes if one of the two fields that the format needs is missing. */
 function needBoth(start: usize): void {
-  const second = format.second == 0 ? answerField() : format.second;
-  if (!has(format.first)) noteInRow(format.firstMissing, start, 1);
-  else if (!has(second)) noteInRow(format.secondMissing, start, 1);
-  else hasTypes = !format.isCommon && isText(format.first) && isText(second);
+  const second = shape.format.second == 0 ? answerField() : shape.format.second;
+  if (!has(shape.format.first)) noteInRow(shape.format.firstMissing, start, 1);
+  else if (!has(second)) noteInRow(shape.format.secondMissing, start, 1);
+  else shape.hasTypes = !shape.format.isCommon && isText(shape.format.first) && isText(second);
 }
 
 /** Whether a field is a string or a list of messages. */
 function isText(index: i32): bool {
-  if (faultOf(index) == FIELD_WRONG_TYPE) return false;
-  return (lists & ~messageLists & bit(index)) == 0;
+  if (faultOf(index) == codes.FIELD_WRONG_TYPE) return false;
+  return (shape.lists & ~shape.messageLists & bit(index)) == 0;
 }

@@ -1,11 +1,8 @@
 // Reads strings (RFC 8259, section 7) with their escapes, 64 bytes at a time, or byte by byte if some are not UTF-8.
 import { bitsOf, equal, escapedBy } from './characters';
 import { BAD_ESCAPE, CONTROL_CHARACTER, INVALID_UTF8, LONE_SURROGATE, UNTERMINATED_STRING } from './codes';
-import { fail, noteInRow } from './found';
+import { fail, noteInRow, row } from './found';
 import { sequenceLength, isAscii, isUtf8, completeLength } from './utf8';
-
-/** Whether the last string contains an escape. */
-export let hasEscape: bool = false;
 
 /** Returns the value of a hexadecimal digit, or 16 for any other character. */
 export function hexValue(character: u32): u32 {
@@ -28,7 +25,7 @@ export function hexUnit(at: usize): u32 {
  * failure. Never reads on after a row, because its line break or sentinel is a control character.
  */
 export function readString(from: usize, end: usize): usize {
-  hasEscape = false;
+  row.hasEscape = false;
   // Most strings are keys and roles, which end within 16 bytes.
   const special = specialsOf(v128.load(from));
   if (special == 0) return readBlocks(from + 16, from, end);
@@ -67,12 +64,12 @@ function readBlocks(from: usize, start: usize, end: usize): usize {
       length = min(length, 48 + completeLength(d));
     }
     if (stops == 0) {
-      if (backslashes != 0) hasEscape = true;
+      if (backslashes != 0) row.hasEscape = true;
       at += length;
       continue;
     }
     const stop = ctz(stops);
-    if ((backslashes & (((<u64>1) << stop) - 1)) != 0) hasEscape = true;
+    if ((backslashes & (((<u64>1) << stop) - 1)) != 0) row.hasEscape = true;
     at += <usize>stop;
     // An escape with digits or an invalid one; a backslash itself never stops.
     if (stop > 0 && ((escapedBy(backslashes) >> stop) & 1) != 0) {
@@ -108,7 +105,7 @@ function readBytes(from: usize, start: usize, end: usize): usize {
     const character = <u32>load<u8>(at);
     if (character == 0x22) return at + 1;
     if (character == 0x5c) {
-      hasEscape = true;
+      row.hasEscape = true;
       at = readEscape(at, end);
       if (at == 0) return 0;
     } else if (character >= 0x80) at = readBeyondAscii(at);

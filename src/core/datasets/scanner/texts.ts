@@ -1,7 +1,7 @@
 // The hash of what a string says, however it is written: decoded, without all bytes up to U+0020, with A–Z as a–z. So `é` and
 // `\u00e9`, one blank and two, `Hi` and `hi` are the same. What stays is collected in chunks, for strings of any length.
 import { equal } from './characters';
-import { afterEscape, decodeEscape } from './keys';
+import { decodeEscape, keys } from './keys';
 import { hashRow, mix } from './lines';
 
 const CHUNK_BYTES = 4096;
@@ -32,7 +32,7 @@ export function hashOfText(from: usize, to: usize): u64 {
     at += length;
     if (length < 16 && at < to) {
       end = addEscape(end, at);
-      at = afterEscape;
+      at = keys.afterEscape;
     }
     if (end < CHUNK + CHUNK_BYTES) continue;
     hash = mix(hash, hashRow(CHUNK, CHUNK + CHUNK_BYTES));

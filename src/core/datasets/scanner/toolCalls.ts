@@ -3,37 +3,42 @@
 import { isArgumentsName, isFunctionName } from './names';
 import { isBlank, skipBlank } from './strings';
 
-let isList: bool = false;
-/** The depth of the object that has the fields of a function, or 0. */
-let callDepth: i32 = 0;
-let isFunction: bool = false;
-let isArguments: bool = false;
+@unmanaged
+class Calls {
+  isList: bool;
+  /** Whether the last key names a function, or arguments. */
+  isFunction: bool;
+  isArguments: bool;
+  /** The depth of the object that has the fields of a function, or 0. */
+  depth: i32;
+}
+const calls = changetype<Calls>(memory.data(16, 16));
 
 /** Begins the calls of a message. */
 export function openCalls(isObject: bool): void {
-  isList = !isObject;
-  callDepth = isObject ? 4 : 0;
+  calls.isList = !isObject;
+  calls.depth = isObject ? 4 : 0;
 }
 
 /** Handles the start of a container in them. */
 export function openInCalls(depth: i32, isObject: bool): void {
-  if (isList && isObject && (depth == 5 || (callDepth == 5 && isFunction))) callDepth = depth;
+  if (calls.isList && isObject && (depth == 5 || (calls.depth == 5 && calls.isFunction))) calls.depth = depth;
 }
 
 /** Handles the end of a container in them. */
 export function closeInCalls(depth: i32): void {
-  if (depth == callDepth) callDepth = depth - 1;
+  if (depth == calls.depth) calls.depth = depth - 1;
 }
 
 /** Handles a key of an object in them. */
 export function keyInCalls(from: usize, to: usize): void {
-  isFunction = isFunctionName(from, to);
-  isArguments = isArgumentsName(from, to);
+  calls.isFunction = isFunctionName(from, to);
+  calls.isArguments = isArgumentsName(from, to);
 }
 
 /** Whether a string in them is a call's arguments, but can't be a JSON object. It isn't read as JSON. */
 export function isNoObject(depth: i32, from: usize, to: usize): bool {
-  if (depth != callDepth || !isArguments) return false;
+  if (depth != calls.depth || !calls.isArguments) return false;
   const first = skipBlank(from, to);
   if (first == to) return false;
   let last = to - 1;
