@@ -100,7 +100,6 @@ export function formatTime(text: string | number): string {
   return formatDate(timeMs, 'time');
 }
 
-/** Formats a day in the user's zone and language. */
 export function formatDay(timeMs: number): string {
   return formatDate(timeMs, 'day');
 }
@@ -125,7 +124,6 @@ function formatDate(timeMs: number, style: 'time' | 'day' | 'timeOfDay' | 'secon
     .replace(/[\u200e\u200f\u061c]/g, '');
 }
 
-/** Formats a count with the language's digit grouping. */
 export function formatCount(count: number): string {
   return formats(env.language).count.format(count);
 }

@@ -7,7 +7,6 @@ export function tabsOf(uri: vscode.Uri): vscode.Tab[] {
   return tabs.filter((tab) => urisOf(tab).some((shown) => shown.toString() === wanted));
 }
 
-/** Returns the files that a tab shows. */
 export function urisOf({ input }: vscode.Tab): vscode.Uri[] {
   if (input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom) return [input.uri];
   return input instanceof vscode.TabInputTextDiff ? [input.original, input.modified] : [];

@@ -71,7 +71,8 @@ export async function resolveSubmission(
   if (begun !== undefined) return begun;
   let checked = await check(parts, session, asked);
   for (;;) {
-    if (checked.finding?.verdict === 'charged') return showChargedRun(parts, session, intent, checked.finding.run);
+    if (checked.finding?.verdict === 'charged')
+      return showChargedRun(parts, session, intent, checked.finding.run);
     const submission = findSubmission(submissions, id);
     if (submission === undefined) return showEnd(id, parts, canDiscard(asked));
     const obstacle = await obstacleOf(submission, session);
