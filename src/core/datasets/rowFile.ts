@@ -12,7 +12,7 @@ import { RowList } from './rowList.ts';
 export type { RowList };
 
 /** The role of each name of a speaker in a row, as a page needs it. */
-export const SPEAKERS: readonly (readonly [name: unknown, role: string])[] = [...SPEAKER_OF];
+export const SPEAKER_ROLES: readonly (readonly [name: unknown, role: string])[] = [...SPEAKER_OF];
 
 /** Bytes per read while counting rows. */
 const CHUNK_BYTES = 1024 * 1024;

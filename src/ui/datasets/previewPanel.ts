@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import { problemsOfRow, type ProblemChoice } from '../../core/datasets/report.ts';
-import { lineOfRow, SPEAKERS, type RowList } from '../../core/datasets/rowFile.ts';
+import { lineOfRow, SPEAKER_ROLES, type RowList } from '../../core/datasets/rowFile.ts';
 import { kindSentence } from './problemTexts.ts';
 import { refusalSentence, useOf } from '../shared/datasetTexts.ts';
 import type { Log } from '../shared/log.ts';
@@ -164,7 +164,7 @@ export class PreviewPanel implements Disposable {
     if (!keepsPage) {
       this.#returnRow = this.#held?.row;
       this.#held = undefined;
-      const shown = { words: previewWords(), language: vscode.env.language, speakers: SPEAKERS };
+      const shown = { words: previewWords(), language: vscode.env.language, speakers: SPEAKER_ROLES };
       this.#host.post({ type: 'start', ...shown, fileName: name, hasSource });
       this.#shown = { hasSource };
     }

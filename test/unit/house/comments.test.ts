@@ -7,25 +7,10 @@ import { sourceOf } from './sources.ts';
 const ROOT = path.join(import.meta.dirname, '../../..');
 const MAX_WORDS = 30;
 
-/** How sentences of the scanner begin that are still too long, until it has been revised. Add none. */
-const UNTIL_THE_SCANNER_IS_REVISED: readonly string[] = [
-  'Or it has as many in all, and one jump for so many of them, at most:',
-  'True if a double loses digits:',
-  'Most of those in texts are placeholders',
-  'Checks the rows in Code and returns where it stopped:',
-  'Validates 64 bytes at once, after John Keiser and Daniel Lemire,',
-];
-
 describe('the comments', () => {
   it(`have no sentence of more than ${MAX_WORDS} words`, () =>
     assert.deepEqual(
-      commentedFiles()
-        .flatMap((file) => longSentences(file, readFileSync(path.join(ROOT, file), 'utf8')))
-        .filter(
-          (found) =>
-            !found.startsWith('src/core/datasets/scanner/') ||
-            !UNTIL_THE_SCANNER_IS_REVISED.some((beginning) => found.includes(`: ${beginning}`)),
-        ),
+      commentedFiles().flatMap((file) => longSentences(file, readFileSync(path.join(ROOT, file), 'utf8'))),
       [],
     )).timeout(60_000);
 

@@ -31,8 +31,8 @@ const TAIL_ROUTED = 10;
 const MIN_RANDOM: usize = 12;
 const LETTERS_PER_CHANGE: usize = 3;
 /**
- * Or it has as many in all, and one jump for so many of them, at most: a letter or digit after one of another kind, but not a lower
- * case letter after an upper case one, as in names. Of upper case letters and digits, so many are different.
+ * Or it has as many in all, and at most one jump for so many of them. A jump is a letter or digit after one of another kind. A
+ * lower case letter after an upper case one is none, as in names. Of upper case letters and digits, so many are different.
  */
 const CHARACTERS_PER_JUMP: u32 = 3;
 const CHARACTERS_PER_JUMP_IF_RARE: u32 = 9;

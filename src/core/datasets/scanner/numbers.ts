@@ -47,9 +47,9 @@ function badNumber(from: usize, at: usize, end: usize): usize {
 }
 
 /**
- * True if a double loses digits: the number is out of range, an integer without exponent between two doubles, or has more
- * digits than any double needs (such an integer: more than 19). The digits are in `integer..integerEnd` and, after a
- * point, up to `fractionEnd`.
+ * True if a double loses digits: the number is out of range, or an integer without exponent between two doubles. Or it has
+ * more digits than any double needs; such an integer has more than 19. The digits are in `integer..integerEnd` and, after
+ * a point, up to `fractionEnd`.
  */
 function losesPrecision(integer: usize, integerEnd: usize, fractionEnd: usize, exponent: i32): bool {
   // Without zeros at either end: `value` is exact up to 19 digits, and the number is value * 10^scale.

@@ -1,6 +1,5 @@
-// Passwords in URLs: `scheme://user:password@host`. Most of those in texts are placeholders (`user:password`), so one counts only
-// with letters and digits, or many letters in mixed case, and only if its host has a domain or an IP address. They are found by
-// their `@`.
+// Passwords in URLs: `scheme://user:password@host`. Most of those in texts are placeholders (`user:password`). So one counts only
+// with letters and digits, or many letters in mixed case. Its host must have a domain or an IP address. They are found by their `@`.
 import { isAlphanumeric, isDigit, isExampleWord, isLetter } from './characters';
 import { readBack, readCharacter } from './escapes';
 import { search } from './search';

@@ -54,9 +54,8 @@ export function hashInput(from: usize, to: usize): void {
 }
 
 /**
- * Checks the rows in `from..to` and returns where it stopped: at the end, at a row whose end is not in
- * memory, or at a row that doesn't fit because the regions are full. `atFileStart`: a byte order mark may be
- * at `from`. `atFileEnd`: the last row needs no line end.
+ * Checks the rows in `from..to` and returns where it stopped: at the end, at a row whose end is not in memory,
+ * or where the regions are full. `atFileStart`: a byte order mark may be at `from`. `atFileEnd`: the last row needs no line end.
  */
 export function scan(from: usize, to: usize, atFileStart: bool, atFileEnd: bool): usize {
   // A sentinel that stops every loop over a row.

@@ -39,7 +39,7 @@ export function isByteOrderMark(at: usize): bool {
 }
 
 // Validates 64 bytes at once, after John Keiser and Daniel Lemire, "Validating UTF-8 In Less Than One Instruction Per Byte"
-// (2021): faults of two bytes are looked up by three of their halves, and each table contains the faults that its half allows.
+// (2021). Faults of two bytes are looked up by three of their halves. Each table contains the faults that its half allows.
 
 // Faults of a byte and the one before it.
 const TOO_SHORT: i8 = 1; // a first byte without a continuation
