@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { RunSubmission } from '../../src/core/api/types.ts';
-import type { PrepareChoices } from '../../src/core/datasets/prepare.ts';
+import type { PrepareChoices } from '../../src/core/datasets/copyTypes.ts';
 
 export type Task =
   | { kind: 'inspect' | 'verify' | 'measure'; file: string; worker: string }
@@ -110,7 +110,7 @@ async function transportAndClient(baseUrl: string) {
 async function prepareCopyOf(task: Extract<Task, { kind: 'prepare' }>): Promise<() => unknown> {
   const { DatasetChecker } = await import('../../src/core/datasets/checker.ts');
   const { inspectDataset } = await import('../../src/core/datasets/fileKind.ts');
-  const { prepareCopy } = await import('../../src/core/datasets/prepareCopy.ts');
+  const { prepareCopy } = await import('../../src/core/datasets/writeCopy.ts');
   const checker = new DatasetChecker(task);
   const source = await inspectDataset(task.file, Infinity);
   if (typeof source === 'string') throw new Error(source);

@@ -4,7 +4,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { checkerFiles } from '../helpers/checker.ts';
-import type { PrepareChoices } from '../../src/core/datasets/prepare.ts';
+import type { PrepareChoices } from '../../src/core/datasets/copyTypes.ts';
 import { adapterFiles, chatFile, instructionFile, randomFile, worstCases } from './files.ts';
 import { memory } from './memory.ts';
 import { startup } from './startup.ts';

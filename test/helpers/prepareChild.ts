@@ -1,7 +1,7 @@
 // Copies the dataset in its argument when it gets a message, so that a test can kill it meanwhile.
 import { DatasetChecker } from '../../src/core/datasets/checker.ts';
 import { inspectDataset } from '../../src/core/datasets/fileKind.ts';
-import { prepareCopy } from '../../src/core/datasets/prepareCopy.ts';
+import { prepareCopy } from '../../src/core/datasets/writeCopy.ts';
 import { checkerFiles } from './checker.ts';
 
 const checker = new DatasetChecker(await checkerFiles());

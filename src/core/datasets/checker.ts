@@ -9,8 +9,8 @@ import { stampOf } from '../base/fileStamp.ts';
 import { throttled } from '../base/thread.ts';
 import { ReportBuilder } from './buildReport.ts';
 import { hasByteOrderMark, kindOf, recognized, SAMPLE_BYTES, type DatasetFile } from './fileKind.ts';
-import { PrepareError, type PrepareChoices, type PrepareCounts, type PrepareJob } from './prepare.ts';
-import type { Prepared, PrepareOptions } from './prepareCopy.ts';
+import { PrepareError, type PrepareChoices, type PrepareCounts, type PrepareJob } from './copyTypes.ts';
+import type { Prepared, PrepareOptions } from './writeCopy.ts';
 import { CheckError, isUnread, type Report } from './report.ts';
 import {
   SEGMENT_BYTES,
@@ -114,7 +114,7 @@ export class DatasetChecker implements Disposable {
     choices: PrepareChoices,
     options: PrepareOptions,
   ): Promise<Prepared> {
-    return (await import('./prepareCopy.ts')).prepareCopy(this, source, choices, options);
+    return (await import('./writeCopy.ts')).prepareCopy(this, source, choices, options);
   }
 
   /**
@@ -122,7 +122,7 @@ export class DatasetChecker implements Disposable {
    * @throws CheckError `changing`; DiskError; CancelledError
    */
   async canConvertAll(source: DatasetFile, options: Omit<PrepareOptions, 'maxBytes'>): Promise<boolean> {
-    return (await import('./prepareCopy.ts')).canConvertAll(this, source, options);
+    return (await import('./writeCopy.ts')).canConvertAll(this, source, options);
   }
 
   async dispose(): Promise<void> {

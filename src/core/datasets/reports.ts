@@ -29,8 +29,8 @@ export class Reports implements Disposable {
   readonly #states = new Map<string, CheckState>();
   readonly #running = new Map<string, Running>();
   /** Files that the user asked to check or submit; their reports survive closing the file. */
-  readonly #asked = new Set<string>();
-  readonly #askedFor = new WeakSet<Report>();
+  readonly #requested = new Set<string>();
+  readonly #requestedReports = new WeakSet<Report>();
   readonly #store = new DisposableStore();
   readonly #changed = this.#store.add(new Emitter<CheckState>());
   /** Fires when a check starts, progresses, or ends, and when a report is asked for or dropped. */
@@ -65,7 +65,7 @@ export class Reports implements Disposable {
 
   /** Records that the user asked to check or submit a file. */
   markRequested(path: string): void {
-    this.#asked.add(path);
+    this.#requested.add(path);
     const state = this.get(path);
     if (state?.report !== undefined) this.#set(state);
   }
@@ -73,13 +73,13 @@ export class Reports implements Disposable {
   /** Whether the user has asked to check or submit a file, or for its report, since it was opened. */
   isAskedFor(path: string): boolean {
     const report = this.get(path)?.report;
-    return this.#asked.has(path) || (report !== undefined && this.#askedFor.has(report));
+    return this.#requested.has(path) || (report !== undefined && this.#requestedReports.has(report));
   }
 
   /** Drops the report of a closed file unless the user asked for its check. */
   release(path: string): void {
     if (!this.isAskedFor(path)) this.drop(path);
-    if (!this.#running.has(path)) this.#asked.delete(path);
+    if (!this.#running.has(path)) this.#requested.delete(path);
   }
 
   /** Drops the report of a file that has changed. */
@@ -167,7 +167,8 @@ export class Reports implements Disposable {
   #set(state: CheckState): void {
     if (this.#store.disposed) return;
     const isNothing = state.progress === undefined && state.report === undefined;
-    if (state.report !== undefined && this.#asked.has(state.path)) this.#askedFor.add(state.report);
+    if (state.report !== undefined && this.#requested.has(state.path))
+      this.#requestedReports.add(state.report);
     if (isNothing) this.#states.delete(state.path);
     else this.#states.set(state.path, state);
     this.#changed.fire(state);

@@ -3,7 +3,7 @@ import { FORMATS } from './formats.ts';
 import { HashIndex } from './hashIndex.ts';
 import type { Change } from './keptRows.ts';
 import { lastLineOf, maskRow, noMasks, scanRow, type MaskCounts, type ScannedRow } from './masks.ts';
-import type { SkippedRow, PrepareChoices, PrepareCounts } from './prepare.ts';
+import type { SkippedRow, PrepareChoices, PrepareCounts } from './copyTypes.ts';
 import { CheckError } from './report.ts';
 import type { Scanned, Scanner } from './scanner.ts';
 import {

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { PrepareError } from './prepare.ts';
+import { PrepareError } from './copyTypes.ts';
 
 /** Rows are collected up to this size; longer ranges of neighbors are written directly. */
 const BUFFER_BYTES = 1024 * 1024;

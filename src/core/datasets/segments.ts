@@ -1,7 +1,7 @@
 import { MAX_ROW_BYTES } from './scanner/codes.ts';
 import { readSync } from 'node:fs';
 import { PROBLEMS, type ProblemCode } from './problems.ts';
-import type { PrepareCounts, PrepareFailure, PrepareJob } from './prepare.ts';
+import type { PrepareCounts, PrepareFailure, PrepareJob } from './copyTypes.ts';
 import { CheckError, type CheckFailure } from './report.ts';
 import { endOfText, PLACE_NUMBERS, type Scanned, type Scanner, type Counts } from './scanner.ts';
 import type { Repeats, SameRows } from './sameRows.ts';

@@ -1,5 +1,5 @@
 import { HashIndex } from './hashIndex.ts';
-import type { Amount, Split, SplitFailure } from './prepare.ts';
+import type { Amount, Split, SplitFailure } from './copyTypes.ts';
 
 /** The file that a row is written to; undefined if it is in none. */
 export type SplitSide = 'main' | 'hold-out' | undefined;

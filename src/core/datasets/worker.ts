@@ -1,8 +1,8 @@
 // A thread that checks segments of a dataset, or copies one: one request at a time, without state between requests.
 import { parentPort, workerData } from 'node:worker_threads';
 import { StoppedError } from './hashIndex.ts';
-import { PrepareError } from './prepare.ts';
-import { PreparePass } from './preparePass.ts';
+import { PrepareError } from './copyTypes.ts';
+import { PreparePass } from './copyPass.ts';
 import { CheckError } from './report.ts';
 import { Scanner } from './scanner.ts';
 import { HASH_WRITTEN } from './scanner/codes.ts';

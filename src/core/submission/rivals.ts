@@ -57,7 +57,7 @@ export function rivalsOf(
 
 type Change = (head: Head<JournalRecord> | undefined) => Intent | undefined;
 
-interface Parts {
+interface JournalAccess {
   folder: string;
   store: VersionStore<JournalRecord>;
   reload: () => Promise<void>;
@@ -70,9 +70,9 @@ interface Parts {
  * own before it lists the folder, so one sees both. The earlier one stays, unless the later has begun.
  */
 export class Rivals {
-  readonly #parts: Parts;
+  readonly #parts: JournalAccess;
 
-  constructor(parts: Parts) {
+  constructor(parts: JournalAccess) {
     this.#parts = parts;
   }
 

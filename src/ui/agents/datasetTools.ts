@@ -10,7 +10,7 @@ import {
   mendableOf,
   type Mendable,
   type PrepareChoices,
-} from '../../core/datasets/prepare.ts';
+} from '../../core/datasets/copyTypes.ts';
 import {
   CheckError,
   hasOnlyBlankRows,

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { isMendable } from '../../core/datasets/prepare.ts';
+import { isMendable } from '../../core/datasets/copyTypes.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import {
   type Report,

@@ -13,7 +13,7 @@ import {
   type LineEdit,
   type RepairableCode,
 } from '../../core/datasets/fixes.ts';
-import type { Preset } from '../../core/datasets/prepare.ts';
+import type { Preset } from '../../core/datasets/copyTypes.ts';
 import { isShownAsOne, type ProblemCode } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { COMMANDS, EXTENSION_NAME, type CommandId } from '../shared/ids.ts';

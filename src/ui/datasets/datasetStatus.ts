@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
-import { isMendable } from '../../core/datasets/prepare.ts';
+import { isMendable } from '../../core/datasets/copyTypes.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { verdictOf, type Report, type Verdict } from '../../core/datasets/report.ts';
 import { trainedPhrase, useOf, verdictLine } from '../shared/datasetTexts.ts';

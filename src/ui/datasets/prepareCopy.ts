@@ -14,7 +14,7 @@ import {
   type PrepareFailure,
   type Preset,
   type NotConverted,
-} from '../../core/datasets/prepare.ts';
+} from '../../core/datasets/copyTypes.ts';
 import { CheckError, reportOrFailure, type Report } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import type { DatasetFile } from '../../core/datasets/fileKind.ts';
@@ -33,7 +33,7 @@ import {
 } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { opensAsText } from './datasetProblems.ts';
-import { choosePreparation, personalPhrase } from './prepareChoices.ts';
+import { choosePreparation, personalPhrase } from './copyOffers.ts';
 
 /** What the command needs. */
 export interface PrepareParts {

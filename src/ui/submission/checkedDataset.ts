@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
 import type { DatasetFile } from '../../core/datasets/fileKind.ts';
-import { isMendable } from '../../core/datasets/prepare.ts';
+import { isMendable } from '../../core/datasets/copyTypes.ts';
 import {
   countProblems,
   hasOnlyBlankRows,

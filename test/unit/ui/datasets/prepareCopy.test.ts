@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DiskError } from '../../../../src/core/base/diskError.ts';
-import { PrepareError, type PrepareFailure } from '../../../../src/core/datasets/prepare.ts';
+import { PrepareError, type PrepareFailure } from '../../../../src/core/datasets/copyTypes.ts';
 import { CheckError } from '../../../../src/core/datasets/report.ts';
 import { Reports } from '../../../../src/core/datasets/reports.ts';
 import type { Log } from '../../../../src/ui/shared/log.ts';
@@ -15,7 +15,7 @@ import * as standIn from '../../../helpers/vscodeStandIn.ts';
 const { notWritten, prepareDatasetCopy } = await withVscode(
   () => import('../../../../src/ui/datasets/prepareCopy.ts'),
 );
-const { parsedAmount } = await withVscode(() => import('../../../../src/ui/datasets/prepareChoices.ts'));
+const { parsedAmount } = await withVscode(() => import('../../../../src/ui/datasets/copyOffers.ts'));
 
 const KEY = 'sk-aB3dE5gH7jK9mN1pQ2rS4tU6vW8x';
 const chat = (prompt: string) => ({

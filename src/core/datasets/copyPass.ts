@@ -1,7 +1,7 @@
 // A pass over a dataset, in a worker thread: writes what stays of it.
 import { StoppedError } from './hashIndex.ts';
 import { KeptRows } from './keptRows.ts';
-import { MAX_SPLIT_ROWS, PrepareError, type PrepareCounts, type PrepareJob } from './prepare.ts';
+import { MAX_SPLIT_ROWS, PrepareError, type PrepareCounts, type PrepareJob } from './copyTypes.ts';
 import { isSplit, rangeOf, RowDecisions, type Kept } from './rowDecisions.ts';
 import { RowWriter } from './rowWriter.ts';
 import type { Scanner } from './scanner.ts';

@@ -4,7 +4,7 @@ import { onDisk } from '../base/diskError.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { modeOf, type DatasetFile } from './fileKind.ts';
 import { NewFiles } from './newFiles.ts';
-import type { PrepareChoices, PrepareCounts, PrepareJob } from './prepare.ts';
+import type { PrepareChoices, PrepareCounts, PrepareJob } from './copyTypes.ts';
 
 /** The new files, and what was done. */
 export interface Prepared {

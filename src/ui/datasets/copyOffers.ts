@@ -5,7 +5,7 @@ import {
   type Mendable,
   type PrepareChoices,
   type Amount,
-} from '../../core/datasets/prepare.ts';
+} from '../../core/datasets/copyTypes.ts';
 import type { Format } from '../../core/datasets/report.ts';
 import { FORMAT_NAMES } from '../shared/datasetTexts.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
