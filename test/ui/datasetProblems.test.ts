@@ -133,7 +133,7 @@ describe('the problems of a dataset', () => {
   it('are shown from the explorer for a file that is not open', async () => {
     const explorer = await workbench.sideBar.explorer();
     await explorer.chooseInContextMenu('secret.jsonl', 'Check Dataset');
-    const text = await workbench.dialogs.waitForToast(/^secret\.jsonl: /);
+    const text = await workbench.dialogs.waitForToast(/secret\.jsonl: 3 rows/);
     assert.equal(text, 'secret.jsonl: 3 rows of prompt/completion, 1 error, 1 secret.');
     await problem('Possible API key').waitFor();
     assert.ok(!(await panel().innerText()).includes(API_KEY));

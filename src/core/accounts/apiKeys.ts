@@ -62,7 +62,9 @@ export class ApiKeys implements Disposable {
   readonly #onDidChange = new Emitter<string>();
   readonly #subscriptions = new DisposableStore();
   /** In a browser, the key IDs of the accounts whose API keys this page knows, by account ID. */
-  readonly #ofPage: Map<string, string | undefined> | undefined;
+  #ofPage: Map<string, string | undefined> | undefined;
+  /** Whether this page could not read the accounts yet: what it reads first is what it knows. */
+  #isFirstRead: boolean;
   /** The accounts whose API keys are being written by this window. */
   readonly #writing = new Set<string>();
   #outdated: readonly string[] = [];
@@ -86,6 +88,7 @@ export class ApiKeys implements Disposable {
     this.#accounts = accounts;
     this.#keyIdOfSent = keyIdOfSent;
     this.#ofPage = onDidChangeFocus && this.#keyIds();
+    this.#isFirstRead = accounts.isUnreadable;
     this.#subscriptions.add(
       secrets.onDidChange(({ key }) => {
         if (key.startsWith(PREFIX)) this.#onDidChange.fire(key.slice(PREFIX.length));
@@ -184,6 +187,8 @@ export class ApiKeys implements Disposable {
 
   /** Reports the accounts whose API key another page just replaced. */
   #follow(): void {
+    if (this.#isFirstRead && this.#ofPage !== undefined) this.#ofPage = this.#keyIds();
+    this.#isFirstRead = false;
     const before = this.#outdated;
     this.#outdated = this.#outdatedIds();
     for (const id of this.#outdated) if (!before.includes(id)) this.#onDidChange.fire(id);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
 import { ApiKeys } from '../../../../src/core/accounts/apiKeys.ts';
@@ -173,6 +175,20 @@ describe('ApiKeys', () => {
       assert.deepEqual([browser, third.changed], [{}, []]);
       await first.add('b', 'service_b');
       assert.equal(await (await open()).apiKeyOf('b'), 'service_b');
+    });
+
+    it('are written if the accounts could not be read at first', async () => {
+      await (await open()).add('a', 'service_a');
+      const file = path.join(folderOf(), 'accounts.json');
+      await rename(file, `${file}.aside`);
+      await mkdir(file);
+      const second = await open();
+      assert.equal(second.accounts.isUnreadable, true);
+      await rm(file, { recursive: true });
+      await rename(`${file}.aside`, file);
+      await second.accounts.open();
+      await second.keys.replace(owner, 'service_two');
+      assert.equal(await second.apiKeyOf('a'), 'service_two');
     });
   });
 });
