@@ -127,9 +127,10 @@ export class RateGate {
     return untilMs[kind];
   }
 
-  /** What was asked, unless it is said to begin in the future: then the clock was set back, which ends a wait as one set forward does. */
+  /** What was asked. A wait that begins in the future ends: the clock was set back. */
   #wait(asked: keyof Waits): Wait {
-    const wait = this.#waits[asked];
-    return wait.sinceMs > this.#now() ? NO_WAIT : wait;
+    const nowMs = this.#now();
+    if (this.#waits[asked].sinceMs > nowMs) this.#waits[asked] = { ...NO_WAIT, sinceMs: nowMs };
+    return this.#waits[asked];
   }
 }

@@ -195,7 +195,7 @@ export class Watcher implements Disposable {
     if (session.isLocked || this.#polls?.lease?.isHeld() === false) this.#stopPolling();
     if (this.#polls === undefined && !(await this.#takeOver(true))) {
       if (session.waits !== undefined) await this.#store();
-      // This window's own request failed. The polling window knows whether the service answers again.
+      // This window's own request failed. What the polling window stored may say that it answers again.
       if (clock.nowMs() - (session.offlineSince ?? Infinity) > OFFLINE_MS) await this.#readStored();
       return;
     }
@@ -223,7 +223,9 @@ export class Watcher implements Disposable {
     let lease: Lease | undefined;
     let isAnyNew = false;
     try {
-      await state.requireShared();
+      await state.open();
+      // A busy store is temporary: the data is stored later.
+      if (state.problem !== 'busy') await state.requireShared();
       lease = await Lease.take(lockFile, isAfterAnother ? 1 : undefined);
       if (lease === undefined) return false;
       // Read the stored list before polling, so that the first response is compared to it.

@@ -149,7 +149,7 @@ export class StateStore implements Disposable {
   /**
    * Reads and writes exclusively among all windows. All changes are durable once this resolves, or none.
    * @param work synchronous; may run more than once
-   * @throws as `read`; after an error of the disk, the change may have been stored
+   * @throws as `read`, and an error with a `cause` if COMMIT failed: read again before retrying
    */
   transaction<T>(work: (tables: Tables) => T): Promise<T> {
     return this.#retried('BEGIN IMMEDIATE', work);
@@ -168,6 +168,7 @@ export class StateStore implements Disposable {
   /** Checks for changes by other windows. Runs every 5 seconds and on folder changes. Never rejects. */
   async check(): Promise<void> {
     await this.open();
+    if (this.problem === 'busy') await this.#openShared();
     if (this.#isDisposed || this.#problem !== undefined) return;
     try {
       const changed = await this.read((tables) => this.#changedSince(tables));
@@ -190,7 +191,7 @@ export class StateStore implements Disposable {
     const folder = path.dirname(this.#file);
     await mkdir(folder, { recursive: true }).catch(() => undefined);
     await this.#openFile();
-    if (this.#isDisposed || this.#problem !== undefined) return;
+    if (this.#isDisposed || (this.#problem !== undefined && this.problem !== 'busy')) return;
     this.#acknowledge();
     // A commit creates and removes a journal file in the folder.
     this.#watch = new FolderWatch(folder, `${FILE}-journal`, () => this.check());
@@ -233,7 +234,7 @@ export class StateStore implements Disposable {
       if (identity !== undefined && identityOf(this.#file) !== identity)
         throw Object.assign(new Error('state.sqlite was moved or replaced'), { errcode: MOVED });
       result = work(tables);
-      database.exec('COMMIT');
+      this.#commit(database);
     } catch (error) {
       rollBack(database);
       throw error;
@@ -244,13 +245,46 @@ export class StateStore implements Disposable {
     return result;
   }
 
+  #commit(database: DatabaseSync): void {
+    try {
+      database.exec('COMMIT');
+    } catch (error) {
+      // Other windows are reading, so nothing was stored.
+      if (isBusy(error)) throw error;
+      // It may have been stored. Only a new connection reads what is on disk.
+      this.#close();
+      this.#dataVersion = undefined;
+      this.#opening = this.#openFile();
+      throw new Error('state.sqlite: it is unknown whether the change was stored', { cause: error });
+    }
+  }
+
   async #recover(error: unknown): Promise<void> {
     const identity = this.#opened?.identity;
     this.#close();
     if (isDamaged(error)) await this.#setAside(identity);
     this.#opening = this.#openFile();
     await this.#opening;
-    // Another file: everything is read again.
+    this.#haveAllRead();
+  }
+
+  /** Switches from memory to the file. Never rejects. */
+  async #openShared(): Promise<void> {
+    const { DatabaseSync: Database } = await import('node:sqlite');
+    if (this.#isDisposed || this.problem !== 'busy') return;
+    try {
+      const opened = this.#openOnce(Database);
+      this.#close();
+      this.#opened = opened;
+      this.#problem = undefined;
+      this.#haveAllRead();
+    } catch {
+      // The next tick tries again.
+    }
+  }
+
+  /** Notifies all followers after the file was replaced. */
+  #haveAllRead(): void {
     this.#acknowledge();
     for (const listeners of this.#followers.values()) for (const listener of [...listeners]) listener();
   }

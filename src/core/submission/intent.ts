@@ -262,7 +262,7 @@ export function isDuplicate(one: SameDataset, other: SameDataset): boolean {
   );
 }
 
-/** Returns the records that were sent to an origin: the account's own first, then the newest. */
+/** Returns the records for an origin: the account's own first, then the newest. */
 export function sentTo(
   records: readonly Intent[],
   { accountId, origin }: Pick<Intent, 'accountId' | 'origin'>,

@@ -75,10 +75,13 @@ export class AnswersDocument implements Disposable {
     });
     this.#isLoading = false;
     if (this.#store.disposed) return;
-    [this.#shown, this.#problem] = typeof opened === 'string' ? [undefined, opened] : [opened, undefined];
+    // What failed once, such as a thread without memory, takes no rows and votes away.
+    if (opened === 'failed') this.#problem = opened;
+    else
+      [this.#shown, this.#problem] = typeof opened === 'string' ? [undefined, opened] : [opened, undefined];
     this.#changed.fire();
     // The file may have changed meanwhile.
-    if (this.#shown !== undefined) await this.compareWithDisk();
+    if (opened !== 'failed' && this.#shown !== undefined) await this.compareWithDisk();
   }
 
   async #open(): Promise<ShownAnswers | DatasetProblem> {

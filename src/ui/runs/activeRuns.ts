@@ -46,7 +46,7 @@ export function keepActiveFresh(parts: ActiveRunsParts, view: RunsView): Disposa
   });
 }
 
-/** Watches the account. Polls when the window gets the focus; then, and in view, reads what is missing. */
+/** Watches the account. With the focus, polls or reads what another window stored; then, and in view, reads what is missing. */
 async function watch(
   session: Session,
   { receiptsOf, runsFolder, state, submissions }: ActiveRunsParts,

@@ -272,7 +272,7 @@ describe('the source code', () => {
         ['src/ui/shared/x.ts', "export * from '../runs/y.ts';"],
         ['src/ui/runs/x.ts', "import type { Sandbox } from '../../sandbox/sandbox.ts';"],
         ['src/sandbox/x.ts', "const x = await import('../core/api/client.ts');"],
-        ['src/sandbox/x.ts', "import { readX } from '../core/api/answer.ts';"],
+        ['src/sandbox/x.ts', "import { readX } from '../core/api/response.ts';"],
       ] as const)
         assert.equal(rules(file, text).length, 1, text);
       for (const [file, text] of [

@@ -156,7 +156,7 @@ describe('StateStore', () => {
     assert.deepEqual(await namesOf(one), ['x', 'y']);
   });
 
-  it('uses memory if another process holds the lock for seconds', async () => {
+  it('switches from memory to the file once its lock is free', async () => {
     await add(store(), 'theirs');
     const other = new DatabaseSync(file);
     other.exec('BEGIN EXCLUSIVE');
@@ -165,10 +165,17 @@ describe('StateStore', () => {
     const one = store();
     await one.open();
     now.mock.restore();
-    other.close();
     await add(one, 'mine');
     await assert.rejects(one.requireShared(), { problem: 'busy' });
-    assert.deepEqual(await namesOf(one), ['mine']);
+    let calls = 0;
+    one.follow('items', 'a', () => calls++);
+    await one.check();
+    assert.deepEqual([one.problem, calls, await namesOf(one)], ['busy', 0, ['mine']]);
+    other.close();
+    await Promise.all([one.check(), one.check()]);
+    assert.deepEqual([one.problem, calls, await namesOf(one)], [undefined, 1, ['theirs']]);
+    await add(one, 'y');
+    assert.deepEqual(await namesOf(store()), ['theirs', 'y']);
   });
 
   it('loses no acknowledged row when three windows write and are killed', async function () {
@@ -245,6 +252,20 @@ describe('StateStore', () => {
     reader.exec('COMMIT');
     await added;
     reader.close();
+    assert.deepEqual(await namesOf(one), ['x', 'y']);
+  });
+
+  it('reports that it is unknown whether a change was stored, and reads the disk again', async () => {
+    const one = store();
+    await add(one, 'x');
+    const exec = mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, sql: string) {
+      if (sql !== 'COMMIT') return this.prepare(sql).run();
+      exec.mock.restore();
+      this.exec(sql);
+      // The change is on the disk, but the device reports an error.
+      throw Object.assign(new Error('disk I/O error'), { errcode: 10 });
+    });
+    await assert.rejects(add(one, 'y'), /unknown whether/);
     assert.deepEqual(await namesOf(one), ['x', 'y']);
   });
 
