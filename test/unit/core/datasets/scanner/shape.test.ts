@@ -1,5 +1,17 @@
 import assert from 'node:assert/strict';
-import { FORMATS, ROLES, type Format, type Role } from '../../../../../src/core/datasets/formats.ts';
+import {
+  FORMATS,
+  ROLES,
+  TRAINING_FORMATS,
+  type Format,
+  type Role,
+} from '../../../../../src/core/datasets/formats.ts';
+import { PROBLEMS } from '../../../../../src/core/datasets/problems.ts';
+import {
+  FORMAT_COUNT,
+  PROBLEM_COUNT,
+  VERY_LONG_ROW,
+} from '../../../../../src/core/datasets/scanner/codes.ts';
 import { problemsOf, useChecker } from '../../../../helpers/checker.ts';
 import { Random } from '../../../../helpers/random.ts';
 
@@ -122,6 +134,14 @@ const table = `
 
 describe('the shape of rows', () => {
   const { check } = useChecker();
+
+  it('has room for each format, and for the problems of its fields', () => {
+    assert.deepEqual([FORMATS.length, PROBLEMS.length], [FORMAT_COUNT, PROBLEM_COUNT]);
+    const codes = PROBLEMS.map(([code]) => code);
+    // The problems of a row's shape end at this one, below 64: what is noted of a row are bits of a u64.
+    for (const { missing } of TRAINING_FORMATS)
+      for (const code of missing ?? []) assert.ok(codes.indexOf(code) < VERY_LONG_ROW, code);
+  });
 
   it('is checked for every format and warning in a table', async () => {
     const report = await check(table.map(({ row }) => row).join('\n'));
