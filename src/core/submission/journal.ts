@@ -13,6 +13,7 @@ import {
   type Version,
   type VersionOptions,
 } from '../storage/versions.ts';
+import type { KnownSubmissions } from './earlier.ts';
 import { SubmissionError } from './errors.ts';
 import { isCharged, isSettled, runsOf, type ChargedReceipt, type Intent, type Receipt } from './intent.ts';
 import { KnownRecords } from './knownRecords.ts';
@@ -21,7 +22,6 @@ import { CODEC, isLater, withRuns, type JournalRecord } from './record.ts';
 import { receiptsAmong } from './receipts.ts';
 import { mayFollow, stepOf } from './transitions.ts';
 import { knownOnContinue, Rivals } from './rivals.ts';
-import { type KnownSubmissions } from './earlier.ts';
 
 /** How often acquiring a lock is tried. The user waits for it; probes of other windows are short. */
 const ACQUIRE_TRIES = 20;
@@ -43,8 +43,7 @@ export interface JournalOptions extends VersionOptions {
 /**
  * Owns the submissions, which outlive a window. Each is a chain of versions; the highest one counts. A window
  * appends the next one only after reading the highest, so of two windows one is overtaken. A lease only
- * prevents double work; no safety depends on it. A settled one is a receipt. Contains no API keys or dataset
- * rows.
+ * prevents double work; no safety depends on it. A settled one is a receipt. Contains no API keys or rows.
  */
 export class Journal implements Disposable {
   readonly #directory: string;
@@ -187,7 +186,7 @@ export class Journal implements Disposable {
 
   /**
    * Takes the lease of an open intent. Undefined if another window has it, or the intent is settled or gone.
-   * An unreadable highest version is replaced by the worst that it may have said.
+   * On top of an unreadable highest version, the worst that it may have said is appended.
    * @throws file system errors
    */
   async acquire(id: string): Promise<Owned | undefined> {
@@ -220,18 +219,13 @@ export class Journal implements Disposable {
     await this.#append(lease, intent);
   }
 
-  /**
-   * Appends the mark that the closing boundary may be sent. It may be sent once this resolves.
-   * @throws as `write`, also if another window has appended since
-   */
+  /** Appends the mark that the closing boundary may be sent. It may be sent once this resolves. @throws as `write` */
   async close(lease: Lease, intent: Intent): Promise<void> {
     await this.#append(lease, intent);
     await this.assertLatest(lease);
   }
 
-  /**
-   * @throws SubmissionError `not-owner` if another window has appended to an owned intent; file system errors
-   */
+  /** @throws SubmissionError `not-owner` if another window appended to an owned intent; file system errors */
   async assertLatest(lease: Lease): Promise<void> {
     const owned = this.#owned.get(lease);
     if (owned === undefined || !(await this.#store.isHighest(owned.head))) await this.#overtaken();
@@ -305,9 +299,7 @@ export class Journal implements Disposable {
     }
   }
 
-  /**
-   * Records that the user saw a charge, unless it got a further run. Never rejects: it may be shown again.
-   */
+  /** Records that the user saw a charge, unless it got a further run. Never rejects: it may be shown again. */
   async setShown({ id, settled }: ChargedReceipt): Promise<void> {
     const change = (head: Head<JournalRecord> | undefined): Intent | undefined => {
       const record = head?.record;
@@ -326,7 +318,7 @@ export class Journal implements Disposable {
     this.#known.dispose();
   }
 
-  /** Reads the highest version, and replaces it if it can't be read. @throws OvertakenError, and file system errors */
+  /** Reads the highest version, and appends to it if it can't be read. @throws OvertakenError, and file system errors */
   async #readSound(id: string): Promise<Head<JournalRecord> | undefined> {
     const head = await this.#store.read(id);
     return head?.state === 'damaged' && !isLater(head.record) ? this.#store.append(head, head.record) : head;
@@ -353,10 +345,7 @@ export class Journal implements Disposable {
     }
   }
 
-  /**
-   * A failed write may have created its version: then that one is owned. Never rejects.
-   * @returns the owned one
-   */
+  /** A failed write may have created its version: then that one is owned. Never rejects. @returns the owned one */
   async #adopt(lease: Lease, below: Version, intent: Intent): Promise<Version> {
     const { id, n } = below;
     try {
