@@ -72,6 +72,8 @@ const nothingShown = () => ({
   /** Whether each sentence was in a modal dialog. */
   isModal: [] as boolean[],
   buttons: [] as string[][],
+  /** False after a lost connection: then nothing that is shown reaches the user. */
+  isWindowThere: true,
   /** The messages of progress notifications. */
   progress: [] as string[],
   /** The titles of progress notifications. */
@@ -103,6 +105,7 @@ export const commands = {
     executed.push(call);
     return Promise.resolve();
   },
+  getCommands: () => (shown.isWindowThere ? Promise.resolve([]) : new Promise(() => undefined)),
   registerCommand: (id: string, run: (...args: unknown[]) => Promise<unknown>) => {
     registered.set(id, run);
     return { dispose: () => registered.delete(id) };

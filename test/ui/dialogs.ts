@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
-import { comes, LIMIT_MS, succeeds, until } from './waits.ts';
+import { AGAIN_MS, comes, LIMIT_MS, succeeds, until } from './waits.ts';
 
 /** The modal dialogs and notifications. */
 export class Dialogs {
@@ -44,6 +44,16 @@ export class Dialogs {
       return message !== undefined;
     });
     return message ?? '';
+  }
+
+  /** Waits for a notification. VS Code shows at most three as toasts; a further one is only in the list. */
+  async waitForNotification(text: RegExp): Promise<void> {
+    const isIn = (messages: readonly string[]) => messages.some((message) => text.test(message));
+    const listed = () => this.notifications(AGAIN_MS).catch(() => []);
+    await until(
+      `a notification says ${text}`,
+      async () => isIn(await this.toastTexts()) || isIn(await listed()),
+    );
   }
 
   /** The messages of visible toasts. */

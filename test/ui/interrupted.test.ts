@@ -287,13 +287,13 @@ describe('an interrupted submission', () => {
       await workbench.reload();
       await workbench.sideBar.open('Fine-Tuning');
       await runs().row('torn, torn.jsonl, May be charged, no answer').waitFor();
-      // By an automatic check, or else by the label that a refresh reads.
-      const found = workbench.dialogs.waitForToast(
-        /(?:torn was submitted to .+ after all|Submitted torn to .+)\. Charged \d/,
-      );
       await service.reopen();
       await workbench.runCommand('Fine-Tuning: Refresh');
-      await found;
+      // By an automatic check, or else by the label that the refresh reads. The new window may also report the charges
+      // of earlier tests.
+      await workbench.dialogs.waitForNotification(
+        /(?:torn was submitted to .+ after all|Submitted torn to .+)\. Charged \d/,
+      );
       await isChargedOnce('torn');
       assert.equal(service.submissions, 1);
     });

@@ -8,7 +8,7 @@ import { errors, type Locator } from 'playwright-core';
 /** The limit of every wait: so long that only a fault reaches it, on a machine that is busy with other work, too. */
 export const LIMIT_MS = 60_000;
 /** After this time, what a user would do again is done again: a click or a key that came while the window changed its focus is lost. */
-const AGAIN_MS = 2_000;
+export const AGAIN_MS = 2_000;
 /** The limit of an action that is repeated if it wasn't possible: so long that what was done is never taken to be not possible. */
 const POSSIBLE_MS = 5_000;
 /** After this time, a command is started again that opens a box. Its second box would replace the first one, perhaps when that is filled. */

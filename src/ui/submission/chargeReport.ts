@@ -67,14 +67,23 @@ export async function showCharged(
   return receipt;
 }
 
-/** Records that a charge was shown, once it can have been seen: else the next window reports it. */
+/**
+ * Records that a charge was shown, once it can have been seen: else the next window reports it. After a lost
+ * connection, an extension host works on for hours, but its notifications reach nobody.
+ */
 export async function setShownOnceSeen(
   journal: Pick<Journal, 'setShown'>,
   receipt: ChargedReceipt | undefined,
 ): Promise<void> {
   if (receipt === undefined) return;
+  let isWindowThere = false;
+  // The window answers this after it has got the notification. An extension host alone never gets an answer.
+  commands.getCommands().then(
+    () => (isWindowThere = true),
+    () => undefined,
+  );
   await new Promise((resolve) => setTimeout(resolve, SEEN_MS).unref());
-  await journal.setShown(receipt);
+  if (isWindowThere) await journal.setShown(receipt);
 }
 
 /** Notifies the user of a charge whose run was found. Resolves when it can have been seen. */

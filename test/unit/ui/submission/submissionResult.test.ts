@@ -592,6 +592,13 @@ describe('showResult', () => {
     assert.deepEqual([standIn.shown.sentences.length, removed], [1, ['run-1']]);
   });
 
+  it('leaves a charge to the next window if its own has lost the connection', async () => {
+    const receipt = chargedAt(draft, 1) as ChargedReceipt;
+    standIn.shown.isWindowThere = false;
+    await reporterOf(() => [receipt])(receipt.settled.run);
+    assert.deepEqual([standIn.shown.sentences.length, removed], [1, []]);
+  });
+
   describe('withSubmissionProgress', () => {
     const changed = new Emitter<PendingSubmission>();
     const show = (work: () => Promise<void>) =>
