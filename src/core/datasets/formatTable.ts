@@ -1,11 +1,16 @@
-import { COMPARED_FIELDS, FIELDS, MESSAGE_FIELDS, ROLES, SPEAKERS, TRAINING_FORMATS } from './formats.ts';
+import { ALIASES, COMPARED_FIELDS, FIELDS, MESSAGE_FIELDS, ROLES } from './formats.ts';
+import { SPEAKERS, TRAINING_FORMATS } from './formats.ts';
 import { PROBLEMS, type ProblemCode } from './problems.ts';
 import { MAX_FIELDS, MAX_FORMATS, MAX_PARTS, MAX_SPEAKERS } from './scanner/codes.ts';
 
 const FORMAT_NUMBERS = 16;
-const KIND_NUMBERS = 8;
+const KIND_NUMBERS = 10;
 const NAME_BYTES = 24;
 const NAMES: readonly string[] = [...FIELDS, ...COMPARED_FIELDS.filter((field) => !FIELDS.includes(field))];
+
+function aliasesOf(field: string): string[] {
+  return [...ALIASES].flatMap(([alias, of]) => (of === field ? alias : []));
+}
 
 /** The number of a field, from 1; 0 for none. */
 const numberOf = (field = ''): number => NAMES.indexOf(field) + 1;
@@ -27,6 +32,14 @@ export function encodeFormats(): Uint8Array {
     bitsOf(...TRAINING_FORMATS.flatMap(({ optional }) => optional ?? [])),
     bitsOf(...fieldsIf(({ compared }) => compared)),
     bitsOf(...COMPARED_FIELDS),
+    bitsOf(
+      ...TRAINING_FORMATS.flatMap(({ wrapped, fields, prompt = [] }) =>
+        wrapped === undefined ? [] : [...fields, ...prompt, wrapped.input],
+      ),
+    ),
+    ...TRAINING_FORMATS.flatMap(({ wrapped, prompt }) =>
+      wrapped === undefined ? [] : [numberOf(wrapped.input), numberOf(prompt?.[0])],
+    ),
   ]);
   for (const [index, format] of TRAINING_FORMATS.entries()) {
     const { fields, orBoth = [], turns, prompt = [], optional, answer = [], further = [] } = format;
@@ -59,7 +72,7 @@ export function encodeFormats(): Uint8Array {
   ]);
   return Buffer.concat([
     Buffer.from(numbers.buffer),
-    encodeNames(numbered(NAMES.map((name) => [name])), MAX_FIELDS),
+    encodeNames(numbered(NAMES.map((name) => [name, ...aliasesOf(name)])), MAX_FIELDS),
     encodeNames(numbered(MESSAGE_FIELDS), MAX_PARTS),
     encodeNames(speakers, MAX_SPEAKERS),
   ]);

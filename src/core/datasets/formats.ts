@@ -30,6 +30,13 @@ export interface TrainingFormat {
   answer?: readonly string[];
   /** `fields` are two answers of the assistant to compare. `beside`: one that is a text. */
   compared?: { beside: string };
+  /** Other names of its fields. */
+  aliases?: Readonly<Record<string, string>>;
+  /**
+   * Its lists of messages can be in an object: `{"messages":[…]}`. `input`: a field that is the prompt then,
+   * and only then.
+   */
+  wrapped?: { input: string };
   /** Fields with further texts. */
   further?: readonly string[];
   /** The problems if the prompt's first field is missing, or the answer; or one of the compared answers. */
@@ -65,6 +72,8 @@ const TABLE = [
     fields: ['chosen', 'rejected'],
     prompt: ['prompt'],
     compared: { beside: 'rejected_response' },
+    aliases: { preferred_output: 'chosen', non_preferred_output: 'rejected' }, // OpenAI
+    wrapped: { input: 'input' }, // OpenAI; of `chosen` and `rejected`: Fireworks
     missing: ['chosen-missing', 'rejected-missing'],
     hasLists: true,
     toChat: 'preference',
@@ -128,6 +137,11 @@ export const FIELDS: readonly string[] = [
 /** Fields that contain the answers of a conversation outside of it. */
 export const COMPARED_FIELDS: readonly string[] = TRAINING_FORMATS.flatMap(({ compared, fields }) =>
   compared === undefined ? [] : [...fields, compared.beside],
+);
+
+/** Further names of fields, each with the field. */
+export const ALIASES: ReadonlyMap<string, string> = new Map(
+  TRAINING_FORMATS.flatMap(({ aliases = {} }) => Object.entries(aliases)),
 );
 
 /** Names of the fields of a message, by the scanner's numbers from 1 (`PART_ROLE` and so on in `scanner/names.ts`). */

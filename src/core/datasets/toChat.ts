@@ -1,4 +1,4 @@
-import { COMPARED_FIELDS, SPEAKER_OF, TRAINING_FORMATS, type TrainingFormat } from './formats.ts';
+import { ALIASES, COMPARED_FIELDS, SPEAKER_OF, TRAINING_FORMATS, type TrainingFormat } from './formats.ts';
 
 /**
  * Why a row can't become a chat row without loss:
@@ -46,7 +46,7 @@ interface ChatRow {
 
 /** Fields with which a row is never converted, whatever else it has. */
 const REFUSED_FIELDS: ReadonlyMap<string, NotConverted> = new Map([
-  ...COMPARED_FIELDS.map((field) => [field, 'preference'] as const),
+  ...[...COMPARED_FIELDS, ...ALIASES.keys()].map((field) => [field, 'preference'] as const),
   ['label', 'label'],
   ...['image', 'images', 'audio', 'audios', 'video', 'videos'].map((field) => [field, 'media'] as const),
 ]);

@@ -16,7 +16,10 @@ class FieldKinds {
   /** Two answers to compare; and these with what stands beside a conversation instead of its answers. */
   compared: u32;
   elsewhere: u32;
-  unused: u32;
+  /** Those whose list of messages can be in an object; the number of one that is another field's then. */
+  wrapped: u32;
+  input: i32;
+  prompt: i32;
 }
 
 /** A format. Fields are numbers, 0 for none, or bits of several. */

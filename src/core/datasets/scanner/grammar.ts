@@ -5,7 +5,8 @@ import { fail, noteInRow, row } from './found';
 import { beginKeys, newObject, takeKey } from './keys';
 import { KIND_BOOLEAN, KIND_NULL, KIND_NUMBER, KIND_STRING } from './names';
 import { readNumber } from './numbers';
-import { beginShape, closeShape, endShape, keyShape, MAX_SHAPE_DEPTH, openShape, scalarShape } from './shape';
+import { beginShape, closeShape, endShape, keyShape, MAX_SHAPE_DEPTH, openShape } from './shape';
+import { scalarShape, shapeDepth } from './shape';
 import { readString } from './strings';
 import { isByteOrderMark, sequenceLength } from './utf8';
 
@@ -92,7 +93,7 @@ function readTokens(from: usize, end: usize): usize {
     if (character == 0x22) {
       const next = readString(at + 1, end);
       if (next == 0) return 0;
-      if (depth <= MAX_SHAPE_DEPTH) scalarShape(depth, KIND_STRING, at + 1, next - 1);
+      if (shapeDepth(depth) <= MAX_SHAPE_DEPTH) scalarShape(shapeDepth(depth), KIND_STRING, at + 1, next - 1);
       at = next;
       state = AFTER_VALUE;
     } else if (depth > MAX_DEPTH && (depth & 7) == 0 && load<u64>(at) == EIGHT_BRACKETS) {
@@ -134,7 +135,7 @@ function readKey(at: usize, end: usize, depth: i32): usize {
   if (next == 0) return 0;
   if (depth <= MAX_DEPTH)
     takeKey(load<u32>(OBJECTS + ((<usize>depth) << 2)), at + 1, next - 1, row.hasEscape);
-  if (depth <= MAX_SHAPE_DEPTH) keyShape(depth, at + 1, next - 1);
+  if (shapeDepth(depth) <= MAX_SHAPE_DEPTH) keyShape(shapeDepth(depth), at + 1, next - 1);
   const colon = skipSpace(next, end);
   if (colon >= end) return fail(codes.UNEXPECTED_END, end, 1);
   return load<u8>(colon) == 0x3a ? colon + 1 : fail(codes.COLON_EXPECTED, colon, 1);
@@ -144,7 +145,8 @@ function readKey(at: usize, end: usize, depth: i32): usize {
 function readBare(at: usize, end: usize, character: u32, depth: i32): usize {
   if (character == 0x2d || character - 0x30 < 10) {
     const next = readNumber(at, end);
-    if (next != 0 && depth <= MAX_SHAPE_DEPTH) scalarShape(depth, KIND_NUMBER, at, next);
+    if (next != 0 && shapeDepth(depth) <= MAX_SHAPE_DEPTH)
+      scalarShape(shapeDepth(depth), KIND_NUMBER, at, next);
     return next;
   }
   const word = load<u32>(at);
@@ -152,8 +154,8 @@ function readBare(at: usize, end: usize, character: u32, depth: i32): usize {
   if (word == 0x65757274 || word == 0x6c6c756e) length = 4; // true, null
   if (word == 0x736c6166 && load<u8>(at + 4) == 0x65) length = 5; // false
   if (length > 0 && !isLetter(load<u8>(at + length))) {
-    if (depth <= MAX_SHAPE_DEPTH)
-      scalarShape(depth, word == 0x6c6c756e ? KIND_NULL : KIND_BOOLEAN, at, at + length);
+    if (shapeDepth(depth) <= MAX_SHAPE_DEPTH)
+      scalarShape(shapeDepth(depth), word == 0x6c6c756e ? KIND_NULL : KIND_BOOLEAN, at, at + length);
     return at + length;
   }
   if (isByteOrderMark(at)) return fail(codes.BOM_INSIDE, at, 3);
@@ -199,9 +201,9 @@ function open(depth: i32, isObject: bool, at: usize): void {
     return;
   }
   if (isObject) store<u32>(OBJECTS + ((<usize>depth) << 2), newObject());
-  if (depth <= MAX_SHAPE_DEPTH) openShape(depth, isObject, at);
+  if (shapeDepth(depth) <= MAX_SHAPE_DEPTH) openShape(shapeDepth(depth), isObject, at);
 }
 
 function close(depth: i32, at: usize): void {
-  if (depth <= MAX_SHAPE_DEPTH) closeShape(depth, at);
+  if (shapeDepth(depth) <= MAX_SHAPE_DEPTH) closeShape(shapeDepth(depth), at);
 }

@@ -30,6 +30,9 @@ class Shape {
   inList: bool;
   hasStrings: bool;
   elements: u32;
+  /** Of a list in an object: whether its key was read last; and by how much deeper its messages are. */
+  isWrapped: bool;
+  deeper: i32;
   /** Bits of its fields; the field that is being read, and its bit. */
   fields: u32;
   field: i32;
@@ -41,7 +44,7 @@ class Shape {
   answers: u64;
   otherAnswers: u64;
 }
-const SHAPE: usize = memory.data(48, 16);
+const SHAPE: usize = memory.data(64, 16);
 export const shape = changetype<Shape>(SHAPE);
 const ANSWERS: usize = SHAPE + offsetof<Shape>('answers');
 
@@ -60,7 +63,7 @@ function isOf(some: u32): bool {
 
 /** Begins a row. */
 export function beginShape(): void {
-  clear(SHAPE, 48);
+  clear(SHAPE, 64);
   conversation.turns = 0;
 }
 
@@ -70,19 +73,27 @@ function noteNoArray(at: usize, length: usize): void {
   noteInRow(one.noList, at, length);
 }
 
+/** Returns the depth of what is at a depth, as if each list of messages were the value of its field. */
+export function shapeDepth(depth: i32): i32 {
+  return depth - shape.deeper;
+}
+
 /** Handles a key of the object at a depth. */
 export function keyShape(depth: i32, from: usize, to: usize): void {
-  if (depth == 1) {
-    const field = fieldOf(from, to);
-    shape.field = field;
-    shape.bit = bit(field);
-    // Of several values only the last counts.
-    if (field != FIELD_OTHER && has(field)) dropNotes(codes.MESSAGES_NOT_ARRAY, codes.TOOL_ARGUMENTS);
-    shape.fields |= shape.bit;
-    setFault(0, 0, 0);
-    beginHash(field);
-    beginField(field);
-  } else if (depth > 2 && shape.inList) keyInMessage(depth, from, to);
+  if (depth == 1) beginValue(fieldOf(from, to));
+  else if (depth == 2) shape.isWrapped = isOf(kinds.wrapped) && bit(fieldOf(from, to)) == firstFormat.turns;
+  else if (shape.inList) keyInMessage(depth, from, to);
+}
+
+function beginValue(field: i32): void {
+  shape.field = field;
+  shape.bit = bit(field);
+  // Of several values only the last counts.
+  if (field != FIELD_OTHER && has(field)) dropNotes(codes.MESSAGES_NOT_ARRAY, codes.TOOL_ARGUMENTS);
+  shape.fields |= shape.bit;
+  setFault(0, 0, 0);
+  beginHash(field);
+  beginField(field);
 }
 
 /** Handles a string, number or literal in the container at a depth. */
@@ -157,6 +168,7 @@ function noteFaults(some: u32): void {
 /** Handles the start of a container at its depth. */
 export function openShape(depth: i32, isObject: bool, at: usize): void {
   if (depth == 2) openField(isObject, at);
+  else if (depth == 3 && shape.isWrapped && !isObject) openWrapped(at);
   else if (depth > 2 && shape.inList) {
     if (depth > 3) return openInMessage(depth, isObject, at);
     if (++shape.elements == 1) shape.hasStrings = false;
@@ -179,11 +191,21 @@ function openField(isObject: bool, at: usize): void {
   } else if (shape.field != FIELD_OTHER && !shape.inList) setFault(codes.FIELD_WRONG_TYPE, at, 1);
 }
 
+/** Opens the list of messages in the object that is the field's value. */
+function openWrapped(at: usize): void {
+  beginValue(shape.field == kinds.input ? kinds.prompt : shape.field);
+  openField(false, at);
+  shape.isWrapped = false;
+  shape.deeper = 1;
+}
+
 /** Handles the end of the container at a depth. */
 export function closeShape(depth: i32, at: usize): void {
   if (depth == 2) {
     endAnswer(at + 1);
     if (shape.inList && isOf(kinds.turns)) endConversation(at);
+    shape.inList = false;
+    shape.deeper = 0;
   } else if (depth > 2 && shape.inList) {
     if (depth > 3) return closeInMessage(depth, at);
     if (shape.elements == 1 && hasMessageFields()) shape.messageLists |= shape.bit;

@@ -27,6 +27,9 @@ const table = `
 {"prompt":[{"role":"user","content":"U"}],"input":{"a":{"b":"no no no"}},"completion":[{"role":"assistant","content":"A"}]}
 {"prompt":"U","chosen":"A","rejected":"B","score":"no"}
 {"chosen":[{"role":"user","content":"U"},{"role":"assistant","content":"A"}],"rejected":[{"role":"user","content":"V"},{"role":"assistant","content":"B"}]}
+{"input":{"tools":["no"],"messages":[{"role":"user","content":"U"}],"model":"no"},"preferred_output":[{"role":"assistant","content":"A"}],"non_preferred_output":[{"role":"assistant","content":"B"}]}
+{"prompt":"no","input":{"messages":[{"role":"user","content":"U"}]},"chosen":{"messages":[{"role":"user","content":"V"},{"role":"assistant","content":"A"}]},"rejected":"B"}
+{"input":"no","chosen":"A","rejected":"B"}
 {"instruction":"U","input":"V","output":"A","response":"no"}
 {"instruction":"U","context":"V","response":"A","category":"no"}
 {"input":"U","output":"A"}

@@ -15,6 +15,12 @@ const turns = (...texts: readonly string[]) => ({
   conversations: texts.map((text) => ({ from: text.split(':')[0], value: text.split(':')[1] ?? 'x' })),
 });
 
+const openAi = (messages: readonly object[]) => ({
+  input: { messages },
+  preferred_output: [a('x')],
+  non_preferred_output: [a('y')],
+});
+
 /** Rows and their problem, if any. */
 const ROWS: Readonly<Record<string, readonly [row: object, code: string][]>> = {
   'starts with the assistant': [
@@ -175,6 +181,13 @@ const ROWS: Readonly<Record<string, readonly [row: object, code: string][]>> = {
     [{ prompt: 'x', completion: [{ content: 'x' }] }, 'role-missing'],
     [{ chosen: [{ role: 'assistant' }], rejected: 'x' }, 'content-missing'],
     [{ chosen: 'x', rejected: [u(), a(5)] }, 'content-wrong-type'],
+    // A list in an object is as deep as the list alone.
+    [openAi([a(), u(), u(), s(), c('x'), t()]), ''],
+    [openAi([u(), says('me')()]), 'role-unknown'],
+    [openAi([{ content: 'x' }]), 'role-missing'],
+    [openAi([u([{ type: 'text', text: ' ' }])]), 'content-empty'],
+    [openAi([u([{ type: 'text', text: 'x' }])]), ''],
+    [{ chosen: { messages: [a(5)] }, rejected: 'x' }, 'content-wrong-type'],
     [{ chosen: 'x', rejected: [u(), a([' '])] }, 'content-empty'],
     [{ chosen: 'x', rejected: [a('', { tool_calls: [{}] })] }, ''],
     [{ prompt: { role: 'me', content: [{ text: '' }] }, completion: 'x' }, 'field-wrong-type'],

@@ -160,6 +160,20 @@ describe('what the scanner says of each row', () => {
     );
   });
 
+  it('has the prompt of a list of messages also if it is in an object, as OpenAI has it', () => {
+    const messages = [{ role: 'user', content: 'a' }];
+    const found = scan([
+      { prompt: messages, chosen: 'c', rejected: 'd' },
+      { prompt: { messages }, chosen: 'c', rejected: 'd' },
+      { input: { messages }, preferred_output: 'c', non_preferred_output: 'd' },
+      { input: 'a', chosen: 'c', rejected: 'd' },
+    ]);
+    assert.deepEqual(
+      found.map(({ prompt }) => (prompt === 0n ? -1 : found.findIndex((row) => row.prompt === prompt))),
+      [0, 0, 0, -1],
+    );
+  });
+
   it('has no hashes unless they are asked for', () => {
     const [row] = scan([chat(['user', 'a'], ['assistant', 'b'])], HASH_NONE);
     assert.deepEqual([row?.prompt, row?.answer], [0n, 0n]);

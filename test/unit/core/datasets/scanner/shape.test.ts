@@ -108,6 +108,20 @@ const table = `
 {"rejected":"a"} | chosen-missing
 {"chosen":"a","rejected":""} | field-empty | ""
 {"chosen":"a","rejected":null} | field-wrong-type | null
+{"input":{"messages":[U]},"preferred_output":[A],"non_preferred_output":[U]}
+{"input":{"tools":[{"messages":5}],"messages":[U],"parallel_tool_calls":true},"preferred_output":[A],"non_preferred_output":[U]}
+{"preferred_output":"a"} | rejected-missing
+{"non_preferred_output":"a"} | chosen-missing
+{"input":{"messages":[U]},"preferred_output":[A],"non_preferred_output":[A]} | same-answers | [{
+{"prompt":{"messages":[U]},"chosen":{"messages":[A]},"rejected":{"messages":[U]}}
+{"chosen":{"messages":[A]},"rejected":{"messages":[A]}} | same-answers | [{
+{"chosen":{"messages":"a"},"rejected":"b"} | field-wrong-type | {
+{"chosen":{"conversations":[A]},"rejected":"b"} | field-wrong-type | {
+{"chosen":{"other":{"messages":[A]}},"rejected":"b"} | field-wrong-type | {
+{"chosen":{"messages":{"messages":[A]}},"rejected":"b"} | field-wrong-type | {
+{"chosen":"a","rejected":"b","input":{"messages":"x"}}
+{"instruction":"a","input":{"text":[U]},"output":"c"} | field-wrong-type | {"
+{"messages":[U,A],"input":{"messages":[U]}}
 {"conversations":[{"from":"human","value":"x"},{"from":"gpt","value":"y"}]}
 {"conversations":[{"from":"system","value":"s"},{"from":"user","value":"x"},{"from":"chatgpt","value":"y"}]}
 {"conversations":[{"from":"function_call","value":"f"},{"from":"observation","value":"1"},{"from":"gpt","value":"y"}]}
