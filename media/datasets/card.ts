@@ -1,4 +1,9 @@
-import type { PreviewCard, PreviewChart, PreviewProblemClass } from '../../src/ui/datasets/protocol.ts';
+import type {
+  PreviewCard,
+  PreviewChart,
+  PreviewFact,
+  PreviewProblemClass,
+} from '../../src/ui/datasets/protocol.ts';
 import { drawBar, element, icon } from '../shared/dom.ts';
 
 /** Draws the dataset card. @param chosen the problems that rows are currently filtered by */
@@ -15,7 +20,7 @@ export function drawCard(card: PreviewCard, fileName: string, chosen: string | u
     );
   }
   if (verdict.text !== '') drawn.push(drawVerdict(verdict));
-  drawn.push(drawFacts(card.facts));
+  drawn.push(drawFacts(card.facts, chosen));
   if (problems !== undefined) {
     const classes = problems.classes.map((one) => drawClass(one, chosen));
     drawn.push(drawSection(problems.title, element('ul', { class: 'classes' }, classes)));
@@ -33,12 +38,24 @@ function drawVerdict({ kind, text }: PreviewCard['verdict']): HTMLElement {
   return element('p', { class: 'verdict' }, [icon(name), element('span', { text })]);
 }
 
-function drawFacts(facts: PreviewCard['facts']): HTMLElement {
+function drawFacts(facts: PreviewCard['facts'], chosen: string | undefined): HTMLElement {
   return element(
     'dl',
     { class: 'facts' },
-    facts.flatMap(({ name, value }) => [element('dt', { text: name }), element('dd', { text: value })]),
+    facts.flatMap((fact) => [element('dt', { text: fact.name }), drawFact(fact, chosen)]),
   );
+}
+
+function drawFact({ value, rows }: PreviewFact, chosen: string | undefined): HTMLElement {
+  if (rows === undefined) return element('dd', { text: value });
+  const attributes = {
+    type: 'button',
+    'data-key': rows.choice,
+    'aria-pressed': String(chosen === rows.choice),
+    'aria-label': `${rows.text}: ${rows.name}`,
+  };
+  const button = element('button', { class: 'link', attributes, text: rows.text });
+  return element('dd', {}, [element('span', { text: `${value} ` }), button]);
 }
 
 function drawClass({ codes, ...all }: PreviewProblemClass, chosen: string | undefined): HTMLElement {

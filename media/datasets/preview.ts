@@ -112,7 +112,7 @@ class Page {
     else if (message.type === 'card') {
       this.#card = message;
       this.#drawCard();
-      this.#toolbar.showProblems(message.problems);
+      this.#toolbar.showProblems(message);
     } else if (message.type === 'notice') this.#showNotice(message.text, message.canReload);
     else if (message.type === 'goTo') {
       this.#feed.goTo(message.position, this.#focusRow);

@@ -89,19 +89,21 @@ export function createToolbar(words: Readonly<Record<PreviewWord, string>>, acti
     details,
   ]);
 
-  /** Lists the dataset's problems as filters. */
-  const showProblems = (found: PreviewCard['problems']) => {
+  /** Lists the dataset's problems, and facts that have rows, as filters. */
+  const showProblems = ({ problems: found, facts }: Pick<PreviewCard, 'problems' | 'facts'>) => {
     const option = (value: string, text: string) => new Option(text, value);
     select.replaceChildren(option('', words.allRows));
+    const ofFacts = facts.flatMap(({ rows }) => rows ?? []);
+    select.append(...ofFacts.map(({ choice, name }) => option(choice, name)));
     if (found !== undefined) select.append(option('all', words.problemFilter));
     for (const { codes, ...all } of found?.classes ?? []) {
       const options = [all, ...codes].map(({ choice, name, count }) => option(choice, `${name} (${count})`));
       select.append(element('optgroup', { attributes: { label: all.name } }, options));
     }
-    select.disabled = found === undefined;
+    select.disabled = found === undefined && ofFacts.length === 0;
     select.value = problems ?? '';
   };
-  showProblems(undefined);
+  showProblems({ problems: undefined, facts: [] });
 
   return {
     root,

@@ -15,6 +15,11 @@ export function written(text: string, escape: (character: string) => string | un
   return depth > 1 ? written(once, escape, depth - 1) : once;
 }
 
+/** Returns JSON with all characters beyond ASCII as escapes, as Python's `json.dumps` writes it. */
+export function escaped(json: string): string {
+  return json.replaceAll(/[\u0080-\uffff]/g, (character) => unit(character));
+}
+
 function unit(character: string, inUpperCase = false): string {
   const digits = character.charCodeAt(0).toString(16).padStart(4, '0');
   return String.raw`\u` + (inUpperCase ? digits.toUpperCase() : digits);

@@ -1,4 +1,4 @@
-import { SPEAKER_OF, TRAINING_FORMATS } from './formats.ts';
+import { SPEAKER_OF, SYSTEM_FIELD, TRAINING_FORMATS } from './formats.ts';
 
 const CONVERSATIONS = TRAINING_FORMATS.flatMap(({ turns, fields }) => (turns === undefined ? [] : fields));
 const ANSWERS = TRAINING_FORMATS.flatMap(({ answer = [] }) => answer);
@@ -7,16 +7,29 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Returns the answer of a row, as hashed (`answerHash`): the assistant's last message, or a field. */
 export function answerText(row: string): string {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(row.replace(/^\uFEFF/, ''));
-  } catch {
-    return '';
-  }
-  if (!isObject(parsed)) return '';
+  const parsed = parsedRow(row);
   const turns = firstOf(parsed, CONVERSATIONS);
   if (Array.isArray(turns)) return textOf(turns.findLast(isAnswer));
   return textOf(firstOf(parsed, ANSWERS));
+}
+
+/** Returns what the system says in a row, as hashed (`systemHash`): its messages, or a field. */
+export function systemText(row: string): string {
+  const parsed = parsedRow(row);
+  const turns = firstOf(parsed, CONVERSATIONS);
+  const isSystem = (turn: unknown) =>
+    isObject(turn) && SPEAKER_OF.get(turn['role'] ?? turn['from']) === 'system';
+  const text = Array.isArray(turns) ? textOf(turns.filter(isSystem)) : '';
+  return text === '' ? textOf(parsed[SYSTEM_FIELD]) : text;
+}
+
+function parsedRow(row: string): Fields {
+  try {
+    const parsed: unknown = JSON.parse(row.replace(/^\uFEFF/, ''));
+    return isObject(parsed) ? parsed : {};
+  } catch {
+    return {};
+  }
 }
 
 /** Returns the first of some fields that isn't missing or null. */

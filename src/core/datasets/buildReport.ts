@@ -1,7 +1,8 @@
 import type { FileStamp } from '../base/fileStamp.ts';
 import { FORMATS, ROLES, type Format } from './formats.ts';
 import { PROBLEM_FIELDS, ProblemGroup, PROBLEMS, UNTRAINABLE, type Problem } from './problems.ts';
-import type { FileKind, RepeatedTexts, Report, Statistics, RowLengths } from './report.ts';
+import type { Content, FactRows, FileKind, RepeatedTexts, Report } from './report.ts';
+import type { RowLengths, Statistics } from './report.ts';
 import type { Counts } from './scanner.ts';
 import {
   BYTES_PER_TOKEN,
@@ -9,10 +10,14 @@ import {
   DUPLICATE_ROW,
   LOCATED_LIMIT,
   ROW_OF_FORMAT,
+  ROW_REFUSAL,
   ROW_TOO_LONG,
+  ROW_WITHOUT_SYSTEM,
 } from './scanner/codes.ts';
-import { MAX_COMPARED_PROMPTS, MAX_COMPARED_ROWS, type Repeats, type SameRows } from './sameRows.ts';
+import { MAX_COMPARED_PROMPTS, MAX_COMPARED_ROWS, NO_REPEATS, TEXT_NUMBERS } from './sameRows.ts';
+import type { Repeats, SameRows, SharedText } from './sameRows.ts';
 import type { HashedRows, Segment, SegmentPlaces } from './segments.ts';
+import { SCRIPTS } from './writing.ts';
 
 /** Where a segment begins in the file, in rows and lines from 0. */
 interface Beginning {
@@ -62,7 +67,7 @@ export class ReportBuilder {
   }
 
   #addPrompts(prompts: Uint32Array<ArrayBuffer>): void {
-    const from = 4 * this.#hashed;
+    const from = TEXT_NUMBERS * this.#hashed;
     this.#prompts = withRoom(this.#prompts, from + prompts.length);
     this.#prompts.set(prompts, from);
     prompts.buffer.transfer(0);
@@ -72,9 +77,9 @@ export class ReportBuilder {
     return this.#hashed >= MAX_COMPARED_PROMPTS;
   }
 
-  /** Hashes of the prompts and answers to compare. */
+  /** Hashes of the texts to compare. */
   get prompts(): Uint32Array<ArrayBuffer> {
-    return this.#prompts.subarray(0, 4 * Math.min(this.#hashed, MAX_COMPARED_PROMPTS));
+    return this.#prompts.subarray(0, TEXT_NUMBERS * Math.min(this.#hashed, MAX_COMPARED_PROMPTS));
   }
 
   /** Whether more rows are hashed than compared: the report shows it, and more hashes only cost memory. */
@@ -95,10 +100,7 @@ export class ReportBuilder {
   build(
     file: FileStamp & Pick<Report, 'path'>,
     kind: FileKind,
-    {
-      same = { total: 0, pairs: [] },
-      repeats = { rows: 0, prompts: 0, withOtherAnswers: 0, answer: undefined },
-    }: { same?: SameRows; repeats?: Repeats } = {},
+    { same = { total: 0, pairs: [] }, repeats = NO_REPEATS }: { same?: SameRows; repeats?: Repeats } = {},
   ): Report {
     const sum = (of: 'rows' | 'blankRows' | 'characters') =>
       this.#segments.reduce((total, segment) => total + segment[of], 0);
@@ -116,9 +118,33 @@ export class ReportBuilder {
       errorRows: this.#counts.reduce((total, { errorRows }) => total + errorRows, 0),
       datasetRows: Math.max(0, ...this.#added('typedFormats')),
       repeats: this.#repeats(repeats, rows),
+      content: this.#content(repeats),
       comparedRows: this.hasEnoughHashed ? this.#placeOf(MAX_COMPARED_ROWS - 1).row : rows,
       statistics: this.#statistics(sum('characters')),
       problems: this.#problems(format, same),
+    };
+  }
+
+  #content({ labels, system: { main, without, ...system } }: Repeats): Content {
+    const sum = (of: 'conversations' | 'exchanges' | 'answers' | 'writtenBytes') =>
+      this.#counts.reduce((total, counts) => total + counts[of], 0);
+    const rowOf = ({ first, rows }: SharedText) => ({ row: this.#placeOf(first).row, rows });
+    const factRows = (code: number, total: number): FactRows => ({
+      total,
+      rows: Array.from(this.#placesOf(code).rows),
+    });
+    const bytes = sum('writtenBytes');
+    const share = (script: number) =>
+      this.#counts.reduce((total, { scriptBytes }) => total + (scriptBytes[script] ?? 0), 0) / bytes;
+    return {
+      conversations: sum('conversations'),
+      singleExchanges: sum('exchanges'),
+      system: { ...system, main: main && rowOf(main), without: factRows(ROW_WITHOUT_SYSTEM, without) },
+      answers: sum('answers'),
+      refusals: factRows(ROW_REFUSAL, this.#added('totals')[ROW_REFUSAL] ?? 0),
+      labels: labels.map(rowOf),
+      scripts:
+        bytes === 0 ? {} : Object.fromEntries(SCRIPTS.map((script, index) => [script, share(index + 1)])),
     };
   }
 
@@ -233,6 +259,10 @@ class Places {
 
   get fields(): Float64Array {
     return this.#fields.slice(0, this.#length);
+  }
+
+  get rows(): Float64Array {
+    return this.fields.filter((_, index) => index % PROBLEM_FIELDS === 0);
   }
 }
 

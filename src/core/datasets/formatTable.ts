@@ -1,12 +1,12 @@
 import { ALIASES, COMPARED_FIELDS, FIELDS, MESSAGE_FIELDS, ROLES } from './formats.ts';
-import { SPEAKERS, TRAINING_FORMATS } from './formats.ts';
+import { SPEAKERS, SYSTEM_FIELD, TRAINING_FORMATS } from './formats.ts';
 import { PROBLEMS, type ProblemCode } from './problems.ts';
 import { MAX_FIELDS, MAX_FORMATS, MAX_PARTS, MAX_SPEAKERS } from './scanner/codes.ts';
 
 const FORMAT_NUMBERS = 16;
-const KIND_NUMBERS = 10;
+const KIND_NUMBERS = 12;
 const NAME_BYTES = 24;
-const NAMES: readonly string[] = [...FIELDS, ...COMPARED_FIELDS.filter((field) => !FIELDS.includes(field))];
+const NAMES: readonly string[] = [...new Set([...FIELDS, ...COMPARED_FIELDS, SYSTEM_FIELD])];
 
 function aliasesOf(field: string): string[] {
   return [...ALIASES].flatMap(([alias, of]) => (of === field ? alias : []));
@@ -40,6 +40,7 @@ export function encodeFormats(): Uint8Array {
     ...TRAINING_FORMATS.flatMap(({ wrapped, prompt }) =>
       wrapped === undefined ? [] : [numberOf(wrapped.input), numberOf(prompt?.[0])],
     ),
+    numberOf(SYSTEM_FIELD),
   ]);
   for (const [index, format] of TRAINING_FORMATS.entries()) {
     const { fields, orBoth = [], turns, prompt = [], optional, answer = [], further = [] } = format;

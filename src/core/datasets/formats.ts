@@ -139,6 +139,9 @@ export const COMPARED_FIELDS: readonly string[] = TRAINING_FORMATS.flatMap(({ co
   compared === undefined ? [] : [...fields, compared.beside],
 );
 
+/** What the system says, besides a conversation: LLaMA-Factory. */
+export const SYSTEM_FIELD = 'system';
+
 /** Further names of fields, each with the field. */
 export const ALIASES: ReadonlyMap<string, string> = new Map(
   TRAINING_FORMATS.flatMap(({ aliases = {} }) => Object.entries(aliases)),

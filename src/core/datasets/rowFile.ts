@@ -4,7 +4,7 @@ import { isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { isSameStamp, stampOf, type FileStamp } from '../base/fileStamp.ts';
-import { answerText } from './answerText.ts';
+import { answerText, systemText } from './answerText.ts';
 import { SPEAKER_OF } from './formats.ts';
 import { CheckError, type Report } from './report.ts';
 import { RowList } from './rowList.ts';
@@ -127,10 +127,10 @@ export class RowFile implements Disposable {
     return found;
   }
 
-  /** Returns the answer in the first bytes of an indexed row, or nothing. @throws CheckError, CancelledError */
-  async answerOf(row: number, rowBytes: number): Promise<string | undefined> {
+  /** Returns a text in the first bytes of an indexed row, or nothing. @throws CheckError, CancelledError */
+  async textOf(row: number, of: 'answer' | 'system', rowBytes: number): Promise<string | undefined> {
     const [found] = await this.readRows(row, 1, { rowBytes, totalBytes: rowBytes });
-    return found && answerText(found.bytes.toString('utf8'));
+    return found && (of === 'answer' ? answerText : systemText)(found.bytes.toString('utf8'));
   }
 
   /** Lists the rows, all at first. @param report returns the file's report, if there is one */

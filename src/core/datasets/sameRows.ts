@@ -1,15 +1,21 @@
 import { StoppedError } from './hashIndex.ts';
-import { LOCATED_LIMIT } from './scanner/codes.ts';
+import { LOCATED_LIMIT, NO_SYSTEM } from './scanner/codes.ts';
 
 /** Limit of compared rows, which bounds the memory. */
 export const MAX_COMPARED_ROWS = 8_000_000;
-/** The same for prompts and answers: 16 bytes a row. */
+/** The same for texts: prompts, answers and system messages. */
 export const MAX_COMPARED_PROMPTS = 1_000_000;
+/** Numbers for the texts of each row: two for the hash of its prompt, its answer, and its system messages. */
+export const TEXT_NUMBERS = 6;
+const [PROMPT, ANSWER, SYSTEM] = [0, 2, 4];
 /** Comparisons between two checks for cancellation. */
 const STEP = 4096;
 /** A common answer has at least so many rows, and at least this share of them. */
 const COMMON_ROWS = 10;
 const COMMON_SHARE = 0.05;
+/** So few answers are labels, if each has so many rows on average. */
+const MOST_LABELS = 12;
+const ROWS_OF_LABEL = 10;
 
 /** Rows with the hash of an earlier one. They count from 0, in the order of their hashes. */
 export interface SameRows {
@@ -18,15 +24,31 @@ export interface SameRows {
   pairs: [row: number, first: number][];
 }
 
-/** Prompts and answers of several rows, which count from 0. */
+/** A text that several rows have: the first of them, and how many. */
+export interface SharedText {
+  first: number;
+  rows: number;
+}
+
+/** Texts of several rows, which count from 0. */
 export interface Repeats {
   rows: number;
   /** Prompts of several rows, and how many of them have different answers. */
   prompts: number;
   withOtherAnswers: number;
-  /** The most common answer, if it is common: the first row that has it, and how many do. */
-  answer: { first: number; rows: number } | undefined;
+  /** The most common answer, if it is common. */
+  answer: SharedText | undefined;
+  /** All answers, the most common first, if they are few, as labels are. */
+  labels: readonly SharedText[];
+  /** The conversations that can have system messages, and those without; how many different ones there are, and the main one. */
+  system: { conversations: number; without: number; texts: number; main: SharedText | undefined };
 }
+
+/** Of a file without texts. */
+export const NO_REPEATS: Repeats = {
+  ...{ rows: 0, prompts: 0, withOtherAnswers: 0, answer: undefined, labels: [] },
+  system: { conversations: 0, without: 0, texts: 0, main: undefined },
+};
 
 /**
  * Finds rows with equal hashes. They have 64 bits: among eight million different rows, two collide in about one
@@ -49,41 +71,73 @@ export function findSameRows(hashes: Uint32Array, shouldContinue: () => boolean)
 }
 
 /**
- * Finds prompts and answers that several rows have.
- * @param hashes four numbers for each row: of its prompt and its answer, each 0 if it has none
+ * Finds texts that several rows have.
+ * @param hashes `TEXT_NUMBERS` for each row; both of a text are 0 if it has none
  * @param shouldContinue called regularly; false ends the search
  * @throws StoppedError
  */
 export function findRepeats(hashes: Uint32Array, shouldContinue: () => boolean): Repeats {
-  const rows = hashes.length / 4;
-  const firstRows = new FirstRows(hashes, 4, shouldContinue);
-  const isNone = (at: number) => ((hashes[at] ?? 0) | (hashes[at + 1] ?? 0)) === 0;
+  const rows = hashes.length / TEXT_NUMBERS;
+  const firstRows = new FirstRows(hashes, TEXT_NUMBERS, shouldContinue);
   const hasOther = new Uint8Array(rows);
-  const found: Repeats = { rows, prompts: 0, withOtherAnswers: 0, answer: undefined };
+  const found = { rows, prompts: 0, withOtherAnswers: 0 };
+  const answerAt = (row: number) => row * TEXT_NUMBERS + ANSWER;
   for (let row = 0; row < rows; row++) {
-    if (isNone(4 * row)) continue;
-    const first = firstRows.of(row, 0);
+    if (firstRows.isNone(row, PROMPT)) continue;
+    const first = firstRows.of(row, PROMPT);
     if (first === row) continue;
     const isSame =
-      hashes[4 * row + 2] === hashes[4 * first + 2] && hashes[4 * row + 3] === hashes[4 * first + 3];
+      hashes[answerAt(row)] === hashes[answerAt(first)] &&
+      hashes[answerAt(row) + 1] === hashes[answerAt(first) + 1];
     // 1 if the first row's prompt repeats, 2 if with another answer.
     const known = hasOther[first] ?? 0;
     if (known === 0) found.prompts++;
     if (known < 2 && !isSame) found.withOtherAnswers++;
     hasOther[first] = isSame ? Math.max(known, 1) : 2;
   }
+  const answers = sharedTexts(firstRows, rows, ANSWER);
+  const answer = mostShared(answers);
+  const isCommon = answer !== undefined && answer.rows >= Math.max(COMMON_ROWS, rows * COMMON_SHARE);
+  const answered = answers.reduce((sum, one) => sum + one.rows, 0);
+  const areLabels = answers.length <= MOST_LABELS && answered >= answers.length * ROWS_OF_LABEL;
+  const systems = sharedTexts(firstRows, rows, SYSTEM);
+  const systemAt = (row: number) => row * TEXT_NUMBERS + SYSTEM;
+  const without = systems.find(
+    ({ first }) => hashes[systemAt(first)] === NO_SYSTEM && hashes[systemAt(first) + 1] === 0,
+  );
+  const others = systems.filter((one) => one !== without);
+  return {
+    ...found,
+    answer: isCommon ? answer : undefined,
+    labels: areLabels ? answers.toSorted((one, other) => other.rows - one.rows) : [],
+    system: {
+      conversations: systems.reduce((sum, one) => sum + one.rows, 0),
+      without: without?.rows ?? 0,
+      texts: others.length,
+      main: mostShared(others),
+    },
+  };
+}
+
+/** Returns each different text of a column, in the order of the rows. */
+function sharedTexts(firstRows: FirstRows, rows: number, at: number): SharedText[] {
   firstRows.clear();
   const counts = new Uint32Array(rows);
   for (let row = 0; row < rows; row++) {
-    if (isNone(4 * row + 2)) continue;
-    const first = firstRows.of(row, 2);
-    const count = (counts[first] ?? 0) + 1;
-    counts[first] = count;
-    if (count > (found.answer?.rows ?? 0)) found.answer = { first, rows: count };
+    if (firstRows.isNone(row, at)) continue;
+    const first = firstRows.of(row, at);
+    counts[first] = (counts[first] ?? 0) + 1;
   }
-  const { answer } = found;
-  const isCommon = answer !== undefined && answer.rows >= Math.max(COMMON_ROWS, rows * COMMON_SHARE);
-  return isCommon ? found : { ...found, answer: undefined };
+  const found: SharedText[] = [];
+  for (const [first, count] of counts.entries()) if (count > 0) found.push({ first, rows: count });
+  return found;
+}
+
+function mostShared(texts: readonly SharedText[]): SharedText | undefined {
+  return texts.reduce<SharedText | undefined>(
+    (most, one) => (one.rows > (most?.rows ?? 0) ? one : most),
+    undefined,
+  );
 }
 
 /** Owns a table of the first rows that have each hash: open addressing, two thirds full. */
@@ -105,6 +159,12 @@ class FirstRows {
 
   clear(): void {
     this.#slots.fill(0);
+  }
+
+  /** Whether a row has no such text. @param at which of its numbers */
+  isNone(row: number, at: number): boolean {
+    const place = row * this.#stride + at;
+    return ((this.#hashes[place] ?? 0) | (this.#hashes[place + 1] ?? 0)) === 0;
   }
 
   /** Returns the first row with a row's hash, itself if it is new. @param at which of its numbers */

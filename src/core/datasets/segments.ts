@@ -4,7 +4,7 @@ import { PROBLEMS, type ProblemCode } from './problems.ts';
 import type { PrepareCounts, PrepareFailure, PrepareJob } from './copyTypes.ts';
 import { CheckError, type CheckFailure } from './report.ts';
 import { endOfText, PLACE_NUMBERS, type Scanned, type Scanner, type Counts } from './scanner.ts';
-import type { Repeats, SameRows } from './sameRows.ts';
+import { TEXT_NUMBERS, type Repeats, type SameRows } from './sameRows.ts';
 
 /** Bytes of a segment, which the next free worker checks. A row belongs to the segment in which it begins. */
 export const SEGMENT_BYTES = 4 * 1024 * 1024;
@@ -26,7 +26,7 @@ export interface SegmentPlaces {
 export interface HashedRows {
   /** Two numbers for each. */
   hashes: Uint32Array<ArrayBuffer>;
-  /** Four for each, of its prompt and its answer; undefined once enough are known. */
+  /** `TEXT_NUMBERS` for each; undefined once enough are known. */
   prompts: Uint32Array<ArrayBuffer> | undefined;
   /** Offset of each in the file, minus `base`. */
   starts: Uint32Array<ArrayBuffer>;
@@ -181,13 +181,13 @@ class Collector {
 
 /** Returns the rows of one call that can be duplicates. @param base the file offset of the input's first byte */
 function hashedRows(
-  { rows, rowStarts, rowHashes, rowBreaks, promptHashes, answerHashes }: Scanned,
+  { rows, rowStarts, rowHashes, rowBreaks, promptHashes, answerHashes, systemHashes }: Scanned,
   before: Pick<Segment, 'rows' | 'lineBreaks'>,
   base: number,
   withPrompts: boolean,
 ): HashedRows {
   const runs: number[] = [];
-  const prompts = withPrompts ? new Uint32Array(4 * rows) : undefined;
+  const prompts = withPrompts ? new Uint32Array(TEXT_NUMBERS * rows) : undefined;
   let count = 0;
   let next = -1;
   for (let row = 0; row < rows; row++) {
@@ -201,17 +201,20 @@ function hashedRows(
     rowHashes[2 * count] = one;
     rowHashes[2 * count + 1] = other;
     if (prompts !== undefined) {
-      prompts[4 * count] = promptHashes[2 * row] ?? 0;
-      prompts[4 * count + 1] = promptHashes[2 * row + 1] ?? 0;
-      prompts[4 * count + 2] = answerHashes[2 * row] ?? 0;
-      prompts[4 * count + 3] = answerHashes[2 * row + 1] ?? 0;
+      const at = TEXT_NUMBERS * count;
+      prompts[at] = promptHashes[2 * row] ?? 0;
+      prompts[at + 1] = promptHashes[2 * row + 1] ?? 0;
+      prompts[at + 2] = answerHashes[2 * row] ?? 0;
+      prompts[at + 3] = answerHashes[2 * row + 1] ?? 0;
+      prompts[at + 4] = systemHashes[2 * row] ?? 0;
+      prompts[at + 5] = systemHashes[2 * row + 1] ?? 0;
     }
     rowStarts[count++] = rowStarts[row] ?? 0;
   }
   return {
     base,
     hashes: rowHashes.slice(0, 2 * count),
-    prompts: prompts?.slice(0, 4 * count),
+    prompts: prompts?.slice(0, TEXT_NUMBERS * count),
     starts: rowStarts.slice(0, count),
     runs: Uint32Array.from(runs),
   };
@@ -256,7 +259,7 @@ export interface Job {
 export interface SameRowsJob extends Pick<Job, 'shared'> {
   kind: 'same rows';
   hashes: Uint32Array<ArrayBuffer>;
-  /** Four numbers for each row, of its prompt and its answer. */
+  /** `TEXT_NUMBERS` for each row. */
   prompts: Uint32Array<ArrayBuffer>;
 }
 

@@ -7,12 +7,14 @@ import { DisposableStore } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import { Emitter } from '../../core/base/event.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
-import { CheckError, type CheckFailure, type FileKind, type Report } from '../../core/datasets/report.ts';
+import { CheckError, type CheckFailure, type CommonText } from '../../core/datasets/report.ts';
+import type { FileKind, Report } from '../../core/datasets/report.ts';
 import { inspectDataset, kindOf, SAMPLE_BYTES, type DatasetProblem } from '../../core/datasets/fileKind.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { RowFile } from '../../core/datasets/rowFile.ts';
 import type { Log } from '../shared/log.ts';
 import { watchFile } from '../shared/webview.ts';
+import type { CardTexts } from './contentFacts.ts';
 import type { DatasetRuns, PastRuns } from './datasetRuns.ts';
 
 /** After this time, counting continues and the check starts even if the first rows are not shown yet. */
@@ -20,8 +22,8 @@ const DEFER_MS = 1_000;
 /** Time for the page to draw the first rows before other work uses the CPU. */
 const DRAWING_MS = 150;
 
-/** The most common answer is read only up to this length of its row: a part of a row is no JSON. */
-const ANSWER_BYTES = 256 * 1024;
+/** The texts of the card are read only up to this length of their rows: a part of a row is no JSON. */
+const TEXT_BYTES = 256 * 1024;
 
 /** Why there are no rows to show. */
 export type UnshownReason = DatasetProblem | 'not-on-disk';
@@ -59,8 +61,8 @@ export class PreviewDocument implements vscode.CustomDocument {
   #kind: FileKind = 'rows';
   #problem: UnshownReason | undefined;
   #check: PreviewCheck = { progress: undefined, report: undefined, failure: undefined };
-  /** The most common answer. It is text of the file, so it is shown and used for nothing else. */
-  #answer: string | undefined;
+  /** Texts of the file, so they are shown and used for nothing else. */
+  #texts: CardTexts = {};
   #change: 'changed' | 'missing' | undefined;
   #isUnsaved = false;
   #stop = new AbortController();
@@ -100,9 +102,9 @@ export class PreviewDocument implements vscode.CustomDocument {
     return this.#check;
   }
 
-  /** The most common answer in the shown version of the file. */
-  get answer(): string | undefined {
-    return this.#answer;
+  /** The common texts in the shown version of the file. */
+  get texts(): CardTexts {
+    return this.#texts;
   }
 
   /** Past runs of the shown version of the file. */
@@ -131,7 +133,7 @@ export class PreviewDocument implements vscode.CustomDocument {
     this.#kind = kind ?? 'rows';
     this.#problem = typeof opened === 'string' ? opened : undefined;
     this.#change = undefined;
-    this.#answer = undefined;
+    this.#texts = {};
     this.#check = { progress: undefined, report: undefined, failure: undefined };
     this.#changed.fire('opened');
     // Without rows, there is nothing to count or check.
@@ -146,7 +148,7 @@ export class PreviewDocument implements vscode.CustomDocument {
       if (signal.aborted) return;
       await this.#checkFile(file, signal);
       await counted;
-      await this.#readAnswer(file, signal);
+      await this.#readTexts(file, signal);
     });
   }
 
@@ -227,13 +229,20 @@ export class PreviewDocument implements vscode.CustomDocument {
     if (!signal.aborted) await this.compareWithDisk();
   }
 
-  async #readAnswer(file: RowFile, signal: AbortSignal): Promise<void> {
-    const row = this.#check.report?.repeats.answer?.row;
-    if (signal.aborted || row === undefined) return;
+  async #readTexts(file: RowFile, signal: AbortSignal): Promise<void> {
+    const { report } = this.#check;
+    if (signal.aborted || report === undefined) return;
+    const { repeats, content } = report;
+    const textOf = async (at: CommonText | undefined, of: 'answer' | 'system') =>
+      at && (await file.textOf(at.row, of, TEXT_BYTES));
     try {
-      const answer = await file.answerOf(row, ANSWER_BYTES);
-      if (this.#file !== file || answer === undefined) return;
-      this.#answer = answer;
+      const texts = {
+        answer: await textOf(repeats.answer, 'answer'),
+        system: await textOf(content.system.main, 'system'),
+        labels: await Promise.all(content.labels.map(async (label) => (await textOf(label, 'answer')) ?? '')),
+      };
+      if (this.#file !== file) return;
+      this.#texts = texts;
       this.#changed.fire('checked');
     } catch (error) {
       if (!(error instanceof CancelledError)) this.#log.error('preview-not-read', error);

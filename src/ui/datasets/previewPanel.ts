@@ -245,13 +245,13 @@ export class PreviewPanel implements Disposable {
   #postCard(): void {
     clearTimeout(this.#cardTimer);
     this.#cardTimer = undefined;
-    const { answer, check, file, name, past } = this.#document;
+    const { check, file, name, past, texts } = this.#document;
     if (!this.#host.isReady || file === undefined || this.#list === undefined || this.#showKind()) return;
     if (this.#isHeld()) return;
     const { progress, report, failure } = check;
     const reason = failure === undefined ? undefined : checkFailure(name, failure);
     this.#host.post(
-      previewCard({ sizeBytes: file.sizeBytes, report, progress, failure: reason, past, answer }),
+      previewCard({ sizeBytes: file.sizeBytes, report, progress, failure: reason, past, texts }),
     );
     // Without a report it is unknown which rows have problems.
     if (failure !== undefined && this.#filter.problems !== undefined)

@@ -20,8 +20,8 @@ import {
 } from '../shared/datasetTexts.ts';
 import { compact, formatBytes, formatCount, formatRows } from '../shared/format.ts';
 import { expectedPriceText } from '../shared/priceText.ts';
-import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
+import { contentFacts, inFirstRows, isTokenCountVague, percentOf, type CardTexts } from './contentFacts.ts';
 import type { PastRuns } from './datasetRuns.ts';
 import { problemClassName, problemName } from './problemTexts.ts';
 import type { PreviewCard, PreviewChart, PreviewWord } from './protocol.ts';
@@ -135,8 +135,7 @@ export interface CardSource {
   /** Why there is no report, as a sentence. */
   failure: string | undefined;
   past: PastRuns | undefined;
-  /** The most common answer, if the report has one and it was read. */
-  answer: string | undefined;
+  texts: CardTexts;
 }
 
 /** The card of a dataset: verdict, facts, charts and problems. */
@@ -159,30 +158,26 @@ function verdictOfCard(report: Report | undefined): PreviewCard['verdict'] {
   return { kind: verdictOf(report), text: `${verdictPhrase(report)}.` };
 }
 
-function factsOf({ sizeBytes, report, answer }: CardSource): PreviewCard['facts'] {
+function factsOf({ sizeBytes, report, texts }: CardSource): PreviewCard['facts'] {
   const size = { name: TERMS.size, value: compact(formatBytes(sizeBytes), sizePhrase(sizeBytes)).join(', ') };
   if (report === undefined) return [size];
   const { rows, blankRows, statistics, repeats } = report;
-  const { characters, maxTurns, tokens } = statistics;
+  const { characters, tokens } = statistics;
   const tooLong = countOf(report, 'row-too-long');
   return compact(
     size,
     { name: TERMS.rows, value: rowsText(rows, blankRows) },
     characters !== undefined && { name: l10n.t('Characters'), value: formatCount(characters) },
-    tokens.text > 0 && { name: l10n.t('Tokens'), value: tokensText(tokens) },
+    tokens.text > 0 && { name: l10n.t('Tokens'), value: tokensText(tokens, isTokenCountVague(report)) },
     tokens.rowsOver4096 > 0 && { name: l10n.t('Long rows'), value: longRowsText(tokens) },
     tooLong > 0 && {
       name: TERMS.notChecked,
       value: l10n.t('{0} longer than 64 MiB, left out of lengths and charts', formatRows(tooLong)),
     },
     { name: l10n.t('Row length'), value: lengthsText(statistics.lengths) },
-    maxTurns > 0 && { name: l10n.t('Longest conversation'), value: messagesText(maxTurns) },
     { name: TERMS.duplicates, value: duplicatesText(report) },
     repeats.prompts > 0 && { name: l10n.t('Repeated prompts'), value: repeatedPromptsText(report) },
-    repeats.answer && {
-      name: l10n.t('Most common answer'),
-      value: inFirstRows(commonAnswerText(repeats.answer.share, answer), repeats.comparedRows, rows),
-    },
+    ...contentFacts(report, texts),
   );
 }
 
@@ -209,34 +204,20 @@ function lengthsText({ percentiles: { p50, p99 }, maxBytes }: RowLengths): strin
   return l10n.t('median {0}, 99% up to {1}, longest {2}', median, most, longest);
 }
 
-function messagesText(count: number): string {
-  return count === 1 ? l10n.t('1 message') : l10n.t('{0} messages', formatCount(count));
-}
-
 function duplicatesText(report: Report): string {
   const count = countOf(report, 'duplicate-row');
   const text = count === 0 ? TERMS.none : formatRows(count);
-  return inFirstRows(text, report.comparedRows, report.rows);
+  return inFirstRows(text, report, report.comparedRows);
 }
 
-/** Says how many rows a fact is about, if not all. */
-function inFirstRows(text: string, comparedRows: number, rows: number): string {
-  return comparedRows >= rows ? text : l10n.t('{0} (first {1} rows)', text, formatCount(comparedRows));
-}
-
-function repeatedPromptsText({ repeats, rows }: Report): string {
-  const { prompts, withOtherAnswers, comparedRows } = repeats;
+function repeatedPromptsText(report: Report): string {
+  const { prompts, withOtherAnswers } = report.repeats;
   const count = formatCount(prompts);
   const text =
     withOtherAnswers === 0
       ? count
       : l10n.t('{0}, {1} with other answers', count, formatCount(withOtherAnswers));
-  return inFirstRows(text, comparedRows, rows);
-}
-
-function commonAnswerText(share: number, answer = ''): string {
-  const [text, percent] = [sanitizeServiceText(answer), Math.round(share * 100)];
-  return text === '' ? l10n.t('{0}% of rows', percent) : l10n.t('“{0}” in {1}% of rows', text, percent);
+  return inFirstRows(text, report);
 }
 
 function chartsOf(report: Report): PreviewChart[] {
@@ -308,14 +289,6 @@ function chart(title: string, parts: readonly Part[]): PreviewChart {
   };
 }
 
-/** Rounds, but to 0 or 100 only if exact. */
-function percentOf(count: number, sum: number): string {
-  const percent = (count / Math.max(1, sum)) * 100;
-  if (percent > 0 && percent < 0.1) return '< 0.1';
-  if (percent > 99.9 && percent < 100) return '> 99.9';
-  return String(Math.round(percent * 10) / 10);
-}
-
 const ROLES: Readonly<Record<Role, string>> = {
   system: l10n.t('system'),
   user: l10n.t('user'),
@@ -343,11 +316,13 @@ function problemsOf({ problems }: Report): NonNullable<PreviewCard['problems']> 
 }
 
 /** The estimated number of tokens, rounded to two digits. */
-function tokensText({ text, assistant }: Tokens): string {
+function tokensText({ text, assistant }: Tokens, isVague: boolean): string {
   const rounded = (count: number) => formatCount(Number(count.toPrecision(2)));
-  return assistant === 0
-    ? l10n.t('about {0} tokens', rounded(text))
-    : l10n.t('about {0} tokens, {1} of them the assistant’s', rounded(text), rounded(assistant));
+  const count =
+    assistant === 0
+      ? l10n.t('about {0} tokens', rounded(text))
+      : l10n.t('about {0} tokens, {1} of them the assistant’s', rounded(text), rounded(assistant));
+  return isVague ? l10n.t('{0}; tokenizers differ widely for this writing', count) : count;
 }
 
 function longRowsText({ rowsOver4096, rowsOver8192 }: Tokens): string {

@@ -140,9 +140,16 @@ export interface PreviewCard {
   /** `fraction` is from 0 to 1; undefined if no check is running. */
   progress: { text: string; fraction: number } | undefined;
   verdict: { kind: 'clean' | 'warnings' | 'errors' | 'none'; text: string };
-  facts: readonly { name: string; value: string }[];
+  facts: readonly PreviewFact[];
   charts: readonly PreviewChart[];
   problems: { title: string; classes: readonly PreviewProblemClass[] } | undefined;
+}
+
+export interface PreviewFact {
+  name: string;
+  value: string;
+  /** Its rows, by a `ProblemChoice`: what they are called, and the text of a button that shows only them. */
+  rows?: { choice: string; name: string; text: string } | undefined;
 }
 
 /** A bar chart. */

@@ -20,6 +20,9 @@ class FieldKinds {
   wrapped: u32;
   input: i32;
   prompt: i32;
+  /** What the system says, besides a conversation. */
+  system: i32;
+  unused: i32;
 }
 
 /** A format. Fields are numbers, 0 for none, or bits of several. */

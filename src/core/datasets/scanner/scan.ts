@@ -20,6 +20,7 @@ import {
   ROW_FLAGS,
   ROW_HASHES,
   ROW_STARTS,
+  SYSTEM_HASHES,
 } from './buffers';
 import { TYPED_FORMATS, UNTRAINABLE_COUNTS } from './buffers';
 import * as codes from './codes';
@@ -28,12 +29,14 @@ import { LONGEST_ROW, readRow, skipSpace } from './grammar';
 import { countReturns, findLineEnd, hashRow, line } from './lines';
 import { hashPrompts } from './prompts';
 import { searchSecrets } from './secrets';
-import { answerHash, countRowTexts, promptHash, shape } from './shape';
+import { answerHash, countAnswer, countRowTexts, promptHash, shape, systemHash } from './shape';
 import { isByteOrderMark } from './utf8';
 
-export { FILE, inputStart, PLACES, reserve, TOTALS } from './buffers';
+export { FILE, inputStart, PLACES, reserve, SCRIPT_BYTES, SYSTEM_HASHES, TOTALS } from './buffers';
 export { ANCHORS, PATTERNS } from './keyPatterns';
 export { FORMAT_TABLE } from './formats';
+export { FIRST_BYTES, PHRASES } from './refusals';
+export { SCRIPT_TABLE } from './weights';
 export { UNTRAINABLE_CODES } from './found';
 export { CALL, ROW_STARTS, ROW_HASHES, ROW_BREAKS, ROW_FLAGS, PROMPT_HASHES, ANSWER_HASHES };
 export { FORMAT_COUNTS, TYPED_FORMATS, ROLE_COUNTS, UNTRAINABLE_COUNTS, LENGTH_COUNTS, hashPrompts };
@@ -89,7 +92,7 @@ function takeEmptyRow(at: usize): void {
   report(codes.BLANK_LINE, at, 0);
   call.blankRows++;
   call.characters++;
-  setRow(codes.ROW_BLANK, 0, 0);
+  setRow(codes.ROW_BLANK);
   endOfRow(at, 0, 0);
 }
 
@@ -98,10 +101,8 @@ export function skipRow(from: usize): void {
   clear(CALL, 32);
   beginRow(from, 0, 0, false);
   report(codes.ROW_TOO_LONG, from, 1);
+  setRow(codes.ROW_UNCHECKED);
   call.rows = 1;
-  store<u16>(ROW_FLAGS, codes.ROW_UNCHECKED);
-  store<u64>(PROMPT_HASHES, 0);
-  store<u64>(ANSWER_HASHES, 0);
   store<u32>(ROW_STARTS, <u32>(from - inputStart()));
   store<u64>(ROW_HASHES, 0);
   store<u32>(ROW_BREAKS, 0);
@@ -119,10 +120,10 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
   if (text == end) {
     call.blankRows++;
     noteInRow(codes.BLANK_LINE, start, end - start);
-    setRow(codes.ROW_BLANK, 0, 0);
+    setRow(codes.ROW_BLANK);
   } else if (end - start > LONGEST_ROW) {
     noteInRow(codes.ROW_TOO_LONG, start, 1);
-    setRow(codes.ROW_UNCHECKED, 0, 0);
+    setRow(codes.ROW_UNCHECKED);
   } else {
     const length = <u32>(end - start);
     countLength(length);
@@ -137,18 +138,34 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
     const flags = flagsOfRow() | (isObject ? shape.format.number << codes.ROW_FORMAT_SHIFT : 0);
     if (flags & codes.ROW_ERROR) file.errorRows++;
     else increment(UNTRAINABLE_COUNTS, (flags >> codes.ROW_UNTRAINABLE_SHIFT) & 3, 1);
-    const prompt = isObject && file.hashing != codes.HASH_NONE ? promptHash() : 0;
-    setRow(flags, prompt, isObject && file.hashing != codes.HASH_NONE ? answerHash() : 0);
+    setRow(flags);
+    if (isObject && file.hashing != codes.HASH_NONE) {
+      setHashes(promptHash(), answerHash(), systemHash());
+      if (file.hashing == codes.HASH_WRITTEN) reportFacts(start);
+    }
   }
   endRow();
   endOfRow(start, hash, breaks);
 }
 
-/** Stores what the row is that ends now, with the hashes of its prompt and answer. */
-function setRow(flags: i32, prompt: u64, answer: u64): void {
+/** Stores what the row is that ends now. */
+function setRow(flags: i32): void {
   store<u16>(ROW_FLAGS + ((<usize>call.rows) << 1), <u16>flags);
+  setHashes(0, 0, 0);
+}
+
+/** Stores the hashes of its prompt, its answer and its system messages. */
+function setHashes(prompt: u64, answer: u64, system: u64): void {
   store<u64>(PROMPT_HASHES + ((<usize>call.rows) << 3), prompt);
   store<u64>(ANSWER_HASHES + ((<usize>call.rows) << 3), answer);
+  store<u64>(SYSTEM_HASHES + ((<usize>call.rows) << 3), system);
+}
+
+/** Reports what is no problem of the object that was read last, but a fact about its row. */
+function reportFacts(start: usize): void {
+  if (hasFailed()) return;
+  if (systemHash() == codes.NO_SYSTEM) report(codes.ROW_WITHOUT_SYSTEM, start, 1);
+  if (countAnswer()) report(codes.ROW_REFUSAL, start, 1);
 }
 
 /** Stores where a row begins, its hash, and its number of lone CRs. */
@@ -185,6 +202,8 @@ function countShape(): void {
   countRowTexts();
   if (conversation.turns == 0) return;
   file.maxTurns = max(file.maxTurns, conversation.turns);
+  if (shape.format.turns != 0) file.conversations++;
+  if (load<u32>(TURNS_BY_ROLE + codes.ROLE_ASSISTANT * 4) == 1 && shape.format.turns != 0) file.exchanges++;
   for (let role = 0; role < codes.ROLE_COUNT; role++)
     increment(ROLE_COUNTS, role, load<u32>(TURNS_BY_ROLE + ((<usize>role) << 2)));
 }

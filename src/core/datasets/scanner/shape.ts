@@ -2,7 +2,7 @@
 // warnings. The grammar passes each token of the outer levels; only what determines the format is stored.
 import * as codes from './codes';
 import { clear, file } from './buffers';
-import { addText, beginField, countTexts } from './contents';
+import { addText, answerIn, beginField, countTexts, takeAnswer } from './contents';
 import { beginConversation, conversation, endConversation, takeMessage } from './conversation';
 import { FormatEntry, firstFormat, formatAfter, kinds } from './formats';
 import { dropNotes, noteInRow, row } from './found';
@@ -12,6 +12,7 @@ import { mix } from './lines';
 import { fieldOf, KIND_NULL, KIND_STRING } from './names';
 import { addToField, addToMessage, answerOfMessages, endOfMessage, beginHash, isNormalized } from './prompts';
 import { promptOfMessages, textOfField } from './prompts';
+import { beginsLikeRefusal } from './refusals';
 import { isBlankText } from './strings';
 
 /** The row (1), its messages (2), a message (3), its content's parts or its calls (4), one of these (5), a function (6). */
@@ -126,7 +127,10 @@ function takeField(kind: i32, from: usize, to: usize): void {
   if (shape.field == FIELD_OTHER) return;
   // With its quotes. What is no text isn't compared.
   setAnswer(from - 1, kind == KIND_STRING ? to + 1 : from - 1);
-  if (kind == KIND_STRING) addText(<u32>(to - from), isOf(kinds.spoken));
+  if (kind == KIND_STRING) {
+    addText(from, to, isOf(kinds.spoken));
+    takeAnswer(from, to);
+  }
   if (isOf(kinds.turns)) {
     beginConversation(from);
     noteNoArray(from, to - from);
@@ -140,11 +144,13 @@ function takeField(kind: i32, from: usize, to: usize): void {
 function takeElement(kind: i32, from: usize, to: usize): void {
   const role = speaker();
   if (kind == KIND_STRING)
-    addText(<u32>(to - from), isOf(kinds.turns) ? role == codes.ROLE_ASSISTANT : isOf(kinds.spoken));
+    addText(from, to, isOf(kinds.turns) ? role == codes.ROLE_ASSISTANT : isOf(kinds.spoken));
   if (++shape.elements == 1) shape.hasStrings = kind == KIND_STRING && isOf(kinds.strings);
   if (!isOf(kinds.turns)) return;
   if (!shape.hasStrings || kind != KIND_STRING) return noteInRow(codes.MESSAGE_NOT_OBJECT, from, to - from);
   shape.messageLists |= shape.bit;
+  conversation.hasStrings = true;
+  if (role == codes.ROLE_ASSISTANT) takeAnswer(from, to);
   takeMessage(role, from, to - from, false, false);
   if (isBlankText(from, to)) noteInRow(codes.CONTENT_EMPTY, from - 1, to - from + 2);
 }
@@ -308,6 +314,23 @@ export function promptHash(): u64 {
 /** Returns the hash of the answer of the object that was read last, or 0 if it has none. */
 export function answerHash(): u64 {
   return shape.format.turns != 0 ? answerOfMessages() : textOf(answerField());
+}
+
+/** Returns the hash of what the system says in the conversation that was read last, `NO_SYSTEM`, or 0 if there is none. */
+export function systemHash(): u64 {
+  if (shape.format.turns == 0 || conversation.turns == 0 || conversation.hasStrings) return 0;
+  if (conversation.system != 0) return conversation.system;
+  const text = textOf(kinds.system);
+  return text != 0 ? mix(0, text) : codes.NO_SYSTEM;
+}
+
+/** Counts the answer of the object that was read last, if it has one. Returns whether it begins like a refusal. */
+export function countAnswer(): bool {
+  const field = shape.format.turns != 0 ? <i32>ctz(shape.format.turns) : answerField();
+  const answer = answerIn(field);
+  if (field == FIELD_OTHER || !has(field) || load<u32>(answer) == 0) return false;
+  file.answers++;
+  return beginsLikeRefusal(load<u32>(answer), load<u32>(answer, 4));
 }
 
 function textOf(index: i32): u64 {

@@ -26,6 +26,7 @@ export function hexUnit(at: usize): u32 {
  */
 export function readString(from: usize, end: usize): usize {
   row.hasEscape = false;
+  row.isWide = false;
   // Most strings are keys and roles, which end within 16 bytes.
   const special = specialsOf(v128.load(from));
   if (special == 0) return readBlocks(from + 16, from, end);
@@ -60,6 +61,7 @@ function readBlocks(from: usize, start: usize, end: usize): usize {
       length -= <usize>((backslashes & ~escaped) >> 63);
     }
     if (!isAscii(v128.or(v128.or(a, b), v128.or(c, d)))) {
+      row.isWide = true;
       if (!isUtf8(a, b, c, d)) return readBytes(at, start, end);
       length = min(length, 48 + completeLength(d));
     }
@@ -74,6 +76,8 @@ function readBlocks(from: usize, start: usize, end: usize): usize {
     // An escape with digits or an invalid one; a backslash itself never stops.
     if (stop > 0 && ((escapedBy(backslashes) >> stop) & 1) != 0) {
       at = readEscape(at - 1, end);
+      // Text beyond ASCII that is written in escapes has one after another.
+      while (at != 0 && load<u16>(at) == 0x755c) at = readEscape(at, end);
       if (at == 0) return 0;
     } else if (load<u8>(at) == 0x22) return at + 1;
     else return failAtControl(at, start, end);
@@ -139,6 +143,7 @@ function readEscape(at: usize, end: usize): usize {
   }
   const unit = hexUnit(at + 2);
   if (unit > 0xffff) return fail(BAD_ESCAPE, at, 2);
+  row.isWide = true;
   if ((unit & 0xf800) != 0xd800) return at + 6;
   const isPair = unit < 0xdc00 && load<u16>(at + 6) == 0x755c && (hexUnit(at + 8) & 0x1fc00) == 0xdc00;
   if (isPair) return at + 12;

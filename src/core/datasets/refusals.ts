@@ -1,0 +1,68 @@
+import { MAX_PHRASE_BYTES, PHRASE_DENIAL, PHRASE_DIRECT, PHRASE_OPENING } from './scanner/codes.ts';
+
+/** Answers that begin so are refusals. */
+const DIRECT = [
+  ...[
+    'I cannot',
+    "I'm unable to",
+    'I am unable to',
+    "I'm not able to",
+    'I am not able to',
+    "I won't",
+    'I will not',
+  ],
+  ...["I'm not comfortable", 'I am not comfortable', 'I must decline', 'I have to decline'],
+  ...[
+    'help',
+    'assist',
+    'provide',
+    'answer',
+    'do that',
+    'engage',
+    'fulfill',
+    'comply',
+    'create',
+    'generate',
+  ].map((verb) => `I can't ${verb}`),
+  ...['write', 'discuss', 'support', 'give'].map((verb) => `I can't ${verb}`),
+  ...['我无法', '我不能'],
+];
+
+/** Answers that begin so may be refusals. */
+const OPENINGS = [
+  ...["I'm sorry", 'I am sorry', 'Sorry', "I'm so sorry", "I'm really sorry", "I'm very sorry"],
+  ...['My apologies', 'Apologies', 'I apologize', 'I apologise', "I'm afraid", 'I am afraid', 'I regret'],
+  ...['Unfortunately', 'Regrettably', 'As an AI', 'As a language model', 'As a large language model'],
+  ...['As an artificial intelligence', "I'm just an AI", 'I am just an AI', "I'm an AI", 'I am an AI'],
+  ...['抱歉', '很抱歉', '非常抱歉', '对不起', '不好意思', '很遗憾', '作为一个AI', '作为AI', '作为一名AI'],
+  ...['作为一个人工智能', '作为人工智能', '作为一个语言模型', '作为语言模型'],
+];
+
+/** If one of these follows soon, they are. */
+const DENIALS = [
+  ...["can't", 'cannot', 'unable', 'not able to', "don't have", 'do not have', "won't", 'will not'],
+  ...["couldn't", "don't know", "isn't possible", 'not possible', 'not appropriate'],
+  ...['无法', '不能', '没有', '不会', '不可以', '不支持', '不具备'],
+];
+
+/** Encodes the phrases for the scanner (`scanner/refusals.ts`), and which bytes begin one. */
+export function encodePhrases(): { phrases: Uint8Array; firstBytes: Uint8Array } {
+  const firstBytes = new Uint8Array(256);
+  const entry = (kind: number) => (phrase: string) => {
+    const bytes = Buffer.from(phrase.replaceAll(' ', '').toLowerCase());
+    return Buffer.concat([Uint8Array.of(kind, bytes.length), bytes]);
+  };
+  for (const phrase of [...DIRECT, ...OPENINGS]) {
+    firstBytes[Buffer.from(phrase)[0] ?? 0] = 1;
+    firstBytes[Buffer.from(phrase.toLowerCase())[0] ?? 0] = 1;
+  }
+  // An escape may mean any of them.
+  firstBytes[0x5c] = 1;
+  const phrases = Buffer.concat([
+    ...DIRECT.map(entry(PHRASE_DIRECT)),
+    ...OPENINGS.map(entry(PHRASE_OPENING)),
+    ...DENIALS.map(entry(PHRASE_DENIAL)),
+  ]);
+  if (phrases.length >= MAX_PHRASE_BYTES) throw new RangeError('too many phrases for the scanner');
+  return { phrases, firstBytes };
+}

@@ -1,0 +1,183 @@
+import { l10n } from 'vscode';
+import type { Content, Report } from '../../core/datasets/report.ts';
+import { compact, formatCount, formatRows } from '../shared/format.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import type { PreviewFact } from './protocol.ts';
+
+/** Texts of the dataset that the card shows, as far as they were read. */
+export interface CardTexts {
+  answer?: string | undefined;
+  system?: string | undefined;
+  /** One for each of the report's labels. */
+  labels?: readonly string[];
+}
+
+const FEWEST_CONVERSATIONS = 10;
+/** From this share the main system message is shown, and what lacks it comes first above the other one. */
+const SHOWN_SHARE = 0.2;
+const MAIN_SHARE = 0.8;
+const MOST_TEXTS = 1_000;
+const TEXT_CHARACTERS = 60;
+const LABEL_CHARACTERS = 40;
+/** Scripts are listed from one share, if one of them has the other. */
+const LISTED_SHARE = 0.01;
+const WRITING_SHARE = 0.05;
+/** Above this share of scripts for which tokenizers differ, the number of tokens says so. */
+const DIFFERING_SHARE = 0.2;
+
+type Script = keyof Content['scripts'];
+
+const SCRIPT_NAMES: Readonly<Record<Script, string>> = {
+  han: l10n.t('Han'),
+  cyrillic: l10n.t('Cyrillic'),
+  kana: l10n.t('Kana'),
+  hangul: l10n.t('Hangul'),
+  greek: l10n.t('Greek'),
+  hebrew: l10n.t('Hebrew'),
+  arabic: l10n.t('Arabic'),
+  indic: l10n.t('Indic'),
+  thai: l10n.t('Thai'),
+  other: l10n.t('other scripts'),
+};
+/** Tokenizers need about as many tokens for these as the estimate says, and for Latin. */
+const ESTIMATED: readonly string[] = ['han', 'cyrillic', 'kana', 'hangul'] satisfies Script[];
+
+/** What the texts of a dataset say: facts, each with its rows if these are few. */
+export function contentFacts(report: Report, texts: CardTexts): PreviewFact[] {
+  const { conversations, singleExchanges, refusals, answers, scripts, system } = report.content;
+  return compact(
+    system.conversations >= FEWEST_CONVERSATIONS && systemFact(report, texts.system),
+    refusals.total > 0 && {
+      name: l10n.t('Refusals'),
+      value: inFirstRows(refusalsText(refusals.total, answers), report),
+      rows: showRows('refusals', l10n.t('Rows with refusals')),
+    },
+    answersFact(report, texts),
+    conversations > 0 && {
+      name: l10n.t('Conversations'),
+      value: conversationsText(singleExchanges, conversations, report.statistics.maxTurns),
+    },
+    Object.values(scripts).some((share) => share >= WRITING_SHARE) && {
+      name: l10n.t('Writing'),
+      value: writingText(scripts),
+    },
+  );
+}
+
+/** Whether much of the text is in scripts for which tokenizers differ. */
+export function isTokenCountVague({ content: { scripts } }: Report): boolean {
+  const shares = Object.entries(scripts).map(([script, share]) => (ESTIMATED.includes(script) ? 0 : share));
+  return shares.reduce((sum, share) => sum + share, 0) > DIFFERING_SHARE;
+}
+
+/** Says how many rows a fact is about, if not all. */
+export function inFirstRows(
+  text: string,
+  { rows, repeats }: Pick<Report, 'rows' | 'repeats'>,
+  comparedRows = repeats.comparedRows,
+): string {
+  return comparedRows >= rows ? text : l10n.t('{0} (first {1} rows)', text, formatCount(comparedRows));
+}
+
+/** Rounds, but to 0 or 100 only if exact. */
+export function percentOf(count: number, sum: number): string {
+  const percent = (count / Math.max(1, sum)) * 100;
+  if (percent > 0 && percent < 0.1) return '< 0.1';
+  if (percent > 99.9 && percent < 100) return '> 99.9';
+  return String(Math.round(percent * 10) / 10);
+}
+
+function showRows(choice: 'refusals' | 'without-system', name: string): PreviewFact['rows'] {
+  return { choice, name, text: l10n.t('Show Rows') };
+}
+
+function systemFact(report: Report, text: string | undefined): PreviewFact {
+  const { conversations, without, main } = report.content.system;
+  const isMissing = without.total > 0 && (main?.rows ?? 0) > conversations * MAIN_SHARE;
+  return {
+    name: l10n.t('System message'),
+    value: inFirstRows(systemText(report.content.system, text, isMissing), report),
+    rows: isMissing ? showRows('without-system', l10n.t('Rows without system message')) : undefined,
+  };
+}
+
+function systemText(
+  { conversations, without, texts, main }: Content['system'],
+  text: string | undefined,
+  isMissing: boolean,
+): string {
+  if (main === undefined) return l10n.t('No system message');
+  const quoted = `“${shortened(text)}”`;
+  const [lacking, rows] = [formatRows(without.total), formatRows(main.rows)];
+  if (isMissing) return l10n.t('{0} without it; {1} in {2}', lacking, quoted, rows);
+  if (main.rows === conversations) return l10n.t('{0} in all rows', quoted);
+  const percent = percentOf(main.rows, conversations);
+  const others = textsText(texts - 1);
+  if (main.rows < conversations * SHOWN_SHARE) {
+    const all = formatRows(conversations - without.total);
+    return without.total === 0
+      ? l10n.t('{0} in {1}', textsText(texts), all)
+      : l10n.t('{0} in {1}, {2} without', textsText(texts), all, lacking);
+  }
+  if (texts === 1) return l10n.t('{0} in {1}% of rows, {2} without', quoted, percent, lacking);
+  return without.total === 0
+    ? l10n.t('{0} in {1}% of rows, other texts: {2}', quoted, percent, formatCount(texts - 1))
+    : l10n.t('{0} in {1}% of rows, {2}, {3} without', quoted, percent, others, lacking);
+}
+
+function textsText(count: number): string {
+  if (count === 1) return l10n.t('1 text');
+  if (count > MOST_TEXTS) return l10n.t('more than {0} texts', formatCount(MOST_TEXTS));
+  return l10n.t('{0} texts', formatCount(count));
+}
+
+/** One line of a text of the dataset. */
+function shortened(text = '', characters = TEXT_CHARACTERS): string {
+  const line = sanitizeServiceText(text, characters);
+  return line === '' ? '…' : line;
+}
+
+function refusalsText(refusals: number, answers: number): string {
+  const percent = percentOf(refusals, answers);
+  return refusals === 1
+    ? l10n.t('1 answer begins like a refusal ({0}%)', percent)
+    : l10n.t('{0} answers begin like a refusal ({1}%)', formatCount(refusals), percent);
+}
+
+/** The labels with their rows if all were read and are short, else the most common answer. */
+function answersFact(report: Report, { answer, labels = [] }: CardTexts): PreviewFact | undefined {
+  const counts = report.content.labels;
+  const areShort = labels.every((text) => text.trim() !== '' && Array.from(text).length <= LABEL_CHARACTERS);
+  if (counts.length > 0 && labels.length === counts.length && areShort) {
+    const parts = counts.map(({ rows }, index) => `${shortened(labels[index])} ${formatCount(rows)}`);
+    return { name: l10n.t('Answers'), value: inFirstRows(parts.join(' · '), report) };
+  }
+  const common = report.repeats.answer;
+  if (common === undefined) return undefined;
+  const percent = Math.round(common.share * 100);
+  const text = sanitizeServiceText(answer ?? '');
+  return {
+    name: l10n.t('Most common answer'),
+    value: inFirstRows(
+      text === '' ? l10n.t('{0}% of rows', percent) : l10n.t('“{0}” in {1}% of rows', text, percent),
+      report,
+    ),
+  };
+}
+
+function conversationsText(single: number, conversations: number, longest: number): string {
+  const percent = percentOf(single, conversations);
+  return longest === 1
+    ? l10n.t('1 message in each row')
+    : l10n.t('1 exchange in {0}% of rows, longest {1} messages', percent, formatCount(longest));
+}
+
+function writingText(scripts: Content['scripts']): string {
+  return (Object.entries(scripts) as [Script, number][])
+    .filter(([, share]) => share >= LISTED_SHARE)
+    .sort(([, one], [, other]) => other - one)
+    .map(([script, share]) =>
+      l10n.t('{0}% {1}', percentOf(Math.round(share * 100), 100), SCRIPT_NAMES[script]),
+    )
+    .join(', ');
+}

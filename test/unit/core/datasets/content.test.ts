@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { systemText } from '../../../../src/core/datasets/answerText.ts';
+import { rowsWithProblems, type Content } from '../../../../src/core/datasets/report.ts';
+import { useChecker } from '../../../helpers/checker.ts';
+import { escaped } from '../../../helpers/jsonWriters.ts';
+import { a, c, chat, d, s, u } from '../../../helpers/messages.ts';
+import { Random } from '../../../helpers/random.ts';
+
+/** A sentence in each of some scripts, and the script that has nearly all of it. */
+const SENTENCES: readonly (readonly [string | undefined, string])[] = [
+  [undefined, 'All people are born free — and equal in dignity, café.'],
+  ['cyrillic', 'Все люди рождаются свободными и равными'],
+  ['han', '人人生而自由，在尊严和权利上一律平等'],
+  ['kana', 'すべてのにんげんは、うまれながらにして'],
+  ['hangul', '모든 인간은 태어날 때부터 자유로우며'],
+  ['greek', 'Όλοι οι άνθρωποι γεννιούνται ελεύθεροι'],
+  ['arabic', 'يولد جميع الناس أحرارا متساوين'],
+  ['hebrew', 'כל בני האדם נולדו בני חורין'],
+  ['indic', 'सभी मनुष्यों को गौरव और अधिकारों'],
+  ['thai', 'มนุษย์ทั้งหลายเกิดมามีอิสระ'],
+  ['other', 'ყველა ადამიანი იბადება თავისუფალი'],
+];
+
+describe('what the texts of a dataset say', () => {
+  const { check } = useChecker();
+  const lines = (rows: readonly (object | string)[]) =>
+    rows.map((row) => (typeof row === 'string' ? row : JSON.stringify(row))).join('\n');
+  const contentOf = async (rows: readonly (object | string)[], workers = 1): Promise<Content> =>
+    (await check(lines(rows), { workers })).content;
+
+  describe('its writing', () => {
+    it('and its tokens are the same with characters and with escapes, in every script', async () => {
+      for (const [script, sentence] of SENTENCES) {
+        const text = `${sentence} 😀 ${sentence}`.repeat(20);
+        const row = JSON.stringify(chat(u(text), a('ok')));
+        const [one, other] = [await check(row), await check(escaped(row))];
+        assert.deepEqual(other.content.scripts, one.content.scripts);
+        assert.deepEqual(other.statistics.tokens, one.statistics.tokens);
+        const bytes = Buffer.byteLength(text) + 2;
+        const cyrillic = script === 'cyrillic' ? (text.match(/\p{Script=Cyrillic}/gu) ?? []).length : 0;
+        assert.equal(one.statistics.tokens.text, Math.round((bytes - Math.floor((cyrillic * 3) / 4)) / 4));
+        for (const [name, share] of Object.entries(one.content.scripts))
+          assert.ok(name === script ? share > 0.7 : share < 0.2, `${script}: ${name} ${share}`);
+      }
+    });
+
+    it('is counted in shares of all texts, also of several rows and threads', async () => {
+      const han = '自由'.repeat(100);
+      const { scripts } = await contentOf([{ text: han }, { text: 'x'.repeat(600) }, { id: han }], 2);
+      assert.deepEqual([scripts.han, scripts.kana], [0.5, 0]);
+    });
+  });
+
+  describe('its system messages', () => {
+    const systemOf = async (rows: readonly (object | string)[]) => {
+      const { system } = await contentOf(rows);
+      return [system.conversations, system.without.total, system.texts, system.main?.row, system.main?.rows];
+    };
+
+    it('are compared: of several messages, of parts, of developers and of a field', async () => {
+      const same = [
+        chat(s('Be brief.'), u(), a()),
+        chat(d('Be brief.'), u(), a()),
+        {
+          conversations: [
+            { from: 'system', value: 'Be brief.' },
+            { from: 'human', value: 'x' },
+          ],
+        },
+        { system: 'Be brief.', conversations: [{ from: 'human', value: 'x' }] },
+        { conversations: [{ from: 'human', value: 'x' }], system: 'Be brief.' },
+      ];
+      assert.deepEqual(await systemOf(same), [5, 0, 1, 1, 5]);
+      assert.ok(same.every((row) => systemText(JSON.stringify(row)) === 'Be brief.'));
+      const parts = chat(s([{ type: 'text', text: 'Be brief.' }]), u(), a());
+      assert.deepEqual(await systemOf([parts, parts]), [2, 0, 1, 1, 2]);
+      assert.equal(systemText(JSON.stringify(parts)), 'Be brief.');
+      const two = chat(s('Be brief.'), s('Be kind.'), u(), a());
+      assert.deepEqual(await systemOf([two, same[0]!, two]), [3, 0, 2, 1, 2]);
+      assert.equal(systemText(JSON.stringify(two)), 'Be brief.Be kind.');
+    });
+
+    it('are missing if there are none or only empty ones, and can’t be in strings or other formats', async () => {
+      assert.deepEqual(await systemOf([chat(u(), a()), chat(s(''), u(), a()), chat(s('x'), u())]), [
+        ...[3, 2, 1, 3, 1],
+      ]);
+      const others = [
+        { conversations: ['a', 'b'] },
+        { prompt: 'a', completion: 'b', system: 'x' },
+        { prompt: [s('x')], chosen: 'b', rejected: 'c' },
+        '{"messages":[{"role":"user","content":"x"}',
+        chat(),
+      ];
+      assert.deepEqual(await systemOf(others), [0, 0, 0, undefined, undefined]);
+      assert.equal(systemText('{"messages":['), '');
+    });
+
+    it('are counted as by a simple implementation, with the rows that lack them, on one thread or several', async () => {
+      const random = new Random(71);
+      const texts = ['', 'a', 'b', 'c é', '自由'];
+      const rows = Array.from({ length: 3_000 }, () => {
+        const text = random.chance(0.4) ? 'main' : random.of(texts);
+        return { text, row: chat(...(text === '' && random.chance(0.5) ? [] : [s(text)]), u(), a()) };
+      });
+      const counts = Map.groupBy(rows.entries(), ([, { text }]) => text);
+      for (const workers of [1, 3]) {
+        const report = await check(lines(rows.map(({ row }) => row)), { workers });
+        const { system } = report.content;
+        const without = counts.get('')!.map(([index]) => index + 1);
+        assert.deepEqual([system.conversations, system.texts], [3_000, 5]);
+        assert.deepEqual(system.main, {
+          row: counts.get('main')![0]![0] + 1,
+          rows: counts.get('main')!.length,
+        });
+        assert.deepEqual(system.without, { total: without.length, rows: without });
+        assert.deepEqual(rowsWithProblems(report, 'without-system').rows, without);
+      }
+    });
+  });
+
+  describe('its refusals', () => {
+    const isRefusal = async (...rows: readonly (object | string)[]) => (await contentOf(rows)).refusals.rows;
+    const REFUSALS = [
+      'I cannot help with that.',
+      '  \n I can’t help with that.',
+      "I can't  assist you",
+      'I’m unable to see images.',
+      "I'm sorry, but I can't do that.",
+      'I’m sorry, but as a model I don’t have access to this.',
+      'As an AI language model, I am not able to.',
+      'Unfortunately, that is not possible.',
+      'SORRY. I CANNOT DO IT.',
+      '抱歉，我无法回答这个问题。',
+      '作为一个AI语言模型，我没有感情。',
+      '我不能这样做',
+    ];
+    const ANSWERS = [
+      'As an AI therapist, I would ask what you feel.',
+      "I'm sorry to hear that. Tell me more.",
+      'I can’t wait to see you!',
+      'Unfortunately for him, the sky is blue.',
+      'The answer is: I cannot.',
+      '作为Airbnb的房东，您可以这样写。',
+      `I'm sorry. ${'This is a long story of what happened to me. '.repeat(5)} I cannot say more.`,
+      '',
+      '\\',
+      'i',
+    ];
+
+    it('begin so, however they are written, and in every format', async () => {
+      for (const [texts, isOne] of [
+        [REFUSALS, true],
+        [ANSWERS, false],
+      ] as const)
+        for (const text of texts) {
+          const rows = [
+            chat(s('I cannot'), u('I cannot'), a(text)),
+            chat(u(), a('ok'), u(), a([{ type: 'text', text }])),
+            {
+              conversations: [
+                { from: 'human', value: 'x' },
+                { value: text, from: 'gpt' },
+              ],
+            },
+            { conversations: ['I cannot', text] },
+            { prompt: 'I cannot', completion: text },
+            { prompt: 'x', completion: [a(text)] },
+            { instruction: 'x', response: text },
+            { question: 'x', answer: text },
+          ];
+          const all = rows.map((_, index) => index + 1);
+          assert.deepEqual(await isRefusal(...rows), isOne ? all : [], text);
+          assert.deepEqual(
+            await isRefusal(...rows.map((row) => escaped(JSON.stringify(row)))),
+            isOne ? all : [],
+          );
+        }
+    });
+
+    it('are of the last answer alone, never of calls, compared answers, texts or broken rows', async () => {
+      const no = 'I cannot do that.';
+      const rows = [
+        chat(u(), a(no), u(), a('Fine.')),
+        chat(u(), a(no), c()),
+        { prompt: 'x', chosen: no, rejected: 'y' },
+        { text: no },
+        `${JSON.stringify(chat(u(), a(no)))}x`,
+        chat(u(no)),
+        '{"messages":[{"role":"assistant","content":"I cannot","content":"Fine."}]}',
+      ];
+      const { refusals, answers } = await contentOf(rows);
+      assert.deepEqual([refusals.total, answers], [0, 2]);
+    });
+
+    it('are all counted, and the first 5,000 of them listed', async () => {
+      const rows = Array.from({ length: 5_100 }, () => chat(u(), a('I cannot.')));
+      const { refusals, answers } = await contentOf(rows);
+      assert.deepEqual([refusals.total, refusals.rows.length, answers], [5_100, 5_000, 5_100]);
+    });
+  });
+
+  describe('its labels', () => {
+    const labelsOf = async (counts: Readonly<Record<string, number>>) => {
+      const answers = Object.entries(counts).flatMap(([answer, rows]) =>
+        Array.from({ length: rows }, () => answer),
+      );
+      const rows = answers.map((answer, index) => ({ prompt: String(index), completion: answer }));
+      return (await contentOf(rows)).labels;
+    };
+
+    it('are all answers, the most common first, if they are few with enough rows', async () => {
+      assert.deepEqual(await labelsOf({ no: 12, yes: 20, 'yes ': 1 }), [
+        { row: 13, rows: 20 },
+        { row: 1, rows: 12 },
+        { row: 33, rows: 1 },
+      ]);
+      assert.deepEqual(await labelsOf({ no: 9, yes: 10 }), []);
+      const twelve = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`label ${index}`, 10]));
+      assert.equal((await labelsOf(twelve)).length, 12);
+      assert.deepEqual(await labelsOf({ ...twelve, another: 40 }), []);
+    });
+  });
+
+  it('has conversations, and those in which the assistant speaks once', async () => {
+    const { conversations, singleExchanges } = await contentOf([
+      chat(u(), a()),
+      chat(s(), u(), a()),
+      chat(u(), a(), u(), a()),
+      { conversations: ['x', 'y'] },
+      { prompt: 'x', completion: [u(), a()] },
+      chat(),
+      chat(u()),
+    ]);
+    assert.deepEqual([conversations, singleExchanges], [5, 3]);
+  });
+});
