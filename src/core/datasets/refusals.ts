@@ -45,16 +45,19 @@ const DENIALS = [
   ...['无法', '不能', '没有', '不会', '不可以', '不支持', '不具备'],
 ];
 
-/** Encodes the phrases for the scanner (`scanner/refusals.ts`), and which bytes begin one. */
-export function encodePhrases(): { phrases: Uint8Array; firstBytes: Uint8Array } {
+/** Encodes the phrases for the scanner (`scanner/refusals.ts`), and which bytes, and pairs of bytes, begin one. */
+export function encodePhrases(): Record<'phrases' | 'firstBytes' | 'firstPairs', Uint8Array> {
   const firstBytes = new Uint8Array(256);
+  const firstPairs = new Uint8Array(256);
   const entry = (kind: number) => (phrase: string) => {
-    const bytes = Buffer.from(phrase.replaceAll(' ', '').toLowerCase());
+    const bytes = normalized(phrase);
     return Buffer.concat([Uint8Array.of(kind, bytes.length), bytes]);
   };
   for (const phrase of [...DIRECT, ...OPENINGS]) {
     firstBytes[Buffer.from(phrase)[0] ?? 0] = 1;
-    firstBytes[Buffer.from(phrase.toLowerCase())[0] ?? 0] = 1;
+    const [first = 0, second = 0] = normalized(phrase);
+    firstBytes[first] = 1;
+    firstPairs[(first * 31 + second) & 0xff] = 1;
   }
   // An escape may mean any of them.
   firstBytes[0x5c] = 1;
@@ -64,5 +67,9 @@ export function encodePhrases(): { phrases: Uint8Array; firstBytes: Uint8Array }
     ...DENIALS.map(entry(PHRASE_DENIAL)),
   ]);
   if (phrases.length >= MAX_PHRASE_BYTES) throw new RangeError('too many phrases for the scanner');
-  return { phrases, firstBytes };
+  return { phrases, firstBytes, firstPairs };
+}
+
+function normalized(phrase: string): Buffer {
+  return Buffer.from(phrase.replaceAll(' ', '').toLowerCase());
 }

@@ -19,7 +19,7 @@ type Regions =
       | 'LENGTH_COUNTS'
     )
   | ('UNTRAINABLE_COUNTS' | 'UNTRAINABLE_CODES' | 'PATTERNS' | 'ANCHORS' | 'FORMAT_TABLE')
-  | ('PHRASES' | 'FIRST_BYTES' | 'SCRIPT_TABLE' | 'SCRIPT_BYTES');
+  | ('PHRASES' | 'FIRST_BYTES' | 'FIRST_PAIRS' | 'SCRIPT_TABLE' | 'SCRIPT_BYTES');
 
 /** Exports of `scanner/scan.ts`. Positions are addresses in its memory. */
 interface Exports extends Record<Regions, WebAssembly.Global> {
@@ -114,9 +114,10 @@ export class Scanner {
     memory.set(encodeAnchors(), this.#exports.ANCHORS.value);
     memory.set(encodeFormats(), this.#exports.FORMAT_TABLE.value);
     memory.set(encodeScripts(), this.#exports.SCRIPT_TABLE.value);
-    const { phrases, firstBytes } = encodePhrases();
+    const { phrases, firstBytes, firstPairs } = encodePhrases();
     memory.set(phrases, this.#exports.PHRASES.value);
     memory.set(firstBytes, this.#exports.FIRST_BYTES.value);
+    memory.set(firstPairs, this.#exports.FIRST_PAIRS.value);
     const codes = new BigUint64Array(memory.buffer, this.#exports.UNTRAINABLE_CODES.value, UNTRAINABLE_COUNT);
     for (const [index, reason] of UNTRAINABLE.entries())
       for (const [code, [, , , why]] of PROBLEMS.entries())

@@ -2,14 +2,20 @@ import { SCRIPT_BLOCKS, SCRIPT_COUNT, SCRIPT_SHIFT } from './scanner/codes.ts';
 
 /** The scripts that are counted, by the scanner's numbers from 1. */
 export const SCRIPTS = [
-  ...(['han', 'cyrillic', 'kana', 'hangul', 'greek', 'hebrew', 'arabic', 'indic', 'thai', 'other'] as const),
+  'han',
+  'cyrillic',
+  'kana',
+  'hangul',
+  'greek',
+  'hebrew',
+  'arabic',
+  'indic',
+  'thai',
+  'other',
 ] as const;
 export type Script = (typeof SCRIPTS)[number];
 
-/** Scripts for which all tokenizers need about as many tokens as the estimate says; Latin is the other one. */
-export const WITH_FACTOR: readonly Script[] = ['han', 'cyrillic', 'kana', 'hangul'];
-
-/** The blocks of Unicode, up to the character before `to`. What isn't here has no script of its own: Latin, signs, emoji. */
+/** The blocks of Unicode, up to the character before `to`. What isn't here counts as Latin or signs, also rare blocks. */
 const BLOCKS: readonly (readonly [from: number, to: number, script: Script])[] = [
   [0x0380, 0x0400, 'greek'],
   [0x0400, 0x0540, 'cyrillic'],
@@ -24,14 +30,9 @@ const BLOCKS: readonly (readonly [from: number, to: number, script: Script])[] =
   [0x1100, 0x1200, 'hangul'],
   [0x1200, 0x1d00, 'other'],
   [0x1f00, 0x2000, 'greek'],
-  [0x2e80, 0x3000, 'han'],
   [0x3040, 0x3100, 'kana'],
-  [0x3140, 0x3180, 'hangul'],
-  [0x31c0, 0x3200, 'kana'],
-  [0x3400, 0xa000, 'han'],
+  [0x4000, 0xa000, 'han'],
   [0xac00, 0xd800, 'hangul'],
-  [0xf900, 0xfb00, 'han'],
-  [0xfb80, 0xfe00, 'arabic'],
 ];
 
 /** Encodes the scripts for the scanner (`scanner/weights.ts`). */

@@ -125,6 +125,8 @@ export const BYTES_PER_TOKEN = 4;
 // Scripts that are counted, as `SCRIPTS` of `datasets/writing.ts` names them. 0 is any other text.
 export const SCRIPT_HAN = 1;
 export const SCRIPT_CYRILLIC = 2;
+export const SCRIPT_KANA = 3;
+export const SCRIPT_HANGUL = 4;
 export const SCRIPT_COUNT = 11;
 /** Characters that share an entry in the table of scripts, as a shift; and the entries, up to U+FFFF. */
 export const SCRIPT_SHIFT = 6;

@@ -9,6 +9,8 @@ import { skipBlank } from './strings';
 export const PHRASES: usize = memory.data(MAX_PHRASE_BYTES);
 /** Which bytes begin a phrase, or an escape of one, a u8 for each byte. Written with the phrases. */
 export const FIRST_BYTES: usize = memory.data(256);
+/** The same for the hashes of the first two bytes of a phrase (`pairOf`). */
+export const FIRST_PAIRS: usize = memory.data(256);
 
 /** A denial comes within so many characters. */
 const DENIAL_CHARACTERS = 120;
@@ -35,6 +37,8 @@ export function beginsLikeRefusal(from: usize, to: usize): bool {
   beginning.at = first;
   beginning.to = to;
   beginning.end = TEXT;
+  readText(2);
+  if (load<u8>(FIRST_PAIRS + pairOf(TEXT)) == 0) return false;
   readText(OPENING_BYTES);
   if (lengthOf(PHRASE_DIRECT, TEXT) != 0) return true;
   const opening = lengthOf(PHRASE_OPENING, TEXT);
@@ -47,6 +51,11 @@ export function beginsLikeRefusal(from: usize, to: usize): bool {
     if (lengthOf(PHRASE_DENIAL, at) != 0) return true;
   }
   return false;
+}
+
+/** Returns a hash of the two bytes at `at`, below 256. */
+function pairOf(at: usize): usize {
+  return (<usize>load<u8>(at) * 31 + <usize>load<u8>(at, 1)) & 0xff;
 }
 
 /** Reads more of the answer, until so many bytes of text are known, or all. Zeros follow them. */

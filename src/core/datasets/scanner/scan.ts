@@ -35,7 +35,7 @@ import { isByteOrderMark } from './utf8';
 export { FILE, inputStart, PLACES, reserve, SCRIPT_BYTES, SYSTEM_HASHES, TOTALS } from './buffers';
 export { ANCHORS, PATTERNS } from './keyPatterns';
 export { FORMAT_TABLE } from './formats';
-export { FIRST_BYTES, PHRASES } from './refusals';
+export { FIRST_BYTES, FIRST_PAIRS, PHRASES } from './refusals';
 export { SCRIPT_TABLE } from './weights';
 export { UNTRAINABLE_CODES } from './found';
 export { CALL, ROW_STARTS, ROW_HASHES, ROW_BREAKS, ROW_FLAGS, PROMPT_HASHES, ANSWER_HASHES };

@@ -4,20 +4,31 @@ import { BAD_ESCAPE, CONTROL_CHARACTER, INVALID_UTF8, LONE_SURROGATE, UNTERMINAT
 import { fail, noteInRow, row } from './found';
 import { sequenceLength, isAscii, isUtf8, completeLength } from './utf8';
 
-/** Returns the value of a hexadecimal digit, or 16 for any other character. */
-export function hexValue(character: u32): u32 {
-  if (character - 0x30 < 10) return character - 0x30;
-  const letter = (character | 0x20) - 0x61;
-  return letter < 6 ? letter + 10 : 16;
-}
+/** The value of each byte as a hexadecimal digit, or 16. */
+// prettier-ignore
+const HEX_VALUES: usize = memory.data<u8>([
+  16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16,
+  16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 16, 16, 16, 16, 16,
+  16, 10, 11, 12, 13, 14, 15, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16,
+  16, 10, 11, 12, 13, 14, 15, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16,
+  16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16,
+  16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16,
+  16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16,
+  16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16,
+]);
 
 /** Returns the code unit of four hexadecimal digits, or a value above 0xffff if any is invalid. */
 export function hexUnit(at: usize): u32 {
-  const a = hexValue(load<u8>(at));
-  const b = hexValue(load<u8>(at + 1));
-  const c = hexValue(load<u8>(at + 2));
-  const d = hexValue(load<u8>(at + 3));
+  const a = <u32>load<u8>(HEX_VALUES + <usize>load<u8>(at));
+  const b = <u32>load<u8>(HEX_VALUES + <usize>load<u8>(at, 1));
+  const c = <u32>load<u8>(HEX_VALUES + <usize>load<u8>(at, 2));
+  const d = <u32>load<u8>(HEX_VALUES + <usize>load<u8>(at, 3));
   return (a | b | c | d) > 15 ? 0x10000 : (a << 12) | (b << 8) | (c << 4) | d;
+}
+
+/** Whether a code unit is a character, not half of one. */
+function isWhole(unit: u32): bool {
+  return unit <= 0xffff && (unit & 0xf800) != 0xd800;
 }
 
 /**
@@ -76,9 +87,9 @@ function readBlocks(from: usize, start: usize, end: usize): usize {
     // An escape with digits or an invalid one; a backslash itself never stops.
     if (stop > 0 && ((escapedBy(backslashes) >> stop) & 1) != 0) {
       at = readEscape(at - 1, end);
-      // Text beyond ASCII that is written in escapes has one after another.
-      while (at != 0 && load<u16>(at) == 0x755c) at = readEscape(at, end);
       if (at == 0) return 0;
+      // Text beyond ASCII that is written in escapes has one after another. Half of a pair is left to the loop.
+      while (load<u16>(at) == 0x755c && isWhole(hexUnit(at + 2))) at += 6;
     } else if (load<u8>(at) == 0x22) return at + 1;
     else return failAtControl(at, start, end);
   }

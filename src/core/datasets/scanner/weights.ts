@@ -1,7 +1,15 @@
 // What texts weigh, in bytes from which tokens are estimated, and in which scripts they are written. An escape such as `\u4e2d`
 // weighs as its character does. Tokenizers need a token for about four bytes, but fewer for Cyrillic: a letter weighs 1.25.
+import { equal } from './characters';
 import { file, SCRIPT_BYTES } from './buffers';
-import { SCRIPT_BLOCKS, SCRIPT_COUNT, SCRIPT_CYRILLIC, SCRIPT_HAN, SCRIPT_SHIFT } from './codes';
+import {
+  SCRIPT_BLOCKS,
+  SCRIPT_CYRILLIC,
+  SCRIPT_HAN,
+  SCRIPT_HANGUL,
+  SCRIPT_KANA,
+  SCRIPT_SHIFT,
+} from './codes';
 import { row } from './found';
 import { hexUnit } from './strings';
 import { sequenceLength } from './utf8';
@@ -9,66 +17,100 @@ import { sequenceLength } from './utf8';
 /** The script of each block of characters, a u8 each. Written by the scanner's owner. */
 export const SCRIPT_TABLE: usize = memory.data(SCRIPT_BLOCKS);
 
+/** Cyrillic letters of the string so far. */
+@unmanaged
+class Letters {
+  cyrillic: u32;
+}
+const letters = changetype<Letters>(memory.data(16, 16));
+
 /** Returns the weight of the string that was read last. */
 export function weightOf(from: usize, to: usize): u32 {
-  if (row.isWide) return weightOfWide(from, to);
-  file.writtenBytes += <f64>(to - from);
-  return <u32>(to - from);
-}
-
-function weightOfWide(from: usize, to: usize): u32 {
-  let bytes: u32 = 0;
-  let han: u32 = 0;
-  let cyrillic: u32 = 0;
-  for (let at = from; at < to;) {
-    const first = <u32>load<u8>(at);
-    if (first - 0xe4 < 6 && load<u8>(at + 1) >= 0x80) {
-      // Nearly all of Han.
-      han += 3;
-      at += 3;
-      continue;
-    }
-    if (first < 0x80) {
-      if (first != 0x5c) {
-        bytes++;
-        at++;
-        continue;
-      }
-      if (load<u8>(at + 1) != 0x75) {
-        bytes += 2;
-        at += 2;
-        continue;
-      }
-      const unit = hexUnit(at + 2);
-      // A pair means one of four bytes, so half of it counts two.
-      const isHalf = (unit & 0xf800) == 0xd800;
-      const size: u32 = isHalf ? 2 : unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3;
-      at += 6;
-      bytes += size;
-      if (!isHalf) cyrillic += count(unit, size);
-      continue;
-    }
-    const length = <u32>max(sequenceLength(at), 1);
-    bytes += length;
-    if (length == 2) cyrillic += count(((first & 0x1f) << 6) | (load<u8>(at + 1) & 0x3f), 2);
-    else if (length == 3)
-      cyrillic += count(
-        ((first & 0x0f) << 12) | ((<u32>(load<u8>(at + 1) & 0x3f)) << 6) | (load<u8>(at + 2) & 0x3f),
-        3,
-      );
-    at += length;
-  }
-  add(SCRIPT_HAN, han);
-  bytes += han;
+  let bytes = <u32>(to - from);
+  letters.cyrillic = 0;
+  if (row.isWide) bytes = countWide(from, to);
   file.writtenBytes += <f64>bytes;
-  return bytes - (cyrillic * 3) / 4;
+  return bytes - (letters.cyrillic * 3) / 4;
 }
 
-/** Counts a character of so many bytes. @returns 1 if it is Cyrillic */
-function count(unit: u32, bytes: u32): u32 {
+/** Counts the characters beyond ASCII by their scripts, and returns the bytes of the decoded string. */
+function countWide(from: usize, to: usize): u32 {
+  let bytes = <u32>(to - from);
+  let han: u32 = 0;
+  let kana: u32 = 0;
+  let hangul: u32 = 0;
+  let cyrillic: u32 = 0;
+  // Inside of a character or an escape that was counted.
+  let skipped: usize = from;
+  for (let at = from; at < to; at += 16) {
+    const block = v128.load(at);
+    const backslashes = equal(block, 0x5c);
+    if (i8x16.bitmask(v128.or(block, backslashes)) == 0) continue;
+    const inside: i32 = to - at >= 16 ? 0xffff : (1 << (<u32>(to - at))) - 1;
+    const isHan = inRange(block, <i8>0xe4, 6);
+    han += popcnt(i8x16.bitmask(isHan) & inside);
+    // Latin and signs begin with other bytes. Most blocks have nothing but these and Han.
+    const isSign = v128.or(equal(block, <i8>0xe2), i8x16.gt_u(block, i8x16.splat(<i8>0xee)));
+    const isFirst = v128.andnot(i8x16.gt_u(block, i8x16.splat(<i8>0xcb)), v128.or(isHan, isSign));
+    if (i8x16.bitmask(v128.or(isFirst, backslashes)) == 0) continue;
+    const next = v128.load(at, 1);
+    const isCyrillic = inRange(block, <i8>0xd0, 4);
+    const isKana = v128.and(equal(block, <i8>0xe3), inRange(next, <i8>0x81, 3));
+    const isEarlyHangul = v128.and(equal(block, <i8>0xea), i8x16.gt_u(next, i8x16.splat(<i8>0xaf)));
+    const isHangul = v128.or(inRange(block, <i8>0xeb, 3), isEarlyHangul);
+    kana += popcnt(i8x16.bitmask(isKana) & inside);
+    hangul += popcnt(i8x16.bitmask(isHangul) & inside);
+    cyrillic += popcnt(i8x16.bitmask(isCyrillic) & inside);
+    const counted = v128.or(v128.or(isCyrillic, isHangul), equal(block, <i8>0xe3));
+    const others = v128.or(v128.andnot(isFirst, counted), backslashes);
+    for (let left = i8x16.bitmask(others) & inside; left != 0; left &= left - 1) {
+      const place = at + <usize>ctz(left);
+      if (place < skipped) continue;
+      if (load<u8>(place) != 0x5c) skipped = countCharacter(place);
+      else if (load<u8>(place, 1) != 0x75) skipped = place + 2;
+      else {
+        bytes -= 6 - countUnit(hexUnit(place + 2));
+        skipped = place + 6;
+      }
+    }
+  }
+  add(SCRIPT_HAN, 3 * han);
+  add(SCRIPT_KANA, 3 * kana);
+  add(SCRIPT_HANGUL, 3 * hangul);
+  add(SCRIPT_CYRILLIC, 2 * cyrillic);
+  letters.cyrillic += cyrillic;
+  return bytes;
+}
+
+/** Returns a mask of the bytes from one on, so many different ones. */
+function inRange(bytes: v128, from: i8, length: i8): v128 {
+  return i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(from)), i8x16.splat(length));
+}
+
+/** Counts a character of UTF-8, and returns its end. */
+function countCharacter(at: usize): usize {
+  const first = <u32>load<u8>(at);
+  const second = (<u32>load<u8>(at, 1)) & 0x3f;
+  const length = sequenceLength(at);
+  if (length == 2) count(((first & 0x1f) << 6) | second, 2);
+  else if (length == 3) count(((first & 0x0f) << 12) | (second << 6), 3);
+  return at + max(length, 1);
+}
+
+/** Counts a code unit, and returns its bytes: half of a pair has two of four. */
+function countUnit(unit: u32): u32 {
+  if ((unit & 0xf800) == 0xd800) return 2;
+  const bytes: u32 = unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3;
+  count(unit, bytes);
+  return bytes;
+}
+
+/** Counts a character of so many bytes; those that share its last six bits have its script. */
+function count(unit: u32, bytes: u32): void {
   const script = load<u8>(SCRIPT_TABLE + (unit >> SCRIPT_SHIFT));
-  if (script != 0) add(script, bytes);
-  return <u32>(script == SCRIPT_CYRILLIC);
+  if (script == 0) return;
+  add(script, bytes);
+  if (script == SCRIPT_CYRILLIC) letters.cyrillic++;
 }
 
 function add(script: u32, bytes: u32): void {

@@ -24,7 +24,7 @@ describe('dataset messages', () => {
   });
   after(() => hooks.deregister());
 
-  const nothing = { progress: undefined, failure: undefined, past: undefined, answer: undefined };
+  const nothing = { progress: undefined, failure: undefined, past: undefined, texts: {} };
   const cardOf = (report: Report | undefined, more: Partial<CardSource> = {}) =>
     preview.previewCard({ sizeBytes: 2_000_000, report, ...nothing, ...more });
 
@@ -112,8 +112,10 @@ describe('dataset messages', () => {
             },
           },
           {
-            answer:
-              '  I don’t know.\n\u202eMaybe [a link](command:x) does, which is much longer than a line.',
+            texts: {
+              answer:
+                '  I don’t know.\n\u202eMaybe [a link](command:x) does, which is much longer than a line.',
+            },
           },
         ),
       ),
