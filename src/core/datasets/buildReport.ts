@@ -14,7 +14,7 @@ import {
   ROW_TOO_LONG,
   ROW_WITHOUT_SYSTEM,
 } from './scanner/codes.ts';
-import { MAX_COMPARED_PROMPTS, MAX_COMPARED_ROWS, NO_REPEATS, TEXT_NUMBERS } from './sameRows.ts';
+import { MAX_COMPARED_PROMPTS, MAX_COMPARED_ROWS, noRepeats, TEXT_NUMBERS } from './sameRows.ts';
 import type { Repeats, SameRows, SharedText } from './sameRows.ts';
 import type { HashedRows, Segment, SegmentPlaces } from './segments.ts';
 import { SCRIPTS } from './writing.ts';
@@ -100,7 +100,7 @@ export class ReportBuilder {
   build(
     file: FileStamp & Pick<Report, 'path'>,
     kind: FileKind,
-    { same = { total: 0, pairs: [] }, repeats = NO_REPEATS }: { same?: SameRows; repeats?: Repeats } = {},
+    { same = { total: 0, pairs: [] }, repeats = noRepeats() }: { same?: SameRows; repeats?: Repeats } = {},
   ): Report {
     const sum = (of: 'rows' | 'blankRows' | 'characters') =>
       this.#segments.reduce((total, segment) => total + segment[of], 0);

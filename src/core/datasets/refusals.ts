@@ -1,48 +1,30 @@
 import { MAX_PHRASE_BYTES, PHRASE_DENIAL, PHRASE_DIRECT, PHRASE_OPENING } from './scanner/codes.ts';
 
+const CANNOT =
+  'help assist provide answer do engage fulfill comply create generate write discuss support give';
+
 /** Answers that begin so are refusals. */
-const DIRECT = [
-  ...[
-    'I cannot',
-    "I'm unable to",
-    'I am unable to',
-    "I'm not able to",
-    'I am not able to',
-    "I won't",
-    'I will not',
-  ],
-  ...["I'm not comfortable", 'I am not comfortable', 'I must decline', 'I have to decline'],
-  ...[
-    'help',
-    'assist',
-    'provide',
-    'answer',
-    'do that',
-    'engage',
-    'fulfill',
-    'comply',
-    'create',
-    'generate',
-  ].map((verb) => `I can't ${verb}`),
-  ...['write', 'discuss', 'support', 'give'].map((verb) => `I can't ${verb}`),
-  ...['我无法', '我不能'],
+const DIRECT: readonly string[] = [
+  ...CANNOT.split(' ').map((verb) => `I can't ${verb}`),
+  ..."I cannot|I'm unable to|I am unable to|I'm not able to|I am not able to|I won't|I will not".split('|'),
+  ..."I'm not comfortable|I am not comfortable|I must decline|I have to decline|我无法|我不能".split('|'),
 ];
 
 /** Answers that begin so may be refusals. */
-const OPENINGS = [
-  ...["I'm sorry", 'I am sorry', 'Sorry', "I'm so sorry", "I'm really sorry", "I'm very sorry"],
-  ...['My apologies', 'Apologies', 'I apologize', 'I apologise', "I'm afraid", 'I am afraid', 'I regret'],
-  ...['Unfortunately', 'Regrettably', 'As an AI', 'As a language model', 'As a large language model'],
-  ...['As an artificial intelligence', "I'm just an AI", 'I am just an AI', "I'm an AI", 'I am an AI'],
-  ...['抱歉', '很抱歉', '非常抱歉', '对不起', '不好意思', '很遗憾', '作为一个AI', '作为AI', '作为一名AI'],
-  ...['作为一个人工智能', '作为人工智能', '作为一个语言模型', '作为语言模型'],
+const OPENINGS: readonly string[] = [
+  ..."I'm sorry|I am sorry|Sorry|I'm so sorry|I'm really sorry|I'm very sorry|I'm afraid|I am afraid".split(
+    '|',
+  ),
+  ...'My apologies|Apologies|I apologize|I apologise|I regret|Unfortunately|Regrettably'.split('|'),
+  ..."As an AI|As a language model|As a large language model|As an artificial|I'm just an AI".split('|'),
+  ..."I am just an AI|I'm an AI|I am an AI|抱歉|很抱歉|非常抱歉|对不起|不好意思|很遗憾".split('|'),
+  ...'作为一个AI|作为AI|作为一名AI|作为一个人工智能|作为人工智能|作为一个语言模型|作为语言模型'.split('|'),
 ];
 
 /** If one of these follows soon, they are. */
-const DENIALS = [
-  ...["can't", 'cannot', 'unable', 'not able to', "don't have", 'do not have', "won't", 'will not'],
-  ...["couldn't", "don't know", "isn't possible", 'not possible', 'not appropriate'],
-  ...['无法', '不能', '没有', '不会', '不可以', '不支持', '不具备'],
+const DENIALS: readonly string[] = [
+  ..."can't|cannot|unable|not able to|don't have|do not have|won't|will not|couldn't|don't know".split('|'),
+  ..."isn't possible|not possible|not appropriate|无法|不能|没有|不会|不可以|不支持|不具备".split('|'),
 ];
 
 /** Encodes the phrases for the scanner (`scanner/refusals.ts`), and which bytes, and pairs of bytes, begin one. */

@@ -7,7 +7,9 @@ export const MAX_COMPARED_ROWS = 8_000_000;
 export const MAX_COMPARED_PROMPTS = 1_000_000;
 /** Numbers for the texts of each row: two for the hash of its prompt, its answer, and its system messages. */
 export const TEXT_NUMBERS = 6;
-const [PROMPT, ANSWER, SYSTEM] = [0, 2, 4];
+const PROMPT = 0;
+const ANSWER = 2;
+const SYSTEM = 4;
 /** Comparisons between two checks for cancellation. */
 const STEP = 4096;
 /** A common answer has at least so many rows, and at least this share of them. */
@@ -45,10 +47,10 @@ export interface Repeats {
 }
 
 /** Of a file without texts. */
-export const NO_REPEATS: Repeats = {
-  ...{ rows: 0, prompts: 0, withOtherAnswers: 0, answer: undefined, labels: [] },
-  system: { conversations: 0, without: 0, texts: 0, main: undefined },
-};
+export function noRepeats(): Repeats {
+  const system = { conversations: 0, without: 0, texts: 0, main: undefined };
+  return { rows: 0, prompts: 0, withOtherAnswers: 0, answer: undefined, labels: [], system };
+}
 
 /**
  * Finds rows with equal hashes. They have 64 bits: among eight million different rows, two collide in about one

@@ -1,18 +1,8 @@
 import { SCRIPT_BLOCKS, SCRIPT_COUNT, SCRIPT_SHIFT } from './scanner/codes.ts';
 
 /** The scripts that are counted, by the scanner's numbers from 1. */
-export const SCRIPTS = [
-  'han',
-  'cyrillic',
-  'kana',
-  'hangul',
-  'greek',
-  'hebrew',
-  'arabic',
-  'indic',
-  'thai',
-  'other',
-] as const;
+// prettier-ignore
+export const SCRIPTS = ['han', 'cyrillic', 'kana', 'hangul', 'greek', 'hebrew', 'arabic', 'indic', 'thai', 'other'] as const;
 export type Script = (typeof SCRIPTS)[number];
 
 /** The blocks of Unicode, up to the character before `to`. What isn't here counts as Latin or signs, also rare blocks. */

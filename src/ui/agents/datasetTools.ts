@@ -74,6 +74,7 @@ export async function checkDatasetTool(
     formats: Object.fromEntries(Object.entries(formats).filter(([, found]) => found > 0)),
     approximateTokens: tokens,
     repeatedPrompts: repeats.prompts,
+    texts: textsOf(report),
     problems: problemsOf(report),
     prepareDatasetCan: changesOf(mendableOf(report)),
     next: adviceOf(report),
@@ -98,6 +99,22 @@ function notJsonl({ kind }: Report): string {
   return isConvertible(kind)
     ? 'It is not JSONL. Don’t submit it; ask the user to run "Convert to JSONL".'
     : 'It is not JSONL. Don’t submit it, and don’t try to repair it; ask the user for the dataset.';
+}
+
+/** What the card says of the texts, without any text. */
+function textsOf({ content, repeats }: Report) {
+  const { conversations, singleExchanges, system, refusals, answers, labels, scripts } = content;
+  const { without, texts, main } = system;
+  return {
+    ...{ conversations, singleExchanges, answers, ofFirstRows: repeats.comparedRows },
+    systemMessage: {
+      ...{ conversations: system.conversations, differentTexts: texts, mostCommonIn: main?.rows ?? 0 },
+      ...{ without: without.total, firstRowsWithout: without.rows.slice(0, MAX_PLACES_OF_A_KIND) },
+    },
+    refusals: { count: refusals.total, firstRows: refusals.rows.slice(0, MAX_PLACES_OF_A_KIND) },
+    rowsOfEachAnswer: labels.map(({ rows }) => rows),
+    shareOfScripts: Object.fromEntries(Object.entries(scripts).filter(([, share]) => share >= 0.01)),
+  };
 }
 
 /** Kinds of problems with their number and first places: never the text of a row. */

@@ -112,7 +112,6 @@ function systemText(
   if (isMissing) return l10n.t('{0} without it; {1} in {2}', lacking, quoted, rows);
   if (main.rows === conversations) return l10n.t('{0} in all rows', quoted);
   const percent = percentOf(main.rows, conversations);
-  const others = textsText(texts - 1);
   if (main.rows < conversations * SHOWN_SHARE) {
     const all = formatRows(conversations - without.total);
     return without.total === 0
@@ -120,8 +119,9 @@ function systemText(
       : l10n.t('{0} in {1}, {2} without', textsText(texts), all, lacking);
   }
   if (texts === 1) return l10n.t('{0} in {1}% of rows, {2} without', quoted, percent, lacking);
+  const others = texts === 2 ? l10n.t('1 other text') : l10n.t('{0} other texts', formatCount(texts - 1));
   return without.total === 0
-    ? l10n.t('{0} in {1}% of rows, other texts: {2}', quoted, percent, formatCount(texts - 1))
+    ? l10n.t('{0} in {1}% of rows, {2}', quoted, percent, others)
     : l10n.t('{0} in {1}% of rows, {2}, {3} without', quoted, percent, others, lacking);
 }
 

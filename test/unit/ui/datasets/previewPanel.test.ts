@@ -47,6 +47,7 @@ describe('PreviewPanel', () => {
       file,
       kind: 'rows',
       problem: undefined,
+      texts: {},
       check: { report: reportOf({ rows: 3, problems: [groupOf('bad-literal', [{ row: 3 }])] }) },
       onDidChange: new Emitter<'counted'>().event,
       compareWithDisk: () => Promise.resolve(),

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import type { Content, Report } from '../../../../src/core/datasets/report.ts';
+import type { CardTexts } from '../../../../src/ui/datasets/contentFacts.ts';
+import { golden } from '../../../helpers/golden.ts';
+import { contentOf, reportOf } from '../../../helpers/report.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+
+const { contentFacts, isTokenCountVague } = await withVscode(
+  () => import('../../../../src/ui/datasets/contentFacts.ts'),
+);
+
+describe('contentFacts', () => {
+  const factsOf = (content: Partial<Content>, texts: CardTexts = {}, report: Partial<Report> = {}) =>
+    contentFacts(reportOf({ content: contentOf(content), ...report }), texts).map(
+      ({ name, value, rows }) =>
+        `${name}: ${value}${rows === undefined ? '' : ` [${rows.text}] ${rows.name}`}`,
+    );
+  const system = (
+    conversations: number,
+    without: number,
+    texts: number,
+    mainRows: number,
+  ): Partial<Content> => ({
+    system: {
+      ...{ conversations, without: { total: without, rows: [] }, texts },
+      main: mainRows === 0 ? undefined : { row: 1, rows: mainRows },
+    },
+  });
+  const BRIEF = { system: 'Be brief.' };
+
+  it('say what each dataset has, the missing first', () =>
+    golden('content-facts', {
+      'no system message': factsOf(system(10, 10, 0, 0)),
+      'too few conversations': factsOf(system(9, 0, 1, 9), BRIEF),
+      'in all rows': factsOf(system(40, 0, 1, 40), BRIEF),
+      'missing in a few': factsOf(system(2_000, 12, 1, 1_988), BRIEF),
+      'missing in one, and one other text': factsOf(system(100, 1, 2, 98), BRIEF),
+      'not missing, and other texts': factsOf(system(100, 0, 14, 90), BRIEF),
+      mixed: factsOf(system(100, 20, 14, 71), BRIEF),
+      'mixed, of two texts': factsOf(system(100, 20, 2, 71), BRIEF),
+      'in some': factsOf(system(100, 29, 1, 71), BRIEF),
+      'without a main text': factsOf(system(300, 220, 14, 7), BRIEF),
+      'without a main text, none missing': factsOf(system(3_000, 0, 1_400, 7), BRIEF),
+      'a long one of several lines': factsOf(system(10, 0, 1, 10), {
+        system: `You are [helpful](command:x).\n\u202e${'Do what is asked. '.repeat(20)}`,
+      }),
+      'one that was not read': factsOf(system(10, 0, 1, 10)),
+      'in the first rows': factsOf(system(40, 0, 1, 40), BRIEF, { rows: 50 }),
+      refusals: factsOf({ refusals: { total: 23, rows: [] }, answers: 1_900 }),
+      'one refusal': factsOf({ refusals: { total: 1, rows: [] }, answers: 3_000 }),
+      'one exchange in some': factsOf({ singleExchanges: 920, conversations: 1_000 }),
+      'no conversations': factsOf({ conversations: 0, ...system(0, 0, 0, 0) }),
+      writing: factsOf({ scripts: { han: 0.62, cyrillic: 0.042, kana: 0.001 } }),
+      'little of another script': factsOf({ scripts: { han: 0.049 } }),
+    }));
+
+  it('list labels only if all are read and short, else the most common answer', () => {
+    const labels = [
+      { row: 1, rows: 612 },
+      { row: 2, rows: 588 },
+      { row: 7, rows: 41 },
+    ];
+    const repeats = {
+      ...{ comparedRows: 10, prompts: 0, withOtherAnswers: 0 },
+      answer: { row: 1, rows: 612, share: 0.49 },
+    };
+    const of = (texts: CardTexts) =>
+      factsOf({ labels }, { answer: 'positive', ...texts }, { repeats }).filter((fact) =>
+        /answer/i.test(fact),
+      );
+    assert.deepEqual(of({ labels: ['positive', 'negative', 'neutral'] }), [
+      'Answers: positive 612 · negative 588 · neutral 41',
+    ]);
+    const common = ['Most common answer: “positive” in 49% of rows'];
+    for (const texts of [undefined, ['positive'], ['positive', '', 'x'], ['a', 'b', 'c'.repeat(41)]])
+      assert.deepEqual(of(texts === undefined ? {} : { labels: texts }), common);
+    assert.equal(of({ labels: ['a', 'b', 'c'.repeat(40)] }).length, 1);
+  });
+
+  it('call the number of tokens vague if a fifth of the text is in scripts that tokenizers treat differently', () => {
+    const isVague = (scripts: Content['scripts']) =>
+      isTokenCountVague(reportOf({ content: contentOf({ scripts }) }));
+    assert.deepEqual(
+      [{ han: 0.9, kana: 0.1 }, { thai: 0.2 }, { thai: 0.15, greek: 0.06 }, { cyrillic: 1 }].map(isVague),
+      [false, false, true, false],
+    );
+  });
+});
