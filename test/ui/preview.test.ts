@@ -40,6 +40,17 @@ const CHAT = [
   chat(turn('user', 'Write to jane.doe@clinic.internal'), turn('assistant', 'Sent.')),
 ].join('\n');
 
+/** Row 3 lacks the system message, row 5 and 9 begin like refusals; the answers are in Russian in rows 11 and 12. */
+const SUPPORT = Array.from({ length: 12 }, (_, index) => {
+  const row = index + 1;
+  const answer = row > 10 ? 'Перезапустите устройство и подождите минуту.' : `Press button ${row}.`;
+  return chat(
+    ...(row === 3 ? [] : [turn('system', 'You answer for the support.')]),
+    turn('user', `How do I do ${row}?`),
+    turn('assistant', row === 5 || row === 9 ? 'I’m sorry, but I can’t help with that.' : answer),
+  );
+}).join('\n');
+
 describe('dataset preview', () => {
   let vscode: VSCode;
   let workbench: Workbench;
@@ -50,6 +61,7 @@ describe('dataset preview', () => {
   before(async () => {
     vscode = await VSCode.start();
     await writeFile(file('chat.jsonl'), `${CHAT}\n`);
+    await writeFile(file('support.jsonl'), SUPPORT);
     await writeFile(file('empty.jsonl'), '');
     await writeFile(file('changing.jsonl'), '{"text":"one"}\n{"text":"two"}\n');
     await writeFile(file('utf16.jsonl'), Buffer.from('\ufeff{"text":"wide"}\n', 'utf16le'));
@@ -429,6 +441,35 @@ describe('dataset preview', () => {
     it('shows a file with another extension', async () => {
       await preview.open('other.ndjson');
       await preview.row(1).getByText('another ending').waitFor();
+    });
+
+    it('says what its texts say, and shows the rows of a fact, also in 300 pixels', async () => {
+      await preview.open('support.jsonl');
+      await preview.waitForVerdict('12 rows of chat');
+      const fact = (name: string) => preview.card.locator('dt', { hasText: name }).locator('+ dd');
+      await fact('System message')
+        .getByText('1 row without it; “You answer for the support.” in 11 rows')
+        .waitFor();
+      await fact('Refusals').getByText('2 answers begin like a refusal (16.7%)').waitFor();
+      await fact('Conversations').getByText('1 exchange in 100% of rows, longest 3 messages').waitFor();
+      await fact('Writing')
+        .getByText(/^\d+% Cyrillic$/)
+        .waitFor();
+      await workbench.screenshot('preview-content');
+      await preview.assertAccessible();
+      await preview.button('Show Rows: Rows with refusals').click();
+      await preview.waitForRows([5, 9]);
+      await preview.waitForStatus('2 of 12 rows');
+      await preview.button('Show Rows: Rows without system message').click();
+      await preview.waitForRows([3]);
+      await preview.button('Show All Rows').click();
+      await preview.waitForStatus('12 rows');
+      await workbench.resize(660, 900);
+      await workbench.setTheme('high contrast');
+      await preview.assertAccessible();
+      await workbench.screenshot('preview-content-narrow');
+      await workbench.setTheme('dark');
+      await workbench.resize(1400, 900);
     });
 
     it('shows that the file is UTF-16', async () => {
