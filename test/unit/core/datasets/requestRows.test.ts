@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync } from 'node:fs';
-import { open, readdir, writeFile } from 'node:fs/promises';
+import { appendFile, open, readdir, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { kindByFirstRow } from '../../../../src/core/answers/answersFile.ts';
 import { convertDataset, type ConvertCounts } from '../../../../src/core/datasets/convert.ts';
@@ -213,6 +213,7 @@ describe('requests and answers', function () {
         answered('a', completion(message, 'tool_calls')),
         { request: { messages, tools: [], functions: [] }, response: completion() },
         { input: { messages, tools }, output: [...messages.slice(1), MESSAGE] },
+        { input: ASKED, output: { ...MESSAGE, tool_calls: null } },
       ]),
       lines([asked('a', { messages, tools, tool_choice: 'auto' })]),
     );
@@ -222,6 +223,7 @@ describe('requests and answers', function () {
       { messages: [...messages, answer] },
       // An answer of several steps keeps all of them.
       { messages: [...messages, ...messages.slice(1), answer], tools },
+      CHAT,
     ]);
   });
 
@@ -307,7 +309,7 @@ describe('requests and answers', function () {
     }
   });
 
-  it('don’t harm: prototypes, long IDs, deep nesting, endless rows', async () => {
+  it('don’t harm: prototypes, long IDs, deep nesting', async () => {
     const id = '__proto__';
     const own = JSON.parse('{"role":"user","content":"a","__proto__":{"role":"system"}}') as object;
     const proto = await convert(lines([answered(id)]), lines([asked(id, { messages: [own] })]));
@@ -324,13 +326,34 @@ describe('requests and answers', function () {
       `{"messages":[{"role":"user","content":${where}}],"choices":${JSON.stringify(completion().choices)}}`;
     const row = lines([SHAPES['a log of its own'], nested(deep(1_000_000)), nested('"a"')]);
     assert.deepEqual(await leftOut(row), { unrecognized: 1 });
-    const endless = `{"custom_id":"${'y'.repeat(100_000_000)}"}`;
-    const before = process.memoryUsage.rss();
-    assert.deepEqual(await leftOut(lines([SHAPES['a log of its own'], endless, CHAT])), {
-      ...{ 'too-long': 1, unrecognized: 1 },
-    });
-    assert.ok(process.memoryUsage.rss() - before < 150_000_000);
     await assert.rejects(convert(lines([answered('a')]), lines([asked('a')]), 50), { code: 'too-large' });
+  });
+
+  it('leave out a row without end, and don’t keep it in memory', async () => {
+    const file = path.join(folder(), 'endless.jsonl');
+    const row = line(SHAPES['a log of its own']);
+    const sizeBytes = 600_000_000;
+    await writeFile(file, row.repeat(500));
+    await truncate(file, sizeBytes); // sparse
+    const [source, output] = [await open(file), await open(path.join(folder(), 'out'), 'w')];
+    let mostBytes = 0;
+    try {
+      const before = process.memoryUsage.rss();
+      const job = { inputFd: source.fd, outputFd: output.fd, sizeBytes, extension: '.jsonl', maxBytes: 1e9 };
+      const { rows, requests } = await convertRows(job, () => {
+        mostBytes = Math.max(mostBytes, process.memoryUsage.rss() - before);
+      });
+      assert.deepEqual([rows, requests?.leftOut], [500, { 'too-long': 1 }]);
+    } finally {
+      await source.close();
+      await output.close();
+    }
+    assert.ok(mostBytes < 300_000_000, `${mostBytes}`);
+  });
+
+  it('of a batch have at most a million requests', async () => {
+    const ids = Array.from({ length: 1_000_001 }, (_, at) => `{"custom_id":"${at}"}\n`);
+    await assert.rejects(convert(lines([answered('a')]), ids.join('')), { code: 'too-many-requests' });
   });
 
   it('are recognized by the first row alone', async () => {
@@ -393,6 +416,13 @@ describe('requests and answers', function () {
     // The requests must be those that were chosen.
     await writeFile(file('batch_input.jsonl'), lines([asked('a', { seed: 1 })]));
     await assert.rejects(convertDataset(source, WORKER, 1e9, options), { code: 'changing' });
+    await writeFile(file('batch_output.jsonl'), lines(Array<object>(300_000).fill(answered('a'))));
+    let changed: Promise<void> | undefined;
+    const onProgress = () => void (changed ??= appendFile(file('batch_input.jsonl'), '\n'));
+    const all = { batchInput: await inspected('batch_input.jsonl'), onProgress };
+    const large = convertDataset(await inspected('batch_output.jsonl'), WORKER, 1e9, all);
+    await assert.rejects(large, { code: 'changing' });
+    await changed;
     assert.deepEqual((await readdir(folder())).sort(), [
       ...['batch_input.jsonl', 'batch_output.chat.jsonl', 'batch_output.jsonl', 'errors.jsonl'],
     ]);
