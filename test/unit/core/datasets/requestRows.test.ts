@@ -294,7 +294,7 @@ describe('requests and answers', function () {
     };
     for (let turn = 0; turn < 60; turn++) {
       const rows = Array.from({ length: 40 }, () => {
-        const text = JSON.stringify(mutate(random.of(seeds))) ?? 'null';
+        const text = JSON.stringify(mutate(random.of(seeds)));
         return random.chance(0.05) ? text.slice(0, random.below(text.length)) : text;
       });
       const content = lines([random.of(Object.values(SHAPES)), ...rows]);
