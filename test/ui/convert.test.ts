@@ -3,6 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { enterSandbox, sandboxLedger } from './sandbox.ts';
 import { charged, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
+import { until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 /** As a spreadsheet writes it: quotes, line ends and separators in values, a row that someone cut, rows that are empty. */
@@ -15,6 +16,28 @@ const ALPACA = [
   ',,',
   '',
 ].join('\r\n');
+/** A batch of 14 requests, of which 11 have an answer. */
+const IDS = Array.from({ length: 14 }, (_, at) => `request-${at}`);
+const BATCH_INPUT = IDS.slice(1).map((id) => ({
+  ...{ custom_id: id, method: 'POST', url: '/v1/chat/completions' },
+  body: { model: 'gpt-4o-mini', temperature: 0.2, messages: [{ role: 'user', content: `Is it ${id}?` }] },
+}));
+const BATCH_OUTPUT = IDS.map((id, at) => ({
+  ...{ id: `batch_req_${at}`, custom_id: id, error: null },
+  response: {
+    status_code: at === 3 ? 429 : 200,
+    body: {
+      id: `chatcmpl-${at}`,
+      choices: [
+        {
+          ...{ index: 0, logprobs: null, finish_reason: at === 5 ? 'length' : 'stop' },
+          message: { role: 'assistant', content: `Yes, ${id}.`, refusal: null },
+        },
+      ],
+    },
+  },
+}));
+const lines = (rows: readonly unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 const ROW = JSON.stringify({ prompt: 'Wie heißt du?', completion: '😀' });
 
 describe('a file that isn’t JSONL', () => {
@@ -30,6 +53,8 @@ describe('a file that isn’t JSONL', () => {
       file('wide.jsonl'),
       Buffer.from(`\uFEFF${ROW}\r\n${ROW.replace('du', 'sie')}\r\n`, 'utf16le'),
     );
+    await writeFile(file('batch_7_input.jsonl'), lines(BATCH_INPUT));
+    await writeFile(file('batch_7_output.jsonl'), lines(BATCH_OUTPUT));
     workbench = await vscode.open();
   });
 
@@ -38,7 +63,7 @@ describe('a file that isn’t JSONL', () => {
   it('is converted from the explorer’s menu if it is a table, and what was created is checked', async () => {
     const { dialogs, editors, sideBar } = workbench;
     const explorer = await sideBar.explorer();
-    await explorer.chooseInContextMenu('alpaca.csv', 'Convert to JSONL');
+    await explorer.chooseInContextMenu('alpaca.csv', 'Convert to JSONL (CSV, OpenAI Batch, Logs)');
     assert.equal(
       await dialogs.waitForToast('Created alpaca.jsonl'),
       'Created alpaca.jsonl: 22 rows. Left out: 1 with another number of values.',
@@ -95,6 +120,44 @@ describe('a file that isn’t JSONL', () => {
     await workbench.clearNotifications();
   });
 
+  it('becomes chat if it is the output of a batch, and is led to Submit’s summary', async () => {
+    const { dialogs, editors, quickInput } = workbench;
+    await editors.open(file('batch_7_output.jsonl'));
+    await workbench.runCommand('Fine-Tuning: Submit Dataset for Training…');
+    const kind = 'batch_7_output.jsonl is not ready to submit: requests and answers, not a dataset.';
+    assert.equal(await dialogs.waitForModal(kind), 'Convert it to JSONL. Nothing has been sent.');
+    assert.deepEqual((await dialogs.modalButtons()).sort(), [
+      ...['Cancel', 'Convert to JSONL', 'Show Problems', 'Submit Anyway…'],
+    ]);
+    await workbench.screenshot('convert-batch-stopped');
+    await dialogs.press('Convert to JSONL');
+    await quickInput.waitForTitle('Choose the batch’s input file');
+    await until('the dialog begins at the input', async () =>
+      (await quickInput.value()).endsWith('batch_7_input.jsonl'),
+    );
+    await workbench.screenshot('convert-batch-input');
+    await quickInput.choosePath(file('batch_7_input.jsonl'));
+    assert.equal(
+      await dialogs.waitForToast('Created batch_7_output.chat.jsonl'),
+      'Created batch_7_output.chat.jsonl: 11 of 14 rows. Left out: 1 failed, 1 cut off at the limit of tokens, 1 without a request.',
+    );
+    await editors.activeTab('batch_7_output.chat.jsonl').waitFor();
+    const checked = 'batch_7_output.chat.jsonl: 11 rows of chat, no problems.';
+    assert.equal(await dialogs.waitForToast('batch_7_output.chat.jsonl: 11 rows of'), checked);
+    await workbench.screenshot('convert-batch');
+    const [first = ''] = (await readFile(file('batch_7_output.chat.jsonl'), 'utf8')).split('\n');
+    assert.equal(
+      first,
+      '{"messages":[{"role":"user","content":"Is it request-1?"},{"role":"assistant","content":"Yes, request-1."}]}',
+    );
+    await dialogs.pressInToast(checked, 'Submit…');
+    await walkThroughSteps(workbench, { fileName: 'batch_7_output.chat.jsonl', until: 'summary' });
+    await workbench.screenshot('convert-batch-summary');
+    await quickInput.close();
+    await editors.closeAll();
+    await workbench.clearNotifications();
+  });
+
   it('is converted from its language status if it is in UTF-16', async () => {
     const { dialogs, editors, page } = workbench;
     await editors.open(file('wide.jsonl'));
@@ -108,6 +171,7 @@ describe('a file that isn’t JSONL', () => {
     await workbench.screenshot('convert-utf-16');
     assert.deepEqual((await readdir(vscode.folder)).sort(), [
       ...['alpaca-2.jsonl', 'alpaca.csv', 'alpaca.jsonl', 'alpaca.prepared.jsonl'],
+      ...['batch_7_input.jsonl', 'batch_7_output.chat.jsonl', 'batch_7_output.jsonl'],
       ...['wide.jsonl', 'wide.utf-8.jsonl'],
     ]);
   });

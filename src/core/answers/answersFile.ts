@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { FileStamp } from '../base/fileStamp.ts';
 import { runThread } from '../base/thread.ts';
-import { inspectDataset, type DatasetProblem } from '../datasets/fileKind.ts';
+import { inspectDataset, isRequestRow, type DatasetProblem } from '../datasets/fileKind.ts';
 import { RowFile } from '../datasets/rowFile.ts';
-import { parseAnswerRow, type AnswerRow, type UnusableLine } from './answerRow.ts';
+import { parseAnswerRow, parseObject, type AnswerRow, type UnusableLine } from './answerRow.ts';
 import type { Comparison } from './comparison.ts';
 import type { RowScores } from './scores.ts';
 
@@ -44,19 +44,27 @@ export interface ComparedAnswers {
   comparison: Comparison;
 }
 
-/**
- * Whether a file begins with an answer, and so isn't a dataset. Nothing else decides that. Reads only the
- * first line that isn't blank. Never rejects: a file that can't be read has no answers.
- */
+/** Whether a file begins with an answer, and so isn't a dataset. Never rejects. */
 export async function isAnswersFile(path: string): Promise<boolean> {
+  return (await kindByFirstRow(path)) === 'answers';
+}
+
+/**
+ * Says what a file is that begins with an answer, or with a request of a chat API, and so isn't a dataset. Nothing
+ * else decides that. Reads only the first line that isn't blank. Never rejects: of a file that can't be read,
+ * nothing is said.
+ */
+export async function kindByFirstRow(path: string): Promise<'answers' | 'requests' | undefined> {
   for (const maxBytes of [FIRST_BYTES, MAX_BYTES]) {
     const read = await readBeginning(path, maxBytes).catch(() => 'unreadable' as const);
-    if (typeof read === 'string') return false;
+    if (typeof read === 'string') return undefined;
     const [line] = byteLines(read.bytes);
-    if (line?.isEnded === true || read.bytes.length < maxBytes)
-      return line !== undefined && typeof parseAnswerRow(line.text, line.number) === 'object';
+    if (line?.isEnded !== true && read.bytes.length >= maxBytes) continue;
+    if (line === undefined) return undefined;
+    if (typeof parseAnswerRow(line.text, line.number) === 'object') return 'answers';
+    return isRequestRow(parseObject(line.text)) ? 'requests' : undefined;
   }
-  return false;
+  return undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { onDisk } from '../base/diskError.ts';
 import { ExpectedError, throwIfCancelled } from '../base/errors.ts';
@@ -6,12 +6,18 @@ import { runThread } from '../base/thread.ts';
 import { modeOf, type DatasetFile } from './fileKind.ts';
 import { NewFiles } from './newFiles.ts';
 import { CheckError } from './report.ts';
+import type { LeftOutRequest, RequestCounts } from './requestShapes.ts';
+
+export type { LeftOutRequest, RequestCounts };
 
 /** Enough for the longest row of a table, if each of its bytes is a value. Objects of earlier rows needn't stay for long. */
 const HEAP_MIB = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 8 } as const;
 
 /** The most columns of a spreadsheet. */
 export const MAX_COLUMNS = 16_384;
+
+/** The most requests in a batch's input, of which only the places are kept. Services take 100,000 at most. */
+export const MAX_REQUESTS = 1_000_000;
 
 /** An open file to convert, and the open file to write. */
 export interface ConvertJob {
@@ -22,6 +28,8 @@ export interface ConvertJob {
   outputFd: number;
   /** The most that the new file may have. */
   maxBytes: number;
+  /** The open input of a batch, which has the requests. */
+  batchInput?: { inputFd: number; sizeBytes: number } | undefined;
 }
 
 /** What was written. */
@@ -31,12 +39,15 @@ export interface ConvertCounts {
   ragged: number;
   /** Whether the file was in UTF-16. */
   isUtf16: boolean;
+  /** If they are requests and answers of a chat API. */
+  requests?: RequestCounts | undefined;
 }
 
 /**
  * Why a file can't be converted to JSONL. `unknown`: it is neither JSON nor a table. `ragged`: no row of a table
  * has as many values as its header. `quote`: one is neither doubled nor at the start or end of its value. `too-large`: the
- * result would exceed the limit.
+ * result would exceed the limit. `needs-input`: the answers of a batch need its input. `no-answers`: no row has one;
+ * `only-requests`: it is that input.
  */
 export type ConvertFailure =
   | 'unknown'
@@ -49,18 +60,25 @@ export type ConvertFailure =
   | 'too-many-columns'
   | 'row-too-long'
   | 'quote'
-  | 'quote-not-closed';
+  | 'quote-not-closed'
+  | 'needs-input'
+  | 'only-requests'
+  | 'no-answers'
+  | 'too-many-requests';
 
 /** Thrown if a file can't be converted; nothing was written. */
 export class ConvertError extends ExpectedError {
   readonly code: ConvertFailure;
   /** The row of a table that prevents it; the header is row 1. */
   readonly row: number | undefined;
+  /** With `no-answers`. */
+  readonly requests: RequestCounts | undefined;
 
-  constructor(code: ConvertFailure, row?: number) {
+  constructor(code: ConvertFailure, row?: number, requests?: RequestCounts) {
     super(`the file could not be converted: ${code}`);
     this.code = code;
     this.row = row;
+    this.requests = requests;
   }
 }
 
@@ -68,10 +86,12 @@ export interface ConvertOptions {
   signal?: AbortSignal;
   /** Called with the fraction done, from 0 to 1. */
   onProgress?: (fraction: number) => void;
+  /** The inspected input of a batch, if it is needed. */
+  batchInput?: DatasetFile | undefined;
 }
 
-/** The new file, its rows, and rows that are left out: those of a table that have another number of values than its header. */
-export interface ConvertedFile extends Pick<ConvertCounts, 'rows' | 'ragged'> {
+/** The new file, its rows, and rows that are left out. */
+export interface ConvertedFile extends Omit<ConvertCounts, 'isUtf16'> {
   path: string;
 }
 
@@ -80,7 +100,7 @@ export type ConvertFault = { code: ConvertFailure; row: number | undefined } | '
 
 /**
  * Writes the rows of an inspected file beside it as JSONL: of JSON or of a table, in UTF-8 or UTF-16. Objects are copied byte for
- * byte, and the values of a table become strings. No file is replaced, and none that is incomplete gets a name.
+ * byte, the values of a table become strings, and requests with their answers become chat. No file is replaced, and none that is incomplete gets a name.
  * @param worker the script of the thread
  * @param maxBytes the most that the new file may have
  * @throws ConvertError; CheckError `changing`; DiskError; CancelledError
@@ -100,30 +120,39 @@ async function convert(
   maxBytes: number,
   options: ConvertOptions,
 ): Promise<ConvertedFile> {
-  const input = await open(source.path, 'r');
+  const handles: FileHandle[] = [];
+  const opened = async (file: DatasetFile) => {
+    const handle = await open(file.path, 'r');
+    handles.push(handle);
+    return { handle, file, mode: await modeOf(handle, file) };
+  };
   try {
-    const files = new NewFiles(source.path, await modeOf(input, source));
+    const input = await opened(source);
+    const batch = options.batchInput && (await opened(options.batchInput));
+    const files = new NewFiles(source.path, input.mode);
     try {
       const output = await files.add();
       const { name, ext } = path.parse(source.path);
-      const job = { inputFd: input.fd, sizeBytes: source.sizeBytes, extension: ext };
-      const counts = await runThread<number, ConvertCounts, ConvertFault>(
+      const job = { inputFd: input.handle.fd, sizeBytes: source.sizeBytes, extension: ext };
+      const batchInput = batch && { inputFd: batch.handle.fd, sizeBytes: batch.file.sizeBytes };
+      const { isUtf16, ...counts } = await runThread<number, ConvertCounts, ConvertFault>(
         worker,
-        { ...job, outputFd: output.fd, maxBytes } satisfies ConvertJob,
+        { ...job, outputFd: output.fd, maxBytes, batchInput } satisfies ConvertJob,
         { limits: HEAP_MIB, errorOf, waitsForEnd: true, ...options },
       );
-      await modeOf(input, source);
+      await modeOf(input.handle, source);
+      if (batch !== undefined) await modeOf(batch.handle, batch.file);
       throwIfCancelled(options.signal);
+      if (counts.rows === 0) throw new ConvertError('no-answers', undefined, counts.requests);
       const isJsonl = /^\.(jsonl|ndjson)$/i.test(ext);
-      const [file = ''] = await files.name([
-        isJsonl ? `${name}.${counts.isUtf16 ? 'utf-8' : 'lines'}` : name,
-      ]);
-      return { path: file, rows: counts.rows, ragged: counts.ragged };
+      const added = isJsonl ? (isUtf16 ? '.utf-8' : '.lines') : '';
+      const [file = ''] = await files.name([name + (counts.requests === undefined ? added : '.chat')]);
+      return { path: file, ...counts };
     } finally {
       await files.dispose();
     }
   } finally {
-    await input.close();
+    for (const handle of handles) await handle.close();
   }
 }
 

@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
 import { readSync, writeSync } from 'node:fs';
-import { ConvertError, type ConvertCounts, type ConvertJob } from './convert.ts';
+import { ConvertError, MAX_REQUESTS, type ConvertCounts, type ConvertJob } from './convert.ts';
 import { kindOf, SAMPLE_BYTES } from './fileKind.ts';
 import { JsonRows, JsonToLines } from './jsonToLines.ts';
 import { CheckError } from './report.ts';
+import { convertRequests, requestRows, type RequestText } from './requestRows.ts';
+import { batchId, isOnlyRequest, isRequestRow } from './requestShapes.ts';
 import { tableOf } from './table.ts';
 import { TableRows } from './tableRows.ts';
 
@@ -12,10 +15,10 @@ const SLICE_BYTES = 64 * 1024;
 type Chunks = Iterable<Uint8Array>;
 type Write = (lines: Uint8Array) => void;
 type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
-type Counted = Pick<ConvertCounts, 'rows' | 'ragged'>;
+type Counted = Omit<ConvertCounts, 'isUtf16'>;
 
 /**
- * Converts JSON or a table, in UTF-8 or UTF-16, to JSONL. It occupies its thread.
+ * Converts JSON, a table, or requests and answers, in UTF-8 or UTF-16, to JSONL. It occupies its thread.
  * @param onProgress called with the bytes done
  * @throws ConvertError; CheckError `changing`; errors of the file system
  */
@@ -26,20 +29,43 @@ export async function convertRows(
   const sample = read(job.inputFd, 0, Math.min(SAMPLE_BYTES, job.sizeBytes));
   const encoding = encodingOf(sample);
   const text = new TextDecoder(encoding).decode(sample);
-  const chunks = slices(job, onProgress);
+  const isUtf16 = encoding !== 'utf-8';
+  const all = (onRead?: (bytes: number) => void) =>
+    isUtf16 ? decoded(slices(job, onRead), encoding) : slices(job, onRead);
   const write = writerOf(job);
+  const [first] = /^\s*\{/.test(text) ? requestRows(all()) : [];
+  if (typeof first?.json === 'object' && isRequestRow(first.json.value)) {
+    if (isOnlyRequest(first.json.value)) throw new ConvertError('only-requests');
+    return { ...convertRequests(all(onProgress), requestsOf(job.batchInput), write), isUtf16 };
+  }
   const { rows, ragged } = /^\s*[[{]/.test(text)
-    ? convertJson(text, encoding, chunks, write)
-    : await convertTable(text, job.extension, decoded(chunks, encoding), write);
+    ? convertJson(text, isUtf16, all(onProgress), write)
+    : await convertTable(text, job.extension, decoded(slices(job, onProgress), encoding), write);
   if (rows === 0) throw new ConvertError(ragged > 0 ? 'ragged' : 'no-rows');
-  return { rows, ragged, isUtf16: encoding !== 'utf-8' };
+  return { rows, ragged, isUtf16 };
 }
 
-function convertJson(text: string, encoding: Encoding, chunks: Chunks, write: Write): Counted {
-  const isUtf8 = encoding === 'utf-8';
+/** Indexes the input of a batch. If an ID has several requests, the last one counts. */
+function requestsOf(input: ConvertJob['batchInput']): RequestText {
+  // An ID may have megabytes.
+  const keyOf = (id: string) => createHash('sha256').update(id).digest('base64');
+  const places = new Map<string, readonly [offset: number, sizeBytes: number]>();
+  for (const { offset, sizeBytes, json } of input === undefined ? [] : requestRows(slices(input))) {
+    const id = typeof json === 'object' ? batchId(json.value) : undefined;
+    if (id !== undefined) places.set(keyOf(id), [offset, sizeBytes]);
+    if (places.size > MAX_REQUESTS) throw new ConvertError('too-many-requests');
+  }
+  return (id) => {
+    if (input === undefined) throw new ConvertError('needs-input');
+    const place = places.get(keyOf(id));
+    return place && new TextDecoder().decode(read(input.inputFd, ...place));
+  };
+}
+
+function convertJson(text: string, isUtf16: boolean, chunks: Chunks, write: Write): Counted {
   // Rows that need no other change are copied even if they aren't valid: the check of the new file finds where.
-  const lines = !isUtf8 && areRows(text) ? new JsonRows() : new JsonToLines();
-  for (const chunk of isUtf8 ? chunks : decoded(chunks, encoding)) write(lines.push(chunk));
+  const lines = isUtf16 && areRows(text) ? new JsonRows() : new JsonToLines();
+  for (const chunk of chunks) write(lines.push(chunk));
   write(lines.end());
   return { rows: lines.rows, ragged: 0 };
 }
@@ -98,7 +124,7 @@ function* decoded(chunks: Chunks, encoding: Encoding): Generator<Uint8Array> {
 
 /** Reads no further than the inspected size, so that a file which never ends can't fill the disk. */
 function* slices(
-  { inputFd, sizeBytes }: ConvertJob,
+  { inputFd, sizeBytes }: Pick<ConvertJob, 'inputFd' | 'sizeBytes'>,
   onProgress?: (bytes: number) => void,
 ): Generator<Uint8Array> {
   for (let position = 0; position < sizeBytes;) {

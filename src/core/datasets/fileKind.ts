@@ -7,6 +7,8 @@ import { CheckError, countOf, type FileKind, type Report } from './report.ts';
 import { CUT_OFF } from './scanner/codes.ts';
 import { tableOf } from './table.ts';
 
+export { isRequestRow } from './requestShapes.ts';
+
 /** Bytes read from the start and the end of a file to detect its kind. */
 export const SAMPLE_BYTES = 64 * 1024;
 

@@ -56,7 +56,7 @@ const TEMPLATE_MARKS =
   /<\|im_start\|>|<\|start_header_id\|>|\[INST\]|<start_of_turn>|### Response:|\n\nHuman:/;
 
 /** `JSON.stringify` may change numbers with a fraction, an exponent, or many digits, and `-0`. */
-const UNUSUAL_NUMBER = /[[:,]\s*-?(?:\d+[.eE]|\d{16})|-0/;
+export const UNUSUAL_NUMBER = /[[:,]\s*-?(?:\d+[.eE]|\d{16})|-0/;
 
 /** `JSON`, with what TypeScript's library doesn't declare yet. */
 const exactJson = JSON as unknown as {
@@ -93,7 +93,7 @@ export function toChat(row: string): ConvertedRow | NotConverted {
 }
 
 /** Parses an object so that `JSON.stringify` writes its numbers as they were written: `1.0`, and integers beyond 2 ** 53. */
-function withExactNumbers(row: string): Fields {
+export function withExactNumbers(row: string): Fields {
   return exactJson.parse(row, (_, value, { source }) =>
     typeof value === 'number' && source !== undefined ? exactJson.rawJSON(source) : value,
   ) as Fields;
@@ -263,7 +263,7 @@ function isObject(value: unknown): value is Fields {
 }
 
 /** Whether it is a number, also one with its spelling. */
-function isNumber(value: unknown): boolean {
+export function isNumber(value: unknown): boolean {
   return typeof value === 'number' || exactJson.isRawJSON(value);
 }
 

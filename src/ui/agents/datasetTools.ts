@@ -97,7 +97,7 @@ export async function reportOn(
 
 function notJsonl({ kind }: Report): string {
   return isConvertible(kind)
-    ? 'It is not JSONL. Don’t submit it; ask the user to run "Convert to JSONL".'
+    ? 'It is not a JSONL dataset. Don’t submit it; ask the user to run "Convert to JSONL".'
     : 'It is not JSONL. Don’t submit it, and don’t try to repair it; ask the user for the dataset.';
 }
 

@@ -1,4 +1,4 @@
-import { isAnswersFile } from '../../core/answers/answersFile.ts';
+import { kindByFirstRow } from '../../core/answers/answersFile.ts';
 import { DatasetChecker } from '../../core/datasets/checker.ts';
 import { Reports } from '../../core/datasets/reports.ts';
 import type { DisposableStore } from '../../core/base/disposable.ts';
@@ -24,7 +24,7 @@ export function startChecks(
     new Reports({
       check: async (path, options) => {
         const report = await checker.check(path, options);
-        return (await isAnswersFile(path)) ? { ...report, kind: 'answers' } : report;
+        return { ...report, kind: (await kindByFirstRow(path)) ?? report.kind };
       },
     }),
   );

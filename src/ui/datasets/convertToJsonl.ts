@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
@@ -5,17 +6,21 @@ import {
   convertDataset,
   ConvertError,
   MAX_COLUMNS,
+  MAX_REQUESTS,
   type ConvertedFile,
   type ConvertFailure,
+  type LeftOutRequest,
+  type RequestCounts,
 } from '../../core/datasets/convert.ts';
 import type { DatasetFile } from '../../core/datasets/fileKind.ts';
 import { chooseDataset, inspectOrRefuse, datasetName, saveIfNeeded } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
-import { COMMANDS } from '../shared/ids.ts';
+import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
-import { showError, showInformation, withLateProgress } from '../shared/notifications.ts';
+import { notify, showError, showInformation, withLateProgress } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { TERMS } from '../shared/terms.ts';
 import { notWritten, openWritten } from './prepareCopy.ts';
 
 /**
@@ -34,47 +39,119 @@ export async function convertToJsonl(
   if (uri === undefined) return { outcome: 'cancelled' };
   const source = await inspectOrRefuse(uri);
   if (source === undefined) return { outcome: 'failed' };
-  const converted = await convert(source, datasetName(uri), worker, log);
-  if (converted === undefined) return { outcome: 'failed' };
-  void showInformation(convertedSentence(converted));
+  const name = datasetName(uri);
+  let converted = await convert({ source }, name, worker, log);
+  if (converted === 'needs-input') {
+    const batchInput = await chooseInput(uri);
+    if (typeof batchInput === 'string') return { outcome: batchInput };
+    converted = await convert({ source, batchInput }, name, worker, log);
+  }
+  if (typeof converted === 'string') return { outcome: 'failed' };
+  const made = vscode.Uri.file(converted.path);
+  const run = (command: CommandId) => () => vscode.commands.executeCommand(command, made);
+  notify(
+    showInformation,
+    convertedSentence(converted),
+    converted.requests === undefined
+      ? {}
+      : {
+          [TERMS.prepareCopy]: run(COMMANDS.prepareDataset),
+          [vscode.l10n.t('Preview')]: run(COMMANDS.previewDataset),
+        },
+  );
   await openWritten(converted.path);
-  await vscode.commands.executeCommand(COMMANDS.checkDataset, vscode.Uri.file(converted.path));
+  await vscode.commands.executeCommand(COMMANDS.checkDataset, made);
   return { outcome: 'done' };
 }
 
-/** Writes the file; undefined after an error message. @throws CancelledError */
+/** Asks for the input of a batch, which has the requests. */
+async function chooseInput(output: vscode.Uri): Promise<DatasetFile | 'cancelled' | 'failed'> {
+  const [folder, name] = [path.dirname(output.fsPath), path.basename(output.fsPath)];
+  const beside = path.join(folder, name.replace(/output/i, 'input'));
+  const isThere = beside !== output.fsPath && (await stat(beside).catch(() => undefined)) !== undefined;
+  const [chosen] =
+    (await vscode.window.showOpenDialog({
+      title: vscode.l10n.t('Choose the batch’s input file'),
+      openLabel: vscode.l10n.t('Use as Input'),
+      defaultUri: vscode.Uri.file(isThere ? beside : folder),
+      filters: { JSONL: ['jsonl', 'ndjson'], [TERMS.allFiles]: ['*'] },
+    })) ?? [];
+  return chosen === undefined ? 'cancelled' : ((await inspectOrRefuse(chosen)) ?? 'failed');
+}
+
+/** Writes the file; otherwise an error message is shown, or the input of a batch is needed. @throws CancelledError */
 async function convert(
-  source: DatasetFile,
+  { source, batchInput }: { source: DatasetFile; batchInput?: DatasetFile },
   name: string,
   worker: string,
   log: Log,
-): Promise<ConvertedFile | undefined> {
+): Promise<ConvertedFile | 'failed' | 'needs-input'> {
   try {
     return await withLateProgress(vscode.l10n.t('Converting {0}', name), (signal, onProgress) =>
-      convertDataset(source, worker, MAX_DATASET_BYTES, { signal, onProgress }),
+      convertDataset(source, worker, MAX_DATASET_BYTES, { signal, onProgress, batchInput }),
     );
   } catch (error) {
+    const failure = error instanceof ConvertError ? error : undefined;
+    if (failure?.code === 'needs-input') return failure.code;
     const folder = path.basename(path.dirname(source.path));
     const sentence =
-      error instanceof ConvertError ? notConverted(error, name) : notWritten(error, name, folder);
+      failure === undefined ? notWritten(error, name, folder) : notConverted(failure.code, failure, name);
     if (sentence === undefined) throw error;
     log.error('convert', error);
     void showError(sentence);
-    return undefined;
+    return 'failed';
   }
 }
 
-function convertedSentence({ path: file, rows, ragged }: ConvertedFile): string {
+function convertedSentence({ path: file, rows, ragged, requests }: ConvertedFile): string {
+  const name = sanitizeServiceText(path.basename(file));
+  if (requests !== undefined) {
+    const all = Object.values(requests.leftOut).reduce((sum, count) => sum + count, rows);
+    return compact(
+      vscode.l10n.t('Created {0}: {1} of {2}.', name, formatCount(rows), formatRows(all)),
+      leftOutSentence(requests),
+    ).join(' ');
+  }
   return compact(
-    vscode.l10n.t('Created {0}: {1}.', sanitizeServiceText(path.basename(file)), formatRows(rows)),
+    vscode.l10n.t('Created {0}: {1}.', name, formatRows(rows)),
     ragged > 0 && vscode.l10n.t('Left out: {0} with another number of values.', formatCount(ragged)),
   ).join(' ');
 }
 
+/** Why requests and answers are left out. */
+const LEFT_OUT: Readonly<Record<LeftOutRequest, (count: string) => string>> = {
+  failed: (count) => vscode.l10n.t('{0} failed', count),
+  'cut-off': (count) => vscode.l10n.t('{0} cut off at the limit of tokens', count),
+  filtered: (count) => vscode.l10n.t('{0} filtered', count),
+  refused: (count) => vscode.l10n.t('{0} refused', count),
+  empty: (count) => vscode.l10n.t('{0} empty', count),
+  'no-request': (count) => vscode.l10n.t('{0} without a request', count),
+  'other-endpoint': (count) => vscode.l10n.t('{0} of another endpoint', count),
+  unrecognized: (count) => vscode.l10n.t('{0} not recognized', count),
+  'not-json': (count) => vscode.l10n.t('{0} not JSON', count),
+  'too-long': (count) => vscode.l10n.t('{0} longer than 16 MB', count),
+};
+
+function leftOutSentence({ leftOut, several }: RequestCounts): string | undefined {
+  const reasons = Object.keys(LEFT_OUT) as LeftOutRequest[];
+  const list = compact(
+    ...reasons.map((reason) => leftOut[reason] && LEFT_OUT[reason](formatCount(leftOut[reason]))),
+  );
+  const further = formatCount(several);
+  if (list.length === 0)
+    return several > 0
+      ? vscode.l10n.t('Of {0} with several answers the first was kept.', further)
+      : undefined;
+  if (several > 0) list.push(vscode.l10n.t('of {0} with several answers the first was kept', further));
+  return vscode.l10n.t('Left out: {0}.', list.join(', '));
+}
+
+type ShownFailure = Exclude<ConvertFailure, 'needs-input'>;
+
 /** Why a file can't be converted, and what to do. */
-function notConverted({ code, row = 0 }: ConvertError, name: string): string {
+function notConverted(code: ShownFailure, { row = 0, requests }: ConvertError, name: string): string {
   const number = formatCount(row);
-  const sentences: Readonly<Record<ConvertFailure, string>> = {
+  const sentences: Readonly<Record<ShownFailure, string>> = {
     unknown: vscode.l10n.t('Nothing was written: {0} is neither JSON nor CSV.', name),
     'not-json': vscode.l10n.t('Nothing was written: {0} isn’t valid JSON.', name),
     'not-utf-8': vscode.l10n.t('{0} isn’t UTF-8. Save it as UTF-8 first.', name),
@@ -101,6 +178,14 @@ function notConverted({ code, row = 0 }: ConvertError, name: string): string {
       'Nothing was written: row {1} of {0}, counting the header, has a quote that isn’t closed.',
       name,
       number,
+    ),
+    'only-requests': vscode.l10n.t('{0} has requests but no answers.', name),
+    'no-answers': compact(vscode.l10n.t('No row has an answer.'), requests && leftOutSentence(requests)).join(
+      ' ',
+    ),
+    'too-many-requests': vscode.l10n.t(
+      'Nothing was written: a batch’s input can have at most {0} requests.',
+      formatCount(MAX_REQUESTS),
     ),
   };
   return sentences[code];

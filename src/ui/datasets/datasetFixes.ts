@@ -109,6 +109,7 @@ function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagn
     case 'pretty-json':
     case 'csv':
     case 'utf-16':
+    case 'requests':
       return copy(document, TERMS.convertToJsonl, COMMANDS.convertToJsonl);
     default:
       return [];

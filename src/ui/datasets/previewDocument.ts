@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { isAnswersFile } from '../../core/answers/answersFile.ts';
+import { kindByFirstRow } from '../../core/answers/answersFile.ts';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { DisposableStore } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
@@ -190,8 +190,8 @@ export class PreviewDocument implements vscode.CustomDocument {
     let file: RowFile | undefined;
     try {
       file = await RowFile.open(fsPath);
-      if (await isAnswersFile(fsPath)) return { file, kind: 'answers' };
-      return { file, kind: kindOf(await file.read(Buffer.allocUnsafeSlow(SAMPLE_BYTES), 0)) };
+      const kind = await kindByFirstRow(fsPath);
+      return { file, kind: kind ?? kindOf(await file.read(Buffer.allocUnsafeSlow(SAMPLE_BYTES), 0)) };
     } catch (error) {
       file?.dispose();
       return error instanceof CheckError && error.code === 'missing' ? 'missing' : 'unreadable';

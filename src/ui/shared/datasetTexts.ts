@@ -157,6 +157,7 @@ export const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
   'cr-only': [l10n.t('JSONL with CR line endings'), l10n.t('Change them to LF.')],
   python: [l10n.t('Python, not JSON'), l10n.t('Write rows with json.dumps.')],
   answers: [l10n.t('a list of answers, not a dataset'), l10n.t('Run Compare Answers.')],
+  requests: [l10n.t('requests and answers, not a dataset'), TO_JSONL],
   'json-array': [l10n.t('a JSON array, not JSONL'), TO_JSONL],
   array: [l10n.t('a JSON array whose elements aren’t objects'), OBJECTS],
   'pretty-json': [l10n.t('pretty-printed JSON, not JSONL'), TO_JSONL],

@@ -77,11 +77,11 @@ export async function setShownOnceSeen(
 ): Promise<void> {
   if (receipt === undefined) return;
   let isWindowThere = false;
+  const setThere = () => {
+    isWindowThere = true;
+  };
   // The window answers this after it has got the notification. An extension host alone never gets an answer.
-  commands.getCommands().then(
-    () => (isWindowThere = true),
-    () => undefined,
-  );
+  void Promise.resolve(commands.getCommands()).then(setThere, () => undefined);
   await new Promise((resolve) => setTimeout(resolve, SEEN_MS).unref());
   if (isWindowThere) await journal.setShown(receipt);
 }

@@ -54,6 +54,7 @@ describe('checkDataset', () => {
       [{ kind: 'json-array' }, ['Convert to JSONL', 'Show Problems', 'Preview']],
       [{ kind: 'csv' }, ['Convert to JSONL', 'Show Problems', 'Preview']],
       [{ kind: 'utf-16' }, ['Convert to JSONL', 'Show Problems', 'Preview']],
+      [{ kind: 'requests' }, ['Convert to JSONL', 'Show Problems', 'Preview']],
       [{ kind: 'answers' }, ['Compare Answers']],
     ] as const) {
       const { buttons, lenses, action } = await check(found);

@@ -90,6 +90,97 @@ describe('Convert to JSONL', function () {
     assert.doesNotMatch(logged.join(), /prompt|pipe/);
   });
 
+  describe('of a batch', () => {
+    const body = (choice: object) => ({ choices: [{ index: 0, finish_reason: 'stop', ...choice }] });
+    const said = (content: unknown) => body({ message: { role: 'assistant', content } });
+    const answered = (id: string, found: unknown, more: object = {}) =>
+      JSON.stringify({ custom_id: id, response: { status_code: 200, body: found }, error: null, ...more });
+    const asked = (id: string) =>
+      JSON.stringify({ custom_id: id, body: { messages: [{ role: 'user', content: 'Is 7 prime?' }] } });
+    const [good, failed] = [answered('a', said('Yes.')), answered('a', null, { response: null })];
+    const cut = answered(
+      'a',
+      body({ message: { role: 'assistant', content: 'Y' }, finish_reason: 'length' }),
+    );
+    const several = answered('a', { choices: [...said('Yes.').choices, ...said('No.').choices] });
+
+    it('says in a sentence what it did, or why not', async () => {
+      const reasons = [
+        ...[failed, failed, cut, several, good],
+        answered(
+          'a',
+          body({ message: { role: 'assistant', content: 'Y' }, finish_reason: 'content_filter' }),
+        ),
+        answered('a', body({ message: { role: 'assistant', content: null, refusal: 'No.' } })),
+        ...[answered('a', said('')), answered('b', said('Yes.')), answered('a', { data: [] })],
+        ...['{"lc":1}', '{"custom_id":', `{"text":"${'x'.repeat(17_000_000)}"}`],
+      ];
+      const shown: Record<string, string[]> = {};
+      for (const [title, rows, input] of [
+        ['a batch', Array<string>(1_200).fill(good), asked('a')],
+        ['every reason', reasons, asked('a')],
+        ['only several answers', [several], asked('a')],
+        ['its errors', [failed, failed], undefined],
+        ['its input', [asked('a')], undefined],
+        ['another input', [good], asked('b')],
+        ['no input', [good], undefined],
+        ['an input that is empty', [good], ''],
+      ] as const) {
+        await writeFile(file('out.jsonl'), rows.join('\n'));
+        await writeFile(file('in.jsonl'), input ?? '');
+        stand.forget();
+        stand.shown.folder = () => (input === undefined ? undefined : file('in.jsonl'));
+        const { outcome } = await convert('out.jsonl');
+        shown[title] = [
+          ...stand.shown.sentences,
+          ...stand.shown.buttons.filter(({ length }) => length > 0).map((all) => all.join(' | ')),
+          outcome,
+        ];
+      }
+      golden('convert-batches', shown);
+      assert.doesNotMatch(logged.join(), /prime|Yes/);
+    });
+
+    it('asks for the input, beginning at the file beside it with that name', async () => {
+      const asks: unknown[] = [];
+      const dialog = mock.method(stand.window, 'showOpenDialog', (options: { defaultUri: unknown }) => {
+        asks.push(String(options.defaultUri));
+        return Promise.resolve(undefined);
+      });
+      try {
+        for (const name of ['batch_7_output.jsonl', 'Output.jsonl', 'answers.jsonl']) {
+          await writeFile(file(name), good);
+          assert.deepEqual(await convert(name), { outcome: 'cancelled' });
+        }
+        await writeFile(file('batch_7_input.jsonl'), asked('a'));
+        await convert('batch_7_output.jsonl');
+      } finally {
+        dialog.mock.restore();
+      }
+      const beside = `file://${file('batch_7_input.jsonl')}`;
+      assert.deepEqual(asks, [...Array<string>(3).fill(`file://${folder()}`), beside]);
+      assert.deepEqual(stand.shown.sentences, []);
+    });
+
+    it('leads on to a prepared copy, or to the preview', async () => {
+      await writeFile(
+        file('log.jsonl'),
+        JSON.stringify({ messages: [{ role: 'user', content: 'a' }], ...said('b') }),
+      );
+      for (const [button, command] of [
+        ['Prepare Copy…', 'fineTuning.prepareDataset'],
+        ['Preview', 'fineTuning.previewDataset'],
+      ] as const) {
+        stand.forget();
+        stand.shown.answer = (buttons) => buttons.find((one) => one === button);
+        assert.deepEqual(await convert('log.jsonl'), { outcome: 'done' });
+        assert.ok(
+          stand.executed.some(([run, uri]) => run === command && /log\.chat(-2)?\.jsonl$/.test(String(uri))),
+        );
+      }
+    });
+  });
+
   it('says that a folder can’t be written to', async () => {
     await writeFile(file('rows.csv'), 'text\na\n');
     const denied = Object.assign(new Error('EACCES'), { code: 'EACCES', errno: -13, syscall: 'open' });

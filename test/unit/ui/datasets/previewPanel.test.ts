@@ -125,6 +125,7 @@ describe('PreviewPanel', () => {
     ['table.jsonl', 'csv', 'prompt,completion\na,b\n'],
     ['wide.jsonl', 'utf-16', Buffer.from('{"text":"one"}\n', 'utf16le')],
     ['compared.jsonl', 'answers', ANSWER],
+    ['batch_output.jsonl', 'requests', '{"custom_id":"a","response":null,"error":null}\n'],
   ] as const)
     it(`shows what a file is that isn’t JSONL, with its one fix, and no row: ${kind}`, async () => {
       const { Uri, executed } = await import('../../../helpers/vscodeStandIn.ts');
@@ -136,7 +137,7 @@ describe('PreviewPanel', () => {
       const file = path.join(folder, name);
       await writeFile(file, content);
       // Only a report shows the kind of the others.
-      const isKnownAtOnce = ['gzip', 'git-lfs', 'utf-16', 'answers'].includes(kind);
+      const isKnownAtOnce = ['gzip', 'git-lfs', 'utf-16', 'answers', 'requests'].includes(kind);
       const reports = {
         checked: 0,
         onDidChange: new Emitter().event,
@@ -160,7 +161,7 @@ describe('PreviewPanel', () => {
         const { text, action } = posted('failure')[0]!;
         assert.match(
           text,
-          /^The file is (compressed|a Git LFS pointer|a JSON array, not|CSV, not|UTF-16, not|a list of answers, not)/,
+          /^The file is (compressed|a Git LFS pointer|a JSON array, not|CSV, not|UTF-16, not|a list of answers, not|requests and answers, not)/,
         );
         assert.equal(action, use?.title);
         assert.equal(posted('notice').at(-1)?.text, undefined);

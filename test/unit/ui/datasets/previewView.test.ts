@@ -190,6 +190,7 @@ describe('dataset messages', () => {
       'UTF-16': of(reportOf({ kind: 'utf-16' })),
       'a JSON array': of(reportOf({ kind: 'json-array' })),
       answers: of(reportOf({ kind: 'answers' })),
+      requests: of(reportOf({ kind: 'requests' })),
       'not checked': of(undefined),
     });
   });

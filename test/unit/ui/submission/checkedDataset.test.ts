@@ -78,6 +78,7 @@ describe('chooseCheckedDataset', () => {
       [{ problems: [groupOf('row-too-long', ROW)] }, '1 row too long to check'],
       [{ rows: 3, blankRows: 3 }, 'it has only blank rows'],
       [{ kind: 'utf-16' }, 'UTF-16, not UTF-8', [convert]],
+      [{ kind: 'requests' }, 'requests and answers, not a dataset', [convert]],
       [{ rows: 152, blankRows: 2, untrainable: of(150) }, 'none of the 150 rows has a known training format'],
       [{ rows: 150, untrainable: of(149, 0, 1) }, 'no row can be trained on'],
       [{ rows: 1, untrainable: of(1) }, 'no row can be trained on'],
