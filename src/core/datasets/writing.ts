@@ -1,4 +1,4 @@
-import { SCRIPT_BLOCKS, SCRIPT_COUNT, SCRIPT_SHIFT } from './scanner/codes.ts';
+import { SCRIPT_BLOCKS, SCRIPT_SHIFT } from './scanner/codes.ts';
 
 /** The scripts that are counted, by the scanner's numbers from 1. */
 // prettier-ignore
@@ -27,7 +27,6 @@ const BLOCKS: readonly (readonly [from: number, to: number, script: Script])[] =
 
 /** Encodes the scripts for the scanner (`scanner/weights.ts`). */
 export function encodeScripts(): Uint8Array {
-  if (SCRIPTS.length >= SCRIPT_COUNT) throw new RangeError('too many scripts for the scanner');
   const table = new Uint8Array(SCRIPT_BLOCKS);
   for (const [from, to, script] of BLOCKS)
     table.fill(SCRIPTS.indexOf(script) + 1, from >> SCRIPT_SHIFT, to >> SCRIPT_SHIFT);

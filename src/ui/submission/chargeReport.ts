@@ -76,14 +76,14 @@ export async function setShownOnceSeen(
   receipt: ChargedReceipt | undefined,
 ): Promise<void> {
   if (receipt === undefined) return;
-  let isWindowThere = false;
-  const setThere = () => {
-    isWindowThere = true;
-  };
   // The window answers this after it has got the notification. An extension host alone never gets an answer.
-  void Promise.resolve(commands.getCommands()).then(setThere, () => undefined);
+  const answered = Promise.resolve(commands.getCommands()).then(
+    () => true,
+    () => false,
+  );
   await new Promise((resolve) => setTimeout(resolve, SEEN_MS).unref());
-  if (isWindowThere) await journal.setShown(receipt);
+  // Of what has been answered by now.
+  if (await Promise.race([answered, Promise.resolve(false)])) await journal.setShown(receipt);
 }
 
 /** Notifies the user of a charge whose run was found. Resolves when it can have been seen. */
