@@ -457,10 +457,10 @@ describe('dataset preview', () => {
         .waitFor();
       await workbench.screenshot('preview-content');
       await preview.assertAccessible();
-      await preview.button('Show Rows: Rows with refusals').click();
+      await preview.button('Show Rows: Refusals').click();
       await preview.waitForRows([5, 9]);
       await preview.waitForStatus('2 of 12 rows');
-      await preview.button('Show Rows: Rows without system message').click();
+      await preview.button('Show Rows: No system message').click();
       await preview.waitForRows([3]);
       await preview.button('Show All Rows').click();
       await preview.waitForStatus('12 rows');

@@ -1,4 +1,5 @@
 import { l10n } from 'vscode';
+import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import type { Content, Report } from '../../core/datasets/report.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
@@ -50,7 +51,7 @@ export function contentFacts(report: Report, texts: CardTexts): PreviewFact[] {
     refusals.total > 0 && {
       name: l10n.t('Refusals'),
       value: inFirstRows(refusalsText(refusals.total, answers), report),
-      rows: showRows('refusals', l10n.t('Rows with refusals')),
+      rows: showRows('refusals', l10n.t('Refusals')),
     },
     answersFact(report, texts),
     conversations > 0 && {
@@ -97,7 +98,7 @@ function systemFact(report: Report, text: string | undefined): PreviewFact {
   return {
     name: l10n.t('System message'),
     value: inFirstRows(systemText(report.content.system, text, isMissing), report),
-    rows: isMissing ? showRows('without-system', l10n.t('Rows without system message')) : undefined,
+    rows: isMissing ? showRows('without-system', l10n.t('No system message')) : undefined,
   };
 }
 
@@ -133,7 +134,8 @@ function textsText(count: number): string {
 
 /** One line of a text of the dataset. */
 function shortened(text = '', characters = TEXT_CHARACTERS): string {
-  const line = sanitizeServiceText(text, characters);
+  const line = sanitizeServiceText(text.slice(0, 4 * characters), 4 * characters);
+  if (line.length > characters) return `${cutAtWholeCharacters(line, characters - 1).trimEnd()}…`;
   return line === '' ? '…' : line;
 }
 

@@ -179,10 +179,16 @@ function notConverted(code: ShownFailure, { row = 0, requests }: ConvertError, n
       name,
       number,
     ),
-    'only-requests': vscode.l10n.t('{0} has requests but no answers.', name),
-    'no-answers': compact(vscode.l10n.t('No row has an answer.'), requests && leftOutSentence(requests)).join(
-      ' ',
+    'only-requests': vscode.l10n.t(
+      '{0} has requests but no answers. Convert the batch’s output instead.',
+      name,
     ),
+    'no-answers': compact(
+      requests?.leftOut['no-request'] === undefined
+        ? vscode.l10n.t('No row has an answer.')
+        : vscode.l10n.t('No answer has its request in the chosen input file.'),
+      requests && leftOutSentence(requests),
+    ).join(' '),
     'too-many-requests': vscode.l10n.t(
       'Nothing was written: a batch’s input can have at most {0} requests.',
       formatCount(MAX_REQUESTS),
