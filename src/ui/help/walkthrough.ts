@@ -1,7 +1,6 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { isSoundAdapter } from '../../core/downloads/localFiles.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { COMMANDS, CONTEXT_KEYS } from '../shared/ids.ts';
@@ -21,7 +20,7 @@ const KNOWN_AFTER_MS = [500, 2_000, 6_000] as const;
  * its key becomes true after the step was loaded. So keys become true repeatedly, and are false in between.
  */
 export function startWalkthrough(services: Services): void {
-  const { accounts, checked, context, disposables, downloads, journal, log, sessions } = services;
+  const { accounts, checked, context, disposables, journal, log } = services;
   const done = new Set<ContextKey>();
   const turnTrue = async (key: ContextKey) => {
     if (disposables.disposed) return;
@@ -39,8 +38,7 @@ export function startWalkthrough(services: Services): void {
       }, ms).unref();
   };
   const readAccounts = () => {
-    for (const { kind } of accounts.accounts)
-      tick(kind === 'sandbox' ? CONTEXT_KEYS.triedSandbox : CONTEXT_KEYS.signedIn);
+    if (accounts.accounts.some(({ kind }) => kind === 'sandbox')) tick(CONTEXT_KEYS.triedSandbox);
   };
   const readReceipts = async () => {
     if (done.has(CONTEXT_KEYS.submitted)) return;
@@ -50,9 +48,6 @@ export function startWalkthrough(services: Services): void {
     // Every submission begins with a check.
     tick(CONTEXT_KEYS.checked);
   };
-  const readDownloads = (accountId: string) => {
-    if (downloads.records(accountId).some(isSoundAdapter)) tick(CONTEXT_KEYS.downloaded);
-  };
   disposables.add(accounts.onDidChange(readAccounts));
   disposables.add(
     checked.event(() => {
@@ -61,7 +56,6 @@ export function startWalkthrough(services: Services): void {
     }),
   );
   disposables.add(journal.onDidChange(() => inBackground(log, readReceipts())));
-  disposables.add(downloads.onDidChange(({ accountId }) => readDownloads(accountId)));
   disposables.add(
     vscode.window.tabGroups.onDidChangeTabs(({ opened }) => {
       // A tab without an input is one of VS Code's pages.
@@ -70,7 +64,6 @@ export function startWalkthrough(services: Services): void {
   );
   readAccounts();
   if (context.globalState.get(CHECKED) === true) tick(CONTEXT_KEYS.checked);
-  if (sessions.active !== undefined) readDownloads(sessions.active.account.id);
   inBackground(log, readReceipts());
   tickAgain();
 }

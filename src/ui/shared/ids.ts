@@ -127,10 +127,6 @@ export const CONTEXT_KEYS = {
   triedSandbox: 'fineTuning.walkthrough.sandbox',
   /** A check requested by the user ended. */
   checked: 'fineTuning.walkthrough.checked',
-  /** An account of a service exists. */
-  signedIn: 'fineTuning.walkthrough.signedIn',
   /** A run was charged. */
   submitted: 'fineTuning.walkthrough.submitted',
-  /** An adapter was downloaded. */
-  downloaded: 'fineTuning.walkthrough.downloaded',
 } as const;

@@ -324,7 +324,7 @@ describe('package.json', () => {
   });
 
   it('completes walkthrough steps by context keys, and has accessible images for them', () => {
-    assert.equal(steps.length, 5);
+    assert.equal(steps.length, 3);
     for (const { description, media, completionEvents } of steps) {
       assert.match(completionEvents.join(), /^onContext:fineTuning\.walkthrough\.\w+$/);
       assert.match(texts[description.replaceAll('%', '')] ?? '', /\n\[[^\]]+\]\(command:[\w.]+\)$/);

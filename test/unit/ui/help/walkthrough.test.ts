@@ -10,7 +10,6 @@ const { startWalkthrough } = await withVscode(() => import('../../../../src/ui/h
 describe('Walkthrough', () => {
   const accounts: { kind: string; id: string }[] = [];
   const receipts: unknown[] = [];
-  const records: unknown[] = [];
   const memento = new Map<string, unknown>();
   let reads: number;
   let disposables: DisposableStore;
@@ -24,11 +23,9 @@ describe('Walkthrough', () => {
     checked = new standIn.EventEmitter<void>();
     const accountsChanged = new standIn.EventEmitter<void>();
     const journalChanged = new standIn.EventEmitter<void>();
-    const downloadsChanged = new standIn.EventEmitter<{ accountId: string }>();
     change = async () => {
       accountsChanged.fire();
       journalChanged.fire();
-      downloadsChanged.fire({ accountId: 'a' });
       await turn();
     };
     startWalkthrough({
@@ -36,8 +33,6 @@ describe('Walkthrough', () => {
       checked,
       accounts: { accounts, onDidChange: accountsChanged.event },
       journal: { receipts: () => Promise.resolve((reads++, receipts)), onDidChange: journalChanged.event },
-      downloads: { records: () => records, onDidChange: downloadsChanged.event },
-      sessions: { active: { account: { id: 'a' } } },
       context: {
         globalState: {
           get: (key: string) => memento.get(key),
@@ -50,7 +45,7 @@ describe('Walkthrough', () => {
   }
 
   beforeEach(() => {
-    for (const list of [accounts, receipts, records]) list.length = 0;
+    for (const list of [accounts, receipts]) list.length = 0;
     memento.clear();
     reads = 0;
     standIn.forget();
@@ -79,14 +74,10 @@ describe('Walkthrough', () => {
     accounts.push({ kind: 'service', id: 'w' });
     receipts.push({ ...chargedReceipt(), settled: { kind: 'not-charged', at: { localMs: 0 } } });
     await change();
-    assert.deepEqual(ticked(), ['signedIn']);
-    records.push({ artifactType: 'model', verified: 'damaged' });
-    await change();
     assert.deepEqual(ticked(), []);
-    records.push({ artifactType: 'model', verified: 'zip' });
     receipts.push(chargedReceipt());
     await change();
-    assert.deepEqual(ticked(), ['downloaded', 'submitted', 'checked']);
+    assert.deepEqual(ticked(), ['submitted', 'checked']);
     const before = reads;
     await change();
     assert.deepEqual([ticked(), reads], [[], before]);
