@@ -9,6 +9,14 @@ const posixWord: Quote = (text) =>
 const powershellWord: Quote = (text) =>
   /^[A-Za-z0-9_:./\\][\w:./\\-]*$/.test(text) ? text : `'${text.replace(/['\u2018-\u201b]/g, '$&$&')}'`;
 
+/** What breaks lines, or lets a text read otherwise than it is. */
+const INVISIBLE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
+
+/** Returns the escape that Python and JSON have in common. */
+function escapeOf(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
 /** A string literal of Python. */
 export const pythonString: Quote = (text) => {
   const escaped = text
@@ -16,9 +24,14 @@ export const pythonString: Quote = (text) => {
     .replaceAll('"', '\\"')
     .replaceAll('\n', '\\n')
     .replaceAll('\r', '\\r')
-    .replace(/[\p{Cc}\u2028\u2029]/gu, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
+    .replace(INVISIBLE, escapeOf);
   return `"${escaped}"`;
 };
+
+/** JSON on one line. */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value).replace(INVISIBLE, escapeOf);
+}
 
 export interface Shell {
   quote: Quote;

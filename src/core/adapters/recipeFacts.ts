@@ -16,9 +16,18 @@ export const BASE_MODEL = 'BASE_MODEL';
 /** Stands for the revision of the base model where its name is hidden. */
 export const BASE_REVISION = 'BASE_REVISION';
 export const USERNAME = 'USERNAME';
+/** Stands for a system message that is hidden or too long for a command. */
+export const SYSTEM_MESSAGE = 'SYSTEM_MESSAGE';
+const MAX_SYSTEM_UNITS = 2_000;
 /** `MaxLoRARanks` in vllm/config/lora.py, without 1 (not in all versions), and the default of `max_lora_rank`. */
 const VLLM_RANKS: readonly number[] = [8, 16, 32, 64, 128, 256, 320, 512];
 export const VLLM_DEFAULT_RANK = 16;
+
+/**
+ * The system message of most conversations of the dataset, empty if its row is too long to be read. `unknown`: the dataset
+ * was changed since it was submitted, or is gone.
+ */
+export type SystemMessage = { text: string } | 'unknown';
 
 /** Where the unpacked adapter is, and the system that its commands are for. */
 export interface AdapterOnDisk {
@@ -28,8 +37,10 @@ export interface AdapterOnDisk {
   platform: string;
   /** Absolute path of rows that weren't trained on, if they are known. */
   holdOut?: string | undefined;
-  /** Whether placeholders hide the base model and its revision: agents get strangers' texts only as data. */
-  hidesBase?: boolean;
+  /** Undefined if there is none, or if the dataset isn't known. */
+  system?: SystemMessage | undefined;
+  /** Whether placeholders hide the base model, its revision and the system message: agents get strangers' texts only as data. */
+  hidesTexts?: boolean;
 }
 
 /** The facts that rules and commands depend on. */
@@ -37,7 +48,7 @@ export type RecipeFacts = ReturnType<typeof factsOf>;
 
 export function factsOf(
   { config, weights, problems }: AdapterReport,
-  { folder, platform, holdOut, hidesBase = false }: AdapterOnDisk,
+  { folder, platform, holdOut, system, hidesTexts = false }: AdapterOnDisk,
 ) {
   const { baseModel = '', revision = '', taskType = '' } = config ?? {};
   const isBaseKnown = isPlain(baseModel) && !isPath(baseModel);
@@ -57,8 +68,11 @@ export function factsOf(
     /** The config has no known task, so text generation is assumed. */
     isAssumed,
     isBaseKnown,
-    base: isBaseKnown && !hidesBase ? baseModel : BASE_MODEL,
-    revision: !isBaseKnown || !isPlain(revision) ? undefined : hidesBase ? BASE_REVISION : revision,
+    base: isBaseKnown && !hidesTexts ? baseModel : BASE_MODEL,
+    revision: !isBaseKnown || !isPlain(revision) ? undefined : hidesTexts ? BASE_REVISION : revision,
+    isSystemUnknown: system === 'unknown',
+    /** The system message to send, or its placeholder; undefined if there is none. */
+    system: typeof system !== 'object' ? undefined : hidesTexts ? SYSTEM_MESSAGE : shortOf(system),
     /** PEFT refuses embeddings that have another number of rows than the base. */
     tokens: weights?.embeddingRows,
     change: config && baseChangeOf(config),
@@ -73,6 +87,10 @@ export function factsOf(
 /** Whether a name needs no quoting: not an option, and nothing special to a shell or Python. */
 function isPlain(name: string): boolean {
   return /^\w[\w./-]*$/.test(name);
+}
+
+function shortOf({ text }: { text: string }): string {
+  return text !== '' && text.length <= MAX_SYSTEM_UNITS ? text : SYSTEM_MESSAGE;
 }
 
 export function generatesText({ task }: { task: string }): boolean {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { answersName, compareScripts, HOLD_OUT } from './compareRecipe.ts';
 import { isLora } from './fit.ts';
-import { POWERSHELL, pythonString, SH, wslPath, type Shell } from './quoting.ts';
+import { jsonText, POWERSHELL, pythonString, SH, wslPath, type Shell } from './quoting.ts';
 import {
   BASE_MODEL,
   BASE_REVISION,
@@ -13,12 +13,15 @@ import {
   leavesBase,
   adapterNameOf,
   repositoryOf,
+  SYSTEM_MESSAGE,
   USERNAME,
   VLLM_DEFAULT_RANK,
   type RecipeFacts,
   type AdapterOnDisk,
 } from './recipeFacts.ts';
 import type { AdapterReport } from './report.ts';
+
+export type { SystemMessage } from './recipeFacts.ts';
 
 const TOOLS = ['peft', 'vllm', 'llamacpp', 'ollama'] as const;
 /** A program that loads adapters. */
@@ -97,6 +100,7 @@ const RULES = {
   /** Other models may load the adapter without an error. */
   'same-base': { isGeneral: true },
   'same-template': { isGeneral: true, when: generatesText },
+  'system-unknown': { isGeneral: true, when: (facts) => generatesText(facts) && facts.isSystemUnknown },
   'not-lora': { refuses: NOT_PEFT, when: ({ config }) => config && !isLora(config) },
   'config-missing': { refuses: TOOLS, when: ({ config }) => config === undefined },
   'other-task': { refuses: NOT_PEFT, when: (facts) => !generatesText(facts) },
@@ -147,6 +151,10 @@ const RULES = {
   'merged-first': { notes: ['ollama'] },
   /** Requests choose the adapter by its name as `model`; otherwise the base answers. */
   'model-name': { notes: ['vllm'] },
+  'system-in-prompt': {
+    notes: ['peft', 'vllm'],
+    when: (facts) => generatesText(facts) && facts.system !== undefined,
+  },
   'base-unknown': { notes: TOOLS, when: ({ isBaseKnown }) => !isBaseKnown },
   'ollama-template': { notes: ['ollama'] },
   /** What else training changed stays when the adapter is switched off. */
@@ -163,8 +171,8 @@ const RULES = {
 /** The ID of a rule that applies to an adapter and a tool. */
 export type RecipeNote = keyof typeof RULES;
 
-const GENERATE = `
-messages = [{"role": "user", "content": "PROMPT"}]
+const generate = (system: string | undefined) => `
+messages = [${system === undefined ? '' : `{"role": "system", "content": ${pythonString(system)}}, `}{"role": "user", "content": "PROMPT"}]
 inputs = tokenizer.apply_chat_template(
     messages, add_generation_prompt=True, return_tensors="pt", return_dict=True
 ).to(model.device)
@@ -176,6 +184,7 @@ const PLACEHOLDERS: readonly string[] = [
   BASE_REVISION,
   'NUM_LABELS',
   'PROMPT',
+  SYSTEM_MESSAGE,
   'LLAMA_CPP',
   'BASE.gguf',
   HOLD_OUT,
@@ -227,6 +236,7 @@ function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'hub', readonly Re
     change,
     correction,
     rank,
+    system,
     vllmRank,
   } = facts;
   const paths = isWindows ? path.win32 : path.posix;
@@ -238,6 +248,12 @@ function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'hub', readonly Re
   });
   const sh = (purpose: BlockPurpose, lines: readonly Line[]) => block(purpose, command(SH, lines));
   const python = (purpose: BlockPurpose, lines: readonly string[]) => block(purpose, lines.join('\n'));
+
+  /** The words of a dataset's system message aren't placeholders. */
+  const asking = (make: (message: string | undefined) => RecipeBlock): RecipeBlock => ({
+    ...make(system),
+    placeholders: make(system === SYSTEM_MESSAGE ? system : undefined).placeholders,
+  });
 
   // Outside a virtual environment, many systems have no `python`; Windows has no `python3`.
   const interpreter = isWindows ? 'python' : 'python3';
@@ -278,7 +294,9 @@ function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'hub', readonly Re
   return {
     peft: [
       shell('install', [`${interpreter} -m pip install -U peft transformers accelerate${quantizer}`]),
-      generatesText(facts) ? python('load-and-run', [...loadForUse, GENERATE]) : python('load', loadForUse),
+      generatesText(facts)
+        ? asking((message) => python('load-and-run', [...loadForUse, generate(message)]))
+        : python('load', loadForUse),
       ...(isMergeable ? [python('merge', merge)] : []),
       ...compare('peft'),
     ],
@@ -290,11 +308,13 @@ function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'hub', readonly Re
         rank > VLLM_DEFAULT_RANK && vllmRank !== undefined && `--max-lora-rank ${vllmRank}`,
         `--lora-modules ${SH.quote(loraModule(name, isWindows ? wslPath(folder) : folder))}`,
       ]),
-      sh('request', [
-        'curl http://localhost:8000/v1/chat/completions',
-        '-H "Content-Type: application/json"',
-        `-d '{"model":"${name}","messages":[{"role":"user","content":"PROMPT"}]}'`,
-      ]),
+      asking((message) =>
+        sh('request', [
+          'curl http://localhost:8000/v1/chat/completions',
+          '-H "Content-Type: application/json"',
+          `-d ${SH.quote(jsonText({ model: name, messages: messagesOf(message) }))}`,
+        ]),
+      ),
       ...compare('vllm'),
     ],
     llamacpp: [
@@ -345,6 +365,11 @@ function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'hub', readonly Re
       ]),
     ],
   };
+}
+
+function messagesOf(system: string | undefined): object[] {
+  const user = { role: 'user', content: 'PROMPT' };
+  return system === undefined ? [user] : [{ role: 'system', content: system }, user];
 }
 
 /** A part of a command; `false` is left out. */

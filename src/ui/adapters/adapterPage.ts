@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { l10n, Uri, type WebviewPanel } from 'vscode';
 import { extractAdapter } from '../../core/adapters/archive.ts';
-import { recipesOf } from '../../core/adapters/recipes.ts';
+import { recipesOf, type SystemMessage } from '../../core/adapters/recipes.ts';
 import {
   runInWorker,
   type AdapterReport,
@@ -87,6 +87,7 @@ interface Known {
   report?: AdapterReport;
   measurements?: Measurements;
   run?: AdapterRun | undefined;
+  system?: SystemMessage;
   /** Where the archive is, or would be, unpacked; undefined for other adapters. */
   place?: UnpackedFolder;
   /** How the file on disk differs from what is shown. */
@@ -216,6 +217,17 @@ export class AdapterPage implements Disposable {
     if (signal.aborted) return;
     this.#known = known;
     this.#draw();
+    void this.#readSystem(known, signal);
+  }
+
+  /** Reads the run's dataset, which may take seconds. Never rejects. */
+  async #readSystem({ report, run }: Known, signal: AbortSignal): Promise<void> {
+    try {
+      const system = await run?.system(signal);
+      if (report !== undefined && system !== undefined) this.#update(report, { system });
+    } catch (error) {
+      if (!signal.aborted) this.#parts.log.error('adapter-run', error);
+    }
   }
 
   async #read(signal: AbortSignal): Promise<Known> {
@@ -336,7 +348,7 @@ export class AdapterPage implements Disposable {
   }
 
   #page(): AdapterPageState {
-    const { report, problem, measurements, place, run, change } = this.#known;
+    const { report, problem, measurements, place, run, system, change } = this.#known;
     const notice = change && diskSentence(this.#name, change);
     const page = {
       type: 'page',
@@ -352,7 +364,8 @@ export class AdapterPage implements Disposable {
     const picture = weights?.pairs.length ? adapterPicture(weights, measurements, canMeasure) : undefined;
     if (verdict.code !== 'adapter') return { ...head, picture };
     const folder = this.#folderOf(report);
-    const recipes = recipesOf(report, { folder, platform: process.platform, holdOut: run?.holdOut });
+    const { platform } = process;
+    const recipes = recipesOf(report, { folder, platform, holdOut: run?.holdOut, system });
     return {
       ...head,
       picture,

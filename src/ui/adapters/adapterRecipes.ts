@@ -158,6 +158,8 @@ export function noteSentences(
         : l10n.t('“{0}” is not a Hugging Face repository. Replace BASE_MODEL.', baseModel),
     'same-base': l10n.t('Use exactly the base model it was trained on; others give wrong answers.'),
     'same-template': l10n.t('Use the chat template and roles from training.'),
+    'system-unknown': l10n.t('If the dataset had a system message, send it as well.'),
+    'system-in-prompt': l10n.t('The dataset’s system message is in the prompt, as in training.'),
     'ollama-template': l10n.t('If answers look wrong, set TEMPLATE in the Modelfile.'),
     'compare-changed-base': l10n.t('Switched off, this adapter doesn’t leave the published base model.'),
     'compare-in-peft': l10n.t('Compare in PEFT: Ollama’s base model is usually quantized differently.'),

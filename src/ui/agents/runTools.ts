@@ -1,7 +1,8 @@
 import { isNotFound } from '../../core/api/errors.ts';
 import type { RunSummary } from '../../core/api/types.ts';
+import { throwIfCancelled } from '../../core/base/errors.ts';
 import { foldText, isPlainId } from '../../core/base/plainText.ts';
-import { recipesOf } from '../../core/adapters/recipes.ts';
+import { recipesOf, type SystemMessage } from '../../core/adapters/recipes.ts';
 import { runInWorker, type AdapterReport } from '../../core/adapters/report.ts';
 import { localAdapter } from '../../core/downloads/localFiles.ts';
 import { moneyOf } from '../../core/money/accountMoney.ts';
@@ -178,8 +179,19 @@ export async function inspectAdapterTool(
     alpha: config?.alpha,
     modules: weights?.modules.slice(0, 20).map((name) => data(name)),
     problems: problems.map(({ code, severity, count: found }) => ({ problem: code, severity, count: found })),
-    ...(verdict.code === 'adapter' && recipesFor(report)),
+    ...(verdict.code === 'adapter' && recipesFor(report, await systemMessage(services, file, signal))),
   };
+}
+
+/** Without its run, only less is filled in. @throws CancelledError */
+async function systemMessage(services: Services, file: string, signal: AbortSignal) {
+  try {
+    return await services.systemMessage.get()(file, signal);
+  } catch (error) {
+    throwIfCancelled(signal);
+    services.log.error('adapter-run', error);
+    return undefined;
+  }
 }
 
 /** @throws Refusal */
@@ -198,10 +210,10 @@ async function downloadedAdapter(services: Services, run: string): Promise<strin
 /** The folder that the commands name. */
 const FOLDER = 'ADAPTER_FOLDER';
 
-function recipesFor(report: AdapterReport) {
+function recipesFor(report: AdapterReport, system: SystemMessage | undefined) {
   const { notes, tools } = recipesOf(report, {
-    ...{ folder: FOLDER, platform: process.platform },
-    hidesBase: true,
+    ...{ folder: FOLDER, platform: process.platform, system },
+    hidesTexts: true,
   });
   return {
     howToLoad: tools.map(({ tool, refusal, warnings, blocks, notes: more }) =>
@@ -218,6 +230,6 @@ function recipesFor(report: AdapterReport) {
             })),
           },
     ),
-    next: `Replace ${FOLDER} with the unpacked folder that has adapter_config.json, BASE_MODEL with "baseModel" and BASE_REVISION with "baseRevision". Don’t run commands without asking.`,
+    next: `Replace ${FOLDER} with the unpacked folder that has adapter_config.json, BASE_MODEL with "baseModel", BASE_REVISION with "baseRevision", and SYSTEM_MESSAGE with the dataset’s system message, which only the user sees. Don’t run commands without asking.`,
   };
 }

@@ -4,7 +4,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
 import { extractAdapter } from '../../../../src/core/adapters/archive.ts';
+import type { SystemMessage } from '../../../../src/core/adapters/recipes.ts';
 import { runInWorker, type Tasks, type WorkerOptions } from '../../../../src/core/adapters/report.ts';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { buildArchive } from '../../../../src/sandbox/adapterArchive.ts';
 import type { AdapterPageParts } from '../../../../src/ui/adapters/adapterPage.ts';
 import type { AdapterRun } from '../../../../src/ui/adapters/adapterRun.ts';
@@ -17,6 +19,8 @@ import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const page = await withVscode(() => import('../../../../src/ui/adapters/adapterPage.ts'));
 const words = await withVscode(() => import('../../../../src/ui/adapters/adapterPageView.ts'));
+
+const RUN: AdapterRun = { holdOut: undefined, termsUrls: [], system: () => Promise.resolve(undefined) };
 
 type Of<T> = Extract<AdapterMessage, { type: T }>;
 
@@ -177,11 +181,33 @@ describe('AdapterPage', () => {
     assert.match((await comparing())?.text ?? '', /^rows = "HOLDOUT.jsonl"$/m);
     assert.deepEqual(logged, ['adapter-run']);
     panels.dispose();
-    run = { holdOut: '/data/train.holdout.jsonl', termsUrls: [] };
+    run = { ...RUN, holdOut: '/data/train.holdout.jsonl' };
     await open();
     const { text, hint } = (await comparing())!;
     assert.match(text, /^rows = "\/data\/train.holdout.jsonl"$/m);
     assert.doesNotMatch(hint ?? '', /HOLDOUT/);
+  });
+
+  it('fills in the system message of its dataset once it is read, and stops reading when it is closed', async () => {
+    const reading = Promise.withResolvers<SystemMessage>();
+    let stop: AbortSignal | undefined;
+    run = { ...RUN, system: (signal) => ((stop = signal), reading.promise) };
+    await open();
+    const { recipes } = await drawn();
+    assert.doesNotMatch(JSON.stringify(recipes), /system message/);
+    reading.resolve({ text: 'Be brief.' });
+    await posted('page', (now) => JSON.stringify(now.recipes).includes('Be brief.'));
+    panels.dispose();
+    run.system = (signal) => {
+      stop = signal;
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new CancelledError())));
+    };
+    await open();
+    await drawn();
+    panels.dispose();
+    assert.equal(stop?.aborted, true);
+    await sleep(5);
+    assert.deepEqual(logged, []);
   });
 
   it('shows a block of its recipes once, as soon as it has them', async () => {
@@ -202,7 +228,7 @@ describe('AdapterPage', () => {
   });
 
   it('drafts a model card in an unsaved editor, and says that a README.md stays as it is', async () => {
-    run = { holdOut: undefined, termsUrls: ['https://a.test/terms'] };
+    run = { ...RUN, termsUrls: ['https://a.test/terms'] };
     await open();
     await drawn();
     panel.send({ type: 'draftCard' });
@@ -230,7 +256,7 @@ describe('AdapterPage', () => {
 
   it('offers no model card of what is no adapter', async () => {
     await writeFile(file, '<!doctype html>');
-    run = { holdOut: undefined, termsUrls: [] };
+    run = RUN;
     await open();
     const { publishing } = await drawn();
     assert.equal(publishing, undefined);

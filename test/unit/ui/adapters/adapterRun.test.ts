@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
+import { stampOf } from '../../../../src/core/base/fileStamp.ts';
+import { CheckError, type CommonText, type Report } from '../../../../src/core/datasets/report.ts';
 import type { Services } from '../../../../src/services.ts';
 import { adapterRun } from '../../../../src/ui/adapters/adapterRun.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
+import { contentOf, reportOf } from '../../../helpers/report.ts';
 
 describe('adapterRun', () => {
   const folder = useFolder();
@@ -19,7 +23,13 @@ describe('adapterRun', () => {
     });
 
   /** @param downloads the runs of the downloaded files, by account */
-  const runOf = (file: string, downloads: Record<string, Record<string, string>>, receipts = [receipt()]) => {
+  const runOf = (
+    file: string,
+    downloads: Record<string, Record<string, string>>,
+    receipts = [receipt()],
+    currentReport: (file: string, signal?: AbortSignal) => Promise<Report> = () =>
+      Promise.reject(new Error()),
+  ) => {
     const opened: string[] = [];
     return adapterRun(
       {
@@ -34,6 +44,7 @@ describe('adapterRun', () => {
             })),
         },
         openJournal: () => Promise.resolve(void opened.push('journal')),
+        reports: () => Promise.resolve({ currentReport }),
         journal: { receipts: () => Promise.resolve(opened.includes('journal') ? receipts : []) },
       } as unknown as Services,
       file,
@@ -42,10 +53,14 @@ describe('adapterRun', () => {
 
   it('finds the run that a file was downloaded from, in any account, and the hold-out beside its dataset', async () => {
     const downloads = { 'account-1': { '/b.zip': 'run-1' }, 'account-2': { '/a.zip': 'run-1' } };
-    assert.deepEqual(await runOf('/a.zip', downloads), { holdOut: undefined, termsUrls: urls });
+    const known = async () => {
+      const { holdOut: beside, termsUrls } = (await runOf('/a.zip', downloads)) ?? {};
+      return { holdOut: beside, termsUrls };
+    };
+    assert.deepEqual(await known(), { holdOut: undefined, termsUrls: urls });
     const holdOut = path.join(folder(), 'train.holdout.jsonl');
     await writeFile(holdOut, '{}\n');
-    assert.deepEqual(await runOf('/a.zip', downloads), { holdOut, termsUrls: urls });
+    assert.deepEqual(await known(), { holdOut, termsUrls: urls });
   });
 
   it('knows nothing of a file or a run that isn’t from this machine', async () => {
@@ -54,5 +69,84 @@ describe('adapterRun', () => {
     assert.equal(await runOf('/a.zip', { 'account-2': { '/a.zip': 'run-2' } }), undefined);
     // The same ID at another account is another run.
     assert.equal(await runOf('/a.zip', { 'account-1': { '/a.zip': 'run-1' } }), undefined);
+  });
+
+  describe('and its dataset', () => {
+    const dataset = () => path.join(folder(), 'train.jsonl');
+    const row = (system: string) =>
+      JSON.stringify({
+        messages: [
+          { role: 'system', content: system },
+          { role: 'user', content: 'a' },
+        ],
+      });
+    /** The submission of a file with this content. */
+    const submitted = async (content: string) => {
+      await writeFile(dataset(), content);
+      const stamp = stampOf(await stat(dataset(), { bigint: true }));
+      const run = { run_id: 'run-1' };
+      return chargedReceipt({ accountId: 'a', dataset: { path: dataset(), ...stamp }, run });
+    };
+    const system = async (
+      one: ReturnType<typeof chargedReceipt>,
+      check: (file: string, signal?: AbortSignal) => Promise<Report>,
+      signal = new AbortController().signal,
+    ) => (await runOf('/a.zip', { a: { '/a.zip': 'run-1' } }, [one], check))?.system(signal);
+    const having = (main: CommonText | undefined, conversations = 10) => {
+      const without = { total: 0, rows: [] };
+      const content = contentOf({ system: { conversations, without, texts: 2, main } });
+      return () => Promise.resolve(reportOf({ content }));
+    };
+
+    it('has the system message of more than half of the conversations', async () => {
+      const one = await submitted(`${row('No')}\n\n${row('Be brief.')}`);
+      const found = (rows: number) => system(one, having({ row: 3, rows }));
+      assert.deepEqual(await found(6), { text: 'Be brief.' });
+      assert.equal(await found(5), undefined);
+      assert.equal(await system(one, having(undefined)), undefined);
+    });
+
+    it('has one that isn’t read, because its row is long', async () => {
+      const one = await submitted(row('x'.repeat(300_000)));
+      assert.deepEqual(await system(one, having({ row: 1, rows: 10 })), { text: '' });
+    });
+
+    it('isn’t known once it was changed, even with the same size and time, or is gone', async () => {
+      const never = () => Promise.reject(new Error('it was checked'));
+      const one = await submitted(row('a'));
+      const { mtimeMs = 0, ...untimed } = one.dataset;
+      assert.equal(await system({ ...one, dataset: untimed }, never), 'unknown');
+      await writeFile(dataset(), row('b'));
+      await utimes(dataset(), mtimeMs / 1_000, mtimeMs / 1_000);
+      assert.equal(await system(one, never), 'unknown');
+      await rm(dataset());
+      assert.equal(await system(one, never), 'unknown');
+    });
+
+    it('isn’t known if it changes while it is read, or can’t be checked', async () => {
+      const main = { row: 1, rows: 10 };
+      const change = async () => {
+        await writeFile(dataset(), row('other'));
+        return having(main)();
+      };
+      assert.equal(await system(await submitted(row('a')), change), 'unknown');
+      const leave = async () => {
+        await rm(dataset());
+        return having(main)();
+      };
+      assert.equal(await system(await submitted(row('a')), leave), 'unknown');
+      const changing = () => Promise.reject(new CheckError('changing'));
+      assert.equal(await system(await submitted(row('a')), changing), 'unknown');
+    });
+
+    it('is no longer read once that is canceled', async () => {
+      const stop = new AbortController();
+      const check = (_: string, signal?: AbortSignal) => {
+        stop.abort();
+        assert.equal(signal?.aborted, true);
+        return having({ row: 1, rows: 10 })();
+      };
+      await assert.rejects(system(await submitted(row('a')), check, stop.signal), CancelledError);
+    });
   });
 });

@@ -248,6 +248,11 @@ describe('the adapter page', () => {
         await toolsOf({}, { ...WINDOWS, holdOut: 'C:\\Users\\Jo O\'Neil\\"data"\\train.holdout.jsonl' }),
         await toolsOf({}, WINDOWS),
       ),
+      'a system message': differing(
+        await toolsOf({}, { system: { text: 'Answer Jo’s "mail".\nIn short.' } }),
+        plain,
+      ),
+      'a long system message': differing(await toolsOf({}, { system: { text: '' } }), plain),
       'no task': await changed(task(null)),
       'an unknown task': await changed(task('NEW_TASK')),
       SEQ_2_SEQ_LM: await changed(task('SEQ_2_SEQ_LM')),
