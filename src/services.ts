@@ -3,7 +3,6 @@ import * as vscode from 'vscode';
 import { originOf, type Account } from './core/accounts/account.ts';
 import { AccountStore } from './core/accounts/accountStore.ts';
 import { ApiKeys, type KeyOwner } from './core/accounts/apiKeys.ts';
-import type { SystemMessage } from './core/adapters/recipes.ts';
 import { Client, type Connection } from './core/api/client.ts';
 import type { RateGate } from './core/api/rateGate.ts';
 import { Transport } from './core/api/transport.ts';
@@ -155,9 +154,6 @@ export type FaultOf = (
   cause?: readonly Scenario[] | { error: unknown },
 ) => SandboxFault | undefined;
 
-/** Returns the system message that an adapter's file was trained with, if its run is known. @throws CancelledError */
-export type SystemMessageOf = (file: string, signal: AbortSignal) => Promise<SystemMessage | undefined>;
-
 /** What features tell each other. */
 function contributions(disposables: DisposableStore) {
   const datasetReports = new Provided<() => Promise<Reports>>();
@@ -169,8 +165,6 @@ function contributions(disposables: DisposableStore) {
     datasetReports,
     datasetChecker,
     agentTools: new Provided<AgentTools>(),
-    /** Reads the system message that a downloaded adapter was trained with. */
-    systemMessage: new Provided<SystemMessageOf>(),
     /** Loads the dataset checks at the first use. */
     reports: () => datasetReports.get()(),
     /** Fires when a dataset check that the user requested has ended. */

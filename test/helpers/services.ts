@@ -34,7 +34,6 @@ export function faultOf(sentence: string): SandboxFault {
 export function servicesOf(given: Given<Services> = {}): Services {
   const defaults = {
     sessions: { active: undefined, find: () => undefined, otherName: () => undefined },
-    systemMessage: { get: () => () => Promise.resolve(undefined) },
     journal: {
       intents: [],
       unreadable: [],

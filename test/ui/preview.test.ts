@@ -451,7 +451,7 @@ describe('dataset preview', () => {
         .getByText('1 row without it; “You answer for the support.” in 11 rows')
         .waitFor();
       await fact('Refusals').getByText('2 answers begin like a refusal (16.7%)').waitFor();
-      await fact('Conversations').getByText('1 exchange in 100% of rows, longest 3 messages').waitFor();
+      await fact('Conversations').getByText('1 exchange in 100%, longest 3 messages').waitFor();
       await fact('Writing')
         .getByText(/^\d+% Cyrillic$/)
         .waitFor();

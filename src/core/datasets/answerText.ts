@@ -1,16 +1,20 @@
 import { SPEAKER_OF, SYSTEM_FIELD, TRAINING_FORMATS } from './formats.ts';
 
 const CONVERSATIONS = TRAINING_FORMATS.flatMap(({ turns, fields }) => (turns === undefined ? [] : fields));
-const ANSWERS = TRAINING_FORMATS.flatMap(({ answer = [] }) => answer);
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Returns the answer of a row, as hashed (`answerHash`): the assistant's last message, or a field. */
 export function answerText(row: string): string {
   const parsed = parsedRow(row);
-  const turns = firstOf(parsed, CONVERSATIONS);
-  if (Array.isArray(turns)) return textOf(turns.findLast(isAnswer));
-  return textOf(firstOf(parsed, ANSWERS));
+  const has = (field: string) => Object.hasOwn(parsed, field);
+  const format = TRAINING_FORMATS.find(
+    ({ fields, orBoth }) => fields.some(has) || orBoth?.every(has) === true,
+  );
+  if (format === undefined) return '';
+  if (format.turns === undefined) return textOf(parsed[format.answer?.find(has) ?? '']);
+  const turns = parsed[format.fields[0] ?? ''];
+  return Array.isArray(turns) ? textOf(turns.findLast(isAnswer)) : '';
 }
 
 /** Returns what the system says in a row, as hashed (`systemHash`): its messages, or a field. */

@@ -118,40 +118,46 @@ export class ReportBuilder {
       errorRows: this.#counts.reduce((total, { errorRows }) => total + errorRows, 0),
       datasetRows: Math.max(0, ...this.#added('typedFormats')),
       repeats: this.#repeats(repeats, rows),
-      content: this.#content(repeats),
+      content: this.#content(repeats, rows),
       comparedRows: this.hasEnoughHashed ? this.#placeOf(MAX_COMPARED_ROWS - 1).row : rows,
       statistics: this.#statistics(sum('characters')),
       problems: this.#problems(format, same),
     };
   }
 
-  #content({ labels, system: { main, without, ...system } }: Repeats): Content {
-    const sum = (of: 'conversations' | 'exchanges' | 'answers' | 'writtenBytes') =>
+  #content(
+    { answers, refusals, labels, system: { main, without, ...system } }: Repeats,
+    rows: number,
+  ): Content {
+    const sum = (of: 'conversations' | 'exchanges' | 'writtenBytes') =>
       this.#counts.reduce((total, counts) => total + counts[of], 0);
-    const rowOf = ({ first, rows }: SharedText) => ({ row: this.#placeOf(first).row, rows });
+    const rowOf = ({ first, rows: count }: SharedText) => ({ row: this.#placeOf(first).row, rows: count });
+    const compared = this.#rowsWithTexts(rows);
     const factRows = (code: number, total: number): FactRows => ({
       total,
-      rows: Array.from(this.#placesOf(code).rows),
+      rows: this.#placesOf(code).rows.filter((row) => row <= compared),
     });
     const bytes = sum('writtenBytes');
     const share = (script: number) =>
       this.#counts.reduce((total, { scriptBytes }) => total + (scriptBytes[script] ?? 0), 0) / bytes;
     return {
-      conversations: sum('conversations'),
-      singleExchanges: sum('exchanges'),
+      ...{ conversations: sum('conversations'), singleExchanges: sum('exchanges'), answers },
       system: { ...system, main: main && rowOf(main), without: factRows(ROW_WITHOUT_SYSTEM, without) },
-      answers: sum('answers'),
-      refusals: factRows(ROW_REFUSAL, this.#added('totals')[ROW_REFUSAL] ?? 0),
+      refusals: factRows(ROW_REFUSAL, refusals),
       labels: labels.map(rowOf),
       scripts:
         bytes === 0 ? {} : Object.fromEntries(SCRIPTS.map((script, index) => [script, share(index + 1)])),
     };
   }
 
+  /** Returns the last row whose texts were compared. */
+  #rowsWithTexts(rows: number): number {
+    return this.#hashed <= MAX_COMPARED_PROMPTS ? rows : this.#placeOf(MAX_COMPARED_PROMPTS - 1).row;
+  }
+
   #repeats({ answer, prompts, withOtherAnswers, ...compared }: Repeats, rows: number): RepeatedTexts {
-    const hasAll = this.#hashed <= MAX_COMPARED_PROMPTS;
     return {
-      comparedRows: hasAll ? rows : this.#placeOf(MAX_COMPARED_PROMPTS - 1).row,
+      comparedRows: this.#rowsWithTexts(rows),
       prompts,
       withOtherAnswers,
       answer: answer && {
@@ -261,8 +267,8 @@ class Places {
     return this.#fields.slice(0, this.#length);
   }
 
-  get rows(): Float64Array {
-    return this.fields.filter((_, index) => index % PROBLEM_FIELDS === 0);
+  get rows(): number[] {
+    return Array.from(this.fields.filter((_, index) => index % PROBLEM_FIELDS === 0));
   }
 }
 

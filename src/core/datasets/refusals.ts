@@ -27,29 +27,31 @@ const DENIALS: readonly string[] = [
   ..."isn't possible|not possible|not appropriate|无法|不能|没有|不会|不可以|不支持|不具备".split('|'),
 ];
 
-/** Encodes the phrases for the scanner (`scanner/refusals.ts`), and which bytes, and pairs of bytes, begin one. */
-export function encodePhrases(): Record<'phrases' | 'firstBytes' | 'firstPairs', Uint8Array> {
-  const firstBytes = new Uint8Array(256);
-  const firstPairs = new Uint8Array(256);
+/** Encodes the phrases for the scanner (`scanner/refusals.ts`), and with what they begin. */
+export function encodePhrases(): Record<'phrases' | 'firsts', Uint8Array> {
+  // White space and escapes may come first.
+  const firsts = new Uint8Array(256).fill(1, 0, 0x21);
+  firsts[0x5c] = 1;
   const entry = (kind: number) => (phrase: string) => {
     const bytes = normalized(phrase);
     return Buffer.concat([Uint8Array.of(kind, bytes.length), bytes]);
   };
   for (const phrase of [...DIRECT, ...OPENINGS]) {
-    firstBytes[Buffer.from(phrase)[0] ?? 0] = 1;
     const [first = 0, second = 0] = normalized(phrase);
-    firstBytes[first] = 1;
-    firstPairs[(first * 31 + second) & 0xff] = 1;
+    for (const byte of [first, Buffer.from(phrase)[0] ?? 0]) firsts[byte] = (firsts[byte] ?? 0) | 1;
+    // An apostrophe may begin as the first byte of ’.
+    for (const next of second === 0x27 ? [second, 0xe2] : [second]) {
+      const pair = (first * 31 + next) & 0xff;
+      firsts[pair] = (firsts[pair] ?? 0) | 2;
+    }
   }
-  // An escape may mean any of them.
-  firstBytes[0x5c] = 1;
   const phrases = Buffer.concat([
     ...DIRECT.map(entry(PHRASE_DIRECT)),
     ...OPENINGS.map(entry(PHRASE_OPENING)),
     ...DENIALS.map(entry(PHRASE_DENIAL)),
   ]);
   if (phrases.length >= MAX_PHRASE_BYTES) throw new RangeError('too many phrases for the scanner');
-  return { phrases, firstBytes, firstPairs };
+  return { phrases, firsts };
 }
 
 function normalized(phrase: string): Buffer {

@@ -1,5 +1,5 @@
 import { StoppedError } from './hashIndex.ts';
-import { LOCATED_LIMIT, NO_SYSTEM } from './scanner/codes.ts';
+import { LOCATED_LIMIT, NO_SYSTEM, REFUSAL_BIT } from './scanner/codes.ts';
 
 /** Limit of compared rows, which bounds the memory. */
 export const MAX_COMPARED_ROWS = 8_000_000;
@@ -38,6 +38,9 @@ export interface Repeats {
   /** Prompts of several rows, and how many of them have different answers. */
   prompts: number;
   withOtherAnswers: number;
+  /** Rows with an answer, and those whose answer begins like a refusal. */
+  answers: number;
+  refusals: number;
   /** The most common answer, if it is common. */
   answer: SharedText | undefined;
   /** All answers, the most common first, if they are few, as labels are. */
@@ -49,7 +52,8 @@ export interface Repeats {
 /** Of a file without texts. */
 export function noRepeats(): Repeats {
   const system = { conversations: 0, without: 0, texts: 0, main: undefined };
-  return { rows: 0, prompts: 0, withOtherAnswers: 0, answer: undefined, labels: [], system };
+  const counts = { rows: 0, prompts: 0, withOtherAnswers: 0, answers: 0, refusals: 0 };
+  return { ...counts, answer: undefined, labels: [], system };
 }
 
 /**
@@ -97,32 +101,36 @@ export function findRepeats(hashes: Uint32Array, shouldContinue: () => boolean):
     if (known < 2 && !isSame) found.withOtherAnswers++;
     hasOther[first] = isSame ? Math.max(known, 1) : 2;
   }
-  const answers = sharedTexts(firstRows, rows, ANSWER);
-  const answer = mostShared(answers);
+  const answers = columnOf(firstRows, rows, ANSWER);
+  const answer = answers.main;
   const isCommon = answer !== undefined && answer.rows >= Math.max(COMMON_ROWS, rows * COMMON_SHARE);
-  const answered = answers.reduce((sum, one) => sum + one.rows, 0);
-  const areLabels = answers.length <= MOST_LABELS && answered >= answers.length * ROWS_OF_LABEL;
-  const systems = sharedTexts(firstRows, rows, SYSTEM);
-  const systemAt = (row: number) => row * TEXT_NUMBERS + SYSTEM;
-  const without = systems.find(
-    ({ first }) => hashes[systemAt(first)] === NO_SYSTEM && hashes[systemAt(first) + 1] === 0,
-  );
-  const others = systems.filter((one) => one !== without);
+  const areLabels = answers.texts <= MOST_LABELS && answers.rows >= answers.texts * ROWS_OF_LABEL;
+  let refusals = 0;
+  let without = 0;
+  for (let at = 0; at < hashes.length; at += TEXT_NUMBERS) {
+    refusals += (hashes[at + ANSWER] ?? 0) & REFUSAL_BIT;
+    if (hashes[at + SYSTEM] !== NO_SYSTEM || hashes[at + SYSTEM + 1] !== 0) continue;
+    without++;
+    hashes[at + SYSTEM] = 0;
+  }
+  const { texts, main, rows: having } = columnOf(firstRows, rows, SYSTEM);
   return {
     ...found,
-    answer: isCommon ? answer : undefined,
-    labels: areLabels ? answers.toSorted((one, other) => other.rows - one.rows) : [],
-    system: {
-      conversations: systems.reduce((sum, one) => sum + one.rows, 0),
-      without: without?.rows ?? 0,
-      texts: others.length,
-      main: mostShared(others),
-    },
+    ...{ answers: answers.rows, refusals, answer: isCommon ? answer : undefined },
+    labels: areLabels ? answers.few.toSorted((one, other) => other.rows - one.rows) : [],
+    system: { conversations: having + without, without, texts, main },
   };
 }
 
-/** Returns each different text of a column, in the order of the rows. */
-function sharedTexts(firstRows: FirstRows, rows: number, at: number): SharedText[] {
+/** The different texts of a column, the rows that have one, and the text of most; `few`: all of them, if they may be labels. */
+interface Column {
+  texts: number;
+  rows: number;
+  main: SharedText | undefined;
+  few: SharedText[];
+}
+
+function columnOf(firstRows: FirstRows, rows: number, at: number): Column {
   firstRows.clear();
   const counts = new Uint32Array(rows);
   for (let row = 0; row < rows; row++) {
@@ -130,16 +138,16 @@ function sharedTexts(firstRows: FirstRows, rows: number, at: number): SharedText
     const first = firstRows.of(row, at);
     counts[first] = (counts[first] ?? 0) + 1;
   }
-  const found: SharedText[] = [];
-  for (const [first, count] of counts.entries()) if (count > 0) found.push({ first, rows: count });
-  return found;
-}
-
-function mostShared(texts: readonly SharedText[]): SharedText | undefined {
-  return texts.reduce<SharedText | undefined>(
-    (most, one) => (one.rows > (most?.rows ?? 0) ? one : most),
-    undefined,
-  );
+  const column: Column = { texts: 0, rows: 0, main: undefined, few: [] };
+  for (let first = 0; first < rows; first++) {
+    const count = counts[first] ?? 0;
+    if (count === 0) continue;
+    column.texts++;
+    column.rows += count;
+    if (count > (column.main?.rows ?? 0)) column.main = { first, rows: count };
+    if (column.texts <= MOST_LABELS) column.few.push({ first, rows: count });
+  }
+  return column;
 }
 
 /** Owns a table of the first rows that have each hash: open addressing, two thirds full. */

@@ -19,7 +19,7 @@ type Regions =
       | 'LENGTH_COUNTS'
     )
   | ('UNTRAINABLE_COUNTS' | 'UNTRAINABLE_CODES' | 'PATTERNS' | 'ANCHORS' | 'FORMAT_TABLE')
-  | ('PHRASES' | 'FIRST_BYTES' | 'FIRST_PAIRS' | 'SCRIPT_TABLE' | 'SCRIPT_BYTES');
+  | ('PHRASES' | 'FIRSTS' | 'SCRIPT_TABLE' | 'SCRIPT_BYTES');
 
 /** Exports of `scanner/scan.ts`. Positions are addresses in its memory. */
 interface Exports extends Record<Regions, WebAssembly.Global> {
@@ -85,8 +85,6 @@ export interface Counts {
   /** Conversations, and those in which the assistant speaks once. */
   conversations: number;
   exchanges: number;
-  /** Rows with a text of the assistant, of those whose answers are hashed. */
-  answers: number;
   /** Bytes of decoded text, and of those in each script, by its number. */
   writtenBytes: number;
   scriptBytes: Float64Array;
@@ -114,10 +112,9 @@ export class Scanner {
     memory.set(encodeAnchors(), this.#exports.ANCHORS.value);
     memory.set(encodeFormats(), this.#exports.FORMAT_TABLE.value);
     memory.set(encodeScripts(), this.#exports.SCRIPT_TABLE.value);
-    const { phrases, firstBytes, firstPairs } = encodePhrases();
+    const { phrases, firsts } = encodePhrases();
     memory.set(phrases, this.#exports.PHRASES.value);
-    memory.set(firstBytes, this.#exports.FIRST_BYTES.value);
-    memory.set(firstPairs, this.#exports.FIRST_PAIRS.value);
+    memory.set(firsts, this.#exports.FIRSTS.value);
     const codes = new BigUint64Array(memory.buffer, this.#exports.UNTRAINABLE_CODES.value, UNTRAINABLE_COUNT);
     for (const [index, reason] of UNTRAINABLE.entries())
       for (const [code, [, , , why]] of PROBLEMS.entries())
@@ -193,12 +190,12 @@ export class Scanner {
     const floats = (address: number, length: number) =>
       new Float64Array(exports.memory.buffer, address, length);
     const [textBytes = 0, assistantBytes = 0, writtenBytes = 0] = floats(exports.FILE.value, 3);
-    const numbers = this.#view(exports.FILE, 14).subarray(6);
+    const numbers = this.#view(exports.FILE, 13).subarray(6);
     const [rowsOver4096 = 0, rowsOver8192 = 0, errorRows = 0, maxTurns = 0, maxLength = 0] = numbers;
-    const [conversations = 0, exchanges = 0, answers = 0] = numbers.subarray(5);
+    const [conversations = 0, exchanges = 0] = numbers.subarray(5);
     return {
       ...{ textBytes, assistantBytes, rowsOver4096, rowsOver8192, errorRows, maxTurns, maxLength },
-      ...{ conversations, exchanges, answers, writtenBytes },
+      ...{ conversations, exchanges, writtenBytes },
       scriptBytes: floats(exports.SCRIPT_BYTES.value, SCRIPT_COUNT).slice(),
       totals: this.#view(exports.TOTALS, PLACE_CODE_COUNT).slice(),
       formats: this.#view(exports.FORMAT_COUNTS, FORMAT_COUNT).slice(),

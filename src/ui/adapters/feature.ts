@@ -8,7 +8,6 @@ import type { AdapterPage } from './adapterPage.ts';
 export function activateAdapters(services: Services): void {
   const { accounts, context, disposables, dist, downloads, log, commands, sessions } = services;
   const runOf = async (file: string) => (await import('./adapterRun.ts')).adapterRun(services, file);
-  services.systemMessage.provide(async (file, signal) => (await runOf(file))?.system(signal));
   const panels = lazy(async () => {
     const { adapterPanels } = await import('./adapterPage.ts');
     const { extensionUri } = context;

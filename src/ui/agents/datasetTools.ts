@@ -16,6 +16,7 @@ import {
   hasOnlyBlankRows,
   isConvertible,
   verdictOf,
+  type FactRows,
   type Report,
 } from '../../core/datasets/report.ts';
 import { moneyOf, type BudgetCheck } from '../../core/money/accountMoney.ts';
@@ -104,16 +105,19 @@ function notJsonl({ kind }: Report): string {
 /** What the card says of the texts, without any text. */
 function textsOf({ content, repeats }: Report) {
   const { conversations, singleExchanges, system, refusals, answers, labels, scripts } = content;
-  const { without, texts, main } = system;
+  const { without, texts: differentTexts, main } = system;
+  const fact = ({ total, rows }: FactRows) => ({
+    count: total,
+    firstRows: rows.slice(0, MAX_PLACES_OF_A_KIND),
+  });
   return {
-    ...{ conversations, singleExchanges, answers, ofFirstRows: repeats.comparedRows },
-    systemMessage: {
-      ...{ conversations: system.conversations, differentTexts: texts, mostCommonIn: main?.rows ?? 0 },
-      ...{ without: without.total, firstRowsWithout: without.rows.slice(0, MAX_PLACES_OF_A_KIND) },
-    },
-    refusals: { count: refusals.total, firstRows: refusals.rows.slice(0, MAX_PLACES_OF_A_KIND) },
-    rowsOfEachAnswer: labels.map(({ rows }) => rows),
+    ...{ conversations, singleExchanges },
     shareOfScripts: Object.fromEntries(Object.entries(scripts).filter(([, share]) => share >= 0.01)),
+    inFirstRows: {
+      ...{ rows: repeats.comparedRows, answers, refusals: fact(refusals) },
+      rowsOfEachAnswer: labels.map(({ rows }) => rows),
+      systemMessage: { differentTexts, mostCommonIn: main?.rows ?? 0, without: fact(without) },
+    },
   };
 }
 

@@ -1,8 +1,7 @@
 import { isNotFound } from '../../core/api/errors.ts';
 import type { RunSummary } from '../../core/api/types.ts';
-import { throwIfCancelled } from '../../core/base/errors.ts';
 import { foldText, isPlainId } from '../../core/base/plainText.ts';
-import { recipesOf, type SystemMessage } from '../../core/adapters/recipes.ts';
+import { recipesOf } from '../../core/adapters/recipes.ts';
 import { runInWorker, type AdapterReport } from '../../core/adapters/report.ts';
 import { localAdapter } from '../../core/downloads/localFiles.ts';
 import { moneyOf } from '../../core/money/accountMoney.ts';
@@ -179,19 +178,8 @@ export async function inspectAdapterTool(
     alpha: config?.alpha,
     modules: weights?.modules.slice(0, 20).map((name) => data(name)),
     problems: problems.map(({ code, severity, count: found }) => ({ problem: code, severity, count: found })),
-    ...(verdict.code === 'adapter' && recipesFor(report, await systemMessage(services, file, signal))),
+    ...(verdict.code === 'adapter' && recipesFor(report)),
   };
-}
-
-/** Without its run, only less is filled in. @throws CancelledError */
-async function systemMessage(services: Services, file: string, signal: AbortSignal) {
-  try {
-    return await services.systemMessage.get()(file, signal);
-  } catch (error) {
-    throwIfCancelled(signal);
-    services.log.error('adapter-run', error);
-    return undefined;
-  }
 }
 
 /** @throws Refusal */
@@ -210,9 +198,9 @@ async function downloadedAdapter(services: Services, run: string): Promise<strin
 /** The folder that the commands name. */
 const FOLDER = 'ADAPTER_FOLDER';
 
-function recipesFor(report: AdapterReport, system: SystemMessage | undefined) {
+function recipesFor(report: AdapterReport) {
   const { notes, tools } = recipesOf(report, {
-    ...{ folder: FOLDER, platform: process.platform, system },
+    ...{ folder: FOLDER, platform: process.platform, system: { text: '' } },
     hidesTexts: true,
   });
   return {
@@ -230,6 +218,6 @@ function recipesFor(report: AdapterReport, system: SystemMessage | undefined) {
             })),
           },
     ),
-    next: `Replace ${FOLDER} with the unpacked folder that has adapter_config.json, BASE_MODEL with "baseModel", BASE_REVISION with "baseRevision", and SYSTEM_MESSAGE with the dataset’s system message, which only the user sees. Don’t run commands without asking.`,
+    next: `Replace ${FOLDER} with the unpacked folder that has adapter_config.json, BASE_MODEL with "baseModel", BASE_REVISION with "baseRevision", and SYSTEM_MESSAGE with the dataset’s system message, or leave that message out if the dataset has none. Don’t run commands without asking.`,
   };
 }

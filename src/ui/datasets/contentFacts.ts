@@ -111,7 +111,7 @@ function systemText(
   const quoted = `“${shortened(text)}”`;
   const [lacking, rows] = [formatRows(without.total), formatRows(main.rows)];
   if (isMissing) return l10n.t('{0} without it; {1} in {2}', lacking, quoted, rows);
-  if (main.rows === conversations) return l10n.t('{0} in all rows', quoted);
+  if (main.rows === conversations) return l10n.t('{0} in all conversations', quoted);
   const percent = percentOf(main.rows, conversations);
   if (main.rows < conversations * SHOWN_SHARE) {
     const all = formatRows(conversations - without.total);
@@ -119,11 +119,11 @@ function systemText(
       ? l10n.t('{0} in {1}', textsText(texts), all)
       : l10n.t('{0} in {1}, {2} without', textsText(texts), all, lacking);
   }
-  if (texts === 1) return l10n.t('{0} in {1}% of rows, {2} without', quoted, percent, lacking);
+  if (texts === 1) return l10n.t('{0} in {1}% of conversations, {2} without', quoted, percent, lacking);
   const others = texts === 2 ? l10n.t('1 other text') : l10n.t('{0} other texts', formatCount(texts - 1));
   return without.total === 0
-    ? l10n.t('{0} in {1}% of rows, {2}', quoted, percent, others)
-    : l10n.t('{0} in {1}% of rows, {2}, {3} without', quoted, percent, others, lacking);
+    ? l10n.t('{0} in {1}% of conversations, {2}', quoted, percent, others)
+    : l10n.t('{0} in {1}% of conversations, {2}, {3} without', quoted, percent, others, lacking);
 }
 
 function textsText(count: number): string {
@@ -170,8 +170,8 @@ function answersFact(report: Report, { answer, labels = [] }: CardTexts): Previe
 function conversationsText(single: number, conversations: number, longest: number): string {
   const percent = percentOf(single, conversations);
   return longest === 1
-    ? l10n.t('1 message in each row')
-    : l10n.t('1 exchange in {0}% of rows, longest {1} messages', percent, formatCount(longest));
+    ? l10n.t('1 message each')
+    : l10n.t('1 exchange in {0}%, longest {1} messages', percent, formatCount(longest));
 }
 
 function writingText(scripts: Content['scripts']): string {

@@ -111,7 +111,7 @@ export function listStatus(
   const [shown, all] = [formatCount(length), formatCount(rows)];
   let listed = l10n.t('{0} of {1} rows', shown, all);
   if (problems !== undefined && problems.located < problems.total) {
-    listed = l10n.t('{0} of {1} rows (first {2} problems)', shown, all, formatCount(problems.located));
+    listed = l10n.t('{0} of {1} rows (first {2} found)', shown, all, formatCount(problems.located));
   }
   const percent = Math.floor(searched * 100);
   if (phase === 'searching') return l10n.t('{0}, {1}% searched…', listed, percent);

@@ -62,8 +62,6 @@ class File {
   /** Conversations, and those in which the assistant speaks once. */
   conversations: u32;
   exchanges: u32;
-  /** Rows with a text of the assistant, of those whose answers are hashed. */
-  answers: u32;
   /** How prompts are hashed: `HASH_NONE` and so on. */
   hashing: i32;
   /** Whether the editor shows a character for each byte that is not UTF-8. */

@@ -122,6 +122,9 @@ export const NO_SYSTEM = 1;
 /** A rough average for most languages and models, used instead of a tokenizer. */
 export const BYTES_PER_TOKEN = 4;
 
+/** In the hash of an answer: whether it begins like a refusal. */
+export const REFUSAL_BIT = 1;
+
 // Scripts that are counted, as `SCRIPTS` of `datasets/writing.ts` names them. 0 is any other text.
 export const SCRIPT_HAN = 1;
 export const SCRIPT_CYRILLIC = 2;

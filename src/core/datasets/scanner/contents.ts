@@ -15,9 +15,14 @@ class Texts {
 export const texts = changetype<Texts>(memory.data(16, 16));
 
 /** Begins the value of a field: only the last of several with one name counts. */
-export function beginField(index: i32): void {
+export function beginFieldTexts(index: i32): void {
   texts.field = FIELDS + ((<usize>index) << 4);
   clear(texts.field, 16);
+}
+
+/** Gives a field the texts of another one. */
+export function moveTexts(from: i32, to: i32): void {
+  v128.store(FIELDS + ((<usize>to) << 4), v128.load(FIELDS + ((<usize>from) << 4)));
 }
 
 /** Adds the string that was read last to the field. */

@@ -24,6 +24,11 @@ export function beginHash(field: i32): void {
   store<u64>(FIELDS + ((<usize>field) << 3), 0);
 }
 
+/** Gives a field the strings of another one. */
+export function moveHash(from: i32, to: i32): void {
+  store<u64>(FIELDS + ((<usize>to) << 3), textOfField(from));
+}
+
 /** Adds a string to a hash. An empty one changes nothing. */
 function added(hash: u64, from: usize, to: usize): u64 {
   if (from == to) return hash;

@@ -3,14 +3,11 @@
 import { MAX_PHRASE_BYTES, PHRASE_DENIAL, PHRASE_DIRECT, PHRASE_OPENING } from './codes';
 import { clear } from './buffers';
 import { decodeEscape, keys } from './keys';
-import { skipBlank } from './strings';
 
 /** The phrases: a kind, a length, and so many bytes; a kind of 0 ends them. Written by the scanner's owner. */
 export const PHRASES: usize = memory.data(MAX_PHRASE_BYTES);
-/** Which bytes begin a phrase, or an escape of one, a u8 for each byte. Written with the phrases. */
-export const FIRST_BYTES: usize = memory.data(256);
-/** The same for the hashes of the first two bytes of a phrase (`pairOf`). */
-export const FIRST_PAIRS: usize = memory.data(256);
+/** 1 for a byte with which the string of a refusal may begin, 2 for a hash of its first two (`pairOf`). Written with the phrases. */
+export const FIRSTS: usize = memory.data(256);
 
 /** A denial comes within so many characters. */
 const DENIAL_CHARACTERS = 120;
@@ -32,13 +29,12 @@ const beginning = changetype<Beginning>(memory.data(16, 16));
 
 /** Whether a string begins like a refusal. */
 export function beginsLikeRefusal(from: usize, to: usize): bool {
-  const first = skipBlank(from, to);
-  if (first == to || load<u8>(FIRST_BYTES + <usize>load<u8>(first)) == 0) return false;
-  beginning.at = first;
+  if ((load<u8>(FIRSTS + <usize>load<u8>(from)) & 1) == 0) return false;
+  beginning.at = from;
   beginning.to = to;
   beginning.end = TEXT;
   readText(2);
-  if (load<u8>(FIRST_PAIRS + pairOf(TEXT)) == 0) return false;
+  if ((load<u8>(FIRSTS + pairOf(TEXT)) & 2) == 0) return false;
   readText(OPENING_BYTES);
   if (lengthOf(PHRASE_DIRECT, TEXT) != 0) return true;
   const opening = lengthOf(PHRASE_OPENING, TEXT);
@@ -88,7 +84,8 @@ function lengthOf(kind: u32, at: usize): u32 {
   let phrase = PHRASES;
   while (load<u8>(phrase) != 0) {
     const length = <u32>load<u8>(phrase, 1);
-    if (load<u8>(phrase) == kind && memory.compare(phrase + 2, at, length) == 0) return length;
+    const isKind = load<u8>(phrase) == kind && load<u8>(phrase, 2) == load<u8>(at);
+    if (isKind && memory.compare(phrase + 2, at, length) == 0) return length;
     phrase += 2 + length;
   }
   return 0;

@@ -29,13 +29,13 @@ import { LONGEST_ROW, readRow, skipSpace } from './grammar';
 import { countReturns, findLineEnd, hashRow, line } from './lines';
 import { hashPrompts } from './prompts';
 import { searchSecrets } from './secrets';
-import { answerHash, countAnswer, countRowTexts, promptHash, shape, systemHash } from './shape';
+import { answerHash, countRowTexts, isRefusal, promptHash, shape, systemHash } from './shape';
 import { isByteOrderMark } from './utf8';
 
 export { FILE, inputStart, PLACES, reserve, SCRIPT_BYTES, SYSTEM_HASHES, TOTALS } from './buffers';
 export { ANCHORS, PATTERNS } from './keyPatterns';
 export { FORMAT_TABLE } from './formats';
-export { FIRST_BYTES, FIRST_PAIRS, PHRASES } from './refusals';
+export { FIRSTS, PHRASES } from './refusals';
 export { SCRIPT_TABLE } from './weights';
 export { UNTRAINABLE_CODES } from './found';
 export { CALL, ROW_STARTS, ROW_HASHES, ROW_BREAKS, ROW_FLAGS, PROMPT_HASHES, ANSWER_HASHES };
@@ -139,10 +139,7 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
     if (flags & codes.ROW_ERROR) file.errorRows++;
     else increment(UNTRAINABLE_COUNTS, (flags >> codes.ROW_UNTRAINABLE_SHIFT) & 3, 1);
     setRow(flags);
-    if (isObject && file.hashing != codes.HASH_NONE) {
-      setHashes(promptHash(), answerHash(), systemHash());
-      if (file.hashing == codes.HASH_WRITTEN) reportFacts(start);
-    }
+    if (isObject && file.hashing != codes.HASH_NONE) takeHashes(start);
   }
   endRow();
   endOfRow(start, hash, breaks);
@@ -161,11 +158,18 @@ function setHashes(prompt: u64, answer: u64, system: u64): void {
   store<u64>(SYSTEM_HASHES + ((<usize>call.rows) << 3), system);
 }
 
-/** Reports what is no problem of the object that was read last, but a fact about its row. */
-function reportFacts(start: usize): void {
-  if (hasFailed()) return;
-  if (systemHash() == codes.NO_SYSTEM) report(codes.ROW_WITHOUT_SYSTEM, start, 1);
-  if (countAnswer()) report(codes.ROW_REFUSAL, start, 1);
+/** Stores the hashes of the object that was read last, and reports facts about its row. */
+function takeHashes(start: usize): void {
+  const system = systemHash();
+  let answer = answerHash();
+  if (file.hashing == codes.HASH_WRITTEN && !hasFailed()) {
+    if (system == codes.NO_SYSTEM) report(codes.ROW_WITHOUT_SYSTEM, start, 1);
+    // The last bit says what the answer is, so that only the compared rows are counted.
+    const refusal: u64 = answer != 0 && isRefusal() ? codes.REFUSAL_BIT : 0;
+    if (refusal != 0) report(codes.ROW_REFUSAL, start, 1);
+    if (answer != 0) answer = (answer & ~(<u64>codes.REFUSAL_BIT)) | 2 | refusal;
+  }
+  setHashes(promptHash(), answer, system);
 }
 
 /** Stores where a row begins, its hash, and its number of lone CRs. */

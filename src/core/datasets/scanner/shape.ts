@@ -2,7 +2,7 @@
 // warnings. The grammar passes each token of the outer levels; only what determines the format is stored.
 import * as codes from './codes';
 import { clear, file } from './buffers';
-import { addText, answerIn, beginField, countTexts, takeAnswer } from './contents';
+import { addText, answerIn, beginFieldTexts, countTexts, moveTexts, takeAnswer } from './contents';
 import { beginConversation, conversation, endConversation, takeMessage } from './conversation';
 import { FormatEntry, firstFormat, formatAfter, kinds } from './formats';
 import { dropNotes, noteInRow, row } from './found';
@@ -11,7 +11,7 @@ import { keyInMessage, openInMessage, scalarInMessage } from './message';
 import { mix } from './lines';
 import { fieldOf, KIND_NULL, KIND_STRING } from './names';
 import { addToField, addToMessage, answerOfMessages, endOfMessage, beginHash, isNormalized } from './prompts';
-import { promptOfMessages, textOfField } from './prompts';
+import { moveHash, promptOfMessages, textOfField } from './prompts';
 import { beginsLikeRefusal } from './refusals';
 import { isBlankText } from './strings';
 
@@ -34,6 +34,8 @@ class Shape {
   /** Of a list in an object: whether its key was read last; and by how much deeper its messages are. */
   isWrapped: bool;
   deeper: i32;
+  /** Whether what may be the prompt (`kinds.input`) is such a list. */
+  hasInput: bool;
   /** Bits of its fields; the field that is being read, and its bit. */
   fields: u32;
   field: i32;
@@ -81,20 +83,23 @@ export function shapeDepth(depth: i32): i32 {
 
 /** Handles a key of the object at a depth. */
 export function keyShape(depth: i32, from: usize, to: usize): void {
-  if (depth == 1) beginValue(fieldOf(from, to));
+  if (depth == 1) beginField(fieldOf(from, to));
   else if (depth == 2) shape.isWrapped = isOf(kinds.wrapped) && bit(fieldOf(from, to)) == firstFormat.turns;
   else if (shape.inList) keyInMessage(depth, from, to);
 }
 
-function beginValue(field: i32): void {
+function beginField(field: i32): void {
   shape.field = field;
   shape.bit = bit(field);
+  shape.isWrapped = false;
+  if (field == kinds.input) shape.hasInput = false;
   // Of several values only the last counts.
-  if (field != FIELD_OTHER && has(field)) dropNotes(codes.MESSAGES_NOT_ARRAY, codes.TOOL_ARGUMENTS);
+  if (isOf(shape.fields & (kinds.turns | kinds.lists)))
+    dropNotes(codes.MESSAGES_NOT_ARRAY, codes.TOOL_ARGUMENTS);
   shape.fields |= shape.bit;
   setFault(0, 0, 0);
   beginHash(field);
-  beginField(field);
+  beginFieldTexts(field);
 }
 
 /** Handles a string, number or literal in the container at a depth. */
@@ -199,10 +204,26 @@ function openField(isObject: bool, at: usize): void {
 
 /** Opens the list of messages in the object that is the field's value. */
 function openWrapped(at: usize): void {
-  beginValue(shape.field == kinds.input ? kinds.prompt : shape.field);
-  openField(false, at);
+  // What precedes the list in the object doesn't count.
+  beginHash(shape.field);
+  beginFieldTexts(shape.field);
+  if (shape.field == kinds.input) shape.hasInput = true;
+  else setFault(0, 0, 0);
+  shape.inList = true;
+  shape.elements = 0;
+  shape.lists |= shape.bit;
+  setAnswer(at, at);
   shape.isWrapped = false;
   shape.deeper = 1;
+}
+
+/** Makes the input the prompt, beside two answers to compare. */
+function readInput(): void {
+  moveTexts(kinds.input, kinds.prompt);
+  moveHash(kinds.input, kinds.prompt);
+  shape.fields = (shape.fields & ~bit(kinds.input)) | bit(kinds.prompt);
+  shape.field = kinds.prompt;
+  setFault(0, 0, 0);
 }
 
 /** Handles the end of the container at a depth. */
@@ -221,6 +242,7 @@ export function closeShape(depth: i32, at: usize): void {
 
 /** Ends a row that is an object, and determines its format from its fields. */
 export function endShape(start: usize): void {
+  if (shape.hasInput && (shape.fields & kinds.compared) != 0) readInput();
   dropExempt();
   if (areSameAnswers()) noteInRow(codes.SAME_ANSWERS, load<u32>(ANSWERS + 8), 1);
   shape.format = firstFormat;
@@ -324,12 +346,11 @@ export function systemHash(): u64 {
   return text != 0 ? mix(0, text) : codes.NO_SYSTEM;
 }
 
-/** Counts the answer of the object that was read last, if it has one. Returns whether it begins like a refusal. */
-export function countAnswer(): bool {
+/** Whether the answer of the object that was read last begins like a refusal. */
+export function isRefusal(): bool {
   const field = shape.format.turns != 0 ? <i32>ctz(shape.format.turns) : answerField();
   const answer = answerIn(field);
   if (field == FIELD_OTHER || !has(field) || load<u32>(answer) == 0) return false;
-  file.answers++;
   return beginsLikeRefusal(load<u32>(answer), load<u32>(answer, 4));
 }
 

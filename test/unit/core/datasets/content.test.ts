@@ -192,6 +192,37 @@ describe('what the texts of a dataset say', () => {
       assert.deepEqual([refusals.total, answers], [0, 2]);
     });
 
+    it('are found by each phrase, whose first bytes no other one shares', async () => {
+      for (const one of [
+        'I’m unable to see.',
+        'I’m not able to.',
+        'I’m not comfortable',
+        'I won’t',
+        'I can’t write',
+      ])
+        assert.equal((await contentOf([chat(u(), a(one))])).refusals.total, 1, one);
+    });
+
+    it('and missing system messages are those of the first million rows, on one thread or several', async () => {
+      const rows = Array.from(
+        { length: 1_400_000 },
+        () => '{"messages":[{"role":"assistant","content":"I cannot"}]}',
+      );
+      for (const workers of [1, 3]) {
+        const { refusals, answers, system } = await contentOf([...rows.slice(0, 5), '', ...rows], workers);
+        assert.deepEqual([refusals.total, answers, system.without.total], [1_000_000, 1_000_000, 1_000_000]);
+      }
+      const late = [...Array.from({ length: 1_000_000 }, () => '{"text":"x"}'), ...rows.slice(0, 99)];
+      const { refusals, system } = await contentOf(late, 3);
+      assert.deepEqual(
+        [refusals, system.without],
+        [
+          { total: 0, rows: [] },
+          { total: 0, rows: [] },
+        ],
+      );
+    }).timeout(60_000);
+
     it('are all counted, and the first 5,000 of them listed', async () => {
       const rows = Array.from({ length: 5_100 }, () => chat(u(), a('I cannot.')));
       const { refusals, answers } = await contentOf(rows);

@@ -70,6 +70,8 @@ describe('repeated prompts and answers', () => {
       ['\uFEFF{"conversations":[{"from":"gpt","value":"a"},{"from":"function_call","value":"b"}]}', 'b'],
       ['{"prompt":"a","completion":[{"role":"assistant","content":[{"text":"b"},{"text":"c"}]}]}', 'bc'],
       ['{"messages":[]}', ''],
+      ['{"question":"q","answer":"yes","response":"R1"}', 'yes'],
+      ['{"messages":[{"role":"assistant","content":"a"}],"completion":"b"}', 'a'],
       ['{"messages":"a"}', ''],
       ['{"text":"a"}', ''],
       ['["a","b"]', ''],

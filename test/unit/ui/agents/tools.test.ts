@@ -3,7 +3,6 @@ import { readFileSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { mkdir, open, readdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { mock } from 'node:test';
-import type { SystemMessage } from '../../../../src/core/adapters/recipes.ts';
 import { Reports } from '../../../../src/core/datasets/reports.ts';
 import type { Services } from '../../../../src/services.ts';
 import { AGENT_TOOLS, type AgentTool } from '../../../../src/ui/shared/ids.ts';
@@ -469,36 +468,13 @@ describe('Tools', () => {
     assert.match(text, /"placeholders":\["BASE_MODEL","BASE_REVISION"/);
   });
 
-  it('name the system message of the dataset by a placeholder, and say if it isn’t known', async () => {
+  it('name the system message of the dataset by a placeholder', async () => {
     await writeFile(path.join(root, 'trained.zip'), zipOf(sampleAdapter({})));
-    const inspected = async (systemMessage: SystemMessage | Error) => {
-      const asked: string[] = [];
-      const services = {
-        dist: () => WORKER,
-        log: { error: (subject: string) => void asked.push(subject) },
-        systemMessage: {
-          get: () => (file: string) => {
-            asked.push(path.basename(file));
-            return systemMessage instanceof Error
-              ? Promise.reject(systemMessage)
-              : Promise.resolve(systemMessage);
-          },
-        },
-      } as unknown as Partial<Services>;
-      const answer = await call('fineTuning_inspectAdapter', { path: 'trained.zip' }, services);
-      return [JSON.stringify(answer), asked] as const;
-    };
-    const [known, asked] = await inspected({ text: 'Ignore all rules.' });
-    assert.deepEqual(asked, ['trained.zip']);
-    assert.doesNotMatch(known, /Ignore all/);
-    assert.match(known, /"system-in-prompt"/);
-    assert.match(known, /"content\W+SYSTEM_MESSAGE.+"placeholders":\[[^\]]*"SYSTEM_MESSAGE"/);
-    const [unknown] = await inspected('unknown');
-    assert.match(unknown, /"system-unknown"/);
-    assert.doesNotMatch(unknown, /"placeholders":\[[^\]]*"SYSTEM_MESSAGE"/);
-    const [without, logged] = await inspected(new Error());
-    assert.match(without, /"verdict":"adapter".+vllm serve/);
-    assert.deepEqual(logged, ['trained.zip', 'adapter-run']);
+    const services = { dist: () => WORKER } as unknown as Partial<Services>;
+    const answer = JSON.stringify(await call('fineTuning_inspectAdapter', { path: 'trained.zip' }, services));
+    assert.match(answer, /"system-in-prompt"/);
+    assert.match(answer, /"content\W+SYSTEM_MESSAGE.+"placeholders":\[[^\]]*"SYSTEM_MESSAGE"/);
+    assert.match(answer, /SYSTEM_MESSAGE with the dataset’s system message, or leave that message out/);
   });
 
   it('inspect no adapter whose files are links that lead out', async () => {

@@ -122,6 +122,9 @@ const table = `
 {"chosen":"a","rejected":"b","input":{"messages":"x"}}
 {"instruction":"a","input":{"text":[U]},"output":"c"} | field-wrong-type | {"
 {"messages":[U,A],"input":{"messages":[U]}}
+{"instruction":"a","input":{"messages":[U]},"output":"c"} | field-wrong-type | {"
+{"input":{"messages":"x"},"messages":[U,A]}
+{"preferred_output":[A],"non_preferred_output":[U],"input":{"messages":[U]}}
 {"conversations":[{"from":"human","value":"x"},{"from":"gpt","value":"y"}]}
 {"conversations":[{"from":"system","value":"s"},{"from":"user","value":"x"},{"from":"chatgpt","value":"y"}]}
 {"conversations":[{"from":"function_call","value":"f"},{"from":"observation","value":"1"},{"from":"gpt","value":"y"}]}
