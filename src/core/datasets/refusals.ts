@@ -37,12 +37,13 @@ export function encodePhrases(): Record<'phrases' | 'firsts', Uint8Array> {
     return Buffer.concat([Uint8Array.of(kind, bytes.length), bytes]);
   };
   for (const phrase of [...DIRECT, ...OPENINGS]) {
-    const [first = 0, second = 0] = normalized(phrase);
+    const [first = 0, second = 0, third = 0] = normalized(phrase);
     for (const byte of [first, Buffer.from(phrase)[0] ?? 0]) firsts[byte] = (firsts[byte] ?? 0) | 1;
-    // An apostrophe may begin as the first byte of ’.
-    for (const next of second === 0x27 ? [second, 0xe2] : [second]) {
-      const pair = (first * 31 + next) & 0xff;
-      firsts[pair] = (firsts[pair] ?? 0) | 2;
+    // An apostrophe may begin with the first two bytes of ’.
+    const further = second === 0x27 ? [second | (third << 8), 0x80e2] : [second | (third << 8)];
+    for (const two of further) {
+      const hash = Math.imul(first | (two << 8), 0x9e3779b1) >>> 24;
+      firsts[hash] = (firsts[hash] ?? 0) | 2;
     }
   }
   const phrases = Buffer.concat([

@@ -2,11 +2,12 @@
 // follows soon (`unable`). Both are compared decoded, without white space, in lower case, with a straight apostrophe.
 import { MAX_PHRASE_BYTES, PHRASE_DENIAL, PHRASE_DIRECT, PHRASE_OPENING } from './codes';
 import { clear } from './buffers';
+import { isLetter } from './characters';
 import { decodeEscape, keys } from './keys';
 
 /** The phrases: a kind, a length, and so many bytes; a kind of 0 ends them. Written by the scanner's owner. */
 export const PHRASES: usize = memory.data(MAX_PHRASE_BYTES);
-/** 1 for a byte with which the string of a refusal may begin, 2 for a hash of its first two (`pairOf`). Written with the phrases. */
+/** 1 for a byte with which the string of a refusal may begin, 2 for a hash of its first three. Written with the phrases. */
 export const FIRSTS: usize = memory.data(256);
 
 /** A denial comes within so many characters. */
@@ -30,11 +31,14 @@ const beginning = changetype<Beginning>(memory.data(16, 16));
 /** Whether a string begins like a refusal. */
 export function beginsLikeRefusal(from: usize, to: usize): bool {
   if ((load<u8>(FIRSTS + <usize>load<u8>(from)) & 1) == 0) return false;
+  // Three letters are known without reading on.
+  const areLetters = isLetter(load<u8>(from)) && isLetter(load<u8>(from, 1)) && isLetter(load<u8>(from, 2));
+  if (areLetters && !mayBegin(load<u32>(from) | 0x202020)) return false;
   beginning.at = from;
   beginning.to = to;
   beginning.end = TEXT;
-  readText(2);
-  if ((load<u8>(FIRSTS + pairOf(TEXT)) & 2) == 0) return false;
+  readText(3);
+  if (!mayBegin(load<u32>(TEXT))) return false;
   readText(OPENING_BYTES);
   if (lengthOf(PHRASE_DIRECT, TEXT) != 0) return true;
   const opening = lengthOf(PHRASE_OPENING, TEXT);
@@ -49,9 +53,9 @@ export function beginsLikeRefusal(from: usize, to: usize): bool {
   return false;
 }
 
-/** Returns a hash of the two bytes at `at`, below 256. */
-function pairOf(at: usize): usize {
-  return (<usize>load<u8>(at) * 31 + <usize>load<u8>(at, 1)) & 0xff;
+/** Whether a phrase may begin with the first three of four bytes, by their hash. */
+function mayBegin(bytes: u32): bool {
+  return (load<u8>(FIRSTS + <usize>(((bytes & 0xffffff) * 0x9e3779b1) >> 24)) & 2) != 0;
 }
 
 /** Reads more of the answer, until so many bytes of text are known, or all. Zeros follow them. */
@@ -84,7 +88,7 @@ function lengthOf(kind: u32, at: usize): u32 {
   let phrase = PHRASES;
   while (load<u8>(phrase) != 0) {
     const length = <u32>load<u8>(phrase, 1);
-    const isKind = load<u8>(phrase) == kind && load<u8>(phrase, 2) == load<u8>(at);
+    const isKind = load<u8>(phrase) == kind && load<u16>(phrase, 2) == load<u16>(at);
     if (isKind && memory.compare(phrase + 2, at, length) == 0) return length;
     phrase += 2 + length;
   }
