@@ -178,8 +178,6 @@ function writingText(scripts: Content['scripts']): string {
   return (Object.entries(scripts) as [Script, number][])
     .filter(([, share]) => share >= LISTED_SHARE)
     .sort(([, one], [, other]) => other - one)
-    .map(([script, share]) =>
-      l10n.t('{0}% {1}', percentOf(Math.round(share * 100), 100), SCRIPT_NAMES[script]),
-    )
+    .map(([script, share]) => l10n.t('{0}% {1}', Math.round(share * 100), SCRIPT_NAMES[script]))
     .join(', ');
 }

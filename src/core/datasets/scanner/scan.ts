@@ -164,10 +164,10 @@ function takeHashes(start: usize): void {
   let answer = answerHash();
   if (file.hashing == codes.HASH_WRITTEN && !hasFailed()) {
     if (system == codes.NO_SYSTEM) report(codes.ROW_WITHOUT_SYSTEM, start, 1);
-    // The last bit says what the answer is, so that only the compared rows are counted.
-    const refusal: u64 = answer != 0 && isRefusal() ? codes.REFUSAL_BIT : 0;
-    if (refusal != 0) report(codes.ROW_REFUSAL, start, 1);
-    if (answer != 0) answer = (answer & ~(<u64>codes.REFUSAL_BIT)) | 2 | refusal;
+    const refuses = isRefusal();
+    if (refuses) report(codes.ROW_REFUSAL, start, 1);
+    // The last bit says so, too: only the compared rows are counted. The one before keeps the hash from being none.
+    if (answer != 0) answer = (answer & ~(<u64>codes.REFUSAL_BIT)) | 2 | (<u64>refuses);
   }
   setHashes(promptHash(), answer, system);
 }

@@ -44,6 +44,11 @@ describe('what the texts of a dataset say', () => {
       }
     });
 
+    it('has no escape after a backslash that is itself escaped', async () => {
+      const { tokens } = (await check(JSON.stringify({ text: '\\u0430 ж'.repeat(40) }))).statistics;
+      assert.equal(tokens.text, Math.round((40 * 10 - (40 * 3) / 4) / 4));
+    });
+
     it('is counted in shares of all texts, also of several rows and threads', async () => {
       const han = '自由'.repeat(100);
       const { scripts } = await contentOf([{ text: han }, { text: 'x'.repeat(600) }, { id: han }], 2);

@@ -122,6 +122,7 @@ const table = `
 {"chosen":"a","rejected":"b","input":{"messages":"x"}}
 {"instruction":"a","input":{"text":[U]},"output":"c"} | field-wrong-type | {"
 {"messages":[U,A],"input":{"messages":[U]}}
+{"messages":[{"role":"me","content":"x"},A],"system":"a","system":"b"} | role-unknown | me"
 {"instruction":"a","input":{"messages":[U]},"output":"c"} | field-wrong-type | {"
 {"input":{"messages":"x"},"messages":[U,A]}
 {"preferred_output":[A],"non_preferred_output":[U],"input":{"messages":[U]}}
