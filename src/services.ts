@@ -9,6 +9,7 @@ import { Transport } from './core/api/transport.ts';
 import { lazy } from './core/base/async.ts';
 import { DisposableStore } from './core/base/disposable.ts';
 import type { DatasetChecker } from './core/datasets/checker.ts';
+import { Fingerprints } from './core/datasets/fingerprints.ts';
 import type { Reports } from './core/datasets/reports.ts';
 import { Downloads } from './core/downloads/downloads.ts';
 import { NotificationLedger } from './core/runs/notificationLedger.ts';
@@ -80,6 +81,7 @@ export async function createServices(context: vscode.ExtensionContext) {
     ...stores,
     ...runs,
     ...provided,
+    fingerprints: new Fingerprints(path.join(storage, 'fingerprints'), () => provided.datasetChecker.get()()),
     /** Returns the path of a built file. */
     dist: (file: string) => path.join(context.extensionPath, 'dist', file),
     ensureActiveAccount: (accountId: string) => ensureActive(accounts, accountId),
