@@ -94,6 +94,12 @@ export function wasSubmittedInSize(receipts: readonly Receipt[], origin: string,
   return chargedTo(receipts, origin).some(({ dataset }) => dataset.sizeBytes === sizeBytes);
 }
 
+/** Returns the charged submissions of a file to a service, whatever its bytes, newest first. */
+export function chargedAtPath(receipts: readonly Receipt[], origin: string, path: string): ChargedReceipt[] {
+  const charged = chargedTo(receipts, origin).filter(({ dataset }) => dataset.path === path);
+  return charged.sort((one, other) => other.created.localMs - one.created.localMs);
+}
+
 export function isPast({ kind }: EarlierSubmission): boolean {
   return kind !== 'draft' && kind !== 'open';
 }

@@ -8,12 +8,12 @@ import type { PreviewDocument } from './previewDocument.ts';
 
 /** Registers the dataset commands and the preview, and loads the checks. */
 export function activateDatasets(services: Services): void {
-  const { context, checked, commands, disposables, dist, journal, log, openJournal, sessions } = services;
+  const { context, checked, commands, disposables, dist, journal, log } = services;
   /** Dataset checks, their evaluation against earlier runs, and the display of problems in the editor. */
   const datasets = lazy(async () => {
     const { startChecks } = await import('./checks.ts');
     const files = { worker: dist('datasetWorker.cjs'), scanner: dist('scanner.wasm') };
-    const loaded = startChecks(disposables, files, { journal, log, openJournal, sessions });
+    const loaded = startChecks(disposables, files, services);
     loaded.reports.onDidCheck(() => checked.fire());
     return loaded;
   });

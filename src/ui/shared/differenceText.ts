@@ -1,6 +1,8 @@
 import { l10n } from 'vscode';
 import type { Difference } from '../../core/datasets/fingerprints.ts';
 import { userLabel } from '../../core/runs/marker.ts';
+import type { Session } from '../../core/runs/session.ts';
+import type { Receipt } from '../../core/submission/intent.ts';
 import { compact, formatCount, formatDay, formatRows } from './format.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 
@@ -20,6 +22,13 @@ export function namedRun(run: {
     label: sanitizeServiceText(userLabel(run.label) ?? run.modelName),
     day: formatDay(run.submittedAtMs),
   };
+}
+
+export function namedReceipt(
+  { label, model_id, created }: Receipt,
+  models: Pick<Session['models'], 'nameOf'>,
+): NamedRun {
+  return namedRun({ label, modelName: models.nameOf(model_id), submittedAtMs: created.localMs });
 }
 
 /** Says how the rows of a dataset differ from those of an earlier run, if its bytes do. */

@@ -87,8 +87,9 @@ describe('rowsKeeper', () => {
     await delay(SETTLING_MS);
     assert.deepEqual(ids(), [found.id, charged.id]);
     const { id, dataset, created } = charged;
-    assert.deepEqual(kept[1]?.[0], { id, dataset, submittedAtMs: created.localMs });
-    assert.deepEqual(kept[1][1].sort(), [old, found, charged].map((one) => one.id).sort());
+    const [one, all] = kept.at(-1)!;
+    assert.deepEqual(one, { id, dataset, submittedAtMs: created.localMs });
+    assert.deepEqual(all.sort(), [old, found, charged].map((receipt) => receipt.id).sort());
     assert.deepEqual(errors, []);
   });
 
