@@ -54,7 +54,8 @@ describe('dataset messages', () => {
     };
     const trained = { kind: 'changed', run } as const;
     const past = {
-      ...{ trained, since: undefined, price: { kind: 'none' }, accuracy: { correct: 0, of: 0 } },
+      ...{ trained, since: undefined, accuracy: { correct: 0, of: 0 } },
+      price: { kind: 'none' },
     } as const;
     const named = { label: 'support v3', day: 'May 3, 2026' };
     const since = (added: number, removed: number) =>
