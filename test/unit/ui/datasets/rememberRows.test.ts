@@ -133,6 +133,8 @@ describe('rowsKeeper', () => {
     assert.ok(ids().includes(receipt.id));
     standIn.changeSetting('rememberRows', false);
     await until(() => removals === 2);
+    standIn.changeSetting('rememberRows', true);
+    await until(() => kept.length === 4);
   });
 
   it('removes what was being kept when the setting was turned off, and keeps none of the others', async () => {

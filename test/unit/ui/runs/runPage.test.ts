@@ -428,6 +428,23 @@ describe('RunPage', () => {
       assert.deepEqual(errors, []);
     });
 
+    it('are those of the version read last, whichever comparison ends last', async () => {
+      const { promise, resolve } = Promise.withResolvers<Difference | undefined>();
+      difference = () => promise;
+      remember('r', 5, 'as it was\n');
+      await openRead();
+      await until(() => compared.length === 1);
+      difference = rows(4);
+      await writeFile(file, 'now another one\n');
+      showAgain();
+      await shows('4 rows added');
+      resolve(await rows(3)());
+      await sleep(DRAWN_MS);
+      progress();
+      await sleep(DRAWN_MS);
+      await shows('4 rows added');
+    });
+
     it('aren’t compared with a file that was only touched', async () => {
       remember('r', 5, 'now\n');
       await openRead();
