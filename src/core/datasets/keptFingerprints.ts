@@ -4,7 +4,7 @@ import { createCipheriv } from 'node:crypto';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Difference, KeptRef } from './comparisonTypes.ts';
 import type { DatasetFile } from './fileKind.ts';
-import { isNone, readHashes, type HashedRow, type HashReader } from './rowHashes.ts';
+import { readHashes, type HashedRow, type HashReader } from './rowHashes.ts';
 import { HASH_TEXTS, LOCATED_LIMIT } from './scanner/codes.ts';
 
 /** Limit of rows, which bounds the files. Below 2^20: see `sorted`. */
@@ -105,7 +105,7 @@ function pairsOf(reader: Reader, file: DatasetFile, key: Uint8Array): Pairs | un
     }
     rows[count - 1] = row;
     pairs.set(prompt, (count - 1) * PAIR_NUMBERS);
-    pairs.set(isNone(text) ? prompt : text, (count - 1) * PAIR_NUMBERS + 2);
+    pairs.set(text, (count - 1) * PAIR_NUMBERS + 2);
   });
   if (count > MAX_ROWS) return undefined;
   const used = pairs.subarray(0, count * PAIR_NUMBERS);
