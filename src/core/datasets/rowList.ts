@@ -1,14 +1,7 @@
 import type { Disposable } from '../base/disposable.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
-import {
-  rowsOfFact,
-  rowsWithProblems,
-  type FactRows,
-  type ProblemChoice,
-  type ProblemRows,
-  type Report,
-} from './report.ts';
+import type { ProblemChoice, ProblemRows } from './report.ts';
 
 /** Rows per page: a search pauses after finding this many until more are requested. */
 export const SEARCH_PAGE_ROWS = 1_000;
@@ -28,6 +21,9 @@ export interface RowFilter {
  */
 export type ListPhase = 'all' | 'waiting' | 'searching' | 'resting' | 'done' | 'failed';
 
+/** Returns the rows of a choice; undefined if they aren't known yet. */
+export type RowsOfChoice = (choice: ProblemChoice) => ProblemRows | undefined;
+
 /** The file whose rows are listed: a `RowFile`. */
 interface CountedFile {
   readonly rows: number;
@@ -39,8 +35,7 @@ interface CountedFile {
 /** Owns the filtered list of a file's rows and the search behind it. Positions count from 0, rows from 1. */
 export class RowList implements Disposable {
   readonly #file: CountedFile;
-  readonly #report: () => Report | undefined;
-  readonly #sinceLastRun: () => FactRows | undefined;
+  readonly #rowsOf: RowsOfChoice;
   readonly #changed = new Emitter<undefined>();
   #filter: RowFilter = { text: '', matchCase: false, problems: undefined };
   #phase: ListPhase = 'all';
@@ -53,18 +48,9 @@ export class RowList implements Disposable {
   /** Fires when rows are added or the phase changes. */
   readonly onDidChange = this.#changed.event;
 
-  /**
-   * @param report returns the file's report, if there is one
-   * @param sinceLastRun returns the rows that were added or changed since, if they are known
-   */
-  constructor(
-    file: CountedFile,
-    report: () => Report | undefined,
-    sinceLastRun: () => FactRows | undefined = () => undefined,
-  ) {
+  constructor(file: CountedFile, rowsOf: RowsOfChoice) {
     this.#file = file;
-    this.#report = report;
-    this.#sinceLastRun = sinceLastRun;
+    this.#rowsOf = rowsOf;
   }
 
   get phase(): ListPhase {
@@ -116,10 +102,10 @@ export class RowList implements Disposable {
     this.#restart();
   }
 
-  /** Restarts a search that waited for the report, other rows or the row count, or used older ones. */
+  /** Restarts a search that waited for chosen rows or the row count, or used older ones. */
   refresh(): void {
-    const needsReport = this.#filter.problems !== undefined;
-    if (this.#phase === 'waiting' || (needsReport && this.#phase !== 'all')) this.#restart();
+    const isChosen = this.#filter.problems !== undefined;
+    if (this.#phase === 'waiting' || (isChosen && this.#phase !== 'all')) this.#restart();
   }
 
   /** Searches for the next page of rows. */
@@ -154,12 +140,6 @@ export class RowList implements Disposable {
         this.#searchPage();
       }
     }
-  }
-
-  #rowsOf(choice: ProblemChoice): ProblemRows | undefined {
-    const [report, since] = [this.#report(), this.#sinceLastRun()];
-    if (choice === 'since-last-run') return since && rowsOfFact(since);
-    return report && rowsWithProblems(report, choice);
   }
 
   #searchPage(): void {

@@ -94,10 +94,21 @@ export function wasSubmittedInSize(receipts: readonly Receipt[], origin: string,
   return chargedTo(receipts, origin).some(({ dataset }) => dataset.sizeBytes === sizeBytes);
 }
 
-/** Returns the charged submissions of a file to a service, whatever its bytes, newest first. */
-export function chargedAtPath(receipts: readonly Receipt[], origin: string, path: string): ChargedReceipt[] {
-  const charged = chargedTo(receipts, origin).filter(({ dataset }) => dataset.path === path);
-  return charged.sort((one, other) => other.created.localMs - one.created.localMs);
+/**
+ * Returns the charged submissions of a file to a service, newest first. One of these bytes, and what was before it, is left out.
+ * @param beforeMs only those before this time
+ */
+export function chargedSince(
+  receipts: readonly Receipt[],
+  origin: string,
+  { path, sha256 }: { path: string; sha256: string | undefined },
+  beforeMs = Infinity,
+): ChargedReceipt[] {
+  const charged = chargedTo(receipts, origin)
+    .filter(({ created, dataset }) => dataset.path === path && created.localMs < beforeMs)
+    .sort((one, other) => other.created.localMs - one.created.localMs);
+  const same = charged.findIndex(({ dataset }) => dataset.sha256 === sha256);
+  return same === -1 ? charged : charged.slice(0, same);
 }
 
 export function isPast({ kind }: EarlierSubmission): boolean {

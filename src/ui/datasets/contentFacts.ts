@@ -1,8 +1,10 @@
 import { l10n } from 'vscode';
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import type { Content, ProblemChoice, Report } from '../../core/datasets/report.ts';
+import { differenceSentences } from '../shared/differenceText.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
+import type { SinceLastRun } from './datasetRuns.ts';
 import type { PreviewFact } from './protocol.ts';
 
 /** Texts of the dataset that the card shows, as far as they were read. */
@@ -65,6 +67,16 @@ export function contentFacts(report: Report, texts: CardTexts): PreviewFact[] {
   );
 }
 
+/** What changed since the last run, with the rows of this file. */
+export function sinceFact({ difference, run }: SinceLastRun): PreviewFact {
+  const rows = showRows('since-last-run', l10n.t('Added and changed rows'));
+  return {
+    name: l10n.t('Since the last run'),
+    value: differenceSentences(difference, run),
+    rows: difference.rows.total > 0 ? rows : undefined,
+  };
+}
+
 /** Whether much of the text is in scripts for which tokenizers differ. */
 export function isTokenCountVague({ content: { scripts } }: Report): boolean {
   const shares = Object.entries(scripts).map(([script, share]) => (ESTIMATED.includes(script) ? 0 : share));
@@ -88,7 +100,7 @@ export function percentOf(count: number, sum: number): string {
   return String(Math.round(percent * 10) / 10);
 }
 
-export function showRows(choice: ProblemChoice, name: string): PreviewFact['rows'] {
+function showRows(choice: ProblemChoice, name: string): PreviewFact['rows'] {
   return { choice, name, text: l10n.t('Show Rows') };
 }
 

@@ -13,7 +13,7 @@ import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../../core/submission/intent.ts';
 import type { Journal } from '../../core/submission/journal.ts';
-import { chargedAtPath, trainedBefore, wasSubmittedInSize } from '../../core/submission/earlier.ts';
+import { chargedSince, trainedBefore, wasSubmittedInSize } from '../../core/submission/earlier.ts';
 import { shownEarlier, type ShownTrained } from '../shared/datasetTexts.ts';
 import { namedReceipt, type NamedRun } from '../shared/differenceText.ts';
 import type { Log } from '../shared/log.ts';
@@ -108,7 +108,7 @@ export class DatasetRuns implements Disposable {
   }
 
   #known({ report, sha256, last, difference }: Followed, session: Session): PastRuns {
-    const { account, balance, models } = session;
+    const { account, balance } = session;
     const { sizeBytes: bytes, rows, statistics } = report;
     const trained = trainedBefore(this.#receipts, serviceOf(account), report, sha256);
     const receipts = chargedReceiptsOf(this.#receipts, account.id);
@@ -117,7 +117,7 @@ export class DatasetRuns implements Disposable {
         ...trained,
         run: shownEarlier(trained.run, session, this.#parts.sessions),
       },
-      since: difference && last ? { difference, run: namedReceipt(last, models) } : difference && null,
+      since: difference && last ? { difference, run: namedReceipt(last, session) } : difference && null,
       price: estimateOf(
         receipts,
         { size: { bytes, rows, characters: statistics.characters }, priority: false, sha256 },
@@ -183,38 +183,27 @@ export class DatasetRuns implements Disposable {
     }
   }
 
-  /** Finds what changed since the last run. Each report is compared once with it. */
+  /** Finds what changed since the newest run of a path that has fingerprints, once for each report. */
   async #compare(file: Followed): Promise<void> {
     const { fingerprints, sessions } = this.#parts;
-    const { report, stop } = file;
+    const { report, sha256, stop } = file;
     const [receipts, session] = [this.#receipts, sessions.active];
     if (session === undefined) return;
-    const last = await this.#lastRemembered(file, serviceOf(session.account));
+    let last: ChargedReceipt | null = null;
+    for (const one of chargedSince(receipts, serviceOf(session.account), { path: report.path, sha256 }))
+      if (last === null && (await fingerprints.has(one.id))) last = one;
     // Then a later call compares it.
     if (receipts !== this.#receipts || session !== sessions.active) return;
     if (file.last !== undefined && last?.id === file.last?.id) return;
     [file.last, file.difference] = [last, undefined];
-    let difference: Difference | null | undefined;
-    try {
-      difference = last && (await fingerprints.since(last.id, report, stop.signal));
-    } catch (error) {
-      this.#log(error);
-    }
+    const asked = last && fingerprints.since(last.id, report, stop.signal);
+    const difference = await asked?.catch((error: unknown) => this.#log(error));
     if (file.last !== last) return;
     file.difference = difference ?? null;
     this.#forget();
   }
 
-  /** Returns the newest run of a path that has fingerprints; null if a run had the same bytes after it. */
-  async #lastRemembered({ report, sha256 }: Followed, origin: string): Promise<ChargedReceipt | null> {
-    for (const receipt of chargedAtPath(this.#receipts, origin, report.path)) {
-      if (receipt.dataset.sha256 === sha256) return null;
-      if (await this.#parts.fingerprints.has(receipt.id)) return receipt;
-    }
-    return null;
-  }
-
-  #log(error: unknown): void {
+  #log(error: unknown): undefined {
     if (!(error instanceof CancelledError)) this.#parts.log.error('dataset-runs', error);
   }
 

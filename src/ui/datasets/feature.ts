@@ -35,13 +35,9 @@ export function activateDatasets(services: Services): void {
   );
   // The journal is opened after the start, and each charge changes it.
   const rows = lazy(async () => (await import('./rememberRows.ts')).rowsKeeper(services));
-  const updateRows = () =>
-    inBackground(
-      log,
-      rows().then((update) => update()),
-    );
-  disposables.add(journal.onDidChange(updateRows));
-  disposables.add(onDidChangeSettings(['rememberRows'], updateRows));
+  const update = async () => (await rows())();
+  disposables.add(journal.onDidChange(() => inBackground(log, update())));
+  disposables.add(onDidChangeSettings(['rememberRows'], () => inBackground(log, update())));
   // Load the checks when the first JSONL document opens.
   const load = ({ languageId }: vscode.TextDocument): void => {
     if (languageId === 'jsonl') reports().catch((error: unknown) => log.error('datasets', error));

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
-import { problemsOfRow, type FactRows, type ProblemChoice } from '../../core/datasets/report.ts';
+import { problemsOfRow, rowsOfFact, rowsWithProblems } from '../../core/datasets/report.ts';
+import type { ProblemChoice, ProblemRows } from '../../core/datasets/report.ts';
 import { lineOfRow, SPEAKER_ROLES, type RowList } from '../../core/datasets/rowFile.ts';
 import { kindSentence } from './problemTexts.ts';
 import { refusalSentence, useOf } from '../shared/datasetTexts.ts';
@@ -114,8 +115,10 @@ export class PreviewPanel implements Disposable {
     else if (row !== undefined) this.#goTo(row);
   }
 
-  #changedRows(): FactRows | undefined {
-    return this.#document.past?.since?.difference.rows;
+  #rowsOf(choice: ProblemChoice): ProblemRows | undefined {
+    const { check, past } = this.#document;
+    if (choice === SINCE) return past?.since ? rowsOfFact(past.since.difference.rows) : undefined;
+    return check.report && rowsWithProblems(check.report, choice);
   }
 
   #goTo(row: number): void {
@@ -177,10 +180,7 @@ export class PreviewPanel implements Disposable {
     this.#follow();
     if (problem !== undefined) this.#showFailure(refusalSentence(name, problem));
     if (file === undefined || this.#showKind()) return;
-    this.#list = file.list(
-      () => this.#document.check.report,
-      () => this.#changedRows(),
-    );
+    this.#list = file.list((choice) => this.#rowsOf(choice));
     this.#list.onDidChange(() => this.#planList());
     this.#posted = undefined;
     this.#setFilter(this.#filter);
@@ -263,14 +263,12 @@ export class PreviewPanel implements Disposable {
       previewCard({ sizeBytes: file.sizeBytes, report, progress, failure: reason, past, texts }),
     );
     // Without a report it is unknown which rows have problems, and without an earlier run which ones changed.
-    const isUnchanged = report !== undefined && (past === undefined || past.since === null);
-    if (
-      failure !== undefined
-        ? this.#filter.problems !== undefined
-        : isUnchanged && this.#filter.problems === SINCE
-    )
+    const { problems } = this.#filter;
+    const isUnchanged =
+      problems === SINCE && report !== undefined && (past?.since === null || past === undefined);
+    if (isUnchanged || (failure !== undefined && problems !== undefined))
       this.#setFilter({ ...this.#filter, problems: undefined });
-    const changed = this.#changedRows();
+    const changed = past?.since?.difference;
     if (report === this.#posted?.report && changed === this.#posted?.changed) return;
     this.#posted = { report, changed };
     this.#host.post({ type: 'stale' });

@@ -1,12 +1,12 @@
 import { sequencer } from '../../core/base/async.ts';
-import { isCharged, isSettled, type ChargedReceipt } from '../../core/submission/intent.ts';
+import { isCharged, isSettled } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
 import { setting } from '../shared/settings.ts';
 
 /** After this time a charge is old, and its file most likely another one. */
 const RECENT_MS = 24 * 60 * 60_000;
 
-interface RowsParts extends Pick<Services, 'log'> {
+interface Parts extends Pick<Services, 'log'> {
   fingerprints: Pick<Services['fingerprints'], 'keep' | 'removeAll'>;
   journal: Pick<Services['journal'], 'latest'>;
 }
@@ -15,9 +15,10 @@ interface RowsParts extends Pick<Services, 'log'> {
  * Returns what keeps the fingerprints of recent charges, once for each in this window, or removes all if the user wants none.
  * It never rejects, and nothing waits for it.
  */
-export function rowsKeeper({ fingerprints, journal, log }: RowsParts): () => Promise<void> {
+export function rowsKeeper({ fingerprints, journal, log }: Parts): () => Promise<void> {
   const tried = new Set<string>();
   const inTurn = sequencer();
+  const fails = (error: unknown) => log.error('rows-not-remembered', error);
   let isRemoved = false;
   const update = async (): Promise<void> => {
     if (!setting('rememberRows')) {
@@ -28,22 +29,14 @@ export function rowsKeeper({ fingerprints, journal, log }: RowsParts): () => Pro
     }
     isRemoved = false;
     const charged = journal.latest.filter(isSettled).filter(isCharged);
-    for (const receipt of charged.filter(isRecent)) {
+    const submitted = charged.map((one) => ({ ...one, submittedAtMs: one.created.localMs }));
+    for (const one of submitted) {
+      const isRecent = Date.now() - one.settled.at.localMs < RECENT_MS;
       // If the user turned it off meanwhile, the next update removes all.
-      if (tried.has(receipt.id) || !setting('rememberRows')) continue;
-      tried.add(receipt.id);
-      await fingerprints
-        .keep(submitted(receipt), charged.map(submitted))
-        .catch((error: unknown) => log.error('rows-not-remembered', error));
+      if (!isRecent || tried.has(one.id) || !setting('rememberRows')) continue;
+      tried.add(one.id);
+      await fingerprints.keep(one, submitted).catch(fails);
     }
   };
-  return () => inTurn(update).catch((error: unknown) => log.error('rows-not-removed', error));
-}
-
-function isRecent({ settled }: ChargedReceipt): boolean {
-  return Date.now() - settled.at.localMs < RECENT_MS;
-}
-
-function submitted({ id, dataset, created }: ChargedReceipt) {
-  return { id, dataset, submittedAtMs: created.localMs };
+  return () => inTurn(update).catch(fails);
 }

@@ -1,77 +1,36 @@
 import { stat } from 'node:fs/promises';
 import { sha256OfFile } from '../../core/api/dataset.ts';
-import { isMissing } from '../../core/base/diskError.ts';
-import type { Disposable } from '../../core/base/disposable.ts';
-import { CancelledError } from '../../core/base/errors.ts';
-import { isSameStamp, stampOf, type FileStamp } from '../../core/base/fileStamp.ts';
-import type { Difference } from '../../core/datasets/fingerprints.ts';
-import { chargedAtPath } from '../../core/submission/earlier.ts';
+import { isSameStamp, stampOf } from '../../core/base/fileStamp.ts';
+import { chargedSince } from '../../core/submission/earlier.ts';
 import type { ChargedReceipt, Receipt } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
 import type { RowsSince } from './runPageFacts.ts';
 
-interface Parts extends Pick<Services, 'log'> {
-  fingerprints: Pick<Services['fingerprints'], 'between' | 'has' | 'since'>;
+type Fingerprints = Pick<Services['fingerprints'], 'between' | 'has' | 'since'>;
+
+/** Compares the file of a run as it is now, unless this version is known. @throws if it can't be read or compared */
+export async function rowsNow(
+  { id, dataset: { path, sizeBytes, sha256 } }: ChargedReceipt,
+  { now }: RowsSince,
+  [fingerprints, signal]: [Fingerprints, AbortSignal],
+): Promise<RowsSince['now']> {
+  const file = { path, ...stampOf(await stat(path, { bigint: true })) };
+  if (now !== undefined && isSameStamp(now.file, file)) return now;
+  // A file that was only touched is the same.
+  const isSame = file.sizeBytes === sizeBytes && (await sha256OfFile(file, signal)) === sha256;
+  return { file, difference: isSame ? undefined : await fingerprints.since(id, file, signal) };
 }
 
-/** Owns how the rows of a run differ from those of its file now, and from the run before, as far as fingerprints say it. */
-export class RunDifferences implements Disposable {
-  readonly #parts: Parts;
-  readonly #changed: () => void;
-  readonly #stop = new AbortController();
-  #now: { stamp: FileStamp; difference?: Difference | undefined } | undefined;
-  #before: RowsSince['before'];
-
-  /** @param changed called when a difference is known */
-  constructor(parts: Parts, changed: () => void) {
-    this.#parts = parts;
-    this.#changed = changed;
+/** Compares the rows of a run with those of the run before, if that has other bytes. @throws if they can't be read */
+export async function rowsBefore(
+  { created, dataset, id, origin }: ChargedReceipt,
+  receipts: readonly Receipt[],
+  fingerprints: Fingerprints,
+): Promise<RowsSince['before']> {
+  for (const run of chargedSince(receipts, origin, dataset, created.localMs)) {
+    if (!(await fingerprints.has(run.id))) continue;
+    const difference = await fingerprints.between(run.id, id);
+    return difference && { difference, run };
   }
-
-  get known(): RowsSince {
-    return { now: this.#now?.difference, before: this.#before };
-  }
-
-  /** Reads what isn't known, or not of this version of the file. Never rejects. */
-  async read(receipt: ChargedReceipt, receipts: readonly Receipt[]): Promise<void> {
-    const log = (error: unknown) => {
-      if (!isMissing(error) && !(error instanceof CancelledError)) this.#parts.log.error('run-rows', error);
-    };
-    await Promise.all([this.#readNow(receipt).catch(log), this.#readBefore(receipt, receipts).catch(log)]);
-  }
-
-  dispose(): void {
-    this.#stop.abort();
-  }
-
-  async #readNow({ id, dataset }: ChargedReceipt): Promise<void> {
-    const { path, sizeBytes, sha256 } = dataset;
-    const { signal } = this.#stop;
-    const stamp = stampOf(await stat(path, { bigint: true }));
-    if (isSameStamp(this.#now?.stamp ?? {}, stamp)) return;
-    const now = (this.#now = { stamp });
-    const file = { path, ...stamp };
-    // A file that was only touched is the same.
-    if (stamp.sizeBytes === sizeBytes && (await sha256OfFile(file, signal)) === sha256) return;
-    const difference = await this.#parts.fingerprints.since(id, file, signal);
-    if (this.#now !== now) return;
-    this.#now = { stamp, difference };
-    this.#changed();
-  }
-
-  async #readBefore(receipt: ChargedReceipt, receipts: readonly Receipt[]): Promise<void> {
-    const { fingerprints } = this.#parts;
-    const { created, dataset, id, origin } = receipt;
-    if (this.#before !== undefined) return;
-    for (const run of chargedAtPath(receipts, origin, dataset.path)) {
-      if (run.created.localMs >= created.localMs) continue;
-      // Rows of the same bytes don't differ.
-      if (run.dataset.sha256 === dataset.sha256) return;
-      if (!(await fingerprints.has(run.id))) continue;
-      const difference = await fingerprints.between(run.id, id);
-      this.#before = difference && { difference, run };
-      this.#changed();
-      return;
-    }
-  }
+  return undefined;
 }

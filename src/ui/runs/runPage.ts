@@ -1,5 +1,8 @@
 import { stat } from 'node:fs/promises';
 import * as vscode from 'vscode';
+import { sequencer } from '../../core/base/async.ts';
+import { isMissing } from '../../core/base/diskError.ts';
+import { CancelledError } from '../../core/base/errors.ts';
 import { answersBeside } from '../../core/answers/filesBeside.ts';
 import { estimateBefore, rangeAccuracy } from '../../core/money/estimate.ts';
 import type { KnownDetail } from '../../core/runs/run.ts';
@@ -19,8 +22,8 @@ import { notify, showInformation } from '../shared/notifications.ts';
 import { revealOf } from '../shared/open.ts';
 import { TERMS } from '../shared/terms.ts';
 import { isRecord, isText, WebviewPanels } from '../shared/webview.ts';
-import { RunDifferences } from './runDifferences.ts';
-import type { FileNow, RunPageView } from './runPageFacts.ts';
+import { rowsBefore, rowsNow } from './runDifferences.ts';
+import type { FileNow, RowsSince, RunPageView } from './runPageFacts.ts';
 import { runPageState, runPageTitle } from './runPageView.ts';
 import { runLinkPath } from './runCommands.ts';
 import type {
@@ -70,16 +73,16 @@ function isId(value: unknown): value is string {
 export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageButton> {
   readonly #memory: RunPageMemory;
   readonly #parts: RunPageParts;
-  readonly #differences: RunDifferences;
+  readonly #inTurn = sequencer();
+  readonly #stop = new AbortController();
   #detail: KnownDetail | undefined;
   #receipt: ChargedReceipt | undefined;
   /** The first run of the submission, if this is a further one. */
   #firstRunId: string | undefined;
   #estimate: RunPageView['estimate'];
-  /** Null if the file is missing, undefined until it was read. */
-  #dataset: FileNow | null | undefined;
-  /** The file of answers beside it. */
-  #answers: string | undefined;
+  /** What is known of the dataset, and of the file of answers beside it. */
+  #files: Pick<RunPageView, 'dataset' | 'answers'> = {};
+  #rows: RowsSince = {};
   /** The session that the details are being read with. */
   #reading: Session | undefined;
   #readAtMs = -Infinity;
@@ -88,11 +91,11 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
     super(memory.accountId, panel, parts);
     this.#memory = memory;
     this.#parts = parts;
-    this.#differences = this.store.add(new RunDifferences(parts, () => this.planDraw()));
     const { downloads, sessions } = parts;
     const redraw = setInterval(() => panel.visible && this.draw(), REDRAW_MS);
     for (const one of [
       { dispose: () => clearInterval(redraw) },
+      { dispose: () => this.#stop.abort() },
       sessions.onDidChangeActive(() => this.planDraw()),
       downloads.onDidChange(({ accountId, runId }) => {
         if (accountId === memory.accountId && runId === memory.runId) this.planDraw();
@@ -157,10 +160,27 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
     if (this.#receipt === undefined) return;
     const { path } = this.#receipt.dataset;
     void Promise.all([fileNow(path), answersBeside(path)]).then(([now, answers]) => {
-      [this.#dataset, this.#answers] = [now, answers];
+      this.#files = { dataset: now, answers };
       this.planDraw();
     });
-    void this.#differences.read(this.#receipt, this.#parts.journal.latest.filter(isSettled));
+    void this.#inTurn(() => this.#readRows());
+  }
+
+  /** Reads what isn't known yet, or not of this version of the file. */
+  async #readRows(): Promise<void> {
+    const { fingerprints, journal, log } = this.#parts;
+    const [receipt, known] = [this.#receipt, this.#rows];
+    if (receipt === undefined) return;
+    const fails = (error: unknown) => {
+      if (!isMissing(error) && !(error instanceof CancelledError)) log.error('run-rows', error);
+      return undefined;
+    };
+    const [now, before] = await Promise.all([
+      rowsNow(receipt, known, [fingerprints, this.#stop.signal]).catch(fails),
+      known.before ?? rowsBefore(receipt, journal.latest.filter(isSettled), fingerprints).catch(fails),
+    ]);
+    this.#rows = { now, before };
+    this.planDraw();
   }
 
   protected do({ action, target }: RunPageButton): unknown {
@@ -240,9 +260,8 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
       estimate: this.#estimate,
       downloads: downloads.active.filter((one) => one.accountId === accountId && one.runId === runId),
       records: downloads.records(accountId).filter((one) => one.runId === runId),
-      dataset: this.#dataset,
-      answers: this.#answers,
-      rows: this.#differences.known,
+      ...this.#files,
+      rows: this.#rows,
       link: `${vscode.env.uriScheme}://${context.extension.id}${runLinkPath(runId)}`,
       nowMs: this.nowMs(),
     };

@@ -296,15 +296,14 @@ function labelText({ session, runId, details }: KnownRun): string {
 /** The dataset and the consents, which only the submitting machine stores. */
 function receipt({ receipt, dataset: now, rows: known, session }: KnownRun): RunPageSection[] {
   if (receipt === undefined) return [];
-  const { models } = session;
   const { path, sizeBytes, sha256, rows } = receipt.dataset;
   const open = now != null && runButton('openDataset', path, l10n.t('Open Dataset'));
   const fileName = l10n.t('File');
   const state = now !== undefined && DATASET_STATES[datasetStateOf(receipt, now ?? undefined)];
-  const since =
-    state === MODIFIED && known?.now ? differenceSentences(known.now, namedReceipt(receipt, models)) : state;
-  const before =
-    known?.before && differenceSentences(known.before.difference, namedReceipt(known.before.run, models));
+  const changed = state === MODIFIED && known?.now?.difference;
+  const since = changed ? differenceSentences(changed, namedReceipt(receipt, session)) : state;
+  const earlier = known?.before;
+  const before = earlier && differenceSentences(earlier.difference, namedReceipt(earlier.run, session));
   const dataset = compact(
     fact('path', fileName, sanitizeText(path), ...compact(open, copy(fileName, path))),
     since && fact('now', l10n.t('Now'), since),

@@ -5,7 +5,8 @@ import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { ProblemCode } from '../../../../src/core/datasets/problems.ts';
 import {
-  type FactRows,
+  type ProblemChoice,
+  type ProblemRows,
   type Report,
   problemsOfRow,
   rowsWithProblems,
@@ -61,13 +62,15 @@ describe('RowList', () => {
   let list: RowList;
   let report: Report | undefined;
 
+  const rowsOf = (choice: ProblemChoice) => report && rowsWithProblems(report, choice);
+
   beforeEach(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'list-'));
     const rows = Array.from({ length: 5_000 }, (_, index) => `{"n":"row ${index + 1}"}`);
     await writeFile(path.join(folder, 'rows.jsonl'), rows.join('\n'));
     file = await RowFile.open(path.join(folder, 'rows.jsonl'));
     report = undefined;
-    list = new RowList(file, () => report);
+    list = new RowList(file, rowsOf);
   });
   afterEach(async () => {
     list.dispose();
@@ -124,7 +127,7 @@ describe('RowList', () => {
     file.dispose();
     await writeFile(file.path, 'some row\n'.repeat(100_000));
     file = await RowFile.open(file.path);
-    list = new RowList(file, () => report);
+    list = new RowList(file, rowsOf);
     await count();
     list.set(filter('row'));
     const lengths: number[] = [];
@@ -139,24 +142,22 @@ describe('RowList', () => {
   });
 
   it('lists the rows since the last run once they are known, with and without text, whatever the report says', async () => {
-    let since: FactRows | undefined;
-    list = new RowList(
-      file,
-      () => report,
-      () => since,
+    let since: ProblemRows | undefined;
+    list = new RowList(file, (choice) =>
+      choice === 'since-last-run' ? since : report && rowsWithProblems(report, choice),
     );
     await count();
     report = reportWith({ 'bad-escape': [7] });
     list.set(filter('', 'since-last-run'));
     assert.equal(list.phase, 'waiting');
-    since = { total: 5_000, rows: [7, 70, 4_000] };
+    since = { located: 3, total: 5_000, rows: [7, 70, 4_000] };
     list.refresh();
     assert.deepEqual([list.phase, list.rowAt(2), list.length], ['done', 4_000, 3]);
     assert.deepEqual(list.problems, { rows: [7, 70, 4_000], located: 3, total: 5_000 });
     list.set(filter('row 7', 'since-last-run'));
     await until('done');
     assert.deepEqual([list.rowAt(0), list.rowAt(1), list.length], [7, 70, 2]);
-    since = { total: 0, rows: [] };
+    since = { located: 0, total: 0, rows: [] };
     list.set(filter('', 'since-last-run'));
     assert.deepEqual([list.phase, list.length], ['done', 0]);
     list.set(filter('', 'all'));

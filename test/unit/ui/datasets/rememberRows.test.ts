@@ -91,7 +91,7 @@ describe('rowsKeeper', () => {
     assert.deepEqual(ids(), [found.id, charged.id]);
     const { id, dataset, created } = charged;
     const [one, all] = kept.at(-1)!;
-    assert.deepEqual(one, { id, dataset, submittedAtMs: created.localMs });
+    assert.deepEqual([one.id, one.dataset, one.submittedAtMs], [id, dataset, created.localMs]);
     assert.deepEqual(all.sort(), [old, found, charged].map((receipt) => receipt.id).sort());
     assert.deepEqual(errors, []);
   });

@@ -258,7 +258,10 @@ describe('runPageState', () => {
     });
     const before = { difference: now(3, 0, 7), run: receiptOf({ label: HOSTILE, created: { localMs: 0 } }) };
     const written = { sizeBytes, changedAtMs: NOON_MS + 1 };
-    const rows = { now: now(41, 12, 1_940) };
+    const compared = (difference: ReturnType<typeof now>) => ({
+      now: { file: { sizeBytes, mtimeMs: 1, ctimeMs: 1 }, difference },
+    });
+    const rows = compared(now(41, 12, 1_940));
     golden('run-page-receipt', {
       ...changes({ 'a receipt': plain }),
       ...changes(
@@ -270,7 +273,7 @@ describe('runPageState', () => {
           'the file was written since, and compared': { receipt, dataset: written, rows },
           'the file has another size, and the same rows': {
             ...{ receipt, dataset: { sizeBytes: 1, changedAtMs: 0 } },
-            rows: { now: now(0, 0, 2_000) },
+            rows: compared(now(0, 0, 2_000)),
           },
           'the file is as it was again': { receipt, dataset: { sizeBytes, changedAtMs: NOON_MS }, rows },
           'the file is gone that was compared': { receipt, dataset: null, rows },
