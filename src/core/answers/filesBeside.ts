@@ -56,6 +56,23 @@ export function holdOutBeside(file: string): Promise<string | undefined> {
   return firstFile(file, names);
 }
 
+/**
+ * Returns the files that may have been trained before these answers were given, in the order in which that is likely:
+ * `train.prepared.jsonl`, `train.jsonl` and `train.trial.jsonl` for `train.holdout.my-run.answers.jsonl`, with the number of
+ * `holdout-2`. `source` contains its own hold-out. They needn't exist.
+ */
+export function trainedBeside(answers: string): Readonly<Record<'prepared' | 'source' | 'trial', string>> {
+  const { whole } = nameOf(answers);
+  const holdOut = /\.holdout(-\d+)?(?=\.|$)/.exec(whole);
+  const [name, number] = [whole.slice(0, holdOut?.index), holdOut?.[1] ?? ''];
+  const beside = (file: string) => path.join(path.dirname(answers), `${file}.jsonl`);
+  return {
+    prepared: beside(`${name}.prepared${number}`),
+    source: beside(name),
+    trial: beside(`${name}.trial${number}`),
+  };
+}
+
 /** `a.b.c`, `a.b`, `a`. */
 function beginningsOf(name: string): string[] {
   const parts = name.split('.');
