@@ -235,9 +235,7 @@ function mirrored(comparison: Comparison): Comparison {
   const { leads, ahead, exact, validJson, medianCharacters, cutOff, isMostlyThinking } = comparison;
   return {
     ...comparison,
-    leads: leads.map(
-      (lead) => ({ base: 'adapter', adapter: 'base', equal: 'equal', failed: 'failed' })[lead] as Lead,
-    ),
+    leads: leads.map((lead) => (lead === 'base' ? 'adapter' : lead === 'adapter' ? 'base' : lead)),
     ahead: swap(ahead),
     exact: swap(exact) as typeof exact,
     validJson: validJson && swap(validJson),
