@@ -41,7 +41,10 @@ export interface AdapterOnDisk {
   run?: string | undefined;
   /** Undefined if there is none, or if the dataset isn't known. */
   system?: SystemMessage | undefined;
-  /** Whether placeholders hide the base model, its revision and the system message, and no run is named: agents get strangers' texts only as data. */
+  /**
+   * Whether placeholders hide the base model, its revision and the system message, and no run is named: agents get
+   * strangers' texts only as data.
+   */
   hidesTexts?: boolean;
 }
 

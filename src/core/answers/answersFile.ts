@@ -7,6 +7,7 @@ import { answerRowOf, parseAnswerRow, parseObject, type AnswerRow, type Unusable
 import type { RowScores } from './scores.ts';
 
 export type { AnswerRow, Message, ComparedSide as Side } from './answerRow.ts';
+export { compareScores, type Comparison } from './comparison.ts';
 export type { RowScores } from './scores.ts';
 
 /** What is read of a file. The recipe's program writes 50 rows. */
@@ -17,7 +18,7 @@ const FIRST_BYTES = 64 * 1024;
 /** Enough for the most rows, even if each character is a value of its own. */
 const LIMITS = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 8 } as const;
 const LF = 0x0a;
-/** Of a file of answers, more runs than a person would put into one. */
+/** Of one file. More are unlikely: each program writes its own file. */
 const MAX_RUNS = 8;
 /** Receipts keep no longer IDs. */
 const MAX_RUN_UNITS = 200;
@@ -36,7 +37,7 @@ export interface AnswersFile {
   isCut: boolean;
   /** Whether the last line is the beginning of an object: a program is still writing it. */
   isBeingWritten: boolean;
-  /** The rows as a chat dataset that ends with the expected answers: one line for each, so that the scanner reads their prompts. */
+  /** The rows as chat rows that end with the expected answer, a line for each: the scanner reads their prompts. */
   chat: Uint8Array;
   /** IDs of the runs that its rows name. They are untrusted. */
   runs: readonly string[];

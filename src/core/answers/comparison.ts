@@ -5,7 +5,10 @@ import type { AnswerScores, RowScores } from './scores.ts';
 /** What is compared. Chosen from the expected answers alone. */
 export type Measure = 'exact' | 'fields' | 'closer';
 
-/** Who is ahead in a row. The same answers are equal. `failed`: a program failed; `trained`: its prompt was. Neither is compared. */
+/**
+ * Who is ahead in a row. The same answers are equal. `failed`: a program failed; `trained`: its prompt was trained.
+ * Neither is compared.
+ */
 export type Lead = ComparedSide | 'equal' | 'failed' | 'trained';
 
 /** What the sign test says of the rows where one side is ahead. */

@@ -57,9 +57,9 @@ export function holdOutBeside(file: string): Promise<string | undefined> {
 }
 
 /**
- * Returns the files that may have been trained before these answers were given, in the order in which that is likely:
- * `train.prepared.jsonl`, `train.jsonl` and `train.trial.jsonl` for `train.holdout.my-run.answers.jsonl`, with the number of
- * `holdout-2`. `source` contains its own hold-out. They needn't exist.
+ * Returns the files that may have been trained before these answers were given. `train.holdout.my-run.answers.jsonl` has
+ * `train.prepared.jsonl`, `train.jsonl` (`source`, with its own hold-out) and `train.trial.jsonl`. `holdout-2` has copies
+ * with its number. They needn't exist.
  */
 export function trainedBeside(answers: string): Readonly<Record<'prepared' | 'source' | 'trial', string>> {
   const { whole } = nameOf(answers);

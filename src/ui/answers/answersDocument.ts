@@ -1,13 +1,18 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { openAnswers, type ScoredAnswers } from '../../core/answers/answersFile.ts';
-import { compareScores, type Comparison } from '../../core/answers/comparison.ts';
+import {
+  compareScores,
+  openAnswers,
+  type Comparison,
+  type ScoredAnswers,
+} from '../../core/answers/answersFile.ts';
 import { expectedRows, holdOutBeside } from '../../core/answers/filesBeside.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { Emitter } from '../../core/base/event.ts';
 import { isSameStamp, stampOf } from '../../core/base/fileStamp.ts';
 import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
 import type { FoundRows } from '../../core/datasets/fingerprints.ts';
+import { CheckError } from '../../core/datasets/report.ts';
 import type { Log } from '../shared/log.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { watchFile } from '../shared/webview.ts';
@@ -168,7 +173,7 @@ export class AnswersDocument implements Disposable {
       run = known.run;
       const data = this.#dataset === undefined ? known.compared : await fileData(this.#dataset);
       if (data === undefined) {
-        if (name !== undefined) throw new Error('the dataset can’t be read');
+        if (name !== undefined) throw new CheckError('missing');
         show({ kind: 'unknown' }, run);
         return;
       }

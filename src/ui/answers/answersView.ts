@@ -1,6 +1,11 @@
 import { l10n } from 'vscode';
-import { MAX_BYTES, MAX_ANSWER_ROWS, type AnswersFile, type Side } from '../../core/answers/answersFile.ts';
-import type { Comparison } from '../../core/answers/comparison.ts';
+import {
+  MAX_BYTES,
+  MAX_ANSWER_ROWS,
+  type AnswersFile,
+  type Comparison,
+  type Side,
+} from '../../core/answers/answersFile.ts';
 import type { Choice, VoteTally } from '../../core/answers/votes.ts';
 import { refusalSentence } from '../shared/datasetTexts.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';

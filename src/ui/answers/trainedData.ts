@@ -27,8 +27,8 @@ export interface SubmittedData extends Pick<Services, 'openJournal'> {
 }
 
 /**
- * Finds the data that was trained before some answers were given: that of the run that they name, of a charge for a file
- * beside them, or else such a file. Rows that name a run are never compared with data of another run.
+ * Finds the data that was trained before some answers were given. First is that of the run that they name. Else it is
+ * that of the newest charge for a file beside them, or such a file. Data of another run than the named one is never taken.
  * @param runs IDs of the runs that the rows name
  * @returns `run`: the name of their run, if it was charged on this machine
  * @throws errors of the journal

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { AnswersFile } from '../../../../src/core/answers/answersFile.ts';
-import type { Comparison } from '../../../../src/core/answers/comparison.ts';
+import type { AnswersFile, Comparison } from '../../../../src/core/answers/answersFile.ts';
 import type { Leak } from '../../../../src/ui/answers/answersDocument.ts';
 import type { AnswersFacts } from '../../../../src/ui/answers/answersView.ts';
 import type { AnswersHead } from '../../../../src/ui/answers/protocol.ts';
