@@ -112,8 +112,8 @@ export async function readAnswers(path: string): Promise<AnswersFile | DatasetPr
     else leftOut[row] = (leftOut[row] ?? 0) + 1;
   }
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  const written = { chat: new TextEncoder().encode(chat.join('')), runs: [...runs] };
-  return { stamp, sha256, rows, leftOut, isCut, isBeingWritten, ...written };
+  const bytesOfChat = new TextEncoder().encode(chat.join(''));
+  return { stamp, sha256, rows, leftOut, isCut, isBeingWritten, chat: bytesOfChat, runs: [...runs] };
 }
 
 /** Returns a line of a chat dataset, of values as they are in the file. */

@@ -57,20 +57,16 @@ export function holdOutBeside(file: string): Promise<string | undefined> {
 }
 
 /**
- * Returns the files that may have been trained before these answers were given. `train.holdout.my-run.answers.jsonl` has
- * `train.prepared.jsonl`, `train.jsonl` (`source`, with its own hold-out) and `train.trial.jsonl`. `holdout-2` has copies
- * with its number. They needn't exist.
+ * Returns the files that may have been trained before these answers were given: a prepared copy, a trial, and their
+ * source, which contains its own hold-out. `train.holdout.my-run.answers.jsonl` has `train.prepared.jsonl`,
+ * `train.trial.jsonl` and `train.jsonl`. `holdout-2` has copies with its number. They needn't exist.
  */
-export function trainedBeside(answers: string): Readonly<Record<'prepared' | 'source' | 'trial', string>> {
+export function trainedBeside(answers: string): [prepared: string, trial: string, source: string] {
   const { whole } = nameOf(answers);
   const holdOut = /\.holdout(-\d+)?(?=\.|$)/.exec(whole);
   const [name, number] = [whole.slice(0, holdOut?.index), holdOut?.[1] ?? ''];
   const beside = (file: string) => path.join(path.dirname(answers), `${file}.jsonl`);
-  return {
-    prepared: beside(`${name}.prepared${number}`),
-    source: beside(name),
-    trial: beside(`${name}.trial${number}`),
-  };
+  return [beside(`${name}.prepared${number}`), beside(`${name}.trial${number}`), beside(name)];
 }
 
 /** `a.b.c`, `a.b`, `a`. */

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import path from 'node:path';
+import { l10n } from 'vscode';
 import {
   compareScores,
   openAnswers,
@@ -14,16 +14,14 @@ import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
 import type { FoundRows } from '../../core/datasets/fingerprints.ts';
 import { CheckError } from '../../core/datasets/report.ts';
 import type { Log } from '../shared/log.ts';
-import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { watchFile } from '../shared/webview.ts';
-import { fileData, trainedData, type ComparedData, type SubmittedData } from './trainedData.ts';
+import { fileData, fileNameOf, trainedData, type ComparedData, type SubmittedData } from './trainedData.ts';
 
 /** How far the prompts are compared with data that may have been trained. `unknown`: there is none. */
 export type Leak =
   | { kind: 'comparing' }
   | { kind: 'unknown' }
-  /** Undefined if it wasn't even found. */
-  | { kind: 'failed'; name: string | undefined }
+  | { kind: 'failed'; name: string }
   | { kind: 'compared'; data: ComparedData; found: FoundRows };
 
 /** One version of the file. */
@@ -124,24 +122,25 @@ export class AnswersDocument implements Disposable {
     const before = this.#shown;
     // What failed once, such as a thread without memory, takes no rows and votes away.
     if (opened === 'failed') this.#problem = opened;
-    else
-      [this.#shown, this.#problem] = typeof opened === 'string' ? [undefined, opened] : [opened, undefined];
+    else if (typeof opened === 'string') [this.#shown, this.#problem] = [undefined, opened];
+    else {
+      // A file that was only saved again has the same rows, which are or were compared.
+      const same = before?.file.sha256 === opened.file.sha256 ? before : undefined;
+      const { leak, trained, comparison, run } = same ?? this.#fieldsOf(opened);
+      [this.#shown, this.#problem] = [{ ...opened, leak, trained, comparison, run }, undefined];
+    }
     this.#changed.fire();
     if (this.#shown?.file.sha256 !== before?.file.sha256) void this.#compare();
     // The file may have changed meanwhile.
     if (opened !== 'failed' && this.#shown !== undefined) await this.compareWithDisk();
   }
 
-  async #open(): Promise<ShownAnswers | DatasetProblem> {
+  async #open(): Promise<Omit<ShownAnswers, keyof LeakFields> | DatasetProblem> {
     const opened = await openAnswers(this.#path, this.#parts.worker, this.#stop.signal);
     if (typeof opened === 'string') return opened;
     const holdOut = await holdOutBeside(this.#path);
     const isCounted = opened.file.isBeingWritten && holdOut !== undefined;
-    const more = { holdOut, expectedRows: isCounted ? await expectedRows(holdOut) : undefined };
-    // A file that was only saved again has the same rows, which are or were compared.
-    const same = this.#shown?.file.sha256 === opened.file.sha256 ? this.#shown : undefined;
-    const { leak, trained, comparison, run } = same ?? this.#fieldsOf(opened);
-    return { ...opened, ...more, leak, trained, comparison, run };
+    return { ...opened, holdOut, expectedRows: isCounted ? await expectedRows(holdOut) : undefined };
   }
 
   /** @param leak undefined before the comparison */
@@ -165,25 +164,21 @@ export class AnswersDocument implements Disposable {
       this.#changed.fire();
     };
     if (shown.leak.kind !== 'comparing') show({ kind: 'comparing' }, shown.run);
-    let name = this.#dataset && sanitizeServiceText(path.basename(this.#dataset));
+    let name = this.#dataset && fileNameOf(this.#dataset);
     let { run } = shown;
     try {
       const { submitted } = this.#parts;
       const known = await trainedData(submitted, this.#path, shown.file.runs);
       run = known.run;
       const data = this.#dataset === undefined ? known.compared : await fileData(this.#dataset);
-      if (data === undefined) {
-        if (name !== undefined) throw new CheckError('missing');
-        show({ kind: 'unknown' }, run);
-        return;
-      }
-      name = data.name;
-      const found = await submitted.fingerprints.find(shown.file.chat, data.data, signal);
-      show({ kind: 'compared', data, found }, run);
+      if (data === undefined && name !== undefined) throw new CheckError('missing');
+      name = data?.name;
+      const found = data && (await submitted.fingerprints.find(shown.file.chat, data.data, signal));
+      show(data && found ? { kind: 'compared', data, found } : { kind: 'unknown' }, run);
     } catch (error) {
       if (signal.aborted) return;
       this.#parts.log.error('prompts-not-compared', error);
-      show({ kind: 'failed', name }, run);
+      show({ kind: 'failed', name: name ?? l10n.t('the training data') }, run);
     }
   }
 }

@@ -16,7 +16,8 @@ export function leakOf({ leak, file, trained }: ShownAnswers): AnswersHead['leak
       text: l10n.t('Not compared with training data: no run or dataset is known for this file.'),
       action: choose,
     };
-  if (leak.kind === 'failed') return { text: failure(leak.name), action: choose };
+  if (leak.kind === 'failed')
+    return { text: l10n.t('Couldn’t compare with {0}. See the log for details.', leak.name), action: choose };
   const { data, found } = leak;
   const rows = file.rows.length;
   const isSome = trained.size > 0 && trained.size < rows;
@@ -36,12 +37,6 @@ export function leakOf({ leak, file, trained }: ShownAnswers): AnswersHead['leak
 /** The filter of rows whose prompts are in the data, and their note. */
 export function trainedWord({ leak }: Pick<ShownAnswers, 'leak'>): string {
   return leak?.kind === 'compared' && !leak.data.isTraining ? l10n.t('In dataset') : l10n.t('Trained');
-}
-
-function failure(name: string | undefined): string {
-  return name === undefined
-    ? l10n.t('Couldn’t compare with the training data. See the log for details.')
-    : l10n.t('Couldn’t compare with {0}. See the log for details.', name);
 }
 
 function foundSentence(data: ComparedData, found: number, rows: number): string {
@@ -64,18 +59,14 @@ function othersSentence(others: number): string {
 }
 
 function noneSentence({ isTraining, name }: ComparedData, rows: number): string {
-  if (rows === 1)
-    return isTraining
-      ? l10n.t('This prompt isn’t in the training data ({0}). Other wordings aren’t recognized.', name)
-      : l10n.t('This prompt isn’t in {0}. Other wordings aren’t recognized.', name);
-  const all = formatCount(rows);
-  return isTraining
-    ? l10n.t(
-        'None of these {0} prompts is in the training data ({1}). Other wordings aren’t recognized.',
-        all,
-        name,
-      )
-    : l10n.t('None of these {0} prompts is in {1}. Other wordings aren’t recognized.', all, name);
+  const where = isTraining ? l10n.t('the training data ({0})', name) : name;
+  return rows === 1
+    ? l10n.t('This prompt isn’t in {0}. Other wordings aren’t recognized.', where)
+    : l10n.t(
+        'None of these {0} prompts is in {1}. Other wordings aren’t recognized.',
+        formatCount(rows),
+        where,
+      );
 }
 
 function allSentence({ isTraining, name }: ComparedData, rows: number): string {

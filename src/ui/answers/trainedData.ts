@@ -41,14 +41,14 @@ export async function trainedData(
   await openJournal();
   const receipts = (await journal.receipts()).filter(isCharged);
   const named = receipts.find(({ settled }) => runsOf(settled).some(({ run_id }) => runs.includes(run_id)));
-  const { prepared, source, trial } = trainedBeside(answers);
-  const beside = receipts.filter(({ dataset }) => [prepared, source, trial].includes(dataset.path));
+  const files = trainedBeside(answers);
+  const beside = receipts.filter(({ dataset }) => files.includes(dataset.path));
   const run = named && runNameOf(named);
   for (const receipt of named !== undefined ? [named] : runs.length > 0 ? [] : beside) {
     const compared = await submittedData(receipt, fingerprints, receipt === named);
     if (compared !== undefined) return { run, compared };
   }
-  return { run, compared: (await fileData(prepared)) ?? (await fileData(trial)) };
+  return { run, compared: (await fileData(files[0])) ?? (await fileData(files[1])) };
 }
 
 /** @param orChanged whether a file that was changed since is better than none */
@@ -60,19 +60,21 @@ async function submittedData(
   const { dataset, id } = receipt;
   const known = { name: runNameOf(receipt), isTraining: true, changed: undefined };
   if (await fingerprints.has(id)) return { ...known, data: { fingerprints: id } };
-  const file = await fileData(dataset.path);
-  if (file === undefined || !('file' in file.data)) return undefined;
-  const isSame = isSameStamp(dataset, file.data.file);
-  if (!isSame && !orChanged) return undefined;
-  return { ...known, data: file.data, changed: isSame ? undefined : file.name };
+  const file = await inspectDataset(dataset.path, Infinity);
+  if (typeof file === 'string') return undefined;
+  if (isSameStamp(dataset, file)) return { ...known, data: { file } };
+  return orChanged ? { ...known, data: { file }, changed: fileNameOf(file.path) } : undefined;
 }
 
 /** Returns a file as data of which no run is known; undefined if it can't be read. */
 export async function fileData(file: string): Promise<ComparedData | undefined> {
   const found = await inspectDataset(file, Infinity);
   if (typeof found === 'string') return undefined;
-  const name = sanitizeServiceText(path.basename(file));
-  return { data: { file: found }, name, isTraining: false, changed: undefined };
+  return { data: { file: found }, name: fileNameOf(file), isTraining: false, changed: undefined };
+}
+
+export function fileNameOf(file: string): string {
+  return sanitizeServiceText(path.basename(file));
 }
 
 function runNameOf({ label, settled }: ChargedReceipt): string {

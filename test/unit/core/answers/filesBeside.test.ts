@@ -63,9 +63,9 @@ describe('files beside', () => {
       ['train.holdouts.answers', 'train.holdouts.prepared', 'train.holdouts', 'train.holdouts.trial'],
       ['compared', 'compared.prepared', 'compared', 'compared.trial'],
     ]) {
-      const found = trainedBeside(file(`${answers}.jsonl`));
+      const [prepared, trial, source] = trainedBeside(file(`${answers}.jsonl`));
       assert.deepEqual(
-        [found.prepared, found.source, found.trial],
+        [prepared, source, trial],
         expected.map((name) => file(`${name}.jsonl`)),
       );
     }

@@ -218,7 +218,7 @@ it('what is said of prompts that are in other data', () => {
     'one has the answer of a row of a file': found(file, 0, 50, 1),
     'no data is known': page({ kind: 'unknown' }),
     'it failed': page({ kind: 'failed', name: run.name }),
-    'the data wasn’t even found': page({ kind: 'failed', name: undefined }),
+    'the data wasn’t even found': page({ kind: 'failed', name: 'the training data' }),
     'the run’s dataset is another one now': page(
       {
         ...{ kind: 'compared', data: { ...run, changed: 'train.jsonl' } },
