@@ -134,9 +134,7 @@ export class AnswersPage implements Disposable {
       if (before !== undefined && !isSame) this.#changed = { hadVotes };
       if (!isSame) this.#voting = undefined;
       const voting = this.#voting;
-      // Votes are only asked for once it is known which rows were trained.
-      const isReady = shown !== undefined && shown.leak?.kind !== 'comparing';
-      if (isReady && (voting === undefined || shown.trained !== before?.trained))
+      if (shown !== undefined && (voting === undefined || shown.trained !== before?.trained))
         this.#voting = new Voting(shown, voting?.votes);
       const isGone = { voted: this.#voting?.tally === undefined, trained: shown?.trained.size === 0 };
       if (Object.entries(isGone).some(([filter, gone]) => gone && filter === this.#filter))
@@ -216,6 +214,7 @@ export class AnswersPage implements Disposable {
     request: Exclude<AnswersRequest, { type: 'need' | 'filter' | 'showInHoldOut' | 'chooseDataset' }>,
   ): void {
     const voting = this.#voting;
+    // No vote before it is known which rows were trained.
     if (voting === undefined || this.#shown?.leak?.kind === 'comparing') return;
     this.#changed = undefined;
     const before = voting.step;

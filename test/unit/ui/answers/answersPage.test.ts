@@ -552,17 +552,27 @@ describe('AnswersPage', () => {
       await delay(20);
       assert.match(leak() ?? '', /^Not compared/);
       standIn.shown.folder = () => chosen;
+      const { promise, resolve } = Promise.withResolvers<FoundRows>();
+      find = () => promise;
       await send({ type: 'chooseDataset' });
+      await until(() => head().summary === undefined);
+      await send({ type: 'vote' });
+      assert.deepEqual([head().canVote, last('voting').row], [false, undefined]);
+      find = (chat) => Promise.resolve(foundOf(chat));
+      resolve(foundOf(Buffer.from(MIXED.join(''))));
       await until(() => leak()?.startsWith('2 of these 6 prompts are also in other.jsonl.'));
       assert.match(head().notices.join(), /; 3 equal\./);
       assert.deepEqual(
         (await listed()).map(([row]) => row),
         [1, 2, 4],
       );
-      // It stays chosen.
+      await send({ type: 'filter', filter: 'trained' });
+      assert.equal(last('list').length, 2);
+      // It stays chosen. Until it is compared again, no row is known to be in it.
       await appendFile(file, line('trained c', 'no', 'yes'));
       didChange();
       await until(() => leak()?.startsWith('3 of these 7 prompts are also in other.jsonl.'));
+      assert.deepEqual([last('list').length, head().filters[0]?.isPressed], [7, true]);
     });
 
     it('or says that it failed, and counts all rows', async () => {
@@ -617,16 +627,19 @@ describe('AnswersPage', () => {
     });
 
     it('but not those of the sample, and not without rows', async () => {
-      find = () => Promise.reject(new Error());
+      let asked = 0;
+      find = (chat) => ((asked += 1), Promise.resolve(foundOf(chat)));
       await writeFile(prepared(), '{}\n');
       sample = file;
       await open(...MIXED);
       assert.deepEqual([leak(), head().headline?.sentences.length, head().canVote], [undefined, 3, true]);
+      panels.dispose();
       sample = '/sample';
       await writeFile(file, '{"text":"a"}\n');
-      didChange();
+      await restore({ file });
       await until(() => head().failure !== undefined);
-      assert.equal(leak(), undefined);
+      await delay(20);
+      assert.deepEqual([leak(), asked], [undefined, 0]);
     });
   });
 
