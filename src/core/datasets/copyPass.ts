@@ -49,6 +49,7 @@ export class PreparePass {
 
   /** @throws PrepareError; CheckError `changing`; StoppedError if it was canceled; errors of the file system */
   run(): PrepareCounts {
+    this.#readHeldOut();
     if (isSplit(this.#job.choices)) this.#writeSplit();
     else this.#writeAll();
     const [main, holdOut] = [this.#main, this.#holdOut];
@@ -56,6 +57,16 @@ export class PreparePass {
     holdOut?.flush();
     if (main?.rows === 0) throw new PrepareError('empty');
     return { ...this.#decisions.counts, written: main?.rows ?? 0, heldOut: holdOut?.rows ?? 0 };
+  }
+
+  #readHeldOut(): void {
+    const { heldOut } = this.#job;
+    if (heldOut === undefined) return;
+    this.#scanner.begin(false, HASH_NORMALIZED);
+    for (let number = 0; number * SEGMENT_BYTES < heldOut.sizeBytes; number++) {
+      if (!this.#control.shouldContinue()) throw new StoppedError();
+      for (const rows of scanSegment(this.#scanner, heldOut, number)) this.#decisions.addHeldOut(rows);
+    }
   }
 
   #writeAll(): void {
@@ -86,9 +97,10 @@ export class PreparePass {
   /** Reports the progress from one fraction to another. */
   #eachSegment(from: number, to: number, work: (number: number) => void): void {
     const { shouldContinue, onProgress } = this.#control;
-    const { segments, choices } = this.#job;
+    const { segments, choices, heldOut } = this.#job;
+    const withPrompts = isSplit(choices) || heldOut !== undefined;
     // How the editor counts columns doesn't matter here.
-    this.#scanner.begin(false, isSplit(choices) ? HASH_NORMALIZED : HASH_NONE);
+    this.#scanner.begin(false, withPrompts ? HASH_NORMALIZED : HASH_NONE);
     for (let number = 0; number < segments; number++) {
       if (!shouldContinue()) throw new StoppedError();
       work(number);

@@ -24,6 +24,8 @@ import { toChat, type NotConverted } from './toChat.ts';
 const MAX_DROPPED = 1_000;
 /** A longer row isn't converted: its values could take a hundred times its bytes. */
 const MAX_CONVERTED_BYTES = 16 * 1024 * 1024;
+/** Rows that are in no comparison with a hold-out. */
+const NOT_COMPARED = ROW_BLANK | ROW_ERROR | ROW_UNCHECKED;
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -45,13 +47,18 @@ export class RowDecisions {
   readonly #rowScanner: Scanner;
   readonly #choices: PrepareChoices;
   readonly #seen: HashIndex;
+  /** Prompts of the hold-out. */
+  readonly #heldOut: HashIndex;
   readonly #withPrompts: boolean;
   readonly #shouldContinue: () => boolean;
   /** Whether the previous rows are parts of a private key that has not ended. */
   #isInKey = false;
   readonly counts: PrepareCounts = {
     ...{ rows: 0, written: 0, heldOut: 0, converted: 0, notConverted: {}, dropped: new Map() },
-    leftOut: { blank: 0, error: 0, untrainable: 0, duplicate: 0, unchecked: 0, mask: 0, format: 0, split: 0 },
+    leftOut: {
+      ...{ blank: 0, error: 0, untrainable: 0, 'held-out': 0, duplicate: 0 },
+      ...{ unchecked: 0, mask: 0, format: 0, split: 0 },
+    },
     masked: noMasks(),
   };
 
@@ -59,8 +66,18 @@ export class RowDecisions {
     this.#rowScanner = rowScanner;
     this.#choices = choices;
     this.#seen = new HashIndex(shouldContinue);
+    this.#heldOut = new HashIndex(shouldContinue);
     this.#shouldContinue = shouldContinue;
     this.#withPrompts = isSplit(choices);
+  }
+
+  /** Adds rows of the hold-out, with normalized prompts, before any row is decided. */
+  addHeldOut({ scanned, input }: ScannedRows): void {
+    for (let row = 0; row < scanned.rows; row++) {
+      if (((scanned.rowFlags[row] ?? 0) & NOT_COMPARED) !== 0) continue;
+      const { low, high } = promptOf(scanned, row, input.subarray(...rangeOf(scanned, input, row)));
+      this.#heldOut.add(low, high);
+    }
   }
 
   /** Decides about a row of a scan. */
@@ -71,6 +88,7 @@ export class RowDecisions {
     if (reason !== undefined) return reason;
     const [from, to] = rangeOf(scanned, input, row);
     const bytes = input.subarray(from, to);
+    if (this.#isHeldOut(flags, scanned, row, bytes)) return 'held-out';
     const prompt = () => this.#withPrompts && promptOf(scanned, row, bytes);
     const kept = this.#changed(flags, bytes) ?? { change: 'none', input, from, to, ...prompt() };
     const hash = [scanned.rowHashes[2 * row] ?? 0, scanned.rowHashes[2 * row + 1] ?? 0] as const;
@@ -101,6 +119,7 @@ export class RowDecisions {
   /** Frees the memory for comparing rows, once all are decided. */
   endComparing(): void {
     this.#seen.clear();
+    this.#heldOut.clear();
   }
 
   countLeftOut(reason: SkippedRow): void {
@@ -180,6 +199,12 @@ export class RowDecisions {
     if ((flags & ROW_ERROR) !== 0 && this.#choices.withoutErrors) return 'error';
     const isUntrainable = ((flags >> ROW_UNTRAINABLE_SHIFT) & 3) !== 0;
     return isUntrainable && this.#choices.withoutUntrainable ? 'untrainable' : undefined;
+  }
+
+  #isHeldOut(flags: number, scanned: Scanned, row: number, bytes: Uint8Array): boolean {
+    if (this.#heldOut.size === 0 || (flags & NOT_COMPARED) !== 0) return false;
+    const { low, high } = promptOf(scanned, row, bytes);
+    return this.#heldOut.find(low, high) >= 0;
   }
 
   /** Whether an earlier row had this hash. Like the check, it compares a limited number of rows. */

@@ -2,9 +2,11 @@ import { open, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { onDisk } from '../base/diskError.ts';
 import { throwIfCancelled } from '../base/errors.ts';
+import { stampOf } from '../base/fileStamp.ts';
 import { modeOf, type DatasetFile } from './fileKind.ts';
 import { NewFiles } from './newFiles.ts';
 import type { PrepareChoices, PrepareCounts, PrepareJob } from './copyTypes.ts';
+import { CheckError } from './report.ts';
 
 /** The new files, and what was done. */
 export interface Prepared {
@@ -51,7 +53,9 @@ export function prepareCopy(
           files.beginSync();
           following.onProgress?.(fraction);
         };
-        const counts = await checker.prepare({ ...job, ...fds }, { ...following, onProgress });
+        const counts = await withHeldOut(choices.withoutHeldOut, (heldOut) =>
+          checker.prepare({ ...job, ...fds, heldOut }, { ...following, onProgress }),
+        );
         await modeOf(input, source);
         const name = nameOf(source.path);
         const names = [`${name}.${choices.trial === undefined ? 'prepared' : 'trial'}`];
@@ -84,7 +88,12 @@ export function canConvertAll(
 
 const ONLY_TO_CHAT: Readonly<PrepareChoices> = {
   ...{ withoutErrors: true, withoutUntrainable: false, withoutDuplicates: false, toChat: true },
-  ...{ holdOut: undefined, trial: undefined, mask: { secrets: false, personal: false } },
+  ...{
+    withoutHeldOut: undefined,
+    holdOut: undefined,
+    trial: undefined,
+    mask: { secrets: false, personal: false },
+  },
 };
 
 /** Opens the version of a file that was inspected. */
@@ -95,6 +104,25 @@ async function withInput<T>(
   const input = await open(source.path, 'r');
   try {
     return await work(input, await modeOf(input, source));
+  } finally {
+    await input.close();
+  }
+}
+
+/** Opens the hold-out whose rows are left out, if any. @throws CheckError `changing` if it can't be opened, or changed meanwhile */
+async function withHeldOut<T>(
+  file: string | undefined,
+  work: (heldOut: PrepareJob['heldOut']) => Promise<T>,
+): Promise<T> {
+  if (file === undefined) return work(undefined);
+  const input = await open(file, 'r').catch((cause: unknown) => {
+    throw new CheckError('changing', { cause });
+  });
+  try {
+    const stamp = stampOf(await input.stat({ bigint: true }));
+    const done = await work({ fd: input.fd, sizeBytes: stamp.sizeBytes });
+    await modeOf(input, { path: file, ...stamp });
+    return done;
   } finally {
     await input.close();
   }

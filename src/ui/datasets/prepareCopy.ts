@@ -44,7 +44,8 @@ export interface PrepareParts {
 
 const NO_CHOICES: Readonly<PrepareChoices> = {
   ...{ withoutErrors: false, withoutUntrainable: false, withoutDuplicates: false, toChat: false },
-  ...{ holdOut: undefined, trial: undefined, mask: { secrets: false, personal: false } },
+  ...{ withoutHeldOut: undefined, holdOut: undefined, trial: undefined },
+  mask: { secrets: false, personal: false },
 };
 
 /**
