@@ -88,7 +88,10 @@ export class RowDecisions {
     if (reason !== undefined) return reason;
     const [from, to] = rangeOf(scanned, input, row);
     const bytes = input.subarray(from, to);
-    if (this.#isHeldOut(flags, scanned, row, bytes)) return 'held-out';
+    if (this.#heldOut.size > 0 && (flags & NOT_COMPARED) === 0) {
+      const { low, high } = promptOf(scanned, row, bytes);
+      if (this.#heldOut.find(low, high) >= 0) return 'held-out';
+    }
     const prompt = () => this.#withPrompts && promptOf(scanned, row, bytes);
     const kept = this.#changed(flags, bytes) ?? { change: 'none', input, from, to, ...prompt() };
     const hash = [scanned.rowHashes[2 * row] ?? 0, scanned.rowHashes[2 * row + 1] ?? 0] as const;
@@ -199,12 +202,6 @@ export class RowDecisions {
     if ((flags & ROW_ERROR) !== 0 && this.#choices.withoutErrors) return 'error';
     const isUntrainable = ((flags >> ROW_UNTRAINABLE_SHIFT) & 3) !== 0;
     return isUntrainable && this.#choices.withoutUntrainable ? 'untrainable' : undefined;
-  }
-
-  #isHeldOut(flags: number, scanned: Scanned, row: number, bytes: Uint8Array): boolean {
-    if (this.#heldOut.size === 0 || (flags & NOT_COMPARED) !== 0) return false;
-    const { low, high } = promptOf(scanned, row, bytes);
-    return this.#heldOut.find(low, high) >= 0;
   }
 
   /** Whether an earlier row had this hash. Like the check, it compares a limited number of rows. */

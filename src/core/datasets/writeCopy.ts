@@ -88,12 +88,8 @@ export function canConvertAll(
 
 const ONLY_TO_CHAT: Readonly<PrepareChoices> = {
   ...{ withoutErrors: true, withoutUntrainable: false, withoutDuplicates: false, toChat: true },
-  ...{
-    withoutHeldOut: undefined,
-    holdOut: undefined,
-    trial: undefined,
-    mask: { secrets: false, personal: false },
-  },
+  ...{ withoutHeldOut: undefined, holdOut: undefined, trial: undefined },
+  mask: { secrets: false, personal: false },
 };
 
 /** Opens the version of a file that was inspected. */

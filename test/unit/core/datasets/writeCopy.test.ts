@@ -461,10 +461,15 @@ describe('a prepared copy', () => {
     });
 
     it('compares no rows with errors, on either side', async () => {
-      const faulty = ['{"prompt":"q1","completion":"a",}', 'x', '{"prompt":"q2"'];
-      const rows = [...faulty, JSON.stringify(chat('q1', 'a'))];
-      const { kept } = await without(lines(rows), lines(faulty));
-      assert.deepEqual(kept, rows);
+      // The first one has a prompt.
+      const faulty = ['{"prompt":"q1","completion":"a"},', '{"prompt":"q1","completion":"a",}', 'x', '[1]'];
+      const good = [JSON.stringify(chat('q1', 'a'))];
+      for (const [source, held] of [
+        [faulty, faulty],
+        [good, faulty],
+        [faulty, good],
+      ] as const)
+        assert.deepEqual((await without(lines(source), lines(held))).kept, source);
     });
 
     it('is a plain copy beside an empty hold-out, and none if all rows are held out', async () => {
