@@ -8,6 +8,7 @@ import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { stampOf } from '../base/fileStamp.ts';
 import { throttled } from '../base/thread.ts';
 import { ReportBuilder } from './buildReport.ts';
+import type { ComparedRows, RowComparison } from './comparisonTypes.ts';
 import { hasByteOrderMark, kindOf, recognized, SAMPLE_BYTES, type DatasetFile } from './fileKind.ts';
 import { PrepareError, type PrepareChoices, type PrepareCounts, type PrepareJob } from './copyTypes.ts';
 import type { Prepared, PrepareOptions } from './writeCopy.ts';
@@ -76,32 +77,29 @@ export class DatasetChecker implements Disposable {
    * Runs a pass that copies an open dataset, on one thread, in turn with the checks.
    * @throws PrepareError; DiskError; CheckError; CancelledError soon after the signal is aborted
    */
-  prepare(
+  async prepare(
     file: Omit<PrepareJob, 'segments'>,
     { signal, onProgress }: Omit<CheckOptions, 'workers'> = {},
   ): Promise<PrepareCounts> {
-    return this.#inTurn(async () => {
-      throwIfCancelled(signal);
-      const [worker] = await this.#workersFor(0);
-      if (worker === undefined) throw new CheckError('worker-died');
-      const shared = new Int32Array(new SharedArrayBuffer(SHARED.length * 4));
-      const stop = () => Atomics.store(shared, SHARED.stopped, 1);
-      signal?.addEventListener('abort', stop, { once: true });
-      const progress = throttled(onProgress);
-      const job = { ...file, segments: Math.ceil(file.sizeBytes / SEGMENT_BYTES) };
-      try {
-        const done = await worker.request({ kind: 'prepare', job, shared }, { onProgress: progress });
-        if (done.prepared === undefined) throw new CheckError('worker-died');
-        this.#replaceGrown([worker], [done]);
-        throwIfCancelled(signal);
-        return done.prepared;
-      } catch (error) {
-        throw this.#isDisposed || signal?.aborted === true ? new CancelledError() : error;
-      } finally {
-        signal?.removeEventListener('abort', stop);
-        this.#rest();
-      }
-    });
+    const job = { ...file, segments: Math.ceil(file.sizeBytes / SEGMENT_BYTES) };
+    const following = { onProgress: throttled(onProgress) };
+    const { prepared } = await this.#requestOne(
+      (shared) => ({ kind: 'prepare', job, shared }),
+      signal,
+      following,
+    );
+    if (prepared === undefined) throw new CheckError('worker-died');
+    return prepared;
+  }
+
+  /**
+   * Compares rows with other data, on one thread, in turn with the checks. For `Fingerprints`.
+   * @throws CheckError; DiskError; CancelledError soon after the signal is aborted
+   */
+  async compareRows(job: RowComparison, signal?: AbortSignal): Promise<ComparedRows> {
+    const { compared } = await this.#requestOne((shared) => ({ kind: 'compare', job, shared }), signal);
+    if (compared === undefined) throw new CheckError('worker-died');
+    return compared;
   }
 
   /**
@@ -129,6 +127,33 @@ export class DatasetChecker implements Disposable {
     this.#isDisposed = true;
     clearTimeout(this.#idle);
     await Promise.all(this.#workers.splice(0).map((worker) => worker.dispose()));
+  }
+
+  /** Sends a request to one worker, in turn. @param requestOf gets the numbers that stop it */
+  #requestOne(
+    requestOf: (shared: Int32Array<SharedArrayBuffer>) => Request,
+    signal: AbortSignal | undefined,
+    following: Following = {},
+  ): Promise<Done> {
+    return this.#inTurn(async () => {
+      throwIfCancelled(signal);
+      const [worker] = await this.#workersFor(0);
+      if (worker === undefined) throw new CheckError('worker-died');
+      const shared = new Int32Array(new SharedArrayBuffer(SHARED.length * 4));
+      const stop = () => Atomics.store(shared, SHARED.stopped, 1);
+      signal?.addEventListener('abort', stop, { once: true });
+      try {
+        const done = await worker.request(requestOf(shared), following);
+        this.#replaceGrown([worker], [done]);
+        throwIfCancelled(signal);
+        return done;
+      } catch (error) {
+        throw this.#isDisposed || signal?.aborted === true ? new CancelledError() : error;
+      } finally {
+        signal?.removeEventListener('abort', stop);
+        this.#rest();
+      }
+    });
   }
 
   async #check(path: string, options: CheckOptions): Promise<Report> {

@@ -1,22 +1,19 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { sequencer } from '../base/async.ts';
+import { isMissing } from '../base/diskError.ts';
+import { isStill, stampOf } from '../base/fileStamp.ts';
+import { renameOver } from '../base/renameOver.ts';
 import type { DatasetChecker } from './checker.ts';
+import type { Difference, FoundRows, KeptRef } from './comparisonTypes.ts';
 import type { DatasetFile } from './fileKind.ts';
-import type { FactRows } from './report.ts';
-import type { FoundRows, TrainedData } from './sharedPrompts.ts';
+import { CheckError } from './report.ts';
 
-export type { FoundRows, TrainedData };
+export type { Difference, FoundRows };
 
-/** How the rows of a dataset differ from those of an earlier one. Added + changed + equal = rows now. */
-export interface Difference {
-  added: number;
-  removed: number;
-  /** Same prompt, another answer or system message. */
-  changed: number;
-  equal: number;
-  /** Rows with errors, of now or then, which aren't compared. */
-  notCompared: number;
-  /** The added and changed rows of a file, from 1; none if two submissions are compared. */
-  rows: FactRows;
-}
+/** What may have been trained: a file as it was when its stamp was taken, or the kept fingerprints of a submission, by its ID. */
+export type TrainedData = { file: DatasetFile } | { fingerprints: string };
 
 /** A charged submission, as far as its fingerprints depend on it. */
 export interface SubmittedDataset {
@@ -26,59 +23,164 @@ export interface SubmittedDataset {
   submittedAtMs: number;
 }
 
+/** The limit of all files; a file has at most 16 MB. */
+const MAX_BYTES = 64 * 1024 * 1024;
+const KEY_BYTES = 16;
+/** What a process that was killed left is removed after an hour. */
+const ABANDONED_MS = 60 * 60_000;
+/** Counts that are kept. */
+const MAX_COUNTS = 100;
+
 /**
- * Owns the fingerprints of the rows that were submitted from this machine: 16 bytes a row, under a random key. They have no text
- * and say later what changed.
+ * Owns the fingerprints of the rows that were submitted from this machine, 16 bytes a row: `{ID of the receipt}` in its folder, beside
+ * `key`. They have no text and say nothing without the key. Their loss loses only what changed since.
  */
 export class Fingerprints {
   readonly #folder: string;
   readonly #checker: () => Promise<DatasetChecker>;
+  readonly #inTurn = sequencer();
+  /** Of rows that are also in another file, by both files. */
+  readonly #counts = new Map<string, number>();
 
+  /** @param checker whose thread reads the rows */
   constructor(folder: string, checker: () => Promise<DatasetChecker>) {
     this.#folder = folder;
     this.#checker = checker;
   }
 
   /**
-   * Keeps those of a submission, from its file if that is unchanged, and removes the oldest above the limit. Does nothing if they are
-   * known. @param submitted all charged submissions @throws if they can't be written
+   * Keeps those of a submission, from its file if that is unchanged and has at most 1,000,000 rows. Removes the oldest above 64 MB.
+   * Does nothing if they are known. @param submitted all charged submissions @throws if they can't be written
    */
-  async keep(one: SubmittedDataset, submitted: readonly SubmittedDataset[]): Promise<void> {
-    await Promise.reject(new Error(`${this.#folder}${one.id}${submitted.length}`));
+  keep(one: SubmittedDataset, submitted: readonly SubmittedDataset[]): Promise<void> {
+    return this.#inTurn(async () => {
+      const { path: source } = one.dataset;
+      if ((await this.has(one.id)) || !(await isStill(source, one.dataset))) return;
+      const file = { path: source, ...stampOf(await stat(source, { bigint: true })) };
+      const key = (await this.#key()) ?? (await this.#newKey());
+      const part = this.#fileOf(`${randomBytes(8).toString('hex')}.part`);
+      try {
+        const checker = await this.#checker();
+        const { isKept } = await checker.compareRows({ of: 'keep', file, kept: { path: part, key } });
+        if (isKept !== true || !(await isStill(source, one.dataset))) return;
+        await renameOver(part, this.#fileOf(one.id));
+      } finally {
+        await rm(part, { force: true });
+      }
+      await this.#removeOldest(submitted);
+    });
   }
 
-  /** Returns how a file differs from a submission; undefined if that has none. @throws CheckError; CancelledError */
+  /** Returns how a file differs from a submission; undefined if that can't be said. @throws CheckError; CancelledError */
   async since(id: string, file: DatasetFile, signal?: AbortSignal): Promise<Difference | undefined> {
-    await this.#checker();
-    return Promise.reject(new Error(`${id}${file.path}${String(signal)}`));
+    return this.#difference(id, file, signal);
   }
 
-  /** Returns how a submission differs from an earlier one; undefined if one of them has none. */
+  /** Returns how a submission differs from an earlier one; undefined if that can't be said. */
   async between(earlierId: string, id: string): Promise<Difference | undefined> {
-    return Promise.reject(new Error(`${earlierId}${id}`));
+    return (await this.has(id)) ? this.#difference(earlierId, this.#fileOf(id)) : undefined;
   }
 
   /** Whether a submission has fingerprints. Never rejects. */
   async has(id: string): Promise<boolean> {
-    return Promise.reject(new Error(id));
+    const found = await stat(this.#fileOf(id)).catch(() => undefined);
+    return found?.isFile() === true;
   }
 
   /**
    * Finds the rows whose prompts are in other data.
    * @param rows a chat dataset in memory, at most some thousand rows
-   * @throws CheckError `changing` if the file is another one now; CancelledError
+   * @throws CheckError `changing` if the file is another one now, `missing` if there are no fingerprints; CancelledError
    */
   async find(rows: Uint8Array, data: TrainedData, signal?: AbortSignal): Promise<FoundRows> {
-    return Promise.reject(new Error(`${rows.length}${String(data)}${String(signal)}`));
+    const source = 'file' in data ? data.file : await this.#kept(data.fingerprints);
+    if (source === undefined) throw new CheckError('missing');
+    const { found } = await (await this.#checker()).compareRows({ of: 'find', rows, data: source }, signal);
+    if (found === undefined) throw new CheckError('missing');
+    return found;
   }
 
-  /** Counts the rows of a dataset whose prompts are also in another file. Kept while both are unchanged. */
+  /**
+   * Counts the rows of a dataset whose prompts are also in another file. Kept while both are unchanged.
+   * @throws CheckError; CancelledError; errors of the file system
+   */
   async alsoIn(other: string, file: DatasetFile, signal?: AbortSignal): Promise<number> {
-    return Promise.reject(new Error(`${other}${file.path}${String(signal)}`));
+    const otherFile = { path: other, ...stampOf(await stat(other, { bigint: true })) };
+    const both = JSON.stringify([file.path, stampAlone(file), otherFile]);
+    const known = this.#counts.get(both);
+    if (known !== undefined) return known;
+    const checker = await this.#checker();
+    const { shared = 0 } = await checker.compareRows({ of: 'count', file, other: otherFile }, signal);
+    if (this.#counts.size >= MAX_COUNTS) this.#counts.clear();
+    this.#counts.set(both, shared);
+    return shared;
   }
 
   /** Removes all, and the key. */
-  async removeAll(): Promise<void> {
-    await Promise.reject(new Error());
+  removeAll(): Promise<void> {
+    return this.#inTurn(() => rm(this.#folder, { recursive: true, force: true }));
   }
+
+  async #difference(
+    id: string,
+    now: DatasetFile | string,
+    signal?: AbortSignal,
+  ): Promise<Difference | undefined> {
+    const then = await this.#kept(id);
+    if (then === undefined) return undefined;
+    return (await (await this.#checker()).compareRows({ of: 'difference', now, then }, signal)).difference;
+  }
+
+  async #kept(id: string): Promise<KeptRef | undefined> {
+    const key = await this.#key();
+    return key !== undefined && (await this.has(id)) ? { path: this.#fileOf(id), key } : undefined;
+  }
+
+  #fileOf(name: string): string {
+    return path.join(this.#folder, name);
+  }
+
+  async #key(): Promise<Uint8Array | undefined> {
+    try {
+      const key = await readFile(this.#fileOf('key'));
+      return key.length === KEY_BYTES ? new Uint8Array(key) : undefined;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** What was made under another key isn't compared. Of two windows that make a key at once, both use the later one. */
+  async #newKey(): Promise<Uint8Array> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const part = this.#fileOf(`${randomBytes(8).toString('hex')}.part`);
+    await writeFile(part, randomBytes(KEY_BYTES), { flag: 'wx', mode: 0o600 });
+    await renameOver(part, this.#fileOf('key'));
+    return (await this.#key()) ?? Promise.reject(new Error('the key of fingerprints was not stored'));
+  }
+
+  /** Removes what killed processes left, and the oldest files above the limit, the newest of each dataset last. */
+  async #removeOldest(submitted: readonly SubmittedDataset[]): Promise<void> {
+    const newestFirst = submitted.toSorted((one, other) => other.submittedAtMs - one.submittedAtMs);
+    const isNewest = (one: SubmittedDataset) =>
+      newestFirst.find(({ dataset }) => dataset.path === one.dataset.path) === one;
+    const keptFirst = Map.groupBy(newestFirst, (one) => isNewest(one));
+    const order = [...(keptFirst.get(true) ?? []), ...(keptFirst.get(false) ?? [])].map(({ id }) => id);
+    let bytes = 0;
+    const names = (await readdir(this.#folder)).filter((name) => name !== 'key');
+    // Those without a receipt come last.
+    for (const name of names.toSorted(
+      (one, other) => (order.indexOf(one) >>> 0) - (order.indexOf(other) >>> 0),
+    )) {
+      const { size, mtimeMs } = await stat(this.#fileOf(name));
+      const isPart = name.endsWith('.part');
+      if (!isPart) bytes += size;
+      if (isPart ? Date.now() - mtimeMs > ABANDONED_MS : bytes > MAX_BYTES)
+        await rm(this.#fileOf(name), { force: true });
+    }
+  }
+}
+
+function stampAlone({ sizeBytes, mtimeMs, ctimeMs }: DatasetFile): readonly number[] {
+  return [sizeBytes, mtimeMs, ctimeMs];
 }

@@ -2,6 +2,7 @@ import { MAX_ROW_BYTES } from './scanner/codes.ts';
 import { readSync } from 'node:fs';
 import { PROBLEMS, type ProblemCode } from './problems.ts';
 import type { PrepareCounts, PrepareFailure, PrepareJob } from './copyTypes.ts';
+import type { ComparedRows, RowComparison } from './comparisonTypes.ts';
 import { CheckError, type CheckFailure } from './report.ts';
 import { endOfText, PLACE_NUMBERS, type Scanned, type Scanner, type Counts } from './scanner.ts';
 import { TEXT_NUMBERS, type Repeats, type SameRows } from './sameRows.ts';
@@ -269,7 +270,12 @@ export interface PrepareRequest extends Pick<Job, 'shared'> {
   job: PrepareJob;
 }
 
-export type Request = Job | SameRowsJob | PrepareRequest;
+export interface CompareRequest extends Pick<Job, 'shared'> {
+  kind: 'compare';
+  job: RowComparison;
+}
+
+export type Request = Job | SameRowsJob | PrepareRequest | CompareRequest;
 
 /** Why a request failed, as data: errors lose their classes between threads. */
 export type Failure =
@@ -288,6 +294,7 @@ export type Answer =
       same?: SameRows;
       repeats?: Repeats;
       prepared?: PrepareCounts;
+      compared?: ComparedRows;
       memoryBytes: number;
     }
   | { kind: 'failed'; failure: Failure };

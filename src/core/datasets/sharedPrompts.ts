@@ -1,13 +1,91 @@
 // Which rows have prompts that are in other data, in a worker thread. Prompts are compared by what they say (`scanner/texts.ts`).
+import type { FoundRows, KeptRef } from './comparisonTypes.ts';
 import type { DatasetFile } from './fileKind.ts';
+import { fingerprintOf, PROMPT, readKept } from './keptFingerprints.ts';
+import { HashIndex } from './hashIndex.ts';
+import { hashesIn, isNone, readHashes, type HashReader } from './rowHashes.ts';
+import { HASH_ANSWERS, HASH_NORMALIZED } from './scanner/codes.ts';
 
-/** What may have been trained: a file as it was when its stamp was taken, or the kept fingerprints of a submission, by its ID. */
-export type TrainedData = { file: DatasetFile } | { fingerprints: string };
+/** An answer of so many characters is hardly given twice by chance. */
+const LONG_ANSWER = 80;
+/** A long answer that more rows have is a common one. */
+const FEW_ROWS = 3;
 
-/** What was found of some rows in other data. */
-export interface FoundRows {
-  /** For each row, whether its prompt is there. */
-  isFound: readonly boolean[];
-  /** Other rows whose answer of 80 characters or more is there, under one to three other prompts. Fingerprints have no answers. */
-  sameAnswer: number;
+/** What reads rows, in any mode. */
+type Reader = Omit<HashReader, 'hashing'>;
+
+/**
+ * Counts the rows of a file whose prompts are also in another one. The prompts of the smaller file are kept, the other is streamed.
+ * @throws as `readHashes`
+ */
+export function countShared(reader: Reader, file: DatasetFile, other: DatasetFile): number {
+  const index = new HashIndex(reader.shouldContinue);
+  const read = { ...reader, hashing: HASH_NORMALIZED };
+  let count = 0;
+  if (other.sizeBytes <= file.sizeBytes) {
+    readHashes(other, read, ({ prompt }) => index.add(...prompt));
+    readHashes(file, read, ({ prompt }) => (count += Number(index.find(...prompt) !== -1)));
+  } else {
+    const rows: number[] = [];
+    readHashes(file, read, ({ prompt }) => {
+      const number = index.add(...prompt);
+      rows[number] = (rows[number] ?? 0) + 1;
+    });
+    readHashes(other, read, ({ prompt }) => {
+      const number = index.find(...prompt);
+      if (number === -1) return;
+      count += rows[number] ?? 0;
+      rows[number] = 0;
+    });
+  }
+  index.clear();
+  return count;
+}
+
+/**
+ * Finds rows of a chat dataset in memory in a file, or in kept fingerprints; undefined if these can't be compared.
+ * @throws as `readHashes`
+ */
+export function findRows(
+  reader: Reader,
+  rows: Uint8Array,
+  data: DatasetFile | KeptRef,
+): FoundRows | undefined {
+  const prompts = new HashIndex(reader.shouldContinue);
+  const answers = new HashIndex(reader.shouldContinue);
+  const read = { ...reader, hashing: HASH_ANSWERS };
+  const lines = Buffer.from(rows.buffer, rows.byteOffset, rows.length).toString('utf8').split('\n');
+  const all: { prompt: number; answer: number | undefined }[] = [];
+  hashesIn(rows, read, ({ row, prompt, text }) => {
+    const hash = 'key' in data ? fingerprintOf(data.key, prompt, PROMPT) : prompt;
+    const isLong = !isNone(text) && lengthOfAnswer(lines[row - 1] ?? '') >= LONG_ANSWER;
+    all[row - 1] = { prompt: prompts.add(...hash), answer: isLong ? answers.add(...text) : undefined };
+  });
+  const found = new Set<number>();
+  const rowsOfAnswer: number[] = [];
+  const take = (number: number) => void (number !== -1 && found.add(number));
+  if ('key' in data) {
+    const isRead = readKept(data, ({ pairs }) => {
+      for (let at = 0; at < pairs.length; at += 4) take(prompts.find(pairs[at] ?? 0, pairs[at + 1] ?? 0));
+      return true;
+    });
+    if (isRead === undefined) return undefined;
+  } else
+    readHashes(data, read, ({ prompt, text }) => {
+      take(prompts.find(...prompt));
+      const answer = isNone(text) ? -1 : answers.find(...text);
+      if (answer !== -1) rowsOfAnswer[answer] = (rowsOfAnswer[answer] ?? 0) + 1;
+    });
+  const isFound = Array.from(all, (one) => one !== undefined && found.has(one.prompt));
+  const isCopied = (answer = -1) =>
+    (rowsOfAnswer[answer] ?? 0) > 0 && (rowsOfAnswer[answer] ?? 0) <= FEW_ROWS;
+  const sameAnswer = all.filter((one, index) => isFound[index] === false && isCopied(one.answer)).length;
+  return { isFound, sameAnswer };
+}
+
+/** Returns how many characters the last message of a chat row has. */
+function lengthOfAnswer(line: string): number {
+  const { messages } = JSON.parse(line) as { messages: readonly { content: unknown }[] };
+  const content = messages.at(-1)?.content;
+  return typeof content === 'string' ? content.trim().length : JSON.stringify(content).length;
 }

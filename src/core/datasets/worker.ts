@@ -1,16 +1,20 @@
 // A thread that checks segments of a dataset, or copies one: one request at a time, without state between requests.
 import { parentPort, workerData } from 'node:worker_threads';
 import { StoppedError } from './hashIndex.ts';
+import type { ComparedRows } from './comparisonTypes.ts';
 import { PrepareError } from './copyTypes.ts';
 import { PreparePass } from './copyPass.ts';
+import { differenceOf, writeKept } from './keptFingerprints.ts';
 import { CheckError } from './report.ts';
 import { Scanner } from './scanner.ts';
 import { HASH_WRITTEN } from './scanner/codes.ts';
 import { findRepeats, findSameRows } from './sameRows.ts';
+import { countShared, findRows } from './sharedPrompts.ts';
 import {
   readSegment,
   SHARED,
   type Answer,
+  type CompareRequest,
   type Failure,
   type Job,
   type PrepareRequest,
@@ -26,6 +30,7 @@ parentPort?.on('message', (request: Request) => {
   try {
     if (request.kind === 'check') check(request);
     else if (request.kind === 'same rows') compare(request);
+    else if (request.kind === 'compare') compareRows(request);
     else prepare(request);
   } catch (error) {
     const failure = failureOf(error);
@@ -79,6 +84,15 @@ function prepare({ job, shared }: PrepareRequest): void {
     onProgress: (fraction) => post({ kind: 'progress', fraction }),
   });
   post({ kind: 'done', prepared: pass.run(), memoryBytes: scanner.memoryBytes });
+}
+
+function compareRows({ job, shared }: CompareRequest): void {
+  const reader = { scanner, shouldContinue: () => Atomics.load(shared, SHARED.stopped) === 0 };
+  const done = (compared: ComparedRows) => post({ kind: 'done', compared, memoryBytes: scanner.memoryBytes });
+  if (job.of === 'count') done({ shared: countShared(reader, job.file, job.other) });
+  else if (job.of === 'find') done({ found: findRows(reader, job.rows, job.data) });
+  else if (job.of === 'keep') done({ isKept: writeKept(reader, job.file, job.kept) });
+  else done({ difference: differenceOf(reader, job.now, job.then) });
 }
 
 function compare({ hashes, prompts, shared }: SameRowsJob): void {

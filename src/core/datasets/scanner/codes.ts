@@ -115,6 +115,10 @@ export const HASH_NONE = 0;
 export const HASH_WRITTEN = 1;
 /** Prompts alone, by what they say (`texts.ts`). */
 export const HASH_NORMALIZED = 2;
+/** The same of prompts and answers. */
+export const HASH_ANSWERS = 3;
+/** The same of prompts; and in place of the answer, all texts of the row exactly, with the roles. */
+export const HASH_TEXTS = 4;
 
 /** In place of the hash of a conversation's system messages, if it has none. */
 export const NO_SYSTEM = 1;

@@ -61,7 +61,23 @@ export function isPrompted(depth: i32): bool {
   // The system is left out of a conversation when it has ended, unless there is nothing else.
   const isAnother =
     message.role != codes.ROLE_ASSISTANT && (message.isTurn || message.role != codes.ROLE_SYSTEM);
-  return isContent() && isAnother && !(depth == 5 && message.isType);
+  return isAnother && isSaid(depth);
+}
+
+/** Whether a string at a depth is of the content, and not the word of a part's type. */
+export function isSaid(depth: i32): bool {
+  return isContent() && !(depth == 5 && message.isType);
+}
+
+/** Returns the field of a string at a depth that is a text besides the content, or 0: reasoning, and the tools that are called. */
+export function furtherPart(depth: i32): i32 {
+  const isCall = message.part == PART_TOOL_CALLS && depth != 5;
+  return isCall || (message.part == PART_REASONING && depth == 3) ? message.part : PART_OTHER;
+}
+
+/** Returns the role of the message as it is counted; negative if it is missing. */
+export function roleOfMessage(): i32 {
+  return countedRole(message.role);
 }
 
 function isRole(): bool {

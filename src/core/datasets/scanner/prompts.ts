@@ -1,32 +1,55 @@
 // The prompt and the answer of a row, as hashes of their strings. Rows of one normalized prompt stay on one side of a split.
 import { file } from './buffers';
-import { HASH_NORMALIZED, MAX_FIELDS, ROLE_ASSISTANT, ROLE_SYSTEM } from './codes';
+import { HASH_ANSWERS, HASH_TEXTS, HASH_WRITTEN, MAX_FIELDS, ROLE_ASSISTANT, ROLE_SYSTEM } from './codes';
 import { conversation } from './conversation';
 import { hashRow, mix } from './lines';
-import { beginTexts, hashOfText } from './texts';
+import { beginTexts, exactHashOf, hashOfText } from './texts';
 
 /** The strings of each field of the row that isn't a conversation, as a u64. */
 const FIELDS: usize = memory.data(MAX_FIELDS * 8, 8);
+/** With `HASH_TEXTS`: all texts of each field, as a u64. */
+const TEXTS: usize = memory.data(MAX_FIELDS * 8, 8);
 
-/** Sets how prompts are hashed: `HASH_NONE`, `HASH_WRITTEN` or `HASH_NORMALIZED`. */
+/** With `HASH_TEXTS`: the contents of the message that is being read, in order, and its further texts, in any order. */
+@unmanaged
+class Said {
+  contents: u64;
+  further: u64;
+}
+const said = changetype<Said>(memory.data(16, 16));
+
+/** Sets what is hashed, and how: `HASH_NONE` and so on. */
 export function hashPrompts(hashing: i32): void {
   file.hashing = hashing;
   if (isNormalized()) beginTexts();
 }
 
-/** Whether only prompts are hashed, by what they say. */
+/** Whether texts are hashed by what they say. */
 export function isNormalized(): bool {
-  return file.hashing == HASH_NORMALIZED;
+  return file.hashing > HASH_WRITTEN;
+}
+
+/** Whether answers are hashed beside prompts. */
+export function hashesAnswers(): bool {
+  return file.hashing == HASH_WRITTEN || file.hashing == HASH_ANSWERS;
+}
+
+/** Whether all texts are hashed. */
+export function hashesTexts(): bool {
+  return file.hashing == HASH_TEXTS;
 }
 
 /** Begins the value of a field: only the last of several with one name counts. */
 export function beginHash(field: i32): void {
   store<u64>(FIELDS + ((<usize>field) << 3), 0);
+  store<u64>(TEXTS + ((<usize>field) << 3), 0);
+  said.contents = said.further = 0;
 }
 
 /** Gives a field the strings of another one. */
 export function moveHash(from: i32, to: i32): void {
   store<u64>(FIELDS + ((<usize>to) << 3), textOfField(from));
+  store<u64>(TEXTS + ((<usize>to) << 3), textsOfField(from));
 }
 
 /** Adds a string to a hash. An empty one changes nothing. */
@@ -66,6 +89,32 @@ export function promptOfMessages(): u64 {
 
 export function answerOfMessages(): u64 {
   return conversation.answer;
+}
+
+/** Adds a string to all texts of a field. */
+export function addToTexts(field: i32, from: usize, to: usize): void {
+  const entry = TEXTS + ((<usize>field) << 3);
+  store<u64>(entry, mix(load<u64>(entry), exactHashOf(from, to)));
+}
+
+/** Adds a string to the texts of the message. @param part the further field it is of; 0 for the content */
+export function addToSaid(part: i32, from: usize, to: usize): void {
+  const text = exactHashOf(from, to);
+  if (part == 0) said.contents = mix(said.contents, text);
+  else said.further += mix(part, text);
+}
+
+/** Adds the message, with its role, to the texts of a field. */
+export function endOfSaid(field: i32, role: i32): void {
+  const entry = TEXTS + ((<usize>field) << 3);
+  const texts = mix(mix(load<u64>(entry), said.contents), said.further);
+  store<u64>(entry, mix(texts, role + 2));
+  said.contents = said.further = 0;
+}
+
+/** Returns the hash of all texts of a field, or 0 if there are none. The row must have the field. */
+export function textsOfField(field: i32): u64 {
+  return load<u64>(TEXTS + ((<usize>field) << 3));
 }
 
 /** Returns the hash of a field's strings, or 0 if there are none. The row must have the field. */

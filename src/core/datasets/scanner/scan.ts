@@ -29,7 +29,7 @@ import { LONGEST_ROW, readRow, skipSpace } from './grammar';
 import { countReturns, findLineEnd, hashRow, line } from './lines';
 import { hashPrompts } from './prompts';
 import { searchSecrets } from './secrets';
-import { answerHash, countRowTexts, isRefusal, promptHash, shape, systemHash } from './shape';
+import { answerHash, countRowTexts, isRefusal, promptHash, shape, systemHash, textsHash } from './shape';
 import { isByteOrderMark } from './utf8';
 
 export { FILE, inputStart, PLACES, reserve, SCRIPT_BYTES, SYSTEM_HASHES, TOTALS } from './buffers';
@@ -161,7 +161,7 @@ function setHashes(prompt: u64, answer: u64, system: u64): void {
 /** Stores the hashes of the object that was read last, and reports facts about its row. */
 function takeHashes(start: usize): void {
   const system = systemHash();
-  let answer = answerHash();
+  let answer = file.hashing == codes.HASH_TEXTS ? textsHash() : answerHash();
   if (file.hashing == codes.HASH_WRITTEN && !hasFailed()) {
     if (system == codes.NO_SYSTEM) report(codes.ROW_WITHOUT_SYSTEM, start, 1);
     const refuses = isRefusal();

@@ -6,12 +6,21 @@ import { addText, answerIn, beginFieldTexts, countTexts, moveTexts, takeAnswer }
 import { beginConversation, conversation, endConversation, takeMessage } from './conversation';
 import { FormatEntry, firstFormat, formatAfter, kinds } from './formats';
 import { dropNotes, noteInRow, row } from './found';
-import { beginMessage, closeInMessage, endMessage, hasMessageFields, isContent, isPrompted } from './message';
+import {
+  beginMessage,
+  closeInMessage,
+  endMessage,
+  furtherPart,
+  hasMessageFields,
+  isContent,
+} from './message';
+import { isPrompted, isSaid, roleOfMessage } from './message';
 import { keyInMessage, openInMessage, scalarInMessage } from './message';
 import { mix } from './lines';
 import { fieldOf, KIND_NULL, KIND_STRING } from './names';
-import { addToField, addToMessage, answerOfMessages, endOfMessage, beginHash, isNormalized } from './prompts';
-import { moveHash, promptOfMessages, textOfField } from './prompts';
+import { addToField, addToMessage, addToSaid, addToTexts, answerOfMessages, beginHash } from './prompts';
+import { endOfMessage, endOfSaid, hashesAnswers, hashesTexts, isNormalized, moveHash } from './prompts';
+import { promptOfMessages, textOfField, textsOfField } from './prompts';
 import { beginsLikeRefusal } from './refusals';
 import { isBlankText } from './strings';
 
@@ -114,13 +123,28 @@ export function scalarShape(depth: i32, kind: i32, from: usize, to: usize): void
 
 /** Adds a string to the texts of its field or message. Conversations of strings begin with the user. */
 function hashText(depth: i32, from: usize, to: usize): void {
-  if (isNormalized() && (isOf(kinds.spoken) || (shape.inList && depth > 2 && !isPrompted(depth)))) return;
+  if (hashesTexts()) hashExactly(depth, from, to);
+  if (isNormalized() && !isCompared(depth)) return;
   if (!isOf(kinds.turns)) {
     if (shape.field != FIELD_OTHER) addToField(shape.field, from, to);
   } else if (depth == 2) {
     addToMessage(from, to);
     endOfMessage(speaker());
   } else if (depth > 2 && isContent()) addToMessage(from, to);
+}
+
+/** Whether a string at a depth is of the prompt, or of the answer if that is hashed. */
+function isCompared(depth: i32): bool {
+  const isAnswer = isOf(kinds.spoken | kinds.turns) && hashesAnswers();
+  if (shape.inList && depth > 2) return isAnswer ? isSaid(depth) : isPrompted(depth);
+  return isAnswer || !isOf(kinds.spoken);
+}
+
+/** Adds a string to all texts of its field. */
+function hashExactly(depth: i32, from: usize, to: usize): void {
+  if (!shape.inList || depth == 2) return addToTexts(shape.field, from, to);
+  const part = furtherPart(depth);
+  if (part != 0 || isSaid(depth)) addToSaid(part, from, to);
 }
 
 /** The role of the next string in a conversation of strings: user and assistant take turns. */
@@ -236,6 +260,7 @@ export function closeShape(depth: i32, at: usize): void {
   } else if (depth > 2 && shape.inList) {
     if (depth > 3) return closeInMessage(depth, at);
     if (shape.elements == 1 && hasMessageFields()) shape.messageLists |= shape.bit;
+    if (hashesTexts()) endOfSaid(shape.field, roleOfMessage());
     endMessage();
   }
 }
@@ -318,7 +343,23 @@ function areSameAnswers(): bool {
 
 /** Counts the texts of the object that was read last, which its format determines. */
 export function countRowTexts(): void {
-  countTexts((shape.format.texts | bitOf(answerField())) & shape.fields);
+  countTexts(textFields());
+}
+
+/** Returns the fields of its texts, as bits. */
+function textFields(): u32 {
+  return (shape.format.texts | bitOf(answerField())) & shape.fields;
+}
+
+/** Returns the exact hash of all texts of the object that was read last, or 0 if it has none. */
+export function textsHash(): u64 {
+  const beside = shape.format.turns != 0 ? bitOf(kinds.system) & shape.fields : 0;
+  let hash: u64 = 0;
+  for (let left = textFields() | beside; left != 0; left &= left - 1) {
+    const field = <i32>ctz(left);
+    if (textsOfField(field) != 0) hash = mix(mix(hash, field), textsOfField(field));
+  }
+  return hash;
 }
 
 /** Returns the hash of the prompt of the object that was read last, or 0 if it has none. */

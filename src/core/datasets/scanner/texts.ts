@@ -1,7 +1,9 @@
 // The hash of what a string says, however it is written: decoded, without all bytes up to U+0020, with A–Z as a–z. So `é` and
 // `\u00e9`, one blank and two, `Hi` and `hi` are the same. What stays is collected in chunks, for strings of any length.
+// The exact hash is of the decoded string alone, so it tells `Hi` from `hi`.
 import { equal } from './characters';
 import { decodeEscape, keys } from './keys';
+import { row } from './found';
 import { hashRow, mix } from './lines';
 
 const CHUNK_BYTES = 4096;
@@ -21,17 +23,36 @@ export function beginTexts(): void {
 
 /** Returns the hash of a string's text, or 0 if nothing stays of it. */
 export function hashOfText(from: usize, to: usize): u64 {
+  return hashOf(from, to, false);
+}
+
+/** Returns the exact hash of the string that was read last, or 0 if it is empty. */
+export function exactHashOf(from: usize, to: usize): u64 {
+  if (row.hasEscape) return hashOf(from, to, true);
+  let hash: u64 = 0;
+  let at = from;
+  for (; at + CHUNK_BYTES <= to; at += CHUNK_BYTES) hash = mix(hash, hashRow(at, at + CHUNK_BYTES));
+  return at == to ? hash : mix(hash, hashRow(at, to));
+}
+
+@inline
+function hashOf(from: usize, to: usize, isExact: bool): u64 {
   let hash: u64 = 0;
   let end = CHUNK;
   for (let at = from; at < to;) {
     const bytes = v128.load(at);
     const escape = <usize>ctz(i8x16.bitmask(equal(bytes, 0x5c)) | 0x10000);
     const length = min(escape, to - at);
-    const visible = i8x16.bitmask(i8x16.gt_u(bytes, i8x16.splat(0x20)));
-    end = addBytes(end, lowered(bytes), visible & ((1 << (<u32>length)) - 1));
+    if (isExact) {
+      v128.store(end, bytes);
+      end += length;
+    } else {
+      const visible = i8x16.bitmask(i8x16.gt_u(bytes, i8x16.splat(0x20)));
+      end = addBytes(end, lowered(bytes), visible & ((1 << (<u32>length)) - 1));
+    }
     at += length;
     if (length < 16 && at < to) {
-      end = addEscape(end, at);
+      end = isExact ? decodeEscape(at, end) : addEscape(end, at);
       at = keys.afterEscape;
     }
     if (end < CHUNK + CHUNK_BYTES) continue;

@@ -1,0 +1,232 @@
+// The fingerprints of a dataset's rows, in a worker thread: 16 bytes a row, in a file. A row's pair is of its prompt and of all its
+// texts, each the first half of AES-128 of hash and kind, so that they say nothing without the key. Pairs are sorted.
+import { createCipheriv } from 'node:crypto';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import type { Difference, KeptRef } from './comparisonTypes.ts';
+import type { DatasetFile } from './fileKind.ts';
+import { isNone, readHashes, type HashedRow, type HashReader } from './rowHashes.ts';
+import { HASH_TEXTS, LOCATED_LIMIT } from './scanner/codes.ts';
+
+/** Limit of rows, which bounds the files. Below 2^20: see `sorted`. */
+const MAX_ROWS = 1_000_000;
+const MAGIC = 0x50465446;
+/** Of the file and of the hashes. */
+const VERSION = 1;
+/** Magic, version, rows, rows that aren't compared, and what recognizes the key: eight bytes. */
+const HEAD_NUMBERS = 6;
+const PAIR_NUMBERS = 4;
+/** Kinds of what is encrypted. */
+export const PROMPT = 0;
+const TEXTS = 1;
+const CHECK = 2;
+/** Hashes that are encrypted at a time. */
+const BATCH = 8192;
+
+interface Pairs {
+  /** Four numbers for each row: prompt and texts, each with the lower half first. */
+  pairs: Uint32Array;
+  /** The rows of a dataset in the order of its pairs, from 1; of a file they aren't known. */
+  rows?: Uint32Array;
+  notCompared: number;
+}
+
+/** Returns the fingerprint of a hash. */
+export function fingerprintOf(
+  key: Uint8Array,
+  [low, high]: HashedRow['prompt'],
+  kind: number,
+): [low: number, high: number] {
+  const [one = 0, other = 0] = encrypted(key, Uint32Array.of(low, high, kind, 0));
+  return [one, other];
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** Encrypts blocks of four numbers. */
+function encrypted(key: Uint8Array, blocks: Uint32Array): Uint32Array {
+  const cipher = createCipheriv('aes-128-ecb', key, null).setAutoPadding(false);
+  const bytes = cipher.update(bytesOf(blocks));
+  return new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+}
+
+/** Writes a new file. @returns false if the dataset has too many rows @throws as `readHashes` */
+export function writeKept(
+  reader: Omit<HashReader, 'hashing'>,
+  file: DatasetFile,
+  { path, key }: KeptRef,
+): boolean {
+  const made = pairsOf(reader, file, key);
+  if (made === undefined) return false;
+  const { pairs, notCompared } = made;
+  const head = Uint32Array.of(
+    MAGIC,
+    VERSION,
+    pairs.length / PAIR_NUMBERS,
+    notCompared,
+    ...fingerprintOf(key, [0, 0], CHECK),
+  );
+  writeFileSync(path, bytesOf(head), { flag: 'wx', mode: 0o600 });
+  appendFileSync(path, bytesOf(pairs));
+  return true;
+}
+
+/** Reads a file; undefined if it isn't one of this version and key. @throws errors of the file system */
+export function readKept<T>({ path, key }: KeptRef, use: (kept: Pairs) => T): T | undefined {
+  const bytes = readFileSync(path);
+  const numbers = new Uint32Array(bytes.buffer, bytes.byteOffset, Math.trunc(bytes.length / 4));
+  const [magic, version, rows = 0, notCompared = 0, ...check] = numbers.subarray(0, HEAD_NUMBERS);
+  const isOwn = String(check) === String(fingerprintOf(key, [0, 0], CHECK));
+  const isWhole = bytes.length === 4 * (HEAD_NUMBERS + rows * PAIR_NUMBERS);
+  if (magic !== MAGIC || version !== VERSION || !isOwn || !isWhole) return undefined;
+  return use({ pairs: numbers.subarray(HEAD_NUMBERS), notCompared });
+}
+
+/** Returns how a dataset, or a kept one, differs from a kept one; undefined if one of them can't be compared. */
+export function differenceOf(
+  reader: Omit<HashReader, 'hashing'>,
+  now: DatasetFile | string,
+  then: KeptRef,
+): Difference | undefined {
+  const compare = (one: Pairs | undefined) => one && readKept(then, (other) => differences(one, other));
+  return typeof now === 'string'
+    ? readKept({ ...then, path: now }, compare)
+    : compare(pairsOf(reader, now, then.key));
+}
+
+/** Makes the pairs of a dataset; undefined if it has too many rows. */
+function pairsOf(
+  reader: Omit<HashReader, 'hashing'>,
+  file: DatasetFile,
+  key: Uint8Array,
+): (Pairs & { rows: Uint32Array }) | undefined {
+  let hashes = new Uint32Array(BATCH * PAIR_NUMBERS);
+  let numbers = new Uint32Array(BATCH);
+  let rows = 0;
+  const notCompared = readHashes(file, { ...reader, hashing: HASH_TEXTS }, ({ row, prompt, text }) => {
+    if (rows++ >= MAX_ROWS) return;
+    if (rows > numbers.length) {
+      hashes = new Uint32Array(hashes.buffer.transfer(2 * hashes.byteLength));
+      numbers = new Uint32Array(numbers.buffer.transfer(2 * numbers.byteLength));
+    }
+    numbers[rows - 1] = row;
+    hashes.set(prompt, (rows - 1) * PAIR_NUMBERS);
+    hashes.set(isNone(text) ? prompt : text, (rows - 1) * PAIR_NUMBERS + 2);
+  });
+  if (rows > MAX_ROWS) return undefined;
+  const used = hashes.subarray(0, rows * PAIR_NUMBERS);
+  for (let from = 0; from < rows; from += BATCH)
+    encryptBatch(used.subarray(from * PAIR_NUMBERS, (from + BATCH) * PAIR_NUMBERS), key);
+  return { ...sorted(used, numbers), notCompared };
+}
+
+/** Replaces hashes by their fingerprints. */
+function encryptBatch(hashes: Uint32Array, key: Uint8Array): void {
+  const blocks = new Uint32Array(2 * hashes.length);
+  for (let at = 0; at < hashes.length; at += 2) {
+    blocks[2 * at] = hashes[at] ?? 0;
+    blocks[2 * at + 1] = hashes[at + 1] ?? 0;
+    blocks[2 * at + 2] = at % PAIR_NUMBERS === 0 ? PROMPT : TEXTS;
+  }
+  const results = encrypted(key, blocks);
+  for (let at = 0; at < hashes.length; at += 2) {
+    hashes[at] = results[2 * at] ?? 0;
+    hashes[at + 1] = results[2 * at + 1] ?? 0;
+  }
+}
+
+/** Bits of a number that is a row's. */
+const ROW_BITS = 20;
+const ROW_MASK = 2 ** ROW_BITS - 1;
+
+/**
+ * Sorts pairs. A key has the upper 44 bits of the prompt, and the row, so that a native sort of numbers does nearly all.
+ * Only rows with equal upper bits, as those of one prompt, are compared further.
+ */
+function sorted(pairs: Uint32Array, numbers: Uint32Array): { pairs: Uint32Array; rows: Uint32Array } {
+  const count = pairs.length / PAIR_NUMBERS;
+  const keys = new Uint32Array(2 * count);
+  for (let row = 0; row < count; row++) {
+    keys[2 * row] = ((pairs[row * PAIR_NUMBERS] ?? 0) & ~ROW_MASK) | row;
+    keys[2 * row + 1] = pairs[row * PAIR_NUMBERS + 1] ?? 0;
+  }
+  // As 64-bit numbers in the same memory: VS Code runs only on little-endian machines.
+  new BigUint64Array(keys.buffer).sort();
+  const order = new Uint32Array(count);
+  const isTied = (at: number) =>
+    keys[2 * at + 1] === keys[2 * at - 1] &&
+    ((keys[2 * at] ?? 0) ^ (keys[2 * at - 2] ?? 0)) >>> ROW_BITS === 0;
+  const compare = (one: number, other: number) => comparePairs(pairs, one, pairs, other, PAIR_NUMBERS);
+  for (let from = 0, at = 0; at < count; at++) {
+    order[at] = (keys[2 * at] ?? 0) & ROW_MASK;
+    if (at + 1 < count && isTied(at + 1)) continue;
+    if (at > from) order.subarray(from, at + 1).sort(compare);
+    from = at + 1;
+  }
+  const result = new Uint32Array(pairs.length);
+  for (let at = 0; at < count; at++) {
+    const from = (order[at] ?? 0) * PAIR_NUMBERS;
+    for (let part = 0; part < PAIR_NUMBERS; part++)
+      result[at * PAIR_NUMBERS + part] = pairs[from + part] ?? 0;
+  }
+  return { pairs: result, rows: order.map((row) => numbers[row] ?? 0) };
+}
+
+/** Compares two pairs, or only the prompts of both. @param numbers 4 or 2 */
+function comparePairs(
+  ones: Uint32Array,
+  one: number,
+  others: Uint32Array,
+  other: number,
+  numbers: number,
+): number {
+  for (let part = 0; part < numbers; part += 2)
+    for (const half of [part + 1, part]) {
+      const difference = (ones[one * PAIR_NUMBERS + half] ?? 0) - (others[other * PAIR_NUMBERS + half] ?? 0);
+      if (difference !== 0) return difference;
+    }
+  return 0;
+}
+
+/**
+ * Compares sorted pairs as multisets, prompt by prompt: equal texts are taken out first. Of the rest, rows are changed as far as both
+ * sides have them; what is left is added or removed.
+ */
+function differences(now: Pairs, then: Pairs): Difference {
+  const counts = { added: 0, removed: 0, changed: 0, equal: 0 };
+  const rows: number[] = [];
+  const [nowEnd, thenEnd] = [now.pairs.length / PAIR_NUMBERS, then.pairs.length / PAIR_NUMBERS];
+  const order = (at: number, other: number, numbers: number) => {
+    if (at === nowEnd) return 1;
+    return other === thenEnd ? -1 : comparePairs(now.pairs, at, then.pairs, other, numbers);
+  };
+  for (let at = 0, other = 0; at < nowEnd || other < thenEnd;) {
+    const prompt = order(at, other, 2) <= 0 ? { of: now.pairs, at } : { of: then.pairs, at: other };
+    const isOfPrompt = (pairs: Uint32Array, index: number, end: number) =>
+      index < end && comparePairs(pairs, index, prompt.of, prompt.at, 2) === 0;
+    let [left, gone] = [0, 0];
+    for (;;) {
+      const [hasNow, hasThen] = [isOfPrompt(now.pairs, at, nowEnd), isOfPrompt(then.pairs, other, thenEnd)];
+      if (!hasNow && !hasThen) break;
+      const sign = hasNow && hasThen ? order(at, other, PAIR_NUMBERS) : hasNow ? -1 : 1;
+      if (sign === 0) counts.equal++;
+      else if (sign < 0) {
+        left++;
+        if (now.rows !== undefined) rows.push(now.rows[at] ?? 0);
+      } else gone++;
+      if (sign <= 0) at++;
+      if (sign >= 0) other++;
+    }
+    const changed = Math.min(left, gone);
+    counts.changed += changed;
+    counts.added += left - changed;
+    counts.removed += gone - changed;
+  }
+  const located = Uint32Array.from(rows).sort().subarray(0, LOCATED_LIMIT);
+  return {
+    ...counts,
+    notCompared: now.notCompared + then.notCompared,
+    rows: { total: rows.length, rows: [...located] },
+  };
+}

@@ -1,0 +1,94 @@
+// The hashes of rows that can be compared: those of the prompt, and of the answer or of all texts. In a worker thread.
+import { closeSync, fstatSync, openSync } from 'node:fs';
+import { isSameStamp, stampOf } from '../base/fileStamp.ts';
+import type { DatasetFile } from './fileKind.ts';
+import { StoppedError } from './hashIndex.ts';
+import { CheckError } from './report.ts';
+import type { Scanned, Scanner } from './scanner.ts';
+import { ROW_BLANK, ROW_ERROR, ROW_UNCHECKED } from './scanner/codes.ts';
+import { scanSegment, SEGMENT_BYTES } from './segments.ts';
+
+/** A row without a prompt or texts has its own hash in their place. */
+export interface HashedRow {
+  /** From 1. */
+  row: number;
+  prompt: readonly [low: number, high: number];
+  /** Of the answer, or of all texts: as the mode says. Zeros if there is no answer. */
+  text: readonly [low: number, high: number];
+}
+
+/** What reads rows: the scanner, its mode, and whether to continue. */
+export interface HashReader {
+  scanner: Scanner;
+  /** `HASH_NORMALIZED`, `HASH_ANSWERS` or `HASH_TEXTS`. */
+  hashing: number;
+  shouldContinue: () => boolean;
+}
+
+/**
+ * Reads the rows of a file in order. Rows with errors can't be compared, and blank ones don't count.
+ * @returns how many rows can't be compared
+ * @throws CheckError `changing` if it isn't the file that was meant; StoppedError; errors of the file system
+ */
+export function readHashes(file: DatasetFile, reader: HashReader, take: (row: HashedRow) => void): number {
+  const fd = openSync(file.path, 'r');
+  try {
+    const check = () => {
+      if (!isSameStamp(file, stampOf(fstatSync(fd, { bigint: true })))) throw new CheckError('changing');
+    };
+    check();
+    reader.scanner.begin(false, reader.hashing);
+    let rows = 0;
+    let left = 0;
+    for (let number = 0; number * SEGMENT_BYTES < file.sizeBytes; number++) {
+      if (!reader.shouldContinue()) throw new StoppedError();
+      for (const { scanned } of scanSegment(reader.scanner, { fd, sizeBytes: file.sizeBytes }, number)) {
+        left += takeRows(scanned, rows, take);
+        rows += scanned.rows;
+      }
+    }
+    check();
+    return left;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The same for rows in memory. */
+export function hashesIn(rows: Uint8Array, reader: HashReader, take: (row: HashedRow) => void): void {
+  const { scanner, hashing } = reader;
+  scanner.input(rows.length).set(rows);
+  scanner.begin(false, hashing);
+  let before = 0;
+  for (let at = 0; at < rows.length;) {
+    const scanned = scanner.scan(at, rows.length, false, true);
+    if (scanned.rows === 0) return;
+    takeRows(scanned, before, take);
+    before += scanned.rows;
+    at = scanned.stoppedAt;
+  }
+}
+
+function takeRows(scanned: Scanned, before: number, take: (row: HashedRow) => void): number {
+  const { rows, rowFlags, rowHashes, promptHashes, answerHashes } = scanned;
+  const hashIn = (hashes: Uint32Array, row: number) =>
+    [hashes[2 * row] ?? 0, hashes[2 * row + 1] ?? 0] as const;
+  let left = 0;
+  for (let row = 0; row < rows; row++) {
+    const flags = rowFlags[row] ?? 0;
+    if ((flags & ROW_BLANK) !== 0) continue;
+    if ((flags & (ROW_ERROR | ROW_UNCHECKED)) !== 0) {
+      left++;
+      continue;
+    }
+    const prompt = hashIn(promptHashes, row);
+    const own = isNone(prompt) ? hashIn(rowHashes, row) : prompt;
+    take({ row: before + row + 1, prompt: own, text: hashIn(answerHashes, row) });
+  }
+  return left;
+}
+
+/** Whether there is no such text. */
+export function isNone([low, high]: HashedRow['prompt']): boolean {
+  return (low | high) === 0;
+}
