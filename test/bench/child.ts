@@ -18,6 +18,14 @@ export type Task =
       isAgain?: boolean;
     }
   | { kind: 'prepare'; file: string; worker: string; scanner: string; choices: PrepareChoices }
+  | {
+      kind: 'also in' | 'keep' | 'between';
+      file: string;
+      other: string;
+      kept: string;
+      worker: string;
+      scanner: string;
+    }
   | { kind: 'download'; folder: string; baseUrl: string; bytes: number }
   | { kind: 'upload'; baseUrl: string; dataset: RunSubmission['dataset'] }
   | { kind: 'append' | 'rewrite'; folder: string; times: number };
@@ -60,6 +68,10 @@ async function prepare(task: Task): Promise<() => unknown> {
     }
     case 'prepare':
       return prepareCopyOf(task);
+    case 'also in':
+    case 'keep':
+    case 'between':
+      return prepareComparison(task);
     case 'download':
       return prepareDownload(task);
     case 'upload':
@@ -118,6 +130,23 @@ async function prepareCopyOf(task: Extract<Task, { kind: 'prepare' }>): Promise<
   for (const what of ['prepared', 'holdout'])
     rmSync(path.join(dir, `${name}.${what}.jsonl`), { force: true });
   return () => prepareCopy(checker, source, task.choices, { maxBytes: Infinity });
+}
+
+/** Rows that are also in another file; fingerprints of a file, in a new folder; or the difference of two kept ones. */
+async function prepareComparison(
+  task: Extract<Task, { kind: 'also in' | 'keep' | 'between' }>,
+): Promise<() => unknown> {
+  const { DatasetChecker } = await import('../../src/core/datasets/checker.ts');
+  const { inspectDataset } = await import('../../src/core/datasets/fileKind.ts');
+  const { Fingerprints } = await import('../../src/core/datasets/fingerprints.ts');
+  const checker = new DatasetChecker(task);
+  const folder = task.kind === 'keep' ? mkdtempSync(task.kept) : task.kept;
+  const fingerprints = new Fingerprints(folder, () => Promise.resolve(checker));
+  if (task.kind === 'between') return () => fingerprints.between(task.file, task.other);
+  const file = await inspectDataset(task.file, Infinity);
+  if (typeof file === 'string') throw new Error(file);
+  if (task.kind === 'also in') return () => fingerprints.alsoIn(task.other, file);
+  return () => fingerprints.keep({ id: 'one', dataset: file, submittedAtMs: 0 }, []);
 }
 
 async function prepareDownload(task: Extract<Task, { kind: 'download' }>): Promise<() => unknown> {

@@ -69,6 +69,18 @@ export async function instructionFile(folder: string, sizeBytes: number): Promis
   return file;
 }
 
+/** Writes short chat rows, numbered from `first`. */
+export async function shortFile(folder: string, first: number, rows: number): Promise<string> {
+  const file = path.join(folder, `short-${first}-${rows}.jsonl`);
+  const handle = await open(file, 'w');
+  const row = (at: number) =>
+    `{"messages":[{"role":"user","content":"Say ${at}"},{"role":"assistant","content":"${at}"}]}\n`;
+  for (let at = 0; at < rows; at += 1_000)
+    await handle.write(Array.from({ length: 1_000 }, (_, index) => row(first + at + index)).join(''));
+  await handle.close();
+  return file;
+}
+
 /** Writes chat rows of about `sizeBytes`, of which the fraction `faulty` has a fault. */
 export async function chatFile(folder: string, sizeBytes: number, faulty: number): Promise<string> {
   const file = path.join(folder, `chat-${sizeBytes}-${faulty}.jsonl`);

@@ -5,12 +5,15 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { checkerFiles } from '../helpers/checker.ts';
 import type { PrepareChoices } from '../../src/core/datasets/copyTypes.ts';
-import { adapterFiles, chatFile, instructionFile, randomFile, worstCases } from './files.ts';
+import { DatasetChecker } from '../../src/core/datasets/checker.ts';
+import { inspectDataset } from '../../src/core/datasets/fileKind.ts';
+import { Fingerprints } from '../../src/core/datasets/fingerprints.ts';
+import { adapterFiles, chatFile, instructionFile, randomFile, shortFile, worstCases } from './files.ts';
 import { memory } from './memory.ts';
 import { startup } from './startup.ts';
 import { bundled, inFolder, measure, say, type Job, type Row } from './measure.ts';
 
-const PARTS = { startup, memory, adapter, dataset, prepare, download, upload, append };
+const PARTS = { startup, memory, adapter, dataset, prepare, compare, download, upload, append };
 const MB = 1_000_000;
 const PYTHON_ROWS = 'import json, sys\nfor row in open(sys.argv[1], "rb"): json.loads(row)';
 const PYTHON_PREPARE = `import json, re, sys
@@ -198,6 +201,58 @@ rows without secrets, and masked as well, beside their floor.
       },
       { what: 'convert and mask', peer: 'floor, instruction' },
       { what: 'jq', peer: 'floor, instruction' },
+    ],
+  );
+}
+
+async function compare(folder: string): Promise<void> {
+  const { worker, scanner } = await checkerFiles();
+  const jobOf = await bundled(folder, { worker });
+  say('writing datasets');
+  const [small, large] = [await chatFile(folder, 60 * MB, 0), await chatFile(folder, 600 * MB, 0)];
+  const holdOut = await shortFile(folder, 0, 100_000);
+  const kept = path.join(folder, 'kept');
+  const checker = new DatasetChecker({ worker, scanner });
+  const fingerprints = new Fingerprints(kept, () => Promise.resolve(checker));
+  for (const [id, first, rows] of [
+    ['first', 0, 1_000_000],
+    ['second', 100_000, 1_000_000],
+    ['first, 100,000', 0, 100_000],
+    ['second, 100,000', 10_000, 100_000],
+  ] as const) {
+    const dataset = await inspectDataset(await shortFile(folder, first, rows), Infinity);
+    if (typeof dataset !== 'string') await fingerprints.keep({ id, dataset, submittedAtMs: 0 }, []);
+  }
+  await checker.dispose();
+  const files = { worker: path.join(folder, 'worker.mjs'), scanner };
+  const check = (file: string): Job => jobOf({ kind: 'check', file, workers: 1, ...files });
+  const job = (kind: 'also in' | 'keep' | 'between', file: string, other = ''): Job =>
+    jobOf({ kind, file, other, kept, ...files });
+  const peer = 'check, one thread';
+  await measure(
+    'Rows compared with other data',
+    `Chat rows, 600 MB, beside their check with one thread: which are also among 100,000 held-out rows; and their fingerprints, made and
+stored. The difference of two stored submissions of 1,000,000 rows has a limit of one second.`,
+    {
+      [peer]: check(large),
+      'also in the hold-out': job('also in', large, holdOut),
+      'also in the hold-out, 60 MB': job('also in', small, holdOut),
+      fingerprints: job('keep', large),
+      'fingerprints, 60 MB': job('keep', small),
+      difference: job('between', 'first', 'second'),
+      'difference, 100,000 rows': job('between', 'first, 100,000', 'second, 100,000'),
+    },
+    [
+      { what: peer },
+      {
+        ...{ what: 'also in the hold-out', peer, less: 'also in the hold-out, 60 MB' },
+        limits: { ratio: 1.6, growthMb: 16, delayP99Ms: 5 },
+      },
+      { what: 'fingerprints', peer, less: 'fingerprints, 60 MB', limits: { ratio: 2, delayP99Ms: 5 } },
+      {
+        ...{ what: 'difference', peer: 1_000, less: 'difference, 100,000 rows' },
+        limits: { ratio: 1, growthMb: 48, delayP99Ms: 5 },
+      },
     ],
   );
 }
