@@ -3,6 +3,7 @@ import { StoppedError } from './hashIndex.ts';
 import { KeptRows } from './keptRows.ts';
 import { MAX_SPLIT_ROWS, PrepareError, type PrepareCounts, type PrepareJob } from './copyTypes.ts';
 import { isSplit, rangeOf, RowDecisions, type Kept } from './rowDecisions.ts';
+import { readHashes } from './rowHashes.ts';
 import { RowWriter } from './rowWriter.ts';
 import type { Scanner } from './scanner.ts';
 import { HASH_NONE, HASH_NORMALIZED } from './scanner/codes.ts';
@@ -62,11 +63,8 @@ export class PreparePass {
   #readHeldOut(): void {
     const { heldOut } = this.#job;
     if (heldOut === undefined) return;
-    this.#scanner.begin(false, HASH_NORMALIZED);
-    for (let number = 0; number * SEGMENT_BYTES < heldOut.sizeBytes; number++) {
-      if (!this.#control.shouldContinue()) throw new StoppedError();
-      for (const rows of scanSegment(this.#scanner, heldOut, number)) this.#decisions.addHeldOut(rows);
-    }
+    const reader = { scanner: this.#scanner, hashing: HASH_NORMALIZED, ...this.#control };
+    readHashes(heldOut, reader, ({ prompt }) => this.#decisions.addHeldOut(...prompt));
   }
 
   #writeAll(): void {

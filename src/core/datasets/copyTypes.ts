@@ -1,4 +1,5 @@
 import { ExpectedError } from '../base/errors.ts';
+import type { DatasetFile } from './fileKind.ts';
 import { TRAINING_FORMATS, type Format } from './formats.ts';
 import type { MaskCounts, Masks } from './masks.ts';
 import { countOf, untrainableRows, type Report } from './report.ts';
@@ -65,7 +66,7 @@ export interface PrepareJob {
   segments: number;
   choices: PrepareChoices;
   /** The hold-out whose prompts are left out. */
-  heldOut?: { fd: number; sizeBytes: number } | undefined;
+  heldOut?: DatasetFile | undefined;
   /** Undefined if nothing is written, only counted. */
   mainFd: number | undefined;
   /** If rows are held out. */

@@ -24,8 +24,6 @@ import { toChat, type NotConverted } from './toChat.ts';
 const MAX_DROPPED = 1_000;
 /** A longer row isn't converted: its values could take a hundred times its bytes. */
 const MAX_CONVERTED_BYTES = 16 * 1024 * 1024;
-/** Rows that are in no comparison with a hold-out. */
-const NOT_COMPARED = ROW_BLANK | ROW_ERROR | ROW_UNCHECKED;
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -71,13 +69,9 @@ export class RowDecisions {
     this.#withPrompts = isSplit(choices);
   }
 
-  /** Adds rows of the hold-out, with normalized prompts, before any row is decided. */
-  addHeldOut({ scanned, input }: ScannedRows): void {
-    for (let row = 0; row < scanned.rows; row++) {
-      if (((scanned.rowFlags[row] ?? 0) & NOT_COMPARED) !== 0) continue;
-      const { low, high } = promptOf(scanned, row, input.subarray(...rangeOf(scanned, input, row)));
-      this.#heldOut.add(low, high);
-    }
+  /** Adds the prompt of a row of the hold-out, before any row is decided. */
+  addHeldOut(low: number, high: number): void {
+    this.#heldOut.add(low, high);
   }
 
   /** Decides about a row of a scan. */
@@ -88,7 +82,8 @@ export class RowDecisions {
     if (reason !== undefined) return reason;
     const [from, to] = rangeOf(scanned, input, row);
     const bytes = input.subarray(from, to);
-    if (this.#heldOut.size > 0 && (flags & NOT_COMPARED) === 0) {
+    // Rows with errors aren't compared.
+    if (this.#heldOut.size > 0 && (flags & ROW_ERROR) === 0) {
       const { low, high } = promptOf(scanned, row, bytes);
       if (this.#heldOut.find(low, high) >= 0) return 'held-out';
     }

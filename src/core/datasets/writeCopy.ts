@@ -1,8 +1,8 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import { open, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { onDisk } from '../base/diskError.ts';
 import { throwIfCancelled } from '../base/errors.ts';
-import { stampOf } from '../base/fileStamp.ts';
+import { isStill, stampOf } from '../base/fileStamp.ts';
 import { modeOf, type DatasetFile } from './fileKind.ts';
 import { NewFiles } from './newFiles.ts';
 import type { PrepareChoices, PrepareCounts, PrepareJob } from './copyTypes.ts';
@@ -47,16 +47,17 @@ export function prepareCopy(
         // Named first: whoever has the file to train on has the other one, whatever happens.
         const holdOut = choices.holdOut && (await files.add());
         const main = await files.add();
-        const job = { fd: input.fd, sizeBytes: source.sizeBytes, choices, maxBytes };
+        const heldOut = await heldOutFile(choices.withoutHeldOut);
+        const job = { fd: input.fd, sizeBytes: source.sizeBytes, choices, heldOut, maxBytes };
         const fds = { mainFd: main.fd, holdOutFd: holdOut?.fd };
         const onProgress = (fraction: number) => {
           files.beginSync();
           following.onProgress?.(fraction);
         };
-        const counts = await withHeldOut(choices.withoutHeldOut, (heldOut) =>
-          checker.prepare({ ...job, ...fds, heldOut }, { ...following, onProgress }),
-        );
+        const counts = await checker.prepare({ ...job, ...fds }, { ...following, onProgress });
         await modeOf(input, source);
+        if (heldOut !== undefined && !(await isStill(heldOut.path, heldOut)))
+          throw new CheckError('changing');
         const name = nameOf(source.path);
         const names = [`${name}.${choices.trial === undefined ? 'prepared' : 'trial'}`];
         if (holdOut !== undefined) names.unshift(`${name}.holdout`);
@@ -105,23 +106,13 @@ async function withInput<T>(
   }
 }
 
-/** Opens the hold-out whose rows are left out, if any. @throws CheckError `changing` if it can't be opened, or changed meanwhile */
-async function withHeldOut<T>(
-  file: string | undefined,
-  work: (heldOut: PrepareJob['heldOut']) => Promise<T>,
-): Promise<T> {
-  if (file === undefined) return work(undefined);
-  const input = await open(file, 'r').catch((cause: unknown) => {
+/** Returns the hold-out whose rows are left out, as it is now. @throws CheckError `changing` if it can't be found */
+async function heldOutFile(file: string | undefined): Promise<DatasetFile | undefined> {
+  if (file === undefined) return undefined;
+  const found = await stat(file, { bigint: true }).catch((cause: unknown) => {
     throw new CheckError('changing', { cause });
   });
-  try {
-    const stamp = stampOf(await input.stat({ bigint: true }));
-    const done = await work({ fd: input.fd, sizeBytes: stamp.sizeBytes });
-    await modeOf(input, { path: file, ...stamp });
-    return done;
-  } finally {
-    await input.close();
-  }
+  return { path: file, ...stampOf(found) };
 }
 
 /** Returns the name of a dataset without its ending, and without what an earlier copy added to it. */

@@ -509,9 +509,9 @@ describe('a prepared copy', () => {
       };
       const choices = { ...NOTHING, withoutHeldOut };
       await assert.rejects(prepareCopy(changing, source, choices, { maxBytes: MAX_BYTES }), isChanging);
-      // Cut off while the thread reads it.
-      const input = await open(withoutHeldOut);
-      const heldOut = { fd: input.fd, sizeBytes: 2 * SEGMENT_BYTES };
+      // Cut off before the thread reads it.
+      const input = await open(source.path);
+      const heldOut = { ...source, path: withoutHeldOut, sizeBytes: 2 * SEGMENT_BYTES };
       const job = { fd: input.fd, sizeBytes: 10, choices, mainFd: undefined, holdOutFd: undefined };
       await assert.rejects(checker().prepare({ ...job, heldOut, maxBytes: MAX_BYTES }), isChanging);
       await input.close();
@@ -526,17 +526,17 @@ describe('a prepared copy', () => {
       const scanner = new Scanner(await WebAssembly.compile(await readFile(file)));
       const source = await sourceOf(lines([chat('q1', 'a')]));
       const held = await sourceOf(lines([1, 2, 3].map((at) => chat(`q${at}`, 'x'.repeat(SEGMENT_BYTES)))));
-      const [input, heldOut] = [await open(source.path), await open(held.path)];
+      const input = await open(source.path);
       const scans = mock.method(scanner, 'scan');
       const job = {
         ...{ fd: input.fd, sizeBytes: source.sizeBytes, segments: 1, maxBytes: MAX_BYTES },
         ...{ choices: NOTHING, mainFd: undefined, holdOutFd: undefined },
-        heldOut: { fd: heldOut.fd, sizeBytes: held.sizeBytes },
+        heldOut: held,
       };
       const control = { shouldContinue: () => scans.mock.callCount() < 2, onProgress: () => undefined };
       assert.throws(() => new PreparePass(scanner, scanner, job, control).run(), StoppedError);
       assert.equal(scans.mock.callCount(), 2);
-      await Promise.all([input.close(), heldOut.close()]);
+      await input.close();
     });
   });
 
