@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { heldOutOf, type HeldOut } from '../../core/answers/filesBeside.ts';
 import { serviceOf } from '../../core/accounts/account.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
@@ -24,7 +25,6 @@ import { moneyOf, type BudgetCheck } from '../../core/money/accountMoney.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
 import { earlierSubmissionsOf, wasSubmittedInSize } from '../../core/submission/earlier.ts';
 import type { Services } from '../../services.ts';
-import { heldOutOf, type HeldOut } from '../shared/heldOut.ts';
 import { expectedPriceText } from '../shared/priceText.ts';
 import { data, idOf, money, pathData, Refusal, time, type ToolResult } from './answer.ts';
 import { count, FLAG, PATH, type Input, type InputSchema } from './input.ts';

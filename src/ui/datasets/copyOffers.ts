@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { l10n } from 'vscode';
+import type { HeldOut } from '../../core/answers/filesBeside.ts';
 import {
   leavesOutUntrainable,
   masksSecrets,
@@ -10,7 +11,6 @@ import {
 import type { Format } from '../../core/datasets/report.ts';
 import { FORMAT_NAMES } from '../shared/datasetTexts.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
-import type { HeldOut } from '../shared/heldOut.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import {
   ask,

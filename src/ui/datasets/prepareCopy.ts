@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { heldOutOf } from '../../core/answers/filesBeside.ts';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { DiskError } from '../../core/base/diskError.ts';
 import type { DatasetChecker, Prepared } from '../../core/datasets/checker.ts';
@@ -24,7 +25,6 @@ import type { CommandResult } from '../shared/commands.ts';
 import { checkingDatasetTitle, failureSentence, KINDS, useOf } from '../shared/datasetTexts.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
-import { heldOutOf } from '../shared/heldOut.ts';
 import type { Log } from '../shared/log.ts';
 import {
   notify,

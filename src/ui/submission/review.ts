@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { heldOutOf, type HeldOut } from '../../core/answers/filesBeside.ts';
 import { serviceOf, type Account } from '../../core/accounts/account.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
 import type { Balance, Model } from '../../core/api/types.ts';
@@ -24,7 +25,6 @@ import type { Services } from '../../services.ts';
 import { shownEarlier, type ShownEarlier, type ShownTrained } from '../shared/datasetTexts.ts';
 import { shortText } from '../shared/chargeText.ts';
 import { differenceSentences, namedRun } from '../shared/differenceText.ts';
-import { heldOutOf, type HeldOut } from '../shared/heldOut.ts';
 import { setting } from '../shared/settings.ts';
 import type { DatasetLocation } from './datasetPlace.ts';
 import { OpenSubmissions, type BesideOpen } from './openSubmissions.ts';

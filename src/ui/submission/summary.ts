@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { commands, l10n, Uri } from 'vscode';
+import type { HeldOut } from '../../core/answers/filesBeside.ts';
 import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import type { Balance } from '../../core/api/types.ts';
 import { shownProblems, verdictOf, type ProblemChoice, type Report } from '../../core/datasets/report.ts';
@@ -25,7 +26,6 @@ import {
   formatMoney,
   sandboxNote,
 } from '../shared/format.ts';
-import type { HeldOut } from '../shared/heldOut.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { openServiceLink } from '../shared/open.ts';
 import { expectedPriceText } from '../shared/priceText.ts';

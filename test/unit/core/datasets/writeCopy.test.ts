@@ -409,15 +409,16 @@ describe('a prepared copy', () => {
 
   describe('without the rows of a hold-out', () => {
     /** Writes a dataset and its hold-out, and the copy of it. */
-    const without = async (content: string, held: string, choices: Partial<PrepareChoices> = {}) => {
+    const without = async (content: string, before: string, choices: Partial<PrepareChoices> = {}) => {
       const source = await sourceOf(content);
       const withoutHeldOut = path.join(path.dirname(source.path), 'train.holdout.jsonl');
-      await writeFile(withoutHeldOut, held);
+      await writeFile(withoutHeldOut, before);
       const { main, holdOut, counts } = await prepare(source, { withoutHeldOut, ...choices });
       const left = Object.values(counts.leftOut).reduce((sum, count) => sum + count, 0);
       assert.equal(counts.rows, counts.written + counts.heldOut + left);
-      assert.equal(await readFile(withoutHeldOut, 'utf8'), held);
-      return { kept: await linesOf(main), held: holdOut && (await linesOf(holdOut)), counts };
+      assert.equal(await readFile(withoutHeldOut, 'utf8'), before);
+      const held = holdOut === undefined ? [] : await linesOf(holdOut);
+      return { kept: await linesOf(main), held, counts };
     };
     const lines = (rows: readonly (object | string)[], end = '\n') =>
       rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}${end}`).join('');
@@ -488,9 +489,9 @@ describe('a prepared copy', () => {
         holdOut: { share: 0.1 },
         trial: { rows: 100 },
       });
-      assert.deepEqual([result.kept.length, result.held?.length], [100, 125]);
+      assert.deepEqual([result.kept.length, result.held.length], [100, 125]);
       assert.deepEqual([result.counts.leftOut['held-out'], result.counts.leftOut.split], [1_250, 1_025]);
-      const odd = [...result.kept, ...(result.held ?? [])].filter((one) => /question \d*[13579]"/.test(one));
+      const odd = [...result.kept, ...result.held].filter((one) => /question \d*[13579]"/.test(one));
       assert.deepEqual(odd, []);
     });
 
