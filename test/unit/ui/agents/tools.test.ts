@@ -198,7 +198,8 @@ describe('Tools', () => {
     await writeFile(path.join(root, 'train.jsonl'), row('a') + row('b') + row('c'));
     await writeFile(outside, row('A'));
     const real = new Fingerprints(path.join(folder(), 'fingerprints'), () => Promise.resolve(checker()));
-    let alsoIn: Fingerprints['alsoIn'] = () => assert.fail('counted');
+    let counts = 0;
+    let alsoIn: Fingerprints['alsoIn'] = () => Promise.resolve(++counts);
     const fingerprints: { alsoIn: typeof alsoIn } = { alsoIn: (...args) => alsoIn(...args) };
     const found = async () => {
       const checked = await call('fineTuning_checkDataset', { path: 'train.jsonl' }, {
@@ -216,6 +217,7 @@ describe('Tools', () => {
     // A hold-out outside of the workspace isn't read.
     await symlink(outside, held);
     assert.deepEqual([await found(), await copied()], [undefined, false]);
+    assert.equal(counts, 0);
     unlinkSync(held);
     await writeFile(held, row('A'));
     alsoIn = (...args) => real.alsoIn(...args);

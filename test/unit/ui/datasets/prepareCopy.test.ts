@@ -267,6 +267,7 @@ describe('Prepare Copy', () => {
       const parts = { reports, checker: checker(), fingerprints, log };
       standIn.shown.pick = () => undefined;
       assert.equal((await prepareDatasetCopy(parts, standIn.Uri.file(holdOut))).outcome, 'cancelled');
+      assert.deepEqual(logged, []);
       reports.dispose();
     });
 

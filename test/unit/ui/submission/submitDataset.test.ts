@@ -336,18 +336,18 @@ describe('submitDataset', () => {
     });
 
     /** Presses Continue, and keeps the summary open until the balance is known. */
-    const pressContinue = async () => {
+    const pressContinue = async (...answers: [string[], string[]] | []) => {
       mayContinue = Promise.withResolvers();
       const { refresh } = balance;
       balance.refresh = () => {
         if (standIn.shown.inputs.length === 0) return refresh();
         return mayContinue.promise.then(refresh);
       };
-      submitted = submit();
+      submitted = submit(undefined, ...answers);
       while (standIn.shown.inputs.length === 0 || asked.length < 2) await turn();
     };
-    const rows = () => {
-      const items = standIn.shown.inputs[0]?.items ?? [];
+    const rows = (input = 0) => {
+      const items = standIn.shown.inputs[input]?.items ?? [];
       return items
         .filter(({ label }) => /Hold-out|before/.test(label))
         .map(({ label, description }) => `${label}: ${description}`)
@@ -400,13 +400,34 @@ describe('submitDataset', () => {
     });
 
     it('say nothing of a run without fingerprints, nor of a cancellation', async () => {
-      await pressContinue();
-      found.alsoIn.reject(new CancelledError());
-      found.since.resolve(undefined);
+      for (const end of [
+        () => found.since.resolve(undefined),
+        () => found.since.reject(new CancelledError()),
+      ]) {
+        standIn.forget();
+        asked = [];
+        found = { alsoIn: Promise.withResolvers(), since: Promise.withResolvers() };
+        await pressContinue();
+        found.alsoIn.reject(new CancelledError());
+        end();
+        await turn();
+        assert.deepEqual([rows(), logged], [UNKNOWN, []]);
+        mayContinue.resolve(undefined);
+        await submitted;
+      }
+    });
+
+    it('say nothing of a later run that was charged meanwhile', async () => {
+      await pressContinue(['Continue', 'Accept and Continue'], ['Back to Summary']);
+      found.since.resolve({ added: 1, removed: 0, changed: 0, equal: 5, notCompared: 0, rows: {} });
       await turn();
-      assert.deepEqual([rows(), logged], [UNKNOWN, []]);
+      assert.match(rows().join(), /Since “Tone”/);
+      const [before] = receipts;
+      receipts = [...receipts, { ...(before as Receipt), id: 'after', created: { localMs: 1 } }];
       mayContinue.resolve(undefined);
       await submitted;
+      assert.equal(standIn.shown.inputs.length, 3);
+      assert.deepEqual(rows(2), UNKNOWN);
     });
   });
 
