@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path';
 import { sequencer } from '../base/async.ts';
 import { isMissing } from '../base/diskError.ts';
-import { isStill, stampOf } from '../base/fileStamp.ts';
+import { isSameStamp, stampOf } from '../base/fileStamp.ts';
 import { renameOver } from '../base/renameOver.ts';
 import type { DatasetChecker } from './checker.ts';
 import type { Difference, FoundRows, KeptRef } from './comparisonTypes.ts';
@@ -55,14 +55,15 @@ export class Fingerprints {
   keep(one: SubmittedDataset, submitted: readonly SubmittedDataset[]): Promise<void> {
     return this.#inTurn(async () => {
       const { path: source } = one.dataset;
-      if ((await this.has(one.id)) || !(await isStill(source, one.dataset))) return;
+      if (await this.has(one.id)) return;
       const file = { path: source, ...stampOf(await stat(source, { bigint: true })) };
+      if (!isSameStamp(one.dataset, file)) return;
       const key = (await this.#key()) ?? (await this.#newKey());
       const part = this.#fileOf(`${randomBytes(8).toString('hex')}.part`);
       try {
         const checker = await this.#checker();
         const { isKept } = await checker.compareRows({ of: 'keep', file, kept: { path: part, key } });
-        if (isKept !== true || !(await isStill(source, one.dataset))) return;
+        if (isKept !== true) return;
         await renameOver(part, this.#fileOf(one.id));
       } finally {
         await rm(part, { force: true });
@@ -174,7 +175,7 @@ export class Fingerprints {
     )) {
       const { size, mtimeMs } = await stat(this.#fileOf(name));
       const isPart = name.endsWith('.part');
-      if (!isPart) bytes += size;
+      bytes += size;
       if (isPart ? Date.now() - mtimeMs > ABANDONED_MS : bytes > MAX_BYTES)
         await rm(this.#fileOf(name), { force: true });
     }

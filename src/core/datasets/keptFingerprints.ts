@@ -4,7 +4,7 @@ import { createCipheriv } from 'node:crypto';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Difference, KeptRef } from './comparisonTypes.ts';
 import type { DatasetFile } from './fileKind.ts';
-import { isNone, readHashes, type HashedRow, type HashReader } from './rowHashes.ts';
+import { readHashes, type HashedRow, type HashReader } from './rowHashes.ts';
 import { HASH_TEXTS, LOCATED_LIMIT } from './scanner/codes.ts';
 
 /** Limit of rows, which bounds the files. Below 2^20: see `sorted`. */
@@ -30,6 +30,8 @@ interface Pairs {
   notCompared: number;
 }
 
+type Reader = Omit<HashReader, 'hashing'>;
+
 /** Returns the fingerprint of a hash. */
 export function fingerprintOf(
   key: Uint8Array,
@@ -52,11 +54,7 @@ function encrypted(key: Uint8Array, blocks: Uint32Array): Uint32Array {
 }
 
 /** Writes a new file. @returns false if the dataset has too many rows @throws as `readHashes` */
-export function writeKept(
-  reader: Omit<HashReader, 'hashing'>,
-  file: DatasetFile,
-  { path, key }: KeptRef,
-): boolean {
+export function writeKept(reader: Reader, file: DatasetFile, { path, key }: KeptRef): boolean {
   const made = pairsOf(reader, file, key);
   if (made === undefined) return false;
   const { pairs, notCompared } = made;
@@ -73,67 +71,58 @@ export function writeKept(
 }
 
 /** Reads a file; undefined if it isn't one of this version and key. @throws errors of the file system */
-export function readKept<T>({ path, key }: KeptRef, use: (kept: Pairs) => T): T | undefined {
+export function readKept({ path, key }: KeptRef): Pairs | undefined {
   const bytes = readFileSync(path);
   const numbers = new Uint32Array(bytes.buffer, bytes.byteOffset, Math.trunc(bytes.length / 4));
   const [magic, version, rows = 0, notCompared = 0, ...check] = numbers.subarray(0, HEAD_NUMBERS);
   const isOwn = String(check) === String(fingerprintOf(key, [0, 0], CHECK));
   const isWhole = bytes.length === 4 * (HEAD_NUMBERS + rows * PAIR_NUMBERS);
   if (magic !== MAGIC || version !== VERSION || !isOwn || !isWhole) return undefined;
-  return use({ pairs: numbers.subarray(HEAD_NUMBERS), notCompared });
+  return { pairs: numbers.subarray(HEAD_NUMBERS), notCompared };
 }
 
 /** Returns how a dataset, or a kept one, differs from a kept one; undefined if one of them can't be compared. */
 export function differenceOf(
-  reader: Omit<HashReader, 'hashing'>,
+  reader: Reader,
   now: DatasetFile | string,
   then: KeptRef,
 ): Difference | undefined {
-  const compare = (one: Pairs | undefined) => one && readKept(then, (other) => differences(one, other));
-  return typeof now === 'string'
-    ? readKept({ ...then, path: now }, compare)
-    : compare(pairsOf(reader, now, then.key));
+  const one = typeof now === 'string' ? readKept({ ...then, path: now }) : pairsOf(reader, now, then.key);
+  const other = one && readKept(then);
+  return one && other && differences(one, other);
 }
 
 /** Makes the pairs of a dataset; undefined if it has too many rows. */
-function pairsOf(
-  reader: Omit<HashReader, 'hashing'>,
-  file: DatasetFile,
-  key: Uint8Array,
-): (Pairs & { rows: Uint32Array }) | undefined {
-  let hashes = new Uint32Array(BATCH * PAIR_NUMBERS);
-  let numbers = new Uint32Array(BATCH);
-  let rows = 0;
+function pairsOf(reader: Reader, file: DatasetFile, key: Uint8Array): Pairs | undefined {
+  let pairs = new Uint32Array(BATCH * PAIR_NUMBERS);
+  let rows = new Uint32Array(BATCH);
+  let count = 0;
   const notCompared = readHashes(file, { ...reader, hashing: HASH_TEXTS }, ({ row, prompt, text }) => {
-    if (rows++ >= MAX_ROWS) return;
-    if (rows > numbers.length) {
-      hashes = new Uint32Array(hashes.buffer.transfer(2 * hashes.byteLength));
-      numbers = new Uint32Array(numbers.buffer.transfer(2 * numbers.byteLength));
+    if (count++ >= MAX_ROWS) return;
+    if (count > rows.length) {
+      pairs = new Uint32Array(pairs.buffer.transfer(2 * pairs.byteLength));
+      rows = new Uint32Array(rows.buffer.transfer(2 * rows.byteLength));
     }
-    numbers[rows - 1] = row;
-    hashes.set(prompt, (rows - 1) * PAIR_NUMBERS);
-    hashes.set(isNone(text) ? prompt : text, (rows - 1) * PAIR_NUMBERS + 2);
+    rows[count - 1] = row;
+    pairs.set(prompt, (count - 1) * PAIR_NUMBERS);
+    pairs.set(text, (count - 1) * PAIR_NUMBERS + 2);
   });
-  if (rows > MAX_ROWS) return undefined;
-  const used = hashes.subarray(0, rows * PAIR_NUMBERS);
-  for (let from = 0; from < rows; from += BATCH)
-    encryptBatch(used.subarray(from * PAIR_NUMBERS, (from + BATCH) * PAIR_NUMBERS), key);
-  return { ...sorted(used, numbers), notCompared };
+  if (count > MAX_ROWS) return undefined;
+  const used = pairs.subarray(0, count * PAIR_NUMBERS);
+  for (let from = 0; from < used.length; from += BATCH * PAIR_NUMBERS)
+    encryptBatch(used.subarray(from, from + BATCH * PAIR_NUMBERS), key);
+  return { ...sorted(used, rows), notCompared };
 }
 
 /** Replaces hashes by their fingerprints. */
 function encryptBatch(hashes: Uint32Array, key: Uint8Array): void {
   const blocks = new Uint32Array(2 * hashes.length);
   for (let at = 0; at < hashes.length; at += 2) {
-    blocks[2 * at] = hashes[at] ?? 0;
-    blocks[2 * at + 1] = hashes[at + 1] ?? 0;
+    blocks.set(hashes.subarray(at, at + 2), 2 * at);
     blocks[2 * at + 2] = at % PAIR_NUMBERS === 0 ? PROMPT : TEXTS;
   }
   const results = encrypted(key, blocks);
-  for (let at = 0; at < hashes.length; at += 2) {
-    hashes[at] = results[2 * at] ?? 0;
-    hashes[at + 1] = results[2 * at + 1] ?? 0;
-  }
+  for (let at = 0; at < hashes.length; at += 2) hashes.set(results.subarray(2 * at, 2 * at + 2), at);
 }
 
 /** Bits of a number that is a row's. */
@@ -157,7 +146,8 @@ function sorted(pairs: Uint32Array, numbers: Uint32Array): { pairs: Uint32Array;
   const isTied = (at: number) =>
     keys[2 * at + 1] === keys[2 * at - 1] &&
     ((keys[2 * at] ?? 0) ^ (keys[2 * at - 2] ?? 0)) >>> ROW_BITS === 0;
-  const compare = (one: number, other: number) => comparePairs(pairs, one, pairs, other, PAIR_NUMBERS);
+  const compare = (one: number, other: number) =>
+    comparePairs({ of: pairs, at: one }, { of: pairs, at: other }, PAIR_NUMBERS);
   for (let from = 0, at = 0; at < count; at++) {
     order[at] = (keys[2 * at] ?? 0) & ROW_MASK;
     if (at + 1 < count && isTied(at + 1)) continue;
@@ -167,24 +157,24 @@ function sorted(pairs: Uint32Array, numbers: Uint32Array): { pairs: Uint32Array;
   const result = new Uint32Array(pairs.length);
   for (let at = 0; at < count; at++) {
     const from = (order[at] ?? 0) * PAIR_NUMBERS;
-    for (let part = 0; part < PAIR_NUMBERS; part++)
-      result[at * PAIR_NUMBERS + part] = pairs[from + part] ?? 0;
+    result.set(pairs.subarray(from, from + PAIR_NUMBERS), at * PAIR_NUMBERS);
   }
   return { pairs: result, rows: order.map((row) => numbers[row] ?? 0) };
 }
 
+/** One of some pairs. */
+interface PairAt {
+  of: Uint32Array;
+  at: number;
+}
+
 /** Compares two pairs, or only the prompts of both. @param numbers 4 or 2 */
-function comparePairs(
-  ones: Uint32Array,
-  one: number,
-  others: Uint32Array,
-  other: number,
-  numbers: number,
-): number {
+function comparePairs(one: PairAt, other: PairAt, numbers: number): number {
   for (let part = 0; part < numbers; part += 2)
     for (const half of [part + 1, part]) {
-      const difference = (ones[one * PAIR_NUMBERS + half] ?? 0) - (others[other * PAIR_NUMBERS + half] ?? 0);
-      if (difference !== 0) return difference;
+      const ours = one.of[one.at * PAIR_NUMBERS + half] ?? 0;
+      const theirs = other.of[other.at * PAIR_NUMBERS + half] ?? 0;
+      if (ours !== theirs) return ours - theirs;
     }
   return 0;
 }
@@ -196,37 +186,38 @@ function comparePairs(
 function differences(now: Pairs, then: Pairs): Difference {
   const counts = { added: 0, removed: 0, changed: 0, equal: 0 };
   const rows: number[] = [];
-  const [nowEnd, thenEnd] = [now.pairs.length / PAIR_NUMBERS, then.pairs.length / PAIR_NUMBERS];
-  const order = (at: number, other: number, numbers: number) => {
-    if (at === nowEnd) return 1;
-    return other === thenEnd ? -1 : comparePairs(now.pairs, at, then.pairs, other, numbers);
-  };
-  for (let at = 0, other = 0; at < nowEnd || other < thenEnd;) {
-    const prompt = order(at, other, 2) <= 0 ? { of: now.pairs, at } : { of: then.pairs, at: other };
-    const isOfPrompt = (pairs: Uint32Array, index: number, end: number) =>
-      index < end && comparePairs(pairs, index, prompt.of, prompt.at, 2) === 0;
-    let [left, gone] = [0, 0];
-    for (;;) {
-      const [hasNow, hasThen] = [isOfPrompt(now.pairs, at, nowEnd), isOfPrompt(then.pairs, other, thenEnd)];
-      if (!hasNow && !hasThen) break;
-      const sign = hasNow && hasThen ? order(at, other, PAIR_NUMBERS) : hasNow ? -1 : 1;
-      if (sign === 0) counts.equal++;
-      else if (sign < 0) {
-        left++;
-        if (now.rows !== undefined) rows.push(now.rows[at] ?? 0);
-      } else gone++;
-      if (sign <= 0) at++;
-      if (sign >= 0) other++;
-    }
+  const walk = (of: Uint32Array) => ({ of, at: 0, end: of.length / PAIR_NUMBERS });
+  const [one, other] = [walk(now.pairs), walk(then.pairs)];
+  /** Of the prompt that is compared. */
+  let [left, gone] = [0, 0];
+  let last: PairAt | undefined;
+  const endPrompt = () => {
     const changed = Math.min(left, gone);
     counts.changed += changed;
     counts.added += left - changed;
     counts.removed += gone - changed;
+    left = gone = 0;
+  };
+  while (one.at < one.end || other.at < other.end) {
+    const order =
+      one.at === one.end ? 1 : other.at === other.end ? -1 : comparePairs(one, other, PAIR_NUMBERS);
+    const next: PairAt = { ...(order > 0 ? other : one) };
+    if (last !== undefined && comparePairs(last, next, 2) !== 0) endPrompt();
+    last = next;
+    if (order === 0) counts.equal++;
+    else if (order > 0) gone++;
+    else {
+      left++;
+      if (now.rows !== undefined) rows.push(now.rows[one.at] ?? 0);
+    }
+    if (order <= 0) one.at++;
+    if (order >= 0) other.at++;
   }
-  const located = Uint32Array.from(rows).sort().subarray(0, LOCATED_LIMIT);
+  endPrompt();
+  const located = [...Uint32Array.from(rows).sort().subarray(0, LOCATED_LIMIT)];
   return {
     ...counts,
     notCompared: now.notCompared + then.notCompared,
-    rows: { total: rows.length, rows: [...located] },
+    rows: { total: rows.length, rows: located },
   };
 }

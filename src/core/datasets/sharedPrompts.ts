@@ -65,11 +65,9 @@ export function findRows(
   const rowsOfAnswer: number[] = [];
   const take = (number: number) => void (number !== -1 && found.add(number));
   if ('key' in data) {
-    const isRead = readKept(data, ({ pairs }) => {
-      for (let at = 0; at < pairs.length; at += 4) take(prompts.find(pairs[at] ?? 0, pairs[at + 1] ?? 0));
-      return true;
-    });
-    if (isRead === undefined) return undefined;
+    const pairs = readKept(data)?.pairs;
+    if (pairs === undefined) return undefined;
+    for (let at = 0; at < pairs.length; at += 4) take(prompts.find(pairs[at] ?? 0, pairs[at + 1] ?? 0));
   } else
     readHashes(data, read, ({ prompt, text }) => {
       take(prompts.find(...prompt));

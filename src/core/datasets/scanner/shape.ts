@@ -356,8 +356,8 @@ export function textsHash(): u64 {
   const beside = shape.format.turns != 0 ? bitOf(kinds.system) & shape.fields : 0;
   let hash: u64 = 0;
   for (let left = textFields() | beside; left != 0; left &= left - 1) {
-    const field = <i32>ctz(left);
-    if (textsOfField(field) != 0) hash = mix(mix(hash, field), textsOfField(field));
+    const texts = textsOfField(<i32>ctz(left));
+    if (texts != 0) hash = mix(hash, texts);
   }
   return hash;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { chmod, mkdir, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { appendFileSync } from 'node:fs';
 import path from 'node:path';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
@@ -9,7 +10,10 @@ import {
   type Difference,
   type SubmittedDataset,
 } from '../../../../src/core/datasets/fingerprints.ts';
-import { useChecker } from '../../../helpers/checker.ts';
+import { readHashes } from '../../../../src/core/datasets/rowHashes.ts';
+import { Scanner } from '../../../../src/core/datasets/scanner.ts';
+import { HASH_NORMALIZED } from '../../../../src/core/datasets/scanner/codes.ts';
+import { checkerFiles, useChecker } from '../../../helpers/checker.ts';
 import { ESCAPING_WRITERS, escaped, written } from '../../../helpers/jsonWriters.ts';
 import { Random } from '../../../helpers/random.ts';
 
@@ -135,6 +139,12 @@ describe('Fingerprints', function () {
       ['arguments', one(user, call('f', '1', '{}')), one(user, call('f', '1', '{"a":1}')), 'other'],
       ['a tool', one(user, call('f', '1', '{}')), one(user, call('g', '1', '{}')), 'other'],
       ['reasoning', one(user, answer), one(user, { ...answer, reasoning: 'Hm' }), 'other'],
+      [
+        'a role in the prompt',
+        one(user, answer, user, answer),
+        one(user, answer, { ...user, role: 'tool' }, answer),
+        'other',
+      ],
       ['a role', one(user, answer), one(user, { ...answer, role: 'tool' }), 'other'],
       ['case', one(user, answer), one(user, { ...answer, content: 'hello' }), 'other'],
       ['a blank', one(user, answer), one(user, { ...answer, content: 'Hello ' }), 'other'],
@@ -186,6 +196,16 @@ describe('Fingerprints', function () {
         }),
         'other',
       ],
+      [
+        'the system in an input',
+        field({ input: { messages: [user] }, preferred_output: [answer], non_preferred_output: [user] }),
+        field({
+          input: { messages: [{ role: 'system', content: 's' }, user] },
+          preferred_output: [answer],
+          non_preferred_output: [user],
+        }),
+        'other',
+      ],
       ['an unknown format', field({ a: 1 }), field({ a: 2 }), 'other'],
     ];
     const kept = fresh();
@@ -200,7 +220,7 @@ describe('Fingerprints', function () {
     const kept = fresh();
     const row = (text: string) => plain({ system: '', prompt: 'p', answer: text });
     for (let length = 4090; length <= 4100; length++) {
-      const text = `${'x'.repeat(length)}é/${'y'.repeat(5000)}`;
+      const text = `${'x'.repeat(length)}é/${'y'.repeat(4093)}`;
       await keep(kept, `c${length}`, [row(text)]);
       const other = await write([escaped(row(text)).replaceAll('/', String.raw`\/`)]);
       assert.equal((await kept.since(`c${length}`, other))!.equal, 1, `${length}`);
@@ -214,11 +234,33 @@ describe('Fingerprints', function () {
       { system: '', prompt: 'a', answer: '1' },
       { system: '', prompt: 'a', answer: '2' },
     ].map(plain) as [string, string];
-    await keep(kept, 'one', [a, a, b, '{broken', '']);
-    const difference = (await kept.since('one', await write([a, b, b, b, '{"x":}', 'null', ''])))!;
+    // A row that breaks in a message, and one that is too long to check.
+    const long = `{"text":"${'x'.repeat(64 * 1024 * 1024)}"}`;
+    await keep(kept, 'one', [a, a, b.slice(0, -3), b, '']);
+    const difference = (await kept.since('one', await write([a, b, b, b, 'null', '', long])))!;
     assert.deepEqual(counts(difference), { added: 1, removed: 0, changed: 1, equal: 2 });
     assert.equal(difference.notCompared, 3);
     assert.equal(difference.rows.total, 2);
+  });
+
+  it('compares rows of one prompt in any order', async () => {
+    const kept = fresh();
+    const rows = Array.from({ length: 100 }, (_, at) => plain({ system: '', prompt: 'a', answer: `${at}` }));
+    await keep(kept, 'one', rows);
+    const difference = (await kept.since('one', await write(shuffled(new Random(1), rows.slice(1)))))!;
+    assert.deepEqual(counts(difference), { added: 0, removed: 1, changed: 0, equal: 99 });
+  });
+
+  it('keeps what is known of a submission, and leaves nothing if it can’t be stored', async () => {
+    const kept = fresh();
+    const place = path.join(folder(), `kept${made - 1}`);
+    const dataset = await keep(kept, 'one', [plain({ system: '', prompt: 'a', answer: 'b' })]);
+    const other = await write([]);
+    await kept.keep({ id: 'one', dataset: other, submittedAtMs: 0 }, []);
+    assert.equal((await kept.since('one', dataset))!.equal, 1);
+    await mkdir(path.join(place, 'taken/x'), { recursive: true });
+    await assert.rejects(kept.keep({ id: 'taken', dataset, submittedAtMs: 0 }, []));
+    assert.deepEqual((await readdir(place)).sort(), ['key', 'one', 'taken']);
   });
 
   it('compares two submissions without their datasets', async () => {
@@ -419,6 +461,18 @@ describe('Fingerprints', function () {
     );
     const found = await kept.find(Buffer.from(rows), { file: data });
     assert.deepEqual(found, { isFound: [false, false, true, false], sameAnswer: 1 });
+  });
+
+  it('notices that a file changes while it is read', async () => {
+    const scanner = new Scanner(await WebAssembly.compile(await readFile((await checkerFiles()).scanner)));
+    const dataset = await write([plain({ system: '', prompt: 'a', answer: 'b' })]);
+    const shouldContinue = () => {
+      appendFileSync(dataset.path, '\n');
+      return true;
+    };
+    const read = () =>
+      readHashes(dataset, { scanner, hashing: HASH_NORMALIZED, shouldContinue }, () => undefined);
+    assert.throws(read, { code: 'changing' });
   });
 
   it('says which file changed since it was read', async () => {

@@ -55,6 +55,8 @@ describe('DatasetRuns', () => {
   let remembered: Set<string>;
   let compared: string[];
   let isReadable: boolean;
+  /** What each look for fingerprints waits for. */
+  let held: Promise<unknown>;
   let since: (id: string, signal: AbortSignal | undefined) => Promise<Difference | undefined>;
 
   beforeEach(async () => {
@@ -64,6 +66,7 @@ describe('DatasetRuns', () => {
     beforeReads(() => hashed++);
     [remembered, compared, isReadable] = [new Set(), [], true];
     since = () => Promise.resolve(difference);
+    held = Promise.resolve();
     [settled, switched, moved] = [new Emitter(), new Emitter(), new Emitter()];
     run = { run_id: 'r', status: 'complete', model_id: 'm', artifacts_available: true };
     active = sessionOf('account-1');
@@ -72,7 +75,7 @@ describe('DatasetRuns', () => {
     });
     runs = new DatasetRuns(reports, {
       fingerprints: {
-        has: (id) => Promise.resolve(remembered.has(id)),
+        has: (id) => held.then(() => remembered.has(id)),
         since: (id, _, signal) => {
           compared.push(id);
           return since(id, signal);
@@ -320,6 +323,24 @@ describe('DatasetRuns', () => {
       await becomes(null);
       assert.deepEqual(errors.splice(0).map(String), ['Error: damaged', 'Error: unreadable']);
     });
+
+    for (const step of ['finding', 'comparing'] as const)
+      it(`is that of the active account, whatever ends last: ${step}`, async () => {
+        const { promise, resolve } = Promise.withResolvers<Difference | undefined>();
+        if (step === 'finding') held = promise;
+        else since = () => promise;
+        remember(1, {}, { label: 'here' });
+        remember(2, {}, { label: 'there', origin: 'https://other.test' });
+        await reports.check(file);
+        await delay(SETTLING_MS);
+        [held, since] = [Promise.resolve(), () => Promise.resolve(difference)];
+        switched.fire((active = sessionOf('account-2', 'https://other.test')));
+        await becomes('there');
+        resolve({ ...difference, added: 9 });
+        await delay(SETTLING_MS);
+        const { run, difference: shown } = pastOf()?.since ?? {};
+        assert.deepEqual([run?.label, shown?.added], ['there', 3]);
+      });
 
     it('is aborted with the report, and never shown for another one', async () => {
       const { promise, resolve } = Promise.withResolvers<Difference>();

@@ -39,7 +39,10 @@ describe('rowsKeeper', () => {
           kept.push([one, all.map(({ id }) => id)]);
           await held;
         },
-        removeAll: () => Promise.resolve(void removals++),
+        removeAll: () => {
+          removals++;
+          return Promise.resolve();
+        },
       },
       log: { error: (what: string) => void errors.push(what) } as never,
     });
@@ -130,6 +133,8 @@ describe('rowsKeeper', () => {
     assert.ok(ids().includes(receipt.id));
     standIn.changeSetting('rememberRows', false);
     await until(() => removals === 2);
+    standIn.changeSetting('rememberRows', true);
+    await until(() => kept.length === 4);
   });
 
   it('removes what was being kept when the setting was turned off, and keeps none of the others', async () => {
