@@ -277,8 +277,9 @@ function isSecret({ code }: ProblemGroup): boolean {
   return SECRETS.includes(code);
 }
 
-/** Selects problems: one code, one class, or all. Or else rows with a fact. */
-export type ProblemChoice = ProblemCode | ProblemClass | 'all' | 'refusals' | 'without-system';
+/** Selects problems: one code, one class, or all. Or else rows with a fact; those since the last run aren't in the report. */
+export type ProblemChoice =
+  ProblemCode | ProblemClass | 'all' | 'refusals' | 'without-system' | 'since-last-run';
 
 /** Rows with the selected problems. */
 export interface ProblemRows {
@@ -302,7 +303,7 @@ export function rowsWithProblems(report: Report, choice: ProblemChoice): Problem
   };
 }
 
-function rowsOfFact({ total, rows }: FactRows): ProblemRows {
+export function rowsOfFact({ total, rows }: FactRows): ProblemRows {
   return { rows: [...rows], located: rows.length, total };
 }
 

@@ -6,7 +6,7 @@ import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { isSameStamp, stampOf, type FileStamp } from '../base/fileStamp.ts';
 import { answerText, systemText } from './answerText.ts';
 import { SPEAKER_OF } from './formats.ts';
-import { CheckError, type Report } from './report.ts';
+import { CheckError, type FactRows, type Report } from './report.ts';
 import { RowList } from './rowList.ts';
 
 export type { RowList };
@@ -133,9 +133,9 @@ export class RowFile implements Disposable {
     return found && (of === 'answer' ? answerText : systemText)(found.bytes.toString('utf8'));
   }
 
-  /** Lists the rows, all at first. @param report returns the file's report, if there is one */
-  list(report: () => Report | undefined): RowList {
-    return new RowList(this, report);
+  /** Lists the rows, all at first. Both functions are those of a `RowList`. */
+  list(report: () => Report | undefined, sinceLastRun: () => FactRows | undefined): RowList {
+    return new RowList(this, report, sinceLastRun);
   }
 
   /** Returns the byte offset of an indexed row. @throws CheckError, CancelledError */

@@ -1,7 +1,14 @@
 import type { Disposable } from '../base/disposable.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
-import { type Report, rowsWithProblems, type ProblemChoice, type ProblemRows } from './report.ts';
+import {
+  rowsOfFact,
+  rowsWithProblems,
+  type FactRows,
+  type ProblemChoice,
+  type ProblemRows,
+  type Report,
+} from './report.ts';
 
 /** Rows per page: a search pauses after finding this many until more are requested. */
 export const SEARCH_PAGE_ROWS = 1_000;
@@ -33,6 +40,7 @@ interface CountedFile {
 export class RowList implements Disposable {
   readonly #file: CountedFile;
   readonly #report: () => Report | undefined;
+  readonly #sinceLastRun: () => FactRows | undefined;
   readonly #changed = new Emitter<undefined>();
   #filter: RowFilter = { text: '', matchCase: false, problems: undefined };
   #phase: ListPhase = 'all';
@@ -45,10 +53,18 @@ export class RowList implements Disposable {
   /** Fires when rows are added or the phase changes. */
   readonly onDidChange = this.#changed.event;
 
-  /** @param report returns the file's report, if there is one */
-  constructor(file: CountedFile, report: () => Report | undefined) {
+  /**
+   * @param report returns the file's report, if there is one
+   * @param sinceLastRun returns the rows that were added or changed since, if they are known
+   */
+  constructor(
+    file: CountedFile,
+    report: () => Report | undefined,
+    sinceLastRun: () => FactRows | undefined = () => undefined,
+  ) {
     this.#file = file;
     this.#report = report;
+    this.#sinceLastRun = sinceLastRun;
   }
 
   get phase(): ListPhase {
@@ -100,7 +116,7 @@ export class RowList implements Disposable {
     this.#restart();
   }
 
-  /** Restarts a search that waited for the report or the row count, or used an older report. */
+  /** Restarts a search that waited for the report, other rows or the row count, or used older ones. */
   refresh(): void {
     const needsReport = this.#filter.problems !== undefined;
     if (this.#phase === 'waiting' || (needsReport && this.#phase !== 'all')) this.#restart();
@@ -122,16 +138,14 @@ export class RowList implements Disposable {
     this.#search = undefined;
     this.#searchedBytes = 0;
     this.#rows = [];
-    this.#chosen = undefined;
     const { text, matchCase, problems } = this.#filter;
     const pattern = searchPattern(text, matchCase);
-    const report = this.#report();
+    this.#chosen = problems && this.#rowsOf(problems);
     if (pattern === undefined && problems === undefined) {
       this.#become('all');
-    } else if (!this.#file.isCounted || (problems !== undefined && report === undefined)) {
+    } else if (!this.#file.isCounted || (problems !== undefined && this.#chosen === undefined)) {
       this.#become('waiting');
     } else {
-      if (problems !== undefined && report !== undefined) this.#chosen = rowsWithProblems(report, problems);
       if (pattern === undefined) {
         this.#rows = this.#chosen?.rows ?? [];
         this.#become('done');
@@ -140,6 +154,12 @@ export class RowList implements Disposable {
         this.#searchPage();
       }
     }
+  }
+
+  #rowsOf(choice: ProblemChoice): ProblemRows | undefined {
+    const [report, since] = [this.#report(), this.#sinceLastRun()];
+    if (choice === 'since-last-run') return since && rowsOfFact(since);
+    return report && rowsWithProblems(report, choice);
   }
 
   #searchPage(): void {

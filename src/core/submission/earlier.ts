@@ -20,6 +20,8 @@ export interface EarlierSubmission {
   /** The run that was charged; undefined if none is known. */
   runId: string | undefined;
   modelId: string;
+  /** As sent, including the marker. */
+  label?: string | undefined;
   /** Undefined if it is from elsewhere. */
   priority: boolean | undefined;
   /** Milliseconds since the epoch. */
@@ -92,6 +94,12 @@ export function wasSubmittedInSize(receipts: readonly Receipt[], origin: string,
   return chargedTo(receipts, origin).some(({ dataset }) => dataset.sizeBytes === sizeBytes);
 }
 
+/** Returns the charged submissions of a file to a service, whatever its bytes, newest first. */
+export function chargedAtPath(receipts: readonly Receipt[], origin: string, path: string): ChargedReceipt[] {
+  const charged = chargedTo(receipts, origin).filter(({ dataset }) => dataset.path === path);
+  return charged.sort((one, other) => other.created.localMs - one.created.localMs);
+}
+
 export function isPast({ kind }: EarlierSubmission): boolean {
   return kind !== 'draft' && kind !== 'open';
 }
@@ -137,12 +145,12 @@ function newestFirst(all: EarlierSubmission[]): EarlierSubmission[] {
 function earlierOf(record: Intent): EarlierSubmission[] {
   const kind = kindOf(record);
   if (kind === undefined) return [];
-  const { id, accountId, model_id, priority_processing, created, balanceBefore, dataset } = record;
+  const { id, accountId, model_id, label, priority_processing, created, balanceBefore, dataset } = record;
   const run = isSettled(record) && isCharged(record) ? record.settled.run : undefined;
   return [
     {
       ...{ kind, id, accountId, runId: run?.run_id, modelId: model_id, priority: priority_processing },
-      ...{ submittedAtMs: created.localMs, priceCents: run?.price_cents, rows: dataset.rows },
+      ...{ submittedAtMs: created.localMs, label, priceCents: run?.price_cents, rows: dataset.rows },
       currency: run?.currency ?? balanceBefore?.currency,
     },
   ];

@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
-import type { Content, Report } from '../../core/datasets/report.ts';
+import type { Content, ProblemChoice, Report } from '../../core/datasets/report.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import type { PreviewFact } from './protocol.ts';
@@ -88,7 +88,7 @@ export function percentOf(count: number, sum: number): string {
   return String(Math.round(percent * 10) / 10);
 }
 
-function showRows(choice: 'refusals' | 'without-system', name: string): PreviewFact['rows'] {
+export function showRows(choice: ProblemChoice, name: string): PreviewFact['rows'] {
   return { choice, name, text: l10n.t('Show Rows') };
 }
 

@@ -5,18 +5,21 @@ import { DisposableStore, type Disposable } from '../../core/base/disposable.ts'
 import { CancelledError } from '../../core/base/errors.ts';
 import { Emitter } from '../../core/base/event.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
+import type { Difference, Fingerprints } from '../../core/datasets/fingerprints.ts';
 import type { Report } from '../../core/datasets/report.ts';
 import type { CheckState, Reports } from '../../core/datasets/reports.ts';
 import { estimateOf, rangeAccuracy, type Estimate } from '../../core/money/estimate.ts';
 import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { chargedReceiptsOf, type Receipt } from '../../core/submission/intent.ts';
+import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../../core/submission/intent.ts';
 import type { Journal } from '../../core/submission/journal.ts';
-import { trainedBefore, wasSubmittedInSize } from '../../core/submission/earlier.ts';
+import { chargedAtPath, trainedBefore, wasSubmittedInSize } from '../../core/submission/earlier.ts';
 import { shownEarlier, type ShownTrained } from '../shared/datasetTexts.ts';
+import { namedReceipt, type NamedRun } from '../shared/differenceText.ts';
 import type { Log } from '../shared/log.ts';
 
 export interface DatasetRunsParts {
+  fingerprints: Pick<Fingerprints, 'has' | 'since'>;
   journal: Pick<Journal, 'onDidChange' | 'receipts'>;
   log: Pick<Log, 'error'>;
   openJournal: () => Promise<void>;
@@ -26,19 +29,30 @@ export interface DatasetRunsParts {
 /** A dataset's last run and estimated price. */
 export interface PastRuns {
   trained: ShownTrained | undefined;
+  /** What changed since the last run of this path; `null` if that can't be said, undefined until it is known. */
+  since: SinceLastRun | null | undefined;
   /** For the standard queue of the active account. */
   price: Estimate;
   /** How many of the last estimates contained the actual price. */
   accuracy: ReturnType<typeof rangeAccuracy>;
 }
 
+export interface SinceLastRun {
+  difference: Difference;
+  run: NamedRun;
+}
+
 /** A file with a report. */
 interface Followed {
   report: Report;
-  /** Aborts hashing when the report is dropped or replaced. */
+  /** Aborts hashing and comparing when the report is dropped or replaced. */
   stop: AbortController;
-  isHashed: boolean;
+  hashing: Promise<void> | undefined;
   sha256: string | undefined;
+  /** The run that it is compared with; null if there is none, undefined until that is known. */
+  last: ChargedReceipt | null | undefined;
+  /** As in `PastRuns`. */
+  difference: Difference | null | undefined;
   known: PastRuns | undefined;
 }
 
@@ -93,8 +107,8 @@ export class DatasetRuns implements Disposable {
     this.#files.clear();
   }
 
-  #known({ report, sha256 }: Followed, session: Session): PastRuns {
-    const { account, balance } = session;
+  #known({ report, sha256, last, difference }: Followed, session: Session): PastRuns {
+    const { account, balance, models } = session;
     const { sizeBytes: bytes, rows, statistics } = report;
     const trained = trainedBefore(this.#receipts, serviceOf(account), report, sha256);
     const receipts = chargedReceiptsOf(this.#receipts, account.id);
@@ -103,6 +117,7 @@ export class DatasetRuns implements Disposable {
         ...trained,
         run: shownEarlier(trained.run, session, this.#parts.sessions),
       },
+      since: difference && last ? { difference, run: namedReceipt(last, models) } : difference && null,
       price: estimateOf(
         receipts,
         { size: { bytes, rows, characters: statistics.characters }, priority: false, sha256 },
@@ -121,7 +136,10 @@ export class DatasetRuns implements Disposable {
     // Only rows can be trained on.
     if (report?.kind !== 'rows') return;
     const stop = new AbortController();
-    this.#files.set(path, { report, stop, isHashed: false, sha256: undefined, known: undefined });
+    this.#files.set(path, {
+      ...{ report, stop, hashing: undefined, sha256: undefined, known: undefined },
+      ...{ last: undefined, difference: undefined },
+    });
     void this.#read();
   }
 
@@ -136,6 +154,8 @@ export class DatasetRuns implements Disposable {
       receipts = await journal.receipts();
     } catch (error) {
       log.error('dataset-runs', error);
+      for (const file of this.#files.values()) file.difference ??= null;
+      this.#forget();
       return;
     }
     if (this.#reading !== mine || this.#store.disposed) return;
@@ -143,23 +163,59 @@ export class DatasetRuns implements Disposable {
     this.#receipts = receipts;
     // Receipts never change, and each is read only once.
     if (receipts.length !== known.length || receipts.some((one, at) => one !== known[at])) this.#forget();
-    for (const file of this.#files.values()) void this.#hashIfNeeded(file);
+    for (const file of this.#files.values()) void this.#hashIfNeeded(file).then(() => this.#compare(file));
   }
 
   async #hashIfNeeded(file: Followed): Promise<void> {
-    const { log, sessions } = this.#parts;
-    const { report, stop } = file;
-    if (file.isHashed || sessions.active === undefined) return;
-    if (!wasSubmittedInSize(this.#receipts, serviceOf(sessions.active.account), report.sizeBytes)) return;
-    file.isHashed = true;
+    const { active } = this.#parts.sessions;
+    if (active === undefined) return;
+    if (!wasSubmittedInSize(this.#receipts, serviceOf(active.account), file.report.sizeBytes)) return;
+    await (file.hashing ??= this.#hash(file));
+  }
+
+  async #hash(file: Followed): Promise<void> {
     try {
-      file.sha256 = await sha256OfFile(report, stop.signal);
+      file.sha256 = await sha256OfFile(file.report, file.stop.signal);
       this.#forget();
     } catch (error) {
       // A changed file gets a new report.
-      if (!(error instanceof CancelledError || error instanceof DatasetChangedError))
-        log.error('dataset-runs', error);
+      if (!(error instanceof DatasetChangedError)) this.#log(error);
     }
+  }
+
+  /** Finds what changed since the last run. Each report is compared once with it. */
+  async #compare(file: Followed): Promise<void> {
+    const { fingerprints, sessions } = this.#parts;
+    const { report, stop } = file;
+    const [receipts, session] = [this.#receipts, sessions.active];
+    if (session === undefined) return;
+    const last = await this.#lastRemembered(file, serviceOf(session.account));
+    // Then a later call compares it.
+    if (receipts !== this.#receipts || session !== sessions.active) return;
+    if (file.last !== undefined && last?.id === file.last?.id) return;
+    [file.last, file.difference] = [last, undefined];
+    let difference: Difference | null | undefined;
+    try {
+      difference = last && (await fingerprints.since(last.id, report, stop.signal));
+    } catch (error) {
+      this.#log(error);
+    }
+    if (file.last !== last) return;
+    file.difference = difference ?? null;
+    this.#forget();
+  }
+
+  /** Returns the newest run of a path that has fingerprints; null if a run had the same bytes after it. */
+  async #lastRemembered({ report, sha256 }: Followed, origin: string): Promise<ChargedReceipt | null> {
+    for (const receipt of chargedAtPath(this.#receipts, origin, report.path)) {
+      if (receipt.dataset.sha256 === sha256) return null;
+      if (await this.#parts.fingerprints.has(receipt.id)) return receipt;
+    }
+    return null;
+  }
+
+  #log(error: unknown): void {
+    if (!(error instanceof CancelledError)) this.#parts.log.error('dataset-runs', error);
   }
 
   /** Drops the results; `of` computes them again. */

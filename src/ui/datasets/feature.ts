@@ -2,16 +2,18 @@ import * as vscode from 'vscode';
 import { lazy } from '../../core/base/async.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS, EDITORS } from '../shared/ids.ts';
+import { inBackground } from '../shared/log.ts';
+import { onDidChangeSettings } from '../shared/settings.ts';
 import type { PreviewDocument } from './previewDocument.ts';
 
 /** Registers the dataset commands and the preview, and loads the checks. */
 export function activateDatasets(services: Services): void {
-  const { context, checked, commands, disposables, dist, journal, log, openJournal, sessions } = services;
+  const { context, checked, commands, disposables, dist, journal, log } = services;
   /** Dataset checks, their evaluation against earlier runs, and the display of problems in the editor. */
   const datasets = lazy(async () => {
     const { startChecks } = await import('./checks.ts');
     const files = { worker: dist('datasetWorker.cjs'), scanner: dist('scanner.wasm') };
-    const loaded = startChecks(disposables, files, { journal, log, openJournal, sessions });
+    const loaded = startChecks(disposables, files, services);
     loaded.reports.onDidCheck(() => checked.fire());
     return loaded;
   });
@@ -31,6 +33,15 @@ export function activateDatasets(services: Services): void {
       supportsMultipleEditorsPerDocument: true,
     }),
   );
+  // The journal is opened after the start, and each charge changes it.
+  const rows = lazy(async () => (await import('./rememberRows.ts')).rowsKeeper(services));
+  const updateRows = () =>
+    inBackground(
+      log,
+      rows().then((update) => update()),
+    );
+  disposables.add(journal.onDidChange(updateRows));
+  disposables.add(onDidChangeSettings(['rememberRows'], updateRows));
   // Load the checks when the first JSONL document opens.
   const load = ({ languageId }: vscode.TextDocument): void => {
     if (languageId === 'jsonl') reports().catch((error: unknown) => log.error('datasets', error));
@@ -47,7 +58,8 @@ export function activateDatasets(services: Services): void {
     [COMMANDS.prepareDataset]: async (...args) => {
       const { checker, reports: known } = await datasets();
       const { prepareDatasetCopy } = await import('./prepareCopy.ts');
-      return prepareDatasetCopy({ checker, reports: known, log }, ...args);
+      const { fingerprints } = services;
+      return prepareDatasetCopy({ checker, fingerprints, reports: known, log }, ...args);
     },
     [COMMANDS.previewDataset]: async (...args) => (await previews()).preview(...args),
   });

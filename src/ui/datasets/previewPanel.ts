@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
-import { problemsOfRow, type ProblemChoice } from '../../core/datasets/report.ts';
+import { problemsOfRow, type FactRows, type ProblemChoice } from '../../core/datasets/report.ts';
 import { lineOfRow, SPEAKER_ROLES, type RowList } from '../../core/datasets/rowFile.ts';
 import { kindSentence } from './problemTexts.ts';
 import { refusalSentence, useOf } from '../shared/datasetTexts.ts';
@@ -32,6 +32,7 @@ import type { PreviewFilter, PreviewMemory, PreviewMessage, PreviewRequest } fro
 const UPDATE_MS = 80;
 /** For at most this long after a reload, rows and card of the former version stay. */
 const HOLD_MS = 1_000;
+const SINCE: ProblemChoice = 'since-last-run';
 /** Maximum rows per request. */
 const MOST_ROWS = 200;
 const NO_FILTER: Readonly<PreviewFilter> = { text: '', matchCase: false, problems: undefined };
@@ -68,7 +69,8 @@ export class PreviewPanel implements Disposable {
   #returnRow: number | undefined;
   /** Whether rows are shown, and whether the page then offers to open them in an editor. */
   #shown: { hasSource: boolean } | undefined;
-  #postedReport: unknown;
+  /** Of the posted card: what the lists of rows with problems come from. */
+  #posted: { report: unknown; changed: unknown } | undefined;
   #listTimer: NodeJS.Timeout | undefined;
   #cardTimer: NodeJS.Timeout | undefined;
 
@@ -110,6 +112,10 @@ export class PreviewPanel implements Disposable {
   show({ row, problems }: PreviewTarget): void {
     if (problems !== undefined) this.#setFilter({ ...NO_FILTER, problems });
     else if (row !== undefined) this.#goTo(row);
+  }
+
+  #changedRows(): FactRows | undefined {
+    return this.#document.past?.since?.difference.rows;
   }
 
   #goTo(row: number): void {
@@ -171,9 +177,12 @@ export class PreviewPanel implements Disposable {
     this.#follow();
     if (problem !== undefined) this.#showFailure(refusalSentence(name, problem));
     if (file === undefined || this.#showKind()) return;
-    this.#list = file.list(() => this.#document.check.report);
+    this.#list = file.list(
+      () => this.#document.check.report,
+      () => this.#changedRows(),
+    );
     this.#list.onDidChange(() => this.#planList());
-    this.#postedReport = undefined;
+    this.#posted = undefined;
     this.#setFilter(this.#filter);
     if (keepsPage) this.#document.startDeferredWork();
     this.#postCard();
@@ -253,11 +262,17 @@ export class PreviewPanel implements Disposable {
     this.#host.post(
       previewCard({ sizeBytes: file.sizeBytes, report, progress, failure: reason, past, texts }),
     );
-    // Without a report it is unknown which rows have problems.
-    if (failure !== undefined && this.#filter.problems !== undefined)
+    // Without a report it is unknown which rows have problems, and without an earlier run which ones changed.
+    const isUnchanged = report !== undefined && (past === undefined || past.since === null);
+    if (
+      failure !== undefined
+        ? this.#filter.problems !== undefined
+        : isUnchanged && this.#filter.problems === SINCE
+    )
       this.#setFilter({ ...this.#filter, problems: undefined });
-    if (report === this.#postedReport) return;
-    this.#postedReport = report;
+    const changed = this.#changedRows();
+    if (report === this.#posted?.report && changed === this.#posted?.changed) return;
+    this.#posted = { report, changed };
     this.#host.post({ type: 'stale' });
     if (this.#filter.problems !== undefined) {
       this.#generation += 1;

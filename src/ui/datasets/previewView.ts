@@ -19,12 +19,20 @@ import {
   verdictPhrase,
 } from '../shared/datasetTexts.ts';
 import { compact, formatBytes, formatCount, formatRows } from '../shared/format.ts';
+import { differenceSentences } from '../shared/differenceText.ts';
 import { expectedPriceText } from '../shared/priceText.ts';
 import { TERMS } from '../shared/terms.ts';
-import { contentFacts, inFirstRows, isTokenCountVague, percentOf, type CardTexts } from './contentFacts.ts';
-import type { PastRuns } from './datasetRuns.ts';
+import {
+  contentFacts,
+  inFirstRows,
+  isTokenCountVague,
+  percentOf,
+  showRows,
+  type CardTexts,
+} from './contentFacts.ts';
+import type { PastRuns, SinceLastRun } from './datasetRuns.ts';
 import { problemClassName, problemName } from './problemTexts.ts';
-import type { PreviewCard, PreviewChart, PreviewWord } from './protocol.ts';
+import type { PreviewCard, PreviewChart, PreviewFact, PreviewWord } from './protocol.ts';
 
 /** Maximum bars for row lengths; if there are more, neighbors are merged. */
 const MAX_BARS = 12;
@@ -192,11 +200,21 @@ function rowsText(rows: number, blankRows: number): string {
 
 function pastFacts(report: Report | undefined, past: PastRuns | undefined): PreviewCard['facts'] {
   if (report === undefined || past === undefined) return [];
-  const { trained, price } = past;
-  return compact(trained && { name: earlierName(trained.run), value: trainedPhrase(trained, report.rows) }, {
-    name: TERMS.price,
-    value: expectedPriceText(price),
-  });
+  const { trained, since, price } = past;
+  return compact(
+    trained && { name: earlierName(trained.run), value: trainedPhrase(trained, report.rows) },
+    since ? sinceFact(since) : undefined,
+    { name: TERMS.price, value: expectedPriceText(price) },
+  );
+}
+
+function sinceFact({ difference, run }: SinceLastRun): PreviewFact {
+  const rows = showRows('since-last-run', l10n.t('Added and changed rows'));
+  return {
+    name: l10n.t('Since the last run'),
+    value: differenceSentences(difference, run),
+    rows: difference.rows.total > 0 ? rows : undefined,
+  };
 }
 
 function lengthsText({ percentiles: { p50, p99 }, maxBytes }: RowLengths): string {

@@ -7,6 +7,7 @@ import type { Session } from '../../core/runs/session.ts';
 import {
   chargedReceiptsOf,
   isRunOf,
+  isSettled,
   type ChargedReceipt,
   type Receipt,
   mayBeRunOf,
@@ -18,6 +19,7 @@ import { notify, showInformation } from '../shared/notifications.ts';
 import { revealOf } from '../shared/open.ts';
 import { TERMS } from '../shared/terms.ts';
 import { isRecord, isText, WebviewPanels } from '../shared/webview.ts';
+import { RunDifferences } from './runDifferences.ts';
 import type { FileNow, RunPageView } from './runPageFacts.ts';
 import { runPageState, runPageTitle } from './runPageView.ts';
 import { runLinkPath } from './runCommands.ts';
@@ -36,7 +38,7 @@ const READ_AGAIN_MS = 10 * 60_000;
 /** A limit for IDs from a page's stored state, which may contain anything; real IDs are shorter. */
 const MAX_ID_LENGTH = 400;
 
-export type RunPageParts = AccountPageParts & Pick<Services, 'downloads' | 'submissions'>;
+export type RunPageParts = AccountPageParts & Pick<Services, 'downloads' | 'fingerprints' | 'submissions'>;
 
 /** Creates the owner of the open run pages: one that is reused for each run, and those with their own tab. */
 export function runPanels(parts: RunPageParts): WebviewPanels<RunPageMemory, RunPanel> {
@@ -68,6 +70,7 @@ function isId(value: unknown): value is string {
 export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageButton> {
   readonly #memory: RunPageMemory;
   readonly #parts: RunPageParts;
+  readonly #differences: RunDifferences;
   #detail: KnownDetail | undefined;
   #receipt: ChargedReceipt | undefined;
   /** The first run of the submission, if this is a further one. */
@@ -85,6 +88,7 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
     super(memory.accountId, panel, parts);
     this.#memory = memory;
     this.#parts = parts;
+    this.#differences = this.store.add(new RunDifferences(parts, () => this.planDraw()));
     const { downloads, sessions } = parts;
     const redraw = setInterval(() => panel.visible && this.draw(), REDRAW_MS);
     for (const one of [
@@ -156,6 +160,7 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
       [this.#dataset, this.#answers] = [now, answers];
       this.planDraw();
     });
+    void this.#differences.read(this.#receipt, this.#parts.journal.latest.filter(isSettled));
   }
 
   protected do({ action, target }: RunPageButton): unknown {
@@ -237,6 +242,7 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
       records: downloads.records(accountId).filter((one) => one.runId === runId),
       dataset: this.#dataset,
       answers: this.#answers,
+      rows: this.#differences.known,
       link: `${vscode.env.uriScheme}://${context.extension.id}${runLinkPath(runId)}`,
       nowMs: this.nowMs(),
     };

@@ -1,6 +1,7 @@
 import { l10n } from 'vscode';
 import type { RunSummary } from '../../core/api/types.ts';
 import { type Estimate, type rangeAccuracy } from '../../core/money/estimate.ts';
+import type { Difference } from '../../core/datasets/fingerprints.ts';
 import { isAdapter } from '../../core/downloads/localFiles.ts';
 import type { ActiveDownload, DownloadRecord } from '../../core/downloads/downloads.ts';
 import type { KnownDetail, Phase, ArtifactsState } from '../../core/runs/run.ts';
@@ -14,6 +15,12 @@ import type { RunPageButton, RunPageFact, RunPageMemory, RunPageSection } from '
 export interface FileNow {
   sizeBytes: number;
   changedAtMs: number;
+}
+
+/** How the rows of a run differ from those of its file now, and from those of the run before. */
+export interface RowsSince {
+  now?: Difference | undefined;
+  before?: { difference: Difference; run: ChargedReceipt } | undefined;
 }
 
 /** What is known about the run of a page. */
@@ -38,6 +45,7 @@ export interface RunPageView extends RunPageMemory {
   records: readonly DownloadRecord[];
   /** The submitted file as it is now; `null` if it is gone, undefined if not known yet. */
   dataset?: FileNow | null | undefined;
+  rows?: RowsSince | undefined;
   /** The file of answers beside the dataset, if there is one. */
   answers?: string | undefined;
   link: string;

@@ -5,6 +5,7 @@ import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import { artifactsOf } from '../../core/runs/run.ts';
 import { balanceEffectOf, type DatasetState, datasetStateOf } from '../../core/submission/receipts.ts';
 import { keyAction, keyProblem, offlineText } from '../shared/connectionText.ts';
+import { differenceSentences, namedReceipt } from '../shared/differenceText.ts';
 import { compact, formatBytes, formatCount, formatMoney, formatTime } from '../shared/format.ts';
 import { runStatus, serviceText } from '../shared/runText.ts';
 import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
@@ -293,15 +294,21 @@ function labelText({ session, runId, details }: KnownRun): string {
 }
 
 /** The dataset and the consents, which only the submitting machine stores. */
-function receipt({ receipt, dataset: now }: KnownRun): RunPageSection[] {
+function receipt({ receipt, dataset: now, rows: known, session }: KnownRun): RunPageSection[] {
   if (receipt === undefined) return [];
+  const { models } = session;
   const { path, sizeBytes, sha256, rows } = receipt.dataset;
   const open = now != null && runButton('openDataset', path, l10n.t('Open Dataset'));
   const fileName = l10n.t('File');
   const state = now !== undefined && DATASET_STATES[datasetStateOf(receipt, now ?? undefined)];
+  const since =
+    state === MODIFIED && known?.now ? differenceSentences(known.now, namedReceipt(receipt, models)) : state;
+  const before =
+    known?.before && differenceSentences(known.before.difference, namedReceipt(known.before.run, models));
   const dataset = compact(
     fact('path', fileName, sanitizeText(path), ...compact(open, copy(fileName, path))),
-    state && fact('now', l10n.t('Now'), state),
+    since && fact('now', l10n.t('Now'), since),
+    before && fact('before', l10n.t('Since the run before'), before),
     fact('rows', TERMS.rows, rows === undefined ? TERMS.unknown : formatCount(rows)),
     fact('size', TERMS.size, formatBytes(sizeBytes)),
     fact('sha256', 'SHA-256', sha256, copy('SHA-256', sha256)),

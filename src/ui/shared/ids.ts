@@ -97,6 +97,8 @@ export const SETTINGS = {
   datasetFiles: {} as Readonly<Record<string, boolean>>,
   /** Whether to add a marker to each run's label. A marker identifies the run. */
   labelMarker: true as boolean,
+  /** Whether to keep fingerprints of the rows of submitted datasets, which say later what changed. */
+  rememberRows: true as boolean,
   /** The folder for downloaded adapters, as the user wrote it; if empty, the user is asked each time. */
   downloadDirectory: '' as string,
   downloadWhenComplete: 'ask' as string,

@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { ProblemCode } from '../../../../src/core/datasets/problems.ts';
-import { type Report, problemsOfRow, rowsWithProblems } from '../../../../src/core/datasets/report.ts';
+import {
+  type FactRows,
+  type Report,
+  problemsOfRow,
+  rowsWithProblems,
+} from '../../../../src/core/datasets/report.ts';
 import { RowFile } from '../../../../src/core/datasets/rowFile.ts';
 import {
   MAX_SEARCH_UNITS,
@@ -71,7 +76,11 @@ describe('RowList', () => {
   });
 
   const count = () => file.count(new AbortController().signal, () => undefined);
-  const filter = (text: string, problems?: 'all' | 'grammar') => ({ text, matchCase: true, problems });
+  const filter = (text: string, problems?: 'all' | 'grammar' | 'since-last-run') => ({
+    text,
+    matchCase: true,
+    problems,
+  });
 
   function until(...phases: ListPhase[]): Promise<void> {
     if (phases.includes(list.phase)) return Promise.resolve();
@@ -127,6 +136,31 @@ describe('RowList', () => {
     }
     assert.equal(list.length, 100_000);
     assert.ok(lengths.length > 3 && lengths[0]! >= SEARCH_PAGE_ROWS && lengths[0]! < 20_000, lengths.join());
+  });
+
+  it('lists the rows since the last run once they are known, with and without text, whatever the report says', async () => {
+    let since: FactRows | undefined;
+    list = new RowList(
+      file,
+      () => report,
+      () => since,
+    );
+    await count();
+    report = reportWith({ 'bad-escape': [7] });
+    list.set(filter('', 'since-last-run'));
+    assert.equal(list.phase, 'waiting');
+    since = { total: 5_000, rows: [7, 70, 4_000] };
+    list.refresh();
+    assert.deepEqual([list.phase, list.rowAt(2), list.length], ['done', 4_000, 3]);
+    assert.deepEqual(list.problems, { rows: [7, 70, 4_000], located: 3, total: 5_000 });
+    list.set(filter('row 7', 'since-last-run'));
+    await until('done');
+    assert.deepEqual([list.rowAt(0), list.rowAt(1), list.length], [7, 70, 2]);
+    since = { total: 0, rows: [] };
+    list.set(filter('', 'since-last-run'));
+    assert.deepEqual([list.phase, list.length], ['done', 0]);
+    list.set(filter('', 'all'));
+    assert.deepEqual([list.rowAt(0), list.length], [7, 1]);
   });
 
   it('filters by problems, with and without text, once there is a report', async () => {

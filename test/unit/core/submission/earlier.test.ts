@@ -40,7 +40,7 @@ describe('earlierSubmissionsOf', () => {
     const refused = { at: { localMs: 9 }, code: 'insufficient_funds' };
     const records = [
       charged(1, {}, { accountId: 'account-2' }),
-      charged(3, { rows: 7, path: '/elsewhere' }, { priority_processing: true }),
+      charged(3, { rows: 7, path: '/elsewhere' }, { priority_processing: true, label: 'rows ft-7k3m9qpx' }),
       uncharged('discarded', 2),
       uncharged('not-charged', 9),
       charged(9, { sha256: OTHER }),
@@ -64,6 +64,7 @@ describe('earlierSubmissionsOf', () => {
     assert.deepEqual(earlier[2], {
       ...{ kind: 'charged', id: records[1]?.id, accountId: 'account-1', runId: 'r3', modelId: 'qwen3-8b' },
       ...{ priority: true, submittedAtMs: 3, priceCents: 500, currency: 'USD', rows: 7 },
+      label: 'rows ft-7k3m9qpx',
     });
   });
 

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Balance, RunSummary } from '../../../../src/core/api/types.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
+import type { Difference } from '../../../../src/core/datasets/fingerprints.ts';
 import { Reports } from '../../../../src/core/datasets/reports.ts';
 import type { RunChange } from '../../../../src/core/runs/runStore.ts';
 import { Latest, type Session } from '../../../../src/core/runs/session.ts';
@@ -27,6 +28,10 @@ const SHA256 = createHash('sha256').update(TEXT).digest('hex');
 const SETTLING_MS = 200;
 const TRAINED = 'Trained May 3, 2026 with Qwen3 8B, 5.17 USD';
 const VERDICT = '10 rows · chat · no problems';
+const difference = {
+  ...{ added: 3, removed: 1, changed: 0, equal: 7, notCompared: 0 },
+  rows: { total: 3, rows: [1, 2, 3] },
+};
 
 describe('DatasetRuns', () => {
   const folder = useFolder();
@@ -46,12 +51,22 @@ describe('DatasetRuns', () => {
   let status: InstanceType<typeof DatasetStatus>;
   let redraws: number;
   let errors: unknown[];
+  /** IDs of receipts that have fingerprints, and of those that were compared. */
+  let remembered: Set<string>;
+  let compared: string[];
+  let isReadable: boolean;
+  /** What each look for fingerprints waits for. */
+  let held: Promise<unknown>;
+  let since: (id: string, signal: AbortSignal | undefined) => Promise<Difference | undefined>;
 
   beforeEach(async () => {
     file = path.join(folder(), 'train.jsonl');
     await writeFile(file, TEXT);
     [receipts, reads, hashed, redraws, errors] = [[], 0, 0, 0, []];
     beforeReads(() => hashed++);
+    [remembered, compared, isReadable] = [new Set(), [], true];
+    since = () => Promise.resolve(difference);
+    held = Promise.resolve();
     [settled, switched, moved] = [new Emitter(), new Emitter(), new Emitter()];
     run = { run_id: 'r', status: 'complete', model_id: 'm', artifacts_available: true };
     active = sessionOf('account-1');
@@ -59,11 +74,18 @@ describe('DatasetRuns', () => {
       check: async (name) => reportOf({ path: name, ...stampOf(await stat(name, { bigint: true })) }),
     });
     runs = new DatasetRuns(reports, {
+      fingerprints: {
+        has: (id) => held.then(() => remembered.has(id)),
+        since: (id, _, signal) => {
+          compared.push(id);
+          return since(id, signal);
+        },
+      },
       journal: {
         onDidChange: settled.event,
         receipts: () => {
           reads++;
-          return Promise.resolve([...receipts]);
+          return isReadable ? Promise.resolve([...receipts]) : Promise.reject(new Error('unreadable'));
         },
       },
       openJournal: () => Promise.resolve(),
@@ -87,9 +109,9 @@ describe('DatasetRuns', () => {
     assert.deepEqual(errors, []);
   });
 
-  const sessionOf = (id: string) =>
+  const sessionOf = (id: string, baseUrl = 'https://service.test') =>
     ({
-      account: { id, kind: 'service', name: id, baseUrl: 'https://service.test' },
+      account: { id, kind: 'service', name: id, baseUrl },
       models: { nameOf: () => 'Qwen3 8B', onDidChange: () => ({ dispose: () => undefined }) },
       isLocked: false,
       runs: { get: () => run, detail: () => undefined, onDidChange: moved.event },
@@ -216,5 +238,128 @@ describe('DatasetRuns', () => {
     await shows(VERDICT, TRAINED);
     switched.fire((active = undefined));
     await shows(VERDICT);
+  });
+
+  describe('since the last run', () => {
+    /** A receipt of other bytes of the file, with fingerprints. */
+    const remember = (atMs: number, dataset: Partial<Receipt['dataset']> = {}, changes: object = {}) => {
+      const receipt = charged(
+        { path: file, sizeBytes: 1, sha256: `${atMs}`.repeat(64), ...dataset },
+        changes,
+      );
+      receipt.created.localMs = atMs;
+      remembered.add(receipt.id);
+      receipts = [...receipts, receipt];
+      return receipt.id;
+    };
+    const pastOf = () => {
+      const report = reports.get(file)?.report;
+      return report && runs.of(report);
+    };
+    async function becomes(expected: string | null): Promise<void> {
+      const giveUpAt = Date.now() + 5_000;
+      const shown = () => {
+        const known = pastOf()?.since;
+        return known && known.run.label;
+      };
+      while (shown() !== expected && Date.now() < giveUpAt) await delay(5);
+      assert.equal(shown(), expected);
+    }
+
+    it('compares a file with the newest run of its path at this service that has fingerprints, once', async () => {
+      remember(1, {}, { label: 'oldest' });
+      const newer = remember(3, {}, { label: 'newer ft-7k3m9qpx' });
+      remembered.delete(remember(4, {}, { label: 'no fingerprints' }));
+      remember(5, { path: '/elsewhere' }, { label: 'another file' });
+      remember(6, {}, { label: 'another service', origin: 'https://other.test' });
+      await reports.check(file);
+      await becomes('newer');
+      assert.deepEqual(pastOf()?.since?.difference, difference);
+      for (let turn = 0; turn < 3; turn++) settled.fire();
+      await delay(SETTLING_MS);
+      assert.deepEqual(compared, [newer]);
+      switched.fire((active = sessionOf('account-2', 'https://other.test')));
+      await becomes('another service');
+    });
+
+    it('says nothing if the last run had the same bytes, even without fingerprints', async () => {
+      remember(1, {}, { label: 'older' });
+      await reports.check(file);
+      await becomes('older');
+      remembered.delete(remember(2, { sizeBytes: TEXT.length, sha256: SHA256 }));
+      settled.fire();
+      await becomes(null);
+      assert.deepEqual([compared.length, hashed], [1, 1]);
+    });
+
+    it('waits for the hash of a file whose size an earlier run had', async () => {
+      const { promise, resolve } = Promise.withResolvers<undefined>();
+      beforeReads(() => promise);
+      remember(1, { sizeBytes: TEXT.length, sha256: SHA256 });
+      await reports.check(file);
+      for (let turn = 0; turn < 3; turn++) settled.fire();
+      await delay(SETTLING_MS);
+      assert.deepEqual([compared, pastOf()?.since], [[], undefined]);
+      resolve(undefined);
+      await becomes(null);
+      assert.deepEqual(compared, []);
+    });
+
+    it('is known not to be known without a run, without fingerprints, and after any failure', async () => {
+      await reports.check(file);
+      await becomes(null);
+      remember(1, {}, { label: 'one' });
+      for (const fails of [() => Promise.reject(new Error('damaged')), () => Promise.resolve(undefined)]) {
+        since = fails;
+        await writeFile(file, TEXT.repeat(2 + compared.length));
+        await reports.check(file);
+        const asked = compared.length;
+        while (compared.length === asked) await delay(5);
+        await becomes(null);
+      }
+      isReadable = false;
+      await writeFile(file, TEXT.repeat(9));
+      await reports.check(file);
+      await becomes(null);
+      assert.deepEqual(errors.splice(0).map(String), ['Error: damaged', 'Error: unreadable']);
+    });
+
+    for (const step of ['finding', 'comparing'] as const)
+      it(`is that of the active account, whatever ends last: ${step}`, async () => {
+        const { promise, resolve } = Promise.withResolvers<Difference | undefined>();
+        if (step === 'finding') held = promise;
+        else since = () => promise;
+        remember(1, {}, { label: 'here' });
+        remember(2, {}, { label: 'there', origin: 'https://other.test' });
+        await reports.check(file);
+        await delay(SETTLING_MS);
+        [held, since] = [Promise.resolve(), () => Promise.resolve(difference)];
+        switched.fire((active = sessionOf('account-2', 'https://other.test')));
+        await becomes('there');
+        resolve({ ...difference, added: 9 });
+        await delay(SETTLING_MS);
+        const { run, difference: shown } = pastOf()?.since ?? {};
+        assert.deepEqual([run?.label, shown?.added], ['there', 3]);
+      });
+
+    it('is aborted with the report, and never shown for another one', async () => {
+      const { promise, resolve } = Promise.withResolvers<Difference>();
+      const signals: (AbortSignal | undefined)[] = [];
+      since = (_, signal) => {
+        signals.push(signal);
+        return promise;
+      };
+      remember(1, {}, { label: 'one' });
+      await reports.check(file);
+      while (signals.length < 1) await delay(5);
+      await writeFile(file, TEXT.repeat(3));
+      since = () => Promise.resolve({ ...difference, added: 9 });
+      await reports.check(file);
+      assert.equal(signals[0]?.aborted, true);
+      resolve(difference);
+      await becomes('one');
+      await delay(SETTLING_MS);
+      assert.equal(pastOf()?.since?.difference.added, 9);
+    });
   });
 });

@@ -10,7 +10,8 @@ import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import type { Report } from '../../../../src/core/datasets/report.ts';
 import { RowFile } from '../../../../src/core/datasets/rowFile.ts';
-import type { PreviewDocument } from '../../../../src/ui/datasets/previewDocument.ts';
+import type { PastRuns } from '../../../../src/ui/datasets/datasetRuns.ts';
+import type { PreviewChange, PreviewDocument } from '../../../../src/ui/datasets/previewDocument.ts';
 import type { PreviewPanel } from '../../../../src/ui/datasets/previewPanel.ts';
 import type { PreviewMessage } from '../../../../src/ui/datasets/protocol.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
@@ -26,6 +27,8 @@ describe('PreviewPanel', () => {
   let panel: PanelStandIn;
   let shown: PreviewPanel;
   let errors: unknown[];
+  let changed: Emitter<PreviewChange>;
+  let past: Partial<PastRuns> | undefined;
 
   before(async () => {
     hooks = standInForVscode();
@@ -41,6 +44,8 @@ describe('PreviewPanel', () => {
     await writeFile(name, '{"text":"one"}\n{"text":"two"}\n{"text":nope}\n');
     file = await RowFile.open(name);
     await file.count(new AbortController().signal, () => undefined);
+    changed = new Emitter();
+    past = { trained: undefined, since: undefined, price: { kind: 'none' } };
     const document = {
       uri: standIn.Uri.file(name),
       name: 'rows.jsonl',
@@ -49,7 +54,10 @@ describe('PreviewPanel', () => {
       problem: undefined,
       texts: {},
       check: { report: reportOf({ rows: 3, problems: [groupOf('bad-literal', [{ row: 3 }])] }) },
-      onDidChange: new Emitter<'counted'>().event,
+      get past() {
+        return past;
+      },
+      onDidChange: changed.event,
       compareWithDisk: () => Promise.resolve(),
       startDeferredWork: () => undefined,
     };
@@ -116,6 +124,51 @@ describe('PreviewPanel', () => {
     assert.equal(posted('list').at(-1)?.length, 1);
     await send({ type: 'goTo', row: 1 });
     assert.deepEqual([posted('list').at(-1)?.length, posted('goTo').at(-1)?.position], [3, 0]);
+  });
+
+  describe('a restored filter by the rows since the last run', () => {
+    const filter = { text: '', matchCase: false, problems: 'since-last-run' };
+    const difference = { added: 2, removed: 0, changed: 0, equal: 1, notCompared: 0 };
+    const since = (...rows: number[]) => ({
+      difference: { ...difference, rows: { total: rows.length, rows } },
+      run: { label: 'v1', day: 'May 3, 2026' },
+    });
+    const list = () => posted('list').at(-1)!;
+    /** Posts a card with other past runs. */
+    async function learn(now: typeof past): Promise<void> {
+      past = now;
+      const cards = posted('card').length;
+      changed.fire('checked');
+      while (posted('card').length === cards) await delay(5);
+    }
+
+    it('waits for them, and follows them', async () => {
+      await send({ type: 'ready', memory: { filter, row: 1 } });
+      assert.deepEqual([list().busy, list().length, list().status], [true, 0, 'Waiting for the check…']);
+      await learn({ ...past, since: since(1, 3) });
+      assert.deepEqual([list().busy, list().length, list().filter], [false, 2, filter]);
+      const { generation } = list();
+      await learn({ ...past, since: since(2) });
+      assert.deepEqual([list().length, list().generation], [1, generation + 1]);
+      await learn(past);
+      assert.equal(list().generation, generation + 1);
+    });
+
+    for (const [name, now] of [
+      ['no run can be compared', { price: { kind: 'none' }, since: null }],
+      ['no account is active', undefined],
+    ] as const)
+      it(`shows all rows if ${name}`, async () => {
+        await send({ type: 'ready', memory: { filter, row: 1 } });
+        await learn(now);
+        assert.deepEqual([list().busy, list().length, list().filter.problems], [false, 3, undefined]);
+      });
+
+    it('leaves a filter by problems alone if no run can be compared', async () => {
+      await send({ type: 'ready', memory: { filter: { ...filter, problems: 'bad-literal' }, row: 3 } });
+      await learn({ price: { kind: 'none' }, since: null });
+      assert.equal(list().filter.problems, 'bad-literal');
+    });
   });
 
   for (const [name, kind, content] of [

@@ -31,7 +31,9 @@ describe('dataset messages', () => {
   const linesOf = (card: PreviewCard) => [
     `${card.verdict.kind}: ${card.verdict.text}`,
     ...(card.progress === undefined ? [] : [`${card.progress.text} ${card.progress.fraction}`]),
-    ...card.facts.map(({ name, value }) => `${name}: ${value}`),
+    ...card.facts.map(({ name, value, rows }) =>
+      [`${name}: ${value}`, rows && `[${rows.text} → ${rows.choice}] ${rows.name}`].join(' ').trim(),
+    ),
     ...card.charts.flatMap(({ title, parts }) => [
       `# ${title}`,
       ...parts.map(({ name, value, share }) => `${name}: ${value}, ${share.toFixed(3)}`),
@@ -51,7 +53,26 @@ describe('dataset messages', () => {
       ...{ submittedAtMs: Date.parse('2026-05-03T12:00:00Z'), priceCents: undefined, currency: undefined },
     };
     const trained = { kind: 'changed', run } as const;
-    const past = { trained, price: { kind: 'none' }, accuracy: { correct: 0, of: 0 } } as const;
+    const past = {
+      ...{ trained, since: undefined, accuracy: { correct: 0, of: 0 } },
+      price: { kind: 'none' },
+    } as const;
+    const named = { label: 'support v3', day: 'May 3, 2026' };
+    const since = (added: number, removed: number) =>
+      changed(
+        cardOf(base, {
+          past: {
+            ...{ ...past, trained: undefined },
+            since: {
+              difference: {
+                ...{ added, removed, changed: 0, equal: 7, notCompared: 0 },
+                rows: { total: added, rows: [] },
+              },
+              run: named,
+            },
+          },
+        }),
+      );
     const queued = { ...trained, run: { ...run, isCompleted: false, status: 'queued' } };
     golden('preview-card', {
       'while it is checked': linesOf(cardOf(undefined, { progress: 0.427 })),
@@ -135,6 +156,11 @@ describe('dataset messages', () => {
       ),
       'trained before': changed(cardOf(base, { past })),
       'submitted before': changed(cardOf(base, { past: { ...past, trained: queued } })),
+      'rows since the last run': since(3, 1),
+      'only fewer rows since the last run': since(0, 1),
+      'the last run can’t be compared': changed(
+        cardOf(base, { past: { ...past, trained: undefined, since: null } }),
+      ),
       'never trained': changed(cardOf(base, { past: { ...past, trained: undefined } })),
     });
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,6 +8,7 @@ import type * as vscode from 'vscode';
 import type { Account } from '../../../../src/core/accounts/account.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/downloads.ts';
+import type { Difference } from '../../../../src/core/datasets/fingerprints.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
@@ -61,6 +63,12 @@ describe('RunPage', () => {
   let held: Promise<unknown>;
   let accounts: Account[];
   let receipts: () => Promise<Receipt[]>;
+  let latest: Receipt[];
+  let errors: string[];
+  /** IDs of receipts with fingerprints, what was compared, and how. */
+  let remembered: Set<string>;
+  let compared: string[];
+  let difference: () => Promise<Difference | undefined>;
   let active: ActiveDownload[];
   let records: DownloadRecord[];
   let pending: PendingSubmission[];
@@ -81,7 +89,8 @@ describe('RunPage', () => {
     bench = await Bench.start();
     [paths, active, records, checked, rows, isRejected] = [[], [], [], [], [listed()], false];
     receipts = () => Promise.resolve([]);
-    pending = [];
+    [pending, latest, errors, remembered, compared] = [[], [], [], new Set(), []];
+    difference = () => Promise.resolve(undefined);
     isActive = false;
     details = () => [200, { run: detail() }];
     held = Promise.resolve();
@@ -135,7 +144,18 @@ describe('RunPage', () => {
         find: () => (accounts.length === 0 ? undefined : session),
         onDidChangeActive: new Emitter().event,
       },
-      journal: { receipts: () => receipts(), onDidChange: changed.receipts.event },
+      journal: {
+        receipts: async () => (latest = await receipts()),
+        get latest() {
+          return latest;
+        },
+        onDidChange: changed.receipts.event,
+      },
+      fingerprints: {
+        has: (id: string) => Promise.resolve(remembered.has(id)),
+        since: (id: string) => compare('since', id),
+        between: (earlier: string, id: string) => compare(`between ${earlier}`, id),
+      },
       openJournal: () => Promise.resolve(),
       downloads: {
         get active() {
@@ -146,7 +166,7 @@ describe('RunPage', () => {
         onDidChange: changed.downloads.event,
       },
       submissions: { pending },
-      log: { error: () => undefined, warn: () => undefined },
+      log: { error: (what: string) => void errors.push(what), warn: () => undefined },
     } as unknown as RunPageParts;
   }
 
@@ -160,6 +180,10 @@ describe('RunPage', () => {
     await shows(READ);
   }
 
+  const compare = (how: string, id: string) => {
+    compared.push(`${how} ${id}`);
+    return difference();
+  };
   const states = () => panel.posted as RunPageState[];
   const state = () => {
     const last = states().at(-1);
@@ -353,6 +377,109 @@ describe('RunPage', () => {
     await openRead();
     await shows('"value":"1.60–2.50 USD"');
     assert.match(texts(), /at most in proportion\. Such a range held for 1 of your last 2 runs\./);
+  });
+
+  describe('the rows of its dataset', () => {
+    const rows = (added: number) => () =>
+      Promise.resolve({
+        ...{ added, removed: 0, changed: 0, equal: 7, notCompared: 0 },
+        rows: { total: added, rows: [] },
+      });
+    let file: string;
+
+    beforeEach(async () => {
+      file = path.join(bench.folder, 'a.jsonl');
+      await writeFile(file, 'now\n');
+    });
+    /** A receipt of these bytes, with fingerprints, as if it was charged long ago. */
+    function remember(runId: string, atMs: number, text: string, changes: object = {}): Receipt {
+      const sha256 = createHash('sha256').update(text).digest('hex');
+      const dataset = { path: file, sizeBytes: text.length, sha256 };
+      const receipt = chargedReceipt({
+        label: `${runId}1`,
+        atMs,
+        dataset,
+        run: { run_id: runId },
+        ...changes,
+      });
+      remembered.add(receipt.id);
+      const earlier = receipts;
+      receipts = async () => [receipt, ...(await earlier())];
+      return receipt;
+    }
+    /** Shows the page again. */
+    const showAgain = () => panel.send({ type: 'ready' });
+
+    it('are compared with the file once for each of its versions', async () => {
+      difference = rows(3);
+      const { id } = remember('r', 5, 'as it was\n');
+      await openRead();
+      await shows('Since “r1” (Jan 1, 1970): 3 rows added, 7 equal.');
+      for (let turn = 0; turn < 3; turn++) showAgain();
+      await sleep(DRAWN_MS);
+      assert.deepEqual(compared, [`since ${id}`]);
+      difference = rows(4);
+      await writeFile(file, 'now another one\n');
+      showAgain();
+      await shows('4 rows added');
+      await rm(file);
+      showAgain();
+      await shows('moved or deleted');
+      assert.deepEqual(errors, []);
+    });
+
+    it('are those of the version read last, whichever comparison ends last', async () => {
+      const { promise, resolve } = Promise.withResolvers<Difference | undefined>();
+      difference = () => promise;
+      remember('r', 5, 'as it was\n');
+      await openRead();
+      await until(() => compared.length === 1);
+      difference = rows(4);
+      await writeFile(file, 'now another one\n');
+      showAgain();
+      await shows('4 rows added');
+      resolve(await rows(3)());
+      await sleep(DRAWN_MS);
+      progress();
+      await sleep(DRAWN_MS);
+      await shows('4 rows added');
+    });
+
+    it('aren’t compared with a file that was only touched', async () => {
+      remember('r', 5, 'now\n');
+      await openRead();
+      await shows('modified since');
+      await sleep(DRAWN_MS);
+      assert.deepEqual(compared, []);
+    });
+
+    it('are compared with the newest run before at this path and service that has fingerprints', async () => {
+      difference = rows(2);
+      remember('old', 1, 'x\n');
+      const before = remember('before', 2, 'y\n');
+      remembered.delete(remember('none', 3, 'z\n').id);
+      remember('elsewhere', 4, 'a\n', { origin: 'https://other.test' });
+      remember('other', 4, 'b\n', { dataset: { path: '/other.jsonl' } });
+      const { id } = remember('r', 5, 'now\n');
+      remember('later', 6, 'c\n');
+      await openRead();
+      await shows('Since “before1” (Jan 1, 1970): 2 rows added');
+      showAgain();
+      await sleep(DRAWN_MS);
+      assert.deepEqual(compared, [`between ${before.id} ${id}`]);
+    });
+
+    it('say nothing of a run before with the same bytes, and log errors only', async () => {
+      const same = remember('same', 2, 'as it was\n');
+      remember('r', 5, 'as it was\n');
+      difference = () => Promise.reject(new Error('damaged'));
+      await openRead();
+      await shows('modified since');
+      await until(() => errors.length === 1);
+      assert.doesNotMatch(texts(), /Since the run before|same1/);
+      assert.ok(!compared.some((one) => one.includes(same.id)));
+      assert.deepEqual(errors, ['run-rows']);
+    });
   });
 
   it('does only what its buttons offer, for its run and account', async () => {

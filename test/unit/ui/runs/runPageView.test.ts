@@ -252,6 +252,13 @@ describe('runPageState', () => {
       return { consents: { model_terms: { accepted_at, urls }, data_policy: { accepted_at } } };
     };
     const plain = { receipt };
+    const now = (added: number, changed: number, equal: number) => ({
+      ...{ added, removed: 0, changed, equal, notCompared: 0 },
+      rows: { total: added + changed, rows: [] },
+    });
+    const before = { difference: now(3, 0, 7), run: receiptOf({ label: HOSTILE, created: { localMs: 0 } }) };
+    const written = { sizeBytes, changedAtMs: NOON_MS + 1 };
+    const rows = { now: now(41, 12, 1_940) };
     golden('run-page-receipt', {
       ...changes({ 'a receipt': plain }),
       ...changes(
@@ -260,6 +267,18 @@ describe('runPageState', () => {
           'the file was written since': { receipt, dataset: { sizeBytes, changedAtMs: NOON_MS + 1 } },
           'the file has another size': { receipt, dataset: { sizeBytes: 1, changedAtMs: 0 } },
           'the file is gone': { receipt, dataset: null },
+          'the file was written since, and compared': { receipt, dataset: written, rows },
+          'the file has another size, and the same rows': {
+            ...{ receipt, dataset: { sizeBytes: 1, changedAtMs: 0 } },
+            rows: { now: now(0, 0, 2_000) },
+          },
+          'the file is as it was again': { receipt, dataset: { sizeBytes, changedAtMs: NOON_MS }, rows },
+          'the file is gone that was compared': { receipt, dataset: null, rows },
+          'a run before, whatever became of the file': { receipt, rows: { before } },
+          'a run before, without a label': {
+            receipt,
+            rows: { before: { ...before, run: receiptOf({ label: '' }) } },
+          },
           'the rows are unknown': {
             receipt: {
               ...receipt,

@@ -1,0 +1,45 @@
+import { golden } from '../../../helpers/golden.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+
+const { differenceSentences, namedRun } = await withVscode(
+  () => import('../../../../src/ui/shared/differenceText.ts'),
+);
+
+describe('differenceSentences', () => {
+  const submittedAtMs = Date.parse('2026-05-03T12:00:00Z');
+  const run = namedRun({ label: 'support v3 ft-7k3m9qpx', modelName: 'Qwen3 8B', submittedAtMs });
+  const say = (added: number, removed: number, changed: number, equal: number, notCompared = 0, name = run) =>
+    differenceSentences(
+      { ...{ added, removed, changed, equal, notCompared }, rows: { total: added + changed, rows: [] } },
+      name,
+    );
+
+  it('say each difference, leave out zeros, and have forms for one row', () =>
+    golden('difference', {
+      all: say(41, 7, 12, 1_940),
+      'one of each': say(1, 1, 1, 1, 1),
+      'only added': say(41, 0, 0, 1_940),
+      'only one added': say(1, 0, 0, 1_940),
+      'only removed': say(0, 7, 0, 1_940),
+      'only changed': say(0, 0, 12, 1_940),
+      'all changed': say(0, 0, 12, 0),
+      'added and removed': say(3, 2, 0, 5),
+      'errors besides': say(41, 7, 12, 1_940, 3),
+      same: say(0, 0, 0, 2_000),
+      'the same row': say(0, 0, 0, 1),
+      'same, and one error': say(0, 0, 0, 2_000, 1),
+      'nothing in common': say(20, 30, 0, 0),
+      'nothing in common, and errors': say(20, 0, 0, 0, 1_200),
+      'only errors': say(0, 0, 0, 0, 4),
+      'only a marker as label': say(1, 0, 0, 1, 0, {
+        ...namedRun({ label: 'ft-7k3m9qpx', modelName: 'Qwen3 8B', submittedAtMs }),
+      }),
+      'no label': say(1, 0, 0, 1, 0, namedRun({ modelName: 'Qwen3 8B', submittedAtMs })),
+      'a hostile label': say(1, 0, 0, 1, 0, {
+        ...namedRun({
+          label: `[Pay](command:x) $(zap)\n\u202e${'long '.repeat(30)}`,
+          ...{ modelName: '', submittedAtMs },
+        }),
+      }),
+    }));
+});
