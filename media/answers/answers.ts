@@ -69,7 +69,7 @@ class Page {
   }
 
   #drawHead(head: AnswersHead): HTMLElement[] {
-    const { title, notices, failure, headline, table, filters } = head;
+    const { title, notices, failure, leak, headline, table, filters } = head;
     return [
       element('div', { class: 'title', attributes: { 'data-key': 'title' } }, [
         element('h1', { text: title }),
@@ -81,11 +81,24 @@ class Page {
         notices.map((text) => element('p', { class: 'note', text })),
       ),
       ...(failure === undefined ? [] : [drawFailure(failure)]),
+      element('div', { class: 'leak', attributes: { 'data-key': 'leak' } }, this.#drawLeak(leak)),
       element('div', { class: 'comparison', attributes: { 'data-key': 'comparison' } }, [
         element('div', { class: 'headline', attributes: { role: 'status' } }, drawHeadline(headline)),
         ...(table === undefined ? [] : [drawNumbers(table, this.#words.comparison)]),
       ]),
       ...(filters.length === 0 ? [] : [this.#drawFilters(filters)]),
+    ];
+  }
+
+  #drawLeak(leak: AnswersHead['leak']): HTMLElement[] {
+    const { text = '', action } = leak ?? {};
+    const act = () =>
+      this.#client.send(
+        action?.kind === 'showRows' ? { type: 'filter', filter: 'trained' } : { type: 'chooseDataset' },
+      );
+    return [
+      element('p', { text, attributes: { role: 'status' } }),
+      ...(action === undefined ? [] : [button(action.words, act, { class: 'secondary', key: action.kind })]),
     ];
   }
 
@@ -118,6 +131,7 @@ class Page {
     const texts = new Texts(this.#words, parts, 'h3');
     const head = element('header', { class: 'rowHead' }, [
       element('h2', { text: row.title, attributes: { id: titleId } }),
+      ...(row.note === undefined ? [] : [element('span', { class: 'note', text: row.note })]),
       texts.drawPrompt(row.prompt),
     ]);
     const onShow = () => this.#client.send({ type: 'showInHoldOut', row: row.row });

@@ -138,7 +138,8 @@ async function prepare(folder: string): Promise<void> {
   const jobOf = await bundled(folder, { worker });
   const none: PrepareChoices = {
     ...{ withoutErrors: true, withoutUntrainable: true, withoutDuplicates: true, toChat: false },
-    ...{ holdOut: undefined, trial: undefined, mask: { secrets: true, personal: false } },
+    ...{ withoutHeldOut: undefined, holdOut: undefined, trial: undefined },
+    mask: { secrets: true, personal: false },
   };
   const job = (file: string, choices: Partial<PrepareChoices>): Job =>
     jobOf({

@@ -14,7 +14,7 @@ await prepareCopy(
   source,
   {
     ...{ withoutErrors: true, withoutUntrainable: false, withoutDuplicates: false, toChat: false },
-    ...{ holdOut: undefined, trial: undefined },
+    ...{ withoutHeldOut: undefined, holdOut: undefined, trial: undefined },
     mask: { secrets: true, personal: false },
   },
   { maxBytes: Infinity },

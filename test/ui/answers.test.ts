@@ -223,7 +223,11 @@ describe('comparison of answers', () => {
       await page.button('Copy Summary').click();
       await page.frame.getByText('Copied', { exact: true }).first().waitFor();
       const copied = await workbench.clipboard();
-      assert.match(copied, /^Adapter closer to the expected answer in 45 rows/);
+      assert.match(
+        copied,
+        /^Not compared with training data: no run or dataset is known for this file\.\n\n/,
+      );
+      assert.match(copied, /\n\nAdapter closer to the expected answer in 45 rows/);
       assert.match(copied, /\n\| Exact answer \| 0 \| 5 \|\n/);
       assert.match(copied, /chrF2 \(6, 2\), exact sign test, 50 rows/);
       assert.doesNotMatch(copied, new RegExp(`${WORD}|warehouse|order|/|jsonl`));
@@ -330,6 +334,78 @@ describe('comparison of answers', () => {
       await workbench.editors.activeTab('train.holdout.jsonl').waitFor();
       const shown = page.frame.locator('article').filter({ hasText: 'Where is order 1037?' });
       await shown.getByRole('heading', { name: 'Row 49' }).waitFor();
+    });
+  });
+
+  describe('of rows that are in a dataset beside', () => {
+    const TRAINED = [1, 4, 7, 10, 13];
+    const prompt = (row: number) => `Where is parcel ${row}?`;
+
+    before(async () => {
+      const rows = Array.from({ length: 15 }, (_, index) => index + 1);
+      const right = (row: number) => `Parcel ${row} is in the second truck, which arrives on Monday.`;
+      const written = rows.map((row) => answers(prompt(row), right(row), 'No idea.', `${right(row)} Or so.`));
+      await writeFile(file('leak.answers.jsonl'), written.join(''));
+      const dataset = rows.map((row) => {
+        const asked = TRAINED.includes(row) ? `WHERE is\n parcel ${row} ?` : `What is in parcel ${row}?`;
+        const messages = [
+          { role: 'system', content: 'Be brief.' },
+          { role: 'user', content: asked },
+          { role: 'assistant', content: 'Books.' },
+        ];
+        return `${JSON.stringify({ messages })}\n`;
+      });
+      await writeFile(file('leak.prepared.jsonl'), dataset.join(''));
+    });
+    after(() => workbench.editors.closeAll());
+
+    it('counts the others, and shows these', async () => {
+      await page.open('leak.answers.jsonl');
+      await page.waitUntilSaid(
+        '5 of these 15 prompts are also in leak.prepared.jsonl. What follows counts the other 10 rows. The system message doesn’t count.',
+      );
+      await untilEqual(
+        'Adapter closer to the expected answer in 10 rows, base model in 0, 0 about equal.',
+        async () => (await page.headline())[0],
+      );
+      await assertAccessible(page.frame);
+      await workbench.screenshot('answers-leak');
+      await page.button('Show Rows').focus();
+      await workbench.page.keyboard.press('Enter');
+      await page.waitForRows(TRAINED);
+      await page.row(4).getByText('In dataset').waitFor();
+      await page.button('In dataset').and(page.frame.locator('[aria-pressed=true]')).waitFor();
+      await page.button('Adapter closer').click();
+      await untilEqual(2, async () => (await page.rowNumbers())[0]);
+      assert.deepEqual(
+        (await page.rowNumbers()).filter((row) => TRAINED.includes(row)),
+        [],
+      );
+    });
+
+    it('never asks for a vote on them', async () => {
+      await page.button('Vote Blind').click();
+      const asked: number[] = [];
+      for (let at = 1; at <= 10; at++) {
+        await page.waitForVote(`${at} of 10`);
+        const text = await page.frame.locator('.voting').innerText();
+        asked.push(Number(/Where is parcel (\d+)\?/.exec(text)?.[1]));
+        await workbench.page.keyboard.press('ArrowDown');
+      }
+      await page.waitUntilSaid('You preferred the adapter in 0 rows, the base model in 0; 10 equal.');
+      assert.deepEqual(
+        asked.toSorted((one, other) => one - other),
+        [2, 3, 5, 6, 8, 9, 11, 12, 14, 15],
+      );
+      await page.button('Show Rows').click();
+    });
+
+    it('is shown in 300 pixels', async () => {
+      await workbench.resize(655, 1_000);
+      await page.row(2).waitFor();
+      await assertAccessible(page.frame);
+      await workbench.screenshot('answers-leak-300');
+      await workbench.resize(1400, 900);
     });
   });
 

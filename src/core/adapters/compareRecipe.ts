@@ -9,6 +9,8 @@ interface Compared {
   base: string;
   /** The adapter's name in vLLM, and in the name of the file of answers. */
   name: string;
+  /** ID of the run that trained the adapter. The rows name it, so that they are compared with its data. */
+  run: string | undefined;
   /** llama.cpp multiplies the adapter's effect by this, to get that of training. */
   scale: number;
   /** Python that loads `tokenizer` and `model`, a PEFT model. */
@@ -26,7 +28,8 @@ interface Compared {
  * by the name in `model`. llama.cpp takes the scale of each request. Its cache of prompts mixes adapters:
  * ggml-org/llama.cpp tools/server/README.md ("lora"), issue 26207.
  */
-export function compareScripts({ base, name, scale, loading, holdOut }: Compared) {
+export function compareScripts({ base, name, run, scale, loading, holdOut }: Compared) {
+  const output = { ending: endingOf(name), run };
   const asked = (one: string, other: string) =>
     `answers = {**answer("base", ${one}, messages), **answer("adapter", ${other}, messages)}`;
   return {
@@ -41,7 +44,7 @@ export function compareScripts({ base, name, scale, loading, holdOut }: Compared
       '    text = tokenizer.decode(tokens, skip_special_tokens=True)',
       '    return {side: text, f"{side}_end": "length" if len(tokens) == 512 else "stop"}',
       '',
-      ...eachRow(holdOut.here, name, [
+      ...eachRow(holdOut.here, output, [
         'with model.disable_adapter():',
         '    answers = answer("base", messages)',
         'answers |= answer("adapter", messages)',
@@ -49,11 +52,11 @@ export function compareScripts({ base, name, scale, loading, holdOut }: Compared
     ],
     vllm: [
       ...asking(8000, '"model": model', 'model'),
-      ...eachRow(holdOut.vllm, name, [asked(pythonString(base), pythonString(name))]),
+      ...eachRow(holdOut.vllm, output, [asked(pythonString(base), pythonString(name))]),
     ],
     llamacpp: [
       ...asking(8080, '"cache_prompt": False, "lora": [{"id": 0, "scale": scale}]', 'scale'),
-      ...eachRow(holdOut.here, name, [asked('0.0', pythonNumber(scale))]),
+      ...eachRow(holdOut.here, output, [asked('0.0', pythonNumber(scale))]),
     ],
   };
 }
@@ -100,16 +103,20 @@ function endingOf(name: string): string {
  * Python that sets `messages` for each row, and writes `answers` to a new file. Files of earlier answers
  * stay. It writes only ASCII, which no system's encoding changes.
  */
-function eachRow(holdOut: string | undefined, name: string, answering: readonly string[]): string[] {
-  const ending = pythonString(endingOf(name));
+function eachRow(
+  holdOut: string | undefined,
+  { ending, run }: { ending: string; run: string | undefined },
+  answering: readonly string[],
+): string[] {
+  const named = run === undefined ? '' : `, "run": ${pythonString(run)}`;
   return [
     `rows = ${pythonString(holdOut ?? HOLD_OUT)}`,
-    `with open(rows, encoding="utf-8-sig") as lines, open(rows.removesuffix(".jsonl") + ${ending}, "x") as out:`,
+    `with open(rows, encoding="utf-8-sig") as lines, open(rows.removesuffix(".jsonl") + ${pythonString(ending)}, "x") as out:`,
     '    for _, row in zip(range(50), map(json.loads, filter(str.strip, lines))):',
     '        *messages, last = row.get("messages") or [{}]',
     '        if messages and last.get("role") == "assistant" and isinstance(last.get("content"), str) and last["content"].strip():',
     ...answering.map((line) => `            ${line}`),
-    '            print(json.dumps({"messages": messages, "expected": last["content"], **answers}), file=out, flush=True)',
+    `            print(json.dumps({"messages": messages, "expected": last["content"], **answers${named}}), file=out, flush=True)`,
   ];
 }
 

@@ -37,9 +37,14 @@ export interface AdapterOnDisk {
   platform: string;
   /** Absolute path of rows that weren't trained on, if they are known. */
   holdOut?: string | undefined;
+  /** ID of the run that trained it. */
+  run?: string | undefined;
   /** Undefined if there is none, or if the dataset isn't known. */
   system?: SystemMessage | undefined;
-  /** Whether placeholders hide the base model, its revision and the system message: agents get strangers' texts only as data. */
+  /**
+   * Whether placeholders hide the base model, its revision and the system message, and no run is named: agents get
+   * strangers' texts only as data.
+   */
   hidesTexts?: boolean;
 }
 
@@ -48,7 +53,7 @@ export type RecipeFacts = ReturnType<typeof factsOf>;
 
 export function factsOf(
   { config, weights, problems }: AdapterReport,
-  { folder, platform, holdOut, system, hidesTexts = false }: AdapterOnDisk,
+  { folder, platform, holdOut, run, system, hidesTexts = false }: AdapterOnDisk,
 ) {
   const { baseModel = '', revision = '', taskType = '' } = config ?? {};
   const isBaseKnown = isPlain(baseModel) && !isPath(baseModel);
@@ -63,6 +68,7 @@ export function factsOf(
     pairs,
     folder,
     holdOut,
+    run: run === undefined || hidesTexts || !isPlain(run) ? undefined : run,
     isWindows: platform === 'win32',
     task: isAssumed ? 'CAUSAL_LM' : taskType.toUpperCase(),
     /** The config has no known task, so text generation is assumed. */

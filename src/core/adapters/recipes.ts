@@ -231,6 +231,7 @@ function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'hub', readonly Re
     isWindows,
     task,
     base,
+    run,
     tokens,
     revision,
     change,
@@ -284,7 +285,7 @@ function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'hub', readonly Re
     !(config.isAlora || config.repeatsLayers || config.loraBias);
   const isScaled = correction !== 1 && correction !== 'none';
   const scripts = compareScripts({
-    ...{ base, name, loading: loading(', dtype="auto", device_map="auto"') },
+    ...{ base, name, run, loading: loading(', dtype="auto", device_map="auto"') },
     scale: correction === 'none' ? 1 : correction,
     holdOut: { here: holdOut, vllm: holdOut !== undefined && isWindows ? wslPath(holdOut) : holdOut },
   });

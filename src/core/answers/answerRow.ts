@@ -30,14 +30,17 @@ export interface AnswerRow extends Readonly<Record<ComparedSide, string>> {
 /** Why a line isn't an answer, in the order in which it is examined. `too-long`: over 1,000 messages. */
 export type UnusableLine = 'not-json' | 'too-long' | 'no-messages' | 'no-expected' | 'no-base' | 'no-adapter';
 
+/** Reads one line. @param line without its line end; a byte order mark is skipped @param number from 1 */
+export function parseAnswerRow(line: string, number: number): AnswerRow | UnusableLine {
+  return answerRowOf(parseObject(line), number);
+}
+
 /**
- * Reads one line. Contents may be strings or lists of parts with text; further fields are ignored. An
+ * Reads the object of a line. Contents may be strings or lists of parts with text; further fields are ignored. An
  * expected answer has text besides thinking; the other ones may be empty.
- * @param line without its line end; a byte order mark is skipped
  * @param number from 1
  */
-export function parseAnswerRow(line: string, number: number): AnswerRow | UnusableLine {
-  const row = parseObject(line);
+export function answerRowOf(row: ReturnType<typeof parseObject>, number: number): AnswerRow | UnusableLine {
   if (row === undefined) return 'not-json';
   if (Array.isArray(row['messages']) && row['messages'].length > MAX_MESSAGES) return 'too-long';
   const messages = messagesOf(row);

@@ -3,12 +3,11 @@ import type { FileStamp } from '../base/fileStamp.ts';
 import { runThread } from '../base/thread.ts';
 import { inspectDataset, isRequestRow, type DatasetProblem } from '../datasets/fileKind.ts';
 import { RowFile } from '../datasets/rowFile.ts';
-import { parseAnswerRow, parseObject, type AnswerRow, type UnusableLine } from './answerRow.ts';
-import type { Comparison } from './comparison.ts';
+import { answerRowOf, parseAnswerRow, parseObject, type AnswerRow, type UnusableLine } from './answerRow.ts';
 import type { RowScores } from './scores.ts';
 
 export type { AnswerRow, Message, ComparedSide as Side } from './answerRow.ts';
-export type { Comparison } from './comparison.ts';
+export { compareScores, type Comparison } from './comparison.ts';
 export type { RowScores } from './scores.ts';
 
 /** What is read of a file. The recipe's program writes 50 rows. */
@@ -19,6 +18,10 @@ const FIRST_BYTES = 64 * 1024;
 /** Enough for the most rows, even if each character is a value of its own. */
 const LIMITS = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 8 } as const;
 const LF = 0x0a;
+/** Of one file. More are unlikely: each program writes its own file. */
+const MAX_RUNS = 8;
+/** Receipts keep no longer IDs. */
+const MAX_RUN_UNITS = 200;
 
 /** What a file says. */
 export interface AnswersFile {
@@ -34,14 +37,16 @@ export interface AnswersFile {
   isCut: boolean;
   /** Whether the last line is the beginning of an object: a program is still writing it. */
   isBeingWritten: boolean;
+  /** The rows as chat rows that end with the expected answer, a line for each: the scanner reads their prompts. */
+  chat: Uint8Array;
+  /** IDs of the runs that its rows name. They are untrusted. */
+  runs: readonly string[];
 }
 
-/** A file, and what its rows say. */
-export interface ComparedAnswers {
+/** A file, and the scores of each row, in order. */
+export interface ScoredAnswers {
   file: AnswersFile;
-  /** The scores of each row, in order. */
   scores: readonly RowScores[];
-  comparison: Comparison;
 }
 
 /** Whether a file begins with an answer, and so isn't a dataset. Never rejects. */
@@ -68,7 +73,7 @@ export async function kindByFirstRow(path: string): Promise<'answers' | 'request
 }
 
 /**
- * Reads, scores and compares a file in a thread: two seconds for the most text. For the page of answers.
+ * Reads and scores a file in a thread: two seconds for the most text. For the page of answers.
  * @param worker the script of the thread: `dist('answersWorker.cjs')`
  * @returns why the file can't be read, if it can't
  * @throws CancelledError as soon as the signal is aborted
@@ -77,7 +82,7 @@ export function openAnswers(
   path: string,
   worker: string,
   signal: AbortSignal,
-): Promise<ComparedAnswers | DatasetProblem> {
+): Promise<ScoredAnswers | DatasetProblem> {
   return runThread(worker, path, { limits: LIMITS, signal, errorOf: (error: Error) => error });
 }
 
@@ -87,6 +92,8 @@ export async function readAnswers(path: string): Promise<AnswersFile | DatasetPr
   if (typeof read === 'string') return read;
   const { bytes, stamp } = read;
   const rows: AnswerRow[] = [];
+  const chat: string[] = [];
+  const runs = new Set<string>();
   const leftOut: Partial<Record<UnusableLine, number>> = {};
   let isCut = bytes.length < stamp.sizeBytes;
   let isBeingWritten = false;
@@ -94,13 +101,31 @@ export async function readAnswers(path: string): Promise<AnswersFile | DatasetPr
   for (const { number, text, isEnded } of byteLines(bytes)) {
     if (++lines > MAX_ANSWER_ROWS) isCut = true;
     if (lines > MAX_ANSWER_ROWS || (isCut && !isEnded)) break;
-    const row = parseAnswerRow(text, number);
-    if (typeof row === 'object') rows.push(row);
-    else if (!isEnded && row === 'not-json' && /^\uFEFF?\s*\{/.test(text)) isBeingWritten = true;
+    const read = parseObject(text);
+    const row = answerRowOf(read, number);
+    if (typeof row === 'object') {
+      rows.push(row);
+      chat.push(chatRowOf(read, row));
+      const run = read?.['run'];
+      if (typeof run === 'string' && run.length <= MAX_RUN_UNITS && runs.size < MAX_RUNS) runs.add(run);
+    } else if (!isEnded && row === 'not-json' && /^\uFEFF?\s*\{/.test(text)) isBeingWritten = true;
     else leftOut[row] = (leftOut[row] ?? 0) + 1;
   }
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  return { stamp, sha256, rows, leftOut, isCut, isBeingWritten };
+  const bytesOfChat = new TextEncoder().encode(chat.join(''));
+  return { stamp, sha256, rows, leftOut, isCut, isBeingWritten, chat: bytesOfChat, runs: [...runs] };
+}
+
+/** Returns a line of a chat dataset, of values as they are in the file. */
+function chatRowOf(read: ReturnType<typeof parseObject>, { expected }: AnswerRow): string {
+  const { messages, expected: content } = read as { messages: unknown[]; expected: unknown };
+  const answer = { role: 'assistant', content: Array.isArray(content) ? (content as unknown) : expected };
+  try {
+    return `${JSON.stringify({ messages: [...messages, answer] })}\n`;
+  } catch {
+    // Nested deeper than can be written. The line has no prompt, and is compared with nothing.
+    return '{}\n';
+  }
 }
 
 /** Returns the first bytes of a regular file, or why it can't be read. @throws CheckError if it is replaced meanwhile */

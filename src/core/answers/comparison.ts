@@ -5,8 +5,11 @@ import type { AnswerScores, RowScores } from './scores.ts';
 /** What is compared. Chosen from the expected answers alone. */
 export type Measure = 'exact' | 'fields' | 'closer';
 
-/** Who is ahead in a row. The same answers are equal. `failed`: a program failed, so nothing is compared. */
-export type Lead = ComparedSide | 'equal' | 'failed';
+/**
+ * Who is ahead in a row. The same answers are equal. `failed`: a program failed; `trained`: its prompt was trained.
+ * Neither is compared.
+ */
+export type Lead = ComparedSide | 'equal' | 'failed' | 'trained';
 
 /** What the sign test says of the rows where one side is ahead. */
 export type Chance =
@@ -18,6 +21,7 @@ export type Chance =
 export type BySide = Readonly<Record<ComparedSide, number>>;
 
 export interface Comparison {
+  /** Without the trained ones, which no number counts. */
   rows: number;
   /** Rows in which a program failed. All other numbers except `rows` leave them out. */
   failed: number;
@@ -57,10 +61,14 @@ const CUT_OFF_SHARE = 0.1;
 const DECISIVE_ROWS = 6;
 const UNLIKELY = 0.05;
 
-/** Compares all rows. Pure, and fast for the most rows that a file shows. */
-export function compareScores(scores: readonly RowScores[]): Comparison {
+/**
+ * Compares the rows. Pure, and fast for the most rows that a file shows.
+ * @param trained indexes of rows whose prompts were trained, so that they show nothing
+ */
+export function compareScores(all: readonly RowScores[], trained: ReadonlySet<number>): Comparison {
+  const scores = all.filter((_, index) => !trained.has(index));
   const measure = measureOf(scores.map(({ expected }) => expected));
-  const leads = scores.map((row) => leadOf(row, measure));
+  const leads = all.map((row, index) => (trained.has(index) ? 'trained' : leadOf(row, measure)));
   const compared = scores.filter((row) => !hasFailed(row));
   const leading = (lead: Lead) => leads.filter((one) => one === lead).length;
   const count = (is: (row: RowScores) => boolean) => compared.filter(is).length;

@@ -1,5 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { CancelledError } from '../base/errors.ts';
+import type { DatasetFile } from '../datasets/fileKind.ts';
+import type { Fingerprints } from '../datasets/fingerprints.ts';
 import { messagesOf, parseObject, type Message } from './answerRow.ts';
 import { byteLines, readBeginning } from './answersFile.ts';
 
@@ -54,6 +57,48 @@ export function holdOutBeside(file: string): Promise<string | undefined> {
     .map(nameOf)
     .flatMap((one) => [`${one.name}.holdout${one.number}`, ...(areAnswers ? [one.whole] : [])]);
   return firstFile(file, names);
+}
+
+/**
+ * Returns the files that may have been trained before these answers were given: a prepared copy, a trial, and their
+ * source, which contains its own hold-out. `train.holdout.my-run.answers.jsonl` has `train.prepared.jsonl`,
+ * `train.trial.jsonl` and `train.jsonl`. `holdout-2` has copies with its number. They needn't exist.
+ */
+export function trainedBeside(answers: string): [prepared: string, trial: string, source: string] {
+  const { whole } = nameOf(answers);
+  const holdOut = /\.holdout(-\d+)?(?=\.|$)/.exec(whole);
+  const [name, number] = [whole.slice(0, holdOut?.index), holdOut?.[1] ?? ''];
+  const beside = (file: string) => path.join(path.dirname(answers), `${file}.jsonl`);
+  return [beside(`${name}.prepared${number}`), beside(`${name}.trial${number}`), beside(name)];
+}
+
+/** A hold-out, and how many rows of its dataset have prompts that are also there. */
+export interface HeldOut {
+  path: string;
+  rows: number;
+}
+
+/**
+ * Counts the rows of a dataset that are also in the hold-out beside it. Undefined if it has none, and after a failure, which is
+ * logged.
+ * @param inside returns undefined for a hold-out that may not be read
+ * @throws CancelledError
+ */
+export async function heldOutOf(
+  file: DatasetFile,
+  parts: { fingerprints: Pick<Fingerprints, 'alsoIn'>; log: { error(what: string, error: unknown): void } },
+  signal: AbortSignal,
+  inside = (holdOut: string): Promise<string | undefined> => Promise.resolve(holdOut),
+): Promise<HeldOut | undefined> {
+  const holdOut = await holdOutBeside(file.path);
+  if (holdOut === undefined || holdOut === file.path || !(await inside(holdOut))) return undefined;
+  try {
+    return { path: holdOut, rows: await parts.fingerprints.alsoIn(holdOut, file, signal) };
+  } catch (error) {
+    if (error instanceof CancelledError) throw error;
+    parts.log.error('hold-out', error);
+    return undefined;
+  }
 }
 
 /** `a.b.c`, `a.b`, `a`. */

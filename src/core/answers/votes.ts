@@ -17,6 +17,7 @@ export type Votes = ReadonlyMap<number, Vote>;
 
 /**
  * Returns the indexes of the rows to vote on, in their order. Their answers differ, and no program failed.
+ * Trained ones are left out.
  * The order is by a hash of file and row: it reveals nothing of the rows, and stays the same.
  * @param sha256 of the file
  */
@@ -24,11 +25,13 @@ export function voteOrder(
   sha256: string,
   rows: readonly Pick<AnswerRow, 'line'>[],
   scores: readonly RowScores[],
+  trained: ReadonlySet<number>,
 ): number[] {
   return scores
     .flatMap(({ isSame, base, adapter }, index) => {
       const line = rows[index]?.line;
-      if (line === undefined || isSame || base.hasFailed || adapter.hasFailed) return [];
+      if (line === undefined || trained.has(index)) return [];
+      if (isSame || base.hasFailed || adapter.hasFailed) return [];
       return [{ index, hash: hashOf(sha256, line) }];
     })
     .toSorted((one, other) => one.hash.compare(other.hash))

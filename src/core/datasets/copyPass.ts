@@ -3,6 +3,7 @@ import { StoppedError } from './hashIndex.ts';
 import { KeptRows } from './keptRows.ts';
 import { MAX_SPLIT_ROWS, PrepareError, type PrepareCounts, type PrepareJob } from './copyTypes.ts';
 import { isSplit, rangeOf, RowDecisions, type Kept } from './rowDecisions.ts';
+import { readHashes } from './rowHashes.ts';
 import { RowWriter } from './rowWriter.ts';
 import type { Scanner } from './scanner.ts';
 import { HASH_NONE, HASH_NORMALIZED } from './scanner/codes.ts';
@@ -49,6 +50,7 @@ export class PreparePass {
 
   /** @throws PrepareError; CheckError `changing`; StoppedError if it was canceled; errors of the file system */
   run(): PrepareCounts {
+    this.#readHeldOut();
     if (isSplit(this.#job.choices)) this.#writeSplit();
     else this.#writeAll();
     const [main, holdOut] = [this.#main, this.#holdOut];
@@ -56,6 +58,13 @@ export class PreparePass {
     holdOut?.flush();
     if (main?.rows === 0) throw new PrepareError('empty');
     return { ...this.#decisions.counts, written: main?.rows ?? 0, heldOut: holdOut?.rows ?? 0 };
+  }
+
+  #readHeldOut(): void {
+    const { heldOut } = this.#job;
+    if (heldOut === undefined) return;
+    const reader = { scanner: this.#scanner, hashing: HASH_NORMALIZED, ...this.#control };
+    readHashes(heldOut, reader, ({ prompt }) => this.#decisions.addHeldOut(...prompt));
   }
 
   #writeAll(): void {
@@ -86,9 +95,10 @@ export class PreparePass {
   /** Reports the progress from one fraction to another. */
   #eachSegment(from: number, to: number, work: (number: number) => void): void {
     const { shouldContinue, onProgress } = this.#control;
-    const { segments, choices } = this.#job;
+    const { segments, choices, heldOut } = this.#job;
+    const withPrompts = isSplit(choices) || heldOut !== undefined;
     // How the editor counts columns doesn't matter here.
-    this.#scanner.begin(false, isSplit(choices) ? HASH_NORMALIZED : HASH_NONE);
+    this.#scanner.begin(false, withPrompts ? HASH_NORMALIZED : HASH_NONE);
     for (let number = 0; number < segments; number++) {
       if (!shouldContinue()) throw new StoppedError();
       work(number);

@@ -1,4 +1,5 @@
 import { ExpectedError } from '../base/errors.ts';
+import type { DatasetFile } from './fileKind.ts';
 import { TRAINING_FORMATS, type Format } from './formats.ts';
 import type { MaskCounts, Masks } from './masks.ts';
 import { countOf, untrainableRows, type Report } from './report.ts';
@@ -31,16 +32,18 @@ export interface PrepareChoices extends Split {
   /** Leaves out rows that can't be trained on, as the source has them. */
   withoutUntrainable: boolean;
   withoutDuplicates: boolean;
+  /** The path of a hold-out: leaves out rows whose prompts are there, as the source has them. */
+  withoutHeldOut: string | undefined;
   mask: Masks;
   toChat: boolean;
 }
 
 /**
  * Why a row is in none of the new files. `unchecked`: it is too long to check. `mask`: it would no longer be JSON. `format`: it
- * can't be converted. `split`: it isn't in the trial.
+ * can't be converted. `split`: it isn't in the trial. `held-out`: its prompt is in the hold-out.
  */
 export type SkippedRow =
-  'blank' | 'error' | 'untrainable' | 'duplicate' | 'unchecked' | 'mask' | 'format' | 'split';
+  'blank' | 'error' | 'untrainable' | 'held-out' | 'duplicate' | 'unchecked' | 'mask' | 'format' | 'split';
 
 /** What a pass did. The rows of the source are those that were written, held out or left out. */
 export interface PrepareCounts {
@@ -62,6 +65,8 @@ export interface PrepareJob {
   sizeBytes: number;
   segments: number;
   choices: PrepareChoices;
+  /** The hold-out whose prompts are left out. */
+  heldOut?: DatasetFile | undefined;
   /** Undefined if nothing is written, only counted. */
   mainFd: number | undefined;
   /** If rows are held out. */

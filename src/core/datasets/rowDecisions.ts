@@ -45,13 +45,18 @@ export class RowDecisions {
   readonly #rowScanner: Scanner;
   readonly #choices: PrepareChoices;
   readonly #seen: HashIndex;
+  /** Prompts of the hold-out. */
+  readonly #heldOut: HashIndex;
   readonly #withPrompts: boolean;
   readonly #shouldContinue: () => boolean;
   /** Whether the previous rows are parts of a private key that has not ended. */
   #isInKey = false;
   readonly counts: PrepareCounts = {
     ...{ rows: 0, written: 0, heldOut: 0, converted: 0, notConverted: {}, dropped: new Map() },
-    leftOut: { blank: 0, error: 0, untrainable: 0, duplicate: 0, unchecked: 0, mask: 0, format: 0, split: 0 },
+    leftOut: {
+      ...{ blank: 0, error: 0, untrainable: 0, 'held-out': 0, duplicate: 0 },
+      ...{ unchecked: 0, mask: 0, format: 0, split: 0 },
+    },
     masked: noMasks(),
   };
 
@@ -59,8 +64,14 @@ export class RowDecisions {
     this.#rowScanner = rowScanner;
     this.#choices = choices;
     this.#seen = new HashIndex(shouldContinue);
+    this.#heldOut = new HashIndex(shouldContinue);
     this.#shouldContinue = shouldContinue;
     this.#withPrompts = isSplit(choices);
+  }
+
+  /** Adds the prompt of a row of the hold-out, before any row is decided. */
+  addHeldOut(low: number, high: number): void {
+    this.#heldOut.add(low, high);
   }
 
   /** Decides about a row of a scan. */
@@ -71,6 +82,11 @@ export class RowDecisions {
     if (reason !== undefined) return reason;
     const [from, to] = rangeOf(scanned, input, row);
     const bytes = input.subarray(from, to);
+    // Rows with errors aren't compared.
+    if (this.#heldOut.size > 0 && (flags & ROW_ERROR) === 0) {
+      const { low, high } = promptOf(scanned, row, bytes);
+      if (this.#heldOut.find(low, high) >= 0) return 'held-out';
+    }
     const prompt = () => this.#withPrompts && promptOf(scanned, row, bytes);
     const kept = this.#changed(flags, bytes) ?? { change: 'none', input, from, to, ...prompt() };
     const hash = [scanned.rowHashes[2 * row] ?? 0, scanned.rowHashes[2 * row + 1] ?? 0] as const;
@@ -101,6 +117,7 @@ export class RowDecisions {
   /** Frees the memory for comparing rows, once all are decided. */
   endComparing(): void {
     this.#seen.clear();
+    this.#heldOut.clear();
   }
 
   countLeftOut(reason: SkippedRow): void {

@@ -1,10 +1,12 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import { open, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { onDisk } from '../base/diskError.ts';
 import { throwIfCancelled } from '../base/errors.ts';
+import { isStill, stampOf } from '../base/fileStamp.ts';
 import { modeOf, type DatasetFile } from './fileKind.ts';
 import { NewFiles } from './newFiles.ts';
 import type { PrepareChoices, PrepareCounts, PrepareJob } from './copyTypes.ts';
+import { CheckError } from './report.ts';
 
 /** The new files, and what was done. */
 export interface Prepared {
@@ -45,7 +47,8 @@ export function prepareCopy(
         // Named first: whoever has the file to train on has the other one, whatever happens.
         const holdOut = choices.holdOut && (await files.add());
         const main = await files.add();
-        const job = { fd: input.fd, sizeBytes: source.sizeBytes, choices, maxBytes };
+        const heldOut = await heldOutFile(choices.withoutHeldOut);
+        const job = { fd: input.fd, sizeBytes: source.sizeBytes, choices, heldOut, maxBytes };
         const fds = { mainFd: main.fd, holdOutFd: holdOut?.fd };
         const onProgress = (fraction: number) => {
           files.beginSync();
@@ -53,6 +56,8 @@ export function prepareCopy(
         };
         const counts = await checker.prepare({ ...job, ...fds }, { ...following, onProgress });
         await modeOf(input, source);
+        if (heldOut !== undefined && !(await isStill(heldOut.path, heldOut)))
+          throw new CheckError('changing');
         const name = nameOf(source.path);
         const names = [`${name}.${choices.trial === undefined ? 'prepared' : 'trial'}`];
         if (holdOut !== undefined) names.unshift(`${name}.holdout`);
@@ -84,7 +89,8 @@ export function canConvertAll(
 
 const ONLY_TO_CHAT: Readonly<PrepareChoices> = {
   ...{ withoutErrors: true, withoutUntrainable: false, withoutDuplicates: false, toChat: true },
-  ...{ holdOut: undefined, trial: undefined, mask: { secrets: false, personal: false } },
+  ...{ withoutHeldOut: undefined, holdOut: undefined, trial: undefined },
+  mask: { secrets: false, personal: false },
 };
 
 /** Opens the version of a file that was inspected. */
@@ -98,6 +104,15 @@ async function withInput<T>(
   } finally {
     await input.close();
   }
+}
+
+/** Returns the hold-out whose rows are left out, as it is now. @throws CheckError `changing` if it can't be found */
+async function heldOutFile(file: string | undefined): Promise<DatasetFile | undefined> {
+  if (file === undefined) return undefined;
+  const found = await stat(file, { bigint: true }).catch((cause: unknown) => {
+    throw new CheckError('changing', { cause });
+  });
+  return { path: file, ...stampOf(found) };
 }
 
 /** Returns the name of a dataset without its ending, and without what an earlier copy added to it. */

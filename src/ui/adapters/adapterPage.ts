@@ -365,7 +365,7 @@ export class AdapterPage implements Disposable {
     if (verdict.code !== 'adapter') return { ...head, picture };
     const folder = this.#folderOf(report);
     const { platform } = process;
-    const recipes = recipesOf(report, { folder, platform, holdOut: run?.holdOut, system });
+    const recipes = recipesOf(report, { folder, platform, holdOut: run?.holdOut, run: run?.id, system });
     return {
       ...head,
       picture,

@@ -12,6 +12,8 @@ const ROW_BYTES = 256 * 1024;
 
 /** What this machine knows of the run that trained an adapter. */
 export interface AdapterRun {
+  /** Its ID. */
+  id: string;
   /** Rows that were held out of its dataset, if their file lies beside it. */
   holdOut: string | undefined;
   /** Addresses of its model's terms, as the service gave them. */
@@ -39,6 +41,7 @@ export async function adapterRun(
     const receipt = receiptOf(await journal.receipts(), id, record.runId);
     if (receipt !== undefined)
       return {
+        id: record.runId,
         holdOut: await holdOutBeside(receipt.dataset.path),
         termsUrls: receipt.consents.model_terms.urls,
         system: (signal) => systemMessageOf(receipt, reports, signal),

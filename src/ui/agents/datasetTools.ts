@@ -1,3 +1,5 @@
+import { basename } from 'node:path';
+import { heldOutOf, type HeldOut } from '../../core/answers/filesBeside.ts';
 import { serviceOf } from '../../core/accounts/account.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
@@ -41,6 +43,7 @@ export const PREPARATION = {
     withoutErrors: FLAG,
     withoutUntrainable: FLAG,
     withoutDuplicates: FLAG,
+    withoutHeldOut: FLAG,
     maskSecrets: FLAG,
     maskPersonalData: FLAG,
     convertToChat: FLAG,
@@ -69,9 +72,11 @@ export async function checkDatasetTool(
   if (report.kind !== 'rows') return { ...about, next: adviceOf(report) };
   const { rows, blankRows, errorRows, format, formats, sizeBytes, statistics, repeats } = report;
   const { tokens, maxTurns } = statistics;
+  const heldOut = await heldOutOf(report, services, signal, shownPath);
   return {
     ...about,
     ...{ rows, blankRows, errorRows, sizeBytes, format, maxTurns },
+    ...(heldOut && { alsoInHoldOut: { rows: heldOut.rows, file: data(basename(heldOut.path)) } }),
     formats: Object.fromEntries(Object.entries(formats).filter(([, found]) => found > 0)),
     approximateTokens: tokens,
     repeatedPrompts: repeats.prompts,
@@ -172,7 +177,9 @@ export async function prepareDatasetTool(
     input.convertToChat === undefined &&
     mendable.convertsAll &&
     (await checker.canConvertAll(report, { signal }));
-  const choices = choicesOf(input, mendable, convertsAll);
+  const heldOut =
+    input.withoutHeldOut === false ? undefined : await heldOutOf(report, services, signal, shownPath);
+  const choices = choicesOf(input, mendable, { convertsAll, heldOut });
   if (!changesAnything(choices) && !mendable.hasLitter)
     return {
       path: pathData(dataset.shown),
@@ -200,7 +207,7 @@ export async function prepareDatasetTool(
 function choicesOf(
   input: Input<typeof PREPARATION>,
   mendable: Mendable,
-  convertsAll: boolean,
+  { convertsAll, heldOut }: { convertsAll: boolean; heldOut: HeldOut | undefined },
 ): PrepareChoices {
   const { errorRows, untrainableRows, duplicateRows, emailAddresses, cardNumbers } = mendable;
   const toChat = input.convertToChat ?? convertsAll;
@@ -208,6 +215,11 @@ function choicesOf(
     withoutErrors: input.withoutErrors !== false && errorRows > 0,
     withoutUntrainable: untrainableRows > 0 && (input.withoutUntrainable ?? leavesOutUntrainable(mendable)),
     withoutDuplicates: input.withoutDuplicates !== false && duplicateRows > 0,
+    // A new hold-out replaces the one beside.
+    withoutHeldOut:
+      heldOut !== undefined && heldOut.rows > 0 && input.holdOutPercent === undefined
+        ? heldOut.path
+        : undefined,
     mask: {
       secrets: masksSecrets(mendable, input.maskSecrets, toChat),
       personal: input.maskPersonalData === true && emailAddresses + cardNumbers > 0,

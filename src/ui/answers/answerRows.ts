@@ -17,7 +17,7 @@ const VOTES: Readonly<Record<Side, Vote>> = { adapter: 'a', base: 'b' };
 export function answersRow(
   row: AnswerRow,
   scores: RowScores | undefined,
-  { vote, hasHoldOut }: { vote: Vote | undefined; hasHoldOut: boolean },
+  { vote, hasHoldOut, note }: Pick<AnswersRow, 'hasHoldOut' | 'note'> & { vote: Vote | undefined },
 ): AnswersRow {
   const answerOf = (side: Side): AnswersText => ({
     ...answerText(side, NAMES[side], row[side], row.expected),
@@ -31,6 +31,7 @@ export function answersRow(
   return {
     row: row.line,
     title: l10n.t('Row {0}', formatCount(row.line)),
+    note,
     prompt: promptOf(row.messages),
     texts: [expectedOf(row), answerOf('base'), answerOf('adapter')],
     hasHoldOut,

@@ -3,9 +3,10 @@ import { commands, l10n, Uri, type WebviewPanel } from 'vscode';
 import type { AnswerRow } from '../../core/answers/answersFile.ts';
 import { lineInHoldOut } from '../../core/answers/filesBeside.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
+import { datasetName, openDataset } from '../shared/chooseDataset.ts';
+import { notOnDisk } from '../shared/datasetTexts.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
-import type { Log } from '../shared/log.ts';
-import { showInformation } from '../shared/notifications.ts';
+import { showError, showInformation } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import {
   isCount,
@@ -16,9 +17,10 @@ import {
   WebviewPanels,
   type RequestTable,
 } from '../shared/webview.ts';
-import { AnswersDocument, type ShownAnswers } from './answersDocument.ts';
+import { AnswersDocument, type AnswersDocumentParts, type ShownAnswers } from './answersDocument.ts';
 import { answersRow, voteTexts } from './answerRows.ts';
 import { answersHead, answersTitle, answersWords, votedText, voteEnd, voteTitle } from './answersView.ts';
+import { trainedWord } from './leakText.ts';
 import type {
   AnswersChoice,
   AnswersFilter,
@@ -30,12 +32,13 @@ import type {
 } from './protocol.ts';
 import { Voting, type VoteStep } from './voting.ts';
 
-const FILTERS: readonly AnswersFilter[] = ['all', 'different', 'adapter', 'base', 'voted'];
+const FILTERS: readonly AnswersFilter[] = ['all', 'different', 'adapter', 'base', 'trained', 'voted'];
 const VOTE_CHOICES: readonly AnswersChoice[] = ['left', 'right', 'equal'];
 const REQUESTS: Readonly<RequestTable<AnswersRequest>> = {
   need: { generation: isCount, from: isCount, count: isCount },
   filter: { filter: isOneOf(FILTERS) },
   showInHoldOut: { row: isCount },
+  chooseDataset: {},
   vote: {},
   choose: { row: isCount, choice: isOneOf(VOTE_CHOICES) },
   back: {},
@@ -46,13 +49,8 @@ const REQUESTS: Readonly<RequestTable<AnswersRequest>> = {
 const MESSAGE_UNITS = 500_000;
 const MESSAGE_MS = 20;
 
-export interface AnswersPageParts {
+export interface AnswersPageParts extends AnswersDocumentParts {
   extensionUri: Uri;
-  /** The script of the thread. */
-  worker: string;
-  /** The comparison that is packed with the extension. */
-  sample: string;
-  log: Pick<Log, 'error'>;
 }
 
 /** Creates the pages that compare answers, one for each file. */
@@ -91,7 +89,7 @@ export class AnswersPage implements Disposable {
     this.#name = sanitizeServiceText(path.basename(file));
     this.#parts = parts;
     panel.title = answersTitle(this.#name);
-    this.#document = this.#store.add(new AnswersDocument(file, parts.worker, parts.log));
+    this.#document = this.#store.add(new AnswersDocument(file, parts));
     this.#host = this.#store.add(
       new WebviewHost<AnswersMessage, AnswersRequest>(panel, {
         page: 'answers',
@@ -119,6 +117,7 @@ export class AnswersPage implements Disposable {
   async #answer(request: AnswersRequest): Promise<void> {
     if (request.type === 'need') this.#postRows(request);
     else if (request.type === 'showInHoldOut') await this.#showInHoldOut(request.row);
+    else if (request.type === 'chooseDataset') await this.#chooseDataset();
     else if (request.type === 'filter') this.#list(request.filter);
     else this.#vote(request);
   }
@@ -133,14 +132,16 @@ export class AnswersPage implements Disposable {
       // An earlier change may have dropped votes, and the user may not have seen that notice.
       const hadVotes = this.#changed?.hadVotes === true || this.#voting?.tally !== undefined;
       if (before !== undefined && !isSame) this.#changed = { hadVotes };
-      if (!isSame) {
-        this.#voting = undefined;
-        if (this.#filter === 'voted') this.#filter = 'all';
-      }
-      if (shown !== undefined) this.#voting ??= new Voting(shown.file, shown.scores);
+      if (!isSame) this.#voting = undefined;
+      const voting = this.#voting;
+      if (shown !== undefined && (voting === undefined || shown.trained !== before?.trained))
+        this.#voting = new Voting(shown, voting?.votes);
+      const isGone = { voted: this.#voting?.tally === undefined, trained: shown?.trained.size === 0 };
+      if (Object.entries(isGone).some(([filter, gone]) => gone && filter === this.#filter))
+        this.#filter = 'all';
       this.#select();
       this.#postList(before !== undefined);
-      if (!isSame) this.#postVoting();
+      if (!isSame || this.#voting !== voting) this.#postVoting();
     }
     this.#postHead();
   }
@@ -183,6 +184,7 @@ export class AnswersPage implements Disposable {
         answersRow(row, this.#shown?.scores[index], {
           vote: this.#voting?.votes.get(row.line),
           hasHoldOut: this.#shown?.holdOut !== undefined,
+          note: this.#shown?.trained.has(index) === true ? trainedWord(this.#shown) : undefined,
         }),
       );
     }
@@ -201,9 +203,19 @@ export class AnswersPage implements Disposable {
       await commands.executeCommand(COMMANDS.previewDataset, Uri.file(holdOut), undefined, { row: found });
   }
 
-  #vote(request: Exclude<AnswersRequest, { type: 'need' | 'filter' | 'showInHoldOut' }>): void {
+  async #chooseDataset(): Promise<void> {
+    const uri = await openDataset();
+    if (uri === undefined) return;
+    if (uri.scheme === 'file') await this.#document.compareWith(uri.fsPath);
+    else void showError(notOnDisk(datasetName(uri)));
+  }
+
+  #vote(
+    request: Exclude<AnswersRequest, { type: 'need' | 'filter' | 'showInHoldOut' | 'chooseDataset' }>,
+  ): void {
     const voting = this.#voting;
-    if (voting === undefined) return;
+    // No vote before it is known which rows were trained.
+    if (voting === undefined || this.#shown?.leak?.kind === 'comparing') return;
     this.#changed = undefined;
     const before = voting.step;
     let said: string | undefined;

@@ -11,6 +11,7 @@ import { refusalSentence } from '../shared/datasetTexts.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
 import type { AnswersDocument, ShownAnswers } from './answersDocument.ts';
+import { COMPARING, leakOf, trainedWord } from './leakText.ts';
 import type { AnswersFilter, AnswersHead, AnswersTable, AnswersVoteRow, AnswersWord } from './protocol.ts';
 import type { Voting } from './voting.ts';
 
@@ -67,10 +68,11 @@ const FILTERS: Readonly<Record<AnswersFilter, string>> = {
   different: l10n.t('Different'),
   adapter: l10n.t('Adapter closer'),
   base: l10n.t('Base closer'),
+  trained: l10n.t('Trained'),
   voted: l10n.t('Voted'),
 };
 /** Titles for sides that are ahead by another measure than being closer. */
-const AHEAD: Readonly<Partial<Record<AnswersFilter, string>>> = {
+const AHEAD: Readonly<Record<Side, string>> = {
   adapter: l10n.t('Adapter ahead'),
   base: l10n.t('Base ahead'),
 };
@@ -99,6 +101,10 @@ export function answersHead(facts: AnswersFacts): AnswersHead {
   const { name, isSample, changed, problem, shown, filter, voteRows, tally } = facts;
   const hasRows = shown !== undefined && shown.file.rows.length > 0;
   const comparison = hasRows ? shown.comparison : undefined;
+  const isComparing = shown?.leak?.kind === 'comparing';
+  // Undefined also if there is nothing but trained rows.
+  const verdict = isComparing || comparison?.rows === 0 ? undefined : comparison;
+  const leak = shown && leakOf(shown);
   const isEmpty = shown !== undefined && !hasRows && !shown.file.isBeingWritten;
   return {
     type: 'head',
@@ -111,11 +117,15 @@ export function answersHead(facts: AnswersFacts): AnswersHead {
       tally && votesSentences(tally).join(' '),
     ),
     failure: problem === undefined ? (isEmpty ? noAnswers(name) : undefined) : problemSentence(name, problem),
-    headline: comparison && headlineOf(comparison),
-    table: comparison && tableOf(comparison),
-    filters: comparison === undefined ? [] : filterButtons(filter, comparison.measure, tally !== undefined),
-    canVote: voteRows > 0,
-    summary: comparison && shown && summaryOf(comparison, fileNotices(name, shown), tally),
+    leak,
+    headline: isComparing ? { isWarning: false, sentences: [COMPARING] } : verdict && headlineOf(verdict),
+    table: verdict && tableOf(verdict),
+    filters: hasRows ? filterButtons(filter, shown, tally !== undefined) : [],
+    canVote: voteRows > 0 && !isComparing,
+    summary:
+      isComparing || !hasRows
+        ? undefined
+        : `${compact(leak?.text, verdict && summaryOf(verdict, tally), fileNotices(name, shown).join('\n')).join('\n\n')}\n`,
   };
 }
 
@@ -127,14 +137,20 @@ function problemSentence(name: string, problem: NonNullable<AnswersFacts['proble
 
 function filterButtons(
   pressed: AnswersFilter,
-  measure: Comparison['measure'],
+  shown: ShownAnswers,
   hasVotes: boolean,
 ): AnswersHead['filters'] {
+  const { comparison, trained } = shown;
+  const hasOthers = comparison.rows > 0;
+  const isOffered: Partial<Record<AnswersFilter, boolean>> = {
+    ...{ adapter: hasOthers, base: hasOthers, trained: hasOthers && trained.size > 0, voted: hasVotes },
+  };
+  const words = { ...FILTERS, ...(comparison.measure !== 'closer' && AHEAD), trained: trainedWord(shown) };
   return (Object.keys(FILTERS) as AnswersFilter[])
-    .filter((filter) => filter !== 'voted' || hasVotes)
+    .filter((filter) => isOffered[filter] ?? true)
     .map((filter) => ({
       filter,
-      words: (measure === 'closer' ? undefined : AHEAD[filter]) ?? FILTERS[filter],
+      words: words[filter],
       isPressed: filter === pressed,
     }));
 }
@@ -266,10 +282,11 @@ function tableOf(comparison: Comparison): AnswersTable | undefined {
 }
 
 /** Notices about what isn't shown. */
-function fileNotices(name: string, { file, expectedRows }: ShownAnswers): string[] {
+function fileNotices(name: string, { file, run, expectedRows }: ShownAnswers): string[] {
   const { rows, leftOut, isCut, isBeingWritten } = file;
   const count = formatCount(rows.length);
   return compact(
+    run !== undefined && l10n.t('Adapter of {0}.', run),
     isBeingWritten &&
       (expectedRows === undefined
         ? l10n.t('{0} is being written: {1} so far.', name, formatRows(rows.length))
@@ -356,11 +373,11 @@ function votesSentences({ adapter, base, equal, chance }: VoteTally): string[] {
 }
 
 /** The comparison as Markdown: counts only. */
-function summaryOf(comparison: Comparison, notices: readonly string[], tally: VoteTally | undefined): string {
+function summaryOf(comparison: Comparison, tally: VoteTally | undefined): string {
   const table = tableOf(comparison);
   const rows = formatRows(comparison.rows);
   const cells = (parts: readonly string[]) => `| ${parts.join(' | ')} |`;
-  return `${compact(
+  return compact(
     headlineOf(comparison).sentences.join('\n'),
     table &&
       [
@@ -370,8 +387,7 @@ function summaryOf(comparison: Comparison, notices: readonly string[], tally: Vo
       ].join('\n'),
     tally && votesSentences(tally).join('\n'),
     table && l10n.t('Method: {0}, exact sign test, {1}', METHODS[comparison.measure], rows),
-    notices.join('\n'),
-  ).join('\n\n')}\n`;
+  ).join('\n\n');
 }
 
 const METHODS: Readonly<Record<Comparison['measure'], string>> = {

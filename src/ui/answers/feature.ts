@@ -7,12 +7,14 @@ import { inBackground } from '../shared/log.ts';
 
 /** The page that compares the answers of base model and adapter, and the commands that open it. */
 export function activateAnswers(services: Services): void {
-  const { commands, context, disposables, dist, log } = services;
+  const { commands, context, disposables, dist, fingerprints, journal, log, openJournal } = services;
   const sample = path.join(context.extensionPath, 'media/walkthrough/sample.answers.jsonl');
   const panels = lazy(async () => {
     const { answersPanels } = await import('./answersPage.ts');
     const { extensionUri } = context;
-    return disposables.add(answersPanels({ extensionUri, worker: dist('answersWorker.cjs'), sample, log }));
+    const submitted = { fingerprints, journal, openJournal };
+    const worker = dist('answersWorker.cjs');
+    return disposables.add(answersPanels({ extensionUri, worker, sample, submitted, log }));
   });
   disposables.add(
     vscode.window.registerWebviewPanelSerializer(PANELS.answers, {

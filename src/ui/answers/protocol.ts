@@ -13,7 +13,7 @@ export interface AnswersMemory {
 }
 
 /** Which rows are listed. */
-export type AnswersFilter = 'all' | 'different' | 'adapter' | 'base' | 'voted';
+export type AnswersFilter = 'all' | 'different' | 'adapter' | 'base' | 'trained' | 'voted';
 
 /** The user's preference between two answers. */
 export type AnswersChoice = 'left' | 'right' | 'equal';
@@ -23,6 +23,8 @@ export type AnswersRequest =
   | { type: 'need'; generation: number; from: number; count: number }
   | { type: 'filter'; filter: AnswersFilter }
   | { type: 'showInHoldOut'; row: number }
+  /** Asks for a dataset to compare the prompts with. */
+  | { type: 'chooseDataset' }
   /** Shows a row to vote on: the first without a vote, or more of them. */
   | { type: 'vote' }
   /** `row` is the shown one: a late key press must not vote on another row. */
@@ -49,6 +51,9 @@ export interface AnswersHead {
   notices: readonly string[];
   /** Why there is nothing to show. */
   failure: string | undefined;
+  /** Which prompts were trained, as far as that is known, and one button: the filter `trained`, or a dataset to choose. */
+  leak:
+    { text: string; action: { kind: 'showRows' | 'chooseDataset'; words: string } | undefined } | undefined;
   headline: { isWarning: boolean; sentences: readonly string[] } | undefined;
   table: AnswersTable | undefined;
   /** Empty without rows. */
@@ -91,6 +96,8 @@ export interface AnswersRow {
   row: number;
   /** "Row 12". */
   title: string;
+  /** "Trained". */
+  note: string | undefined;
   prompt: AnswersPrompt;
   texts: readonly AnswersText[];
   hasHoldOut: boolean;

@@ -1,4 +1,4 @@
-import type { AnswersFile, RowScores, Side } from '../../core/answers/answersFile.ts';
+import type { AnswersFile, Side } from '../../core/answers/answersFile.ts';
 import {
   leftSide,
   tallyVotes,
@@ -10,6 +10,7 @@ import {
   type Votes,
   type VoteTally,
 } from '../../core/answers/votes.ts';
+import type { ShownAnswers } from './answersDocument.ts';
 
 /** What the page shows while the user votes. */
 export type VoteStep =
@@ -21,15 +22,21 @@ export class Voting {
   readonly #rows: AnswersFile['rows'];
   readonly #order: readonly number[];
   /** By the line of the row. */
-  readonly #votes = new Map<number, Vote>();
+  readonly #votes: Map<number, Vote>;
   #limit: number;
   /** A position in the order; at the limit, all rows have been shown. Undefined while the user doesn't vote. */
   #at: number | undefined;
 
-  constructor({ sha256, rows }: Pick<AnswersFile, 'sha256' | 'rows'>, scores: readonly RowScores[]) {
+  /** @param votes earlier ones on the same version; those on rows that were trained are dropped */
+  constructor(
+    { file: { sha256, rows }, scores, trained }: Pick<ShownAnswers, 'file' | 'scores' | 'trained'>,
+    votes: Votes = new Map(),
+  ) {
     this.#sha256 = sha256;
     this.#rows = rows;
-    this.#order = voteOrder(sha256, rows, scores);
+    this.#order = voteOrder(sha256, rows, scores, trained);
+    const lines = this.#order.map((index) => rows[index]?.line);
+    this.#votes = new Map(Array.from(votes).filter(([line]) => lines.includes(line)));
     this.#limit = Math.min(VOTE_ROWS, this.total);
   }
 

@@ -1,4 +1,6 @@
+import { basename } from 'node:path';
 import { l10n } from 'vscode';
+import type { HeldOut } from '../../core/answers/filesBeside.ts';
 import {
   leavesOutUntrainable,
   masksSecrets,
@@ -9,6 +11,7 @@ import {
 import type { Format } from '../../core/datasets/report.ts';
 import { FORMAT_NAMES } from '../shared/datasetTexts.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 import {
   ask,
   pickMany,
@@ -21,7 +24,11 @@ import {
 
 /** What a row of the dialog chooses. */
 type Change =
-  'errors' | 'untrainable' | 'duplicates' | 'secrets' | 'personal' | 'chat' | 'hold-out' | 'trial';
+  | ('errors' | 'untrainable' | 'held-out' | 'duplicates')
+  | ('secrets' | 'personal' | 'chat' | 'hold-out' | 'trial');
+
+/** What can be chosen. */
+type Offered = Mendable & { heldOut: HeldOut | undefined };
 
 /** What the user has chosen so far. */
 interface State {
@@ -39,7 +46,7 @@ const TRIAL_ROWS = 100;
  */
 export async function choosePreparation(
   name: string,
-  mendable: Mendable,
+  mendable: Offered,
 ): Promise<PrepareChoices | undefined> {
   const title = l10n.t('Prepare a copy of {0}', name);
   const rows = rowsFor(mendable);
@@ -83,13 +90,15 @@ export async function choosePreparation(
   return end && choicesOf(end, mendable);
 }
 
-function choicesOf({ changes, holdOut, trial }: State, mendable: Mendable): PrepareChoices {
+function choicesOf({ changes, holdOut, trial }: State, mendable: Offered): PrepareChoices {
   const wasAsked = secretsPhrase(mendable) !== '';
   const secrets = masksSecrets(mendable, wasAsked ? changes.has('secrets') : undefined, changes.has('chat'));
   return {
     withoutErrors: changes.has('errors'),
     withoutUntrainable: changes.has('untrainable'),
     withoutDuplicates: changes.has('duplicates'),
+    // A new hold-out replaces the one beside.
+    withoutHeldOut: changes.has('held-out') && !changes.has('hold-out') ? mendable.heldOut?.path : undefined,
     mask: { secrets, personal: changes.has('personal') },
     toChat: changes.has('chat'),
     holdOut: changes.has('hold-out') ? holdOut : undefined,
@@ -99,14 +108,14 @@ function choicesOf({ changes, holdOut, trial }: State, mendable: Mendable): Prep
 
 function pickedAtFirst(mendable: Mendable): ReadonlySet<Change> {
   const untrainable = leavesOutUntrainable(mendable) && 'untrainable';
-  return new Set(
-    compact<Change>('errors', untrainable, 'duplicates', 'secrets', mendable.convertsAll && 'chat'),
-  );
+  const chat = mendable.convertsAll && 'chat';
+  return new Set(compact<Change>('errors', untrainable, 'held-out', 'duplicates', 'secrets', chat));
 }
 
 /** Only rows that apply, with their counts. */
-function rowsFor(mendable: Mendable): PickRow<Change>[] {
-  const { errorRows, untrainableRows, duplicateRows, convertible, unconvertible, canSplit } = mendable;
+function rowsFor(mendable: Offered): PickRow<Change>[] {
+  const { errorRows, untrainableRows, heldOut, duplicateRows, convertible, unconvertible, canSplit } =
+    mendable;
   const row = (value: Change, label: string, description: string): PickRow<Change> => ({
     label,
     description,
@@ -123,6 +132,9 @@ function rowsFor(mendable: Mendable): PickRow<Change>[] {
       errorRows > 0 ? row('errors', l10n.t('Rows with errors'), formatRows(errorRows)) : undefined,
       untrainableRows > 0
         ? row('untrainable', l10n.t('Rows that can’t be trained on'), reasonsPhrase(mendable))
+        : undefined,
+      heldOut !== undefined && heldOut.rows > 0
+        ? row('held-out', l10n.t('Rows that are in the hold-out'), heldOutPhrase(heldOut))
         : undefined,
       duplicateRows > 0
         ? row(
@@ -165,6 +177,10 @@ function reasonsPhrase({ untrainableRows, untrainable: { format, content, answer
     answer > 0 && l10n.t('{0} without an answer', formatCount(answer)),
   );
   return l10n.t('{0}: {1}', formatRows(untrainableRows), reasons.join(', '));
+}
+
+function heldOutPhrase({ path, rows }: HeldOut): string {
+  return l10n.t('{0} also in {1}', formatRows(rows), sanitizeServiceText(basename(path)));
 }
 
 function secretsPhrase({ apiKeys, privateKeys }: Mendable): string {

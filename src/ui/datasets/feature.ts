@@ -54,7 +54,8 @@ export function activateDatasets(services: Services): void {
     [COMMANDS.prepareDataset]: async (...args) => {
       const { checker, reports: known } = await datasets();
       const { prepareDatasetCopy } = await import('./prepareCopy.ts');
-      return prepareDatasetCopy({ checker, reports: known, log }, ...args);
+      const { fingerprints } = services;
+      return prepareDatasetCopy({ checker, fingerprints, reports: known, log }, ...args);
     },
     [COMMANDS.previewDataset]: async (...args) => (await previews()).preview(...args),
   });

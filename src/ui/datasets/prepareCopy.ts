@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { heldOutOf } from '../../core/answers/filesBeside.ts';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { DiskError } from '../../core/base/diskError.ts';
 import type { DatasetChecker, Prepared } from '../../core/datasets/checker.ts';
@@ -18,6 +19,7 @@ import {
 import { CheckError, reportOrFailure, type Report } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import type { DatasetFile } from '../../core/datasets/fileKind.ts';
+import type { Fingerprints } from '../../core/datasets/fingerprints.ts';
 import { chooseDataset, inspectOrRefuse, datasetName, saveIfNeeded } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { checkingDatasetTitle, failureSentence, KINDS, useOf } from '../shared/datasetTexts.ts';
@@ -39,12 +41,14 @@ import { choosePreparation, personalPhrase } from './copyOffers.ts';
 export interface PrepareParts {
   reports: Reports;
   checker: Pick<DatasetChecker, 'prepareCopy' | 'canConvertAll'>;
+  fingerprints: Pick<Fingerprints, 'alsoIn'>;
   log: Log;
 }
 
 const NO_CHOICES: Readonly<PrepareChoices> = {
   ...{ withoutErrors: false, withoutUntrainable: false, withoutDuplicates: false, toChat: false },
-  ...{ holdOut: undefined, trial: undefined, mask: { secrets: false, personal: false } },
+  ...{ withoutHeldOut: undefined, holdOut: undefined, trial: undefined },
+  mask: { secrets: false, personal: false },
 };
 
 /**
@@ -66,7 +70,11 @@ export async function prepareDatasetCopy(
   if (report === undefined) return { outcome: 'failed' };
   const mendable = await countedConversion(report, name, parts);
   const isClean = preset === ('clean' satisfies Preset);
-  const choices = isClean ? NO_CHOICES : await choosePreparation(name, mendable);
+  const countHeldOut = () =>
+    withLateProgress(checkingDatasetTitle(name), (signal) => heldOutOf(report, parts, signal));
+  const choices = isClean
+    ? NO_CHOICES
+    : await choosePreparation(name, { ...mendable, heldOut: await countHeldOut() });
   if (choices === undefined) return { outcome: 'cancelled' };
   if (changesNothing(choices) && !mendable.hasLitter) {
     void showInformation(vscode.l10n.t('Nothing to change.'));
@@ -85,6 +93,7 @@ function changesNothing({ mask, ...choices }: PrepareChoices): boolean {
     choices.withoutErrors ||
     choices.withoutUntrainable ||
     choices.withoutDuplicates ||
+    choices.withoutHeldOut !== undefined ||
     choices.toChat ||
     isSplit ||
     mask.secrets ||
@@ -143,7 +152,9 @@ async function write(
       checker.prepareCopy(source, choices, { maxBytes: MAX_DATASET_BYTES, signal, onProgress }),
     );
   } catch (error) {
-    const sentence = notWritten(error, name, path.basename(path.dirname(source.path)));
+    const folder = path.basename(path.dirname(source.path));
+    const other = choices.withoutHeldOut && sanitizeServiceText(path.basename(choices.withoutHeldOut));
+    const sentence = notWritten(error, name, folder, other);
     if (sentence === undefined) throw error;
     log.error('prepare-copy', error);
     void showError(sentence);
@@ -151,13 +162,18 @@ async function write(
   }
 }
 
-/** Why nothing was written, and what to do; undefined for errors of the extension. */
-export function notWritten(error: unknown, name: string, folder: string): string | undefined {
+/**
+ * Why nothing was written, and what to do; undefined for errors of the extension.
+ * @param other the name of another file that was read
+ */
+export function notWritten(error: unknown, name: string, folder: string, other?: string): string | undefined {
   if (error instanceof PrepareError) return FAILURES[error.code];
-  if (error instanceof CheckError)
-    return error.code === 'changing'
+  if (error instanceof CheckError) {
+    if (error.code !== 'changing') return failureSentence(name, error.code);
+    return other === undefined
       ? vscode.l10n.t('Nothing was written: {0} changed meanwhile.', name)
-      : failureSentence(name, error.code);
+      : vscode.l10n.t('Nothing was written: {0} or {1} changed meanwhile.', name, other);
+  }
   if (!(error instanceof DiskError)) return undefined;
   if (error.code === 'disk-full') return vscode.l10n.t('Nothing was written: the disk is full.');
   if (error.code === 'no-permission')
@@ -230,6 +246,7 @@ function leftOut({ leftOut: rows, notConverted }: PrepareCounts): string[] {
   return compact(
     rows.error > 0 && vscode.l10n.t('{0} with errors', formatCount(rows.error)),
     rows.untrainable > 0 && vscode.l10n.t('{0} that can’t be trained on', formatCount(rows.untrainable)),
+    rows['held-out'] > 0 && vscode.l10n.t('{0} in the hold-out', formatCount(rows['held-out'])),
     rows.duplicate > 0 &&
       (rows.duplicate === 1
         ? vscode.l10n.t('1 duplicate')

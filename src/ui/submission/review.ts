@@ -1,8 +1,10 @@
 import path from 'node:path';
+import { heldOutOf, type HeldOut } from '../../core/answers/filesBeside.ts';
 import { serviceOf, type Account } from '../../core/accounts/account.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
 import type { Balance, Model } from '../../core/api/types.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
+import { CancelledError } from '../../core/base/errors.ts';
 import { isStill } from '../../core/base/fileStamp.ts';
 import type { Report } from '../../core/datasets/report.ts';
 import { moneyOf, type AccountMoney } from '../../core/money/accountMoney.ts';
@@ -22,6 +24,7 @@ import type { Proposal } from '../shared/proposal.ts';
 import type { Services } from '../../services.ts';
 import { shownEarlier, type ShownEarlier, type ShownTrained } from '../shared/datasetTexts.ts';
 import { shortText } from '../shared/chargeText.ts';
+import { differenceSentences, namedRun } from '../shared/differenceText.ts';
 import { setting } from '../shared/settings.ts';
 import type { DatasetLocation } from './datasetPlace.ts';
 import { OpenSubmissions, type BesideOpen } from './openSubmissions.ts';
@@ -49,8 +52,10 @@ export interface SubmissionContext {
   marker: string | undefined;
   /** Earlier submissions of these bytes to the same service, and of this label from elsewhere. Newest first. */
   earlierOf: (sha256: string, label: string) => readonly (ShownEarlier & { state?: string | undefined })[];
-  /** The last run of this file. */
-  trainedBefore: (sha256: string) => ShownTrained | undefined;
+  /** The last run of this file, and what changed since, once that is known. */
+  trainedBefore: (sha256: string) => (ShownTrained & { since?: string | undefined }) | undefined;
+  /** What is also in the hold-out beside the dataset, once that is known. */
+  heldOut?: HeldOut | undefined;
   /** The receipt of the run that is submitted again. */
   earlier?: Receipt | undefined;
   /** Why the summary is shown again. */
@@ -72,12 +77,17 @@ export type Review = Pick<
   'confirmDuplicates' | 'context' | 'late' | 'nowMs' | 'ready' | 'restart' | 'sha256'
 >;
 
-type Parts = Pick<Services, 'agreedUnreadable' | 'journal' | 'log' | 'sessions' | 'submissions'>;
+type Parts = Pick<
+  Services,
+  'agreedUnreadable' | 'fingerprints' | 'journal' | 'log' | 'sessions' | 'submissions'
+>;
 
 /** Owns what is known while the user reviews a dataset for an account, and its hash, which is computed meanwhile. */
 export class DatasetReview implements Disposable {
   /** Of the dataset. Rejects with DatasetChangedError, CancelledError. */
   readonly sha256: Promise<string>;
+  /** Data that arrives later; each updates the summary when it resolves. They never reject. */
+  readonly late: readonly Promise<unknown>[];
   readonly #dataset: CheckedDataset & { place: DatasetLocation };
   readonly #session: Session;
   readonly #facts: ReviewFacts;
@@ -87,6 +97,9 @@ export class DatasetReview implements Disposable {
   readonly #open: OpenSubmissions;
   readonly #store = new DisposableStore();
   #receipts: readonly Receipt[];
+  #heldOut: HeldOut | undefined;
+  /** What changed since the run of a receipt. */
+  #since: { id: string; text: string } | undefined;
   #isReconnected = false;
 
   constructor(
@@ -106,13 +119,9 @@ export class DatasetReview implements Disposable {
     const stop = new AbortController();
     this.sha256 = sha256OfFile(dataset.file, stop.signal);
     this.sha256.catch(() => undefined);
+    this.late = [...facts.late, this.#readHeldOut(stop.signal), this.#readDifference(stop.signal)];
     this.#store.add(session.onDidChangeState((state) => (this.#isReconnected ||= state === 'connecting')));
     this.#store.add({ dispose: () => stop.abort() });
-  }
-
-  /** Data that arrives later; each updates the summary when it resolves. They never reject. */
-  get late(): readonly Promise<unknown>[] {
-    return this.#facts.late;
   }
 
   /** What the user may have seen, and the open submissions that they agreed to. */
@@ -141,6 +150,7 @@ export class DatasetReview implements Disposable {
       money,
       queueTimes: queueTimes(money.receipts, (runId) => runs.detail(runId)),
       marker: this.#marker,
+      heldOut: this.#heldOut,
       ...this.#shown,
       earlierOf: (sha256, label) => {
         const records = journal.latest;
@@ -153,7 +163,9 @@ export class DatasetReview implements Disposable {
       },
       trainedBefore: (sha256) => {
         const trained = trainedBefore(this.#receipts, serviceOf(account), file, sha256);
-        return trained && { ...trained, run: shownEarlier(trained.run, this.#session, sessions) };
+        if (trained === undefined) return undefined;
+        const since = this.#since?.id === trained.run.id ? this.#since.text : undefined;
+        return { ...trained, run: shownEarlier(trained.run, this.#session, sessions), since };
       },
     };
   }
@@ -181,6 +193,22 @@ export class DatasetReview implements Disposable {
     )
       ? 'submitted-meanwhile'
       : undefined;
+  }
+
+  async #readHeldOut(signal: AbortSignal): Promise<void> {
+    this.#heldOut = await heldOutOf(this.#dataset.file, this.#services, signal).catch(() => undefined);
+  }
+
+  async #readDifference(signal: AbortSignal): Promise<void> {
+    try {
+      const trained = this.context().trainedBefore(await this.sha256);
+      if (trained?.kind !== 'changed') return;
+      const { id } = trained.run;
+      const difference = await this.#services.fingerprints.since(id, this.#dataset.file, signal);
+      this.#since = difference && { id, text: differenceSentences(difference, namedRun(trained.run)) };
+    } catch (error) {
+      if (!(error instanceof CancelledError)) this.#services.log.error('since-the-run', error);
+    }
   }
 
   /** Asks about open submissions of the same bytes. */

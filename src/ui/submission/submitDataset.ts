@@ -25,6 +25,7 @@ type Parts = Pick<
   Services,
   | 'agreedUnreadable'
   | 'ensureActiveAccount'
+  | 'fingerprints'
   | 'journal'
   | 'log'
   | 'openJournal'

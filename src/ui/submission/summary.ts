@@ -1,4 +1,6 @@
+import path from 'node:path';
 import { commands, l10n, Uri } from 'vscode';
+import type { HeldOut } from '../../core/answers/filesBeside.ts';
 import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import type { Balance } from '../../core/api/types.ts';
 import { shownProblems, verdictOf, type ProblemChoice, type Report } from '../../core/datasets/report.ts';
@@ -196,7 +198,8 @@ function noteRows(
   const chosen = { modelId: model?.model_id, priority };
   const earlier = sha256 === undefined ? [] : earlierOf(sha256, label);
   const trained = sha256 === undefined ? undefined : trainedBefore(sha256);
-  const changed = trained?.kind === 'changed' && trainedPhrase(trained, dataset.size.rows);
+  const since = trained?.since && [earlierPhrase(trained.run), trained.since].join(' · ');
+  const changed = trained?.kind === 'changed' && (since ?? trainedPhrase(trained, dataset.size.rows));
   return compact(
     proposal && {
       icon: 'hubot',
@@ -223,9 +226,23 @@ function noteRows(
       description: changed,
       value: runOf(trained.run),
     },
+    context.heldOut !== undefined && context.heldOut.rows > 0 && heldOutRow(context.heldOut),
     ...(check === undefined ? [] : checkRows(check)),
     size && { icon: 'warning', label: TERMS.size, description: size },
   );
+}
+
+function heldOutRow({ path: file, rows }: HeldOut): Fact {
+  const name = sanitizeServiceText(path.basename(file));
+  const description =
+    rows === 1
+      ? l10n.t('1 row is also in {0}: an answer to it wouldn’t show what was learned.', name)
+      : l10n.t(
+          '{0} rows are also in {1}: answers to them wouldn’t show what was learned.',
+          formatCount(rows),
+          name,
+        );
+  return { icon: 'warning', label: l10n.t('Hold-out'), description };
 }
 
 /** An open submission, money first. A question about it follows the summary. */

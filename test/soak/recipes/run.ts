@@ -129,7 +129,8 @@ async function checkAnswers({ rows = asked.length, fits, isInactive = false }: E
     );
     if (at < 3) assert.equal(await lineInHoldOut(holdOut, messages), at + 1);
   }
-  if (rows > 0) assert.equal(compareScores(read.rows.map(scoreRow)).isProbablyInactive, isInactive);
+  if (rows > 0)
+    assert.equal(compareScores(read.rows.map(scoreRow), new Set()).isProbablyInactive, isInactive);
 }
 
 async function checkServer(tool: 'vllm' | 'llamacpp', fault: Fault | 'none'): Promise<void> {

@@ -159,6 +159,17 @@ describe('recipesOf', () => {
       block(all[0]!.llamacpp, 'compare').text,
       /answer\("base", 0\.0, .*answer\("adapter", 1\.0, /,
     );
+    for (const { peft, vllm, llamacpp } of [await recipes({}, { run: 'run_1-a.b/c' })])
+      for (const recipe of [peft, vllm, llamacpp]) {
+        const lines = block(recipe, 'compare').text.split('\n');
+        assert.ok(lines.length <= 25);
+        assert.match(lines.at(-1) ?? '', /\*\*answers, "run": "run_1-a\.b\/c"\}\), file=out, flush=True\)$/);
+      }
+    // Nothing that could be code, and for agents nothing of the service.
+    const evil = ['"}), exec("x")', 'run\n1', '-run', '', 'ünï', EVIL];
+    const hidden = await recipes({}, { run: 'run-1', hidesTexts: true });
+    for (const found of [hidden, ...(await Promise.all(evil.map((run) => recipes({}, { run }))))])
+      assert.match(block(found.vllm, 'compare').text, /\*\*answers\}\), file=out, flush=True\)$/);
     const scaled = await recipes({ config: { use_rslora: true }, rank: 9, layers: 1 });
     assert.match(block(scaled.llamacpp, 'compare').text, /answer\("base", 0\.0, .*answer\("adapter", 3\.0, /);
   });

@@ -9,7 +9,6 @@ import {
   openAnswers,
   readAnswers,
 } from '../../../../src/core/answers/answersFile.ts';
-import { compareScores } from '../../../../src/core/answers/comparison.ts';
 import { scoreRow } from '../../../../src/core/answers/scores.ts';
 import { writtenAnswer } from '../../../helpers/answers.ts';
 import { useFolder } from '../../../helpers/folder.ts';
@@ -135,6 +134,53 @@ describe('readAnswers', function () {
     );
   });
 
+  it('has its rows as a chat dataset, of values as they are written', async () => {
+    const parts = [
+      { type: 'text', text: 'a\ud800"' },
+      { type: 'image_url', image_url: { url: 'x' } },
+    ];
+    const messages = [
+      { role: 'system', content: 'Be\u2028brief\n.' },
+      { role: 'user', content: parts, name: 'é', __proto__: 1 },
+      { role: 'assistant', content: null, tool_calls: [{ function: { name: 'f', arguments: '{}' } }] },
+      { from: 'human', value: 7 },
+    ];
+    const answerOf = (content: unknown) => ({ role: 'assistant', content });
+    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+    const { chat, rows } = await read(
+      [
+        writtenAnswer({ messages, expected: parts }),
+        writtenAnswer({ expected: 5 }),
+        writtenAnswer({ messages, expected: { role: 'assistant', content: '5' }, base: 'b', adapter: '' }),
+        // No one can write it again.
+        ROW.replace('"role":', `"deep":${deep},"role":`),
+        ROW,
+      ].join('\n'),
+    );
+    const written = Buffer.from(chat).toString().split('\n');
+    assert.deepEqual(
+      written.slice(0, -1).map((line) => JSON.parse(line) as unknown),
+      [
+        { messages: [...(JSON.parse(JSON.stringify(messages)) as object[]), answerOf(parts)] },
+        { messages: [...(JSON.parse(JSON.stringify(messages)) as object[]), answerOf('5')] },
+        {},
+        { messages: [{ role: 'user', content: '2+3?' }, answerOf('5')] },
+      ],
+    );
+    assert.deepEqual([written.length, written.at(-1), rows.length], [5, '', 4]);
+  });
+
+  it('has the runs that its rows name, each once, and few', async () => {
+    const runsOf = async (...runs: unknown[]) =>
+      (await read(runs.map((run) => ROW.replace('{', `{"run":${JSON.stringify(run)},`)).join('\n'))).runs;
+    assert.deepEqual((await read(ROW)).runs, []);
+    assert.deepEqual(await runsOf('b', 'a', 'b', 7, null, {}, 'x'.repeat(200)), ['b', 'a', 'x'.repeat(200)]);
+    assert.deepEqual(await runsOf('x'.repeat(201), ['a']), []);
+    assert.equal((await runsOf(...Array.from({ length: 100 }, (_, index) => `run ${index}`))).length, 8);
+    // Only rows of answers count.
+    assert.deepEqual((await read(`{"run":"a"}\n${ROW}`)).runs, []);
+  });
+
   it('says why it can’t read what is no file', async () => {
     const none = path.join(folder(), 'none', 'x');
     assert.deepEqual([await readAnswers(file()), await readAnswers(none)], ['missing', 'missing']);
@@ -160,15 +206,14 @@ describe('openAnswers', function () {
   const file = () => path.join(folder(), 'train.answers.jsonl');
   const open = (signal = new AbortController().signal) => openAnswers(file(), WORKER, signal);
 
-  it('has the rows, their scores in order, and what they say', async () => {
+  it('has the rows, and their scores in order', async () => {
     const rows = Array.from({ length: 300 }, (_, index) =>
       writtenAnswer({ base: `${'x'.repeat(20_000)}${index}`, adapter: String(index) }),
     );
     await writeFile(file(), `${rows.join('\n')}\nno JSON\n`);
     const read = await readAnswers(file());
     assert.ok(typeof read === 'object');
-    const scores = read.rows.map(scoreRow);
-    assert.deepEqual(await open(), { file: read, scores, comparison: compareScores(scores) });
+    assert.deepEqual(await open(), { file: read, scores: read.rows.map(scoreRow) });
   });
 
   it('ends when it is canceled', async () => {

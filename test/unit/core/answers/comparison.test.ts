@@ -12,7 +12,9 @@ import { answerRow, randomRows } from '../../../helpers/answers.ts';
 import { Random } from '../../../helpers/random.ts';
 
 const LONG = 'A text that is longer than forty characters, word by word.';
-const compare = (rows: readonly AnswerRow[]) => compareScores(rows.map(scoreRow));
+const compare = (rows: readonly AnswerRow[], trained = new Set<number>()) =>
+  compareScores(rows.map(scoreRow), trained);
+const lines = (count: number) => Array.from({ length: count }, (_, index) => index);
 const times = (count: number, texts: Partial<AnswerRow>) =>
   Array.from({ length: count }, () => answerRow(texts));
 
@@ -81,9 +83,10 @@ describe('compareScores', () => {
     assert.equal(leads(without(1), without(2)), 'equal');
     const half = scoreRow(answerRow({ expected: letters, base: without(200), adapter: without(200) + 'x' }));
     const withPoints = (base: number, adapter: number): Lead | undefined =>
-      compareScores([
-        { ...half, base: { ...half.base, chrf: base }, adapter: { ...half.adapter, chrf: adapter } },
-      ]).leads[0];
+      compareScores(
+        [{ ...half, base: { ...half.base, chrf: base }, adapter: { ...half.adapter, chrf: adapter } }],
+        new Set(),
+      ).leads[0];
     assert.equal(withPoints(50, 51), 'adapter');
     assert.equal(withPoints(1.4000000000000001, 2.4), 'adapter');
     assert.equal(withPoints(50.3, 49.3), 'base');
@@ -189,6 +192,30 @@ describe('compareScores', () => {
     assert.deepEqual(measures, new Set(['exact', 'fields', 'closer']));
   });
 
+  it('counts no row that was trained, in 1,000 leaks: all is as if the file didn’t have it', () => {
+    const random = new Random(5);
+    let leaked = 0;
+    for (let time = 0; time < 1_000; time++) {
+      const rows = randomRows(random);
+      const trained = new Set(Array.from(rows.keys()).filter(() => random.chance(0.4)));
+      leaked += trained.size;
+      const { leads, ...counts } = compare(rows, trained);
+      const { leads: others, ...without } = compare(rows.filter((_, index) => !trained.has(index)));
+      assert.deepEqual(counts, without);
+      assert.deepEqual(
+        leads.filter((lead) => lead !== 'trained'),
+        others,
+      );
+      assert.deepEqual(
+        leads.flatMap((lead, index) => (lead === 'trained' ? [index] : [])),
+        [...trained],
+      );
+    }
+    assert.ok(leaked > 1_000);
+    const { rows, chance, measure, validJson } = compare(times(9, { expected: '{}' }), new Set(lines(9)));
+    assert.deepEqual([rows, chance.kind, measure, validJson], [0, 'too-few', 'closer', undefined]);
+  });
+
   it('has nobody ahead where the answers are the same', () => {
     const random = new Random(3);
     for (let time = 0; time < 100; time++) {
@@ -208,9 +235,7 @@ function mirrored(comparison: Comparison): Comparison {
   const { leads, ahead, exact, validJson, medianCharacters, cutOff, isMostlyThinking } = comparison;
   return {
     ...comparison,
-    leads: leads.map(
-      (lead) => ({ base: 'adapter', adapter: 'base', equal: 'equal', failed: 'failed' })[lead] as Lead,
-    ),
+    leads: leads.map((lead) => (lead === 'base' ? 'adapter' : lead === 'adapter' ? 'base' : lead)),
     ahead: swap(ahead),
     exact: swap(exact) as typeof exact,
     validJson: validJson && swap(validJson),

@@ -7,6 +7,7 @@ import {
   holdOutBeside,
   isAnswersName,
   lineInHoldOut,
+  trainedBeside,
 } from '../../../../src/core/answers/filesBeside.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 
@@ -50,6 +51,24 @@ describe('files beside', () => {
     await write('data.prepared.answers.jsonl');
     assert.equal(await answers('data.prepared.jsonl'), 'data.prepared.answers.jsonl');
     assert.equal(await answers('other.jsonl'), undefined);
+  });
+
+  it('are the files that may have been trained', () => {
+    for (const [answers, ...expected] of [
+      ['train.answers', 'train.prepared', 'train', 'train.trial'],
+      ['train.holdout.answers', 'train.prepared', 'train', 'train.trial'],
+      ['train.holdout.qwen3.v2.answers', 'train.prepared', 'train', 'train.trial'],
+      ['train.holdout-2.my-run.answers', 'train.prepared-2', 'train', 'train.trial-2'],
+      ['a.b.holdout.x.holdout-3.answers', 'a.b.prepared', 'a.b', 'a.b.trial'],
+      ['train.holdouts.answers', 'train.holdouts.prepared', 'train.holdouts', 'train.holdouts.trial'],
+      ['compared', 'compared.prepared', 'compared', 'compared.trial'],
+    ]) {
+      const [prepared, trial, source] = trainedBeside(file(`${answers}.jsonl`));
+      assert.deepEqual(
+        [prepared, source, trial],
+        expected.map((name) => file(`${name}.jsonl`)),
+      );
+    }
   });
 
   it('are the newest answers, whichever adapter gave them, but not those of another dataset', async () => {

@@ -9,8 +9,11 @@ const SHA = 'ab'.repeat(32);
 const lines = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
 describe('voteOrder', () => {
-  const orderOf = (sha256: string, rows: readonly Parameters<typeof scoreRow>[0][]) =>
-    voteOrder(sha256, rows, rows.map(scoreRow)).map((index) => rows[index]!.line);
+  const orderOf = (
+    sha256: string,
+    rows: readonly Parameters<typeof scoreRow>[0][],
+    trained = new Set<number>(),
+  ) => voteOrder(sha256, rows, rows.map(scoreRow), trained).map((index) => rows[index]!.line);
 
   it('has each row whose answers differ once, in an order of the file', () => {
     const rows = lines(200).map((line) => answerRow({ line }));
@@ -36,8 +39,15 @@ describe('voteOrder', () => {
     const random = new Random(4);
     for (let time = 0; time < 50; time++) {
       const some = randomRows(random);
-      const { same, failed } = compareScores(some.map(scoreRow));
-      assert.equal(orderOf(SHA, some).length, some.length - same - failed);
+      const { same, failed } = compareScores(some.map(scoreRow), new Set());
+      const order = orderOf(SHA, some);
+      assert.equal(order.length, some.length - same - failed);
+      const trained = new Set(Array.from(some.keys()).filter(() => random.chance(0.5)));
+      // The others keep their order.
+      assert.deepEqual(
+        orderOf(SHA, some, trained),
+        order.filter((line) => !trained.has(line - 1)),
+      );
     }
   });
 });
@@ -49,7 +59,7 @@ describe('leftSide', () => {
     const isLeft = (sha256: string) => (line: number) => leftSide(sha256, line) === 'adapter';
     const left = rows.filter(({ line }) => isLeft(SHA)(line)).length;
     assert.ok(Math.abs(left - 1_000) < 150, String(left));
-    const firstOf = (sha256: string) => voteOrder(sha256, rows, scores).slice(0, 7);
+    const firstOf = (sha256: string) => voteOrder(sha256, rows, scores, new Set()).slice(0, 7);
     const first = lines(20).map((number) => {
       const sha256 = String(number);
       return firstOf(sha256).filter((index) => isLeft(sha256)(index + 1)).length;

@@ -19,7 +19,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DiskError } from '../../../../src/core/base/diskError.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import { HashIndex } from '../../../../src/core/datasets/hashIndex.ts';
+import { HashIndex, StoppedError } from '../../../../src/core/datasets/hashIndex.ts';
 import { inspectDataset, type DatasetFile } from '../../../../src/core/datasets/fileKind.ts';
 import { prepareCopy, type Prepared } from '../../../../src/core/datasets/writeCopy.ts';
 import { PrepareError, type PrepareChoices } from '../../../../src/core/datasets/copyTypes.ts';
@@ -36,7 +36,8 @@ const MAX_BYTES = 600_000_000;
 const CHILD = fileURLToPath(new URL('../../../helpers/prepareChild.ts', import.meta.url));
 const NOTHING: PrepareChoices = {
   ...{ withoutErrors: false, withoutUntrainable: false, withoutDuplicates: false, toChat: false },
-  ...{ holdOut: undefined, trial: undefined, mask: { secrets: false, personal: false } },
+  ...{ withoutHeldOut: undefined, holdOut: undefined, trial: undefined },
+  mask: { secrets: false, personal: false },
 };
 const KEY = 'sk-aB3dE5gH7jK9mN1pQ2rS4tU6vW8x';
 const PEM =
@@ -404,6 +405,140 @@ describe('a prepared copy', () => {
       heldOut.filter((row) => known.has(numberOf(row))),
       [],
     );
+  });
+
+  describe('without the rows of a hold-out', () => {
+    /** Writes a dataset and its hold-out, and the copy of it. */
+    const without = async (content: string, before: string, choices: Partial<PrepareChoices> = {}) => {
+      const source = await sourceOf(content);
+      const withoutHeldOut = path.join(path.dirname(source.path), 'train.holdout.jsonl');
+      await writeFile(withoutHeldOut, before);
+      const { main, holdOut, counts } = await prepare(source, { withoutHeldOut, ...choices });
+      const left = Object.values(counts.leftOut).reduce((sum, count) => sum + count, 0);
+      assert.equal(counts.rows, counts.written + counts.heldOut + left);
+      assert.equal(await readFile(withoutHeldOut, 'utf8'), before);
+      const held = holdOut === undefined ? [] : await linesOf(holdOut);
+      return { kept: await linesOf(main), held, counts };
+    };
+    const lines = (rows: readonly (object | string)[], end = '\n') =>
+      rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}${end}`).join('');
+
+    it('has none of its prompts, in any spelling and format, and all others byte for byte', async () => {
+      const others = [
+        ' {"text": "q1"}',
+        JSON.stringify(chat('q1?', 'other prompt')),
+        JSON.stringify({ instruction: 'q', output: 'q1' }),
+      ];
+      const found = [
+        JSON.stringify(chat(' Q1\n', 'other answer')),
+        '{"prompt":"\\u0071 1","completion":"b"}',
+        JSON.stringify({ instruction: 'q1', output: 'b' }),
+        JSON.stringify({ messages: [{ role: 'system', content: 's' }, ...chat('q1', 'a').messages] }),
+        JSON.stringify({ text: 'no prompt' }),
+      ];
+      const rows = [others[0], found[0], others[1], ...found.slice(1), others[2]] as string[];
+      const held = `\uFEFF${lines([chat('q1', 'a'), '', { text: 'no prompt' }, chat('q7', 'a')], '\r\n')}`;
+      const { kept, counts } = await without(lines(rows), held);
+      assert.deepEqual(kept, others);
+      assert.equal(counts.leftOut['held-out'], found.length);
+    });
+
+    it('counts each row once: errors and untrainable rows first, duplicates after, changes not at all', async () => {
+      const converted = { instruction: 'q1', output: 'a' };
+      const source = lines([
+        ...['', '{"prompt":"q1",}', { messages: [{ role: 'user', content: 'q1' }] }],
+        ...[chat('q1', 'a'), chat('q1', 'a'), converted, chat('q1', KEY)],
+        ...[chat('q2', 'a'), chat('q2', 'a'), chat(`Q3 ${KEY}`, 'a'), { text: '[INST] q4' }],
+      ]);
+      const { kept, counts } = await without(source, lines([chat('q1', 'b'), chat(`q3 ${KEY}`, 'b')]), {
+        ...{ withoutErrors: true, withoutUntrainable: true, withoutDuplicates: true, toChat: true },
+        mask: { secrets: true, personal: false },
+      });
+      assert.deepEqual(kept, [JSON.stringify(chat('q2', 'a'))]);
+      const { blank, error, untrainable, duplicate, format, ...others } = counts.leftOut;
+      assert.deepEqual([blank, error, untrainable, duplicate, format], [1, 1, 1, 1, 1]);
+      assert.deepEqual(others, { 'held-out': 5, unchecked: 0, mask: 0, split: 0 });
+      assert.deepEqual([counts.converted, counts.masked.apiKeys], [0, 0]);
+    });
+
+    it('compares no rows with errors, on either side', async () => {
+      // The first one has a prompt.
+      const faulty = ['{"prompt":"q1","completion":"a"},', '{"prompt":"q1","completion":"a",}', 'x', '[1]'];
+      const good = [JSON.stringify(chat('q1', 'a'))];
+      for (const [source, held] of [
+        [faulty, faulty],
+        [good, faulty],
+        [faulty, good],
+      ] as const)
+        assert.deepEqual((await without(lines(source), lines(held))).kept, source);
+    });
+
+    it('is a plain copy beside an empty hold-out, and none if all rows are held out', async () => {
+      const rows = lines([chat('q1', 'a'), { text: 'b' }]);
+      for (const held of ['', '\n \n']) assert.equal(lines((await without(rows, held)).kept), rows);
+      await assert.rejects(without(rows, rows), (error: PrepareError) => error.code === 'empty');
+    });
+
+    it('is split after it, over several segments of both files', async function () {
+      this.timeout(60_000);
+      const row = (at: number) => chat(`question ${at}`, 'x'.repeat(4_000));
+      const all = Array.from({ length: 2_500 }, (_, at) => row(at));
+      const held = all.filter((_, at) => at % 2 === 1);
+      assert.ok(lines(held).length > SEGMENT_BYTES);
+      const result = await without(lines(all), lines(held), {
+        holdOut: { share: 0.1 },
+        trial: { rows: 100 },
+      });
+      assert.deepEqual([result.kept.length, result.held.length], [100, 125]);
+      assert.deepEqual([result.counts.leftOut['held-out'], result.counts.leftOut.split], [1_250, 1_025]);
+      const odd = [...result.kept, ...result.held].filter((one) => /question \d*[13579]"/.test(one));
+      assert.deepEqual(odd, []);
+    });
+
+    it('isn’t written if the hold-out changes, is gone, or the user cancels', async () => {
+      const source = await sourceOf(lines([chat('q1', 'a'), chat('q2', 'a')]));
+      const withoutHeldOut = path.join(path.dirname(source.path), 'train.holdout.jsonl');
+      const isChanging = (error: unknown) => error instanceof CheckError && error.code === 'changing';
+      await assert.rejects(prepare(source, { withoutHeldOut }), isChanging);
+      await writeFile(withoutHeldOut, lines([chat('q1', 'a')]));
+      const changing = {
+        prepare: async (...args: Parameters<ReturnType<typeof checker>['prepare']>) => {
+          const counts = await checker().prepare(...args);
+          await appendFile(withoutHeldOut, lines([chat('q2', 'a')]));
+          return counts;
+        },
+      };
+      const choices = { ...NOTHING, withoutHeldOut };
+      await assert.rejects(prepareCopy(changing, source, choices, { maxBytes: MAX_BYTES }), isChanging);
+      // Cut off before the thread reads it.
+      const input = await open(source.path);
+      const heldOut = { ...source, path: withoutHeldOut, sizeBytes: 2 * SEGMENT_BYTES };
+      const job = { fd: input.fd, sizeBytes: 10, choices, mainFd: undefined, holdOutFd: undefined };
+      await assert.rejects(checker().prepare({ ...job, heldOut, maxBytes: MAX_BYTES }), isChanging);
+      await input.close();
+      const stop = new AbortController();
+      stop.abort();
+      await assert.rejects(prepare(source, { withoutHeldOut }, { signal: stop.signal }), CancelledError);
+      assert.deepEqual(await filesBeside(source), ['train.holdout.jsonl', 'train.jsonl']);
+    });
+
+    it('can be canceled while a large hold-out is read', async () => {
+      const { scanner: file } = await checkerFiles();
+      const scanner = new Scanner(await WebAssembly.compile(await readFile(file)));
+      const source = await sourceOf(lines([chat('q1', 'a')]));
+      const held = await sourceOf(lines([1, 2, 3].map((at) => chat(`q${at}`, 'x'.repeat(SEGMENT_BYTES)))));
+      const input = await open(source.path);
+      const scans = mock.method(scanner, 'scan');
+      const job = {
+        ...{ fd: input.fd, sizeBytes: source.sizeBytes, segments: 1, maxBytes: MAX_BYTES },
+        ...{ choices: NOTHING, mainFd: undefined, holdOutFd: undefined },
+        heldOut: held,
+      };
+      const control = { shouldContinue: () => scans.mock.callCount() < 2, onProgress: () => undefined };
+      assert.throws(() => new PreparePass(scanner, scanner, job, control).run(), StoppedError);
+      assert.equal(scans.mock.callCount(), 2);
+      await input.close();
+    });
   });
 
   it('leaves out rows that can’t be trained on, if that was chosen, and counts them as the check does', async () => {

@@ -20,7 +20,12 @@ import * as standIn from '../../../helpers/vscodeStandIn.ts';
 const page = await withVscode(() => import('../../../../src/ui/adapters/adapterPage.ts'));
 const words = await withVscode(() => import('../../../../src/ui/adapters/adapterPageView.ts'));
 
-const RUN: AdapterRun = { holdOut: undefined, termsUrls: [], system: () => Promise.resolve(undefined) };
+const RUN: AdapterRun = {
+  id: 'run-1',
+  holdOut: undefined,
+  termsUrls: [],
+  system: () => Promise.resolve(undefined),
+};
 
 type Of<T> = Extract<AdapterMessage, { type: T }>;
 
@@ -185,6 +190,7 @@ describe('AdapterPage', () => {
     await open();
     const { text, hint } = (await comparing())!;
     assert.match(text, /^rows = "\/data\/train.holdout.jsonl"$/m);
+    assert.ok(text.includes('**answers, "run": "run-1"}'), text);
     assert.doesNotMatch(hint ?? '', /HOLDOUT/);
   });
 

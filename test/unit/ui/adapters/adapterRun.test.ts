@@ -54,7 +54,8 @@ describe('adapterRun', () => {
   it('finds the run that a file was downloaded from, in any account, and the hold-out beside its dataset', async () => {
     const downloads = { 'account-1': { '/b.zip': 'run-1' }, 'account-2': { '/a.zip': 'run-1' } };
     const known = async () => {
-      const { holdOut: beside, termsUrls } = (await runOf('/a.zip', downloads)) ?? {};
+      const { id, holdOut: beside, termsUrls } = (await runOf('/a.zip', downloads)) ?? {};
+      assert.equal(id, 'run-1');
       return { holdOut: beside, termsUrls };
     };
     assert.deepEqual(await known(), { holdOut: undefined, termsUrls: urls });

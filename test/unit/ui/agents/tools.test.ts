@@ -3,6 +3,8 @@ import { readFileSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { mkdir, open, readdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { mock } from 'node:test';
+import { Fingerprints } from '../../../../src/core/datasets/fingerprints.ts';
+import { CheckError } from '../../../../src/core/datasets/report.ts';
 import { Reports } from '../../../../src/core/datasets/reports.ts';
 import type { Services } from '../../../../src/services.ts';
 import { AGENT_TOOLS, type AgentTool } from '../../../../src/ui/shared/ids.ts';
@@ -188,6 +190,49 @@ describe('Tools', () => {
       (await readdir(root)).sort().filter((name) => name.includes('prepared')),
       ['few.prepared.jsonl', 'train.prepared.jsonl'],
     );
+  });
+
+  it('count what is also in the hold-out, and leave it out of copies', async () => {
+    const outside = path.join(folder(), `held-${made}.jsonl`);
+    const held = path.join(root, 'train.holdout.jsonl');
+    await writeFile(path.join(root, 'train.jsonl'), row('a') + row('b') + row('c'));
+    await writeFile(outside, row('A'));
+    const real = new Fingerprints(path.join(folder(), 'fingerprints'), () => Promise.resolve(checker()));
+    let counts = 0;
+    let alsoIn: Fingerprints['alsoIn'] = () => Promise.resolve(++counts);
+    const fingerprints: { alsoIn: typeof alsoIn } = { alsoIn: (...args) => alsoIn(...args) };
+    const found = async () => {
+      const checked = await call('fineTuning_checkDataset', { path: 'train.jsonl' }, {
+        fingerprints,
+      } as never);
+      return (checked as { alsoInHoldOut?: object }).alsoInHoldOut;
+    };
+    const copied = async (more: object = {}) => {
+      const input = { path: 'train.jsonl', ...more };
+      const result = await call('fineTuning_prepareDataset', input, { fingerprints } as never);
+      const { isCreated, written, leftOut } = result as Record<string, unknown>;
+      return isCreated === true && [written, (leftOut as Record<string, number>)['held-out']];
+    };
+    assert.deepEqual([await found(), await copied()], [undefined, false]);
+    // A hold-out outside of the workspace isn't read.
+    await symlink(outside, held);
+    assert.deepEqual([await found(), await copied()], [undefined, false]);
+    assert.equal(counts, 0);
+    unlinkSync(held);
+    await writeFile(held, row('A'));
+    alsoIn = (...args) => real.alsoIn(...args);
+    assert.deepEqual(await found(), { rows: 1, file: { data: 'train.holdout.jsonl' } });
+    assert.deepEqual(await copied(), [2, 1]);
+    assert.equal(await copied({ withoutHeldOut: false }), false);
+    assert.deepEqual(await copied({ trialRows: 1 }), [1, 1]);
+    assert.deepEqual(await copied({ holdOutPercent: 40 }), [2, 0]);
+    await writeFile(held, row('other'));
+    assert.deepEqual(
+      [await found(), await copied()],
+      [{ rows: 0, file: { data: 'train.holdout.jsonl' } }, false],
+    );
+    alsoIn = () => Promise.reject(new CheckError('worker-died'));
+    assert.deepEqual([await found(), await copied()], [undefined, false]);
   });
 
   it('say what is known of a price in the words of the interface, and when a budget can’t be checked', async () => {

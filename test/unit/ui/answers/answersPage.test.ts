@@ -5,7 +5,11 @@ import type { ModuleHooks } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { FoundRows, TrainedData } from '../../../../src/core/datasets/fingerprints.ts';
+import { CheckError } from '../../../../src/core/datasets/report.ts';
+import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import type { AnswersMessage, AnswersRow, AnswersText } from '../../../../src/ui/answers/protocol.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 
@@ -17,6 +21,12 @@ function line(prompt: string, base: string, adapter: string, expected = 'yes', m
   return `${JSON.stringify({ messages: [{ role: 'user', content: prompt }], expected, base, adapter, ...more })}\n`;
 }
 
+/** Says that the prompts with a word are in the data. */
+function foundOf(rows: Uint8Array, word = 'trained'): FoundRows {
+  const lines = Buffer.from(rows).toString().split('\n').slice(0, -1);
+  return { isFound: lines.map((one) => one.includes(word)), sameAnswer: 0 };
+}
+
 describe('AnswersPage', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
@@ -25,6 +35,10 @@ describe('AnswersPage', () => {
   let panel: PanelStandIn;
   let errors: unknown[];
   let panels: { dispose(): void };
+  /** What finds prompts in data, and the charges. */
+  let find: (rows: Uint8Array, data: TrainedData, signal?: AbortSignal) => Promise<FoundRows>;
+  let receipts: ChargedReceipt[];
+  let sample: string;
 
   before(async () => {
     hooks = standInForVscode();
@@ -37,6 +51,9 @@ describe('AnswersPage', () => {
     file = path.join(folder, 'train.answers.jsonl');
     panel = new PanelStandIn();
     errors = [];
+    receipts = [];
+    sample = '/sample';
+    find = (rows) => Promise.resolve(foundOf(rows));
     standIn.forget();
   });
   afterEach(async () => {
@@ -80,7 +97,15 @@ describe('AnswersPage', () => {
     const { answersPanels } = await import('../../../../src/ui/answers/answersPage.ts');
     const log = { error: (_: string, error: unknown) => void errors.push(error) };
     const extensionUri = standIn.Uri.file('/extension') as never;
-    const made = answersPanels({ extensionUri, worker: WORKER, sample: '/sample', log });
+    const submitted = {
+      openJournal: () => Promise.resolve(),
+      journal: { receipts: () => Promise.resolve(receipts) },
+      fingerprints: {
+        has: () => Promise.resolve(false),
+        find: (...asked: Parameters<typeof find>) => find(...asked),
+      },
+    };
+    const made = answersPanels({ extensionUri, worker: WORKER, sample, submitted, log });
     panels = made;
     await made.deserializeWebviewPanel(panel as never, memory);
     panel.send({ type: 'ready', memory });
@@ -89,7 +114,7 @@ describe('AnswersPage', () => {
   async function open(...lines: string[]): Promise<void> {
     await writeFile(file, lines.join(''));
     await restore({ file });
-    await until(() => posted('head').at(-1)?.headline !== undefined);
+    await until(() => posted('head').at(-1)?.summary !== undefined);
   }
 
   const FOUR = [
@@ -154,6 +179,7 @@ describe('AnswersPage', () => {
       { type: 'need', generation: generation + 1, from: 0, count: 1 },
       { type: 'filter', filter: 'constructor' },
       { type: 'filter' },
+      { type: 'filter', filter: '__proto__' },
       { type: 'choose', row: 1, choice: 'left' },
       { type: 'choose', row: 1, choice: 'up' },
       { type: 'showInHoldOut', row: 1 },
@@ -397,14 +423,224 @@ describe('AnswersPage', () => {
   it('shows what changed while it was read', async () => {
     await writeFile(file, FOUR.join(''));
     const { postMessage } = panel.webview;
+    let hasChanged = false;
     panel.webview.postMessage = (message) => {
       const { type, length } = message as { type: string; length?: number };
       // No event of the file's watcher follows.
-      if (type === 'list' && length === 4) appendFileSync(file, line('e', 'no', 'nay'));
+      if (type === 'list' && length === 4 && !hasChanged) appendFileSync(file, line('e', 'no', 'nay'));
+      hasChanged ||= length === 4;
       return postMessage(message);
     };
     await restore({ file });
     await until(() => posted('list').at(-1)?.length === 5 && head().headline !== undefined);
+  });
+
+  describe('compares its prompts with a dataset', () => {
+    const MIXED = [...FOUR, line('trained a', 'no', 'yes'), line('trained b', 'nay', 'no')];
+    const prepared = () => path.join(folder, 'train.prepared.jsonl');
+    const leak = () => head().leak?.text;
+    const listed = async () => (await rows()).map(({ row, note }) => [row, note]);
+
+    it('beside it, and leaves out of numbers, votes and the summary what it has', async () => {
+      const { promise, resolve } = Promise.withResolvers<FoundRows>();
+      const asked: [string, TrainedData][] = [];
+      find = (chat, data) => {
+        asked.push([Buffer.from(chat).toString(), data]);
+        return promise;
+      };
+      await writeFile(prepared(), '{}\n');
+      await writeFile(file, MIXED.join(''));
+      await restore({ file });
+      await until(() => asked.length === 1);
+      const [[chat, data]] = asked as [[string, TrainedData]];
+      assert.equal(chat.split('\n').length, 7);
+      assert.equal('file' in data && data.file.path, prepared());
+      const { headline, table, summary, canVote } = head();
+      assert.deepEqual(headline?.sentences, ['Comparing with the training data…']);
+      assert.deepEqual([table, summary, canVote, leak()], [undefined, undefined, false, undefined]);
+      // The rows are there at once, and no vote can be.
+      await send({ type: 'vote' });
+      assert.deepEqual([(await rows()).length, last('voting').row], [6, undefined]);
+      resolve(foundOf(Buffer.from(chat)));
+      await until(() => head().summary !== undefined);
+      const sentence =
+        '2 of these 6 prompts are also in train.prepared.jsonl. What follows counts the other 4 rows. The system message doesn’t count.';
+      assert.equal(leak(), sentence);
+      assert.match(head().summary ?? '', new RegExp(`^${sentence}\n\n.*exact sign test, 4 rows\n$`, 's'));
+      assert.equal(
+        head().headline?.sentences[0],
+        'Adapter exactly right in 1 row, base model in 1, both in 0.',
+      );
+      assert.deepEqual((await listed()).slice(3), [
+        ...[
+          [4, undefined],
+          [5, 'In dataset'],
+          [6, 'In dataset'],
+        ],
+      ]);
+      await send({ type: 'filter', filter: 'trained' });
+      assert.deepEqual(
+        (await listed()).map(([row]) => row),
+        [5, 6],
+      );
+      assert.equal(head().filters.find(({ isPressed }) => isPressed)?.words, 'In dataset');
+      await send({ type: 'filter', filter: 'adapter' });
+      assert.deepEqual(
+        (await listed()).map(([row]) => row),
+        [1],
+      );
+      await send({ type: 'vote' });
+      const voted: number[] = [];
+      for (let row; (row = last('voting').row);) {
+        voted.push(row.row);
+        await send({ type: 'choose', row: row.row, choice: 'left' });
+      }
+      assert.deepEqual(voted.sort(), [1, 2, 4]);
+    });
+
+    it('of a run that its rows name', async () => {
+      await writeFile(path.join(folder, 'x.jsonl'), '{}\n');
+      receipts = [
+        chargedReceipt({
+          label: 'Bot ft-abcd1234',
+          run: { run_id: 'run-1' },
+          dataset: { path: path.join(folder, 'x.jsonl') },
+        }),
+      ];
+      await open(
+        line('trained', 'a', 'b', 'yes', { run: 'run-1' }),
+        line('b', 'a', 'b', 'yes', { run: 'run-1' }),
+      );
+      assert.deepEqual(head().notices, ['Adapter of run “Bot”.']);
+      assert.equal(
+        leak(),
+        '1 of these 2 prompts was in the training data (run “Bot”). What follows counts the other row. The system message doesn’t count. x.jsonl has changed since the run; compared with what it is now.',
+      );
+      assert.deepEqual(await listed(), [
+        [1, 'Trained'],
+        [2, undefined],
+      ]);
+    });
+
+    it('that has all of them', async () => {
+      await writeFile(prepared(), '{}\n');
+      find = (chat) => Promise.resolve(foundOf(chat, ''));
+      await open(...FOUR);
+      const { headline, table, canVote, filters } = head();
+      assert.equal(
+        leak(),
+        'All 4 prompts are also in train.prepared.jsonl. They can’t show whether it helped.',
+      );
+      assert.deepEqual([headline, table, canVote, filters.length], [undefined, undefined, false, 2]);
+      assert.equal(head().summary, `${leak()}\n`);
+      await send({ type: 'vote' });
+      assert.equal(last('voting').row, undefined);
+    });
+
+    it('that the user chooses, and keeps the other votes', async () => {
+      await open(...MIXED);
+      assert.equal(leak(), 'Not compared with training data: no run or dataset is known for this file.');
+      await send({ type: 'vote' });
+      for (let row; (row = last('voting').row);)
+        await send({ type: 'choose', row: row.row, choice: 'equal' });
+      await send({ type: 'end' });
+      assert.equal(last('list').length, 5);
+      const chosen = path.join(folder, 'other.jsonl');
+      await writeFile(chosen, '{}\n');
+      standIn.shown.folder = () => undefined;
+      await send({ type: 'chooseDataset' });
+      await delay(20);
+      assert.match(leak() ?? '', /^Not compared/);
+      standIn.shown.folder = () => chosen;
+      const { promise, resolve } = Promise.withResolvers<FoundRows>();
+      find = () => promise;
+      await send({ type: 'chooseDataset' });
+      await until(() => head().summary === undefined);
+      await send({ type: 'vote' });
+      assert.deepEqual([head().canVote, last('voting').row], [false, undefined]);
+      find = (chat) => Promise.resolve(foundOf(chat));
+      resolve(foundOf(Buffer.from(MIXED.join(''))));
+      await until(() => leak()?.startsWith('2 of these 6 prompts are also in other.jsonl.'));
+      assert.match(head().notices.join(), /; 3 equal\./);
+      assert.deepEqual(
+        (await listed()).map(([row]) => row),
+        [1, 2, 4],
+      );
+      await send({ type: 'filter', filter: 'trained' });
+      assert.equal(last('list').length, 2);
+      // It stays chosen. Until it is compared again, no row is known to be in it.
+      await appendFile(file, line('trained c', 'no', 'yes'));
+      didChange();
+      await until(() => leak()?.startsWith('3 of these 7 prompts are also in other.jsonl.'));
+      assert.deepEqual([last('list').length, head().filters[0]?.isPressed], [7, true]);
+    });
+
+    it('or says that it failed, and counts all rows', async () => {
+      await writeFile(prepared(), '{}\n');
+      find = () => Promise.reject(new CheckError('changing'));
+      await open(...MIXED);
+      assert.equal(leak(), 'Couldn’t compare with train.prepared.jsonl. See the log for details.');
+      assert.deepEqual([(await rows()).length, head().canVote], [6, true]);
+      assert.match(head().summary ?? '', /exact sign test, 6 rows/);
+      standIn.shown.folder = () => path.join(folder, 'gone.jsonl');
+      await send({ type: 'chooseDataset' });
+      await until(() => leak()?.includes('gone.jsonl'));
+      assert.equal(leak(), 'Couldn’t compare with gone.jsonl. See the log for details.');
+      assert.equal(errors.splice(0).length, 2);
+    });
+
+    it('once for each version, and stops when it is changed or closed', async () => {
+      await writeFile(prepared(), '{}\n');
+      const signals: AbortSignal[] = [];
+      const { resolve, promise } = Promise.withResolvers<FoundRows>();
+      find = (_, __, signal) => {
+        signals.push(signal!);
+        if (signals.length > 1) return new Promise(() => undefined);
+        return promise;
+      };
+      await writeFile(file, MIXED.join(''));
+      await restore({ file });
+      await until(() => signals.length === 1);
+      // The same rows are compared on.
+      await delay(10);
+      await writeFile(file, MIXED.join(''));
+      const lists = posted('list').length;
+      didChange();
+      await until(() => posted('list').length > lists);
+      assert.deepEqual([signals.length, signals[0]?.aborted], [1, false]);
+      await appendFile(file, line('e', 'no', 'nay'));
+      didChange();
+      await until(() => signals.length === 2);
+      assert.deepEqual(
+        signals.map(({ aborted }) => aborted),
+        [true, false],
+      );
+      // What is found too late is of other rows.
+      resolve({ isFound: Array(6).fill(true) as boolean[], sameAnswer: 0 });
+      await delay(20);
+      assert.deepEqual(
+        [leak(), head().headline?.sentences],
+        [undefined, ['Comparing with the training data…']],
+      );
+      panels.dispose();
+      assert.equal(signals[1]?.aborted, true);
+    });
+
+    it('but not those of the sample, and not without rows', async () => {
+      let asked = 0;
+      find = (chat) => ((asked += 1), Promise.resolve(foundOf(chat)));
+      await writeFile(prepared(), '{}\n');
+      sample = file;
+      await open(...MIXED);
+      assert.deepEqual([leak(), head().headline?.sentences.length, head().canVote], [undefined, 3, true]);
+      panels.dispose();
+      sample = '/sample';
+      await writeFile(file, '{"text":"a"}\n');
+      await restore({ file });
+      await until(() => head().failure !== undefined);
+      await delay(20);
+      assert.deepEqual([leak(), asked], [undefined, 0]);
+    });
   });
 
   it('is restored by the path alone, and closed without one', async () => {

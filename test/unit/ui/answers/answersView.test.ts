@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict';
 import type { AnswersFile, Comparison } from '../../../../src/core/answers/answersFile.ts';
+import type { Leak } from '../../../../src/ui/answers/answersDocument.ts';
 import type { AnswersFacts } from '../../../../src/ui/answers/answersView.ts';
 import type { AnswersHead } from '../../../../src/ui/answers/protocol.ts';
 import { golden } from '../../../helpers/golden.ts';
@@ -34,6 +36,8 @@ const FILE: AnswersFile = {
   leftOut: {},
   isCut: false,
   isBeingWritten: false,
+  chat: new Uint8Array(),
+  runs: [],
 };
 
 const FACTS: AnswersFacts = {
@@ -55,17 +59,33 @@ function head(
   file: Partial<AnswersFile> = {},
   facts: Partial<AnswersFacts> = {},
   expectedRows?: number,
+  found: Partial<Pick<NonNullable<AnswersFacts['shown']>, 'leak' | 'run' | 'trained'>> = {},
 ) {
-  const comparison = { ...COMPARISON, ...more };
-  const shown = { file: { ...FILE, ...file }, scores: [], comparison, holdOut: undefined, expectedRows };
+  const shown = {
+    ...{ file: { ...FILE, ...file }, scores: [], comparison: { ...COMPARISON, ...more } },
+    ...{ leak: undefined, run: undefined, trained: new Set<number>(), holdOut: undefined, expectedRows },
+    ...found,
+  };
   return answersHead({ ...FACTS, shown, ...facts });
 }
 
-function linesOf({ title, notices, failure, headline, table, filters, canVote }: AnswersHead): string[] {
+function linesOf({
+  title,
+  notices,
+  failure,
+  leak,
+  headline,
+  table,
+  filters,
+  canVote,
+}: AnswersHead): string[] {
   return [
     title,
     ...notices,
     ...(failure === undefined ? [] : [failure]),
+    ...(leak === undefined
+      ? []
+      : [`${leak.text}${leak.action === undefined ? '' : ` [${leak.action.words}]`}`]),
     ...(headline?.sentences.map((text) => (headline.isWarning ? `⚠ ${text}` : text)) ?? []),
     ...(table ? [`| ${table.columns.join(' | ')}`] : []),
     ...(table?.rows.map(
@@ -155,6 +175,59 @@ it('everything above the rows of a comparison', () => {
     'changed, with votes': noticesOf({}, {}, { changed: { hadVotes: true } }),
     'being written': beingWritten(50),
     'being written, of an unknown number': beingWritten(undefined),
+  });
+});
+
+it('what is said of prompts that are in other data', () => {
+  const run = { data: { fingerprints: 'x' }, name: 'run “Bot”', isTraining: true, changed: undefined };
+  const file = { ...run, name: 'train.prepared.jsonl', isTraining: false };
+  /** Everything above the rows, and what else *Copy Summary* copies. @param hits rows whose prompts are in the data */
+  const page = (leak: Leak, hits = 0, rows = 50, of: object = {}) => {
+    const trained = new Set(Array.from({ length: hits }, (_, index) => index));
+    const voteRows = hits < rows ? 45 : 0;
+    const shown = head({ rows: rows - hits }, { rows: FILE.rows.slice(0, rows) }, { voteRows }, undefined, {
+      ...{ leak, trained, ...of },
+    });
+    const { summary } = shown;
+    assert.equal(summary === undefined, leak.kind === 'comparing');
+    assert.equal(summary?.startsWith(shown.leak?.text ?? ''), summary && true);
+    assert.equal(summary?.includes('Method:'), summary && hits < rows);
+    return linesOf(shown).filter((line) => !/^(If |Closer|Cut off|Characters|Exact|\|)/.test(line));
+  };
+  const found = (data: typeof run | typeof file, hits: number, rows = 50, sameAnswer = 0) =>
+    page({ kind: 'compared', data, found: { isFound: [], sameAnswer } }, hits, rows);
+  golden('answers-leaks', {
+    'being compared': page({ kind: 'comparing' }),
+    'some were trained': found(run, 12),
+    'one was trained': found(run, 1),
+    'all but one were trained': found(run, 49),
+    'all were trained': found(run, 50),
+    'none was trained': found(run, 0),
+    'the only one was trained': found(run, 1, 1),
+    'the only one wasn’t trained': found(run, 0, 1),
+    'some are in a file': found(file, 12),
+    'one is in a file': found(file, 1),
+    'one of two is in a file': found(file, 1, 2),
+    'all are in a file': found(file, 50),
+    'none is in a file': found(file, 0),
+    'the only one is in a file': found(file, 1, 1),
+    'the only one isn’t in a file': found(file, 0, 1),
+    'some have the answer of a training row': found(run, 12, 50, 3),
+    'one has the answer of a training row': found(run, 12, 50, 1),
+    'some have the answer of a row of a file': found(file, 12, 1_234, 3),
+    'one has the answer of a row of a file': found(file, 0, 50, 1),
+    'no data is known': page({ kind: 'unknown' }),
+    'it failed': page({ kind: 'failed', name: run.name }),
+    'the data wasn’t even found': page({ kind: 'failed', name: 'the training data' }),
+    'the run’s dataset is another one now': page(
+      {
+        ...{ kind: 'compared', data: { ...run, changed: 'train.jsonl' } },
+        found: { isFound: [], sameAnswer: 0 },
+      },
+      12,
+      50,
+      { run: 'run “Bot”' },
+    ),
   });
 });
 

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DiskError } from '../../../../src/core/base/diskError.ts';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
+import { Fingerprints } from '../../../../src/core/datasets/fingerprints.ts';
 import { PrepareError, type PrepareFailure } from '../../../../src/core/datasets/copyTypes.ts';
 import { CheckError } from '../../../../src/core/datasets/report.ts';
 import { Reports } from '../../../../src/core/datasets/reports.ts';
@@ -27,21 +29,32 @@ const chat = (prompt: string) => ({
 
 describe('Prepare Copy', () => {
   const { checker, folder } = useChecker();
-  const log = { error: () => undefined } as unknown as Log;
+  let logged: string[];
+  const log = { error: (what: string) => void logged.push(what) } as unknown as Log;
   let made = 0;
+  /** Counts the rows that are also in the hold-out. */
+  let alsoIn: Fingerprints['alsoIn'];
+  const fingerprints: { alsoIn: typeof alsoIn } = { alsoIn: (...args) => alsoIn(...args) };
 
-  beforeEach(() => standIn.forget());
+  beforeEach(() => {
+    standIn.forget();
+    logged = [];
+    const real = new Fingerprints(path.join(folder(), 'fingerprints'), () => Promise.resolve(checker()));
+    alsoIn = (...args) => real.alsoIn(...args);
+  });
 
   /** Runs the command on a file. @param answers what is chosen or typed, in order; undefined is Esc */
   const run = async (
     content: string,
     answers: readonly (readonly string[] | string | undefined)[],
     preset?: string,
+    heldOut?: string,
   ) => {
     const dir = path.join(folder(), `ui-${++made}`);
     await mkdir(dir);
     const file = path.join(dir, 'train.jsonl');
     await writeFile(file, content);
+    if (heldOut !== undefined) await writeFile(path.join(dir, 'train.holdout.jsonl'), heldOut);
     standIn.forget();
     const left = [...answers];
     standIn.shown.pick = (input) => {
@@ -54,7 +67,7 @@ describe('Prepare Copy', () => {
     };
     const reports = new Reports(checker());
     const result = await prepareDatasetCopy(
-      { reports, checker: checker(), log },
+      { reports, checker: checker(), fingerprints, log },
       standIn.Uri.file(file),
       undefined,
       preset,
@@ -183,6 +196,91 @@ describe('Prepare Copy', () => {
     assert.deepEqual((await run(hidden, [[]])).files, ['train.jsonl']);
   });
 
+  describe('with a hold-out beside', () => {
+    const three = rows([chat('a'), chat('b'), chat('c')]);
+    const oneHeldOut = rows([chat(' A ')]);
+    const LEAVE = 'Rows that are in the hold-out';
+
+    it('offers first to leave its rows out, and says how many were', async () => {
+      const { dir } = await run(three, [['as it is']], undefined, oneHeldOut);
+      assert.deepEqual(dialog().slice(1, 3), [
+        '— Leave Out',
+        `● ${LEAVE} · 1 row also in train.holdout.jsonl`,
+      ]);
+      assert.deepEqual(standIn.shown.sentences, [
+        'Created train.prepared.jsonl: 2 of 3 rows. Left out: 1 in the hold-out.',
+      ]);
+      assert.equal(
+        await readFile(path.join(dir, 'train.prepared.jsonl'), 'utf8'),
+        rows([chat('b'), chat('c')]),
+      );
+    });
+
+    it('leaves nothing out if the user chose that, or a new hold-out', async () => {
+      const kept = await run(three, [[]], undefined, oneHeldOut);
+      assert.deepEqual(kept.files, ['train.holdout.jsonl', 'train.jsonl']);
+      const split = [LEAVE, 'Hold out rows for evaluation…'];
+      await run(three, [split, '1'], undefined, oneHeldOut);
+      assert.deepEqual(standIn.shown.sentences, [
+        'Created train.prepared-2.jsonl: 2 of 3 rows, and train.holdout-2.jsonl (1 row for evaluation).',
+      ]);
+      const trial = await run(
+        three,
+        [[LEAVE, 'Only some rows, for a trial run…'], '1'],
+        undefined,
+        oneHeldOut,
+      );
+      assert.deepEqual(standIn.shown.sentences, [
+        'Created train.trial.jsonl: 1 of 3 rows. Left out: 1 in the hold-out, 1 not in the trial.',
+      ]);
+      assert.deepEqual(trial.files, ['train.holdout.jsonl', 'train.jsonl', 'train.trial.jsonl']);
+    });
+
+    it('has no such row if nothing is held out, or it can’t be counted; then says why only in the log', async () => {
+      for (const [result, inLog] of [
+        [() => Promise.resolve(0), []],
+        [() => Promise.reject(new CheckError('changing')), ['hold-out']],
+        [() => Promise.reject(new TypeError('x')), ['hold-out']],
+      ] as const) {
+        [alsoIn, logged] = [result, []];
+        const { result: end } = await run(
+          three,
+          [['Hold out rows for evaluation…'], '1'],
+          undefined,
+          oneHeldOut,
+        );
+        assert.deepEqual([end.outcome, logged], ['done', inLog]);
+        assert.doesNotMatch(dialog().join(), /in the hold-out/);
+      }
+      alsoIn = () => Promise.reject(new CancelledError());
+      await assert.rejects(run(three, [['as it is']], undefined, oneHeldOut), CancelledError);
+    });
+
+    it('doesn’t count without a dialog, nor for the hold-out itself', async () => {
+      alsoIn = () => assert.fail('counted');
+      const { files } = await run(rows([chat('a'), '']), [], 'clean', oneHeldOut);
+      assert.deepEqual(files, ['train.holdout.jsonl', 'train.jsonl', 'train.prepared.jsonl']);
+      const { dir } = await run(three, [undefined], undefined, undefined);
+      const holdOut = path.join(dir, 'train.holdout.jsonl');
+      await writeFile(holdOut, three);
+      const reports = new Reports(checker());
+      const parts = { reports, checker: checker(), fingerprints, log };
+      standIn.shown.pick = () => undefined;
+      assert.equal((await prepareDatasetCopy(parts, standIn.Uri.file(holdOut))).outcome, 'cancelled');
+      assert.deepEqual(logged, []);
+      reports.dispose();
+    });
+
+    it('writes nothing if the hold-out is gone once the user has chosen', async () => {
+      alsoIn = async (holdOut) => (await rm(holdOut), 1);
+      const { files } = await run(three, [['as it is']], undefined, oneHeldOut);
+      assert.deepEqual(files, ['train.jsonl']);
+      assert.deepEqual(standIn.shown.sentences, [
+        'Nothing was written: train.jsonl or train.holdout.jsonl changed meanwhile.',
+      ]);
+    });
+  });
+
   it('has a sentence for each reason why nothing was written', () => {
     const failures: PrepareFailure[] = [
       'empty',
@@ -198,6 +296,9 @@ describe('Prepare Copy', () => {
         failures.map((code) => [code, notWritten(new PrepareError(code), 'train.jsonl', 'data')]),
       ),
       changed: notWritten(new CheckError('changing'), 'train.jsonl', 'data'),
+      'changed, or its hold-out': notWritten(
+        ...([new CheckError('changing'), 'train.jsonl', 'data', 'train.holdout.jsonl'] as const),
+      ),
       ...Object.fromEntries(
         ['ENOSPC', 'EACCES', 'ENAMETOOLONG', 'EIO'].map((code) => [
           code,
@@ -227,7 +328,10 @@ describe('Prepare Copy', () => {
       return '';
     };
     const reports = new Reports(checker());
-    const result = await prepareDatasetCopy({ reports, checker: checker(), log }, standIn.Uri.file(file));
+    const result = await prepareDatasetCopy(
+      { reports, checker: checker(), fingerprints, log },
+      standIn.Uri.file(file),
+    );
     reports.dispose();
     assert.deepEqual(
       [result.outcome, standIn.shown.sentences, await readdir(dir)],

@@ -515,6 +515,15 @@ describe('reviewSubmission', () => {
       'trained before it changed': {
         trainedBefore: () => ({ kind: 'changed', run: { ...prior(30), runId: 'r', rows: 3 } }),
       },
+      'what changed since': {
+        trainedBefore: () => ({
+          ...{ kind: 'changed', run: { ...prior(30), runId: 'r', rows: 3 } },
+          since: 'Since “My run” (May 9): 7 rows added, 3 equal.',
+        }),
+      },
+      'rows that are in the hold-out': { heldOut: { path: '/data/train.holdout.jsonl', rows: 1_031 } },
+      'a row that is in the hold-out': { heldOut: { path: '/data/train.holdout.jsonl', rows: 1 } },
+      'no row that is in the hold-out': { heldOut: { path: '/data/train.holdout.jsonl', rows: 0 } },
       'not checked': { check: 'unchecked' },
       warnings: found(groupOf('blank-line', row, 1_200)),
       errors: found(groupOf('trailing-comma', row, 3), groupOf('private-key', row)),

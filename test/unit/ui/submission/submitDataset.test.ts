@@ -6,6 +6,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { CheckError } from '../../../../src/core/datasets/report.ts';
@@ -305,6 +306,129 @@ describe('submitDataset', () => {
     late.resolve(undefined);
     await turn();
     assert.deepEqual(standIn.shown.inputs.map(balanceOf), ['7.00 USD']);
+  });
+
+  describe('what is in the hold-out, and what changed since the run before', () => {
+    let found: Record<'alsoIn' | 'since', PromiseWithResolvers<unknown>>;
+    let asked: { name: string; of: unknown; path: string; signal: AbortSignal }[];
+    let logged: string[];
+    let mayContinue: PromiseWithResolvers<unknown>;
+    let submitted: Promise<unknown>;
+    const UNKNOWN = ['Submitted before: May 1 with Model M, 5.00 USD; changed since'];
+
+    beforeEach(async () => {
+      [asked, logged] = [[], []];
+      found = { alsoIn: Promise.withResolvers(), since: Promise.withResolvers() };
+      const ask =
+        (name: keyof typeof found) =>
+        (of: unknown, { path }: { path: string }, signal: AbortSignal) => {
+          asked.push({ name, of, path, signal });
+          return found[name].promise;
+        };
+      Object.assign(parts, {
+        fingerprints: { alsoIn: ask('alsoIn'), since: ask('since') },
+        log: { error: (what: string) => void logged.push(what) },
+      });
+      const dataset = { path: file, sha256: 'b'.repeat(64), rows: 1 };
+      const label = 'Tone ft-y0a3a2cs';
+      receipts = [{ ...chargedReceipt({ accountId: 'account-1', label, dataset }), id: 'before' }];
+      await writeFile(path.join(folder(), 'train.holdout.jsonl'), TEXT);
+    });
+
+    /** Presses Continue, and keeps the summary open until the balance is known. */
+    const pressContinue = async (...answers: [string[], string[]] | []) => {
+      mayContinue = Promise.withResolvers();
+      const { refresh } = balance;
+      balance.refresh = () => {
+        if (standIn.shown.inputs.length === 0) return refresh();
+        return mayContinue.promise.then(refresh);
+      };
+      submitted = submit(undefined, ...answers);
+      while (standIn.shown.inputs.length === 0 || asked.length < 2) await turn();
+    };
+    const rows = (input = 0) => {
+      const items = standIn.shown.inputs[input]?.items ?? [];
+      return items
+        .filter(({ label }) => /Hold-out|before/.test(label))
+        .map(({ label, description }) => `${label}: ${description}`)
+        .map((text) => text.replace(/^\S+ /, '').replace(/\w+ \d+, \d+/g, 'May 1'));
+    };
+
+    it('come late, each for this file, and stop with the review', async () => {
+      await pressContinue();
+      assert.deepEqual(
+        asked.map(({ name, of, path: one, signal }) => [name, of, one, signal.aborted]).sort(),
+        [
+          ['alsoIn', path.join(folder(), 'train.holdout.jsonl'), file, false],
+          ['since', 'before', file, false],
+        ],
+      );
+      assert.deepEqual(rows(), UNKNOWN);
+      found.alsoIn.resolve(1);
+      await turn();
+      const inHoldOut =
+        'Hold-out: 1 row is also in train.holdout.jsonl: an answer to it wouldn’t show what was learned.';
+      assert.deepEqual(rows(), [...UNKNOWN, inHoldOut]);
+      found.since.resolve({ added: 1, removed: 0, changed: 2, equal: 5, notCompared: 0, rows: {} });
+      await turn();
+      const changes = 'Since “Tone” (May 1): 1 row added, 2 changed, 5 equal.';
+      assert.deepEqual(rows(), [`Submitted before: May 1 with Model M, 5.00 USD · ${changes}`, inHoldOut]);
+      mayContinue.resolve(undefined);
+      await submitted;
+      assert.deepEqual(
+        [drafts.length, logged, asked.map(({ signal }) => signal.aborted)],
+        [1, [], [true, true]],
+      );
+    });
+
+    it('hold up nothing: if they never come or fail, the summary says what it always does', async () => {
+      await pressContinue();
+      mayContinue.resolve(undefined);
+      await submitted;
+      assert.equal(drafts.length, 1);
+      standIn.forget();
+      [asked, drafts] = [[], []];
+      found = { alsoIn: Promise.withResolvers(), since: Promise.withResolvers() };
+      await pressContinue();
+      found.alsoIn.reject(new CheckError('changing'));
+      found.since.reject(new TypeError('x'));
+      await turn();
+      assert.deepEqual([rows(), logged], [UNKNOWN, ['hold-out', 'since-the-run']]);
+      mayContinue.resolve(undefined);
+      await submitted;
+      assert.equal(drafts.length, 1);
+    });
+
+    it('say nothing of a run without fingerprints, nor of a cancellation', async () => {
+      for (const end of [
+        () => found.since.resolve(undefined),
+        () => found.since.reject(new CancelledError()),
+      ]) {
+        standIn.forget();
+        asked = [];
+        found = { alsoIn: Promise.withResolvers(), since: Promise.withResolvers() };
+        await pressContinue();
+        found.alsoIn.reject(new CancelledError());
+        end();
+        await turn();
+        assert.deepEqual([rows(), logged], [UNKNOWN, []]);
+        mayContinue.resolve(undefined);
+        await submitted;
+      }
+    });
+
+    it('say nothing of a later run that was charged meanwhile', async () => {
+      await pressContinue(['Continue', 'Accept and Continue'], ['Back to Summary']);
+      found.since.resolve({ added: 1, removed: 0, changed: 0, equal: 5, notCompared: 0, rows: {} });
+      await turn();
+      assert.match(rows().join(), /Since “Tone”/);
+      const [before] = receipts;
+      receipts = [...receipts, { ...(before as Receipt), id: 'after', created: { localMs: 1 } }];
+      mayContinue.resolve(undefined);
+      await submitted;
+      assert.equal(standIn.shown.inputs.length, 3);
+      assert.deepEqual(rows(2), UNKNOWN);
+    });
   });
 
   it('shows what is known, without a request, while the service asks to wait', async () => {

@@ -1,0 +1,85 @@
+import path from 'node:path';
+import { l10n } from 'vscode';
+import { trainedBeside } from '../../core/answers/filesBeside.ts';
+import { isSameStamp } from '../../core/base/fileStamp.ts';
+import { inspectDataset } from '../../core/datasets/fileKind.ts';
+import type { Fingerprints, TrainedData } from '../../core/datasets/fingerprints.ts';
+import { userLabel } from '../../core/runs/marker.ts';
+import { isCharged, runsOf, type ChargedReceipt } from '../../core/submission/intent.ts';
+import type { Services } from '../../services.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+
+/** The data with which the prompts of a file of answers are compared. */
+export interface ComparedData {
+  data: TrainedData;
+  /** Of its run, else of its file; sanitized. */
+  name: string;
+  /** Whether a run was charged for it: nothing else is called training data. */
+  isTraining: boolean;
+  /** The name of the run's file, if that is another one now and is compared as it is. */
+  changed: string | undefined;
+}
+
+/** What `trainedData` needs of the services. */
+export interface SubmittedData extends Pick<Services, 'openJournal'> {
+  journal: Pick<Services['journal'], 'receipts'>;
+  fingerprints: Pick<Fingerprints, 'find' | 'has'>;
+}
+
+/**
+ * Finds the data that was trained before some answers were given. First is that of the run that they name. Else it is
+ * that of the newest charge for a file beside them, or such a file. Data of another run than the named one is never taken.
+ * @param runs IDs of the runs that the rows name
+ * @returns `run`: the name of their run, if it was charged on this machine
+ * @throws errors of the journal
+ */
+export async function trainedData(
+  { fingerprints, journal, openJournal }: SubmittedData,
+  answers: string,
+  runs: readonly string[],
+): Promise<{ run: string | undefined; compared: ComparedData | undefined }> {
+  await openJournal();
+  const receipts = (await journal.receipts()).filter(isCharged);
+  const named = receipts.find(({ settled }) => runsOf(settled).some(({ run_id }) => runs.includes(run_id)));
+  const files = trainedBeside(answers);
+  const beside = receipts.filter(({ dataset }) => files.includes(dataset.path));
+  const run = named && runNameOf(named);
+  for (const receipt of named !== undefined ? [named] : runs.length > 0 ? [] : beside) {
+    const compared = await submittedData(receipt, fingerprints, receipt === named);
+    if (compared !== undefined) return { run, compared };
+  }
+  return { run, compared: (await fileData(files[0])) ?? (await fileData(files[1])) };
+}
+
+/** @param orChanged whether a file that was changed since is better than none */
+async function submittedData(
+  receipt: ChargedReceipt,
+  fingerprints: SubmittedData['fingerprints'],
+  orChanged: boolean,
+): Promise<ComparedData | undefined> {
+  const { dataset, id } = receipt;
+  const known = { name: runNameOf(receipt), isTraining: true, changed: undefined };
+  if (await fingerprints.has(id)) return { ...known, data: { fingerprints: id } };
+  const file = await inspectDataset(dataset.path, Infinity);
+  if (typeof file === 'string') return undefined;
+  if (isSameStamp(dataset, file)) return { ...known, data: { file } };
+  return orChanged ? { ...known, data: { file }, changed: fileNameOf(file.path) } : undefined;
+}
+
+/** Returns a file as data of which no run is known; undefined if it can't be read. */
+export async function fileData(file: string): Promise<ComparedData | undefined> {
+  const found = await inspectDataset(file, Infinity);
+  if (typeof found === 'string') return undefined;
+  return { data: { file: found }, name: fileNameOf(file), isTraining: false, changed: undefined };
+}
+
+export function fileNameOf(file: string): string {
+  return sanitizeServiceText(path.basename(file));
+}
+
+function runNameOf({ label, settled }: ChargedReceipt): string {
+  const chosen = userLabel(label);
+  return chosen === undefined
+    ? l10n.t('run {0}', sanitizeServiceText(settled.run.run_id.slice(0, 8)))
+    : l10n.t('run “{0}”', sanitizeServiceText(chosen));
+}
