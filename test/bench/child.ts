@@ -19,7 +19,7 @@ export type Task =
     }
   | { kind: 'prepare'; file: string; worker: string; scanner: string; choices: PrepareChoices }
   | {
-      kind: 'also in' | 'keep' | 'between';
+      kind: 'also in' | 'find' | 'keep' | 'between';
       file: string;
       other: string;
       kept: string;
@@ -69,6 +69,7 @@ async function prepare(task: Task): Promise<() => unknown> {
     case 'prepare':
       return prepareCopyOf(task);
     case 'also in':
+    case 'find':
     case 'keep':
     case 'between':
       return prepareComparison(task);
@@ -132,9 +133,9 @@ async function prepareCopyOf(task: Extract<Task, { kind: 'prepare' }>): Promise<
   return () => prepareCopy(checker, source, task.choices, { maxBytes: Infinity });
 }
 
-/** Rows that are also in another file; fingerprints of a file, in a new folder; or the difference of two kept ones. */
+/** Rows that are also in another file, all or some answers; fingerprints of a file, in a new folder; or the difference of two kept ones. */
 async function prepareComparison(
-  task: Extract<Task, { kind: 'also in' | 'keep' | 'between' }>,
+  task: Extract<Task, { kind: 'also in' | 'find' | 'keep' | 'between' }>,
 ): Promise<() => unknown> {
   const { DatasetChecker } = await import('../../src/core/datasets/checker.ts');
   const { inspectDataset } = await import('../../src/core/datasets/fileKind.ts');
@@ -146,6 +147,10 @@ async function prepareComparison(
   const file = await inspectDataset(task.file, Infinity);
   if (typeof file === 'string') throw new Error(file);
   if (task.kind === 'also in') return () => fingerprints.alsoIn(task.other, file);
+  if (task.kind === 'find') {
+    const rows = readFileSync(task.other).subarray(0, 100_000);
+    return () => fingerprints.find(rows.subarray(0, rows.lastIndexOf(LF)), { file });
+  }
   return () => fingerprints.keep({ id: 'one', dataset: file, submittedAtMs: 0 }, []);
 }
 

@@ -57,6 +57,7 @@ async function scriptOf(tool: Tool): Promise<string> {
     folder: adapter,
     platform: process.platform,
     holdOut,
+    run: 'run-1',
   });
   const text = tools.find((one) => one.tool === tool)?.blocks.at(-1);
   assert.equal(text?.purpose, 'compare');
@@ -113,6 +114,7 @@ async function checkAnswers({ rows = asked.length, fits, isInactive = false }: E
   const read = await readAnswers(answersFile);
   assert.ok(typeof read === 'object');
   assert.deepEqual([read.leftOut, read.isCut, read.isBeingWritten], [{}, false, false]);
+  assert.deepEqual(read.runs, rows > 0 ? ['run-1'] : []);
   assert.deepEqual(
     read.rows.map(({ messages }) => messages.at(-1)?.text),
     asked.slice(0, rows),

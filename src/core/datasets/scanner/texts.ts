@@ -35,7 +35,6 @@ export function exactHashOf(from: usize, to: usize): u64 {
   return at == to ? hash : mix(hash, hashRow(at, to));
 }
 
-@inline
 function hashOf(from: usize, to: usize, isExact: bool): u64 {
   let hash: u64 = 0;
   let end = CHUNK;
