@@ -52,7 +52,9 @@ export async function answersBeside(dataset: string): Promise<string | undefined
 export function holdOutBeside(file: string): Promise<string | undefined> {
   const { whole } = nameOf(file);
   const areAnswers = isAnswersName(file);
-  const wholes = areAnswers ? beginningsOf(whole) : [whole];
+  // Answers to a hold-out are not to the rows of its source.
+  const least = /.*\.holdout(?:-\d+)?(?=\.|$)/.exec(whole)?.[0].length ?? 0;
+  const wholes = areAnswers ? beginningsOf(whole).filter(({ length }) => length >= least) : [whole];
   const names = wholes
     .map(nameOf)
     .flatMap((one) => [`${one.name}.holdout${one.number}`, ...(areAnswers ? [one.whole] : [])]);

@@ -158,7 +158,8 @@ export class AnswersPage implements Disposable {
     const isListed = (index: number): boolean => {
       if (this.#filter === 'all') return true;
       if (this.#filter === 'voted') return this.#voting?.votes.has(file?.rows[index]?.line ?? 0) === true;
-      if (this.#filter === 'different') return scores?.[index]?.isSame === false;
+      if (this.#filter === 'different')
+        return scores?.[index]?.isSame === false && comparison?.leads[index] !== 'trained';
       return comparison?.leads[index] === this.#filter;
     };
     this.#listed = Array.from(file?.rows.keys() ?? []).filter(isListed);

@@ -14,6 +14,7 @@ import {
   failureSentence,
   FORMAT_NAMES,
   earlierName,
+  earlierPhrase,
   sizePhrase,
   trainedPhrase,
   verdictPhrase,
@@ -195,7 +196,11 @@ function pastFacts(report: Report | undefined, past: PastRuns | undefined): Prev
   if (report === undefined || past === undefined) return [];
   const { trained, since, price } = past;
   return compact(
-    trained && { name: earlierName(trained.run), value: trainedPhrase(trained, report.rows) },
+    trained && {
+      name: earlierName(trained.run),
+      // Its change is a fact of its own.
+      value: since ? earlierPhrase(trained.run) : trainedPhrase(trained, report.rows),
+    },
     since ? sinceFact(since) : undefined,
     { name: TERMS.price, value: expectedPriceText(price) },
   );

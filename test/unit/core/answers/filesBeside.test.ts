@@ -108,6 +108,7 @@ describe('files beside', () => {
     await write('data.jsonl', 'data.answers.jsonl');
     assert.equal(await holdOut('data.jsonl'), undefined);
     assert.equal(await holdOut('data.answers.jsonl'), 'data.jsonl');
+    assert.equal(await holdOut('data.holdout.my-run.answers.jsonl'), undefined);
     await write('data.holdout.jsonl');
     for (const name of [
       'data.jsonl',

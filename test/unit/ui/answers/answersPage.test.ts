@@ -489,6 +489,11 @@ describe('AnswersPage', () => {
         (await listed()).map(([row]) => row),
         [1],
       );
+      await send({ type: 'filter', filter: 'different' });
+      assert.deepEqual(
+        (await listed()).map(([row]) => row).filter((row) => Number(row) > 4),
+        [],
+      );
       await send({ type: 'vote' });
       const voted: number[] = [];
       for (let row; (row = last('voting').row);) {

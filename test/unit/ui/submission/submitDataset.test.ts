@@ -372,7 +372,7 @@ describe('submitDataset', () => {
       found.since.resolve({ added: 1, removed: 0, changed: 2, equal: 5, notCompared: 0, rows: {} });
       await turn();
       const changes = 'Since “Tone” (May 1): 1 row added, 2 changed, 5 equal.';
-      assert.deepEqual(rows(), [`Submitted before: May 1 with Model M, 5.00 USD · ${changes}`, inHoldOut]);
+      assert.deepEqual(rows(), [`Submitted before: ${changes} · May 1 with Model M, 5.00 USD`, inHoldOut]);
       mayContinue.resolve(undefined);
       await submitted;
       assert.deepEqual(
