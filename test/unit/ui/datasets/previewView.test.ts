@@ -62,7 +62,7 @@ describe('dataset messages', () => {
       changed(
         cardOf(base, {
           past: {
-            ...{ ...past, trained: undefined },
+            ...past,
             since: {
               difference: {
                 ...{ added, removed, changed: 0, equal: 7, notCompared: 0 },
