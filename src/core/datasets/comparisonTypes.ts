@@ -1,6 +1,9 @@
 import type { DatasetFile } from './fileKind.ts';
 import type { FactRows } from './report.ts';
 
+/** Limit of rows with fingerprints, which bounds the files. Below 2^20: see `sorted` in `keptFingerprints.ts`. */
+export const MAX_KEPT_ROWS = 1_000_000;
+
 /** A file of fingerprints, and the key: 16 bytes. */
 export interface KeptRef {
   path: string;
@@ -22,7 +25,7 @@ export interface Difference {
   /** Same prompt, another answer or system message. */
   changed: number;
   equal: number;
-  /** Rows with errors, of now or then, which aren't compared. */
+  /** Rows of now with errors, which aren't compared. */
   notCompared: number;
   /** The added and changed rows of a file, from 1; none if two submissions are compared. */
   rows: FactRows;

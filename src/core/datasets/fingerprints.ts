@@ -2,11 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { sequencer } from '../base/async.ts';
+import { Emitter } from '../base/event.ts';
 import { isMissing } from '../base/diskError.ts';
 import { isSameStamp, stampOf } from '../base/fileStamp.ts';
+import { nameExclusively, NameTakenError } from '../base/exclusiveName.ts';
 import { renameOver } from '../base/renameOver.ts';
 import type { DatasetChecker } from './checker.ts';
-import type { Difference, FoundRows, KeptRef } from './comparisonTypes.ts';
+import { MAX_KEPT_ROWS, type Difference, type FoundRows, type KeptRef } from './comparisonTypes.ts';
 import type { DatasetFile } from './fileKind.ts';
 import { CheckError } from './report.ts';
 
@@ -18,7 +20,7 @@ export type TrainedData = { file: DatasetFile } | { fingerprints: string };
 /** A charged submission, as far as its fingerprints depend on it. */
 export interface SubmittedDataset {
   id: string;
-  dataset: { path: string; sizeBytes: number; mtimeMs?: number | undefined; ctimeMs?: number | undefined };
+  dataset: Partial<DatasetFile> & { path: string; rows?: number | undefined };
   /** Milliseconds since the epoch. */
   submittedAtMs: number;
 }
@@ -37,13 +39,16 @@ const MAX_COUNTS = 100;
  */
 export class Fingerprints {
   readonly #folder: string;
-  readonly #checker: () => Promise<DatasetChecker>;
+  readonly #checker: () => Promise<Pick<DatasetChecker, 'compareRows'>>;
   readonly #inTurn = sequencer();
+  readonly #changed = new Emitter<void>();
+  /** Fires when the fingerprints of one more submission are there. */
+  readonly onDidKeep = this.#changed.event;
   /** Of rows that are also in another file, by both files. */
   readonly #counts = new Map<string, number>();
 
   /** @param checker whose thread reads the rows */
-  constructor(folder: string, checker: () => Promise<DatasetChecker>) {
+  constructor(folder: string, checker: () => Promise<Pick<DatasetChecker, 'compareRows'>>) {
     this.#folder = folder;
     this.#checker = checker;
   }
@@ -54,8 +59,8 @@ export class Fingerprints {
    */
   keep(one: SubmittedDataset, submitted: readonly SubmittedDataset[]): Promise<void> {
     return this.#inTurn(async () => {
-      const { path: source } = one.dataset;
-      if (await this.has(one.id)) return;
+      const { path: source, rows = 0 } = one.dataset;
+      if (rows > MAX_KEPT_ROWS || (await this.has(one.id))) return;
       const file = { path: source, ...stampOf(await stat(source, { bigint: true })) };
       if (!isSameStamp(one.dataset, file)) return;
       const key = (await this.#key()) ?? (await this.#newKey());
@@ -65,6 +70,7 @@ export class Fingerprints {
         const { isKept } = await checker.compareRows({ of: 'keep', file, kept: { path: part, key } });
         if (isKept !== true) return;
         await renameOver(part, this.#fileOf(one.id));
+        this.#changed.fire();
       } finally {
         await rm(part, { force: true });
       }
@@ -151,12 +157,20 @@ export class Fingerprints {
     }
   }
 
-  /** What was made under another key isn't compared. Of two windows that make a key at once, both use the later one. */
+  /** Makes the key, unless another window does; then that one's counts. What is left of a lost key says nothing, and goes. */
   async #newKey(): Promise<Uint8Array> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const left = await readdir(this.#folder);
     const part = this.#fileOf(`${randomBytes(8).toString('hex')}.part`);
-    await writeFile(part, randomBytes(KEY_BYTES), { flag: 'wx', mode: 0o600 });
-    await renameOver(part, this.#fileOf('key'));
+    try {
+      await writeFile(part, randomBytes(KEY_BYTES), { flag: 'wx', mode: 0o600 });
+      await nameExclusively(part, this.#fileOf('key'));
+      for (const name of left) if (!name.endsWith('.part')) await rm(this.#fileOf(name), { recursive: true });
+    } catch (error) {
+      if (!(error instanceof NameTakenError)) throw error;
+    } finally {
+      await rm(part, { force: true });
+    }
     return (await this.#key()) ?? Promise.reject(new Error('the key of fingerprints was not stored'));
   }
 
@@ -173,9 +187,10 @@ export class Fingerprints {
     for (const name of names.toSorted(
       (one, other) => (order.indexOf(one) >>> 0) - (order.indexOf(other) >>> 0),
     )) {
-      const { size, mtimeMs } = await stat(this.#fileOf(name));
+      // Another window may rename its part meanwhile.
+      const { size = 0, mtimeMs = NaN } = (await stat(this.#fileOf(name)).catch(() => undefined)) ?? {};
       const isPart = name.endsWith('.part');
-      bytes += size;
+      if (!isPart) bytes += size;
       if (isPart ? Date.now() - mtimeMs > ABANDONED_MS : bytes > MAX_BYTES)
         await rm(this.#fileOf(name), { force: true });
     }

@@ -2,18 +2,16 @@
 // texts, each the first half of AES-128 of hash and kind, so that they say nothing without the key. Pairs are sorted.
 import { createCipheriv } from 'node:crypto';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import type { Difference, KeptRef } from './comparisonTypes.ts';
+import { MAX_KEPT_ROWS, type Difference, type KeptRef } from './comparisonTypes.ts';
 import type { DatasetFile } from './fileKind.ts';
 import { readHashes, type HashedRow, type HashReader } from './rowHashes.ts';
 import { HASH_TEXTS, LOCATED_LIMIT } from './scanner/codes.ts';
 
-/** Limit of rows, which bounds the files. Below 2^20: see `sorted`. */
-const MAX_ROWS = 1_000_000;
 const MAGIC = 0x50465446;
 /** Of the file and of the hashes. */
 const VERSION = 1;
-/** Magic, version, rows, rows that aren't compared, and what recognizes the key: eight bytes. */
-const HEAD_NUMBERS = 6;
+/** Magic, version, rows, rows with a prompt, rows that aren't compared, and what recognizes the key: eight bytes. */
+const HEAD_NUMBERS = 7;
 const PAIR_NUMBERS = 4;
 /** Kinds of what is encrypted. */
 export const PROMPT = 0;
@@ -27,6 +25,8 @@ interface Pairs {
   pairs: Uint32Array;
   /** The rows of a dataset in the order of its pairs, from 1; of a file they aren't known. */
   rows?: Uint32Array;
+  /** Rows with a prompt, and rows with errors. */
+  prompts: number;
   notCompared: number;
 }
 
@@ -57,14 +57,9 @@ function encrypted(key: Uint8Array, blocks: Uint32Array): Uint32Array {
 export function writeKept(reader: Reader, file: DatasetFile, { path, key }: KeptRef): boolean {
   const made = pairsOf(reader, file, key);
   if (made === undefined) return false;
-  const { pairs, notCompared } = made;
-  const head = Uint32Array.of(
-    MAGIC,
-    VERSION,
-    pairs.length / PAIR_NUMBERS,
-    notCompared,
-    ...fingerprintOf(key, [0, 0], CHECK),
-  );
+  const { pairs, prompts, notCompared } = made;
+  const counts = [pairs.length / PAIR_NUMBERS, prompts, notCompared];
+  const head = Uint32Array.of(MAGIC, VERSION, ...counts, ...fingerprintOf(key, [0, 0], CHECK));
   writeFileSync(path, bytesOf(head), { flag: 'wx', mode: 0o600 });
   appendFileSync(path, bytesOf(pairs));
   return true;
@@ -74,11 +69,14 @@ export function writeKept(reader: Reader, file: DatasetFile, { path, key }: Kept
 export function readKept({ path, key }: KeptRef): Pairs | undefined {
   const bytes = readFileSync(path);
   const numbers = new Uint32Array(bytes.buffer, bytes.byteOffset, Math.trunc(bytes.length / 4));
-  const [magic, version, rows = 0, notCompared = 0, ...check] = numbers.subarray(0, HEAD_NUMBERS);
+  const [magic, version, rows = 0, prompts = 0, notCompared = 0, ...check] = numbers.subarray(
+    0,
+    HEAD_NUMBERS,
+  );
   const isOwn = String(check) === String(fingerprintOf(key, [0, 0], CHECK));
   const isWhole = bytes.length === 4 * (HEAD_NUMBERS + rows * PAIR_NUMBERS);
   if (magic !== MAGIC || version !== VERSION || !isOwn || !isWhole) return undefined;
-  return { pairs: numbers.subarray(HEAD_NUMBERS), notCompared };
+  return { pairs: numbers.subarray(HEAD_NUMBERS), prompts, notCompared };
 }
 
 /** Returns how a dataset, or a kept one, differs from a kept one; undefined if one of them can't be compared. */
@@ -97,8 +95,11 @@ function pairsOf(reader: Reader, file: DatasetFile, key: Uint8Array): Pairs | un
   let pairs = new Uint32Array(BATCH * PAIR_NUMBERS);
   let rows = new Uint32Array(BATCH);
   let count = 0;
-  const notCompared = readHashes(file, { ...reader, hashing: HASH_TEXTS }, ({ row, prompt, text }) => {
-    if (count++ >= MAX_ROWS) return;
+  let prompts = 0;
+  const read = { ...reader, hashing: HASH_TEXTS };
+  const notCompared = readHashes(file, read, ({ row, prompt, hasPrompt, text }) => {
+    if (hasPrompt) prompts++;
+    if (count++ >= MAX_KEPT_ROWS) return;
     if (count > rows.length) {
       pairs = new Uint32Array(pairs.buffer.transfer(2 * pairs.byteLength));
       rows = new Uint32Array(rows.buffer.transfer(2 * rows.byteLength));
@@ -107,11 +108,11 @@ function pairsOf(reader: Reader, file: DatasetFile, key: Uint8Array): Pairs | un
     pairs.set(prompt, (count - 1) * PAIR_NUMBERS);
     pairs.set(text, (count - 1) * PAIR_NUMBERS + 2);
   });
-  if (count > MAX_ROWS) return undefined;
+  if (count > MAX_KEPT_ROWS) return undefined;
   const used = pairs.subarray(0, count * PAIR_NUMBERS);
   for (let from = 0; from < used.length; from += BATCH * PAIR_NUMBERS)
     encryptBatch(used.subarray(from, from + BATCH * PAIR_NUMBERS), key);
-  return { ...sorted(used, rows), notCompared };
+  return { ...sorted(used, rows), prompts, notCompared };
 }
 
 /** Replaces hashes by their fingerprints. */
@@ -133,7 +134,7 @@ const ROW_MASK = 2 ** ROW_BITS - 1;
  * Sorts pairs. A key has the upper 44 bits of the prompt, and the row, so that a native sort of numbers does nearly all.
  * Only rows with equal upper bits, as those of one prompt, are compared further.
  */
-function sorted(pairs: Uint32Array, numbers: Uint32Array): { pairs: Uint32Array; rows: Uint32Array } {
+function sorted(pairs: Uint32Array, numbers: Uint32Array): Pick<Pairs, 'pairs' | 'rows'> {
   const count = pairs.length / PAIR_NUMBERS;
   const keys = new Uint32Array(2 * count);
   for (let row = 0; row < count; row++) {
@@ -217,7 +218,7 @@ function differences(now: Pairs, then: Pairs): Difference {
   const located = [...Uint32Array.from(rows).sort().subarray(0, LOCATED_LIMIT)];
   return {
     ...counts,
-    notCompared: now.notCompared + then.notCompared,
+    notCompared: now.notCompared,
     rows: { total: rows.length, rows: located },
   };
 }

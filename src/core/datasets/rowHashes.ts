@@ -5,15 +5,16 @@ import type { DatasetFile } from './fileKind.ts';
 import { StoppedError } from './hashIndex.ts';
 import { CheckError } from './report.ts';
 import type { Scanned, Scanner } from './scanner.ts';
-import { ROW_BLANK, ROW_ERROR, ROW_UNCHECKED } from './scanner/codes.ts';
+import { HASH_TEXTS, ROW_BLANK, ROW_ERROR, ROW_UNCHECKED } from './scanner/codes.ts';
 import { scanSegment, SEGMENT_BYTES } from './segments.ts';
 
-/** A row without a prompt or texts has its own hash in their place. */
 export interface HashedRow {
   /** From 1. */
   row: number;
+  /** A row without one has the hash of its texts in its place, else its own. */
   prompt: readonly [low: number, high: number];
-  /** Of the answer, or of all texts: as the mode says. Zeros if there is no answer. */
+  hasPrompt: boolean;
+  /** Of the answer, or of all texts: as the mode says. Zeros if there are none. */
   text: readonly [low: number, high: number];
 }
 
@@ -43,7 +44,7 @@ export function readHashes(file: DatasetFile, reader: HashReader, take: (row: Ha
     for (let number = 0; number * SEGMENT_BYTES < file.sizeBytes; number++) {
       if (!reader.shouldContinue()) throw new StoppedError();
       for (const { scanned } of scanSegment(reader.scanner, { fd, sizeBytes: file.sizeBytes }, number)) {
-        left += takeRows(scanned, rows, take);
+        left += takeRows(scanned, reader, rows, take);
         rows += scanned.rows;
       }
     }
@@ -63,13 +64,18 @@ export function hashesIn(rows: Uint8Array, reader: HashReader, take: (row: Hashe
   for (let at = 0; at < rows.length;) {
     const scanned = scanner.scan(at, rows.length, false, true);
     if (scanned.rows === 0) return;
-    takeRows(scanned, before, take);
+    takeRows(scanned, reader, before, take);
     before += scanned.rows;
     at = scanned.stoppedAt;
   }
 }
 
-function takeRows(scanned: Scanned, before: number, take: (row: HashedRow) => void): number {
+function takeRows(
+  scanned: Scanned,
+  { hashing }: HashReader,
+  before: number,
+  take: (row: HashedRow) => void,
+): number {
   const { rows, rowFlags, rowHashes, promptHashes, answerHashes } = scanned;
   const hashIn = (hashes: Uint32Array, row: number) =>
     [hashes[2 * row] ?? 0, hashes[2 * row + 1] ?? 0] as const;
@@ -81,9 +87,10 @@ function takeRows(scanned: Scanned, before: number, take: (row: HashedRow) => vo
       left++;
       continue;
     }
-    const prompt = hashIn(promptHashes, row);
-    const own = isNone(prompt) ? hashIn(rowHashes, row) : prompt;
-    take({ row: before + row + 1, prompt: own, text: hashIn(answerHashes, row) });
+    const [prompt, text] = [hashIn(promptHashes, row), hashIn(answerHashes, row)];
+    const instead = hashing === HASH_TEXTS && !isNone(text) ? text : hashIn(rowHashes, row);
+    const hasPrompt = !isNone(prompt);
+    take({ row: before + row + 1, prompt: hasPrompt ? prompt : instead, hasPrompt, text });
   }
   return left;
 }

@@ -43,7 +43,7 @@ export function countShared(reader: Reader, file: DatasetFile, other: DatasetFil
 }
 
 /**
- * Finds rows of a chat dataset in memory in a file, or in kept fingerprints; undefined if these can't be compared.
+ * Finds rows of a chat dataset in memory in a file, or in kept fingerprints; undefined if these have no prompts, or can't be read.
  * @throws as `readHashes`
  */
 export function findRows(
@@ -65,15 +65,19 @@ export function findRows(
   const rowsOfAnswer: number[] = [];
   const take = (number: number) => void (number !== -1 && found.add(number));
   if ('key' in data) {
-    const pairs = readKept(data)?.pairs;
-    if (pairs === undefined) return undefined;
+    const { pairs = new Uint32Array(), prompts: known = 0 } = readKept(data) ?? {};
+    if (known === 0) return undefined;
     for (let at = 0; at < pairs.length; at += 4) take(prompts.find(pairs[at] ?? 0, pairs[at + 1] ?? 0));
-  } else
-    readHashes(data, read, ({ prompt, text }) => {
+  } else {
+    let known = 0;
+    readHashes(data, read, ({ prompt, hasPrompt, text }) => {
+      if (hasPrompt) known++;
       take(prompts.find(...prompt));
       const answer = isNone(text) ? -1 : answers.find(...text);
       if (answer !== -1) rowsOfAnswer[answer] = (rowsOfAnswer[answer] ?? 0) + 1;
     });
+    if (known === 0) return undefined;
+  }
   const isFound = Array.from(all, (one) => one !== undefined && found.has(one.prompt));
   const isCopied = (answer = -1) =>
     (rowsOfAnswer[answer] ?? 0) > 0 && (rowsOfAnswer[answer] ?? 0) <= FEW_ROWS;

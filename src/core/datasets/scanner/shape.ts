@@ -353,9 +353,8 @@ function textFields(): u32 {
 
 /** Returns the exact hash of all texts of the object that was read last, or 0 if it has none. */
 export function textsHash(): u64 {
-  const beside = shape.format.turns != 0 ? bitOf(kinds.system) & shape.fields : 0;
   let hash: u64 = 0;
-  for (let left = textFields() | beside; left != 0; left &= left - 1) {
+  for (let left = textFields() | (bitOf(kinds.system) & shape.fields); left != 0; left &= left - 1) {
     const texts = textsOfField(<i32>ctz(left));
     if (texts != 0) hash = mix(hash, texts);
   }

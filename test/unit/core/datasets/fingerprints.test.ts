@@ -179,6 +179,12 @@ describe('Fingerprints', function () {
         'other',
       ],
       [
+        'a system beside an instruction',
+        field({ system: 'x', instruction: 'a', output: 'b' }),
+        field({ system: 'y', instruction: 'a', output: 'b' }),
+        'other',
+      ],
+      [
         'a system field',
         field({
           system: 'x',
@@ -239,7 +245,7 @@ describe('Fingerprints', function () {
     await keep(kept, 'one', [a, a, b.slice(0, -3), b, '']);
     const difference = (await kept.since('one', await write([a, b, b, b, 'null', '', long])))!;
     assert.deepEqual(counts(difference), { added: 1, removed: 0, changed: 1, equal: 2 });
-    assert.equal(difference.notCompared, 3);
+    assert.equal(difference.notCompared, 2);
     assert.equal(difference.rows.total, 2);
   });
 
@@ -285,6 +291,9 @@ describe('Fingerprints', function () {
     await kept.keep({ id: 'other', dataset: { ...dataset, sizeBytes: 1 }, submittedAtMs: 0 }, []);
     const many = await write(Array.from({ length: 1_000_001 }, (_, row) => `{"text":"${row}"}`));
     await kept.keep({ id: 'many', dataset: many, submittedAtMs: 0 }, []);
+    // What the check counted isn't read again.
+    await kept.keep({ id: 'counted', dataset: { ...dataset, rows: 1_000_001 }, submittedAtMs: 0 }, []);
+    assert.equal(await kept.has('counted'), false);
     assert.deepEqual([await kept.has('other'), await kept.has('many')], [false, false]);
     assert.equal(await kept.since('many', dataset), undefined);
     await kept.keep({ id: 'one', dataset, submittedAtMs: 0 }, []);
@@ -301,9 +310,9 @@ describe('Fingerprints', function () {
     const files = await Promise.all([at - 2, at - 1].map((number) => read(number, 'x')));
     assert.deepEqual(
       files.map(({ length }) => length),
-      [1624, 1624],
+      [1628, 1628],
     );
-    assert.ok(!files[0]!.subarray(24).equals(files[1]!.subarray(24)));
+    assert.ok(!files[0]!.subarray(28).equals(files[1]!.subarray(28)));
     for (const number of [at - 2, at - 1]) {
       const key = path.join(folder(), `kept${number}`, 'key');
       if (process.platform !== 'win32') assert.equal((await stat(key)).mode & 0o777, 0o600);
@@ -314,6 +323,48 @@ describe('Fingerprints', function () {
     await assert.rejects(one.find(Buffer.from(lines[0]!), { fingerprints: 'copied' }), { code: 'missing' });
     await truncate(path.join(folder(), `kept${at - 2}`, 'x'), 1000);
     assert.equal(await one.since('x', await write(lines)), undefined);
+  });
+
+  it('has one key, whichever window makes it, and drops what a lost key left', async () => {
+    for (let round = 0; round < 30; round++) {
+      const one = fresh();
+      const place = path.join(folder(), `kept${made - 1}`);
+      const other = new Fingerprints(place, () => Promise.resolve(checker()));
+      const dataset = await write([plain({ system: '', prompt: 'a', answer: 'b' })]);
+      let kept = 0;
+      one.onDidKeep(() => kept++);
+      const submitted = ['a', 'b'].map((id) => ({ id, dataset, submittedAtMs: 0 }));
+      await Promise.all([one.keep(submitted[0]!, submitted), other.keep(submitted[1]!, submitted)]);
+      assert.equal(kept, 1);
+      for (const id of ['a', 'b']) assert.equal((await one.since(id, dataset))?.equal, 1, `round ${round}`);
+      if (round > 0) continue;
+      await rm(path.join(place, 'key'));
+      assert.equal(await one.since('a', dataset), undefined);
+      await one.keep({ id: 'c', dataset, submittedAtMs: 0 }, []);
+      assert.deepEqual((await readdir(place)).sort(), ['c', 'key']);
+    }
+  });
+
+  it('compares rows without a prompt by their texts, and finds no prompts among them', async () => {
+    const kept = fresh();
+    const texts = Array.from({ length: 20 }, (_, at) => `Hello ${at}`);
+    await keep(
+      kept,
+      'text',
+      texts.map((text) => JSON.stringify({ text })),
+    );
+    const other = await write(texts.map((text) => `{ "id": 1, "text" : ${JSON.stringify(text)} }`));
+    assert.deepEqual(counts((await kept.since('text', other))!), {
+      added: 0,
+      removed: 0,
+      changed: 0,
+      equal: 20,
+    });
+    const rows = Buffer.from(
+      texts.map((text) => plain({ system: '', prompt: text, answer: 'a' })).join('\n'),
+    );
+    for (const data of [{ fingerprints: 'text' }, { file: other }, { file: await write(['[1,2]', 'a;b']) }])
+      await assert.rejects(kept.find(rows, data), { code: 'missing' });
   });
 
   it('rejects if the folder can’t be written, and works again when it can', async () => {
@@ -333,7 +384,8 @@ describe('Fingerprints', function () {
   it('removes the oldest above 64 MB, the newest of each dataset last, and what killed processes left', async () => {
     const place = path.join(folder(), 'full');
     const kept = new Fingerprints(place, () => Promise.resolve(checker()));
-    await mkdir(place);
+    const dataset = await write([plain({ system: '', prompt: 'a', answer: 'b' })]);
+    await kept.keep({ id: 'a0', dataset, submittedAtMs: 0 }, []);
     const size = 16 * 1024 * 1024;
     const submitted: SubmittedDataset[] = [];
     // From the oldest: `a` has two submissions, of which the newer one stays.
@@ -355,7 +407,6 @@ describe('Fingerprints', function () {
       const time = new Date(Date.now() - ageMs);
       await utimes(path.join(place, name), time, time);
     }
-    const dataset = await write([plain({ system: '', prompt: 'a', answer: 'b' })]);
     const newest = { id: 'c1', dataset, submittedAtMs: 9 };
     await kept.keep(newest, [...submitted, newest]);
     assert.deepEqual((await readdir(place)).sort(), ['a2', 'b1', 'b2', 'c1', 'key', 'new.part']);
