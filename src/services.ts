@@ -81,7 +81,7 @@ export async function createServices(context: vscode.ExtensionContext) {
     ...stores,
     ...runs,
     ...provided,
-    fingerprints: new Fingerprints(path.join(storage, 'fingerprints'), () => provided.datasetChecker.get()()),
+    fingerprints: new Fingerprints(path.join(storage, 'fingerprints'), () => provided.rowComparer.get()()),
     /** Returns the path of a built file. */
     dist: (file: string) => path.join(context.extensionPath, 'dist', file),
     ensureActiveAccount: (accountId: string) => ensureActive(accounts, accountId),
@@ -160,12 +160,14 @@ export type FaultOf = (
 function contributions(disposables: DisposableStore) {
   const datasetReports = new Provided<() => Promise<Reports>>();
   const datasetChecker = new Provided<() => Promise<DatasetChecker>>();
+  const rowComparer = new Provided<() => Promise<Pick<DatasetChecker, 'compareRows'>>>();
   return {
     rowsAboveRuns: new Provided<RowsAboveRuns>(),
     sandboxConnection: new Provided<() => Promise<Connection>>(),
     sandboxFault: new Provided<FaultOf>(),
     datasetReports,
     datasetChecker,
+    rowComparer,
     agentTools: new Provided<AgentTools>(),
     /** Loads the dataset checks at the first use. */
     reports: () => datasetReports.get()(),

@@ -29,7 +29,7 @@ const scanner = new Scanner(module);
 parentPort?.on('message', (request: Request) => {
   try {
     if (request.kind === 'check') check(request);
-    else if (request.kind === 'same rows') compare(request);
+    else if (request.kind === 'same rows') findSame(request);
     else if (request.kind === 'compare') compareRows(request);
     else prepare(request);
   } catch (error) {
@@ -95,7 +95,7 @@ function compareRows({ job, shared }: CompareRequest): void {
   else done({ difference: differenceOf(reader, job.now, job.then) });
 }
 
-function compare({ hashes, prompts, shared }: SameRowsJob): void {
+function findSame({ hashes, prompts, shared }: SameRowsJob): void {
   const shouldContinue = () => Atomics.load(shared, SHARED.stopped) === 0;
   const same = findSameRows(hashes, shouldContinue);
   const repeats = findRepeats(prompts, shouldContinue);

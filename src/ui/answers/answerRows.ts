@@ -4,8 +4,9 @@ import { shownAnswer } from '../../core/answers/shownAnswer.ts';
 import type { Vote } from '../../core/answers/votes.ts';
 import { cutAtWholeCharacters, toPlainLine } from '../../core/base/plainText.ts';
 import { compact, formatCount } from '../shared/format.ts';
-import { CHOICES, NAMES } from './answersView.ts';
+import { NAMES } from './answersView.ts';
 import type { AnswersPrompt, AnswersRow, AnswersText, AnswersVoteRow } from './protocol.ts';
+import { CHOICES } from './voteText.ts';
 
 /** Maximum units shown of a text. */
 const MAX_UNITS = 100_000;

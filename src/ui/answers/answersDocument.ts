@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { l10n } from 'vscode';
 import {
   compareScores,
@@ -49,6 +50,9 @@ export interface AnswersDocumentParts {
   submitted: SubmittedData;
   log: Pick<Log, 'error'>;
 }
+
+/** After this time without another version, the prompts of a later version are compared. */
+const QUIET_MS = 1_000;
 
 type LeakFields = Pick<ShownAnswers, 'leak' | 'trained' | 'comparison' | 'run'>;
 
@@ -130,7 +134,8 @@ export class AnswersDocument implements Disposable {
       [this.#shown, this.#problem] = [{ ...opened, leak, trained, comparison, run }, undefined];
     }
     this.#changed.fire();
-    if (this.#shown?.file.sha256 !== before?.file.sha256) void this.#compare();
+    if (this.#shown?.file.sha256 !== before?.file.sha256)
+      void this.#compare(before === undefined ? 0 : QUIET_MS);
     // The file may have changed meanwhile.
     if (opened !== 'failed' && this.#shown !== undefined) await this.compareWithDisk();
   }
@@ -152,8 +157,11 @@ export class AnswersDocument implements Disposable {
     return { leak: leak ?? first, trained, comparison: compareScores(scores, trained), run };
   }
 
-  /** Looks for the data that was trained and compares the prompts with it. Stops an earlier comparison. Never rejects. */
-  async #compare(): Promise<void> {
+  /**
+   * Looks for the data that was trained and compares the prompts with it. Stops an earlier comparison. Never rejects.
+   * @param afterMs a program may write many versions a second
+   */
+  async #compare(afterMs = 0): Promise<void> {
     this.#stopComparing.abort();
     const shown = this.#shown;
     if (this.#store.disposed || shown?.leak === undefined) return;
@@ -164,11 +172,13 @@ export class AnswersDocument implements Disposable {
       this.#changed.fire();
     };
     if (shown.leak.kind !== 'comparing') show({ kind: 'comparing' }, shown.run);
+    await delay(afterMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
     let name = this.#dataset && fileNameOf(this.#dataset);
     let { run } = shown;
     try {
       const { submitted } = this.#parts;
-      const known = await trainedData(submitted, this.#path, shown.file.runs);
+      const known = await trainedData(submitted, { ...shown.file.stamp, path: this.#path }, shown.file.runs);
       run = known.run;
       const data = this.#dataset === undefined ? known.compared : await fileData(this.#dataset);
       if (data === undefined && name !== undefined) throw new CheckError('missing');

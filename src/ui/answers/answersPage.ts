@@ -19,7 +19,8 @@ import {
 } from '../shared/webview.ts';
 import { AnswersDocument, type AnswersDocumentParts, type ShownAnswers } from './answersDocument.ts';
 import { answersRow, voteTexts } from './answerRows.ts';
-import { answersHead, answersTitle, answersWords, votedText, voteEnd, voteTitle } from './answersView.ts';
+import { answersHead, answersTitle, answersWords, offeredFilters } from './answersView.ts';
+import { votedText, voteEnd, voteTitle } from './voteText.ts';
 import { trainedWord } from './leakText.ts';
 import type {
   AnswersChoice,
@@ -136,8 +137,7 @@ export class AnswersPage implements Disposable {
       const voting = this.#voting;
       if (shown !== undefined && (voting === undefined || shown.trained !== before?.trained))
         this.#voting = new Voting(shown, voting?.votes);
-      const isGone = { voted: this.#voting?.tally === undefined, trained: shown?.trained.size === 0 };
-      if (Object.entries(isGone).some(([filter, gone]) => gone && filter === this.#filter))
+      if (shown !== undefined && !offeredFilters(shown, this.#voting?.tally).includes(this.#filter))
         this.#filter = 'all';
       this.#select();
       this.#postList(before !== undefined);

@@ -6,14 +6,14 @@ import {
   type Comparison,
   type Side,
 } from '../../core/answers/answersFile.ts';
-import type { Choice, VoteTally } from '../../core/answers/votes.ts';
+import type { VoteTally } from '../../core/answers/votes.ts';
 import { refusalSentence } from '../shared/datasetTexts.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
 import type { AnswersDocument, ShownAnswers } from './answersDocument.ts';
 import { COMPARING, leakOf, trainedWord } from './leakText.ts';
-import type { AnswersFilter, AnswersHead, AnswersTable, AnswersVoteRow, AnswersWord } from './protocol.ts';
-import type { Voting } from './voting.ts';
+import type { AnswersFilter, AnswersHead, AnswersTable, AnswersWord } from './protocol.ts';
+import { CHOICES, percentOf, votesSentences } from './voteText.ts';
 
 /** The page's own texts. */
 export function answersWords(): Record<AnswersWord, string> {
@@ -54,13 +54,6 @@ export const NAMES: Readonly<Record<Side | 'expected', string>> = {
   expected: l10n.t('Expected'),
   base: l10n.t('Base model'),
   adapter: l10n.t('Adapter'),
-};
-
-/** The user's choices, as buttons name them. */
-export const CHOICES: Readonly<Record<Choice, string>> = {
-  left: l10n.t('Left'),
-  right: l10n.t('Right'),
-  equal: l10n.t('Equal'),
 };
 
 const FILTERS: Readonly<Record<AnswersFilter, string>> = {
@@ -120,12 +113,12 @@ export function answersHead(facts: AnswersFacts): AnswersHead {
     leak,
     headline: isComparing ? { isWarning: false, sentences: [COMPARING] } : verdict && headlineOf(verdict),
     table: verdict && tableOf(verdict),
-    filters: hasRows ? filterButtons(filter, shown, tally !== undefined) : [],
+    filters: hasRows ? filterButtons(filter, shown, tally) : [],
     canVote: voteRows > 0 && !isComparing,
     summary:
       isComparing || !hasRows
         ? undefined
-        : `${compact(leak?.text, verdict && summaryOf(verdict, tally), fileNotices(name, shown).join('\n')).join('\n\n')}\n`,
+        : `${compact(inMarkdown(leak?.text), verdict && summaryOf(verdict, tally), inMarkdown(fileNotices(name, shown).join('\n'))).join('\n\n')}\n`,
   };
 }
 
@@ -135,24 +128,31 @@ function problemSentence(name: string, problem: NonNullable<AnswersFacts['proble
     : refusalSentence(name, problem);
 }
 
+/** Returns the filters that list something, in order. */
+export function offeredFilters(
+  { comparison, trained }: ShownAnswers,
+  tally: VoteTally | undefined,
+): AnswersFilter[] {
+  const hasOthers = comparison.rows > 0;
+  const isOffered: Partial<Record<AnswersFilter, boolean>> = {
+    ...{ adapter: hasOthers, base: hasOthers, trained: hasOthers && trained.size > 0 },
+    voted: tally !== undefined,
+  };
+  return (Object.keys(FILTERS) as AnswersFilter[]).filter((filter) => isOffered[filter] ?? true);
+}
+
 function filterButtons(
   pressed: AnswersFilter,
   shown: ShownAnswers,
-  hasVotes: boolean,
+  tally: VoteTally | undefined,
 ): AnswersHead['filters'] {
-  const { comparison, trained } = shown;
-  const hasOthers = comparison.rows > 0;
-  const isOffered: Partial<Record<AnswersFilter, boolean>> = {
-    ...{ adapter: hasOthers, base: hasOthers, trained: hasOthers && trained.size > 0, voted: hasVotes },
-  };
-  const words = { ...FILTERS, ...(comparison.measure !== 'closer' && AHEAD), trained: trainedWord(shown) };
-  return (Object.keys(FILTERS) as AnswersFilter[])
-    .filter((filter) => isOffered[filter] ?? true)
-    .map((filter) => ({
-      filter,
-      words: words[filter],
-      isPressed: filter === pressed,
-    }));
+  const isCloser = shown.comparison.measure === 'closer';
+  const words = { ...FILTERS, ...(!isCloser && AHEAD), trained: trainedWord(shown) };
+  return offeredFilters(shown, tally).map((filter) => ({
+    filter,
+    words: words[filter],
+    isPressed: filter === pressed,
+  }));
 }
 
 /** The sentence above the rows of a comparison. */
@@ -245,12 +245,6 @@ function chanceSentence(chance: Comparison['chance'], measure: Comparison['measu
   }
 }
 
-/** Rounds a probability to two digits, and at most one decimal. */
-function percentOf(p: number): string {
-  if (p < 0.001) return '< 0.1%';
-  return l10n.t('{0}%', formatCount(Math.round(p * (p < 0.1 ? 1_000 : 100)) / (p < 0.1 ? 10 : 1)));
-}
-
 function thinkingSentence({ base, adapter }: Comparison['isMostlyThinking']): string | undefined {
   if (base && adapter) return l10n.t('Thinking fills most answers of both models.');
   if (base) return l10n.t('Thinking fills most answers of the base model.');
@@ -330,46 +324,9 @@ function changedNotice(name: string, hadVotes: boolean): string {
     : l10n.t('{0} changed; shown again.', name);
 }
 
-/** What screen readers say after a vote. @param at its position in the session */
-export function votedText(choice: Choice, at: number, { limit }: Pick<Voting, 'limit'>): string {
-  return l10n.t('{0}. {1} of {2}.', CHOICES[choice], formatCount(at + 1), formatCount(limit));
-}
-
-/** The title above a row to vote on. */
-export function voteTitle(
-  at: number,
-  { limit, total }: Pick<Voting, 'limit' | 'total'>,
-): Pick<AnswersVoteRow, 'title' | 'note'> {
-  return {
-    title: l10n.t('{0} of {1}', formatCount(at + 1), formatCount(limit)),
-    note: l10n.t('{0} of {1}', formatCount(limit), formatRows(total)),
-  };
-}
-
-export function voteEnd({ isUnfinished, more, tally }: Pick<Voting, 'isUnfinished' | 'more' | 'tally'>) {
-  const further = more > 0 ? l10n.t('{0} More', formatCount(more)) : undefined;
-  return {
-    sentences: tally === undefined ? [] : votesSentences(tally),
-    more: isUnfinished ? l10n.t('Continue') : further,
-  };
-}
-
-/** What the votes say, and what chance alone would. */
-function votesSentences({ adapter, base, equal, chance }: VoteTally): string[] {
-  const preferred = l10n.t(
-    'You preferred the adapter in {0}, the base model in {1}; {2} equal.',
-    formatRows(adapter),
-    formatCount(base),
-    formatCount(equal),
-  );
-  const odds =
-    chance.kind === 'too-few'
-      ? l10n.t('Too few rows to tell.')
-      : l10n.t(
-          'If you had no preference, such a difference would come up in {0} of sessions.',
-          percentOf(chance.p),
-        );
-  return [preferred, odds];
+/** Names of runs and files are text, not markup. */
+function inMarkdown(text = ''): string {
+  return text.replace(/[\\`*_[\]<>|]/g, String.raw`\$&`);
 }
 
 /** The comparison as Markdown: counts only. */

@@ -25,7 +25,7 @@ export function leakOf({ leak, file, trained }: ShownAnswers): AnswersHead['leak
     foundSentence(data, trained.size, rows),
     isSome && othersSentence(rows - trained.size),
     isSome && l10n.t('The system message doesn’t count.'),
-    found.sameAnswer > 0 && sameAnswerSentence(data, found.sameAnswer),
+    found.sameAnswer > 0 && sameAnswerSentence(data, found.sameAnswer, trained.size > 0),
     data.changed !== undefined &&
       l10n.t('{0} has changed since the run; compared with what it is now.', data.changed),
   );
@@ -73,20 +73,26 @@ function allSentence({ isTraining, name }: ComparedData, rows: number): string {
   if (rows === 1)
     return isTraining
       ? l10n.t('This prompt was in the training data ({0}). It can’t show whether it helped.', name)
-      : l10n.t('This prompt is also in {0}. It can’t show whether it helped.', name);
+      : l10n.t('This prompt is also in {0}. If that was trained, it can’t show whether it helped.', name);
   const all = formatCount(rows);
   return isTraining
     ? l10n.t('All {0} prompts were in the training data ({1}). They can’t show whether it helped.', all, name)
-    : l10n.t('All {0} prompts are also in {1}. They can’t show whether it helped.', all, name);
+    : l10n.t(
+        'All {0} prompts are also in {1}. If that was trained, they can’t show whether it helped.',
+        all,
+        name,
+      );
 }
 
-function sameAnswerSentence({ isTraining, name }: ComparedData, count: number): string {
-  const more = formatCount(count);
+/** @param isMore besides rows whose prompts were found */
+function sameAnswerSentence({ isTraining, name }: ComparedData, count: number, isMore: boolean): string {
+  const where = isTraining ? l10n.t('a training row') : l10n.t('a row of {0}', name);
+  const rows = formatCount(count);
   if (count === 1)
-    return isTraining
-      ? l10n.t('1 more has the answer of a training row with another prompt.')
-      : l10n.t('1 more has the answer of a row of {0} with another prompt.', name);
-  return isTraining
-    ? l10n.t('{0} more have the answer of a training row with another prompt.', more)
-    : l10n.t('{0} more have the answer of a row of {1} with another prompt.', more, name);
+    return isMore
+      ? l10n.t('1 more has the answer of {0} with another prompt.', where)
+      : l10n.t('1 row has the answer of {0} with another prompt.', where);
+  return isMore
+    ? l10n.t('{0} more have the answer of {1} with another prompt.', rows, where)
+    : l10n.t('{0} rows have the answer of {1} with another prompt.', rows, where);
 }

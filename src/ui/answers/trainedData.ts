@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { l10n } from 'vscode';
 import { trainedBeside } from '../../core/answers/filesBeside.ts';
-import { isSameStamp } from '../../core/base/fileStamp.ts';
+import { isSameStamp, type FileStamp } from '../../core/base/fileStamp.ts';
 import { inspectDataset } from '../../core/datasets/fileKind.ts';
 import type { Fingerprints, TrainedData } from '../../core/datasets/fingerprints.ts';
 import { userLabel } from '../../core/runs/marker.ts';
@@ -29,20 +29,24 @@ export interface SubmittedData extends Pick<Services, 'openJournal'> {
 /**
  * Finds the data that was trained before some answers were given. First is that of the run that they name. Else it is
  * that of the newest charge for a file beside them, or such a file. Data of another run than the named one is never taken.
- * @param runs IDs of the runs that the rows name
+ * @param answers the file, and when it was last written
+ * @param runs IDs of the runs that the rows name; of several, none is taken
  * @returns `run`: the name of their run, if it was charged on this machine
  * @throws errors of the journal
  */
 export async function trainedData(
   { fingerprints, journal, openJournal }: SubmittedData,
-  answers: string,
+  answers: Pick<FileStamp, 'mtimeMs'> & { path: string },
   runs: readonly string[],
 ): Promise<{ run: string | undefined; compared: ComparedData | undefined }> {
   await openJournal();
   const receipts = (await journal.receipts()).filter(isCharged);
-  const named = receipts.find(({ settled }) => runsOf(settled).some(({ run_id }) => runs.includes(run_id)));
-  const files = trainedBeside(answers);
-  const beside = receipts.filter(({ dataset }) => files.includes(dataset.path));
+  const isNamed = ({ settled }: ChargedReceipt) => runsOf(settled).some(({ run_id }) => run_id === runs[0]);
+  const named = runs.length === 1 ? receipts.find(isNamed) : undefined;
+  const files = trainedBeside(answers.path);
+  const beside = receipts.filter(
+    ({ created, dataset }) => files.includes(dataset.path) && created.localMs < answers.mtimeMs,
+  );
   const run = named && runNameOf(named);
   for (const receipt of named !== undefined ? [named] : runs.length > 0 ? [] : beside) {
     const compared = await submittedData(receipt, fingerprints, receipt === named);

@@ -18,8 +18,10 @@ export function startChecks(
   disposables: DisposableStore,
   files: { worker: string; scanner: string },
   parts: DatasetRunsParts & { log: Log },
-): { checker: DatasetChecker; reports: Reports; runs: DatasetRuns } {
+): { checker: DatasetChecker; comparer: DatasetChecker; reports: Reports; runs: DatasetRuns } {
   const checker = disposables.add(new DatasetChecker(files));
+  // With a thread of its own, so that no check waits for what only informs.
+  const comparer = disposables.add(new DatasetChecker(files));
   const reports = disposables.add(
     new Reports({
       check: async (path, options) => {
@@ -33,5 +35,5 @@ export function startChecks(
   disposables.add(new DatasetStatus(reports, runs));
   disposables.add(offerFixes(reports));
   disposables.add(checkAutomatically(reports, parts.log));
-  return { checker, reports, runs };
+  return { checker, comparer, reports, runs };
 }

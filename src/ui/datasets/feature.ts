@@ -20,6 +20,7 @@ export function activateDatasets(services: Services): void {
   const reports = async () => (await datasets()).reports;
   services.datasetReports.provide(reports);
   services.datasetChecker.provide(async () => (await datasets()).checker);
+  services.rowComparer.provide(async () => (await datasets()).comparer);
   const previews = lazy(async () => {
     const { DatasetPreviews } = await import('./datasetPreviews.ts');
     return disposables.add(new DatasetPreviews(context.extensionUri, await datasets(), log));

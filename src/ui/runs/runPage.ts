@@ -97,6 +97,7 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
       { dispose: () => clearInterval(redraw) },
       { dispose: () => this.#stop.abort() },
       sessions.onDidChangeActive(() => this.planDraw()),
+      parts.fingerprints.onDidKeep(() => this.#readFiles()),
       downloads.onDidChange(({ accountId, runId }) => {
         if (accountId === memory.accountId && runId === memory.runId) this.planDraw();
       }),

@@ -29,6 +29,7 @@ export function differenceSentences(difference: Difference, { label, day }: Name
   return compact(
     equal + changed === 0 && added + removed > 0 && l10n.t('No row in common with “{0}” ({1}).', label, day),
     equal + changed > 0 && sinceText(difference, label, day),
+    equal > 0 && added + removed + changed === 0 && l10n.t('Only texts and roles are compared.'),
     notCompared > 0 && uncompared,
   ).join(' ');
 }

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { heldOutOf, type HeldOut } from '../../core/answers/filesBeside.ts';
 import { serviceOf, type Account } from '../../core/accounts/account.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
+import { DatasetChangedError } from '../../core/api/errors.ts';
 import type { Balance, Model } from '../../core/api/types.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
@@ -207,7 +208,8 @@ export class DatasetReview implements Disposable {
       const difference = await this.#services.fingerprints.since(id, this.#dataset.file, signal);
       this.#since = difference && { id, text: differenceSentences(difference, namedRun(trained.run)) };
     } catch (error) {
-      if (!(error instanceof CancelledError)) this.#services.log.error('since-the-run', error);
+      if (!(error instanceof CancelledError || error instanceof DatasetChangedError))
+        this.#services.log.error('since-the-run', error);
     }
   }
 

@@ -534,7 +534,7 @@ describe('AnswersPage', () => {
       const { headline, table, canVote, filters } = head();
       assert.equal(
         leak(),
-        'All 4 prompts are also in train.prepared.jsonl. They can’t show whether it helped.',
+        'All 4 prompts are also in train.prepared.jsonl. If that was trained, they can’t show whether it helped.',
       );
       assert.deepEqual([headline, table, canVote, filters.length], [undefined, undefined, false, 2]);
       assert.equal(head().summary, `${leak()}\n`);

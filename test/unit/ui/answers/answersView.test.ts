@@ -6,8 +6,9 @@ import type { AnswersHead } from '../../../../src/ui/answers/protocol.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
-const { answersHead, votedText, voteEnd, voteTitle } = await withVscode(
-  () => import('../../../../src/ui/answers/answersView.ts'),
+const { answersHead } = await withVscode(() => import('../../../../src/ui/answers/answersView.ts'));
+const { votedText, voteEnd, voteTitle } = await withVscode(
+  () => import('../../../../src/ui/answers/voteText.ts'),
 );
 
 const COMPARISON: Comparison = {

@@ -27,12 +27,15 @@ describe('the data that was trained', function () {
   let at: string;
   let fingerprints: Fingerprints;
   let receipts: Receipt[];
+  /** When the answers were written. */
+  let answeredAtMs: number;
 
   beforeEach(async () => {
     at = path.join(folder(), `answers${made++}`);
     await mkdir(at);
     fingerprints = new Fingerprints(path.join(at, 'kept'), () => Promise.resolve(checker()));
     receipts = [];
+    answeredAtMs = Infinity;
   });
 
   const file = (name: string) => path.join(at, `${name}.jsonl`);
@@ -55,7 +58,8 @@ describe('the data that was trained', function () {
       },
     };
     const openJournal = () => Promise.resolve(void (isOpen = true));
-    return trainedData({ fingerprints, journal, openJournal }, file(answers), runs);
+    const written = { path: file(answers), mtimeMs: answeredAtMs };
+    return trainedData({ fingerprints, journal, openJournal }, written, runs);
   }
   const named = async (...of: Parameters<typeof find>) => {
     const { compared } = await find(...of);
@@ -71,7 +75,9 @@ describe('the data that was trained', function () {
     const receipt = await charge('other', { label: 'Bot ft-k7q2m9xa', run: { run_id: 'run-1' } });
     await charge('train.prepared', { atMs: 5 });
     assert.equal((await find(['run-1'])).run, 'run “Bot”');
-    assert.deepEqual(await named(['x', 'run-1']), ['run “Bot”', 'other.jsonl', 'training']);
+    assert.deepEqual(await named(['run-1']), ['run “Bot”', 'other.jsonl', 'training']);
+    // Rows of several runs are compared with the data of none.
+    assert.deepEqual(await named(['x', 'run-1']), ['train.prepared.jsonl', 'train.prepared.jsonl', 'file']);
     await fingerprints.keep({ id: receipt.id, dataset: receipt.dataset, submittedAtMs: 0 }, []);
     assert.deepEqual(await named(['run-1']), ['run “Bot”', 'fingerprints', 'training']);
     await appendFile(file('other'), chat('c'));
@@ -89,6 +95,10 @@ describe('the data that was trained', function () {
     await write('train.prepared', chat('b'));
     await charge('train', { atMs: 1, accountId: 'account-9' });
     assert.deepEqual(await named(), ['run “train”', 'train.jsonl', 'training']);
+    // What was charged after the answers were given didn't train what gave them.
+    answeredAtMs = receipts[0]!.created.localMs;
+    assert.deepEqual(await named(), ['train.prepared.jsonl', 'train.prepared.jsonl', 'file']);
+    answeredAtMs = Infinity;
     const prepared = await charge('train.prepared', {
       atMs: 2,
       label: undefined,

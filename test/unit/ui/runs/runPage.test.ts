@@ -78,6 +78,7 @@ describe('RunPage', () => {
     accounts: Emitter<void>;
     receipts: Emitter<void>;
     downloads: Emitter<{ accountId: string; runId: string }>;
+    kept: Emitter<void>;
   };
   let panel: PanelStandIn;
   let page: QuickPage | undefined;
@@ -97,7 +98,10 @@ describe('RunPage', () => {
     date = () => new Date();
     session = await serve();
     accounts = [session.account];
-    changed = { accounts: new Emitter(), receipts: new Emitter(), downloads: new Emitter() };
+    changed = {
+      ...{ accounts: new Emitter(), receipts: new Emitter() },
+      ...{ downloads: new Emitter(), kept: new Emitter() },
+    };
     panel = new PanelStandIn();
     page = undefined;
   });
@@ -152,6 +156,7 @@ describe('RunPage', () => {
         onDidChange: changed.receipts.event,
       },
       fingerprints: {
+        onDidKeep: changed.kept.event,
         has: (id: string) => Promise.resolve(remembered.has(id)),
         since: (id: string) => compare('since', id),
         between: (earlier: string, id: string) => compare(`between ${earlier}`, id),
@@ -418,9 +423,13 @@ describe('RunPage', () => {
       for (let turn = 0; turn < 3; turn++) showAgain();
       await sleep(DRAWN_MS);
       assert.deepEqual(compared, [`since ${id}`]);
-      difference = rows(4);
+      const { promise, resolve } = Promise.withResolvers<Difference | undefined>();
+      difference = () => promise;
       await writeFile(file, 'now another one\n');
       showAgain();
+      // What is known of the version before isn't said of this one.
+      await shows('modified since');
+      resolve(await rows(4)());
       await shows('4 rows added');
       await rm(file);
       showAgain();
@@ -466,6 +475,19 @@ describe('RunPage', () => {
       showAgain();
       await sleep(DRAWN_MS);
       assert.deepEqual(compared, [`between ${before.id} ${id}`]);
+    });
+
+    it('are compared once there are fingerprints', async () => {
+      difference = rows(3);
+      const { id } = remember('r', 5, 'as it was\n');
+      const before = remember('before', 2, 'y\n');
+      remembered.clear();
+      await openRead();
+      await sleep(2 * DRAWN_MS);
+      assert.doesNotMatch(texts(), /before1/);
+      for (const one of [id, before.id]) remembered.add(one);
+      changed.kept.fire();
+      await shows('Since “before1” (Jan 1, 1970): 3 rows added, 7 equal.');
     });
 
     it('say nothing of a run before with the same bytes, and log errors only', async () => {
