@@ -529,8 +529,16 @@ describe('AnswersPage', () => {
 
     it('that has all of them', async () => {
       await writeFile(prepared(), '{}\n');
-      find = (chat) => Promise.resolve(foundOf(chat, ''));
-      await open(...FOUR);
+      const { promise, resolve } = Promise.withResolvers<undefined>();
+      find = async (chat) => (await promise, foundOf(chat, ''));
+      await writeFile(file, FOUR.join(''));
+      await restore({ file });
+      await until(() => posted('list').at(-1)?.length === 4);
+      await send({ type: 'filter', filter: 'adapter' });
+      resolve(undefined);
+      await until(() => leak() !== undefined);
+      // The filter is gone.
+      assert.deepEqual([last('list').length, head().filters[0]?.isPressed], [4, true]);
       const { headline, table, canVote, filters } = head();
       assert.equal(
         leak(),
@@ -613,8 +621,13 @@ describe('AnswersPage', () => {
       didChange();
       await until(() => posted('list').length > lists);
       assert.deepEqual([signals.length, signals[0]?.aborted], [1, false]);
-      await appendFile(file, line('e', 'no', 'nay'));
-      didChange();
+      // A program writes row by row: only the last version is compared.
+      for (const row of ['e', 'f', 'g']) {
+        await appendFile(file, line(row, 'no', 'nay'));
+        const { length } = posted('list');
+        didChange();
+        await until(() => posted('list').length > length);
+      }
       await until(() => signals.length === 2);
       assert.deepEqual(
         signals.map(({ aborted }) => aborted),

@@ -197,6 +197,11 @@ it('what is said of prompts that are in other data', () => {
   };
   const found = (data: typeof run | typeof file, hits: number, rows = 50, sameAnswer = 0) =>
     page({ kind: 'compared', data, found: { isFound: [], sameAnswer } }, hits, rows);
+  const hostile = { ...run, name: 'run “[a](http://x) <b>*_”' };
+  const isFound = Array.from(FILE.rows, () => false);
+  const leak: Leak = { kind: 'compared', data: hostile, found: { isFound, sameAnswer: 0 } };
+  const { summary } = head({}, {}, {}, undefined, { leak, trained: new Set() });
+  assert.match(summary ?? '', /\(run “\\\[a\\\]\(http:\/\/x\) \\<b\\>\\\*\\_”\)/);
   golden('answers-leaks', {
     'being compared': page({ kind: 'comparing' }),
     'some were trained': found(run, 12),
