@@ -9,6 +9,8 @@ import { byteLines, readBeginning } from './answersFile.ts';
 const ENDING = /\.(jsonl|ndjson)$/i;
 /** What a copy or a hold-out adds to a file's name, with a number if the name was taken. */
 const COPY = /\.(?:prepared|trial|holdout)(-\d+)?$/;
+/** In the name of answers to a hold-out. */
+const HOLD_OUT = /\.holdout(-\d+)?(?=\.|$)/;
 /** Rows that the recipe's program answers. */
 const RECIPE_ROWS = 50;
 
@@ -53,7 +55,8 @@ export function holdOutBeside(file: string): Promise<string | undefined> {
   const { whole } = nameOf(file);
   const areAnswers = isAnswersName(file);
   // Answers to a hold-out are not to the rows of its source.
-  const least = /.*\.holdout(?:-\d+)?(?=\.|$)/.exec(whole)?.[0].length ?? 0;
+  const ofHoldOut = HOLD_OUT.exec(whole);
+  const least = ofHoldOut === null ? 0 : ofHoldOut.index + ofHoldOut[0].length;
   const wholes = areAnswers ? beginningsOf(whole).filter(({ length }) => length >= least) : [whole];
   const names = wholes
     .map(nameOf)
@@ -68,7 +71,7 @@ export function holdOutBeside(file: string): Promise<string | undefined> {
  */
 export function trainedBeside(answers: string): [prepared: string, trial: string, source: string] {
   const { whole } = nameOf(answers);
-  const holdOut = /\.holdout(-\d+)?(?=\.|$)/.exec(whole);
+  const holdOut = HOLD_OUT.exec(whole);
   const [name, number] = [whole.slice(0, holdOut?.index), holdOut?.[1] ?? ''];
   const beside = (file: string) => path.join(path.dirname(answers), `${file}.jsonl`);
   return [beside(`${name}.prepared${number}`), beside(`${name}.trial${number}`), beside(name)];

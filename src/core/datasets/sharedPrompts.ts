@@ -55,7 +55,7 @@ export function findRows(
   const answers = new HashIndex(reader.shouldContinue);
   const read = { ...reader, hashing: HASH_ANSWERS };
   const lines = Buffer.from(rows.buffer, rows.byteOffset, rows.length).toString('utf8').split('\n');
-  const all: { prompt: number; answer: number | undefined }[] = [];
+  const all: ({ prompt: number; answer: number | undefined } | undefined)[] = [];
   hashesIn(rows, read, ({ row, prompt, text }) => {
     const hash = 'key' in data ? fingerprintOf(data.key, prompt, PROMPT) : prompt;
     const isLong = !isNone(text) && lengthOfAnswer(lines[row - 1] ?? '') >= LONG_ANSWER;
@@ -63,7 +63,7 @@ export function findRows(
   });
   const found = new Set<number>();
   const rowsOfAnswer: number[] = [];
-  const take = (number: number) => void (number !== -1 && found.add(number));
+  const take = (number: number) => number !== -1 && found.add(number);
   if ('key' in data) {
     const { pairs = new Uint32Array(), prompts: known = 0 } = readKept(data) ?? {};
     if (known === 0) return undefined;
@@ -81,7 +81,7 @@ export function findRows(
   const isFound = Array.from(all, (one) => one !== undefined && found.has(one.prompt));
   const isCopied = (answer = -1) =>
     (rowsOfAnswer[answer] ?? 0) > 0 && (rowsOfAnswer[answer] ?? 0) <= FEW_ROWS;
-  const sameAnswer = all.filter((one, index) => isFound[index] === false && isCopied(one.answer)).length;
+  const sameAnswer = all.filter((one, index) => isFound[index] === false && isCopied(one?.answer)).length;
   return { isFound, sameAnswer };
 }
 

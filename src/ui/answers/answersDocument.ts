@@ -172,11 +172,10 @@ export class AnswersDocument implements Disposable {
       this.#changed.fire();
     };
     if (shown.leak.kind !== 'comparing') show({ kind: 'comparing' }, shown.run);
-    await delay(afterMs, undefined, { signal }).catch(() => undefined);
-    if (signal.aborted) return;
     let name = this.#dataset && fileNameOf(this.#dataset);
     let { run } = shown;
     try {
+      await delay(afterMs, undefined, { signal });
       const { submitted } = this.#parts;
       const known = await trainedData(submitted, { ...shown.file.stamp, path: this.#path }, shown.file.runs);
       run = known.run;

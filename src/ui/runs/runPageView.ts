@@ -300,10 +300,9 @@ function receipt({ receipt, dataset: now, rows: known, session }: KnownRun): Run
   const open = now != null && runButton('openDataset', path, l10n.t('Open Dataset'));
   const fileName = l10n.t('File');
   const state = now !== undefined && DATASET_STATES[datasetStateOf(receipt, now ?? undefined)];
-  const isRead =
-    known?.now?.file.sizeBytes === now?.sizeBytes &&
-    known?.now?.file.mtimeMs === Math.trunc(now?.changedAtMs ?? 0);
-  const changed = state === MODIFIED && isRead && known?.now?.difference;
+  const { file, difference } = known?.now ?? {};
+  const isRead = file?.sizeBytes === now?.sizeBytes && file?.mtimeMs === Math.trunc(now?.changedAtMs ?? 0);
+  const changed = state === MODIFIED && isRead && difference;
   const since = changed ? differenceSentences(changed, namedReceipt(receipt, session)) : state;
   const earlier = known?.before;
   const before = earlier && differenceSentences(earlier.difference, namedReceipt(earlier.run, session));

@@ -77,7 +77,7 @@ describe('the data that was trained', function () {
     assert.equal((await find(['run-1'])).run, 'run “Bot”');
     assert.deepEqual(await named(['run-1']), ['run “Bot”', 'other.jsonl', 'training']);
     // Rows of several runs are compared with the data of none.
-    assert.deepEqual(await named(['x', 'run-1']), ['train.prepared.jsonl', 'train.prepared.jsonl', 'file']);
+    assert.deepEqual(await named(['run-1', 'x']), ['train.prepared.jsonl', 'train.prepared.jsonl', 'file']);
     await fingerprints.keep({ id: receipt.id, dataset: receipt.dataset, submittedAtMs: 0 }, []);
     assert.deepEqual(await named(['run-1']), ['run “Bot”', 'fingerprints', 'training']);
     await appendFile(file('other'), chat('c'));
