@@ -19,7 +19,7 @@ export interface FoundRows {
 }
 
 /** How the rows of a dataset differ from those of an earlier one. Added + changed + equal = rows now. */
-export interface Difference {
+export interface RowDifference {
   added: number;
   removed: number;
   /** Same prompt, another answer or system message. */
@@ -43,5 +43,5 @@ export interface ComparedRows {
   shared?: number;
   found?: FoundRows | undefined;
   isKept?: boolean;
-  difference?: Difference | undefined;
+  difference?: RowDifference | undefined;
 }

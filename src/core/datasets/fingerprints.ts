@@ -8,11 +8,11 @@ import { isSameStamp, stampOf } from '../base/fileStamp.ts';
 import { nameExclusively, NameTakenError } from '../base/exclusiveName.ts';
 import { renameOver } from '../base/renameOver.ts';
 import type { DatasetChecker } from './checker.ts';
-import { MAX_KEPT_ROWS, type Difference, type FoundRows, type KeptRef } from './comparisonTypes.ts';
+import { MAX_KEPT_ROWS, type RowDifference, type FoundRows, type KeptRef } from './comparisonTypes.ts';
 import type { DatasetFile } from './fileKind.ts';
 import { CheckError } from './report.ts';
 
-export type { Difference, FoundRows };
+export type { RowDifference, FoundRows };
 
 /** What may have been trained: a file as it was when its stamp was taken, or the kept fingerprints of a submission, by its ID. */
 export type TrainedData = { file: DatasetFile } | { fingerprints: string };
@@ -79,12 +79,12 @@ export class Fingerprints {
   }
 
   /** Returns how a file differs from a submission; undefined if that can't be said. @throws CheckError; CancelledError */
-  async since(id: string, file: DatasetFile, signal?: AbortSignal): Promise<Difference | undefined> {
+  async since(id: string, file: DatasetFile, signal?: AbortSignal): Promise<RowDifference | undefined> {
     return this.#difference(id, file, signal);
   }
 
   /** Returns how a submission differs from an earlier one; undefined if that can't be said. */
-  async between(earlierId: string, id: string): Promise<Difference | undefined> {
+  async between(earlierId: string, id: string): Promise<RowDifference | undefined> {
     return (await this.has(id)) ? this.#difference(earlierId, this.#fileOf(id)) : undefined;
   }
 
@@ -132,7 +132,7 @@ export class Fingerprints {
     id: string,
     now: DatasetFile | string,
     signal?: AbortSignal,
-  ): Promise<Difference | undefined> {
+  ): Promise<RowDifference | undefined> {
     const then = await this.#kept(id);
     if (then === undefined) return undefined;
     return (await (await this.#checker()).compareRows({ of: 'difference', now, then }, signal)).difference;

@@ -2,7 +2,7 @@
 // texts, each the first half of AES-128 of hash and kind, so that they say nothing without the key. Pairs are sorted.
 import { createCipheriv } from 'node:crypto';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { MAX_KEPT_ROWS, type Difference, type KeptRef } from './comparisonTypes.ts';
+import { MAX_KEPT_ROWS, type RowDifference, type KeptRef } from './comparisonTypes.ts';
 import type { DatasetFile } from './fileKind.ts';
 import { readHashes, type HashedRow, type HashReader } from './rowHashes.ts';
 import { HASH_TEXTS, LOCATED_LIMIT } from './scanner/codes.ts';
@@ -33,7 +33,7 @@ interface Pairs {
 type Reader = Omit<HashReader, 'hashing'>;
 
 /** Returns the fingerprint of a hash. */
-export function fingerprintOf(
+export function fingerprintOfHash(
   key: Uint8Array,
   [low, high]: HashedRow['prompt'],
   kind: number,
@@ -59,7 +59,7 @@ export function writeKept(reader: Reader, file: DatasetFile, { path, key }: Kept
   if (made === undefined) return false;
   const { pairs, prompts, notCompared } = made;
   const counts = [pairs.length / PAIR_NUMBERS, prompts, notCompared];
-  const head = Uint32Array.of(MAGIC, VERSION, ...counts, ...fingerprintOf(key, [0, 0], CHECK));
+  const head = Uint32Array.of(MAGIC, VERSION, ...counts, ...fingerprintOfHash(key, [0, 0], CHECK));
   writeFileSync(path, bytesOf(head), { flag: 'wx', mode: 0o600 });
   appendFileSync(path, bytesOf(pairs));
   return true;
@@ -73,7 +73,7 @@ export function readKept({ path, key }: KeptRef): Pairs | undefined {
     0,
     HEAD_NUMBERS,
   );
-  const isOwn = String(check) === String(fingerprintOf(key, [0, 0], CHECK));
+  const isOwn = String(check) === String(fingerprintOfHash(key, [0, 0], CHECK));
   const isWhole = bytes.length === 4 * (HEAD_NUMBERS + rows * PAIR_NUMBERS);
   if (magic !== MAGIC || version !== VERSION || !isOwn || !isWhole) return undefined;
   return { pairs: numbers.subarray(HEAD_NUMBERS), prompts, notCompared };
@@ -84,7 +84,7 @@ export function differenceOf(
   reader: Reader,
   now: DatasetFile | string,
   then: KeptRef,
-): Difference | undefined {
+): RowDifference | undefined {
   const one = typeof now === 'string' ? readKept({ ...then, path: now }) : pairsOf(reader, now, then.key);
   const other = one && readKept(then);
   return one && other && differences(one, other);
@@ -184,7 +184,7 @@ function comparePairs(one: PairAt, other: PairAt, numbers: number): number {
  * Compares sorted pairs as multisets, prompt by prompt: equal texts are taken out first. Of the rest, rows are changed as far as both
  * sides have them; what is left is added or removed.
  */
-function differences(now: Pairs, then: Pairs): Difference {
+function differences(now: Pairs, then: Pairs): RowDifference {
   const counts = { added: 0, removed: 0, changed: 0, equal: 0 };
   const rows: number[] = [];
   const walk = (of: Uint32Array) => ({ of, at: 0, end: of.length / PAIR_NUMBERS });

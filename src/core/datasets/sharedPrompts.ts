@@ -1,7 +1,7 @@
 // Which rows have prompts that are in other data, in a worker thread. Prompts are compared by what they say (`scanner/texts.ts`).
 import type { FoundRows, KeptRef } from './comparisonTypes.ts';
 import type { DatasetFile } from './fileKind.ts';
-import { fingerprintOf, PROMPT, readKept } from './keptFingerprints.ts';
+import { fingerprintOfHash, PROMPT, readKept } from './keptFingerprints.ts';
 import { HashIndex } from './hashIndex.ts';
 import { hashesIn, isNone, readHashes, type HashReader } from './rowHashes.ts';
 import { HASH_ANSWERS, HASH_NORMALIZED } from './scanner/codes.ts';
@@ -57,7 +57,7 @@ export function findRows(
   const lines = Buffer.from(rows.buffer, rows.byteOffset, rows.length).toString('utf8').split('\n');
   const all: ({ prompt: number; answer: number | undefined } | undefined)[] = [];
   hashesIn(rows, read, ({ row, prompt, text }) => {
-    const hash = 'key' in data ? fingerprintOf(data.key, prompt, PROMPT) : prompt;
+    const hash = 'key' in data ? fingerprintOfHash(data.key, prompt, PROMPT) : prompt;
     const isLong = !isNone(text) && lengthOfAnswer(lines[row - 1] ?? '') >= LONG_ANSWER;
     all[row - 1] = { prompt: prompts.add(...hash), answer: isLong ? answers.add(...text) : undefined };
   });

@@ -13,7 +13,7 @@ import { TERMS } from '../shared/terms.ts';
 import type { AnswersDocument, ShownAnswers } from './answersDocument.ts';
 import { COMPARING, leakOf, trainedWord } from './leakText.ts';
 import type { AnswersFilter, AnswersHead, AnswersTable, AnswersWord } from './protocol.ts';
-import { CHOICES, percentOf, votesSentences } from './voteText.ts';
+import { CHOICES, probabilityText, votesSentences } from './voteText.ts';
 
 /** The page's own texts. */
 export function answersWords(): Record<AnswersWord, string> {
@@ -223,7 +223,7 @@ function leadSentence({ measure, ahead, equal, exact }: Comparison): string {
 
 function chanceSentence(chance: Comparison['chance'], measure: Comparison['measure']): string {
   if (chance.kind === 'too-few') return l10n.t('Too few rows to tell.');
-  const p = percentOf(chance.p);
+  const p = probabilityText(chance.p);
   if (chance.kind === 'likely')
     return l10n.t('That can be chance: such a difference comes up in {0} of comparisons.', p);
   switch (measure) {

@@ -48,13 +48,13 @@ export function votesSentences({ adapter, base, equal, chance }: VoteTally): str
       ? l10n.t('Too few rows to tell.')
       : l10n.t(
           'If you had no preference, such a difference would come up in {0} of sessions.',
-          percentOf(chance.p),
+          probabilityText(chance.p),
         );
   return [preferred, odds];
 }
 
 /** Rounds a probability to two digits, and at most one decimal. */
-export function percentOf(p: number): string {
+export function probabilityText(p: number): string {
   if (p < 0.001) return '< 0.1%';
   return l10n.t('{0}%', formatCount(Math.round(p * (p < 0.1 ? 1_000 : 100)) / (p < 0.1 ? 10 : 1)));
 }

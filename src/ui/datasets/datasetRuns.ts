@@ -5,7 +5,7 @@ import { DisposableStore, type Disposable } from '../../core/base/disposable.ts'
 import { CancelledError } from '../../core/base/errors.ts';
 import { Emitter } from '../../core/base/event.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
-import type { Difference, Fingerprints } from '../../core/datasets/fingerprints.ts';
+import type { RowDifference, Fingerprints } from '../../core/datasets/fingerprints.ts';
 import type { Report } from '../../core/datasets/report.ts';
 import type { CheckState, Reports } from '../../core/datasets/reports.ts';
 import { estimateOf, rangeAccuracy, type Estimate } from '../../core/money/estimate.ts';
@@ -38,7 +38,7 @@ export interface PastRuns {
 }
 
 export interface SinceLastRun {
-  difference: Difference;
+  difference: RowDifference;
   run: NamedRun;
 }
 
@@ -52,7 +52,7 @@ interface Followed {
   /** The run that it is compared with; null if there is none, undefined until that is known. */
   last: ChargedReceipt | null | undefined;
   /** As in `PastRuns`. */
-  difference: Difference | null | undefined;
+  difference: RowDifference | null | undefined;
   known: PastRuns | undefined;
 }
 

@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import type { RunSummary } from '../../core/api/types.ts';
 import { type Estimate, type rangeAccuracy } from '../../core/money/estimate.ts';
 import type { FileStamp } from '../../core/base/fileStamp.ts';
-import type { Difference } from '../../core/datasets/fingerprints.ts';
+import type { RowDifference } from '../../core/datasets/fingerprints.ts';
 import { isAdapter } from '../../core/downloads/localFiles.ts';
 import type { ActiveDownload, DownloadRecord } from '../../core/downloads/downloads.ts';
 import type { KnownDetail, Phase, ArtifactsState } from '../../core/runs/run.ts';
@@ -21,8 +21,8 @@ export interface FileNow {
 /** How the rows of a run differ from those of its file now, and from those of the run before. */
 export interface RowsSince {
   /** Without a difference if its bytes are the same, or there are no fingerprints. */
-  now?: { file: FileStamp; difference: Difference | undefined } | undefined;
-  before?: { difference: Difference; run: ChargedReceipt } | undefined;
+  now?: { file: FileStamp; difference: RowDifference | undefined } | undefined;
+  before?: { difference: RowDifference; run: ChargedReceipt } | undefined;
 }
 
 /** What is known about the run of a page. */

@@ -1,5 +1,5 @@
 import { l10n } from 'vscode';
-import type { Difference } from '../../core/datasets/fingerprints.ts';
+import type { RowDifference } from '../../core/datasets/fingerprints.ts';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
@@ -20,7 +20,7 @@ export function namedReceipt({ label, model_id, created }: Receipt, { models }: 
 }
 
 /** Says how the rows of a dataset differ from those of an earlier run, if its bytes do. */
-export function differenceSentences(difference: Difference, { label, day }: NamedRun): string {
+export function differenceSentences(difference: RowDifference, { label, day }: NamedRun): string {
   const { added, removed, changed, equal, notCompared } = difference;
   const uncompared =
     notCompared === 1
@@ -34,7 +34,7 @@ export function differenceSentences(difference: Difference, { label, day }: Name
   ).join(' ');
 }
 
-function sinceText({ added, removed, changed, equal }: Difference, label: string, day: string): string {
+function sinceText({ added, removed, changed, equal }: RowDifference, label: string, day: string): string {
   // The first count says that it is about rows.
   const counts = [added, removed, changed, equal];
   const first = counts.findIndex((count) => count > 0);

@@ -8,7 +8,7 @@ import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { DatasetFile } from '../../../../src/core/datasets/fileKind.ts';
 import {
   Fingerprints,
-  type Difference,
+  type RowDifference,
   type SubmittedDataset,
 } from '../../../../src/core/datasets/fingerprints.ts';
 import { readHashes } from '../../../../src/core/datasets/rowHashes.ts';
@@ -79,7 +79,7 @@ describe('Fingerprints', function () {
     await kept.keep({ id, dataset, submittedAtMs: 0 }, []);
     return dataset;
   };
-  const counts = ({ added, removed, changed, equal }: Difference) => ({ added, removed, changed, equal });
+  const counts = ({ added, removed, changed, equal }: RowDifference) => ({ added, removed, changed, equal });
 
   it('says exactly what seeded edits changed, however the rows are ordered and written', async () => {
     const kept = fresh();

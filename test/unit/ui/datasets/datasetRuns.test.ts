@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Balance, RunSummary } from '../../../../src/core/api/types.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
-import type { Difference } from '../../../../src/core/datasets/fingerprints.ts';
+import type { RowDifference } from '../../../../src/core/datasets/fingerprints.ts';
 import { Reports } from '../../../../src/core/datasets/reports.ts';
 import type { RunChange } from '../../../../src/core/runs/runStore.ts';
 import { Latest, type Session } from '../../../../src/core/runs/session.ts';
@@ -57,7 +57,7 @@ describe('DatasetRuns', () => {
   let isReadable: boolean;
   /** What each look for fingerprints waits for. */
   let held: Promise<unknown>;
-  let since: (id: string, signal: AbortSignal | undefined) => Promise<Difference | undefined>;
+  let since: (id: string, signal: AbortSignal | undefined) => Promise<RowDifference | undefined>;
 
   beforeEach(async () => {
     file = path.join(folder(), 'train.jsonl');
@@ -326,7 +326,7 @@ describe('DatasetRuns', () => {
 
     for (const step of ['finding', 'comparing'] as const)
       it(`is that of the active account, whatever ends last: ${step}`, async () => {
-        const { promise, resolve } = Promise.withResolvers<Difference | undefined>();
+        const { promise, resolve } = Promise.withResolvers<RowDifference | undefined>();
         if (step === 'finding') held = promise;
         else since = () => promise;
         remember(1, {}, { label: 'here' });
@@ -343,7 +343,7 @@ describe('DatasetRuns', () => {
       });
 
     it('is aborted with the report, and never shown for another one', async () => {
-      const { promise, resolve } = Promise.withResolvers<Difference>();
+      const { promise, resolve } = Promise.withResolvers<RowDifference>();
       const signals: (AbortSignal | undefined)[] = [];
       since = (_, signal) => {
         signals.push(signal);

@@ -8,7 +8,7 @@ import type * as vscode from 'vscode';
 import type { Account } from '../../../../src/core/accounts/account.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/downloads.ts';
-import type { Difference } from '../../../../src/core/datasets/fingerprints.ts';
+import type { RowDifference } from '../../../../src/core/datasets/fingerprints.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
@@ -68,7 +68,7 @@ describe('RunPage', () => {
   /** IDs of receipts with fingerprints, what was compared, and how. */
   let remembered: Set<string>;
   let compared: string[];
-  let difference: () => Promise<Difference | undefined>;
+  let difference: () => Promise<RowDifference | undefined>;
   let active: ActiveDownload[];
   let records: DownloadRecord[];
   let pending: PendingSubmission[];
@@ -423,7 +423,7 @@ describe('RunPage', () => {
       for (let turn = 0; turn < 3; turn++) showAgain();
       await sleep(DRAWN_MS);
       assert.deepEqual(compared, [`since ${id}`]);
-      const { promise, resolve } = Promise.withResolvers<Difference | undefined>();
+      const { promise, resolve } = Promise.withResolvers<RowDifference | undefined>();
       difference = () => promise;
       await writeFile(file, 'now another one\n');
       showAgain();
@@ -438,7 +438,7 @@ describe('RunPage', () => {
     });
 
     it('are those of the version read last, whichever comparison ends last', async () => {
-      const { promise, resolve } = Promise.withResolvers<Difference | undefined>();
+      const { promise, resolve } = Promise.withResolvers<RowDifference | undefined>();
       difference = () => promise;
       remember('r', 5, 'as it was\n');
       await openRead();
