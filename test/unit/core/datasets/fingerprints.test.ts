@@ -430,6 +430,42 @@ describe('Fingerprints', function () {
     await assert.rejects(kept.alsoIn(dataset.path, stale, AbortSignal.abort()), CancelledError);
   });
 
+  it('joins 12,000 spellings of prompts as a rule of three lines does, also at the border of a chunk', async () => {
+    const random = new Random(12);
+    const keyOf = (text: string) =>
+      // eslint-disable-next-line no-control-regex -- bytes up to U+0020 don't count
+      text.replaceAll(/[\0-\u0020]/g, '').replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+    const letters = Array.from('aAbBéÉ\u00a0家𝒳ß/"\\Zz09Kſ');
+    const pool = Array.from({ length: 600 }, (_, at) => {
+      const text = Array.from({ length: 1 + random.below(6) }, () => random.of(letters)).join('');
+      return at % 20 === 0
+        ? `${'x'.repeat(4085 + random.below(12))}${text}${'Y'.repeat(at % 3 === 0 ? 4100 : 0)}`
+        : text;
+    });
+    const spelled = () =>
+      Array.from(random.of(pool), (character) => {
+        const blank = random.chance(0.02) ? random.of([' ', '\n', '\t', '\u0001']) : '';
+        return (
+          blank + (random.chance(0.1) && /[A-Za-z]/.test(character) ? character.toUpperCase() : character)
+        );
+      }).join('');
+    const rowOf = (text: string, at: number) =>
+      (at % 2 === 0 ? plain : (row: Row) => rewritten(row, at))({
+        system: '',
+        prompt: text,
+        answer: `${at}`,
+      });
+    const [ones, others] = [11_000, 1_000].map((count) => Array.from({ length: count }, spelled)) as [
+      string[],
+      string[],
+    ];
+    const keys = new Set(others.map(keyOf));
+    const expected = ones.filter((text) => keys.has(keyOf(text))).length;
+    const [file, other] = [await write(ones.map(rowOf)), await write(others.map(rowOf))];
+    assert.ok(expected > 1_000 && expected < 10_000, `${expected}`);
+    assert.equal(await fresh().alsoIn(other.path, file), expected);
+  });
+
   it('finds the rows of answers in a file and in fingerprints, whatever their spelling', async () => {
     const rows = rowsOf(new Random(4), 1_000).map((row) => ({ ...row, prompt: `Q ${row.prompt} end?` }));
     const dataset = await write(rows.map(plain));
