@@ -158,9 +158,10 @@ function verifyCharges(simulation: Simulation): void {
  * Beyond us: storage that was set back while the service priced an upload. It can't be resent (unknown age,
  * another API key), or was discarded. Then what is submitted instead is charged, too.
  */
-function riskBeyond({ cell, claims, service }: Simulation): number {
-  const { replacesKey, setWallMs, sleepMs, withoutDate } = cell;
-  const isUnsure = withoutDate ?? replacesKey ?? (setWallMs ?? sleepMs) !== undefined;
+function riskBeyond({ cell, claims, formerApiKeys, service }: Simulation): number {
+  const { setWallMs, sleepMs, withoutDate } = cell;
+  // A refused API key is replaced as well.
+  const isUnsure = withoutDate ?? (formerApiKeys.length > 0 || (setWallMs ?? sleepMs) !== undefined);
   const setBackMs = claims.setBackMs ?? Infinity;
   const wasPriced = service.ledger.charges.some(({ listedMs }) => listedMs > setBackMs);
   return wasPriced ? Number(isUnsure) + claims.discardsSinceSetBack : 0;
