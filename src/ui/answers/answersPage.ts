@@ -136,7 +136,7 @@ export class AnswersPage implements Disposable {
       if (!isSame) this.#voting = undefined;
       const voting = this.#voting;
       if (shown !== undefined && (voting === undefined || shown.trained !== before?.trained))
-        this.#voting = new Voting(shown, voting?.votes);
+        this.#voting = new Voting(shown, voting);
       if (shown !== undefined && !offeredFilters(shown, this.#voting?.tally).includes(this.#filter))
         this.#filter = 'all';
       this.#select();

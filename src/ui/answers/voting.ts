@@ -21,32 +21,35 @@ export class Voting {
   readonly #sha256: string;
   readonly #rows: AnswersFile['rows'];
   readonly #order: readonly number[];
-  /** By the line of the row. */
+  /** By the line of the row; also those on rows that don't count now. */
   readonly #votes: Map<number, Vote>;
+  readonly #lines: ReadonlySet<number | undefined>;
   #limit: number;
   /** A position in the order; at the limit, all rows have been shown. Undefined while the user doesn't vote. */
   #at: number | undefined;
 
-  /** @param votes earlier ones on the same version; those on rows that were trained are dropped */
+  /** @param earlier the votes on the same version; those on rows that were trained don't count, but return with their rows */
   constructor(
     { file: { sha256, rows }, scores, trained }: Pick<ShownAnswers, 'file' | 'scores' | 'trained'>,
-    votes: Votes = new Map(),
+    earlier?: Voting,
   ) {
     this.#sha256 = sha256;
     this.#rows = rows;
     this.#order = voteOrder(sha256, rows, scores, trained);
-    const lines = this.#order.map((index) => rows[index]?.line);
-    this.#votes = new Map(Array.from(votes).filter(([line]) => lines.includes(line)));
+    this.#lines = new Set(this.#order.map((index) => rows[index]?.line));
+    this.#votes = new Map(earlier === undefined ? [] : earlier.#votes);
     this.#limit = Math.min(VOTE_ROWS, this.total);
   }
 
+  /** Those that count. */
   get votes(): Votes {
-    return this.#votes;
+    return new Map(Array.from(this.#votes).filter(([line]) => this.#lines.has(line)));
   }
 
   /** Undefined without votes. */
   get tally(): VoteTally | undefined {
-    return this.#votes.size === 0 ? undefined : tallyVotes(this.#votes.values());
+    const { votes } = this;
+    return votes.size === 0 ? undefined : tallyVotes(votes.values());
   }
 
   /** The rows that can be voted on. */
@@ -103,7 +106,7 @@ export class Voting {
 
   /** Shows the result of the votes; from there, or without votes, the rows. */
   end(): void {
-    this.#at = this.step?.kind === 'row' && this.#votes.size > 0 ? this.#limit : undefined;
+    this.#at = this.step?.kind === 'row' && this.tally !== undefined ? this.#limit : undefined;
   }
 
   discard(): void {

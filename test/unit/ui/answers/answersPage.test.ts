@@ -575,6 +575,19 @@ describe('AnswersPage', () => {
       resolve(foundOf(Buffer.from(MIXED.join(''))));
       await until(() => leak()?.startsWith('2 of these 6 prompts are also in other.jsonl.'));
       assert.match(head().notices.join(), /; 3 equal\./);
+      // The votes on rows that don't count return if another dataset doesn't have them.
+      const others = path.join(folder, 'others.jsonl');
+      await writeFile(others, '{}\n');
+      standIn.shown.folder = () => others;
+      find = (rowsOfFile) => Promise.resolve({ ...foundOf(rowsOfFile), isFound: [] });
+      await send({ type: 'chooseDataset' });
+      await until(() => leak()?.startsWith('None of these 6 prompts is in others.jsonl.'));
+      assert.match(head().notices.join(), /; 5 equal\./);
+      standIn.shown.folder = () => chosen;
+      find = (rowsOfFile) => Promise.resolve(foundOf(rowsOfFile));
+      await send({ type: 'chooseDataset' });
+      await until(() => leak()?.startsWith('2 of these 6 prompts are also in other.jsonl.'));
+      await send({ type: 'filter', filter: 'voted' });
       assert.deepEqual(
         (await listed()).map(([row]) => row),
         [1, 2, 4],
