@@ -433,7 +433,6 @@ describe('Fingerprints', function () {
   it('joins 12,000 spellings of prompts as a rule of three lines does, also at the border of a chunk', async () => {
     const random = new Random(12);
     const keyOf = (text: string) =>
-      // eslint-disable-next-line no-control-regex -- bytes up to U+0020 don't count
       text.replaceAll(/[\0-\u0020]/g, '').replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
     const letters = Array.from('aAbBéÉ\u00a0家𝒳ß/"\\Zz09Kſ');
     const pool = Array.from({ length: 600 }, (_, at) => {
