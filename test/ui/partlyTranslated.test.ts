@@ -1,6 +1,7 @@
-import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { results, root } from '../env/project.ts';
+import { results } from '../env/project.ts';
+import { readSources, sentencesOf } from '../unit/house/sources.ts';
 import { inPseudoLanguage } from './pseudoLanguage.ts';
 import { extensionsFolder, VSCode } from './vscode.ts';
 
@@ -14,9 +15,8 @@ async function translateHalf(): Promise<string> {
   await cp(extensionsFolder, folder, { recursive: true });
   // Without its list of extensions, VS Code scans the folder.
   await rm(path.join(folder, 'extensions.json'));
-  const file = path.join(root, 'l10n/translators.i18n.json');
-  const { contents } = JSON.parse(await readFile(file, 'utf8')) as { contents: { bundle: object } };
-  const half = Object.keys(contents.bundle).filter(
+  const sentences = [...new Set(readSources().flatMap(({ tree }) => sentencesOf(tree)))];
+  const half = sentences.filter(
     (sentence, at) => sentence === PROMPT || (at % 2 === 0 && sentence !== TITLE),
   );
   const bundle = half.map((sentence) => [sentence, inPseudoLanguage(sentence)]);

@@ -23,12 +23,6 @@ describe('the words', () => {
     );
   });
 
-  it('of the interface are exported for translation (update with `npm run l10n`)', () =>
-    assert.equal(
-      readFileSync(new URL('../../../l10n/translators.i18n.json', import.meta.url), 'utf8'),
-      textsForTranslators(readSources(), nls),
-    ));
-
   it('of the interface say to translators what each argument is', () => {
     const { contents } = JSON.parse(textsForTranslators(readSources(), nls)) as {
       contents: { bundle: Record<string, string | { comment: string[] }> };
