@@ -1,12 +1,14 @@
 import { ALIASES, COMPARED_FIELDS, FIELDS, MESSAGE_FIELDS, ROLES } from './formats.ts';
-import { SPEAKERS, SYSTEM_FIELD, TRAINING_FORMATS } from './formats.ts';
+import { HISTORY_FIELDS, SPEAKERS, SYSTEM_FIELD, TRAINING_FORMATS } from './formats.ts';
 import { PROBLEMS, type ProblemCode } from './problems.ts';
 import { MAX_FIELDS, MAX_FORMATS, MAX_PARTS, MAX_SPEAKERS } from './scanner/codes.ts';
 
-const FORMAT_NUMBERS = 16;
+const FORMAT_NUMBERS = 17;
 const KIND_NUMBERS = 12;
 const NAME_BYTES = 24;
-const NAMES: readonly string[] = [...new Set([...FIELDS, ...COMPARED_FIELDS, SYSTEM_FIELD])];
+const NAMES: readonly string[] = [
+  ...new Set([...FIELDS, ...COMPARED_FIELDS, SYSTEM_FIELD, ...HISTORY_FIELDS]),
+];
 
 function aliasesOf(field: string): string[] {
   return [...ALIASES].flatMap(([alias, of]) => (of === field ? alias : []));
@@ -41,6 +43,7 @@ export function encodeFormats(): Uint8Array {
       wrapped === undefined ? [] : [numberOf(wrapped.input), numberOf(prompt?.[0])],
     ),
     numberOf(SYSTEM_FIELD),
+    numberOf(HISTORY_FIELDS[0]),
   ]);
   for (const [index, format] of TRAINING_FORMATS.entries()) {
     const { fields, orBoth = [], turns, prompt = [], optional, answer = [], further = [] } = format;
@@ -62,6 +65,7 @@ export function encodeFormats(): Uint8Array {
         ...[codeOf(format.missing?.[0]), codeOf(format.missing?.[1])],
         ...[bitsOf(...texts), bitsOf(...noted), optional === undefined ? 0 : bitsOf(optional)],
         Number(format.isCommon ?? false),
+        numberOf(format.history),
       ],
       KIND_NUMBERS + index * FORMAT_NUMBERS,
     );

@@ -139,6 +139,9 @@ export const COMPARED_FIELDS: readonly string[] = TRAINING_FORMATS.flatMap(({ co
   compared === undefined ? [] : [...fields, compared.beside],
 );
 
+/** Fields with earlier questions and answers. */
+export const HISTORY_FIELDS: readonly string[] = TRAINING_FORMATS.flatMap(({ history }) => history ?? []);
+
 /** What the system says, besides a conversation: LLaMA-Factory. */
 export const SYSTEM_FIELD = 'system';
 

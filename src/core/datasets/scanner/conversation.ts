@@ -8,14 +8,6 @@ import { countedRole, ROLE_CALL, ROLE_PRETRAIN } from './names';
 /** The row's last conversation. */
 @unmanaged
 class Conversation {
-  /** Hashes of the strings of the messages so far that are neither the assistant's nor the system's, and of the system's. */
-  asked: u64;
-  system: u64;
-  /** Of the message that is being read; of what precedes the assistant's last message, and of that (`prompts.ts`). */
-  message: u64;
-  prompt: u64;
-  answer: u64;
-  hasAnswer: bool;
   hasAssistant: bool;
   hasPretrain: bool;
   /** Whether a role is unknown: it may be meant as the assistant's. */
@@ -110,6 +102,7 @@ export function takeMessage(role: i32, at: usize, length: usize, calls: bool, is
   else if (
     role == conversation.last &&
     (role == codes.ROLE_USER || role == codes.ROLE_ASSISTANT) &&
+    !(calls && isAssistant) &&
     !isMarked &&
     !conversation.lastMarked
   )

@@ -22,7 +22,8 @@ class FieldKinds {
   prompt: i32;
   /** What the system says, besides a conversation. */
   system: i32;
-  unused: i32;
+  /** Earlier questions and answers. */
+  history: i32;
 }
 
 /** A format. Fields are numbers, 0 for none, or bits of several. */
@@ -51,6 +52,7 @@ export class FormatEntry {
   noted: u32;
   optional: u32;
   isCommon: u32;
+  history: i32;
 }
 
 /** Bytes of a name: its length, or 0 if the slot is free; two numbers; its first and its last eight bytes. */

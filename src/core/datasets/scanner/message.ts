@@ -56,12 +56,10 @@ export function isContent(): bool {
   return message.part == PART_CONTENT || message.part == PART_VALUE;
 }
 
-/** Whether a string at a depth may be of the prompt: not the word of a part's type, nor what the assistant says. */
+/** Whether a string at a depth may be of the prompt: not the word of a part's type, nor what the assistant says. The system is
+ * left out when the row has ended, unless there is nothing else. */
 export function isPrompted(depth: i32): bool {
-  // The system is left out of a conversation when it has ended, unless there is nothing else.
-  const isAnother =
-    message.role != codes.ROLE_ASSISTANT && (message.isTurn || message.role != codes.ROLE_SYSTEM);
-  return isAnother && isSaid(depth);
+  return message.role != codes.ROLE_ASSISTANT && isSaid(depth);
 }
 
 /** Whether a string at a depth is of the content, and not the word of a part's type. */
@@ -221,8 +219,8 @@ export function endMessage(): void {
   const isAnswer = countedRole(message.role) == codes.ROLE_ASSISTANT;
   endContent(isAnswer);
   if (isAnswer) takeAnswer(message.textAt, message.textTo);
+  endOfMessage(countedRole(message.role));
   if (message.isTurn) {
-    endOfMessage(countedRole(message.role));
     if (!message.isObject) return skipMessage();
     takeMessage(message.role, message.roleAt, message.roleLength, message.hasCalls, message.isMarked);
   } else if (!message.isObject) return;

@@ -1,8 +1,7 @@
 // The prompt and the answer of a row, as hashes of their strings. Rows of one normalized prompt stay on one side of a split.
-import { file } from './buffers';
+import { clear, file } from './buffers';
 import { HASH_ANSWERS, HASH_TEXTS, HASH_WRITTEN, MAX_FIELDS, ROLE_ASSISTANT, ROLE_SYSTEM } from './codes';
-import { conversation } from './conversation';
-import { hashRow, mix } from './lines';
+import { mix } from './lines';
 import { beginTexts, exactHashOf, hashOfText } from './texts';
 
 /** The strings of each field of the row that isn't a conversation, as a u64. */
@@ -10,13 +9,38 @@ const FIELDS: usize = memory.data(MAX_FIELDS * 8, 8);
 /** With `HASH_TEXTS`: all texts of each field, as a u64. */
 const TEXTS: usize = memory.data(MAX_FIELDS * 8, 8);
 
+/** Messages: those of a field, or all of a row. */
+@unmanaged
+class Chain {
+  /** Of those that are neither the assistant's nor the system's, in order; and of these, what precedes its last one. */
+  asked: u64;
+  prompt: u64;
+  /** Of the system's, in any order, since a field can hold one besides a list; and the assistant's last one. */
+  system: u64;
+  answer: u64;
+  /** How many were hashed in `asked`, and in `prompt`. */
+  askedCount: u32;
+  promptCount: u32;
+  hasAnswer: bool;
+}
+const CHAIN_BYTES: usize = 48;
+const CHAINS: usize = memory.data(MAX_FIELDS * CHAIN_BYTES, 16);
+const whole = changetype<Chain>(memory.data(CHAIN_BYTES, 16));
+/** By which a hash is multiplied for each message after it, so that lists can be joined. */
+const PER_MESSAGE: u64 = 0x9e3779b97f4a7c15;
+/** A string up to this length may be a label. */
+const MAX_LABEL_BYTES: usize = 256;
+
 /** With `HASH_TEXTS`: the contents of the message that is being read, in order, and its further texts, in any order. */
 @unmanaged
 class Said {
   contents: u64;
   further: u64;
+  /** In any mode: its strings, and the messages of its field. */
+  message: u64;
+  chain: usize;
 }
-const said = changetype<Said>(memory.data(16, 16));
+const said = changetype<Said>(memory.data(32, 16));
 
 /** Sets what is hashed, and how: `HASH_NONE` and so on. */
 export function hashPrompts(hashing: i32): void {
@@ -43,63 +67,109 @@ export function hashesTexts(): bool {
 export function beginHash(field: i32): void {
   store<u64>(FIELDS + ((<usize>field) << 3), 0);
   store<u64>(TEXTS + ((<usize>field) << 3), 0);
-  said.contents = said.further = 0;
+  said.contents = said.further = said.message = 0;
+  said.chain = CHAINS + <usize>field * CHAIN_BYTES;
+  clear(said.chain, CHAIN_BYTES);
 }
 
 /** Gives a field the strings of another one. */
 export function moveHash(from: i32, to: i32): void {
   store<u64>(FIELDS + ((<usize>to) << 3), textOfField(from));
   store<u64>(TEXTS + ((<usize>to) << 3), textsOfField(from));
+  memory.copy(CHAINS + <usize>to * CHAIN_BYTES, CHAINS + <usize>from * CHAIN_BYTES, CHAIN_BYTES);
 }
 
-/** Adds a string to a hash. An empty one changes nothing. */
-function added(hash: u64, from: usize, to: usize): u64 {
+/** Adds a string to a hash. An empty one changes nothing. As written, escapes count as their characters in what is `short`. */
+function added(hash: u64, from: usize, to: usize, isShort: bool): u64 {
   if (from == to) return hash;
-  const text = isNormalized() ? hashOfText(from, to) : hashRow(from, to);
+  const text = isNormalized()
+    ? hashOfText(from, to, 0, 0)
+    : exactHashOf(from, to, isShort || to - from <= MAX_LABEL_BYTES);
   return text == 0 ? hash : mix(hash, text);
 }
 
-export function addToField(field: i32, from: usize, to: usize): void {
+export function addToField(field: i32, from: usize, to: usize, isShort: bool): void {
   const entry = FIELDS + ((<usize>field) << 3);
-  store<u64>(entry, added(load<u64>(entry), from, to));
+  store<u64>(entry, added(load<u64>(entry), from, to, isShort));
 }
 
-export function addToMessage(from: usize, to: usize): void {
-  conversation.message = added(conversation.message, from, to);
+export function addToMessage(from: usize, to: usize, isShort: bool): void {
+  said.message = added(said.message, from, to, isShort);
 }
 
-/** Ends a message. @param role a negative one is missing */
+/** Ends a message of the field. @param role a negative one is missing */
 export function endOfMessage(role: i32): void {
+  say(changetype<Chain>(said.chain), role, said.message);
+  said.message = 0;
+}
+
+function say(chain: Chain, role: i32, message: u64): void {
   if (role == ROLE_ASSISTANT) {
-    conversation.prompt = conversation.asked;
-    conversation.answer = conversation.message;
-    conversation.hasAnswer = true;
-  } else if (conversation.message != 0) {
-    if (role == ROLE_SYSTEM) conversation.system = mix(conversation.system, conversation.message);
-    else conversation.asked = mix(conversation.asked, conversation.message);
+    chain.prompt = chain.asked;
+    chain.promptCount = chain.askedCount;
+    chain.answer = message;
+    chain.hasAnswer = true;
+  } else if (message == 0) return;
+  else if (role == ROLE_SYSTEM) chain.system += mix(0, message);
+  else {
+    chain.asked = chain.asked * PER_MESSAGE + mix(0, message);
+    chain.askedCount++;
   }
-  conversation.message = 0;
 }
 
-/** Returns the hash of a conversation's prompt: the system's message only if there is nothing else. */
-export function promptOfMessages(): u64 {
-  const own = conversation.hasAnswer ? conversation.prompt : conversation.asked;
-  return own != 0 ? own : conversation.system;
+/** Begins the messages of the whole row, after what a field has of the system. */
+export function beginWhole(system: u64): void {
+  clear(changetype<usize>(whole), CHAIN_BYTES);
+  say(whole, ROLE_SYSTEM, system);
 }
 
-export function answerOfMessages(): u64 {
-  return conversation.answer;
+/** Adds a message to them: a hash of strings. */
+export function sayInWhole(role: i32, message: u64): void {
+  say(whole, role, message);
+}
+
+/** Adds those of a field to them. */
+export function addToWhole(field: i32): void {
+  const chain = changetype<Chain>(CHAINS + <usize>field * CHAIN_BYTES);
+  if (chain.hasAnswer) {
+    whole.prompt = joined(chain.prompt, chain.promptCount);
+    whole.answer = chain.answer;
+    whole.hasAnswer = true;
+  }
+  whole.asked = joined(chain.asked, chain.askedCount);
+  whole.system += chain.system;
+}
+
+/** Returns what was asked in the whole row, and then in so many messages. */
+function joined(hash: u64, count: u32): u64 {
+  let asked = whole.asked;
+  for (let left = count; left != 0; left--) asked *= PER_MESSAGE;
+  return asked + hash;
+}
+
+/** Returns the hash of the row's prompt: the system's messages only if there is nothing else. */
+export function promptOfWhole(): u64 {
+  const own = whole.hasAnswer ? whole.prompt : whole.asked;
+  return own != 0 ? own : whole.system;
+}
+
+export function answerOfWhole(): u64 {
+  return whole.answer;
+}
+
+export function systemOfWhole(): u64 {
+  return whole.system;
 }
 
 /** Adds a string to all texts of a field. */
 export function addToTexts(field: i32, from: usize, to: usize): void {
   const entry = TEXTS + ((<usize>field) << 3);
-  store<u64>(entry, mix(load<u64>(entry), exactHashOf(from, to)));
+  store<u64>(entry, mix(load<u64>(entry), exactHashOf(from, to, true)));
 }
 
 /** Adds a string to the texts of the message. @param part the further field it is of; 0 for the content */
 export function addToSaid(part: i32, from: usize, to: usize): void {
-  const text = exactHashOf(from, to);
+  const text = exactHashOf(from, to, true);
   if (part == 0) said.contents = mix(said.contents, text);
   else said.further += mix(part, text);
 }

@@ -29,7 +29,8 @@ import { LONGEST_ROW, readRow, skipSpace } from './grammar';
 import { countReturns, findLineEnd, hashRow, line } from './lines';
 import { hashPrompts } from './prompts';
 import { searchSecrets } from './secrets';
-import { answerHash, countRowTexts, isRefusal, promptHash, shape, systemHash, textsHash } from './shape';
+import { answerHash, countRowTexts, isRefusal, promptHash, readMessages, shape, systemHash } from './shape';
+import { textsHash } from './shape';
 import { isByteOrderMark } from './utf8';
 
 export { FILE, inputStart, PLACES, reserve, SCRIPT_BYTES, SYSTEM_HASHES, TOTALS } from './buffers';
@@ -160,6 +161,7 @@ function setHashes(prompt: u64, answer: u64, system: u64): void {
 
 /** Stores the hashes of the object that was read last, and reports facts about its row. */
 function takeHashes(start: usize): void {
+  readMessages();
   const system = systemHash();
   let answer = file.hashing == codes.HASH_TEXTS ? textsHash() : answerHash();
   if (file.hashing == codes.HASH_WRITTEN && !hasFailed()) {

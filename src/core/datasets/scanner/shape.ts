@@ -18,11 +18,12 @@ import { isPrompted, isSaid, roleOfMessage } from './message';
 import { keyInMessage, openInMessage, scalarInMessage } from './message';
 import { mix } from './lines';
 import { fieldOf, KIND_NULL, KIND_STRING } from './names';
-import { addToField, addToMessage, addToSaid, addToTexts, answerOfMessages, beginHash } from './prompts';
-import { endOfMessage, endOfSaid, hashesAnswers, hashesTexts, isNormalized, moveHash } from './prompts';
-import { promptOfMessages, textOfField, textsOfField } from './prompts';
+import { addToField, addToMessage, addToSaid, addToTexts, addToWhole, answerOfWhole, beginHash } from './prompts';
+import { beginWhole, endOfMessage, endOfSaid, hashesAnswers, hashesTexts, isNormalized, moveHash } from './prompts';
+import { promptOfWhole, sayInWhole, systemOfWhole, textOfField, textsOfField } from './prompts';
 import { beginsLikeRefusal } from './refusals';
 import { isBlankText } from './strings';
+import { hashOfText } from './texts';
 
 /** The row (1), its messages (2), a message (3), its content's parts or its calls (4), one of these (5), a function (6). */
 export const MAX_SHAPE_DEPTH = 6;
@@ -121,16 +122,19 @@ export function scalarShape(depth: i32, kind: i32, from: usize, to: usize): void
   }
 }
 
-/** Adds a string to the texts of its field or message. Conversations of strings begin with the user. */
+/** Adds a string to the texts of its field or message. Conversations of strings, and pairs of a history, begin with the user. */
 function hashText(depth: i32, from: usize, to: usize): void {
   if (hashesTexts()) hashExactly(depth, from, to);
-  if (isNormalized() && !isCompared(depth)) return;
-  if (!isOf(kinds.turns)) {
-    if (shape.field != FIELD_OTHER) addToField(shape.field, from, to);
-  } else if (depth == 2) {
-    addToMessage(from, to);
+  if (!isCompared(depth)) return;
+  if (shape.inList && depth > 2) {
+    // The role may follow.
+    addToMessage(from, to, roleOfMessage() < 0 || roleOfMessage() == codes.ROLE_SYSTEM);
+  } else if (isOf(kinds.turns) ? depth == 2 : shape.field == kinds.history && depth == 3) {
+    addToMessage(from, to, false);
     endOfMessage(speaker());
-  } else if (depth > 2 && isContent()) addToMessage(from, to);
+    if (depth == 3) shape.elements++;
+  } else if (!isOf(kinds.turns) && shape.field != FIELD_OTHER)
+    addToField(shape.field, from, to, shape.field == kinds.system);
 }
 
 /** Whether a string at a depth is of the prompt, or of the answer if that is hashed. */
@@ -361,29 +365,56 @@ export function textsHash(): u64 {
   return hash;
 }
 
-/** Returns the hash of the prompt of the object that was read last, or 0 if it has none. */
-export function promptHash(): u64 {
-  if (shape.format.turns != 0) return promptOfMessages();
-  let hash: u64 = 0;
-  for (let left = shape.format.prompt; left != 0; left >>= 8) {
-    const text = textOf(left & 0xff);
-    // One text has the same hash as the only message of a conversation.
-    if (text != 0) hash = mix(hash, text);
+/** Reads the object that was read last as messages, like those that `toChat.ts` makes of it, for the hashes below. */
+export function readMessages(): void {
+  beginWhole(hasWords(kinds.system) ? textOf(kinds.system) : 0);
+  const turns = shape.format.turns;
+  if (turns != 0) return addToWhole(<i32>ctz(turns));
+  if (has(shape.format.history)) addToWhole(shape.format.history);
+  const asked = shape.format.prompt & 0xff;
+  const question = questionHash();
+  if (question != 0) sayInWhole(codes.ROLE_USER, question);
+  else if (has(asked)) addToWhole(asked);
+  const field = answerField();
+  const answer = textOf(field);
+  if (answer == 0 && (shape.lists & bitOf(field)) != 0) addToWhole(field);
+  else sayInWhole(codes.ROLE_ASSISTANT, answer);
+}
+
+/** Returns the hash of the texts of the prompt's fields: the first one, and one more. What is blank doesn't count. */
+function questionHash(): u64 {
+  const first = <i32>(shape.format.prompt & 0xff);
+  for (let left = shape.format.prompt >> 8; left != 0; left >>= 8) {
+    const further = <i32>(left & 0xff);
+    if (!hasWords(further)) continue;
+    if (!hasWords(first)) return textOf(further);
+    if (!isNormalized()) return mix(textOf(first), textOf(further));
+    const one = answerIn(first);
+    const other = answerIn(further);
+    return mix(0, hashOfText(load<u32>(one), load<u32>(one, 4), load<u32>(other), load<u32>(other, 4)));
   }
-  return hash;
+  return textOf(first);
 }
 
-/** Returns the hash of the answer of the object that was read last, or 0 if it has none. */
+/** Whether a field is a string that isn't blank. */
+function hasWords(index: i32): bool {
+  return has(index) && faultOf(index) == 0 && load<u32>(answerIn(index)) != 0;
+}
+
+/** Returns the hash of the prompt of the row that was read as messages, or 0 if it has none. */
+export function promptHash(): u64 {
+  return (shape.format.turns | shape.format.prompt) == 0 ? 0 : promptOfWhole();
+}
+
+/** Returns the hash of its answer, or 0 if it has none. */
 export function answerHash(): u64 {
-  return shape.format.turns != 0 ? answerOfMessages() : textOf(answerField());
+  return answerOfWhole();
 }
 
-/** Returns the hash of what the system says in the conversation that was read last, `NO_SYSTEM`, or 0 if there is none. */
+/** Returns the hash of what the system says in its conversation, `NO_SYSTEM`, or 0 if there is none. */
 export function systemHash(): u64 {
   if (shape.format.turns == 0 || conversation.turns == 0 || conversation.hasStrings) return 0;
-  if (conversation.system != 0) return conversation.system;
-  const text = textOf(kinds.system);
-  return text != 0 ? mix(0, text) : codes.NO_SYSTEM;
+  return systemOfWhole() != 0 ? systemOfWhole() : codes.NO_SYSTEM;
 }
 
 /** Whether the answer of the object that was read last begins like a refusal. */

@@ -21,27 +21,37 @@ export function beginTexts(): void {
   }
 }
 
-/** Returns the hash of a string's text, or 0 if nothing stays of it. */
-export function hashOfText(from: usize, to: usize): u64 {
-  return hashOf(from, to, false);
+/** Returns the hash of a string's text and of another one's after it (0 for none), or 0 if nothing stays of them. */
+export function hashOfText(from: usize, to: usize, next: usize, nextTo: usize): u64 {
+  return hashOf(from, to, false, next, nextTo);
 }
 
-/** Returns the exact hash of the string that was read last, or 0 if it is empty. */
-export function exactHashOf(from: usize, to: usize): u64 {
-  if (row.hasEscape) return hashOf(from, to, true);
+/** Returns the exact hash of the string that was read last, or 0 if it is empty. @param decodes whether escapes count as characters */
+export function exactHashOf(from: usize, to: usize, decodes: bool): u64 {
+  if (decodes && row.hasEscape) return hashOf(from, to, true, 0, 0);
   let hash: u64 = 0;
   let at = from;
   for (; at + CHUNK_BYTES <= to; at += CHUNK_BYTES) hash = mix(hash, hashRow(at, at + CHUNK_BYTES));
   return at == to ? hash : mix(hash, hashRow(at, to));
 }
 
-function hashOf(from: usize, to: usize, isExact: bool): u64 {
+function hashOf(from: usize, to: usize, isExact: bool, next: usize, nextTo: usize): u64 {
   let hash: u64 = 0;
   let end = CHUNK;
-  for (let at = from; at < to;) {
+  let at = from;
+  let stop = to;
+  let left = nextTo;
+  while (true) {
+    if (at >= stop) {
+      if (left == 0) break;
+      at = next;
+      stop = left;
+      left = 0;
+      continue;
+    }
     const bytes = v128.load(at);
     const escape = <usize>ctz(i8x16.bitmask(equal(bytes, 0x5c)) | 0x10000);
-    const length = min(escape, to - at);
+    const length = min(escape, stop - at);
     if (isExact) {
       v128.store(end, bytes);
       end += length;
@@ -50,7 +60,7 @@ function hashOf(from: usize, to: usize, isExact: bool): u64 {
       end = addBytes(end, lowered(bytes), visible & ((1 << (<u32>length)) - 1));
     }
     at += length;
-    if (length < 16 && at < to) {
+    if (length < 16 && at < stop) {
       end = isExact ? decodeEscape(at, end) : addEscape(end, at);
       at = keys.afterEscape;
     }

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { toChat, type ConvertedRow } from '../../../../src/core/datasets/toChat.ts';
-import { problemsOf, useChecker } from '../../../helpers/checker.ts';
+import { Scanner } from '../../../../src/core/datasets/scanner.ts';
+import { HASH_NORMALIZED } from '../../../../src/core/datasets/scanner/codes.ts';
+import { checkerFiles, problemsOf, useChecker } from '../../../helpers/checker.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { Random } from '../../../helpers/random.ts';
 
@@ -57,6 +59,53 @@ const MAKERS: Record<string, (text: () => string, random: Random) => { row: obje
     return { row: { question, answer, text: text() }, texts: [question, answer] };
   },
 };
+
+/** Values that a table gives for what is missing. */
+const ABSENT = [undefined, null, '', ' \n', '\u3000', []];
+
+/** Rows of each form that is converted, also with fields that are empty or that a chat row leaves out. */
+const FORMS: readonly ((text: () => string, random: Random) => object)[] = [
+  ...Object.values(MAKERS).map((make) => (text: () => string, random: Random) => make(text, random).row),
+  (text, random) => {
+    const optional = () => (random.chance(0.5) ? text() : random.of(ABSENT));
+    const [question, further] = [optional(), random.of(['input', 'context'])];
+    const row = { instruction: question, [further]: optional(), [random.of(['output', 'response'])]: text() };
+    return {
+      ...row,
+      context: optional(),
+      history: random.of([null, [], [[text(), text()]]]),
+      system: optional(),
+    };
+  },
+  (text, random) => {
+    const message = (role: string) => ({ role, content: random.chance(0.1) ? ' ' : text() });
+    const list = (most: number) =>
+      random.several(most, () => message(random.of(['user', 'assistant', 'system', 'developer'])));
+    return {
+      prompt: random.chance(0.3) ? text() : [message('user'), ...list(4)],
+      completion: random.chance(0.3) ? text() : list(4),
+      ...(random.chance(0.5) && { system: text(), history: [[text(), text()]] }),
+    };
+  },
+  (text, random) => {
+    const roles = ['human', 'gpt', 'system', 'user', 'assistant'];
+    const conversations = random.several(5, () => ({ from: random.of(roles), value: text() }));
+    return {
+      conversations: [{ from: 'gpt', value: text() }, ...conversations],
+      system: random.of([text(), null]),
+    };
+  },
+];
+
+/** The same object with its keys, and those in it, in any order. */
+function shuffled(value: unknown, random: Random): unknown {
+  if (Array.isArray(value)) return value.map((one) => shuffled(one, random));
+  if (typeof value !== 'object' || value === null) return value;
+  const keys = Object.entries(value).map(
+    ([key, one]) => [random.fraction(), key, shuffled(one, random)] as const,
+  );
+  return Object.fromEntries(keys.sort(([one], [other]) => one - other).map(([, key, one]) => [key, one]));
+}
 
 function converted(row: string): ConvertedRow {
   const result = toChat(row);
@@ -120,6 +169,33 @@ describe('toChat', () => {
     // Whatever the texts hold stays, and there is a problem with it as before.
     for (const code of ['lone-surrogate', 'duplicate-row', 'very-long-row'] as const) codes.delete(code);
     assert.deepEqual([...codes], []);
+  });
+
+  it('keeps the prompt of every form, as the scanner compares it', async () => {
+    const scanner = new Scanner(new WebAssembly.Module(readFileSync((await checkerFiles()).scanner)));
+    const promptOf = (row: string) => {
+      const bytes = Buffer.from(row);
+      scanner.input(bytes.length).set(bytes);
+      scanner.begin(false, HASH_NORMALIZED);
+      return scanner.scan(0, bytes.length, false, true).promptHashes.slice(0, 2).join();
+    };
+    const seed = Math.floor(Math.random() * 2 ** 31);
+    const random = new Random(seed);
+    const piece = () =>
+      random.of(['a', 'B', ' ', '\n', 'é', '模', '😀', '\ud800', '\u0000', '"', '\\', '/', '\u3000']);
+    const text = () => random.several(random.chance(0.02) ? 6000 : 12, piece).join('');
+    const seen = new Set<string>();
+    let same = 0;
+    for (let turn = 0; turn < 6000; turn++) {
+      const row = JSON.stringify(shuffled(random.of(FORMS)(text, random), random));
+      const result = toChat(row);
+      if (typeof result === 'string') continue;
+      const prompt = promptOf(row);
+      assert.equal(promptOf(result.text), prompt, `with the seed ${seed}: ${row.slice(0, 1000)}`);
+      seen.add(prompt);
+      same++;
+    }
+    assert.ok(same > 4000 && seen.size > same / 2, `${seen.size} of ${same}`);
   });
 
   it('converts a conversation in the order of its turns, whoever begins', () => {

@@ -40,7 +40,11 @@ const ROWS: Readonly<Record<string, readonly [row: object, code: string][]>> = {
   'has the same role twice in a row': [
     [chat(u(), u(), a()), 'repeated-role'],
     [chat(u(), a(), a()), 'repeated-role'],
-    [chat(u(), a(), c(), t(), a()), 'repeated-role'],
+    // A text, and then its call.
+    [chat(u(), a(), c(), t(), a()), ''],
+    [chat(u(), a(), a('x', args('{}')), t(), a()), ''],
+    [chat(u(), a(), older('{}'), { role: 'function', content: '1' }, a()), ''],
+    [chat(u(), a(), a('x', { tool_calls: [] })), 'repeated-role'],
     [turns('human', 'user', 'gpt'), 'repeated-role'],
     [turns('human', 'gpt', 'chatgpt'), 'repeated-role'],
     [chat(s(), s(), u(), a()), ''],
