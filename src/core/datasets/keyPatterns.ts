@@ -74,6 +74,9 @@ export const KEY_PATTERNS: readonly KeyPattern[] = [
   ...keys(5, 80, 'base64', 'AccountKey='),
   ...keys(15, 40, 'value', 'aws_secret_access_key'),
   ...keys(9, 40, 'value', 'AWS_SECRET_ACCESS_KEY'),
+  // Of Terraform and others.
+  ...keys(4, 40, 'value', 'secret_key'),
+  ...keys(5, 40, 'value', 'SECRET_KEY'),
   // In lower and upper camel case.
   ...keys(3, 40, 'value', 'ecretAccessKey'),
   ...keys(0, 60, 'token', 'eyJ'),

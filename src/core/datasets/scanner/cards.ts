@@ -3,7 +3,7 @@
 import { clear } from './buffers';
 import { isAlphanumeric, isDigit } from './characters';
 import { CARD_NUMBER } from './codes';
-import { endOfEscape, readBack } from './escapes';
+import { endOfEscape, followsColor, readBack, readCharacter } from './escapes';
 import { reportSecret } from './found';
 import { search } from './search';
 
@@ -11,6 +11,9 @@ const MIN_DIGITS: usize = 13;
 const MAX_DIGITS: usize = 19;
 /** The digits of a candidate, without the separators. */
 const DIGITS: usize = memory.data(32);
+
+/** So many bytes before a number show whether it is in an array. */
+const MAX_BEFORE: usize = 256;
 
 /** The start and length of the last four groups of digits, newest last. */
 const GROUPS: usize = memory.data(4 * 8, 4);
@@ -63,15 +66,31 @@ function isPartOfWord(end: usize): bool {
   return isAlphanumeric(character) || (character == 0x2e && isDigit(load<u8>(end + 1)));
 }
 
-/** Reports a card number that ends with the newest group: 4-4-4-4, 4-6-5 or 4-6-4 digits, or a single group. */
+/**
+ * Reports a card number that ends with the newest group: 4-4-4-4, 4-6-5 or 4-6-4 digits, or a single group. One separator joins
+ * the groups, and not a further one of four digits: that is a list.
+ */
 function takeGroups(end: usize): void {
   const a = length(0);
   const b = length(1);
   const c = length(2);
   const d = length(3);
   if (d >= MIN_DIGITS && d <= MAX_DIGITS) takeCard(start(3), end);
-  else if (a == 4 && b == 4 && c == 4 && d == 4) takeCard(start(0), end);
-  else if (b == 4 && c == 6 && (d == 5 || d == 4)) takeCard(start(1), end);
+  else if (a == 4 && b == 4 && c == 4 && d == 4) takeGrouped(0, end);
+  else if (b == 4 && c == 6 && (d == 5 || d == 4)) takeGrouped(1, end);
+}
+
+function takeGrouped(first: usize, end: usize): void {
+  const separator = load<u8>(start(3) - 1);
+  for (let group = first + 1; group < 3; group++) if (load<u8>(start(group) - 1) != separator) return;
+  const from = start(first);
+  if (load<u8>(from - 1) == separator && areDigits(from - 5)) return;
+  if (load<u8>(end) != separator || !areDigits(end + 1)) takeCard(from, end);
+}
+
+function areDigits(at: usize): bool {
+  for (let index: usize = 0; index < 4; index++) if (!isDigit(load<u8>(at + index))) return false;
+  return true;
 }
 
 function start(group: usize): usize {
@@ -88,14 +107,44 @@ function takeCard(from: usize, to: usize): void {
   for (let at = from; at < to; at++) {
     if (isDigit(load<u8>(at))) store<u8>(DIGITS + count++, load<u8>(at) - 0x30);
   }
-  if (isOfNetwork(count) && hasCheckDigit(count)) reportSecret(CARD_NUMBER, from, to);
+  if (isOfNetwork(count) && hasCheckDigit(count) && !isInArray(from, to)) reportSecret(CARD_NUMBER, from, to);
+}
+
+/** Whether a number is one of several in an array, as `[1, 2]` or `{1, 2}`: those before it are searched, in a long array some. */
+function isInArray(from: usize, to: usize): bool {
+  let at = from;
+  let isFirst = true;
+  let isSpaced = false;
+  while (from - at < MAX_BEFORE) {
+    at = readBack(at);
+    // The row begins.
+    if (load<u8>(at) == 0x0a) return false;
+    const character = search.character;
+    if (character == 0x5b || character == 0x7b) return !isFirst || isListed(to);
+    if (character == 0x2c) isFirst = isSpaced = false;
+    else if (character == 0x20 || character == 0x0a || character == 0x09) isSpaced = true;
+    // + - . e
+    else if (isSpaced || !(isDigit(character) || character - 0x2b < 4 || (character | 0x20) == 0x65))
+      return false;
+  }
+  return true;
+}
+
+/** Whether a comma and another number follow. */
+function isListed(to: usize): bool {
+  let at = readCharacter(to);
+  if (search.character != 0x2c) return false;
+  do {
+    at = readCharacter(at);
+  } while (search.character == 0x20 || search.character == 0x0a);
+  return isDigit(search.character) || search.character == 0x2d;
 }
 
 /** True if a word or a decimal number ends before `from`, but not if an escape does. */
 function continuesWord(from: usize): bool {
   if (load<u8>(from - 1) == 0x2e) return isDigit(load<u8>(from - 2));
   readBack(from);
-  return isAlphanumeric(search.character) || search.character == 0x5f;
+  return (isAlphanumeric(search.character) || search.character == 0x5f) && !followsColor(from);
 }
 
 /** Checks prefix and length: Visa, Mastercard, American Express, Discover, Diners Club, JCB. */

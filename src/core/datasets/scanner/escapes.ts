@@ -2,7 +2,7 @@
 // backslashes may stand before an escape.
 import { isAlphanumeric, isLetter, isWord } from './characters';
 import { search } from './search';
-import { hexUnit } from './strings';
+import { hexByte, hexUnit } from './strings';
 
 const BACKSLASH: u32 = 0x5c;
 const LETTER_U: u32 = 0x75;
@@ -72,7 +72,34 @@ export function isLatinLetter(character: u32): bool {
 /** True if `at` does not continue a word. */
 export function beginsWord(at: usize): bool {
   readBack(at);
-  return !isWord(search.character);
+  return !isWord(search.character) || followsByte(at) || followsColor(at);
+}
+
+/** Whether a byte in hexadecimal ends at `at` that is no part of a word: `%3D`, `%253D` or, in code, `\x3d`. */
+function followsByte(at: usize): bool {
+  if (isWord(hexByte(at - 2)) || hexByte(at - 2) > 0xff) return false;
+  // The `%` can be one itself.
+  let sign = at - 2;
+  while (true) {
+    readBack(sign);
+    if (search.character == 0x25 || load<u16>(sign - 2) == 0x785c) return true;
+    if (load<u16>(sign - 2) != 0x3532) return false;
+    sign -= 2;
+  }
+}
+
+/** Whether a terminal's code ends at `at`, as that of a color: `ESC[1;31m`. ESC may be lost, unless the code has no number. */
+export function followsColor(at: usize): bool {
+  if (!isLetter(load<u8>(at - 1))) return false;
+  let start = at - 1;
+  // Digits, `:` and `;`.
+  while (<u32>load<u8>(start - 1) - 0x30 < 12) start--;
+  if (load<u8>(start - 1) != 0x5b) return false;
+  readBack(start - 1);
+  if (start < at - 1 || search.character == 0x1b) return true;
+  // As code writes it: `\x1b`, `\033`, `\e`.
+  const end = load<u16>(start - 3) | 0x2000;
+  return end == 0x6231 || end == 0x3333 || end == 0x655c;
 }
 
 /** Returns the end of an escape such as `\u00e9` that contains `at` or ends there, or 0. Its digits are not text. */

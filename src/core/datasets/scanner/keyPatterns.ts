@@ -39,6 +39,10 @@ const CHARACTERS_PER_JUMP_IF_RARE: u32 = 9;
 const MIN_DIFFERENT: u32 = 8;
 /** Maximum length of what is between the name of a value and the value. */
 const MAX_BETWEEN: usize = 16;
+/** The keys of AWS that have a secret, and its length. */
+const AKIA: u32 = 0x41494b41;
+const ASIA: u32 = 0x41495341;
+const SECRET_LENGTH: usize = 40;
 /** Maximum length of what is between the header of a private key and its first line. */
 const MAX_HEADER: usize = 512;
 /** Maximum length of what is between `BEGIN` and `PRIVATE KEY`. */
@@ -74,7 +78,7 @@ function matchPattern(anchor: usize, pattern: usize): usize {
   }
   const length = <usize>load<u8>(pattern, 2);
   const kind = <u32>load<u8>(pattern, 3);
-  if (kind == TAIL_VALUE) return matchValue(tail, length);
+  if (kind == TAIL_VALUE) return matchValue(tail, length, 0);
   if (kind == TAIL_LINES || kind == TAIL_HEADER) {
     const header = kind == TAIL_LINES ? tail : endOfLabel(tail);
     if (header == 0 || !hasLine(header, length)) return 0;
@@ -89,12 +93,21 @@ function matchPattern(anchor: usize, pattern: usize): usize {
   return kind == TAIL_ROUTED ? endOfRoute(search.tailEnd) : search.tailEnd;
 }
 
-/** Returns the end of a value of this length whose name ends at `from`, or 0. */
-function matchValue(from: usize, length: usize): usize {
+/** Returns the end of the secret after a key of AWS, as in its console's table, or 0. */
+export function endOfSecret(from: usize): usize {
+  const prefix = load<u32>(search.keyStart);
+  return prefix == AKIA || prefix == ASIA ? matchValue(from, SECRET_LENGTH, 0x2c) : 0;
+}
+
+/** Returns the end of a value of this length whose name ends at `from`, or 0. @param separator what may also be between */
+function matchValue(from: usize, length: usize, separator: u32): usize {
   let at = from;
-  for (let between: usize = 0; between < MAX_BETWEEN; between++) {
-    const end = readCharacter(at);
-    if (!isBetween(search.character)) break;
+  for (let between: usize = 0; between < MAX_BETWEEN && load<u8>(at) != 0x0a; between++) {
+    let end = readCharacter(at);
+    // A byte such as `%3D`, or the color of a terminal.
+    if (search.character == 0x25) end += 2;
+    else if (search.character == 0x1b) for (end++; <u32>load<u8>(end++) - 0x30 < 12;) continue;
+    else if (search.character != separator && !isBetween(search.character)) break;
     at = end;
   }
   if (at == from) return 0;
@@ -131,10 +144,11 @@ function endOfRoute(from: usize): usize {
   return at;
 }
 
-/** What may be between a name and its value: quotes and backslashes, `=`, `:`, `>`, a space. */
+/** What may be between a name and its value: quotes and backslashes, `=`, `:`, `>`, white space. */
 function isBetween(character: u32): bool {
   if (character == 0x22 || character == 0x27 || character == 0x60 || character == 0x5c) return true;
-  return character == 0x3d || character == 0x3a || character == 0x3e || character == 0x20;
+  if (character == 0x09 || character == 0x0a || character == 0x20) return true;
+  return character == 0x3d || character == 0x3a || character == 0x3e;
 }
 
 /** Whether a line of a private key follows its header: what is only named, or left out as `...`, is no key. */

@@ -1,17 +1,20 @@
 // Passwords in URLs: `scheme://user:password@host`. Most of those in texts are placeholders (`user:password`). So one counts only
-// with letters and digits, or many letters in mixed case. Its host must have a domain or an IP address. They are found by their `@`.
+// with letters and digits, or if it looks random without. Its host must have a domain or an IP address. They are found by their `@`.
 import { isAlphanumeric, isDigit, isExampleWord, isLetter } from './characters';
 import { readBack, readCharacter } from './escapes';
 import { search } from './search';
 
 const MIN_LENGTH = 8;
-/** Of one without digits. */
+/** One in mixed case with so many letters needs no digit. */
 const MIN_LETTERS = 16;
 /** Of a password, and of a user. */
 const MAX_LENGTH: usize = 128;
+const LOWER = 2;
+const UPPER = 3;
 
 /** Whether the password of a URL, or a placeholder for it, ends at `at`, which is an `@`. */
 export function findPassword(at: usize): bool {
+  if (!isServer(at + 1)) return false;
   const start = startOf(at);
   const colon = readBack(start);
   if (start == at || search.character != 0x3a) return false;
@@ -21,7 +24,7 @@ export function findPassword(at: usize): bool {
     before = readBack(before);
     if (search.character != (sign < 2 ? 0x2f : 0x3a)) return false;
   }
-  search.passwordStart = !isPlaceholder(start, at) && isServer(at + 1) ? start : 0;
+  search.passwordStart = isPlaceholder(start, at) ? 0 : start;
   return true;
 }
 
@@ -36,49 +39,92 @@ function startOf(end: usize): usize {
   return at;
 }
 
-/** Characters of users and passwords (RFC 3986, section 3.2.1), without those of quotes, masks and variables. */
+/** Characters of users and passwords (RFC 3986, section 3.2.1), and `#` and `@`, which many don't escape. */
 function isPlain(character: u32): bool {
-  if (isAlphanumeric(character)) return true;
-  switch (character) {
-    case 0x21: // !
-    case 0x25: // %
-    case 0x26: // &
-    case 0x2b: // +
-    case 0x2c: // ,
-    case 0x2d: // -
-    case 0x2e: // .
-    case 0x3b: // ;
-    case 0x3d: // =
-    case 0x5f: // _
-    case 0x7e: // ~
-      return true;
-    default:
-      return false;
-  }
+  // From # to ., ! ; = @ _ ~
+  if (isAlphanumeric(character) || character - 0x23 < 12 || character == 0x21 || character == 0x3b)
+    return true;
+  return character == 0x3d || character == 0x40 || character == 0x5f || character == 0x7e;
 }
 
-/** Whether it says that it is one, is too short, or has too few kinds of characters. */
+/** The word of a placeholder that begins here, by its length; 0 if none does. */
+function wordLength(at: usize): i32 {
+  if (load<u32>(at) == 0x34333231) return 4; // 1234
+  if (isExampleWord(at)) return 7;
+  // pass, p@ss, pa$$
+  const second = load<u8>(at, 1) == 0x40 ? <u32>0x61 : (<u32>load<u8>(at, 1)) | 0x20;
+  const isPass =
+    (load<u8>(at) | 0x20) == 0x70 && second == 0x61 && isS(load<u8>(at, 2)) && isS(load<u8>(at, 3));
+  if (!isPass) return 0;
+  // word, w0rd, wd
+  if ((load<u8>(at, 4) | 0x20) != 0x77) return 4;
+  if ((load<u8>(at, 5) | 0x20) == 0x64) return 6;
+  return (load<u16>(at, 6) | 0x2020) == 0x6472 ? 8 : 4;
+}
+
+function isS(character: u32): bool {
+  return (character | 0x20) == 0x73 || character == 0x24;
+}
+
+/** Whether it names a value of code or a template: `$NAME`, `%(name)s`, `(name)`, `'+name+'`; or hides one: `a***`. */
+function isVariable(from: usize, to: usize): bool {
+  const first = <u32>load<u8>(from);
+  const last = <u32>load<u8>(to - 1);
+  if (first == 0x27 && last == 0x27) return true;
+  const isOpen = first == 0x28 || load<u8>(from, 1) == 0x28;
+  if (isOpen && (last == 0x29 || load<u8>(to - 2) == 0x29)) return true;
+  let kinds: i32 = 0;
+  for (let at = from; at < to; at++) {
+    if ((load<u32>(at) & 0xffffff) == 0x2a2a2a) return true;
+    kinds |= 1 << kindOf(load<u8>(at));
+  }
+  // One in mixed case with a digit is rather random.
+  return first == 0x24 && load<u8>(from, 1) != 0x24 && (kinds & 0xe) != 0xe;
+}
+
+/** Kinds of characters: digits, lower and upper case, signs; 0 is what joins words. */
+function kindOf(character: u32): i32 {
+  if (isDigit(character)) return 1;
+  if (isLetter(character)) return character & 0x20 ? LOWER : UPPER;
+  return character == 0x25 || character == 0x2d || character == 0x2e || character == 0x5f ? 0 : 4;
+}
+
+/** Whether it says that it is one, is too short, or doesn't look random. */
 function isPlaceholder(from: usize, to: usize): bool {
-  let length = 0;
-  let lower = 0;
-  let upper = 0;
-  let digits = 0;
+  let length: i32 = 0;
+  let letters: i32 = 0;
+  let kinds: i32 = 0;
+  // Characters in words of placeholders.
+  let known: i32 = 0;
+  let wordEnd = from;
+  // Changes of kind, but not from upper to lower case; those that names don't have (`aBc`, `aBC`) count twice.
+  let jumps: i32 = 0;
+  let before: i32 = 0;
+  let first: i32 = 0;
   for (let at = from; at < to;) {
-    // pass, 1234
-    if ((load<u32>(at) | 0x20202020) == 0x73736170 || load<u32>(at) == 0x34333231 || isExampleWord(at))
-      return true;
+    const word = at < wordEnd ? 0 : wordLength(at);
+    if (word != 0 && at + <usize>word <= to) {
+      known += word;
+      wordEnd = at + <usize>word;
+    }
     at = readCharacter(at);
     length++;
+    const kind = kindOf(search.character);
     // The digits of an escape such as `%2F` are not text.
     if (search.character == 0x25) at += 2;
-    else if (isDigit(search.character)) digits++;
-    else if (isLetter(search.character)) {
-      if ((search.character & 0x20) != 0) lower++;
-      else upper++;
-    }
+    kinds |= 1 << kind;
+    if (kind == LOWER || kind == UPPER) letters++;
+    if (before != 0 && kind != 0 && kind != before && (before != UPPER || kind != LOWER)) jumps++;
+    if (kind == UPPER && before + first == LOWER + UPPER) jumps++;
+    first = before;
+    before = kind;
   }
-  if (digits > 0) return length < MIN_LENGTH || lower + upper == 0;
-  return lower + upper < MIN_LETTERS || lower == 0 || upper == 0;
+  if (length < MIN_LENGTH || letters == 0 || 2 * known >= length || isVariable(from, to)) return true;
+  if (known != 0 && 4 * jumps < length - known) return true;
+  if ((kinds & 2) != 0) return false;
+  const isMixed = (kinds & ((1 << LOWER) | (1 << UPPER))) == ((1 << LOWER) | (1 << UPPER));
+  // Names have no signs inside.
+  return (kinds & 16 ? 4 : 3) * jumps <= length && (letters < MIN_LETTERS || !isMixed);
 }
 
 /** Whether a host has at least two labels, isn't this machine, and is no example (RFC 2606). */
@@ -93,7 +139,9 @@ function isServer(from: usize): bool {
     if (at == label) return false;
     labels++;
     if (at - label == 7 && isExampleWord(label)) return false;
-    if (load<u8>(at) != 0x2e || !isAlphanumeric(load<u8>(at, 1))) return labels > 1;
+    if (load<u8>(at) != 0x2e || !isAlphanumeric(load<u8>(at, 1)))
+      // Only the last `@` is before the host.
+      return labels > 1 && load<u8>(at) != 0x40;
     label = at + 1;
   }
 }

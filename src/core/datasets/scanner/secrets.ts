@@ -5,7 +5,7 @@ import { isAlphanumeric, isDigit, isExampleWord, isLetter, oneBefore, twoBefore 
 import { API_KEY, EMAIL_ADDRESS } from './codes';
 import { isLatinLetter, readBack, readCharacter } from './escapes';
 import { reportSecret } from './found';
-import { ANCHORS, findKey } from './keyPatterns';
+import { ANCHORS, endOfSecret, findKey } from './keyPatterns';
 import { findPassword } from './passwords';
 import { beginSearch, search } from './search';
 
@@ -52,10 +52,12 @@ function takeKeys(block: usize, to: usize, mask: i32): void {
   for (let left = mask; left != 0; left &= left - 1) {
     const index = <usize>ctz(left);
     if (block + index >= to) return;
-    const end = findKey(block + index - 2);
-    if (end == 0 || search.keyStart < search.keyEnd) continue;
-    reportSecret(search.foundCode, search.keyStart, end);
-    search.keyEnd = end;
+    let end = findKey(block + index - 2);
+    if (search.keyStart < search.keyEnd) continue;
+    for (; end != 0; end = endOfSecret(end)) {
+      reportSecret(search.foundCode, search.keyStart, end);
+      search.keyEnd = end;
+    }
   }
 }
 

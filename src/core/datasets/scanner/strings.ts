@@ -26,6 +26,13 @@ export function hexUnit(at: usize): u32 {
   return (a | b | c | d) > 15 ? 0x10000 : (a << 12) | (b << 8) | (c << 4) | d;
 }
 
+/** Returns the byte of two hexadecimal digits, or a value above 0xff if any is invalid. */
+export function hexByte(at: usize): u32 {
+  const a = <u32>load<u8>(HEX_VALUES + <usize>load<u8>(at));
+  const b = <u32>load<u8>(HEX_VALUES + <usize>load<u8>(at, 1));
+  return (a | b) > 15 ? 0x100 : (a << 4) | b;
+}
+
 /** Whether a code unit is a character, not half of one. */
 function isWhole(unit: u32): bool {
   return unit <= 0xffff && (unit & 0xf800) != 0xd800;

@@ -85,23 +85,62 @@ const values: [before: string, text: string, after: string][] = [
     "secretAccessKey: '",
   ].map((before): [string, string, string] => [before, VALUE, before.endsWith("'") ? "'" : '']),
   ['<SecretAccessKey>', VALUE, '</SecretAccessKey>'],
+  // Of Terraform, also aligned by tabs; in a URL; in color.
+  ...[
+    ...[
+      '  secret_key = \\"',
+      'secret_key\\t=\\t\\"',
+      'AWS_SECRET_KEY=',
+      'aws_secret_access_key\\t= ',
+      'SECRET_KEY: ',
+    ],
+    ...['aws_secret_access_key%3D', 'AWS_SECRET_ACCESS_KEY=\\u001b[1;32m'],
+  ].map((before): [string, string, string] => [before, VALUE, before.endsWith('"') ? '\\"' : '']),
   ['mySecretAccessKey\\\\\\": \\\\\\"', VALUE, '\\\\\\"'],
   ...['postgres://app:', 'mongodb+srv://app.x:', 'redis://:', 'https:\\/\\/a%40b:'].flatMap((before) =>
-    ['S3cr3tPw', 'hunter-2.~!', `${tail(127)}Z`, 'qRtZpLmWxKcVbNhG'].map((text): [string, string, string] => [
-      before,
-      text,
-      '@db.host.test/x',
-    ]),
+    [
+      ...['S3cr3tPw', 'hunter-2.~!', `${tail(127)}Z`, 'qRtZpLmWxKcVbNhG'],
+      ...["$xY9*'kq(3)#z@w", 'p@ssW@7xK2q', 'kTr(qW#zXv', 'xKqZrTwPbN', 'kT1234zQ9xW', 'aB3passX9kQ2'],
+    ].map((text): [string, string, string] => [before, text, '@db.host.test/x']),
   ),
   ['amqp://app:', 'S3cr3tPw', '@10.0.0.7:5672'],
   // A key as a password is one secret.
   ['https://app:', `ghp_${tail(36)}`, '@github.com/x'],
+];
+/** What precedes a key without being part of its word. */
+const marks = [
+  ...['token%3D', 'Bearer%20', '%22', 'a%253D', 'é%C3%A9', '\\u0025\u0032\u0030', '\\\\x3d', "b'\\\\x00"],
+  ...[
+    '\\u001b[32m',
+    '\\u001b[1;31m',
+    '\\u001B[m',
+    '\\u001b[2K',
+    '\\\\u001b[0m',
+    'a\\u001b[38;2;1;2;3m',
+    '[32m',
+    '^[[0m',
+  ],
+  ...['\\\\x1b[1;31m', '\\\\x1B[m', '\\\\033[0m', '\\\\033[m', '\\\\e[K', '\\n', '\\\\n', '\\\\t'],
 ];
 const emails = 'me@home.test first.last+tag@mail.some-host.co.test A_b%c@x1.test 7@q.test'.split(' ');
 const cards = [
   ...'4111111111111111 4111-1111-1111-1111 5555555555554444 2223003122003222 6011111111111117'.split(' '),
   ...'378282246310005 30569309025904 3530111333300000 4222222222222 4000000000000000006'.split(' '),
   ...['4111 1111 1111 1111', '3782 822463 10005', '3056 930902 5904'],
+];
+/** Cards among other numbers. */
+const cardRows = [
+  ...[
+    'paid on 2026-11-21 #',
+    '# 12/27 123',
+    '17 #',
+    '#,12,2027',
+    '12,2027,#',
+    '[#]',
+    '["#", 17]',
+    'x\\n1,2\\n#,3',
+  ],
+  ...['{\\"a\\":1,\\"card\\":#}', 'a[1] = #', '[1, 2] #', '(#)', '\\u001b[32m#\\u001b[0m'],
 ];
 const whole = (texts: readonly string[]) => texts.map((text) => ['', text, ''] as const);
 /** The text that a part of a JSON string means. */
@@ -119,6 +158,7 @@ const randomKinds: Record<string, [before: string, of: string, length: number, a
   'Hugging Face': ['hf_', LETTERS, 34],
   service: ['service_', LETTERS + BASE64URL, 43],
   'password of letters': ['postgres://app:', LETTERS, 16, '@db.host.test/x'],
+  password: ['postgres://app:', `${LETTERS}0123456789!$*'()#@&+,-.;=_~`, 24, '@db.host.test/x'],
 };
 
 /** With what must be around it. */
@@ -187,7 +227,7 @@ const harmless = [
     `AWS_SECRET_ACCESS_KEY=${tail(41)}`,
     `SecretAccessKey${tail(40)}`,
   ],
-  ...[`secretAccessKey: env.${tail(40)}`, `secretAccessKey, ${tail(40)}`, `secret_key = ${tail(40)}`],
+  ...[`secretAccessKey: env.${tail(40)}`, `secretAccessKey, ${tail(40)}`, `secret_key_base = ${tail(40)}`],
   ...[`aws_secret_access_key = '${'some_words_'.repeat(4)}'`, `AWS_SECRET_ACCESS_KEY=${'A'.repeat(40)}`],
   // Passwords that are placeholders, or of a host that is none.
   ...[
@@ -201,7 +241,25 @@ const harmless = [
     'me:correcthorse',
     'me:correcthorsebattery',
     'me:CorrectHorseBat',
-    'me:********',
+    ...[
+      'me:********',
+      'me:a1b2***@',
+      'me:p@ssw0rd',
+      'me:Pa$$word1',
+      'me:admin1234',
+      'me:mypass123',
+      'me:$DB_PASS_2',
+    ],
+    ...[
+      'me:$(DB_PW1)',
+      'me:%(db_pw1)s',
+      'me:(your-pw1)',
+      "me:'+pw1+'",
+      'me:YourDbPwd',
+      'me:changeme-now!',
+      'me:AuthToken',
+    ],
+    ...['me:pass1234word', 'me:$token1', 'me:my$secret', '$USER:$PASSWORD1'],
   ].map((user) => `https://${user}@db.host.test/x`),
   ...[
     'me:my-example-1',
@@ -260,6 +318,16 @@ const harmless = [
   ...'4111111111111111x 0.4111111111111111 4111111111111111.5 _4111111111111111 e4111111111111111e'.split(
     ' ',
   ),
+  // With two separators, in a list of four-digit numbers, or in an array.
+  ...['4111-1111 1111 1111', '4111 1111-1111-1111', '3782-822463 10005', '0410 4111 1111 1111 1111'],
+  ...[
+    '4111 1111 1111 1111 0416',
+    '4111-1111-1111-1111-0416',
+    '[4111111111111111, 17]',
+    '[17,4111111111111111]',
+  ],
+  ...['[ 1,\\n 4111111111111111\\n]', '{4111111111111111,2}', `${'[1.5,-2e9,'.repeat(3)}4111111111111111`],
+  `[${'40000000000000006, '.repeat(99)}4111111111111111]`,
   ...['4111  1111 1111 1111', '4111 1111 1111 111', '4111 11111111 1111', '2026-11-21 00:49:14'],
   ...'9111111111111111 1700000000000 378282246310006 7992739871399273987134 3.141592653589793238'.split(' '),
   ...'da39a3ee5e6b4b0d3255bfef95601890afd80709 550e8400-e29b-41d4-a716-446655440000'.split(' '),
@@ -308,6 +376,36 @@ describe('secrets in rows', () => {
         .concat('#'),
     ));
 
+  it('are found after a byte in a URL, and in the colors of a terminal', async () => {
+    const found = marks.flatMap((mark) => keys.map((key) => ({ mark, key })));
+    const rows = found.map(({ mark, key }) => `{"text":"${mark}${key}\\u001b[0m"}`);
+    const problems = await foundIn(rows);
+    for (const [index, { mark, key }] of found.entries())
+      assert.deepEqual(
+        problems.get(index + 1)?.map(({ code, column, length }) => [code, column, length]),
+        [['api-key', '{"text":"'.length + mark.length + 1, key.length]],
+        rows[index],
+      );
+  });
+
+  it('are both of a key of AWS, as its console writes them', async () => {
+    const id = `AKIA${upper(16)}`;
+    for (const [row, length] of [
+      [`Access key ID,Secret access key\\r\\n${id},${VALUE}\\r\\n`, 2],
+      [`\\"User name\\",\\"Access key ID\\"\\n\\"ada\\",\\"${id}\\",\\"${VALUE}\\",\\"https://x.test\\"`, 2],
+      [`${id}:${VALUE}`, 2],
+      [`${id}\\t${VALUE}`, 2],
+      [`${id},${tail(39)}`, 1],
+      [`${id},${'A'.repeat(40)}`, 1],
+      [`hf_${tail(34)},${VALUE}`, 1],
+    ] as const) {
+      const found = (await foundIn([`{"text":"${row}"}`])).get(1) ?? [];
+      const texts = [`hf_${tail(34)}`, id, VALUE].filter((text) => row.includes(text)).slice(0, length);
+      const expected = texts.map((text) => [row.indexOf(text) + 10, text.length]);
+      assert.deepEqual(found.map(({ column, length }) => [column, length]).sort(), expected.sort(), row);
+    }
+  });
+
   it('are found with nearly every random body', async function () {
     this.timeout(30_000);
     const random = new Random(36);
@@ -341,6 +439,24 @@ describe('secrets in rows', () => {
     for (const [index, { code, start = '', secret = '', row }] of cases.entries()) {
       const problems = (found.get(index + 1) ?? []).map(({ code, column, length }) => [code, column, length]);
       assert.deepEqual(problems, [[code, '{"text":"'.length + start.length + 1, secret.length]], row);
+    }
+  });
+
+  it('are card numbers among other numbers', async () => {
+    for (const card of [
+      '4111111111111111',
+      '4111 1111 1111 1111',
+      '4111-1111-1111-1111',
+      '3782 822463 10005',
+    ]) {
+      const rows = cardRows.map((frame) => `{"text":"${frame.replace('#', card)}"}`);
+      const found = await foundIn(rows);
+      for (const [index, row] of rows.entries())
+        assert.deepEqual(
+          found.get(index + 1)?.map(({ column, length }) => [column, length]),
+          [[row.indexOf(card) + 1, card.length]],
+          row,
+        );
     }
   });
 
