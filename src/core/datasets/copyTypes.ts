@@ -13,6 +13,9 @@ export const MAX_SPLIT_ROWS = 2_000_000;
 /** Part of a dataset's rows: a number of rows, or a share from 0 to 1. */
 export type Amount = { rows: number } | { share: number };
 
+/** What is held out unless the user chooses otherwise. A trial leaves it aside. */
+export const USUAL_HOLD_OUT = { share: 0.1 } as const satisfies Amount;
+
 export interface Split {
   /** Rows for evaluation. */
   holdOut: Amount | undefined;

@@ -18,7 +18,7 @@ export interface RequestCounts {
 
 /** A chat row, and whether it has the first of several answers. JSON has no place for what is undefined. */
 export interface AnsweredRequest {
-  chat: { messages: readonly unknown[]; tools?: unknown };
+  chat: { messages: readonly unknown[]; tools?: unknown; functions?: unknown };
   isOneOfSeveral: boolean;
 }
 
@@ -84,9 +84,13 @@ export function answeredRequest(
   const source = own === undefined && id !== undefined ? find(id) : row;
   const messages = messagesAt(source, requestAt);
   if (messages === undefined) return 'no-request';
-  const tools = valueAt(valueAt(source, requestAt), 'tools');
-  const chat = { messages: [...messages, ...answer.chat.messages] };
-  return { ...answer, chat: Array.isArray(tools) && tools.length > 0 ? { ...chat, tools } : chat };
+  const listAt = (name: string) => {
+    const list = valueAt(valueAt(source, requestAt), name);
+    return Array.isArray(list) && list.length > 0 ? { [name]: list as unknown } : {};
+  };
+  // `functions` are what `tools` were called before.
+  const lists = { ...listAt('tools'), ...listAt('functions') };
+  return { ...answer, chat: { messages: [...messages, ...answer.chat.messages], ...lists } };
 }
 
 /** Reads `choices`, an assistant's message, or a list that ends with one. */
@@ -101,11 +105,12 @@ function answerOf(value: unknown): AnsweredRequest | LeftOutRequest {
   const end = valueAt(choice, 'finish_reason');
   if (end === 'length') return 'cut-off';
   if (end === 'content_filter') return 'filtered';
-  const { content, refusal, tool_calls: calls } = last;
+  const { content, refusal, tool_calls: calls, function_call: call } = last;
   if (hasText(refusal)) return 'refused';
-  const hasCalls = Array.isArray(calls) && calls.length > 0;
-  if (!hasCalls && !hasText(content)) return 'empty';
-  const message = { role: 'assistant', content, tool_calls: hasCalls ? calls : undefined };
+  const tool_calls = Array.isArray(calls) && calls.length > 0 ? calls : undefined;
+  const function_call = isObject(call) ? call : undefined;
+  if (tool_calls === undefined && function_call === undefined && !hasText(content)) return 'empty';
+  const message = { role: 'assistant', content, tool_calls, function_call };
   const isOneOfSeveral = Array.isArray(choices) && choices.length > 1;
   return { chat: { messages: [...before, message] }, isOneOfSeveral };
 }
@@ -114,7 +119,8 @@ function isFailed(row: unknown): boolean {
   const response = valueAt(row, 'response');
   const error = valueAt(response, 'error') ?? valueAt(row, 'error');
   const status = valueAt(response, 'status_code') ?? valueAt(row, 'status_code');
-  return response === null || isObject(error) || (typeof status === 'number' && status >= 400);
+  // Some write a string. A number with its spelling is read as a plain one before.
+  return response === null || isObject(error) || (typeof status !== 'object' && Number(status) >= 400);
 }
 
 /** Returns messages as OpenAI has them: a list, or an object with one. */
@@ -125,8 +131,8 @@ function messagesAt(row: unknown, place: string): readonly unknown[] | undefined
 }
 
 function isMessage(value: unknown): boolean {
-  const { role, content, tool_calls: calls } = isObject(value) ? value : {};
-  return typeof role === 'string' && (content !== undefined || calls !== undefined);
+  const { role, content, tool_calls, function_call } = isObject(value) ? value : {};
+  return typeof role === 'string' && [content, tool_calls, function_call].some((one) => one !== undefined);
 }
 
 /** Whether a content isn't blank: a string, or parts. */

@@ -1,5 +1,5 @@
 import { HashIndex } from './hashIndex.ts';
-import type { Amount, Split, SplitFailure } from './copyTypes.ts';
+import { USUAL_HOLD_OUT, type Amount, type Split, type SplitFailure } from './copyTypes.ts';
 
 /** The file that a row is written to; undefined if it is in none. */
 export type SplitSide = 'main' | 'hold-out' | undefined;
@@ -7,6 +7,8 @@ export type SplitSide = 'main' | 'hold-out' | undefined;
 const MAIN = 0;
 const HELD_OUT = 1;
 const IN_TRIAL = 2;
+/** Another copy holds it out: a trial without a hold-out takes it last. */
+const SET_ASIDE = 3;
 
 /** Returns how many of some rows an amount is, at least one. */
 export function rowsOf(amount: Amount, rows: number): number {
@@ -51,33 +53,44 @@ export class PromptSplit {
     this.#prompts.clear();
     this.#sides = new Uint8Array(order.length);
     if (holdOut !== undefined) {
-      let left = rowsOf(holdOut, this.rows);
       // A row stays to train on.
-      if (left >= this.rows) return 'too-few-rows';
-      const wanted = left;
-      for (const prompt of order) {
-        const rows = this.#rowsOf[prompt] ?? 0;
-        if (rows > left) continue;
-        this.#sides[prompt] = HELD_OUT;
-        left -= rows;
-        if (left === 0) break;
-      }
-      if (left === wanted) return order.length === 1 ? 'one-prompt' : 'large-prompts';
+      if (rowsOf(holdOut, this.rows) >= this.rows) return 'too-few-rows';
+      if (!this.#takeFirst(order, holdOut, HELD_OUT))
+        return order.length === 1 ? 'one-prompt' : 'large-prompts';
     }
-    if (trial !== undefined) this.#takeTrial(order, rowsOf(trial, this.rows));
+    if (trial === undefined) return undefined;
+    if (holdOut === undefined) this.#takeFirst(order, USUAL_HOLD_OUT, SET_ASIDE);
+    const left = this.#takeTrial(order, MAIN, rowsOf(trial, this.rows));
+    this.#takeTrial(order, SET_ASIDE, left);
     return undefined;
   }
 
-  #takeTrial(order: Uint32Array, wanted: number): void {
+  /** Takes prompts for a hold-out. Returns whether it has one. */
+  #takeFirst(order: Uint32Array, amount: Amount, side: number): boolean {
+    const wanted = rowsOf(amount, this.rows);
+    let left = wanted;
+    for (const prompt of order) {
+      const rows = this.#rowsOf[prompt] ?? 0;
+      if (rows > left) continue;
+      this.#sides[prompt] = side;
+      left -= rows;
+      if (left === 0) break;
+    }
+    return left < wanted;
+  }
+
+  /** Takes prompts of a side for the trial. Returns how many rows are missing. */
+  #takeTrial(order: Uint32Array, side: number, wanted: number): number {
     let left = wanted;
     for (let at = order.length - 1; at >= 0 && left > 0; at--) {
       const prompt = order[at] ?? 0;
-      if (this.#sides[prompt] !== MAIN) continue;
+      if (this.#sides[prompt] !== side) continue;
       const rows = this.#rowsOf[prompt] ?? 0;
       this.#sides[prompt] = IN_TRIAL;
       if (rows > left) this.#cut = { prompt, rowsLeft: left };
       left -= rows;
     }
+    return left;
   }
 
   /** Returns where the next row of a prompt belongs. */

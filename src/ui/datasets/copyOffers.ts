@@ -7,6 +7,7 @@ import {
   type Mendable,
   type PrepareChoices,
   type Amount,
+  USUAL_HOLD_OUT,
 } from '../../core/datasets/copyTypes.ts';
 import type { Format } from '../../core/datasets/report.ts';
 import { FORMAT_NAMES } from '../shared/datasetTexts.ts';
@@ -37,7 +38,6 @@ interface State {
   trial: Amount;
 }
 
-const HOLD_OUT = { share: 0.1 } as const;
 const TRIAL_ROWS = 100;
 
 /**
@@ -52,7 +52,7 @@ export async function choosePreparation(
   const rows = rowsFor(mendable);
   const initial: State = {
     changes: pickedAtFirst(mendable),
-    holdOut: HOLD_OUT,
+    holdOut: USUAL_HOLD_OUT,
     trial: { rows: TRIAL_ROWS },
   };
   if (rows.length === 0) return choicesOf({ ...initial, changes: new Set() }, mendable);

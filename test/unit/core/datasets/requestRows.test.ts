@@ -157,6 +157,9 @@ describe('requests and answers', function () {
       ['failed', { request: request(), response: { error } }],
       ['failed', { messages: ASKED, response: null }],
       ['failed', { request: request(), response: completion(), status_code: 500 }],
+      ['failed', { request: request(), response: completion(), status_code: '400' }],
+      ['failed', answered('a', undefined, { response: { status_code: '429', body: completion() } })],
+      ['empty', answered('a', completion({ role: 'assistant', content: null, function_call: null }))],
       ['cut-off', answered('a', completion(MESSAGE, 'length'))],
       ['cut-off', { request: request(), response: completion(MESSAGE, 'length') }],
       ['filtered', answered('a', completion(MESSAGE, 'content_filter'))],
@@ -225,6 +228,28 @@ describe('requests and answers', function () {
       { messages: [...messages, ...messages.slice(1), answer], tools },
       CHAT,
     ]);
+  });
+
+  it('keep functions and their calls, as tools were called before', async () => {
+    const call = { name: 'f', arguments: '{"n":7}' };
+    const functions = [{ name: 'f', parameters: { type: 'object', minimum: 1 } }];
+    const messages = [
+      ASKED[1],
+      { role: 'assistant', function_call: call },
+      { role: 'function', name: 'f', content: 'true' },
+    ];
+    const message = { role: 'assistant', content: null, function_call: call };
+    const { rows, counts } = await convert(
+      lines([
+        {
+          request: { messages, functions, function_call: 'auto' },
+          response: completion(message, 'function_call'),
+        },
+        { request: request({ functions: [] }), response: { ...completion(), status_code: '200' } },
+      ]),
+    );
+    assert.deepEqual(rows, [{ messages: [...messages, message], functions }, CHAT]);
+    assert.deepEqual(counts.requests?.leftOut, {});
   });
 
   it('keep numbers as they were written, of the batch’s input as well', async () => {
