@@ -1,6 +1,7 @@
 // The prompt and the answer of a row, as hashes of their strings. Rows of one normalized prompt stay on one side of a split.
 import { clear, file } from './buffers';
 import { HASH_ANSWERS, HASH_TEXTS, HASH_WRITTEN, MAX_FIELDS, ROLE_ASSISTANT, ROLE_SYSTEM } from './codes';
+import { row } from './found';
 import { mix } from './lines';
 import { beginTexts, exactHashOf, hashOfText } from './texts';
 
@@ -79,22 +80,22 @@ export function moveHash(from: i32, to: i32): void {
   memory.copy(CHAINS + <usize>to * CHAIN_BYTES, CHAINS + <usize>from * CHAIN_BYTES, CHAIN_BYTES);
 }
 
-/** Adds a string to a hash. An empty one changes nothing. As written, escapes count as their characters in what is `short`. */
-function added(hash: u64, from: usize, to: usize, isShort: bool): u64 {
+/** Adds the string that was read last to a hash. An empty one changes nothing. @param isSystem if it may be the system's */
+function added(hash: u64, from: usize, to: usize, isSystem: bool): u64 {
   if (from == to) return hash;
-  const text = isNormalized()
-    ? hashOfText(from, to, 0, 0)
-    : exactHashOf(from, to, isShort || to - from <= MAX_LABEL_BYTES);
+  // As written, escapes count as their characters only where that is cheap.
+  const decodes = row.isWide && (isSystem || to - from <= MAX_LABEL_BYTES);
+  const text = isNormalized() ? hashOfText(from, to, 0, 0) : exactHashOf(from, to, decodes);
   return text == 0 ? hash : mix(hash, text);
 }
 
-export function addToField(field: i32, from: usize, to: usize, isShort: bool): void {
+export function addToField(field: i32, from: usize, to: usize, isSystem: bool): void {
   const entry = FIELDS + ((<usize>field) << 3);
-  store<u64>(entry, added(load<u64>(entry), from, to, isShort));
+  store<u64>(entry, added(load<u64>(entry), from, to, isSystem));
 }
 
-export function addToMessage(from: usize, to: usize, isShort: bool): void {
-  said.message = added(said.message, from, to, isShort);
+export function addToMessage(from: usize, to: usize, isSystem: bool): void {
+  said.message = added(said.message, from, to, isSystem);
 }
 
 /** Ends a message of the field. @param role a negative one is missing */

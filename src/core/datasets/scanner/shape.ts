@@ -123,6 +123,7 @@ function beginField(field: i32): void {
   if (isOf(shape.fields & (kinds.turns | kinds.lists)))
     dropNotes(codes.MESSAGES_NOT_ARRAY, codes.TOOL_ARGUMENTS);
   shape.fields |= shape.bit;
+  shape.lists &= ~shape.bit;
   setFault(0, 0, 0);
   beginHash(field);
   beginFieldTexts(field);
@@ -141,7 +142,7 @@ export function scalarShape(depth: i32, kind: i32, from: usize, to: usize): void
 /** Adds a string to the texts of its field or message. Conversations of strings, and pairs of a history, begin with the user. */
 function hashText(depth: i32, from: usize, to: usize): void {
   if (hashesTexts()) hashExactly(depth, from, to);
-  if (!isCompared(depth)) return;
+  if (!isCompared(depth) || (depth == 1 && isNormalized())) return;
   if (shape.inList && depth > 2) {
     // The role may follow.
     addToMessage(from, to, roleOfMessage() < 0 || roleOfMessage() == codes.ROLE_SYSTEM);
@@ -392,7 +393,7 @@ export function readMessages(): void {
   if (question != 0) sayInWhole(codes.ROLE_USER, question);
   else if (has(asked)) addToWhole(asked);
   const field = answerField();
-  const answer = textOf(field);
+  const answer = hashesAnswers() ? textOf(field) : 0;
   if (answer == 0 && (shape.lists & bitOf(field)) != 0) addToWhole(field);
   else sayInWhole(codes.ROLE_ASSISTANT, answer);
 }
@@ -441,8 +442,17 @@ export function isRefusal(): bool {
   return beginsLikeRefusal(load<u32>(answer), load<u32>(answer, 4));
 }
 
+/** Returns the hash of a field's strings, or 0. What is normalized is hashed only here: two texts can be one. */
 function textOf(index: i32): u64 {
-  return has(index) ? textOfField(index) : 0;
+  if (!has(index)) return 0;
+  if (!isOneText(index)) return textOfField(index);
+  const text = hashOfText(load<u32>(answerIn(index)), load<u32>(answerIn(index), 4), 0, 0);
+  return text == 0 ? 0 : mix(0, text);
+}
+
+/** Whether the field is a string that is normalized. */
+function isOneText(index: i32): bool {
+  return isNormalized() && (shape.lists & bit(index)) == 0 && load<u32>(answerIn(index)) != 0;
 }
 
 function has(index: i32): bool {

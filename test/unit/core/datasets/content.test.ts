@@ -80,9 +80,22 @@ describe('what the texts of a dataset say', () => {
       const parts = chat(s([{ type: 'text', text: 'Be brief.' }]), u(), a());
       assert.deepEqual(await systemOf([parts, parts]), [2, 0, 1, 1, 2]);
       assert.equal(systemText(JSON.stringify(parts)), 'Be brief.');
+      assert.deepEqual(await systemOf([parts, same[0]!]), [2, 0, 1, 1, 2]);
       const two = chat(s('Be brief.'), s('Be kind.'), u(), a());
       assert.deepEqual(await systemOf([two, same[0]!, two]), [3, 0, 2, 1, 2]);
       assert.equal(systemText(JSON.stringify(two)), 'Be brief.Be kind.');
+    });
+
+    it('are one text however it is spelled, whatever the order of its keys', async () => {
+      for (const text of ['Sois bref, à l’été.', `Zoë\n${'é'.repeat(500)}`]) {
+        const rows = [
+          ...[s(text), s([{ type: 'text', text }]), { content: text, role: 'system' }].map((system) =>
+            chat(system, u(), a()),
+          ),
+          { system: text, conversations: [{ from: 'human', value: 'x' }] },
+        ].flatMap((row) => [JSON.stringify(row), escaped(JSON.stringify(row))]);
+        assert.deepEqual(await systemOf(rows), [8, 0, 1, 1, 8]);
+      }
     });
 
     it('are missing if there are none or only empty ones, and can’t be in strings or other formats', async () => {
@@ -255,6 +268,18 @@ describe('what the texts of a dataset say', () => {
       assert.equal((await labelsOf(twelve)).length, 12);
       assert.deepEqual(await labelsOf({ ...twelve, another: 40 }), []);
     });
+  });
+
+  it('counts a label once however it is spelled', async () => {
+    const label = 'à vérifier';
+    const rows = Array.from({ length: 10 }, (_, at) => [
+      { prompt: `${at}`, completion: label },
+      { prompt: `${at}`, completion: [a(label)] },
+      chat(u(`${at}`), a(label)),
+      chat(u(`${at}`), a([{ type: 'text', text: label }])),
+    ]).flat();
+    const both = rows.map((row) => JSON.stringify(row)).flatMap((row) => [row, escaped(row)]);
+    assert.deepEqual((await contentOf(both)).labels, [{ row: 1, rows: 80 }]);
   });
 
   it('has conversations, and those in which the assistant speaks once', async () => {

@@ -231,12 +231,14 @@ describe('a prepared copy', () => {
 
   it('masks all of what is written with the escapes of other writers, or in JSON in a string', async () => {
     const secret = 'aB3dE+gH7jK9m/1pQ2rS'.repeat(5);
+    const AWS_ID = 'AKIA' + 'A2B4C6D8E1F3G5H7';
     const azure = `AccountKey=${secret.slice(0, 86)}==`;
     const pem = `-----BEGIN DSA PRIVATE KEY-----\n${secret}\n${secret}\n-----END DSA PRIVATE KEY-----`;
     const ssh = `---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\n${secret}\n---- END SSH2 ENCRYPTED PRIVATE KEY ----`;
-    const text = `key:\n${KEY}\n${azure};x\n"o'brien+1@corp.org", jörg@münchen.de\n${pem}.\n${ssh}.\n<a href='https://a:S3cr3t+P&w=1@b.org'>`;
+    const text = `key:\n${KEY}\n${azure};x\n"o'brien+1@corp.org", jörg@münchen.de\n${pem}.\n${ssh}.\n<a href='https://a:S3cr3t+P&w=1@b.org'>\n\u001b[1;32m${KEY}\u001b[0m, ?t%3D${KEY}%26, secret_key\t=\t"${secret.slice(0, 40)}"\n${AWS_ID},${secret.slice(0, 40)}\nhttps://a:$x(Y)'3#@*q@b.org`;
     const expected =
-      'key:\n[API_KEY]\nAccountKey=[API_KEY];x\n"[EMAIL]", [EMAIL]\n[PRIVATE_KEY].\n[PRIVATE_KEY].\n<a href=\'https://a:[API_KEY]@b.org\'>';
+      'key:\n[API_KEY]\nAccountKey=[API_KEY];x\n"[EMAIL]", [EMAIL]\n[PRIVATE_KEY].\n[PRIVATE_KEY].\n<a href=\'https://a:[API_KEY]@b.org\'>' +
+      '\n\u001b[1;32m[API_KEY]\u001b[0m, ?t%3D[API_KEY]%26, secret_key\t=\t"[API_KEY]"\n[API_KEY],[API_KEY]\nhttps://a:[API_KEY]@b.org';
     const depths = [1, 2, 3];
     const rows = Object.values(ESCAPING_WRITERS).flatMap((escape) =>
       depths.map((depth) => `{"text":"${written(text, escape, depth)}"}`),
