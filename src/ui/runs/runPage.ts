@@ -43,26 +43,21 @@ const MAX_ID_LENGTH = 400;
 
 export type RunPageParts = AccountPageParts & Pick<Services, 'downloads' | 'fingerprints' | 'submissions'>;
 
-/** Creates the owner of the open run pages: one that is reused for each run, and those with their own tab. */
+/** Creates the owner of the open run page, which each run replaces. */
 export function runPanels(parts: RunPageParts): WebviewPanels<RunPageMemory, RunPanel> {
   return new WebviewPanels({
     viewType: PANELS.run,
     memoryOf,
-    keyOf,
-    slotOf: (memory) => (memory.hasOwnTab === true ? keyOf(memory) : ''),
+    keyOf: ({ accountId, runId }) => JSON.stringify([accountId, runId]),
+    slotOf: () => '',
     create: (panel, memory) => new RunPanel(memory, panel, parts),
   });
 }
 
-function keyOf({ accountId, runId, hasOwnTab }: RunPageMemory): string {
-  return JSON.stringify([accountId, runId, hasOwnTab]);
-}
-
 function memoryOf(state: unknown): RunPageMemory | undefined {
   if (!isRecord(state)) return undefined;
-  const { accountId, runId, hasOwnTab } = state;
-  if (!isId(accountId) || !isId(runId)) return undefined;
-  return { accountId, runId, ...(hasOwnTab === true && { hasOwnTab }) };
+  const { accountId, runId } = state;
+  return isId(accountId) && isId(runId) ? { accountId, runId } : undefined;
 }
 
 function isId(value: unknown): value is string {

@@ -46,12 +46,11 @@ export function runPageTitle(view: RunPageView): string {
 
 /** Everything that a run's page shows now. */
 export function runPageState(view: RunPageView): RunPageState {
-  const { accountId, runId, hasOwnTab } = view;
+  const { accountId, runId } = view;
   const known = knownRun(view);
   const name = nameOf(view, known);
   const content = known === undefined ? absent(view, name) : present(known, name);
-  const memory = { accountId, runId, ...(hasOwnTab === true && { hasOwnTab }) };
-  return { type: 'state', memory, actionsName: TERMS.actions, ...content };
+  return { type: 'state', memory: { accountId, runId }, actionsName: TERMS.actions, ...content };
 }
 
 type Content = Pick<RunPageState, 'heading' | 'notices' | 'actions' | 'sections'>;
