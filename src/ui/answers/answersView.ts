@@ -155,6 +155,13 @@ function filterButtons(
   }));
 }
 
+/** Who is ahead, and whether that can be chance; or why the answers can't show it. Undefined without rows. */
+export function shortVerdict(shown: ShownAnswers): string | undefined {
+  const { comparison, file } = shown;
+  if (file.rows.length === 0 || file.isBeingWritten) return undefined;
+  return comparison.rows === 0 ? leakOf(shown)?.text : headlineOf(comparison).sentences.slice(0, 2).join(' ');
+}
+
 /** The sentence above the rows of a comparison. */
 function headlineOf(comparison: Comparison): NonNullable<AnswersHead['headline']> {
   const { rows, failed, same, isProbablyInactive, measure, chance, cutOff, shortened } = comparison;

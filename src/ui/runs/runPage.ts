@@ -41,7 +41,8 @@ const READ_AGAIN_MS = 10 * 60_000;
 /** A limit for IDs from a page's stored state, which may contain anything; real IDs are shorter. */
 const MAX_ID_LENGTH = 400;
 
-export type RunPageParts = AccountPageParts & Pick<Services, 'downloads' | 'fingerprints' | 'submissions'>;
+export type RunPageParts = AccountPageParts &
+  Pick<Services, 'answersVerdict' | 'downloads' | 'fingerprints' | 'submissions'>;
 
 /** Creates the owner of the open run page, which each run replaces. */
 export function runPanels(parts: RunPageParts): WebviewPanels<RunPageMemory, RunPanel> {
@@ -77,6 +78,8 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
   #estimate: RunPageView['estimate'];
   /** What is known of the dataset, and of the file of answers beside it. */
   #files: Pick<RunPageView, 'dataset' | 'answers'> = {};
+  /** What a version of the answers showed, and which one. */
+  #verdict: { version?: string; text?: string | undefined } = {};
   #rows: RowsSince = {};
   /** The session that the details are being read with. */
   #reading: Session | undefined;
@@ -158,8 +161,24 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
     void Promise.all([fileNow(path), answersBeside(path)]).then(([now, answers]) => {
       this.#files = { dataset: now, answers };
       this.planDraw();
+      void this.#readVerdict(answers);
     });
     void this.#inTurn(() => this.#readRows());
+  }
+
+  /** Compares the answers once for each version of the file. */
+  async #readVerdict(answers: string | undefined): Promise<void> {
+    const found = answers !== undefined && (await fileNow(answers));
+    const version = JSON.stringify([answers, found]);
+    if (version === this.#verdict.version) return;
+    const verdict: { version: string; text?: string | undefined } = { version };
+    this.#verdict = verdict;
+    if (answers === undefined) return;
+    const { answersVerdict, log } = this.#parts;
+    verdict.text = await answersVerdict
+      .get()(this.#memory.runId, answers)
+      .catch((error: unknown) => void log.error('run-verdict', error));
+    this.planDraw();
   }
 
   /** Reads what isn't known yet, or not of this version of the file. */
@@ -257,6 +276,7 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
       downloads: downloads.active.filter((one) => one.accountId === accountId && one.runId === runId),
       records: downloads.records(accountId).filter((one) => one.runId === runId),
       ...this.#files,
+      verdict: this.#verdict.text,
       rows: this.#rows,
       link: `${vscode.env.uriScheme}://${context.extension.id}${runLinkPath(runId)}`,
       nowMs: this.nowMs(),
