@@ -134,6 +134,7 @@ describe('the run page', () => {
       await page.fact('Link').getByRole('button', { name: 'Copy Link' }).click();
       await page.fact('Link').getByRole('button', { name: 'Copied' }).waitFor();
       await waitForClipboard(new RegExp(`/run/${id}$`));
+      await page.fact('Link').getByRole('button', { name: 'Copy Link' }).locator('svg').waitFor();
     });
 
     it('updates automatically, and keeps the focus when redrawn', async () => {

@@ -253,12 +253,11 @@ function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterRe
   const targetModules = config?.targetModules;
   // What was adapted says the same, unless the config has other names.
   const adapted = new Set(weights?.modules);
-  const targets =
+  const isAdapted =
     typeof targetModules === 'object' &&
     targetModules.length === adapted.size &&
-    targetModules.every((one) => adapted.has(one))
-      ? undefined
-      : targetModules;
+    targetModules.every((one) => adapted.has(one));
+  const targets = isAdapted ? undefined : targetModules;
   const dtypes = weights?.dtypes ?? [];
   return [
     ...fact(l10n.t('Base model'), config?.baseModel, true),

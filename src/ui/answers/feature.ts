@@ -16,7 +16,7 @@ export function activateAnswers(services: Services): void {
     return disposables.add(answersPanels({ extensionUri: context.extensionUri, ...parts }));
   });
   services.answersVerdict.provide(async (runId, file) =>
-    (await import('./verdict.ts')).verdictFor(runId, file, parts),
+    (await import('./answersView.ts')).verdictFor(runId, file, parts),
   );
   disposables.add(
     vscode.window.registerWebviewPanelSerializer(PANELS.answers, {

@@ -76,10 +76,8 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
   /** The first run of the submission, if this is a further one. */
   #firstRunId: string | undefined;
   #estimate: RunPageView['estimate'];
-  /** What is known of the dataset, and of the file of answers beside it. */
-  #files: Pick<RunPageView, 'dataset' | 'answers'> = {};
-  /** What a version of the answers showed, and which one. */
-  #verdict: { version?: string; text?: string | undefined } = {};
+  /** What is known of the dataset, and of a version of the file of answers beside it. */
+  #files: Pick<RunPageView, 'dataset' | 'answers' | 'verdict'> & { version?: string | undefined } = {};
   #rows: RowsSince = {};
   /** The session that the details are being read with. */
   #reading: Session | undefined;
@@ -158,8 +156,8 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
     void this.#parts.downloads.check(this.accountId);
     if (this.#receipt === undefined) return;
     const { path } = this.#receipt.dataset;
-    void Promise.all([fileNow(path), answersBeside(path)]).then(([now, answers]) => {
-      this.#files = { dataset: now, answers };
+    void Promise.all([fileNow(path), answersBeside(path)]).then(([dataset, answers]) => {
+      this.#files = { ...this.#files, dataset, answers };
       this.planDraw();
       void this.#readVerdict(answers);
     });
@@ -168,16 +166,17 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
 
   /** Compares the answers once for each version of the file. */
   async #readVerdict(answers: string | undefined): Promise<void> {
-    const found = answers !== undefined && (await fileNow(answers));
-    const version = JSON.stringify([answers, found]);
-    if (version === this.#verdict.version) return;
-    const verdict: { version: string; text?: string | undefined } = { version };
-    this.#verdict = verdict;
+    const version = answers && JSON.stringify([answers, await fileNow(answers)]);
+    if (version === this.#files.version) return;
+    this.#files = { ...this.#files, version, verdict: undefined };
     if (answers === undefined) return;
     const { answersVerdict, log } = this.#parts;
-    verdict.text = await answersVerdict
-      .get()(this.#memory.runId, answers)
-      .catch((error: unknown) => void log.error('run-verdict', error));
+    const fails = (error: unknown) => {
+      log.error('run-verdict', error);
+      return undefined;
+    };
+    const verdict = await answersVerdict.get()(this.#memory.runId, answers).catch(fails);
+    if (version === this.#files.version) this.#files = { ...this.#files, verdict };
     this.planDraw();
   }
 
@@ -276,7 +275,6 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
       downloads: downloads.active.filter((one) => one.accountId === accountId && one.runId === runId),
       records: downloads.records(accountId).filter((one) => one.runId === runId),
       ...this.#files,
-      verdict: this.#verdict.text,
       rows: this.#rows,
       link: `${vscode.env.uriScheme}://${context.extension.id}${runLinkPath(runId)}`,
       nowMs: this.nowMs(),

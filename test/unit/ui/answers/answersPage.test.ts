@@ -149,7 +149,7 @@ describe('AnswersPage', () => {
   });
 
   it('says in short for a run’s page what its answers show, of rows that weren’t trained', async () => {
-    const { verdictFor } = await import('../../../../src/ui/answers/verdict.ts');
+    const { verdictFor } = await import('../../../../src/ui/answers/answersView.ts');
     panels = { dispose: () => undefined };
     await writeFile(path.join(folder, 'train.prepared.jsonl'), '{}\n');
     const of = (run: string) => ({ run });
