@@ -165,6 +165,8 @@ function contributions(disposables: DisposableStore) {
     rowsAboveRuns: new Provided<RowsAboveRuns>(),
     sandboxConnection: new Provided<() => Promise<Connection>>(),
     sandboxFault: new Provided<FaultOf>(),
+    /** What a file of answers shows for a run; undefined if it shows nothing. */
+    answersVerdict: new Provided<(runId: string, file: string) => Promise<string | undefined>>(),
     datasetReports,
     datasetChecker,
     rowComparer,

@@ -23,6 +23,7 @@ class Page {
   }>();
   readonly #notice = element('div', { class: 'notice', attributes: { role: 'status' } });
   readonly #heading = element('h1', { attributes: { tabindex: '-1' } });
+  readonly #origin = element('p', { class: 'note' });
   readonly #verdict = element('div', { attributes: { role: 'status' } });
   readonly #overview = element('div', { class: 'overview' });
   readonly #picture = element('section', { class: 'picture' });
@@ -43,7 +44,7 @@ class Page {
   constructor() {
     this.#tool = this.#client.remembered?.tool;
     const main = element('main', {}, [
-      ...[this.#heading, this.#verdict, this.#overview, this.#picture],
+      ...[this.#heading, this.#origin, this.#verdict, this.#overview, this.#picture],
       ...[this.#recipes, this.#publishing, this.#files],
     ]);
     document.body.replaceChildren(this.#notice, main);
@@ -55,10 +56,11 @@ class Page {
   }
 
   #show(page: AdapterPageState): void {
-    const { words, fileName, file, notice, status, verdict, sections, picture, recipes, publishing, files } =
-      page;
+    const { words, fileName, origin, file, notice, status, verdict } = page;
+    const { sections, picture, recipes, publishing, files } = page;
     this.#words = words;
     this.#heading.textContent = fileName;
+    this.#origin.textContent = origin ?? '';
     this.#client.remember(() => ({ file, tool: this.#tool }));
     const reload = (name: string) =>
       button(name, () => this.#client.send({ type: 'reload' }), { class: 'secondary' });
@@ -176,7 +178,12 @@ class Page {
     if (this.#drawn.get(part) === source) return;
     this.#drawn.set(part, source);
     const refocus = keepFocus(part);
+    const open = [...part.querySelectorAll<HTMLElement>('details[open]')].map(
+      ({ dataset }) => dataset['key'],
+    );
     part.replaceChildren(...(content === undefined ? [] : draw(content)));
+    for (const one of part.querySelectorAll('details'))
+      one.open = 'key' in one.dataset && open.includes(one.dataset['key']);
     refocus(part, part.querySelector('h2') ?? this.#heading);
   }
 }

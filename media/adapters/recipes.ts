@@ -57,18 +57,22 @@ export function drawRecipes(
 
 /** Draws commands and code to copy. @param name what they are for */
 export function drawBlocks(name: string, blocks: readonly AdapterBlock[], words: Words): HTMLElement[] {
-  return blocks.map(({ purpose, title, text, hint }) =>
-    element('div', { attributes: { 'data-purpose': purpose } }, [
+  return blocks.map(({ purpose, title, text, fold, hint }) => {
+    const attributes = { tabindex: '0', role: 'group', 'aria-label': title };
+    const code = element('pre', { attributes }, [element('code', { text })]);
+    const key = `${name}, ${title}`;
+    const summary = element('summary', { text: fold ?? '', attributes: { 'data-key': `summary ${key}` } });
+    return element('div', { attributes: { 'data-purpose': purpose } }, [
       element('div', { class: 'blockHead' }, [
         element('h3', { text: title, attributes: { tabindex: '-1' } }),
-        copyOf(`${name}, ${title}`, text, words, 'secondary'),
+        copyOf(key, text, words, 'secondary'),
       ]),
-      element('pre', { attributes: { tabindex: '0', role: 'group', 'aria-label': title } }, [
-        element('code', { text }),
-      ]),
+      fold === undefined
+        ? code
+        : element('details', { attributes: { 'data-key': `code ${key}` } }, [summary, code]),
       ...(hint === undefined ? [] : [element('p', { class: 'note', text: hint })]),
-    ]),
-  );
+    ]);
+  });
 }
 
 /** Shows the block with a purpose, of the shown tool if possible; else the beginning of the recipes. */
@@ -80,6 +84,8 @@ export function revealBlock(recipes: HTMLElement, purpose: string): void {
   const block = blocks.find((one) => panelOf(one)?.hidden === false) ?? blocks[0];
   const panel = block && panelOf(block);
   if (panel?.hidden === true) document.getElementById(panel.getAttribute('aria-labelledby') ?? '')?.click();
+  const folded = block?.querySelector('details');
+  if (folded) folded.open = true;
   const heading = block?.querySelector('h3') ?? recipes.querySelector('h2');
   heading?.scrollIntoView({ block: 'start' });
   heading?.focus({ preventScroll: true });

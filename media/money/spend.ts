@@ -111,7 +111,7 @@ function drawBalance({ points, summary }: Pick<SpendBalance, 'points' | 'summary
 }
 
 function drawRuns(
-  { title, searchWords, columns, rows, count, more, note }: SpendRuns,
+  { title, searchWords, columns, rows, same, count, more, note }: SpendRuns,
   searched: string | undefined,
 ): HTMLElement {
   const search = element('input', {
@@ -146,6 +146,7 @@ function drawRuns(
       search,
       element('span', { class: 'note', text: count, attributes: { role: 'status' } }),
     ]),
+    ...(same === undefined ? [] : [drawNote(same)]),
     drawScroller(
       title,
       drawTable(

@@ -81,15 +81,15 @@ export class Client<Page extends PageTypes> {
     const ofId = `button[data-copy][data-key="${CSS.escape(id)}"]`;
     const pressed = this.#pressed?.isConnected && this.#pressed.matches(ofId) ? this.#pressed : undefined;
     const button = pressed ?? document.querySelector(ofId);
-    const words = button?.textContent;
-    if (!button || words === text) return;
+    if (!button || button.hasAttribute('data-copied')) return;
+    const shown = [...button.childNodes];
     const label = button.getAttribute('aria-label');
     button.textContent = text;
     button.setAttribute('data-copied', '');
     button.removeAttribute('aria-label');
     setTimeout(() => {
       button.removeAttribute('data-copied');
-      button.textContent = words ?? '';
+      button.replaceChildren(...shown);
       if (label !== null) button.setAttribute('aria-label', label);
     }, COPIED_MS);
   }

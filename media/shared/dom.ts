@@ -36,7 +36,10 @@ export function button(
   });
 }
 
-/** Creates a Copy button. The client handles its clicks, finds it by its key, and briefly shows "Copied" on it. */
+/**
+ * Creates a Copy button, beside a text as an icon. The client handles its clicks, finds it by its key, and briefly
+ * shows "Copied" on it.
+ */
 export function copyButton(
   text: string,
   key: string,
@@ -45,7 +48,11 @@ export function copyButton(
   look: 'link' | 'secondary',
 ): HTMLButtonElement {
   const attributes = { type: 'button', 'data-key': key, 'data-copy': text, 'aria-label': label };
-  return element('button', { class: look, text: words, attributes });
+  if (look === 'secondary') return element('button', { class: look, text: words, attributes });
+  const name = label ?? words;
+  return element('button', { class: look, attributes: { ...attributes, 'aria-label': name, title: name } }, [
+    icon('copy'),
+  ]);
 }
 
 /** Replaces `{0}`, `{1}` in a text with values. */
@@ -58,10 +65,11 @@ const PATHS: Readonly<Record<IconName, string>> = {
     'M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1Zm3.2 9.1-1.1 1.1L8 9.1l-2.1 2.1-1.1-1.1L6.9 8 4.8 5.9l1.1-1.1L8 6.9l2.1-2.1 1.1 1.1L9.1 8z',
   warning: 'M8 1.2 15.4 14.6H.6zm-.8 4.6v4.4h1.6V5.8zm0 5.4v1.6h1.6v-1.6z',
   clean: 'M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1Zm-1 10.2L3.9 8.1 5 7l2 2 4-4 1.1 1.1z',
+  copy: 'M5 4h9v11H5zm1 1v9h7V5zM2 1h9v2h-1V2H3v9h1v1H2z',
 };
-export type IconName = 'error' | 'warning' | 'clean';
+export type IconName = 'error' | 'warning' | 'clean' | 'copy';
 
-/** Creates an icon, hidden from screen readers because the text beside it says the same. */
+/** Creates an icon, hidden from screen readers because the text beside it, or its button's label, says the same. */
 export function icon(name: IconName): SVGElement {
   const attributes = { viewBox: '0 0 16 16', class: `icon ${name}`, 'aria-hidden': 'true' };
   return svg('svg', attributes, [svg('path', { d: PATHS[name] })]);

@@ -81,6 +81,7 @@ describe('adapter page', () => {
         ['Ollama', /FROM \.\/model\.gguf/],
       ] as const) {
         await page.recipe(tool).click();
+        await page.unfold();
         await page.recipePanel.getByText(text).first().waitFor();
         const compares = page.recipePanel.getByRole('heading', { name: 'Compare with the base model' });
         assert.equal(await compares.count(), tool === 'Ollama' ? 0 : 1, tool);
@@ -115,6 +116,7 @@ describe('adapter page', () => {
       assert.deepEqual(await readdir(file('lora')), ['mine.txt']);
       assert.ok(existsSync(path.join(file('lora-2'), 'adapter_model.safetensors')));
       await page.button('Unpack').waitFor({ state: 'detached' });
+      await page.unfold();
       await page.recipePanel.getByText(file('lora-2')).first().waitFor();
       await workbench.screenshot('adapter-unpacked');
     });
@@ -184,6 +186,7 @@ describe('adapter page', () => {
       await page.waitForVerdict('LoRA adapter with warnings');
       const warning = page.recipePanel.getByText(/^Warning: .*aLoRA.*acts only after its invocation tokens/);
       await warning.waitFor();
+      await page.unfold();
       const command = page.recipePanel.getByText(/PeftModel\.from_pretrained/);
       const [above, below] = [await warning.boundingBox(), await command.boundingBox()];
       assert.ok(above && below && above.y < below.y);

@@ -54,6 +54,12 @@ export class AdapterPage {
     return this.frame.getByRole('tabpanel');
   }
 
+  /** Shows the code that is folded, of the chosen tool. */
+  async unfold(): Promise<void> {
+    const folded = this.recipePanel.locator('details:not([open]) > summary');
+    while ((await folded.count()) > 0) await folded.first().press('Enter');
+  }
+
   focused(): Locator {
     return this.frame.locator(':focus');
   }

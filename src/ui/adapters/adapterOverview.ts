@@ -66,8 +66,7 @@ export function adapterVerdict(
     );
   if (has('warning'))
     return verdictOf('warning', l10n.t('LoRA adapter with warnings'), l10n.t('It may not load everywhere.'));
-  const fits =
-    config?.baseModel && l10n.t('It fits only the model it was trained on, {0}.', config.baseModel);
+  const fits = config?.baseModel && l10n.t('It fits only the model it was trained on.');
   if (problems.some(({ code }) => code === 'target-without-weights' || code === 'layer-without-weights'))
     return verdictOf('clean', l10n.t('LoRA adapter'), fits);
   return verdictOf('clean', l10n.t('Complete LoRA adapter'), l10n.t('The weights match the config.'), fits);
@@ -251,7 +250,14 @@ export function problemSentences({
 function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterReport): AdapterFact[] {
   const fact = (name: string, value: string | undefined, hasCopy = false): AdapterFact[] =>
     value === undefined || value === '' ? [] : [{ name, value, ...(hasCopy ? { hasCopy } : {}) }];
-  const targets = config?.targetModules;
+  const targetModules = config?.targetModules;
+  // What was adapted says the same, unless the config has other names.
+  const adapted = new Set(weights?.modules);
+  const isAdapted =
+    typeof targetModules === 'object' &&
+    targetModules.length === adapted.size &&
+    targetModules.every((one) => adapted.has(one));
+  const targets = isAdapted ? undefined : targetModules;
   const dtypes = weights?.dtypes ?? [];
   return [
     ...fact(l10n.t('Base model'), config?.baseModel, true),

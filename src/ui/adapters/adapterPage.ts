@@ -354,6 +354,7 @@ export class AdapterPage implements Disposable {
       type: 'page',
       words: adapterPageWords(),
       fileName: this.#name,
+      origin: run?.origin,
       file: this.#file,
       notice,
     } as const;
@@ -369,7 +370,7 @@ export class AdapterPage implements Disposable {
     return {
       ...head,
       picture,
-      recipes: adapterRecipes(recipes, config?.baseModel, folder, place),
+      recipes: adapterRecipes(recipes, config?.baseModel, folder, place, report.file),
       publishing: isPublishable(report) ? adapterPublishing(recipes) : undefined,
     };
   }

@@ -7,7 +7,7 @@ import type {
   Recipes,
   Tool,
 } from '../../core/adapters/recipes.ts';
-import { compact } from '../shared/format.ts';
+import { compact, formatCount } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import type { UnpackedFolder } from './adapterPlace.ts';
 import type {
@@ -20,6 +20,8 @@ import type {
 
 /** File systems have no longer names. */
 const MAX_NAME_UNITS = 255;
+/** Longer code is folded. */
+const MAX_LINES = 12;
 
 /** Product names, which are not translated. */
 const TOOLS: Readonly<Record<Tool, string>> = {
@@ -34,12 +36,14 @@ const TOOLS: Readonly<Record<Tool, string>> = {
  * @param baseModel the base model's name in the config
  * @param folder the folder used by the recipes
  * @param place where the archive is, or would be, unpacked; undefined for other adapters
+ * @param file the archive or folder that is shown
  */
 export function adapterRecipes(
   recipes: Recipes,
   baseModel: string | undefined,
   folder: string,
   place: UnpackedFolder | undefined,
+  file: string,
 ): AdapterRecipes {
   const isPacked = place?.exists === false;
   return {
@@ -51,7 +55,11 @@ export function adapterRecipes(
           elsewhere: l10n.t('Unpack Elsewhere…'),
         }
       : undefined,
-    folder: isPacked ? undefined : { name: l10n.t('Adapter folder'), value: folder, hasCopy: true },
+    // The facts have the path.
+    folder:
+      isPacked || folder === file
+        ? undefined
+        : { name: l10n.t('Adapter folder'), value: folder, hasCopy: true },
     notes: recipes.notes.map((note) => ({ severity: 'info', text: noteSentences('', baseModel)[note] })),
     tools: recipes.tools.map((recipe) => adapterTool(recipe, baseModel, recipes.answers)),
   };
@@ -99,10 +107,12 @@ export function adapterTool(recipe: Recipe, baseModel: string | undefined, answe
 
 function blockOf({ purpose, shell, text, placeholders }: RecipeBlock): AdapterBlock {
   const title = PURPOSES[purpose];
+  const lines = text.split('\n').length;
   return {
     purpose,
     title: shell === undefined ? title : `${title} (${shell})`,
     text,
+    fold: lines > MAX_LINES ? l10n.t('Code ({0} lines)', formatCount(lines)) : undefined,
     hint: placeholders.length === 0 ? undefined : l10n.t('Replace first: {0}', placeholders.join(', ')),
   };
 }

@@ -3,9 +3,14 @@ import { holdOutBeside } from '../../core/answers/filesBeside.ts';
 import { isSameStamp, isStill } from '../../core/base/fileStamp.ts';
 import { CheckError } from '../../core/datasets/report.ts';
 import { RowFile } from '../../core/datasets/rowFile.ts';
+import { userLabel } from '../../core/runs/marker.ts';
+import type { Session } from '../../core/runs/session.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
 import { receiptOf } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
+import { compact, formatDay } from '../shared/format.ts';
+import { serviceText } from '../shared/runText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 
 /** A longer row isn't read for its system message. */
 const ROW_BYTES = 256 * 1024;
@@ -14,6 +19,8 @@ const ROW_BYTES = 256 * 1024;
 export interface AdapterRun {
   /** Its ID. */
   id: string;
+  /** Its name, dataset, day and model, to be shown. */
+  origin: string;
   /** Rows that were held out of its dataset, if their file lies beside it. */
   holdOut: string | undefined;
   /** Addresses of its model's terms, as the service gave them. */
@@ -30,7 +37,8 @@ export async function adapterRun(
     journal,
     openJournal,
     reports,
-  }: Pick<Services, 'accounts' | 'downloads' | 'journal' | 'openJournal' | 'reports'>,
+    sessions,
+  }: Pick<Services, 'accounts' | 'downloads' | 'journal' | 'openJournal' | 'reports' | 'sessions'>,
   file: string,
 ): Promise<AdapterRun | undefined> {
   for (const { id } of accounts.accounts) {
@@ -42,12 +50,24 @@ export async function adapterRun(
     if (receipt !== undefined)
       return {
         id: record.runId,
+        origin: originOf(receipt, sessions.find(id)),
         holdOut: await holdOutBeside(receipt.dataset.path),
         termsUrls: receipt.consents.model_terms.urls,
         system: (signal) => systemMessageOf(receipt, reports, signal),
       };
   }
   return undefined;
+}
+
+/** A run without a label has only its model. */
+function originOf({ created, dataset, label, model_id }: Receipt, session: Session | undefined): string {
+  const name = userLabel(label);
+  return compact(
+    name && serviceText(name),
+    sanitizeServiceText(dataset.filename),
+    formatDay(created.localMs),
+    serviceText(session?.models.nameOf(model_id) ?? model_id),
+  ).join(' · ');
 }
 
 /** @throws CancelledError */

@@ -33,6 +33,8 @@ export interface AdapterPageState {
     Record<'reload' | 'cancel' | 'copy' | 'copyOf' | 'tools' | 'progress' | 'error' | 'warning', string>
   >;
   fileName: string;
+  /** The run that trained it, if this machine submitted that: its dataset, day and model. */
+  origin: string | undefined;
   file: string;
   /** How the file on disk differs from what is shown. */
   notice: string | undefined;
@@ -141,6 +143,8 @@ export interface AdapterBlock {
   purpose: string;
   title: string;
   text: string;
+  /** Names the folded text, if it is long. */
+  fold: string | undefined;
   /** What to replace in the text. */
   hint: string | undefined;
 }

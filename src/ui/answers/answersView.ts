@@ -9,10 +9,11 @@ import {
 import type { VoteTally } from '../../core/answers/votes.ts';
 import { refusalSentence } from '../shared/datasetTexts.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
-import { TERMS } from '../shared/terms.ts';
-import type { AnswersDocument, ShownAnswers } from './answersDocument.ts';
+import { factLine, TERMS } from '../shared/terms.ts';
+import { AnswersDocument, type AnswersDocumentParts, type ShownAnswers } from './answersDocument.ts';
 import { COMPARING, leakOf, trainedWord } from './leakText.ts';
 import type { AnswersFilter, AnswersHead, AnswersTable, AnswersWord } from './protocol.ts';
+import { fileNameOf } from './trainedData.ts';
 import { CHOICES, probabilityText, votesSentences } from './voteText.ts';
 
 /** The page's own texts. */
@@ -153,6 +154,32 @@ function filterButtons(
     words: words[filter],
     isPressed: filter === pressed,
   }));
+}
+
+/**
+ * Compares a file of answers once, as its page does: who is ahead and whether that can be chance, or why it can't
+ * show that. Undefined without complete answers, or if they name another run.
+ */
+export async function verdictFor(
+  runId: string,
+  file: string,
+  parts: AnswersDocumentParts,
+): Promise<string | undefined> {
+  const document = new AnswersDocument(file, parts);
+  try {
+    const isOpen = () => document.shown === undefined || document.shown.leak?.kind === 'comparing';
+    while (document.problem === undefined && isOpen())
+      await new Promise<void>((resolve) => void document.onDidChange(resolve));
+    const { shown } = document;
+    if (shown === undefined || shown.file.rows.length === 0 || shown.file.isBeingWritten) return undefined;
+    if (shown.file.runs.some((one) => one !== runId)) return undefined;
+    const { comparison } = shown;
+    const verdict =
+      comparison.rows === 0 ? leakOf(shown)?.text : headlineOf(comparison).sentences.slice(0, 2).join(' ');
+    return verdict && factLine(fileNameOf(file), verdict);
+  } finally {
+    document.dispose();
+  }
 }
 
 /** The sentence above the rows of a comparison. */

@@ -9,13 +9,15 @@ import { inBackground } from '../shared/log.ts';
 export function activateAnswers(services: Services): void {
   const { commands, context, disposables, dist, fingerprints, journal, log, openJournal } = services;
   const sample = path.join(context.extensionPath, 'media/walkthrough/sample.answers.jsonl');
+  const submitted = { fingerprints, journal, openJournal };
+  const parts = { worker: dist('answersWorker.cjs'), sample, submitted, log };
   const panels = lazy(async () => {
     const { answersPanels } = await import('./answersPage.ts');
-    const { extensionUri } = context;
-    const submitted = { fingerprints, journal, openJournal };
-    const worker = dist('answersWorker.cjs');
-    return disposables.add(answersPanels({ extensionUri, worker, sample, submitted, log }));
+    return disposables.add(answersPanels({ extensionUri: context.extensionUri, ...parts }));
   });
+  services.answersVerdict.provide(async (runId, file) =>
+    (await import('./answersView.ts')).verdictFor(runId, file, parts),
+  );
   disposables.add(
     vscode.window.registerWebviewPanelSerializer(PANELS.answers, {
       deserializeWebviewPanel: async (panel, state) => (await panels()).deserializeWebviewPanel(panel, state),

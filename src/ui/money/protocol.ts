@@ -94,6 +94,8 @@ export interface SpendRuns {
     sort: 'ascending' | 'descending' | 'none';
   }[];
   rows: readonly SpendRow[];
+  /** What all rows say, instead of columns. */
+  same: string | undefined;
   /** How many runs are listed. */
   count: string;
   more: SpendButton | undefined;

@@ -14,7 +14,7 @@ import {
 } from '../shared/format.ts';
 import { runStatus, serviceText } from '../shared/runText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { TERMS } from '../shared/terms.ts';
+import { factLine, TERMS } from '../shared/terms.ts';
 import type { SpendButton, SpendColumn, SpendRow, SpendRuns, SpendView } from './protocol.ts';
 
 /** The table of runs: searched, sorted, and as far as shown. */
@@ -25,18 +25,34 @@ export function runsSection(
   maxRows: number,
 ): SpendRuns {
   const { search, sortBy, isDescending } = view;
-  const listed = listedRuns(charged, view, (modelId) => session?.models.nameOf(modelId) ?? modelId);
+  const nameOf = (modelId: string) => session?.models.nameOf(modelId) ?? modelId;
+  const listed = listedRuns(charged, view, nameOf);
   const shown = listed.slice(0, maxRows);
+  const rows = shown.map((run) => rowOf(run, session));
+  const [first] = rows;
+  // A search neither hides nor shows columns. The first one has the button of the run.
+  const isSame = COLUMNS.map(
+    (column, at) =>
+      at > 0 &&
+      charged.length > 1 &&
+      new Set(charged.map((run) => KEYS[column](run, nameOf))).size === 1 &&
+      rows.every(({ cells }) => cells[at] === first?.cells[at]),
+  );
+  const differs = (_: unknown, at: number) => isSame[at] !== true;
+  const same = COLUMNS.flatMap((column, at) =>
+    isSame[at] && first ? [factLine(COLUMN_NAMES[column], first.cells[at] ?? '')] : [],
+  );
   const counts = [formatCount(shown.length), formatCount(listed.length)] as const;
   return {
     title: l10n.t('Runs'),
     searchWords: l10n.t('Search runs'),
-    columns: COLUMNS.map((column) => ({
+    columns: COLUMNS.filter(differs).map((column) => ({
       column,
       words: COLUMN_NAMES[column],
       sort: column !== sortBy ? 'none' : isDescending ? 'descending' : 'ascending',
     })),
-    rows: shown.map((run) => rowOf(run, session)),
+    rows: rows.map((row) => ({ ...row, cells: row.cells.filter(differs) })),
+    same: same.length === 0 ? undefined : l10n.t('On each row: {0}', same.join(' · ')),
     count:
       listed.length === 0 && search !== ''
         ? l10n.t('No matching runs')

@@ -5,7 +5,9 @@ import {
   balancePoints,
   groupsOf,
   GROUPS,
+  monthOf,
   type Amounts,
+  type ChargedRun,
   type GroupBy,
 } from '../../core/money/spending.ts';
 import type { Session } from '../../core/runs/session.ts';
@@ -145,23 +147,34 @@ function noticesOf({ session, receipts, money, reading }: SpendFacts): SpendNoti
   );
 }
 
-function factsOf({ session, money: { spending, charged } }: SpendFacts): SpendState['facts'] {
+function factsOf({ session, money }: SpendFacts): SpendState['facts'] {
+  const { spending, charged } = money;
   const balance = session?.isLocked === true ? undefined : session?.balance.current;
   const fact = (key: string, name: string, value: string) => ({ key, name, value });
   const total = () => amountsText(amountsOf(charged), session !== undefined && isComplete(session));
   const pending = spending && pendingAmount(spending);
   const budget = session?.account.budget;
-  const isExceeded =
-    budget?.perMonthCents !== undefined &&
-    budget.currency === spending?.currency &&
-    spending.spentCents > budget.perMonthCents;
+  const isCounted = ({ createdAtMs, currency }: ChargedRun) =>
+    currency === budget?.currency && (createdAtMs === undefined || monthOf(createdAtMs) === spending?.month);
+  const [dearest] = charged
+    .filter(isCounted)
+    .sort((one, other) => (other.priceCents ?? 0) - (one.priceCents ?? 0));
+  const over = dearest && money.exceededLimits(dearest.runId);
   return compact(
     spending && fact('month', l10n.t('Spent in {0}', monthText(spending.month)), monthAmountsText(spending)),
     pending && fact('pending', l10n.t('Pending'), pending),
     charged.length > 0 && fact('all', l10n.t('Total of {0}', formatRuns(charged.length)), total()),
     session && fact('balance', TERMS.balance, formatMoney(balance?.balance_cents, balance?.currency)),
     budget &&
-      fact('budget', TERMS.budget, compact(limitsText(budget), isExceeded && l10n.t('exceeded')).join(' · ')),
+      fact(
+        'budget',
+        TERMS.budget,
+        compact(
+          limitsText(budget),
+          over?.perMonthCents !== undefined && l10n.t('monthly limit exceeded'),
+          over?.perRunCents !== undefined && l10n.t('limit per run exceeded this month'),
+        ).join(' · '),
+      ),
   );
 }
 

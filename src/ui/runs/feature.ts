@@ -32,13 +32,7 @@ export function activateRuns(services: Services): void {
 
   const load = () => import('./runCommands.ts');
   const panels = lazy(async () => disposables.add((await import('./runPage.ts')).runPanels(services)));
-  const showInNewTab = async (accountId: string, runId: string) =>
-    void (await panels()).show({ accountId, runId, hasOwnTab: true });
-  const show = async (accountId: string, runId: string) => {
-    const ownTab = { accountId, runId, hasOwnTab: true };
-    const open = await panels();
-    open.show(open.isOpen(ownTab) ? ownTab : { accountId, runId });
-  };
+  const show = async (accountId: string, runId: string) => void (await panels()).show({ accountId, runId });
   disposables.add(
     vscode.window.registerWebviewPanelSerializer(PANELS.run, {
       deserializeWebviewPanel: async (panel, state) => (await panels()).deserializeWebviewPanel(panel, state),
@@ -70,7 +64,6 @@ export function activateRuns(services: Services): void {
     [COMMANDS.loadAllRuns]: async () => (await load()).loadAllRuns(sessions),
     [COMMANDS.filterRuns]: async (filter) => (await load()).filterRuns(sessions, shown, filter),
     [COMMANDS.showRun]: async (run) => (await load()).showRun(sessions, show, run),
-    [COMMANDS.openRunInNewTab]: async (run) => (await load()).showRun(sessions, showInNewTab, run),
     [COMMANDS.copyRunId]: async (run) => (await load()).copyRunId(sessions, run),
     [COMMANDS.openModelTerms]: async (model) => (await load()).openModelLink(sessions, 'terms_url', model),
     [COMMANDS.openModelUsePolicy]: async (model) =>

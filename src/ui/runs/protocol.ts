@@ -8,8 +8,6 @@ export type RunPageRequest = PageAct;
 export interface RunPageMemory {
   accountId: string;
   runId: string;
-  /** The run has its own tab, in which no other run replaces it. */
-  hasOwnTab?: boolean;
 }
 
 /** Everything that the page shows. */

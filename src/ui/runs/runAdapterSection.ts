@@ -29,12 +29,12 @@ export function adapterSection(view: KnownRun): RunPageSection | undefined {
 
 /** Whether training helped: only the user's own comparison can show that. */
 function comparison(view: KnownRun): RunPageFact {
-  const { answers, isActive } = view;
+  const { answers, isActive, verdict } = view;
   const adapter = adapterHere(view);
   return fact(
     'comparison',
     l10n.t('Did it help?'),
-    l10n.t('Compare it with the base model on rows that weren’t trained on.'),
+    verdict ?? l10n.t('Compare it with the base model on rows that weren’t trained on.'),
     ...compact(
       {
         ...runButton('howToCompare', adapter?.path ?? '', l10n.t('How')),

@@ -41,28 +41,24 @@ const READ_AGAIN_MS = 10 * 60_000;
 /** A limit for IDs from a page's stored state, which may contain anything; real IDs are shorter. */
 const MAX_ID_LENGTH = 400;
 
-export type RunPageParts = AccountPageParts & Pick<Services, 'downloads' | 'fingerprints' | 'submissions'>;
+export type RunPageParts = AccountPageParts &
+  Pick<Services, 'answersVerdict' | 'downloads' | 'fingerprints' | 'submissions'>;
 
-/** Creates the owner of the open run pages: one that is reused for each run, and those with their own tab. */
+/** Creates the owner of the open run page, which each run replaces. */
 export function runPanels(parts: RunPageParts): WebviewPanels<RunPageMemory, RunPanel> {
   return new WebviewPanels({
     viewType: PANELS.run,
     memoryOf,
-    keyOf,
-    slotOf: (memory) => (memory.hasOwnTab === true ? keyOf(memory) : ''),
+    keyOf: ({ accountId, runId }) => JSON.stringify([accountId, runId]),
+    slotOf: () => '',
     create: (panel, memory) => new RunPanel(memory, panel, parts),
   });
 }
 
-function keyOf({ accountId, runId, hasOwnTab }: RunPageMemory): string {
-  return JSON.stringify([accountId, runId, hasOwnTab]);
-}
-
 function memoryOf(state: unknown): RunPageMemory | undefined {
   if (!isRecord(state)) return undefined;
-  const { accountId, runId, hasOwnTab } = state;
-  if (!isId(accountId) || !isId(runId)) return undefined;
-  return { accountId, runId, ...(hasOwnTab === true && { hasOwnTab }) };
+  const { accountId, runId } = state;
+  return isId(accountId) && isId(runId) ? { accountId, runId } : undefined;
 }
 
 function isId(value: unknown): value is string {
@@ -80,8 +76,8 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
   /** The first run of the submission, if this is a further one. */
   #firstRunId: string | undefined;
   #estimate: RunPageView['estimate'];
-  /** What is known of the dataset, and of the file of answers beside it. */
-  #files: Pick<RunPageView, 'dataset' | 'answers'> = {};
+  /** What is known of the dataset, and of a version of the file of answers beside it. */
+  #files: Pick<RunPageView, 'dataset' | 'answers' | 'verdict'> & { version?: string | undefined } = {};
   #rows: RowsSince = {};
   /** The session that the details are being read with. */
   #reading: Session | undefined;
@@ -160,11 +156,28 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
     void this.#parts.downloads.check(this.accountId);
     if (this.#receipt === undefined) return;
     const { path } = this.#receipt.dataset;
-    void Promise.all([fileNow(path), answersBeside(path)]).then(([now, answers]) => {
-      this.#files = { dataset: now, answers };
+    void Promise.all([fileNow(path), answersBeside(path)]).then(([dataset, answers]) => {
+      this.#files = { ...this.#files, dataset, answers };
       this.planDraw();
+      void this.#readVerdict(answers);
     });
     void this.#inTurn(() => this.#readRows());
+  }
+
+  /** Compares the answers once for each version of the file. */
+  async #readVerdict(answers: string | undefined): Promise<void> {
+    const version = answers && JSON.stringify([answers, await fileNow(answers)]);
+    if (version === this.#files.version) return;
+    this.#files = { ...this.#files, version, verdict: undefined };
+    if (answers === undefined) return;
+    const { answersVerdict, log } = this.#parts;
+    const fails = (error: unknown) => {
+      log.error('run-verdict', error);
+      return undefined;
+    };
+    const verdict = await answersVerdict.get()(this.#memory.runId, answers).catch(fails);
+    if (version === this.#files.version) this.#files = { ...this.#files, verdict };
+    this.planDraw();
   }
 
   /** Reads what isn't known yet, or not of this version of the file. */

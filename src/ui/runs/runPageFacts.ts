@@ -50,6 +50,8 @@ export interface RunPageView extends RunPageMemory {
   rows?: RowsSince | undefined;
   /** The file of answers beside the dataset, if there is one. */
   answers?: string | undefined;
+  /** What their comparison showed. */
+  verdict?: string | undefined;
   link: string;
   /** By the service's clock. */
   nowMs: number;

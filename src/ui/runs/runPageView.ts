@@ -46,12 +46,11 @@ export function runPageTitle(view: RunPageView): string {
 
 /** Everything that a run's page shows now. */
 export function runPageState(view: RunPageView): RunPageState {
-  const { accountId, runId, hasOwnTab } = view;
+  const { accountId, runId } = view;
   const known = knownRun(view);
   const name = nameOf(view, known);
   const content = known === undefined ? absent(view, name) : present(known, name);
-  const memory = { accountId, runId, ...(hasOwnTab === true && { hasOwnTab }) };
-  return { type: 'state', memory, actionsName: TERMS.actions, ...content };
+  return { type: 'state', memory: { accountId, runId }, actionsName: TERMS.actions, ...content };
 }
 
 type Content = Pick<RunPageState, 'heading' | 'notices' | 'actions' | 'sections'>;
@@ -124,8 +123,9 @@ function present(view: KnownRun, name: string): Content {
       timeline(view),
       adapterSection(view),
       moneySection(view),
+      datasetSection(view),
       runSection(view),
-      ...receipt(view),
+      consentsSection(view),
     ),
   };
 }
@@ -262,13 +262,12 @@ function balanceFacts(
 }
 
 function runSection(view: KnownRun): RunPageSection {
-  const { runId, run, modelName, detail, link, receipt } = view;
+  const { runId, run, modelName, link, receipt } = view;
   const [idName, linkName] = [TERMS.runId, l10n.t('Link')];
   const list = compact(
     // The heading has the name.
     modelName !== run.model_id && fact('model', l10n.t('Model ID'), serviceText(run.model_id)),
     fact('label', TERMS.label, labelText(view)),
-    fact('status', TERMS.status, serviceText(detail?.status ?? run.status) || TERMS.unknown),
     receipt && fact('queue', TERMS.queue, receipt.priority_processing ? TERMS.priority : TERMS.standard),
     receipt?.proposedBy && fact('proposed', l10n.t('Proposed by'), l10n.t('an agent')),
     fact('run', idName, serviceText(runId), copy(idName, runId)),
@@ -293,12 +292,12 @@ function labelText({ session, runId, details }: KnownRun): string {
   return serviceText(userLabel(label) ?? TERMS.none);
 }
 
-/** The dataset and the consents, which only the submitting machine stores. */
-function receipt({ receipt, dataset: now, rows: known, session }: KnownRun): RunPageSection[] {
-  if (receipt === undefined) return [];
-  const { path, sizeBytes, sha256, rows } = receipt.dataset;
+/** Only the submitting machine knows the dataset. */
+function datasetSection({ receipt, dataset: now, rows: known, session }: KnownRun) {
+  if (receipt === undefined) return undefined;
+  const { filename, path, sizeBytes, sha256, rows } = receipt.dataset;
   const open = now != null && runButton('openDataset', path, l10n.t('Open Dataset'));
-  const fileName = l10n.t('File');
+  const pathName = l10n.t('Path');
   const state = now !== undefined && DATASET_STATES[datasetStateOf(receipt, now ?? undefined)];
   const { file, difference } = known?.now ?? {};
   const isRead = file?.sizeBytes === now?.sizeBytes && file?.mtimeMs === Math.trunc(now?.changedAtMs ?? 0);
@@ -306,18 +305,16 @@ function receipt({ receipt, dataset: now, rows: known, session }: KnownRun): Run
   const since = changed ? differenceSentences(changed, namedReceipt(receipt, session)) : state;
   const earlier = known?.before;
   const before = earlier && differenceSentences(earlier.difference, namedReceipt(earlier.run, session));
-  const dataset = compact(
-    fact('path', fileName, sanitizeText(path), ...compact(open, copy(fileName, path))),
+  const list = compact(
+    fact('file', l10n.t('File'), sanitizeServiceText(filename), ...compact(open)),
+    fact('rows', TERMS.rows, rows === undefined ? TERMS.unknown : formatCount(rows)),
     since && fact('now', l10n.t('Now'), since),
     before && fact('before', l10n.t('Since the run before'), before),
-    fact('rows', TERMS.rows, rows === undefined ? TERMS.unknown : formatCount(rows)),
     fact('size', TERMS.size, formatBytes(sizeBytes)),
+    fact('path', pathName, sanitizeText(path), copy(pathName, path)),
     fact('sha256', 'SHA-256', sha256, copy('SHA-256', sha256)),
   );
-  return [
-    facts('dataset', TERMS.dataset, dataset),
-    facts('consents', l10n.t('Consents'), consentFacts(receipt.consents)),
-  ];
+  return facts('dataset', TERMS.dataset, list);
 }
 
 const MODIFIED = l10n.t('modified since');
@@ -328,7 +325,9 @@ const DATASET_STATES: Readonly<Record<DatasetState, string>> = {
   gone: l10n.t('moved or deleted'),
 };
 
-function consentFacts({ model_terms, data_policy }: ChargedReceipt['consents']): RunPageFact[] {
+function consentsSection({ receipt }: KnownRun): RunPageSection | undefined {
+  if (receipt === undefined) return undefined;
+  const { model_terms, data_policy } = receipt.consents;
   const accepted = (at: string) => l10n.t('accepted {0}', formatTime(at));
   const { urls, accepted_at } = model_terms;
   // Two links are stored in the order in which they were shown; a single one may be either.
@@ -338,9 +337,9 @@ function consentFacts({ model_terms, data_policy }: ChargedReceipt['consents']):
     const name = names[index] ?? shown;
     return fact(`link:${index}`, name, sanitizeText(url), copy(name, url));
   });
-  return [
+  return facts('consents', l10n.t('Consents'), [
     fact('terms', l10n.t('Terms of the provider'), accepted(accepted_at)),
     ...(links.length > 0 ? links : [fact('link', shown, TERMS.none)]),
     fact('data-policy', l10n.t('Data policy'), accepted(data_policy.accepted_at)),
-  ];
+  ]);
 }

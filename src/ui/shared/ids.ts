@@ -29,7 +29,6 @@ export const COMMANDS = {
   clearRunsFilter: 'fineTuning.clearRunsFilter',
   toggleRunGrouping: 'fineTuning.toggleRunGrouping',
   showRun: 'fineTuning.showRun',
-  openRunInNewTab: 'fineTuning.openRunInNewTab',
   copyRunId: 'fineTuning.copyRunId',
   downloadAdapter: 'fineTuning.downloadAdapter',
   cancelDownload: 'fineTuning.cancelDownload',

@@ -138,10 +138,6 @@ export class WebviewPanels<Memory, Page extends Disposable>
     this.#options = options;
   }
 
-  isOpen(memory: Memory): boolean {
-    return this.#open.get(this.#slotOf(memory))?.key === this.#options.keyOf(memory);
-  }
-
   /** Reveals the page, or opens it. */
   show(memory: Memory): Page {
     const { viewType, keyOf } = this.#options;

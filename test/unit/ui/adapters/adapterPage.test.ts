@@ -22,6 +22,7 @@ const words = await withVscode(() => import('../../../../src/ui/adapters/adapter
 
 const RUN: AdapterRun = {
   id: 'run-1',
+  origin: 'maths · train.jsonl · May 1, 2026 · Qwen 3 8B',
   holdOut: undefined,
   termsUrls: [],
   system: () => Promise.resolve(undefined),
@@ -145,7 +146,9 @@ describe('AdapterPage', () => {
     await extractAdapter(file, unpacked);
     await open(unpacked);
     const { recipes } = await drawn();
-    assert.deepEqual([recipes?.packed, recipes?.folder?.value], [undefined, unpacked]);
+    // Its path is among the facts.
+    assert.deepEqual([recipes?.packed, recipes?.folder], [undefined, undefined]);
+    assert.ok(recipes?.tools[0]?.blocks.some(({ text }) => text.includes(unpacked)));
     await writeFile(path.join(unpacked, 'adapter_config.json'), '{}');
     standIn.watchers[1]?.change();
     await posted('page', ({ notice }) => notice);

@@ -5,10 +5,13 @@ import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { CheckError, type CommonText, type Report } from '../../../../src/core/datasets/report.ts';
 import type { Services } from '../../../../src/services.ts';
-import { adapterRun } from '../../../../src/ui/adapters/adapterRun.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { contentOf, reportOf } from '../../../helpers/report.ts';
+import { sessionOf } from '../../../helpers/services.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+
+const { adapterRun } = await withVscode(() => import('../../../../src/ui/adapters/adapterRun.ts'));
 
 describe('adapterRun', () => {
   const folder = useFolder();
@@ -17,6 +20,8 @@ describe('adapterRun', () => {
   const receipt = () =>
     chargedReceipt({
       accountId: 'account-2',
+      label: 'maths',
+      atMs: new Date(2026, 4, 1, 12).getTime(),
       dataset: { path: path.join(folder(), 'train.prepared.jsonl') },
       consents: { model_terms: { accepted_at, urls }, data_policy: { accepted_at } },
       run: { run_id: 'run-1' },
@@ -45,6 +50,7 @@ describe('adapterRun', () => {
         },
         openJournal: () => Promise.resolve(void opened.push('journal')),
         reports: () => Promise.resolve({ currentReport }),
+        sessions: { find: (id: string) => (id === 'account-2' ? sessionOf() : undefined) },
         journal: { receipts: () => Promise.resolve(opened.includes('journal') ? receipts : []) },
       } as unknown as Services,
       file,
@@ -62,6 +68,17 @@ describe('adapterRun', () => {
     const holdOut = path.join(folder(), 'train.holdout.jsonl');
     await writeFile(holdOut, '{}\n');
     assert.deepEqual(await known(), { holdOut, termsUrls: urls });
+  });
+
+  it('names the run by its label if it has one, its dataset, day and model', async () => {
+    const named = async (accountId: string, label: string) => {
+      const other = { ...receipt(), accountId, label };
+      return (await runOf('/a.zip', { [accountId]: { '/a.zip': 'run-1' } }, [other]))?.origin;
+    };
+    assert.equal(await named('account-2', 'maths'), 'maths · train.jsonl · May 1, 2026 · Qwen 3 8B');
+    assert.equal(await named('account-2', ''), 'train.jsonl · May 1, 2026 · Qwen 3 8B');
+    // Its account's models aren't known.
+    assert.equal(await named('account-1', 'a\u202e'), 'a<U+202E> · train.jsonl · May 1, 2026 · qwen3-8b');
   });
 
   it('knows nothing of a file or a run that isn’t from this machine', async () => {

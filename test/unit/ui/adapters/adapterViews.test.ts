@@ -192,7 +192,7 @@ describe('the adapter page', () => {
       );
     const every = Object.entries(recipes.noteSentences('vLLM', '', 'train.holdout.my-run.answers.jsonl'));
     const general = { notes: ['same-base'], tools: [], answers: '', hub: [] } as const;
-    const { notes } = recipes.adapterRecipes(general, undefined, '/a', undefined);
+    const { notes } = recipes.adapterRecipes(general, undefined, '/a', undefined, '/a');
     const bare = { text: 'a', placeholders: [] } as const;
     golden('adapter-recipe-notes', {
       ...Object.fromEntries(every),
@@ -215,12 +215,23 @@ describe('the adapter page', () => {
     });
   });
 
+  it('folds long code', () => {
+    const blocks = [12, 13].map((lines) => ({
+      ...{ purpose: 'load', text: 'x\n'.repeat(lines - 1), placeholders: [] },
+    })) as unknown as Recipe['blocks'];
+    const shown = recipes.adapterTool({ tool: 'peft', blocks, warnings: [], notes: [] }, undefined, '');
+    assert.deepEqual(
+      shown.blocks.map(({ fold }) => fold),
+      [undefined, 'Code (13 lines)'],
+    );
+  });
+
   it('has the commands of each tool, in the platform’s shell and with the user’s path and the config’s base', async () => {
     const toolsOf = async (options: SampleOptions, more: Partial<AdapterOnDisk> = {}) => {
       const at = await place.inspect(zipOf(sampleAdapter(options)));
       const { folder, ...rest } = { folder: FOLDER, platform: 'linux', ...more };
       const found = recipesOf(at, { folder, ...rest });
-      const { tools } = recipes.adapterRecipes(found, at.config?.baseModel, folder, undefined);
+      const { tools } = recipes.adapterRecipes(found, at.config?.baseModel, folder, undefined, at.file);
       return new Map(tools.map((tool) => [tool.name, toolText(tool, true)]));
     };
     const page = (tools: ReadonlyMap<string, string[]>) =>

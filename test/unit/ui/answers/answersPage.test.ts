@@ -92,11 +92,8 @@ describe('AnswersPage', () => {
     pieces.flatMap(({ text, mark }) => (mark === 'del' ? [] : [text])).join('');
   const didChange = () => standIn.watchers.at(-1)?.change();
 
-  /** Opens the page as VS Code restores it. */
-  async function restore(memory: unknown): Promise<void> {
-    const { answersPanels } = await import('../../../../src/ui/answers/answersPage.ts');
+  function parts() {
     const log = { error: (_: string, error: unknown) => void errors.push(error) };
-    const extensionUri = standIn.Uri.file('/extension') as never;
     const submitted = {
       openJournal: () => Promise.resolve(),
       journal: { receipts: () => Promise.resolve(receipts) },
@@ -105,7 +102,13 @@ describe('AnswersPage', () => {
         find: (...asked: Parameters<typeof find>) => find(...asked),
       },
     };
-    const made = answersPanels({ extensionUri, worker: WORKER, sample, submitted, log });
+    return { worker: WORKER, sample, submitted, log };
+  }
+
+  /** Opens the page as VS Code restores it. */
+  async function restore(memory: unknown): Promise<void> {
+    const { answersPanels } = await import('../../../../src/ui/answers/answersPage.ts');
+    const made = answersPanels({ extensionUri: standIn.Uri.file('/extension') as never, ...parts() });
     panels = made;
     await made.deserializeWebviewPanel(panel as never, memory);
     panel.send({ type: 'ready', memory });
@@ -143,6 +146,41 @@ describe('AnswersPage', () => {
     assert.deepEqual(thought?.thinking, { title: 'Thinking, 2 characters', text: 'hm' });
     assert.ok(!JSON.stringify(thought.pieces).includes('think'));
     assert.deepEqual(cut?.notes, ['Cut off']);
+  });
+
+  it('says in short for a run’s page what its answers show, of rows that weren’t trained', async () => {
+    const { verdictFor } = await import('../../../../src/ui/answers/answersView.ts');
+    panels = { dispose: () => undefined };
+    await writeFile(path.join(folder, 'train.prepared.jsonl'), '{}\n');
+    const of = (run: string) => ({ run });
+    const six = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const better = (more?: object) => six.map((prompt) => line(prompt, 'no', 'yes', 'yes', more));
+    const ahead =
+      'train.answers.jsonl: Adapter exactly right in 6 rows, base model in 0, both in 0. ' +
+      'If neither were exactly right more often, a difference this large would come up in 3.1% of comparisons.';
+    const cases: [lines: string[], verdict: RegExp | string | undefined][] = [
+      [better(), ahead],
+      [[...better(), line('trained', 'yes', 'no')], ahead],
+      [better(of('r')), ahead],
+      [better(of('another')), undefined],
+      [[...better(of('r')), line('g', 'a', 'b', 'yes', of('another'))], undefined],
+      [[...better(), '{"mess'], undefined],
+      [['{}\n'], undefined],
+      [
+        [line('trained', 'yes', 'no')],
+        /^train\.answers\.jsonl: This prompt is also in .*can’t show whether it/,
+      ],
+      [six.map((prompt) => line(prompt, 'no', 'no')), /Both models gave the same answer in 6 of 6 rows\./],
+    ];
+    for (const [lines, verdict] of cases) {
+      await writeFile(file, lines.join(''));
+      const said = await verdictFor('r', file, parts());
+      if (verdict instanceof RegExp) assert.match(said ?? '', verdict);
+      else assert.equal(said, verdict);
+    }
+    await rm(file);
+    assert.equal(await verdictFor('r', file, parts()), undefined);
+    assert.deepEqual(standIn.watchers, []);
   });
 
   it('lists the rows of a filter', async () => {

@@ -99,22 +99,35 @@ describe('SpendPage', () => {
   const fact = (key: string) => state().facts.find((one) => one.key === key)?.value;
   const act = (action: string, target = '') => panel.send({ type: 'act', action, target });
   const view = (change: object) => panel.send({ type: 'view', ...state().memory.view, ...change });
-  const column = (at: number) => state().runs?.rows.map(({ cells }) => cells[at]);
+  const column = (wanted: string) => {
+    const at = state().runs?.columns.findIndex((one) => one.column === wanted) ?? -1;
+    return state().runs?.rows.map(({ cells }) => cells[at]);
+  };
   const paid = (label: string, price_cents: number | undefined, more: { currency?: string } = {}) =>
     chargedReceipt({ label, atMs: receipts.length, run: { price_cents, ...more } });
 
-  it('marks a monthly budget that is exceeded', async () => {
-    const budgetOf = async (perMonthCents: number) => {
-      Object.assign(session.account, { budget: { perMonthCents, currency: 'USD' } });
+  it('says which limit of the budget is exceeded this month', async () => {
+    const budgetOf = async (perMonthCents: number | undefined, perRunCents?: number) => {
+      Object.assign(session.account, { budget: { perMonthCents, perRunCents, currency: 'USD' } });
       changed.accounts.fire();
       await sleep(DRAWN_MS);
       return fact('budget');
     };
-    receipts.push(chargedReceipt({ atMs: Date.now(), run: { price_cents: 501, currency: 'USD' } }));
+    for (const [run_id, price_cents] of Object.entries({ a: 301, b: 200 }))
+      receipts.push(chargedReceipt({ atMs: Date.now(), run: { run_id, price_cents, currency: 'USD' } }));
+    // Of another month.
+    receipts.push(chargedReceipt({ atMs: 0, run: { run_id: 'c', price_cents: 900, currency: 'USD' } }));
     await open();
     await session.balance.refresh();
-    assert.equal(await budgetOf(500), '5.00 USD per month · exceeded');
+    assert.equal(await budgetOf(500), '5.00 USD per month · monthly limit exceeded');
     assert.equal(await budgetOf(501), '5.01 USD per month');
+    const both = '3.00 USD per run · 5.00 USD per month';
+    assert.equal(
+      await budgetOf(500, 300),
+      `${both} · monthly limit exceeded · limit per run exceeded this month`,
+    );
+    assert.equal(await budgetOf(undefined, 300), '3.00 USD per run · limit per run exceeded this month');
+    assert.equal(await budgetOf(undefined, 301), '3.01 USD per run');
   });
 
   it('says that there are no runs only after the list was read', async () => {
@@ -144,7 +157,7 @@ describe('SpendPage', () => {
     await shows('of b');
     assert.match(fact('all') ?? '', /7\.77 USD/);
     assert.match(fact('all') ?? '', /\(1 price unknown\)$/);
-    assert.ok(column(1)?.includes('1.30 USD*'));
+    assert.ok(column('price')?.includes('1.30 USD*'));
     assert.match(state().runs?.note ?? '', /assumed from the balance/);
     assert.doesNotMatch(texts(), /Read Prices/);
   });
@@ -163,7 +176,7 @@ describe('SpendPage', () => {
     pending.push(pendingOf('unknown', intentOf({ accountId: 'account-1', lastCheck })));
     await session.runs.refresh();
     await open();
-    assert.deepEqual(column(6), ['submitted elsewhere', 'unknown']);
+    assert.deepEqual(column('dataset'), ['submitted elsewhere', 'unknown']);
     assert.equal(fact('pending'), undefined);
   });
 
@@ -234,11 +247,11 @@ describe('SpendPage', () => {
     ] as const)
       receipts.push(paid(label, cents));
     await open();
-    assert.deepEqual(column(3), ['c', 'a', 'b']);
+    assert.deepEqual(column('label'), ['c', 'a', 'b']);
     view({ sortBy: 'price', isDescending: true });
-    assert.deepEqual(column(3), ['b', 'c', 'a']);
+    assert.deepEqual(column('label'), ['b', 'c', 'a']);
     view({ isDescending: false });
-    assert.deepEqual(column(3), ['c', 'b', 'a']);
+    assert.deepEqual(column('label'), ['c', 'b', 'a']);
     assert.deepEqual(
       state()
         .runs?.columns.filter(({ sort }) => sort !== 'none')
@@ -254,18 +267,41 @@ describe('SpendPage', () => {
     assert.deepEqual([state().runs?.rows, state().runs?.count], [[], 'No matching runs']);
   });
 
+  it('says once what all rows say, whatever is searched for, and has no columns for it', async () => {
+    const columns = () => state().runs?.columns.map(({ column: one }) => one);
+    receipts.push(paid('a', 100));
+    await open();
+    assert.equal(columns()?.length, 9);
+    assert.equal(state().runs?.same, undefined);
+    receipts.push(paid('b', 100), paid('c', 100));
+    changed.receipts.fire();
+    await until(() => state().runs?.rows.length === 3);
+    assert.deepEqual(columns(), ['date', 'label']);
+    assert.match(state().runs?.same ?? '', /^On each row: Price: 1\.00 USD · .*Status: unknown · Model: /);
+    assert.ok(state().runs?.rows.every(({ cells }) => cells.length === 2));
+    receipts.push(paid('needle', 200));
+    changed.receipts.fire();
+    await shows('2.00 USD');
+    assert.deepEqual(columns(), ['date', 'price', 'label']);
+    view({ search: 'needle' });
+    await until(() => state().runs?.rows.length === 1);
+    assert.deepEqual(columns(), ['date', 'price', 'label']);
+    view({ search: 'nowhere' });
+    await until(() => state().runs?.rows.length === 0);
+    assert.deepEqual([columns(), state().runs?.same], [['date', 'price', 'label'], undefined]);
+  });
+
   it('shows the status of each run, as far as it is loaded, and sorts and searches by it', async () => {
     rows = [row('a', 3, 'complete'), row('b', 2, 'queued'), row('c', 1, 'failed')];
     receipts.push(paid('older', 100));
     await session.runs.refresh();
     await open();
     const words = ['Completed', 'Queued', 'Failed', 'unknown'];
-    assert.deepEqual(column(4)?.toSorted(), words.toSorted());
-    assert.equal(state().runs?.columns[4]?.words, 'Status');
+    assert.deepEqual(column('status')?.toSorted(), words.toSorted());
     view({ sortBy: 'status', isDescending: false });
-    assert.deepEqual(column(4), ['Completed', 'Failed', 'Queued', 'unknown']);
+    assert.deepEqual(column('status'), ['Completed', 'Failed', 'Queued', 'unknown']);
     view({ search: 'fail' });
-    assert.deepEqual(column(4), ['Failed']);
+    assert.deepEqual(column('status'), ['Failed']);
   });
 
   it('groups by the chosen property', async () => {

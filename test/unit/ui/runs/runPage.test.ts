@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -69,6 +70,9 @@ describe('RunPage', () => {
   let remembered: Set<string>;
   let compared: string[];
   let difference: () => Promise<RowDifference | undefined>;
+  /** What was compared, and what that showed. */
+  let verdicts: string[];
+  let verdict: () => Promise<string | undefined>;
   let active: ActiveDownload[];
   let records: DownloadRecord[];
   let pending: PendingSubmission[];
@@ -92,6 +96,7 @@ describe('RunPage', () => {
     receipts = () => Promise.resolve([]);
     [pending, latest, errors, remembered, compared] = [[], [], [], new Set(), []];
     difference = () => Promise.resolve(undefined);
+    [verdicts, verdict] = [[], () => Promise.resolve(undefined)];
     isActive = false;
     details = () => [200, { run: detail() }];
     held = Promise.resolve();
@@ -162,6 +167,12 @@ describe('RunPage', () => {
         between: (earlier: string, id: string) => compare(`between ${earlier}`, id),
       },
       openJournal: () => Promise.resolve(),
+      answersVerdict: {
+        get: () => (runId: string, file: string) => {
+          verdicts.push(`${runId} ${file}`);
+          return verdict();
+        },
+      },
       downloads: {
         get active() {
           return active;
@@ -503,6 +514,37 @@ describe('RunPage', () => {
     });
   });
 
+  it('says what the answers beside its dataset show, compared once for each version', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'run-page-'));
+    const answers = path.join(folder, 'train.answers.jsonl');
+    await writeFile(answers, 'one');
+    receipts = () =>
+      Promise.resolve([
+        chargedReceipt({
+          ...{ accountId: 'account-1', run: { run_id: 'r' } },
+          dataset: { path: path.join(folder, 'train.jsonl') },
+        }),
+      ]);
+    const slow = Promise.withResolvers<string>();
+    verdict = () => slow.promise;
+    await openRead();
+    await shows('Compare it with the base model on rows');
+    await until(() => verdicts.length === 1);
+    slow.resolve('Adapter closer in 9 rows.');
+    await shows('"value":"Adapter closer in 9 rows."');
+    standIn.focus.changed.fire({ focused: true });
+    await sleep(2 * DRAWN_MS);
+    assert.deepEqual(verdicts, [`r ${answers}`]);
+    verdict = () => Promise.reject(new Error());
+    await writeFile(answers, 'another');
+    standIn.focus.changed.fire({ focused: true });
+    // What another version showed isn't said of this one.
+    await shows('Compare it with the base model on rows');
+    await until(() => errors.length === 1);
+    assert.deepEqual([verdicts.length, errors], [2, ['run-verdict']]);
+    await rm(folder, { recursive: true });
+  });
+
   it('does only what its buttons offer, for its run and account', async () => {
     const [dataset, adapter, answers] = ['a.jsonl', 'a.zip', 'a.answers.jsonl'].map((name) =>
       path.join(bench.folder, name),
@@ -592,7 +634,7 @@ describe('RunPage', () => {
     assert.deepEqual(standIn.executed, [], 'what is disabled cannot be pressed');
   });
 
-  it('is restored from two IDs, in the shared tab or in its own', () => {
+  it('is restored from two IDs, in the one tab of runs', () => {
     const panels = createPanels(parts());
     const restored = (memory: unknown) => {
       const restoring = new PanelStandIn();
@@ -611,8 +653,8 @@ describe('RunPage', () => {
     const memory = { accountId: 'a', runId: 'r' };
     assert.deepEqual([memory, memory].map(restored), [true, false]);
     assert.ok(!restored({ ...memory, runId: 'other' }), 'its place is taken');
-    const ownTab = { ...memory, hasOwnTab: true };
-    assert.deepEqual([ownTab, ownTab, { ...ownTab, runId: 'other' }].map(restored), [true, false, true]);
+    // Earlier versions stored this of a run's own tab.
+    assert.ok(!restored({ ...memory, runId: 'other', hasOwnTab: true }));
     panels.dispose();
   });
 

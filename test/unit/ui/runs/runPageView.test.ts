@@ -259,7 +259,7 @@ describe('runPageState', () => {
     const before = { difference: now(3, 0, 7), run: receiptOf({ label: HOSTILE, created: { localMs: 0 } }) };
     const written = { sizeBytes, changedAtMs: NOON_MS + 1 };
     const compared = (difference: ReturnType<typeof now>) => ({
-      now: { file: { sizeBytes, mtimeMs: 1, ctimeMs: 1 }, difference },
+      now: { file: { sizeBytes, mtimeMs: NOON_MS + 1, ctimeMs: 1 }, difference },
     });
     const rows = compared(now(41, 12, 1_940));
     golden('run-page-receipt', {
@@ -391,6 +391,10 @@ describe('runPageState', () => {
       'its adapter is damaged': shown({ records: [{ ...adapter, verified: 'damaged' }] }),
       'its adapter is gone': shown({ records: [{ ...adapter, isGone: true }] }),
       'a file of answers': shown({ answers }),
+      'a compared file of answers': shown({
+        answers,
+        verdict: 'train.answers.jsonl: Adapter closer in 9 rows.',
+      }),
       'a file of answers and the adapter': shown({ answers, records: [adapter] }),
       'of an account that is not active': shown({ isActive: false, answers }),
       'of an account that is not active, its adapter is here': shown({ isActive: false, records: [adapter] }),
