@@ -385,6 +385,11 @@ describe('the adapter page', () => {
     golden('adapter-work', {
       ...Object.fromEntries(cases),
       unpacked: ended('unpack', { outcome: 'done', folder: '/a', leftOut: ['x.bin'] }),
+      'unpacked without many': ended('unpack', {
+        outcome: 'done',
+        folder: '/a',
+        leftOut: [...'abcdefghijkl'],
+      }),
     });
   });
 });
