@@ -6,6 +6,7 @@ import type {
   Measurements,
   WeightsReport,
 } from '../../core/adapters/report.ts';
+import { replaceHidden } from '../../core/base/plainText.ts';
 import { compact, formatBytes, formatCount } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
 import type { AdapterFact, AdapterFiles, AdapterNote, AdapterSection, AdapterVerdict } from './protocol.ts';
@@ -248,9 +249,16 @@ export function problemSentences({
   };
 }
 
+/** Whether a value is safe to paste into a terminal, where control characters act. */
+export function isCopyable(value: string): boolean {
+  return replaceHidden(value, () => '') === value;
+}
+
 function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterReport): AdapterFact[] {
   const fact = (name: string, value: string | undefined, hasCopy = false): AdapterFact[] =>
-    value === undefined || value === '' ? [] : [{ name, value, ...(hasCopy ? { hasCopy } : {}) }];
+    value === undefined || value === ''
+      ? []
+      : [{ name, value, ...(hasCopy && isCopyable(value) ? { hasCopy } : {}) }];
   const targets = config?.targetModules;
   const dtypes = weights?.dtypes ?? [];
   return [

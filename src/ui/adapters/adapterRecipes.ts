@@ -9,6 +9,7 @@ import type {
 } from '../../core/adapters/recipes.ts';
 import { compact } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { isCopyable } from './adapterOverview.ts';
 import type { UnpackedFolder } from './adapterPlace.ts';
 import type {
   AdapterBlock,
@@ -51,7 +52,9 @@ export function adapterRecipes(
           elsewhere: l10n.t('Unpack Elsewhere…'),
         }
       : undefined,
-    folder: isPacked ? undefined : { name: l10n.t('Adapter folder'), value: folder, hasCopy: true },
+    folder: isPacked
+      ? undefined
+      : { name: l10n.t('Adapter folder'), value: folder, hasCopy: isCopyable(folder) },
     notes: recipes.notes.map((note) => ({ severity: 'info', text: noteSentences('', baseModel)[note] })),
     tools: recipes.tools.map((recipe) => adapterTool(recipe, baseModel, recipes.answers)),
   };
