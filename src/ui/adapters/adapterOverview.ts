@@ -249,16 +249,12 @@ export function problemSentences({
   };
 }
 
-/** Whether a value is safe to paste into a terminal, where control characters act. */
-export function isCopyable(value: string): boolean {
-  return replaceHidden(value, () => '') === value;
-}
-
 function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterReport): AdapterFact[] {
+  // In a terminal, control characters of what is pasted would act.
   const fact = (name: string, value: string | undefined, hasCopy = false): AdapterFact[] =>
     value === undefined || value === ''
       ? []
-      : [{ name, value, ...(hasCopy && isCopyable(value) ? { hasCopy } : {}) }];
+      : [{ name, value, ...(hasCopy && replaceHidden(value, () => '') === value ? { hasCopy } : {}) }];
   const targets = config?.targetModules;
   const dtypes = weights?.dtypes ?? [];
   return [

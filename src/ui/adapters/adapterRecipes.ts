@@ -7,9 +7,9 @@ import type {
   Recipes,
   Tool,
 } from '../../core/adapters/recipes.ts';
+import { replaceHidden } from '../../core/base/plainText.ts';
 import { compact } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { isCopyable } from './adapterOverview.ts';
 import type { UnpackedFolder } from './adapterPlace.ts';
 import type {
   AdapterBlock,
@@ -54,7 +54,11 @@ export function adapterRecipes(
       : undefined,
     folder: isPacked
       ? undefined
-      : { name: l10n.t('Adapter folder'), value: folder, hasCopy: isCopyable(folder) },
+      : {
+          name: l10n.t('Adapter folder'),
+          value: folder,
+          hasCopy: replaceHidden(folder, () => '') === folder,
+        },
     notes: recipes.notes.map((note) => ({ severity: 'info', text: noteSentences('', baseModel)[note] })),
     tools: recipes.tools.map((recipe) => adapterTool(recipe, baseModel, recipes.answers)),
   };

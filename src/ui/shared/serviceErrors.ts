@@ -201,13 +201,10 @@ function otherSentence(error: unknown): string {
 
 /** Adds when to try again. */
 function withWait(sentence: string): (error: { retryAfterMs?: number | undefined }) => string {
-  return ({ retryAfterMs }) =>
-    [
-      sentence,
-      retryAfterMs === undefined
-        ? l10n.t('Try again later.')
-        : l10n.t('Try again in {0}.', waitText(retryAfterMs)),
-    ].join(' ');
+  return ({ retryAfterMs: ms }) => {
+    const when = ms === undefined ? l10n.t('Try again later.') : l10n.t('Try again in {0}.', waitText(ms));
+    return `${sentence} ${when}`;
+  };
 }
 
 /** Rounds up: a request that comes too early is refused again. */
