@@ -6,8 +6,8 @@ import { ExpectedError, throwIfCancelled } from '../base/errors.ts';
 import { markOfTheWeb } from '../base/markOfTheWeb.ts';
 import { renameOver } from '../base/renameOver.ts';
 import { readThrough, type Archive } from './archive/bytes.ts';
-import { chooseAdapter, entryKindOf, readContents } from './archive/contents.ts';
-import { safeParts } from './archive/entryNames.ts';
+import { chooseAdapter, readContents } from './archive/contents.ts';
+import { isUnpacked, safeParts } from './archive/entryNames.ts';
 import { openArchive } from './archive/openArchive.ts';
 import { BrokenArchiveError, NotAnAdapterError, printable } from './problems.ts';
 import type { Progress } from './report.ts';
@@ -60,13 +60,12 @@ export class FolderExistsError extends ExpectedError {
   }
 }
 
-const MAX_LEFT_OUT = 10;
 /** Unpacking never takes this long, so the process must have died. */
 const ABANDONED_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Unpacks an archive into a new folder. The folder appears complete or not at all. For the adapter page.
- * @returns the names of pickle files, which are left out: printable, at most 10
+ * Unpacks what an adapter needs into a new folder, which appears complete or not at all. For the adapter page.
+ * @returns the printable names of the files that were left out
  * @throws FolderExistsError, BrokenArchiveError, NotAnAdapterError, DiskError, CancelledError
  */
 export async function extractAdapter(
@@ -123,13 +122,15 @@ async function unpack(
 ): Promise<string[]> {
   // Check everything first, so that an unsafe archive or a non-adapter never creates a file.
   const contents = await readContents(archive);
-  if (chooseAdapter(contents)?.weights === undefined) throw new NotAnAdapterError({ code: 'no-adapter' });
+  const weights = chooseAdapter(contents)?.weights;
+  if (weights === undefined) throw new NotAnAdapterError({ code: 'no-adapter' });
+  if (!isUnpacked(weights)) throw new BrokenArchiveError('name', weights);
   const totalBytes = contents.entries.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const leftOut: string[] = [];
   let doneBytes = 0;
   for await (const member of archive.members()) {
-    if (entryKindOf(member.name) === 'pickle') {
-      if (leftOut.length < MAX_LEFT_OUT) leftOut.push(printable(member.name));
+    if (!isUnpacked(member.name)) {
+      leftOut.push(printable(member.name));
       doneBytes += member.sizeBytes;
       continue;
     }

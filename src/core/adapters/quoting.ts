@@ -1,16 +1,33 @@
 /** Quotes a text so that a program reads it unchanged. */
 type Quote = (text: string) => string;
 
-/** One word of a POSIX shell. */
-const posixWord: Quote = (text) =>
-  /^[\w@%+:,./-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`;
+/** What breaks lines, acts on a terminal even inside quotes, or lets a text read otherwise than it is. */
+const INVISIBLE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
+
+/** One word of a POSIX shell; with invisible characters, of bash, zsh and ksh. */
+const posixWord: Quote = (text) => {
+  if (/^[\w@%+:,./-]+$/.test(text) && !text.startsWith('-')) return text;
+  if (text.search(INVISIBLE) < 0) return `'${text.replaceAll("'", "'\\''")}'`;
+  // Old shells read an exclamation mark as history after an escaped quote.
+  const escaped = text.replace(/[\\'!]/g, bytesOf).replace(INVISIBLE, bytesOf);
+  return `$'${escaped}'`;
+};
+
+/** Returns the escapes of a character's bytes in UTF-8, which mean the same in every locale. */
+function bytesOf(character: string): string {
+  return Buffer.from(character)
+    .toString('hex')
+    .replace(/../g, String.raw`\x$&`);
+}
 
 /** One word of PowerShell, which also treats typographic quotation marks as quotes. */
-const powershellWord: Quote = (text) =>
-  /^[A-Za-z0-9_:./\\][\w:./\\-]*$/.test(text) ? text : `'${text.replace(/['\u2018-\u201b]/g, '$&$&')}'`;
-
-/** What breaks lines, or lets a text read otherwise than it is. */
-const INVISIBLE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
+const powershellWord: Quote = (text) => {
+  if (/^[A-Za-z0-9_:./\\][\w:./\\-]*$/.test(text)) return text;
+  const quoted = `'${text.replace(/['\u2018-\u201b]/g, '$&$&')}'`;
+  // Windows PowerShell has no escape for all of them.
+  const joined = quoted.replace(INVISIBLE, (one) => `' + [char]0x${one.charCodeAt(0).toString(16)} + '`);
+  return joined === quoted ? quoted : `(${joined})`;
+};
 
 /** Returns the escape that Python and JSON have in common. */
 function escapeOf(character: string): string {

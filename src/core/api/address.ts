@@ -30,7 +30,10 @@ export function parseWebsite(text: string): string | undefined {
 function typedUrl(text: string): URL | null {
   // The URL parser would silently drop tabs and line breaks, and turn backslashes into slashes.
   if (/[\s\\\p{Cc}]/u.test(text)) return null;
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return URL.parse(text);
+  const [scheme = ''] = /^[a-z][a-z0-9+.-]*:\/\//i.exec(text) ?? [];
+  // The parser would take a mistyped scheme for a host: `htp:/host`, `https//host`, `https://https://host`.
+  if (/^(?![^/?#]*@)[^/?#[]*(?::(?!\d)|\/\/)/.test(text.slice(scheme.length))) return null;
+  if (scheme !== '') return URL.parse(text);
   const url = URL.parse(`https://${text}`);
   // Services on this machine rarely have a certificate.
   return url !== null && isLoopback(url.hostname) ? URL.parse(`http://${text}`) : url;

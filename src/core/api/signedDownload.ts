@@ -11,7 +11,8 @@ const THIS_MACHINE = networks('0.0.0.0/8', '127.0.0.0/8', '::/127');
 /** Private, shared, and link-local addresses (RFC 6890), including the credential endpoints of clouds. */
 const THIS_NETWORK = networks(
   ...['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
-  ...['fc00::/7', 'fe80::/10'],
+  // The last one is NAT64 for local use, with an IPv4 address at a place of its own (RFC 8215).
+  ...['fc00::/7', 'fe80::/10', '64:ff9b:1::/48'],
 );
 /** Digits that fit exactly into a number. */
 const LENGTH = /^\d{1,15}$/;
@@ -105,9 +106,37 @@ function nearness(hostname: string): number {
   const host = hostname.replace(/^\[|\]$|\.$/g, '');
   if (isLoopback(hostname) || host === 'localhost' || host.endsWith('.localhost')) return 2;
   if (isIP(host) === 0) return 0;
+  return Math.max(...[host, ...embeddedIn(host)].map(nearnessOf));
+}
+
+function nearnessOf(address: string): number {
   // BlockList also matches IPv4-mapped IPv6 addresses.
-  if (THIS_MACHINE.check(host, familyOf(host))) return 2;
-  return THIS_NETWORK.check(host, familyOf(host)) ? 1 : 0;
+  if (THIS_MACHINE.check(address, familyOf(address))) return 2;
+  return THIS_NETWORK.check(address, familyOf(address)) ? 1 : 0;
+}
+
+/** IPv6 addresses that lead to an IPv4 address: the index of its first word, and a mask that hides it. */
+const EMBEDDING = [
+  // Compatible (RFC 4291), translated (RFC 2765), NAT64 (RFC 6052).
+  { prefix: networks('::/96', '::ffff:0:0:0/96', '64:ff9b::/96'), word: 6, mask: 0 },
+  // 6to4 (RFC 3056), and Teredo's server and client (RFC 4380).
+  { prefix: networks('2002::/16'), word: 1, mask: 0 },
+  { prefix: networks('2001::/32'), word: 2, mask: 0 },
+  { prefix: networks('2001::/32'), word: 6, mask: 0xffff },
+] as const;
+
+/** @param address as in `URL.hostname`, which writes IPv6 in hexadecimal words */
+function embeddedIn(address: string): string[] {
+  if (familyOf(address) === 'ipv4') return [];
+  const [left = [], right = []] = address.split('::').map((side) => side.split(':').filter(Boolean));
+  const words = [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right];
+  return EMBEDDING.filter(({ prefix }) => prefix.check(address, 'ipv6')).map(({ word, mask }) =>
+    words
+      .slice(word, word + 2)
+      .map((text) => parseInt(text, 16) ^ mask)
+      .map((value) => `${value >> 8}.${value & 0xff}`)
+      .join('.'),
+  );
 }
 
 function networks(...subnets: string[]): BlockList {

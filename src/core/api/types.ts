@@ -48,8 +48,11 @@ const text = optionalField(v.string());
 
 /** `1e999` is valid JSON, but read as infinity, which could not be written again. */
 const finite = v.pipe(v.number(), v.finite());
-/** An optional amount. */
-export const cents = optionalField(finite);
+/** An amount, which may be negative. Beyond these limits cents can't be counted. */
+const amount = v.pipe(v.number(), v.minValue(Number.MIN_SAFE_INTEGER), v.maxValue(Number.MAX_SAFE_INTEGER));
+export const cents = optionalField(amount);
+/** Another price is as good as none (spec: "Balance": integers), and never makes a charge unreadable. */
+export const price = optionalField(v.pipe(v.number(), v.safeInteger(), v.minValue(0)));
 
 /** Normalized wherever it is read, so that codes can be compared; truncated to keep receipts small. */
 export const currencyCode = v.pipe(
@@ -95,7 +98,7 @@ export type ModelList = v.InferOutput<typeof modelList>;
 export const runCreation = v.object({
   run_id: requiredText,
   status: text,
-  price_cents: cents,
+  price_cents: price,
   currency,
   balance_after_cents: cents,
   plan_name: text,
@@ -144,7 +147,7 @@ export const runDetail = v.object({
   label: text,
   plan: text,
   /** In cents; the details don't include a currency. */
-  price_cents: cents,
+  price_cents: price,
   /** ISO 8601 UTC. */
   created_at: text,
   started_at: text,
@@ -174,7 +177,7 @@ export const artifactList = v.pipe(
   v.transform(({ artifacts }) => artifacts.data),
 );
 
-export const balance = v.object({ balance_cents: finite, currency: currencyCode });
+export const balance = v.object({ balance_cents: amount, currency: currencyCode });
 export type Balance = v.InferOutput<typeof balance>;
 
 /** The content of a submission except the dataset's bytes. Only the user's consent (`true`) can be sent. */

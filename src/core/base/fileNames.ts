@@ -27,6 +27,16 @@ export function safeFileName(text: string | undefined, fallback: string): string
   return cutStem.replace(/(?<![.\s])[.\s]+$/u, '') + keptExtension;
 }
 
+/** What programs obey because of its name, such as AGENTS.md and package.json. Only README.md is for people. */
+const OBEYED =
+  /^(?!readme\.md$).*\.mdc?$|(?:rules|hints)$|^(?:(?:package|composer|deno|devbox|mcp|opencode|crush|[jt]sconfig.*|cmake.*)\.json|cmakelists\.txt)$/i;
+
+/** Whether programs would obey a file that only lies in their folder, so that it is never written as it is. */
+export function isObeyed(name: string): boolean {
+  // File systems that ignore case also fold ligatures and the like.
+  return OBEYED.test(name.normalize('NFKC'));
+}
+
 /** `adapter.zip` → `adapter (2).zip`. */
 export function numberedFileName(name: string, number: number): string {
   const extension = path.extname(name);

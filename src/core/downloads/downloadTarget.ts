@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { cutToBytes, MAX_NAME_BYTES, numberedFileName, safeFileName } from '../base/fileNames.ts';
+import { cutToBytes, isObeyed, MAX_NAME_BYTES, numberedFileName, safeFileName } from '../base/fileNames.ts';
 import { withoutMarker } from '../runs/marker.ts';
 import { isAdapter } from './localFiles.ts';
 import type { ActiveDownload, ArtifactName } from './types.ts';
@@ -10,8 +10,6 @@ const EXTENSIONS: ReadonlySet<string> = new Set(
   'zip tar tgz gz safetensors gguf json bin pt pth model txt log csv jsonl md yaml'.split(' '),
 );
 const PLAIN = '.bin';
-/** Files that programs read as instructions, such as AGENTS.md. Only README.md is for people. */
-const INSTRUCTIONS = /^(?!readme\.md$).*\.mdc?$|(?:rules|hints)$/i;
 /** Characters of the label used in the name of a run's folder. */
 const MAX_LABEL_LENGTH = 60;
 
@@ -32,13 +30,13 @@ export function adapterFirst(artifacts: readonly ArtifactName[]): ArtifactName[]
 
 /**
  * Returns a safe file name for an artifact: the service's name, or a generated one if there is none. Unknown
- * extensions are replaced. What programs would read as instructions becomes a text file.
+ * extensions are replaced. What programs would obey becomes a text file.
  */
 export function artifactFileName({ type, filename }: ArtifactName, runId: string): string {
   const kind = isAdapter(type) ? 'adapter' : safeFileName(type, 'artifact');
   const name = safeFileName(filename, safeFileName(`${kind}-${runId.slice(0, 8)}`, 'adapter'));
   const isKept = EXTENSIONS.has(path.extname(name).slice(1).toLowerCase());
-  const ending = INSTRUCTIONS.test(name) ? '.txt' : isKept ? '' : PLAIN;
+  const ending = isObeyed(name) ? '.txt' : isKept ? '' : PLAIN;
   return cutToBytes(name, MAX_NAME_BYTES - ending.length) + ending;
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { serviceOf, type Account } from '../accounts/account.ts';
-import { balance, cents, currency, IDEMPOTENCY_WINDOW_MS, optionalField } from '../api/types.ts';
+import { balance, cents, currency, IDEMPOTENCY_WINDOW_MS, optionalField, price } from '../api/types.ts';
 import { MAX_RETRY_AFTER_MS } from '../base/retry.ts';
 import { hasMarker, userLabel } from '../runs/marker.ts';
 import type { RunStore } from '../runs/runStore.ts';
@@ -53,7 +53,7 @@ const serviceText = v.pipe(
 const run = v.object({
   run_id: v.pipe(serviceText, v.nonEmpty()),
   status: v.optional(serviceText),
-  price_cents: cents,
+  price_cents: price,
   currency,
   balance_after_cents: cents,
   plan_name: v.optional(serviceText),

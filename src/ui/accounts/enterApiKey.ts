@@ -123,9 +123,10 @@ async function askForKey(
   entered: string,
   refused: Refused | undefined,
 ): Promise<DialogEnd<string>> {
+  const { host } = new URL(baseUrl);
   for (;;) {
     const answer = await ask(place, {
-      prompt: l10n.t('API key for {0}, from the service’s dashboard', new URL(baseUrl).host),
+      prompt: l10n.t('API key for {0}, from the service’s dashboard', host),
       placeholder: `${API_KEY_PREFIX}…`,
       value: entered,
       password: true,
@@ -137,7 +138,7 @@ async function askForKey(
     });
     if (answer.kind !== 'value') return answer;
     const parsed = parseApiKey(answer.value);
-    if (parsed.ok && (parsed.hasPrefix || (await confirmPrefix())))
+    if (parsed.ok && (parsed.hasPrefix || (await confirmPrefix(host))))
       return { kind: 'value', value: parsed.apiKey };
   }
 }
@@ -149,10 +150,12 @@ function apiKeyProblem(problem: ApiKeyProblem): string {
 }
 
 /** Asks whether to use a text as an API key although it lacks the prefix of API keys. */
-export async function confirmPrefix(): Promise<boolean> {
-  const question = l10n.t('API keys start with “{0}”; this doesn’t.', API_KEY_PREFIX);
-  const detail = l10n.t('It would be sent as an API key.');
-  return (await askModal(showWarning, question, detail, { [l10n.t('Use It')]: true })) === true;
+async function confirmPrefix(host: string): Promise<boolean> {
+  const question = l10n.t('API keys start with “{0}”; this doesn’t. Send it to {1}?', API_KEY_PREFIX, host);
+  const detail = l10n.t('If it’s the key of another service, it would be revealed.');
+  // The first button has the focus.
+  const buttons = { [l10n.t('Enter Another')]: false, [l10n.t('Use It')]: true };
+  return (await askModal(showWarning, question, detail, buttons)) === true;
 }
 
 /** Asks whether to save an API key that could not be verified, or to change it or the service URL first. */

@@ -6,6 +6,7 @@ import type {
   Measurements,
   WeightsReport,
 } from '../../core/adapters/report.ts';
+import { replaceHidden } from '../../core/base/plainText.ts';
 import { compact, formatBytes, formatCount } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
 import type { AdapterFact, AdapterFiles, AdapterNote, AdapterSection, AdapterVerdict } from './protocol.ts';
@@ -248,8 +249,11 @@ export function problemSentences({
 }
 
 function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterReport): AdapterFact[] {
+  // In a terminal, control characters of what is pasted would act.
   const fact = (name: string, value: string | undefined, hasCopy = false): AdapterFact[] =>
-    value === undefined || value === '' ? [] : [{ name, value, ...(hasCopy ? { hasCopy } : {}) }];
+    value === undefined || value === ''
+      ? []
+      : [{ name, value, ...(hasCopy && replaceHidden(value, () => '') === value ? { hasCopy } : {}) }];
   const targetModules = config?.targetModules;
   // What was adapted says the same, unless the config has other names.
   const adapted = new Set(weights?.modules);

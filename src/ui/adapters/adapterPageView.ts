@@ -1,10 +1,13 @@
 import { l10n } from 'vscode';
 import type { Progress } from '../../core/adapters/report.ts';
 import { diskSentence } from '../shared/datasetTexts.ts';
-import { formatBytes } from '../shared/format.ts';
+import { formatBytes, formatCount } from '../shared/format.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 import type { AdapterPageState, AdapterWork } from './protocol.ts';
 import { knownFault } from './adapterOverview.ts';
+
+/** The number of files left out that are named. */
+const MAX_NAMES = 10;
 
 export function adapterPageWords(): AdapterPageState['words'] {
   return {
@@ -56,7 +59,7 @@ export interface WorkEnd {
   code?: string;
   /** Where the archive was, or should have been, unpacked. */
   folder?: string;
-  /** Pickle files that were not unpacked. */
+  /** Files that were not unpacked. */
   leftOut?: readonly string[];
 }
 
@@ -84,9 +87,15 @@ function resultText(
       ? l10n.t('Couldn’t measure {0}. {1}', fileName, failureReason(code))
       : l10n.t('Couldn’t unpack {0}. {1}', fileName, knownFault(code) ?? failureReason(code, folder));
   if (isMeasure) return l10n.t('Measured.');
-  return leftOut.length === 0
-    ? l10n.t('Unpacked to {0}.', folder)
-    : l10n.t('Unpacked to {0}, without pickle files: {1}.', folder, leftOut.join(', '));
+  if (leftOut.length === 0) return l10n.t('Unpacked to {0}.', folder);
+  const names = leftOut.slice(0, MAX_NAMES).join(', ');
+  const more = leftOut.length - MAX_NAMES;
+  return more > 0
+    ? l10n.t(
+        'Unpacked to {0}. Not needed and left out: {1}, and {2} more.',
+        ...[folder, names, formatCount(more)],
+      )
+    : l10n.t('Unpacked to {0}. Not needed and left out: {1}.', folder, names);
 }
 
 /** @param folder that was to be written to, if any */

@@ -65,10 +65,10 @@ export async function fingerprintOf(file: string): Promise<string | undefined> {
   }
 }
 
-/** Returns a name without archive extensions, or with a suffix if it has none. */
+/** Returns a name without archive extensions, or with a suffix if it has none. Programs obey `.vscode` and the like. */
 function folderName(fileName: string): string {
   const name = fileName.replace(/\.(zip|tar|tgz|tar\.gz|gz)$/i, '');
-  return name === '' || name === fileName ? `${fileName}-unpacked` : name;
+  return name === '' || name === fileName || name.startsWith('.') ? `${fileName}-unpacked` : name;
 }
 
 async function exists(folder: string): Promise<boolean> {

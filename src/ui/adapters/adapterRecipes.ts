@@ -7,6 +7,7 @@ import type {
   Recipes,
   Tool,
 } from '../../core/adapters/recipes.ts';
+import { replaceHidden } from '../../core/base/plainText.ts';
 import { compact, formatCount } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import type { UnpackedFolder } from './adapterPlace.ts';
@@ -59,7 +60,11 @@ export function adapterRecipes(
     folder:
       isPacked || folder === file
         ? undefined
-        : { name: l10n.t('Adapter folder'), value: folder, hasCopy: true },
+        : {
+            name: l10n.t('Adapter folder'),
+            value: folder,
+            hasCopy: replaceHidden(folder, () => '') === folder,
+          },
     notes: recipes.notes.map((note) => ({ severity: 'info', text: noteSentences('', baseModel)[note] })),
     tools: recipes.tools.map((recipe) => adapterTool(recipe, baseModel, recipes.answers)),
   };

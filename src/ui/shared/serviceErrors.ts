@@ -201,13 +201,10 @@ function otherSentence(error: unknown): string {
 
 /** Adds when to try again. */
 function withWait(sentence: string): (error: { retryAfterMs?: number | undefined }) => string {
-  return ({ retryAfterMs }) =>
-    [
-      sentence,
-      retryAfterMs === undefined
-        ? l10n.t('Try again later.')
-        : l10n.t('Try again in {0}.', waitText(retryAfterMs)),
-    ].join(' ');
+  return ({ retryAfterMs: ms }) => {
+    const when = ms === undefined ? l10n.t('Try again later.') : l10n.t('Try again in {0}.', waitText(ms));
+    return `${sentence} ${when}`;
+  };
 }
 
 /** Rounds up: a request that comes too early is refused again. */
@@ -256,7 +253,10 @@ const DISK: Readonly<Record<DiskError['place'], Readonly<Record<DiskError['code'
 
 function unexpectedSentence({ kind, httpStatus }: UnexpectedResponseError): string {
   if (kind === 'html')
-    return l10n.t('A web page answered ({0}). Does your network need a sign-in?', httpStatus);
+    return l10n.t(
+      'A web page answered ({0}). Is this the website’s address instead of the API’s, or does your network need a sign-in?',
+      httpStatus,
+    );
   if (kind === 'no-error-body' && httpStatus === 413)
     return l10n.t('A proxy or gateway rejected the upload as too large (413).');
   if (kind === 'no-error-body' && httpStatus === 422)

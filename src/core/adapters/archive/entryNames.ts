@@ -1,4 +1,4 @@
-import { DEVICE_NAME } from '../../base/fileNames.ts';
+import { DEVICE_NAME, isObeyed } from '../../base/fileNames.ts';
 import { BrokenArchiveError } from '../problems.ts';
 
 /** Limit of entries in an archive or folder. */
@@ -18,6 +18,18 @@ export function safeParts(name: string): string[] {
   if (name.length > MAX_NAME_LENGTH || parts.length > MAX_PARTS || parts.some(isOdd))
     throw new BrokenArchiveError('name', name);
   return parts;
+}
+
+/** What an adapter and its tokenizer consist of. Pickle files, which can run code, aren't needed. */
+const NEEDED =
+  /\.(?:safetensors|gguf|npz|json|txt|model(?:\.v\d\w*)?|jinja|tiktoken|spm|bpe|vocab)$|^readme\.md$/i;
+
+/** Whether a file is unpacked: one that is needed, and that no program runs or obeys when it finds it. */
+export function isUnpacked(name: string): boolean {
+  const parts = name.split('/');
+  const base = parts.at(-1) ?? '';
+  // Some file systems ignore format characters, so that others come to begin with a dot.
+  return NEEDED.test(base) && !isObeyed(base) && !parts.some((part) => /^\.|\p{Cf}/u.test(part));
 }
 
 function isOdd(part: string): boolean {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { mock } from 'node:test';
@@ -78,20 +78,104 @@ describe('extractAdapter', () => {
     assert.deepEqual((await readdir(path.join(folder, 'out'))).sort(), names.sort());
   });
 
-  it('creates folders and skips pickles', async () => {
+  it('creates only folders of files that are needed', async () => {
     const inner = Object.fromEntries(Object.entries(FILES).map(([name, data]) => [`a/b/${name}`, data]));
     const done = await extract(
-      zipOf({ ...inner, 'a/optimizer.pt': Buffer.from('x'), 'c/d': Buffer.from('y') }),
+      zipOf({
+        ...inner,
+        'a/optimizer.pt': Buffer.from('x'),
+        'c/d.txt': Buffer.from('y'),
+        'e/f': Buffer.of(1),
+      }),
     );
-    assert.deepEqual(done, ['a/optimizer.pt']);
+    assert.deepEqual(done, ['a/optimizer.pt', 'e/f']);
     assert.deepEqual((await readdir(path.join(folder, 'out'), { recursive: true })).sort(), [
       'a',
       'a/b',
       'a/b/adapter_config.json',
       'a/b/adapter_model.safetensors',
       'c',
-      'c/d',
+      'c/d.txt',
     ]);
+  });
+
+  const needed = [
+    ...['README.md', 'docs/readme.MD', 'config.json', 'model.safetensors.index.json', 'shard.SAFETENSORS'],
+    ...['tokenizer.json', 'tokenizer.model', 'tokenizer.model.v3', 'spiece.model', 'vocab.txt', 'merges.txt'],
+    ...[
+      'qwen.tiktoken',
+      'source.spm',
+      'vocab.bpe',
+      'a.vocab',
+      'chat_template.jinja',
+      'a.gguf',
+      'adapters.npz',
+    ],
+    ...['requirements.txt', 'a..json', 'größe/ü.json'],
+  ];
+  const unneeded = [
+    ...[
+      '.git/config',
+      'sub/.git/hooks/pre-commit',
+      '.GIT/x.json',
+      'HEAD',
+      'config',
+      'objects/x',
+      'hooks/x.sh',
+    ],
+    ...[
+      '.vscode/tasks.json',
+      '.VSCODE/Tasks.JSON',
+      'a/.vscode/settings.json',
+      '.devcontainer/devcontainer.json',
+    ],
+    ...[
+      '.mcp.json',
+      '.cursor/mcp.json',
+      '.prettierrc.json',
+      '.env.txt',
+      '..a/b.json',
+      '\u200c.vscode/a.json',
+    ],
+    ...['\ufeff.mcp.json', 'package\u200d.json', 'AGENTS.md', 'CLAUDE.md', 'docs/GEMINI.MD', 'rules.mdc'],
+    ...['package.json', 'sub/PACKAGE.JSON', 'pac\u212aage.json', 'tscon\ufb01g.json', 'tsconfig.base.json'],
+    ...['jsconfig.json', 'composer.json', 'deno.json', 'opencode.json', 'mcp.json', 'CMakeLists.txt'],
+    ...[
+      'cmakepresets.json',
+      'x.code-workspace',
+      'x.json5',
+      'x.json.exe',
+      'x.exe',
+      'run.sh',
+      'run.bat',
+      'a.lnk',
+    ],
+    ...['setup.py', 'conftest.py', 'model.PY', 'Makefile', 'vocab.sh', 'tokenizer.py', 'merges.exe', 'model'],
+    ...['json', 'a.ipynb', 'a.html', 'a.svg', 'desktop.ini', 'a.pkl', 'pytorch_model.bin', 'a.pt', 'a.pth'],
+  ];
+  it('writes only what is needed, never what a program would run or obey, and names the rest', async () => {
+    for (const archive of [zipOf, tarOf]) {
+      const names = [...needed, ...unneeded];
+      const others = Object.fromEntries(names.map((name, at) => [`${at}/${name}`, Buffer.of(1)]));
+      const leftOut = await extract(archive({ ...FILES, ...others }));
+      const places = (list: string[]) => list.map((name) => `${names.indexOf(name)}/${name}`).sort();
+      assert.deepEqual(
+        leftOut.sort(),
+        places(unneeded).map((name) => name.replace(/[\u200c\u200d\ufeff]/u, '\ufffd')),
+      );
+      const out = path.join(folder, 'out');
+      const written = (await readdir(out, { recursive: true, withFileTypes: true }))
+        .filter((entry) => !entry.isDirectory())
+        .map(({ parentPath, name }) => path.relative(out, path.join(parentPath, name)));
+      assert.deepEqual(written.sort(), [...Object.keys(FILES), ...places(needed)].sort());
+      await rm(out, { recursive: true });
+    }
+  });
+
+  it('unpacks nothing if the weights themselves are hidden', async () => {
+    const hidden = Object.fromEntries(Object.entries(FILES).map(([name, data]) => [`.a/${name}`, data]));
+    await assert.rejects(extract(zipOf(hidden)), { code: 'name' });
+    assert.deepEqual(await readdir(folder), []);
   });
 
   it('never replaces a folder, not even an empty one', async () => {
@@ -111,13 +195,13 @@ describe('extractAdapter', () => {
     { name: 'a', type: '2', linkName: '..' },
     { name: 'a/x', data: x },
   ];
-  const short = { name: 'z', data: Buffer.alloc(99), isDeflated: true, declaredBytes: 100 };
+  const short = { name: 'z.json', data: Buffer.alloc(99), isDeflated: true, declaredBytes: 100 };
   for (const [name, bytes, code] of [
     ['a path that leads outside', zipWith({ name: '../escaped', data: x }), 'path'],
     ['an absolute path', zipWith({ name: '/tmp/escaped', data: x }), 'path'],
     ['a link', zipWith({ name: 'a', data: Buffer.from('/etc'), mode: 0o120777 }), 'link'],
     ['a link and a file through it', writeTar([...parts, ...through]), 'link'],
-    ['a CRC that is wrong', zipWith({ name: 'z', data: x, crc: 1 }), 'checksum'],
+    ['a CRC that is wrong', zipWith({ name: 'z.json', data: x, crc: 1 }), 'checksum'],
     ['less data than declared', zipWith(short), 'length'],
     ['a missing end', tarOf(FILES).subarray(0, -1024), 'truncated'],
     ['a missing end of the packed data', tarGzOf(FILES).subarray(0, -4), 'gzip'],

@@ -280,6 +280,59 @@ describe('recipesOf', () => {
     assert.deepEqual(quotedWords(block(ollama, 'create').text), [`${folder}-merged`]);
   });
 
+  const ODD_NAMES = [
+    ...['a\x03\ntouch x', 'a\rtouch x', '\n', '\x1b[201~\ntouch x', '\x1b]0;t\x07', 'a\t\tb', '\x04', '\x1a'],
+    ...['\x7f\x08', '\x85\x9b31m', '\u2028x\u2029', '\u202egpj.exe', '\u2066x\u2069', '\u061cx', '\u200e1'],
+    ...[
+      "it's\x03!!",
+      '\x03"$(touch x)`touch x`',
+      '\\\x03\\x03',
+      '\x03$HOME ~ {a,b} *',
+      '\x01é模😀!1',
+      '-\x03',
+    ],
+    ...['\x031', "\x0f'", '‘’‚‛“”\x9f', '%\x03\\n', ' \x03 ', '\x16\x15', "a!b\x02'!c", '$\x03', "$'\x03'"],
+  ];
+  it('passes a name with control or invisible characters, of which none is in the commands', async () => {
+    const folders = ODD_NAMES.map((name) => `/tmp/${name}`);
+    const shown = await Promise.all(
+      folders.map((folder) => recipes({}, { folder, holdOut: `${folder}.jsonl` })),
+    );
+    const lines = shown.map(({ llamacpp }) => block(llamacpp, 'convert').text.split(' \\\n  '));
+    for (const { peft, vllm, llamacpp, ollama } of shown)
+      for (const { text } of [peft, vllm, llamacpp, ollama].flatMap(({ blocks }) => blocks))
+        assert.doesNotMatch(text, /(?!\n)[\p{Cc}\p{Bidi_Control}\u2028\u2029]|touch x$/mu);
+    const words = lines.map((line) => line.at(-1)!);
+    assert.ok(words.every((word) => !word.includes('\n')));
+    const bash = spawnSync('bash', ['-c', `printf '%s\\0' ${words.join(' ')}`], { encoding: 'utf8' });
+    assert.deepEqual(bash.stdout.split('\0').slice(0, -1), folders);
+    const literals = shown.flatMap(({ peft }) => [
+      /PeftModel\.from_pretrained\(base, (".*")\)/.exec(block(peft, 'load-and-run').text)![1]!,
+      /^rows = (".*")$/m.exec(block(peft, 'compare').text)![1]!,
+    ]);
+    assert.deepEqual(
+      literals.map((literal) => JSON.parse(literal) as unknown),
+      folders.flatMap((folder) => [folder, `${folder}.jsonl`]),
+    );
+  });
+
+  it('passes a name with control or invisible characters to PowerShell, none of them as such', async () => {
+    for (const name of ODD_NAMES) {
+      const folder = `C:\\${name}`;
+      const { llamacpp } = await recipes({}, { folder, platform: 'win32' });
+      const text = block(llamacpp, 'convert').text;
+      assert.doesNotMatch(text, /(?!\n)[\p{Cc}\p{Bidi_Control}\u2028\u2029]|touch x$/mu);
+      const [, word = ''] = /^ {2}\(('.*')\)$/m.exec(text.split('`\n').at(-1)!) ?? [];
+      const parts = word.split(' + ').map((part) => {
+        const [, code] = /^\[char\]0x([0-9a-f]+)$/.exec(part) ?? [];
+        if (code !== undefined) return String.fromCharCode(parseInt(code, 16));
+        assert.match(part, /^'(?:[^'‘-‛]|['‘-‛]{2})*'$/);
+        return part.slice(1, -1).replace(/['‘-‛](['‘-‛])/g, '$1');
+      });
+      assert.equal(parts.join(''), folder);
+    }
+  });
+
   it('gives the adapter a name that every tool accepts', async () => {
     for (const [folder, name] of [
       ['/a/My Run (2)', 'My-Run-2'],

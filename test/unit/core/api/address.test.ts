@@ -43,6 +43,27 @@ describe('address', () => {
     ['https://ho\nst.example', 'not-a-url'],
     ['https:\\\\host.example', 'not-a-url'],
     ['javascript:alert(1)', 'not-a-url'],
+    ...[
+      'htp:/foo',
+      'htp:foo',
+      'https:/host.example',
+      'https:host.example',
+      'https:',
+      'http:/localhost:1',
+    ].map((typed): [string, string] => [typed, 'not-a-url']),
+    ...[
+      'https//host.example',
+      'htps//host.example/x',
+      'https;//host.example',
+      '//host.example',
+      'localhost:',
+    ].map((typed): [string, string] => [typed, 'not-a-url']),
+    ...['https://https://host.example', 'https://htp:/foo', 'http://localhost:/x', 'file:/etc/passwd'].map(
+      (typed): [string, string] => [typed, 'not-a-url'],
+    ),
+    ['htp://host.example', 'not-https'],
+    ['ws://localhost', 'not-https'],
+    ['user:pw@host.example', 'has-credentials'],
     ['http://host.example', 'not-https'],
     ['ftp://host.example', 'not-https'],
     ['http://127.0.0.1.host.example', 'not-https'],
@@ -128,6 +149,7 @@ describe('a website that the user types', () => {
     for (const typed of [
       ...['', ' ', 'https://', 'http://pay.test', 'http://localhost', 'ftp://pay.test', 'file:///etc/passwd'],
       ...['javascript:alert(1)', 'command:fineTuning.signOut', 'vscode://x.y', 'mailto:me@pay.test'],
+      ...['htp:/pay.test', 'https:/pay.test', 'https//pay.test', 'https://https://pay.test'],
       ...['https://me@pay.test', 'https://me:pass@pay.test', 'pay.test\\x', 'pay\n.test', 'two words'],
     ])
       assert.equal(parseWebsite(typed), undefined, typed);

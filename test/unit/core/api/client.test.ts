@@ -226,11 +226,20 @@ describe('Client', () => {
       assert.deepEqual(await client().listRuns(), page);
     });
 
-    it('have finite amounts, else as if not provided, and comparable currency codes', async () => {
-      answer = text(JSON.stringify({ run: { ...RUN, price_cents: 0 } }).replace(':0', ':1e999'));
-      assert.equal((await client().getRun('r')).price_cents, undefined);
-      answer = text('{"balance_cents":-1e999,"currency":"USD"}');
-      await assert.rejects(client().getBalance(), { kind: 'wrong-shape' });
+    it('have prices that are safe integers from 0, else as if not provided, and comparable currency codes', async () => {
+      const priceOf = async (written: string) => {
+        answer = text(JSON.stringify({ run: { ...RUN, price_cents: 7 } }).replace(':7', `:${written}`));
+        return (await client().getRun('r')).price_cents;
+      };
+      for (const price of ['0', '100', '9007199254740991']) assert.equal(await priceOf(price), Number(price));
+      for (const odd of ['1e999', '1e300', '9007199254740992', '-100', '-1', '0.5', '-1e300', '"5"', 'true'])
+        assert.equal(await priceOf(odd), undefined, odd);
+      for (const odd of ['-1e999', '1e300', '-9007199254740992']) {
+        answer = text(`{"balance_cents":${odd},"currency":"USD"}`);
+        await assert.rejects(client().getBalance(), { kind: 'wrong-shape' });
+      }
+      answer = json({ balance_cents: -5, currency: 'USD' });
+      assert.equal((await client().getBalance()).balance_cents, -5);
       answer = json({ balance_cents: 5, currency: ' usd\n' });
       assert.deepEqual(await client().getBalance(), { balance_cents: 5, currency: 'USD' });
     });

@@ -100,6 +100,9 @@ describe('download targets', () => {
       'copilot-instructions.md',
       'SKILL.md',
       'my.mdc',
+      'package.json',
+      'CMakeLists.txt',
+      'tscon\ufb01g.json',
     ])
       assert.equal(nameOf(name), `${name}.txt`);
     for (const name of ['.cursorrules', '.windsurfrules', '.clinerules', '.goosehints'])

@@ -283,6 +283,18 @@ describe('journal files', () => {
     await assert.rejects(journal.create(sampleIntent()), { code: 'later-version' });
   });
 
+  it('have prices below 0 as not provided', async () => {
+    const run = { run_id: 'r', price_cents: -100, balance_after_cents: -100 };
+    const charged = sampleIntent({ settled: { kind: 'charged', at: { localMs: 1 }, run, foundBy: 'found' } });
+    writeFileSync(fileOf(charged), JSON.stringify(charged));
+    const [receipt] = await (await opened()).receipts();
+    assert.ok(receipt?.settled.kind === 'charged');
+    assert.deepEqual(
+      [receipt.settled.run.price_cents, receipt.settled.run.balance_after_cents],
+      [undefined, -100],
+    );
+  });
+
   it('have infinite amounts as not provided, and currency codes that can be compared', async () => {
     const at = { localMs: 1 };
     const balanceBefore = { balance_cents: 0, currency: 'USD' };

@@ -81,15 +81,21 @@ describe('Submissions', () => {
     await until(() => stage.own.balance.current?.balance_cents === 5000);
   });
 
-  it('stores a receipt of a charge whose amounts are infinite, as not provided', async () => {
-    const answer = '{"run_id":"r","price_cents":1e999,"balance_after_cents":-1e999,"currency":" eur "}';
-    stage.answers = [(...[, , , response]) => body(response, 201, answer)];
-    const outcome = await stage.submit(await draft());
-    const [receipt] = await stage.bench.journal.receipts();
-    assert.ok(outcome.kind === 'charged' && receipt?.settled.kind === 'charged');
-    for (const { price_cents, balance_after_cents, currency } of [outcome.run, receipt.settled.run])
-      assert.deepEqual([price_cents, balance_after_cents, currency], [undefined, undefined, 'EUR']);
-  });
+  for (const [price, after] of [
+    ['1e999', '-1e999'],
+    ['1e300', '1e300'],
+    ['-100', '-1e300'],
+    ['99.5', 'null'],
+  ] as const)
+    it(`stores a receipt of a charge with a price of ${price}, as not provided`, async () => {
+      const answer = `{"run_id":"r","price_cents":${price},"balance_after_cents":${after},"currency":" eur "}`;
+      stage.answers = [(...[, , , response]) => body(response, 201, answer)];
+      const outcome = await stage.submit(await draft());
+      const [receipt] = await stage.bench.journal.receipts();
+      assert.ok(outcome.kind === 'charged' && receipt?.settled.kind === 'charged');
+      for (const { price_cents, balance_after_cents, currency } of [outcome.run, receipt.settled.run])
+        assert.deepEqual([price_cents, balance_after_cents, currency], [undefined, undefined, 'EUR']);
+    });
 
   it('says nothing of money if it fails in an unexpected way: its record says what was', async () => {
     mock.method(stage.own.runs, 'insertCreated', () => {

@@ -14,12 +14,14 @@ describe('API key entry', () => {
   let answers: string[];
   /** What each box contained at first. */
   let openedWith: string[];
+  let firstKey: string;
   /** Entries after the first API key. */
   let further: string[];
 
   beforeEach(() => {
     standIn.forget();
     stored = [];
+    firstKey = 'service_new';
     further = [];
     openedWith = [];
   });
@@ -43,7 +45,7 @@ describe('API key entry', () => {
       requireCurrent: () => undefined,
     } as unknown as ApiKeys;
     const client = () => ({ getBalance }) as unknown as Client;
-    answers = command === 'signIn' ? ['https://service.test', 'Work', 'service_new'] : ['service_new'];
+    answers = command === 'signIn' ? ['https://service.test', 'Work', firstKey] : [firstKey];
     answers.push(...further);
     standIn.shown.pick = ({ value }) => (openedWith.push(value), answers.shift());
     await { signIn, replaceKey }[command](accounts, apiKeys, client, () => Promise.resolve([]));
@@ -101,6 +103,25 @@ describe('API key entry', () => {
       tries = 0;
       await run(command, getBalance);
       assert.deepEqual([stored, tries], [['service_newer'], 2]);
+    });
+
+    it(`asks for another API key first if one lacks the prefix, and names the host (${command})`, async () => {
+      const enter = async (choose: (buttons: string[]) => string | undefined) => {
+        standIn.forget();
+        stored = [];
+        standIn.shown.answer = choose;
+        firstKey = 'ghp_other';
+        further = ['service_new'];
+        await run(command, () => Promise.resolve({}));
+        return [stored, answers];
+      };
+      const first = await enter(([another]) => another);
+      assert.deepEqual(first, [['service_new'], []]);
+      const asked = standIn.shown.sentences.findIndex((sentence) => sentence.includes('service_'));
+      assert.match(standIn.shown.sentences[asked]!, /Send it to service\.test\?$/);
+      assert.deepEqual(standIn.shown.buttons[asked], ['Enter Another', 'Use It']);
+      assert.deepEqual(await enter(() => undefined), [['service_new'], []]);
+      assert.deepEqual(await enter(([, use]) => use), [['ghp_other'], ['service_new']]);
     });
 
     it(`offers the website of the account, if known, when an API key is needed (${command})`, async () => {

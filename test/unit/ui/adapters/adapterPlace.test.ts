@@ -43,6 +43,7 @@ describe('adapterPlace', () => {
       ['a.b.TGZ', 'a.b'],
       ['a', 'a-unpacked'],
       ['.zip', '.zip-unpacked'],
+      ['.vscode.zip', '.vscode.zip-unpacked'],
     ] as const)
       assert.deepEqual(await placeOf(at(name)), { folder: at(wanted), exists: false });
     assert.equal((await placeOf(at('a.zip'), '/other')).folder, path.join('/other', 'a'));

@@ -384,6 +384,19 @@ describe('the adapter page', () => {
     assert.match(experts.rows[0]?.cells[0]?.text ?? '', /150,000/);
   });
 
+  it('offers no copy of a path whose characters would act in a terminal', () => {
+    for (const [file, copies] of [
+      ['/a/é b', 1],
+      ['/a\x03\ntouch x', 0],
+      ['/a\x1b[201~', 0],
+      ['/\u202ea', 0],
+    ] as const)
+      assert.equal(
+        overview({ file, config: undefined }).filter((line) => line?.endsWith(' [Copy]')).length,
+        copies,
+      );
+  });
+
   it('describes how work ended, by the error code of the disk or the archive', () => {
     const codes = ['disk-full', 'no-permission', 'folder-exists', 'not-an-adapter', 'checksum', ''];
     const ended = (kind: 'unpack' | 'measure', end: WorkEnd) => words.workResult('a.zip', kind, end).text;
@@ -396,6 +409,11 @@ describe('the adapter page', () => {
     golden('adapter-work', {
       ...Object.fromEntries(cases),
       unpacked: ended('unpack', { outcome: 'done', folder: '/a', leftOut: ['x.bin'] }),
+      'unpacked without many': ended('unpack', {
+        outcome: 'done',
+        folder: '/a',
+        leftOut: 'a b c d e f g h i j k l'.split(' '),
+      }),
     });
   });
 });
