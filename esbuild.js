@@ -15,7 +15,8 @@ const forNode = {
   target: 'node22.19',
   external: ['vscode'],
   // As Node bundles undici itself: without its second, experimental parser of HTTP/1 (165 KB).
-  define: { esbuildDetection: '1' },
+  // And where a file finds its worker.
+  define: { esbuildDetection: '1', 'import.meta.filename': '__filename' },
   minify,
   sourcemap: minify ? false : 'inline',
   // Their licences stand whole in THIRD-PARTY-NOTICES.txt.
@@ -122,6 +123,7 @@ function bundleWorkers() {
       convertWorker: 'src/core/datasets/convertWorker.ts',
       adapterWorker: 'src/core/adapters/worker.ts',
       answersWorker: 'src/core/answers/worker.ts',
+      kindWorker: 'src/core/answers/kindWorker.ts',
     },
     outExtension: { '.js': '.cjs' },
     format: 'cjs',

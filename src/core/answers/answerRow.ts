@@ -30,11 +30,6 @@ export interface AnswerRow extends Readonly<Record<ComparedSide, string>> {
 /** Why a line isn't an answer, in the order in which it is examined. `too-long`: over 1,000 messages. */
 export type UnusableLine = 'not-json' | 'too-long' | 'no-messages' | 'no-expected' | 'no-base' | 'no-adapter';
 
-/** Reads one line. @param line without its line end; a byte order mark is skipped @param number from 1 */
-export function parseAnswerRow(line: string, number: number): AnswerRow | UnusableLine {
-  return answerRowOf(parseObject(line), number);
-}
-
 /**
  * Reads the object of a line. Contents may be strings or lists of parts with text; further fields are ignored. An
  * expected answer has text besides thinking; the other ones may be empty.
@@ -64,10 +59,14 @@ export function messagesOf(row: Readonly<Record<string, unknown>>): Message[] | 
   return read.some(({ role, text }) => role !== undefined || text !== '') ? read : undefined;
 }
 
+/** Whether a line may be an object. Unlike `JSON.parse`, this costs nothing where a file has millions of other lines. */
+export function beginsObject(line: string): boolean {
+  return /^\uFEFF?[ \t\r]*(\{|$)/.test(line);
+}
+
 /** Returns the object in a line, or undefined. */
 export function parseObject(line: string): Readonly<Record<string, unknown>> | undefined {
-  // Unlike `JSON.parse`, this costs nothing where a file has millions of other lines.
-  if (!/^\uFEFF?[ \t\r]*\{/.test(line)) return undefined;
+  if (!beginsObject(line)) return undefined;
   try {
     return JSON.parse(line.replace(/^\uFEFF/, '')) as Readonly<Record<string, unknown>>;
   } catch {

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { dirname, extname, join } from 'node:path';
 import type { FileStamp } from '../base/fileStamp.ts';
 import { runThread } from '../base/thread.ts';
 import { inspectDataset, isRequestRow, type DatasetProblem } from '../datasets/fileKind.ts';
 import { RowFile } from '../datasets/rowFile.ts';
-import { answerRowOf, parseAnswerRow, parseObject, type AnswerRow, type UnusableLine } from './answerRow.ts';
+import { answerRowOf, beginsObject, parseObject, type AnswerRow, type UnusableLine } from './answerRow.ts';
 import type { RowScores } from './scores.ts';
 
 export type { AnswerRow, Message, ComparedSide as Side } from './answerRow.ts';
@@ -13,8 +14,10 @@ export type { RowScores } from './scores.ts';
 /** What is read of a file. The recipe's program writes 50 rows. */
 export const MAX_ANSWER_ROWS = 2_000;
 export const MAX_BYTES = 8 * 1024 * 1024;
-/** Most first lines are shorter. */
-const FIRST_BYTES = 64 * 1024;
+/** What is read and parsed of a first line at once; longer ones would stop what the user does meanwhile. */
+const FIRST_BYTES = 256 * 1024;
+/** Beside this file, also where both are built. */
+const KIND_WORKER = join(dirname(import.meta.filename), `kindWorker${extname(import.meta.filename)}`);
 /** Enough for the most rows, even if each character is a value of its own. */
 const LIMITS = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 8 } as const;
 const LF = 0x0a;
@@ -54,22 +57,35 @@ export async function isAnswersFile(path: string): Promise<boolean> {
   return (await kindByFirstRow(path)) === 'answers';
 }
 
+type FirstRow = 'answers' | 'requests' | undefined;
+
 /**
  * Says what a file is that begins with an answer, or with a request of a chat API, and so isn't a dataset. Nothing
- * else decides that. Reads only the first line that isn't blank. Never rejects: of a file that can't be read,
- * nothing is said.
+ * else decides that. Reads only the first line that isn't blank, a long one in a thread. Never rejects: of a file that
+ * can't be read, nothing is said.
  */
-export async function kindByFirstRow(path: string): Promise<'answers' | 'requests' | undefined> {
-  for (const maxBytes of [FIRST_BYTES, MAX_BYTES]) {
-    const read = await readBeginning(path, maxBytes).catch(() => 'unreadable' as const);
-    if (typeof read === 'string') return undefined;
-    const [line] = byteLines(read.bytes);
-    if (line?.isEnded !== true && read.bytes.length >= maxBytes) continue;
-    if (line === undefined) return undefined;
-    if (typeof parseAnswerRow(line.text, line.number) === 'object') return 'answers';
-    return isRequestRow(parseObject(line.text)) ? 'requests' : undefined;
-  }
-  return undefined;
+export async function kindByFirstRow(path: string): Promise<FirstRow> {
+  const kind = await kindIn(path, FIRST_BYTES).catch(() => undefined);
+  if (kind !== 'too-long') return kind;
+  const thread = runThread<never, FirstRow, Error>(KIND_WORKER, path, { limits: LIMITS, errorOf: asIs });
+  return thread.catch(() => undefined);
+}
+
+/**
+ * Says the same if the first line ends within some bytes, else `too-long`. For the thread: use `kindByFirstRow`.
+ * @throws errors of the file system
+ */
+export async function kindIn(path: string, maxBytes: number): Promise<FirstRow | 'too-long'> {
+  const read = await readBeginning(path, maxBytes);
+  if (typeof read === 'string') return undefined;
+  const [line] = byteLines(read.bytes);
+  // What begins otherwise is no object, however long it is.
+  if (line !== undefined && !beginsObject(line.text)) return undefined;
+  const isCut = line?.isEnded !== true && read.bytes.length >= maxBytes;
+  if (isCut) return maxBytes < MAX_BYTES ? 'too-long' : undefined;
+  const row = line && parseObject(line.text);
+  if (typeof answerRowOf(row, 1) === 'object') return 'answers';
+  return isRequestRow(row) ? 'requests' : undefined;
 }
 
 /**
@@ -83,7 +99,11 @@ export function openAnswers(
   worker: string,
   signal: AbortSignal,
 ): Promise<ScoredAnswers | DatasetProblem> {
-  return runThread(worker, path, { limits: LIMITS, signal, errorOf: (error: Error) => error });
+  return runThread(worker, path, { limits: LIMITS, signal, errorOf: asIs });
+}
+
+function asIs(error: Error): Error {
+  return error;
 }
 
 /** Reads a file up to the limits. For the thread: use `openAnswers`. */

@@ -80,25 +80,29 @@ export function trainedBeside(answers: string): [prepared: string, trial: string
 /** A hold-out, and how many rows of its dataset have prompts that are also there. */
 export interface HeldOut {
   path: string;
+  /** What was read: the path, or the file as it was when it was allowed. */
+  source: string | DatasetFile;
   rows: number;
 }
 
 /**
  * Counts the rows of a dataset that are also in the hold-out beside it. Undefined if it has none, and after a failure, which is
  * logged.
- * @param inside returns undefined for a hold-out that may not be read
+ * @param allowed returns what may be read of a hold-out: a file with a stamp, so that a link can't replace it, or nothing
  * @throws CancelledError
  */
 export async function heldOutOf(
   file: DatasetFile,
   parts: { fingerprints: Pick<Fingerprints, 'alsoIn'>; log: { error(what: string, error: unknown): void } },
   signal: AbortSignal,
-  inside = (holdOut: string): Promise<string | undefined> => Promise.resolve(holdOut),
+  allowed = (holdOut: string): Promise<string | DatasetFile | undefined> => Promise.resolve(holdOut),
 ): Promise<HeldOut | undefined> {
   const holdOut = await holdOutBeside(file.path);
-  if (holdOut === undefined || holdOut === file.path || !(await inside(holdOut))) return undefined;
+  if (holdOut === undefined || holdOut === file.path) return undefined;
+  const source = await allowed(holdOut);
+  if (source === undefined) return undefined;
   try {
-    return { path: holdOut, rows: await parts.fingerprints.alsoIn(holdOut, file, signal) };
+    return { path: holdOut, source, rows: await parts.fingerprints.alsoIn(source, file, signal) };
   } catch (error) {
     if (error instanceof CancelledError) throw error;
     parts.log.error('hold-out', error);

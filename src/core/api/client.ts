@@ -2,7 +2,7 @@ import type { GenericSchema } from 'valibot';
 import { SYSTEM_CLOCK, type Clock, parseHttpDate } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { RETRIES, retryDelayMs } from '../base/retry.ts';
-import { readResponse } from './response.ts';
+import { MAX_CREATION_BYTES, readResponse } from './response.ts';
 import { ResponseError, mayPass, retryAfterOf, ServiceError } from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
 import { keyCheckOf, type KeyCheck } from './keyCheck.ts';
@@ -191,7 +191,7 @@ export class Client {
     // A gateway or portal has its own clock, so only learn from the service.
     const learn = () => (this.#clockSkewMs = dateMs === undefined ? undefined : dateMs - nowMs);
     try {
-      const value = await readResponse(answer, shape, apiKey, nowMs);
+      const value = await readResponse(answer, shape, apiKey, nowMs, body && MAX_CREATION_BYTES);
       learn();
       this.#gate.passed();
       return value;

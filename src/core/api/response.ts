@@ -7,19 +7,23 @@ import { ApiError, ServiceError, UnexpectedResponseError } from './errors.ts';
 import type { HttpResponse } from './exchange.ts';
 import { API_KEY_PREFIX, ERROR_CODES } from './types.ts';
 
-/** More JSON than any response of the contract needs. */
-const MAX_BYTES = 32 * 1024 * 1024;
+/** More JSON than any list or detail of the contract needs. Even a million values of two bytes are read at once. */
+const MAX_BYTES = 2 * 1024 * 1024;
+/** An answer to a submission says whether it was charged, perhaps with a problem for each row. */
+export const MAX_CREATION_BYTES = 4 * 1024 * 1024;
 const MAX_MESSAGE_LENGTH = 300;
 /** The longest Retry-After accepted from a gateway, which may not speak for the service. */
 const LONGEST_OF_GATEWAY_MS = 5 * 60_000;
 const MASK = '***';
+/** One problem of an answer is enough. */
+const FIRST = { abortEarly: true } as const;
 /** The form that other codes than the contract's must have. */
 const CODE = /^[\w.-]{1,64}$/;
 
 /**
  * Reads a response to its end and parses it.
  * @param shape the schema of a successful response
- * @param secret removed from every text of the response, in case the service echoes it
+ * @param secret removed from every text that is kept, in case the service echoes it
  * @throws ServiceError, UnexpectedResponseError, NetworkError, CancelledError
  */
 export async function readResponse<T>(
@@ -27,34 +31,41 @@ export async function readResponse<T>(
   shape: v.GenericSchema<unknown, T>,
   secret: string,
   nowMs: number,
+  maxBytes = MAX_BYTES,
 ): Promise<T> {
   const { httpStatus } = answer;
-  if (httpStatus >= 400) throw await readError(answer, secret, nowMs);
+  if (httpStatus >= 400) throw await readError(answer, secret, nowMs, maxBytes);
   if (httpStatus >= 300) {
     answer.discard();
     throw new UnexpectedResponseError(httpStatus, 'redirect');
   }
-  const text = await readText(answer);
-  const json = parseJson(text, secret);
+  const text = await readText(answer, maxBytes);
+  const json = parseJson(text);
   if (json === undefined) throw new UnexpectedResponseError(httpStatus, kindOfText(text));
-  const value = v.safeParse(shape, json);
+  const value = v.safeParse(shape, json, FIRST);
   if (!value.success) throw new UnexpectedResponseError(httpStatus, 'wrong-shape');
-  return value.output;
+  // A secret as short as the prefix could be part of any ID.
+  return secret.length > API_KEY_PREFIX.length ? masked(value.output, secret) : value.output;
 }
 
-async function readError(answer: HttpResponse, secret: string, nowMs: number): Promise<ApiError> {
+async function readError(
+  answer: HttpResponse,
+  secret: string,
+  nowMs: number,
+  maxBytes: number,
+): Promise<ApiError> {
   const { httpStatus } = answer;
   // Use the sender's clock if there is one: the local one may differ a lot.
   const clockMs = parseHttpDate(answer.header('date')) ?? nowMs;
   const retryAfterMs = parseRetryAfter(answer.header('retry-after'), clockMs);
   let text = '';
   try {
-    text = await readText(answer);
+    text = await readText(answer, maxBytes);
   } catch (error) {
     // The status is known even if the body was cut off.
     if (error instanceof CancelledError) throw error;
   }
-  const body = v.safeParse(errorBody, parseJson(text));
+  const body = v.safeParse(errorBody, parseJson(text), FIRST);
   if (!body.success) {
     const shortMs = retryAfterMs && Math.min(retryAfterMs, LONGEST_OF_GATEWAY_MS);
     return new UnexpectedResponseError(httpStatus, 'no-error-body', shortMs);
@@ -76,23 +87,30 @@ function plain(text: string, secret: string): string {
   return toPlainLine(line.replaceAll(secret, MASK), MAX_MESSAGE_LENGTH);
 }
 
-async function readText({ httpStatus, body }: HttpResponse): Promise<string> {
+/** Masks the texts of what was read, which the schemas made: also in capitals, as currencies are. */
+function masked<T>(value: T, secret: string): T {
+  if (typeof value === 'string')
+    return value.replaceAll(secret, MASK).replaceAll(secret.toUpperCase(), MASK) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = value as Record<string, unknown>;
+  for (const name of Object.keys(fields)) fields[name] = masked(fields[name], secret);
+  return value;
+}
+
+async function readText({ httpStatus, body }: HttpResponse, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;
   for await (const chunk of body) {
     sizeBytes += chunk.byteLength;
-    if (sizeBytes > MAX_BYTES) throw new UnexpectedResponseError(httpStatus, 'too-large');
+    if (sizeBytes > maxBytes) throw new UnexpectedResponseError(httpStatus, 'too-large');
     chunks.push(chunk);
   }
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
-/** @param secret masked in all texts, unless it is as short as the prefix and could be part of any ID */
-function parseJson(text: string, secret = ''): unknown {
-  const mask = (_name: string, value: unknown) =>
-    typeof value === 'string' ? value.replaceAll(secret, MASK) : value;
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text, secret.length > API_KEY_PREFIX.length ? mask : undefined) as unknown;
+    return JSON.parse(text) as unknown;
   } catch {
     return undefined;
   }

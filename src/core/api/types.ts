@@ -54,21 +54,24 @@ export const cents = optionalField(amount);
 /** Another price is as good as none (spec: "Balance": integers), and never makes a charge unreadable. */
 export const price = optionalField(v.pipe(v.number(), v.safeInteger(), v.minValue(0)));
 
-/** Normalized wherever it is read, so that codes can be compared; truncated to keep receipts small. */
+/** Normalized wherever it is read, so that codes can be compared; a long one is none, to keep receipts small. */
 export const currencyCode = v.pipe(
   v.string(),
-  v.transform((code) => code.trim().toUpperCase().slice(0, 200)),
+  v.transform((code) => (code.length > 200 ? '' : code.trim().toUpperCase())),
 );
 /** An optional currency code. */
 export const currency = optionalField(v.pipe(currencyCode, v.nonEmpty()));
 
-/** Omits and counts unreadable rows, so that they don't invalidate the page. */
+/** No page of the contract has more rows. */
+const MAX_ROWS = 5_000;
+
+/** Omits and counts unreadable rows, and those after the first 5,000, so that they don't invalidate the page. */
 const rowsOf = <T>(row: v.GenericSchema<unknown, T>) =>
   v.pipe(
-    v.array(v.unknown()),
+    v.custom<readonly unknown[]>(Array.isArray),
     v.transform((rows) => {
-      const data = rows.map((one) => v.safeParse(row, one)).filter(({ success }) => success);
-      return { data: data.map(({ output }) => output as T), skipped: rows.length - data.length };
+      const read = rows.slice(0, MAX_ROWS).filter((one) => v.is(row, one));
+      return { data: read.map((one) => v.parse(row, one)), skipped: rows.length - read.length };
     }),
   );
 
@@ -133,11 +136,11 @@ export const runPage: v.GenericSchema<unknown, RunPage> = v.pipe(
     next_cursor: optionalField(requiredText),
     has_more: optionalField(v.boolean()),
   }),
-  v.transform(({ data, next_cursor, has_more = next_cursor !== undefined }) => ({
-    ...data,
-    ...(next_cursor !== undefined && { next_cursor }),
-    has_more,
-  })),
+  v.transform(({ data, next_cursor, has_more = next_cursor !== undefined }) => {
+    // Nobody knows what was cut, so the list doesn't continue after it.
+    if (data.data.length + data.skipped > MAX_ROWS) return { ...data, has_more: true };
+    return { ...data, ...(next_cursor !== undefined && { next_cursor }), has_more };
+  }),
 );
 
 export const runDetail = v.object({

@@ -4,6 +4,9 @@ import type { FactRows } from './report.ts';
 /** Limit of rows with fingerprints, which bounds the files. Below 2^20: see `sorted` in `keptFingerprints.ts`. */
 export const MAX_KEPT_ROWS = 1_000_000;
 
+/** How a file of fingerprints begins: magic, and the version of the file and of the hashes. */
+export const KEPT_START = [0x50465446, 2] as const;
+
 /** A file of fingerprints, and the key: 16 bytes. */
 export interface KeptRef {
   path: string;

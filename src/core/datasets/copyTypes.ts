@@ -35,8 +35,8 @@ export interface PrepareChoices extends Split {
   /** Leaves out rows that can't be trained on, as the source has them. */
   withoutUntrainable: boolean;
   withoutDuplicates: boolean;
-  /** The path of a hold-out: leaves out rows whose prompts are there, as the source has them. */
-  withoutHeldOut: string | undefined;
+  /** A hold-out, or its path: leaves out rows whose prompts are there, as the source has them. */
+  withoutHeldOut: string | DatasetFile | undefined;
   mask: Masks;
   toChat: boolean;
 }

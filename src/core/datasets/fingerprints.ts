@@ -1,14 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { sequencer } from '../base/async.ts';
 import { Emitter } from '../base/event.ts';
 import { isMissing } from '../base/diskError.ts';
+import { syncDirectory } from '../base/folders.ts';
 import { isSameStamp, stampOf } from '../base/fileStamp.ts';
 import { nameExclusively, NameTakenError } from '../base/exclusiveName.ts';
 import { renameOver } from '../base/renameOver.ts';
 import type { DatasetChecker } from './checker.ts';
-import { MAX_KEPT_ROWS, type RowDifference, type FoundRows, type KeptRef } from './comparisonTypes.ts';
+import {
+  KEPT_START,
+  MAX_KEPT_ROWS,
+  type RowDifference,
+  type FoundRows,
+  type KeptRef,
+} from './comparisonTypes.ts';
 import type { DatasetFile } from './fileKind.ts';
 import { CheckError } from './report.ts';
 
@@ -32,6 +39,8 @@ const KEY_BYTES = 16;
 const ABANDONED_MS = 60 * 60_000;
 /** Counts that are kept. */
 const MAX_COUNTS = 100;
+/** Windows may set aside a key of wrong length at the same time. */
+const KEY_TRIES = 5;
 
 /**
  * Owns the fingerprints of the rows that were submitted from this machine, 16 bytes a row: `{ID of the receipt}` in its folder, beside
@@ -61,10 +70,10 @@ export class Fingerprints {
     return this.#inTurn(async () => {
       const { path: source, rows = 0 } = one.dataset;
       if (rows > MAX_KEPT_ROWS || (await this.has(one.id))) return;
-      const file = { path: source, ...stampOf(await stat(source, { bigint: true })) };
+      const file = await inspected(source);
       if (!isSameStamp(one.dataset, file)) return;
-      const key = (await this.#key()) ?? (await this.#newKey());
-      const part = this.#fileOf(`${randomBytes(8).toString('hex')}.part`);
+      const key = await this.#keyToUse();
+      const part = this.#partName();
       try {
         const checker = await this.#checker();
         const { isKept } = await checker.compareRows({ of: 'keep', file, kept: { path: part, key } });
@@ -88,10 +97,18 @@ export class Fingerprints {
     return (await this.has(id)) ? this.#difference(earlierId, this.#fileOf(id)) : undefined;
   }
 
-  /** Whether a submission has fingerprints. Never rejects. */
+  /** Whether a submission has fingerprints of this version. Never rejects. */
   async has(id: string): Promise<boolean> {
-    const found = await stat(this.#fileOf(id)).catch(() => undefined);
-    return found?.isFile() === true;
+    const handle = await open(this.#fileOf(id)).catch(() => undefined);
+    try {
+      const start = Uint32Array.of(0, 0);
+      await handle?.read(start);
+      return String(start) === String(KEPT_START);
+    } catch {
+      return false;
+    } finally {
+      await handle?.close();
+    }
   }
 
   /**
@@ -109,10 +126,11 @@ export class Fingerprints {
 
   /**
    * Counts the rows of a dataset whose prompts are also in another file. Kept while both are unchanged.
+   * @param other as it is now, or as it was when its stamp was taken
    * @throws CheckError; CancelledError; errors of the file system
    */
-  async alsoIn(other: string, file: DatasetFile, signal?: AbortSignal): Promise<number> {
-    const otherFile = { path: other, ...stampOf(await stat(other, { bigint: true })) };
+  async alsoIn(other: string | DatasetFile, file: DatasetFile, signal?: AbortSignal): Promise<number> {
+    const otherFile = typeof other === 'string' ? await inspected(other) : other;
     const both = JSON.stringify([file.path, stampAlone(file), otherFile]);
     const known = this.#counts.get(both);
     if (known !== undefined) return known;
@@ -147,9 +165,15 @@ export class Fingerprints {
     return path.join(this.#folder, name);
   }
 
-  async #key(): Promise<Uint8Array | undefined> {
+  #partName(): string {
+    return this.#fileOf(`${randomBytes(8).toString('hex')}.part`);
+  }
+
+  /** Returns the key in a file; undefined if there is none, or something else has its name. */
+  async #key(file = this.#fileOf('key')): Promise<Uint8Array | undefined> {
     try {
-      const key = await readFile(this.#fileOf('key'));
+      if (!(await stat(file)).isFile()) return undefined;
+      const key = await readFile(file);
       return key.length === KEY_BYTES ? new Uint8Array(key) : undefined;
     } catch (error) {
       if (isMissing(error)) return undefined;
@@ -157,21 +181,48 @@ export class Fingerprints {
     }
   }
 
+  async #keyToUse(): Promise<Uint8Array> {
+    for (let tries = 0; tries < KEY_TRIES; tries++) {
+      const key = await this.#key();
+      if (key !== undefined) return key;
+      await this.#newKey();
+    }
+    throw new Error('the key of fingerprints was not stored');
+  }
+
   /** Makes the key, unless another window does; then that one's counts. What is left of a lost key says nothing, and goes. */
-  async #newKey(): Promise<Uint8Array> {
+  async #newKey(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const left = await readdir(this.#folder);
-    const part = this.#fileOf(`${randomBytes(8).toString('hex')}.part`);
+    const part = this.#partName();
     try {
-      await writeFile(part, randomBytes(KEY_BYTES), { flag: 'wx', mode: 0o600 });
+      const handle = await open(part, 'wx', 0o600);
+      await handle
+        .writeFile(randomBytes(KEY_BYTES))
+        .then(() => handle.sync())
+        .finally(() => handle.close());
+      await this.#setAsideWrongKey();
       await nameExclusively(part, this.#fileOf('key'));
-      for (const name of left) if (!name.endsWith('.part')) await rm(this.#fileOf(name), { recursive: true });
+      await syncDirectory(this.#folder);
+      for (const name of left)
+        if (name !== 'key' && !name.endsWith('.part')) await rm(this.#fileOf(name), { recursive: true });
     } catch (error) {
       if (!(error instanceof NameTakenError)) throw error;
     } finally {
       await rm(part, { force: true });
     }
-    return (await this.#key()) ?? Promise.reject(new Error('the key of fingerprints was not stored'));
+  }
+
+  /** Takes the name from what is no key: a file of another length, as after a full disk, or a folder. */
+  async #setAsideWrongKey(): Promise<void> {
+    const [key, aside] = [this.#fileOf('key'), this.#partName()];
+    if ((await this.#key()) !== undefined) return;
+    await rename(key, aside).catch((error: unknown) => {
+      if (!isMissing(error)) throw error;
+    });
+    // Another window may have made the key just before.
+    if ((await this.#key(aside)) !== undefined) await nameExclusively(aside, key);
+    await rm(aside, { recursive: true, force: true });
   }
 
   /** Removes what killed processes left, and the oldest files above the limit, the newest of each dataset last. */
@@ -192,9 +243,13 @@ export class Fingerprints {
       const isPart = name.endsWith('.part');
       if (!isPart) bytes += size;
       if (isPart ? Date.now() - mtimeMs > ABANDONED_MS : bytes > MAX_BYTES)
-        await rm(this.#fileOf(name), { force: true });
+        await rm(this.#fileOf(name), { force: true, recursive: true });
     }
   }
+}
+
+async function inspected(file: string): Promise<DatasetFile> {
+  return { path: file, ...stampOf(await stat(file, { bigint: true })) };
 }
 
 function stampAlone({ sizeBytes, mtimeMs, ctimeMs }: DatasetFile): readonly number[] {

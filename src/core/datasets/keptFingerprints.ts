@@ -1,22 +1,19 @@
 // The fingerprints of a dataset's rows, in a worker thread: 16 bytes a row, in a file. A row's pair is of its prompt and of all its
 // texts, each the first half of AES-128 of hash and kind, so that they say nothing without the key. Pairs are sorted.
-import { createCipheriv } from 'node:crypto';
+import { createCipheriv, createHmac } from 'node:crypto';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { MAX_KEPT_ROWS, type RowDifference, type KeptRef } from './comparisonTypes.ts';
+import { KEPT_START, MAX_KEPT_ROWS, type RowDifference, type KeptRef } from './comparisonTypes.ts';
 import type { DatasetFile } from './fileKind.ts';
 import { readHashes, type HashedRow, type HashReader } from './rowHashes.ts';
 import { HASH_TEXTS, LOCATED_LIMIT } from './scanner/codes.ts';
 
-const MAGIC = 0x50465446;
-/** Of the file and of the hashes. */
-const VERSION = 1;
-/** Magic, version, rows, rows with a prompt, rows that aren't compared, and what recognizes the key: eight bytes. */
-const HEAD_NUMBERS = 7;
+/** Magic, version, rows, rows with a prompt, rows that aren't compared; then eight bytes of the checksum. */
+const COUNTED_NUMBERS = 5;
+const HEAD_NUMBERS = COUNTED_NUMBERS + 2;
 const PAIR_NUMBERS = 4;
 /** Kinds of what is encrypted. */
 export const PROMPT = 0;
 const TEXTS = 1;
-const CHECK = 2;
 /** Hashes that are encrypted at a time. */
 const BATCH = 8192;
 
@@ -53,30 +50,38 @@ function encrypted(key: Uint8Array, blocks: Uint32Array): Uint32Array {
   return new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
 }
 
+/** Returns the checksum of a file, which only its key makes: a file of another key is none, as is a damaged one. */
+function checksumOf(key: Uint8Array, ...parts: readonly Uint32Array[]): Uint32Array {
+  const hmac = createHmac('sha256', key);
+  for (const part of parts) hmac.update(bytesOf(part));
+  const digest = hmac.digest();
+  return Uint32Array.of(digest.readUInt32LE(0), digest.readUInt32LE(4));
+}
+
 /** Writes a new file. @returns false if the dataset has too many rows @throws as `readHashes` */
 export function writeKept(reader: Reader, file: DatasetFile, { path, key }: KeptRef): boolean {
   const made = pairsOf(reader, file, key);
   if (made === undefined) return false;
   const { pairs, prompts, notCompared } = made;
-  const counts = [pairs.length / PAIR_NUMBERS, prompts, notCompared];
-  const head = Uint32Array.of(MAGIC, VERSION, ...counts, ...fingerprintOfHash(key, [0, 0], CHECK));
+  const counted = Uint32Array.of(...KEPT_START, pairs.length / PAIR_NUMBERS, prompts, notCompared);
+  const head = Uint32Array.of(...counted, ...checksumOf(key, counted, pairs));
   writeFileSync(path, bytesOf(head), { flag: 'wx', mode: 0o600 });
   appendFileSync(path, bytesOf(pairs));
   return true;
 }
 
-/** Reads a file; undefined if it isn't one of this version and key. @throws errors of the file system */
+/** Reads a file; undefined if it isn't a whole one of this version and key. @throws errors of the file system */
 export function readKept({ path, key }: KeptRef): Pairs | undefined {
   const bytes = readFileSync(path);
   const numbers = new Uint32Array(bytes.buffer, bytes.byteOffset, Math.trunc(bytes.length / 4));
-  const [magic, version, rows = 0, prompts = 0, notCompared = 0, ...check] = numbers.subarray(
-    0,
-    HEAD_NUMBERS,
-  );
-  const isOwn = String(check) === String(fingerprintOfHash(key, [0, 0], CHECK));
+  const counted = numbers.subarray(0, COUNTED_NUMBERS);
+  const [magic, version, rows = 0, prompts = 0, notCompared = 0] = counted;
+  if (magic !== KEPT_START[0] || version !== KEPT_START[1]) return undefined;
+  const pairs = numbers.subarray(HEAD_NUMBERS);
+  const sum = String(numbers.subarray(COUNTED_NUMBERS, HEAD_NUMBERS));
   const isWhole = bytes.length === 4 * (HEAD_NUMBERS + rows * PAIR_NUMBERS);
-  if (magic !== MAGIC || version !== VERSION || !isOwn || !isWhole) return undefined;
-  return { pairs: numbers.subarray(HEAD_NUMBERS), prompts, notCompared };
+  if (!isWhole || sum !== String(checksumOf(key, counted, pairs))) return undefined;
+  return { pairs, prompts, notCompared };
 }
 
 /** Returns how a dataset, or a kept one, differs from a kept one; undefined if one of them can't be compared. */

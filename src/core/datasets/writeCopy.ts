@@ -106,9 +106,9 @@ async function withInput<T>(
   }
 }
 
-/** Returns the hold-out whose rows are left out, as it is now. @throws CheckError `changing` if it can't be found */
-async function heldOutFile(file: string | undefined): Promise<DatasetFile | undefined> {
-  if (file === undefined) return undefined;
+/** Returns the hold-out whose rows are left out, as it is now, or was. @throws CheckError `changing` if it can't be found */
+async function heldOutFile(file: string | DatasetFile | undefined): Promise<DatasetFile | undefined> {
+  if (typeof file !== 'string') return file;
   const found = await stat(file, { bigint: true }).catch((cause: unknown) => {
     throw new CheckError('changing', { cause });
   });

@@ -28,7 +28,14 @@ import type { Services } from '../../services.ts';
 import { expectedPriceText } from '../shared/priceText.ts';
 import { data, idOf, money, pathData, Refusal, time, type ToolResult } from './answer.ts';
 import { count, FLAG, PATH, type Input, type InputSchema } from './input.ts';
-import { datasetInWorkspace, savedDataset, shownPath, UNSAVED, type InsideDataset } from './places.ts';
+import {
+  datasetInWorkspace,
+  holdOutInWorkspace,
+  savedDataset,
+  shownPath,
+  UNSAVED,
+  type InsideDataset,
+} from './places.ts';
 import { readySession } from './readySession.ts';
 
 /** In one answer; a longer list would hide the rest. */
@@ -72,7 +79,7 @@ export async function checkDatasetTool(
   if (report.kind !== 'rows') return { ...about, next: adviceOf(report) };
   const { rows, blankRows, errorRows, format, formats, sizeBytes, statistics, repeats } = report;
   const { tokens, maxTurns } = statistics;
-  const heldOut = await heldOutOf(report, services, signal, shownPath);
+  const heldOut = await heldOutOf(report, services, signal, holdOutInWorkspace);
   return {
     ...about,
     ...{ rows, blankRows, errorRows, sizeBytes, format, maxTurns },
@@ -178,7 +185,9 @@ export async function prepareDatasetTool(
     mendable.convertsAll &&
     (await checker.canConvertAll(report, { signal }));
   const heldOut =
-    input.withoutHeldOut === false ? undefined : await heldOutOf(report, services, signal, shownPath);
+    input.withoutHeldOut === false
+      ? undefined
+      : await heldOutOf(report, services, signal, holdOutInWorkspace);
   const choices = choicesOf(input, mendable, { convertsAll, heldOut });
   if (!changesAnything(choices) && !mendable.hasLitter)
     return {
@@ -218,7 +227,7 @@ function choicesOf(
     // A new hold-out replaces the one beside.
     withoutHeldOut:
       heldOut !== undefined && heldOut.rows > 0 && input.holdOutPercent === undefined
-        ? heldOut.path
+        ? heldOut.source
         : undefined,
     mask: {
       secrets: masksSecrets(mendable, input.maskSecrets, toChat),

@@ -76,11 +76,26 @@ export type InsideDataset = WorkspacePath & { stamp: DatasetFile };
 
 /** Returns a dataset inside the workspace. @throws Refusal */
 export async function datasetInWorkspace(given: string): Promise<InsideDataset> {
+  const dataset = await fileInWorkspace(given);
+  if (await isAnswersFile(dataset.file)) throw new Refusal(ANSWERS);
+  return dataset;
+}
+
+/** Returns the file of a hold-out, as it is inside the workspace; undefined if it isn't there. */
+export async function holdOutInWorkspace(given: string): Promise<DatasetFile | undefined> {
+  try {
+    return (await fileInWorkspace(given)).stamp;
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}
+
+async function fileInWorkspace(given: string): Promise<InsideDataset> {
   const place = await insideWorkspace(given);
   const stamp = await inspectDataset(place.file, MAX_DATASET_BYTES);
   if (typeof stamp === 'string') throw new Refusal(NOT_A_DATASET[stamp]);
   if (!(await isAt(place.file, stamp))) throw new Refusal(OUTSIDE);
-  if (await isAnswersFile(place.file)) throw new Refusal(ANSWERS);
   return { ...place, stamp };
 }
 

@@ -153,8 +153,9 @@ async function write(
     );
   } catch (error) {
     const folder = path.basename(path.dirname(source.path));
-    const other = choices.withoutHeldOut && sanitizeServiceText(path.basename(choices.withoutHeldOut));
-    const sentence = notWritten(error, name, folder, other);
+    const { withoutHeldOut } = choices;
+    const other = typeof withoutHeldOut === 'string' ? path.basename(withoutHeldOut) : undefined;
+    const sentence = notWritten(error, name, folder, other && sanitizeServiceText(other));
     if (sentence === undefined) throw error;
     log.error('prepare-copy', error);
     void showError(sentence);

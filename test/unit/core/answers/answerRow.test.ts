@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { parseAnswerRow, splitThinking } from '../../../../src/core/answers/answerRow.ts';
+import { answerRowOf, parseObject, splitThinking } from '../../../../src/core/answers/answerRow.ts';
 import { answerRow, writtenAnswer, type WrittenAnswer } from '../../../helpers/answers.ts';
 
-describe('parseAnswerRow', () => {
+const parseAnswerRow = (line: string, number: number) => answerRowOf(parseObject(line), number);
+
+describe('answerRowOf', () => {
   const parsed = (fields: WrittenAnswer) => parseAnswerRow(writtenAnswer(fields), 1);
   const read = (fields: WrittenAnswer) => {
     const row = parsed(fields);

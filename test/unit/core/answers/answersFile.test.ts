@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { mock } from 'node:test';
 import {
   isAnswersFile,
   MAX_BYTES,
@@ -235,13 +236,36 @@ describe('openAnswers', function () {
   it('says why it can’t read what is no file', async () => assert.equal(await open(), 'missing'));
 });
 
-describe('isAnswersFile', () => {
+describe('isAnswersFile', function () {
+  this.timeout(60_000);
   const folder = useFolder();
   const isAnswers = async (content: string) => {
     const file = path.join(folder(), 'data.jsonl');
     await writeFile(file, content);
     return isAnswersFile(file);
   };
+
+  it('parses at most 256 KB of a first row in this thread, once, and says the same of a longer one', async () => {
+    const parse = mock.method(JSON, 'parse');
+    assert.ok(await isAnswers(`${writtenAnswer({ base: 'x'.repeat(200_000) })}\n`));
+    parse.mock.restore();
+    assert.equal(parse.mock.callCount(), 1);
+    const none = mock.method(JSON, 'parse', () => assert.fail());
+    try {
+      for (const size of [300_000, 7_000_000]) {
+        const base = 'x'.repeat(size);
+        assert.ok(
+          await isAnswers(
+            `{"messages":[{"role":"user","content":"a"}],"expected":"b","base":"${base}","adapter":"c"}\n`,
+          ),
+        );
+        assert.ok(!(await isAnswers(`{"messages":[{"role":"user","content":"${base}"}]}\n`)));
+      }
+      assert.ok(!(await isAnswers(`[${'1,'.repeat(300_000)}1]\n`)));
+    } finally {
+      none.mock.restore();
+    }
+  });
 
   it('is true if the first line that is not blank is an answer, however long it is', async () => {
     const long = writtenAnswer({ base: 'é'.repeat(200_000) });

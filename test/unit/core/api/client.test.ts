@@ -122,6 +122,13 @@ describe('Client', () => {
       assert.equal((await client().createArtifactDownloads('r'))[0]?.filename, 'a *** b');
     });
 
+    it('is not in a currency either, which is written in capitals, and cut off if it is long', async () => {
+      for (const currency of [API_KEY, ` ${API_KEY}`, `${'x'.repeat(190)}${API_KEY}`]) {
+        answer = json({ ...BALANCE, currency });
+        assert.doesNotMatch((await client().getBalance()).currency, /service/i);
+      }
+    });
+
     it('is in no error, even in pieces that are joined when control characters are removed', async () => {
       const pieces = `${API_KEY.slice(0, 9)}\u200e${API_KEY.slice(9)}`;
       for (const echo of [API_KEY, `no_${API_KEY}_here`, pieces, `${'x'.repeat(295)}${pieces}`]) {
@@ -198,6 +205,50 @@ describe('Client', () => {
       answer = json({ artifacts: [artifact, { artifact_type: 'model' }] });
       const plain = { ...artifact, expires_in: undefined, filename: undefined };
       assert.deepEqual(await client().createArtifactDownloads('r'), [plain]);
+    });
+
+    it('are not complete if a page has more than 5,000 rows, whatever they are', async () => {
+      const rows = (count: number) => `{"data":[${'[],'.repeat(count - 1)}${JSON.stringify(RUN)}]}`;
+      answer = text(rows(5_000));
+      const all = await client().listRuns();
+      assert.deepEqual([all.data.length, all.skipped, all.has_more], [1, 4_999, false]);
+      for (const cursor of ['', '"next_cursor":"n","has_more":false,']) {
+        answer = text(rows(5_001).replace('{', `{${cursor}`));
+        assert.deepEqual(await client().listRuns(), { data: [], has_more: true, skipped: 5_001 });
+      }
+      answer = text(rows(5_001));
+      assert.deepEqual(await client().listModels(), { data: [], skipped: 5_001 });
+      answer = text(rows(5_001).replace('data', 'artifacts'));
+      assert.deepEqual(await client().createArtifactDownloads('r'), []);
+    });
+
+    it('may have 2 MB, whatever is in them, and 2 MB of anything cost little', async () => {
+      const size = 2 * 1024 * 1024;
+      const filled = (start: string, unit: string, end: string, bytes = size) => {
+        const body = start + unit.repeat((bytes - start.length - end.length) / unit.length);
+        return body + end.padStart(bytes - body.length);
+      };
+      const list = '{"data":[';
+      for (const [start, unit, end, isRead = true] of [
+        [list, '1,', '1]}'],
+        [list, '[],', '1]}'],
+        [list, '{},', '1]}'],
+        [list, '{"run_id":"r"},', '1]}'],
+        [list, '[', '', false],
+        [`${list}${'['.repeat(900_000)}`, ']', ']}', false],
+        ['{"data":[],"x":"', 'x', '"}'],
+        ['{"data":[]', ',"":1', '}'],
+      ] as const) {
+        answer = text(filled(start, unit, end));
+        if (isRead) assert.deepEqual((await client().listRuns()).data, [], unit);
+        else await assert.rejects(client().listRuns(), { code: 'unexpected-response' }, unit);
+      }
+      for (const call of ['listRuns', 'listModels', 'getBalance'] as const) {
+        answer = text(filled(list, ' ', ']}', size + 1));
+        await assert.rejects(client()[call](), { kind: 'too-large' });
+      }
+      for (const call of ['getRun', 'createArtifactDownloads'] as const)
+        await assert.rejects(client()[call]('r'), { kind: 'too-large' });
     });
 
     it('require only the model_id of a model', async () => {

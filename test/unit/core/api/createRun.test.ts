@@ -137,6 +137,7 @@ describe('createRun', function () {
     for (const [status, value, expected] of [
       [200, { run_id: 'r' }, { run_id: 'r' }],
       [202, { run_id: 'r', price_cents: '9', currency: 5, more: 1 }, { run_id: 'r' }],
+      [201, { more: 'x'.repeat(3 * MIB), run_id: 'r' }, { run_id: 'r' }],
     ] as const) {
       answer = [status, value];
       const run = await client.createRun(bench.submission(10));

@@ -1,5 +1,16 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -15,6 +26,7 @@ import { readHashes } from '../../../../src/core/datasets/rowHashes.ts';
 import { Scanner } from '../../../../src/core/datasets/scanner.ts';
 import { HASH_NORMALIZED } from '../../../../src/core/datasets/scanner/codes.ts';
 import { checkerFiles, useChecker } from '../../../helpers/checker.ts';
+import { useFolderSyncs } from '../../../helpers/folderSyncs.ts';
 import { ESCAPING_WRITERS, escaped, written } from '../../../helpers/jsonWriters.ts';
 import { Random } from '../../../helpers/random.ts';
 
@@ -62,6 +74,7 @@ function shuffled<T>(random: Random, all: readonly T[]): T[] {
 describe('Fingerprints', function () {
   this.timeout(60_000);
   const { checker, folder } = useChecker();
+  const failSync = useFolderSyncs();
   let made = 0;
   const fresh = () =>
     new Fingerprints(path.join(folder(), `kept${made++}`), () => Promise.resolve(checker()));
@@ -346,6 +359,68 @@ describe('Fingerprints', function () {
       await one.keep({ id: 'c', dataset, submittedAtMs: 0 }, []);
       assert.deepEqual((await readdir(place)).sort(), ['c', 'key']);
     }
+  });
+
+  it('replaces what is no key, once, whichever windows do it', async () => {
+    const wrong: Record<string, (key: string) => Promise<unknown>> = {
+      ...Object.fromEntries([0, 15, 17].map((size) => [size, (key) => writeFile(key, Buffer.alloc(size))])),
+      'a folder': (key) => mkdir(path.join(key, 'x'), { recursive: true }),
+      'a broken link': (key) => symlink(`${key}.none`, key),
+    };
+    const dataset = await write([plain({ system: '', prompt: 'a', answer: 'b' })]);
+    for (const [what, make] of Object.entries(wrong))
+      for (let round = 0; round < 20; round++) {
+        const one = fresh();
+        const place = path.join(folder(), `kept${made - 1}`);
+        const other = new Fingerprints(place, () => Promise.resolve(checker()));
+        await mkdir(place);
+        await make(path.join(place, 'key'));
+        assert.equal(await one.since('a', dataset), undefined);
+        const first = one.keep({ id: 'a', dataset, submittedAtMs: 0 }, []);
+        for (let turn = 0; turn < round; turn++) await setImmediate();
+        await Promise.all([first, other.keep({ id: 'b', dataset, submittedAtMs: 0 }, [])]);
+        for (const id of ['a', 'b'])
+          assert.equal((await other.since(id, dataset))?.equal, 1, `${what} ${round}`);
+        assert.deepEqual((await readdir(place)).sort(), ['a', 'b', 'key'], what);
+        assert.equal((await stat(path.join(place, 'key'))).size, 16);
+      }
+  });
+
+  it('syncs its key before and after it has its name', async () => {
+    const dataset = await write([plain({ system: '', prompt: 'a', answer: 'b' })]);
+    for (const synced of ['file', 'folder'] as const) {
+      failSync('EIO', synced);
+      await assert.rejects(fresh().keep({ id: 'a', dataset, submittedAtMs: 0 }, []), { code: 'EIO' });
+    }
+  });
+
+  it('says nothing of a file with any changed byte, of another length, version or key', async () => {
+    const kept = fresh();
+    const place = path.join(folder(), `kept${made - 1}`);
+    const dataset = await keep(kept, 'a', rowsOf(new Random(6), 3).map(plain));
+    const [file, key] = [path.join(place, 'a'), path.join(place, 'key')];
+    const good = await readFile(file);
+    const said = async (bytes: Uint8Array) => {
+      await writeFile(file, bytes);
+      return kept.since('a', dataset);
+    };
+    for (let at = 0; at < good.length; at++)
+      for (const bit of [1, 0x80]) {
+        const changed = Buffer.from(good);
+        changed[at]! ^= bit;
+        assert.equal(await said(changed), undefined, `byte ${at}`);
+        assert.equal(await said(good.subarray(0, at)), undefined, `${at} bytes`);
+      }
+    assert.equal(await said(Buffer.concat([good, good.subarray(-16)])), undefined);
+    const older = Buffer.from(good);
+    older.writeUInt32LE(1, 4);
+    await writeFile(file, older);
+    assert.equal(await kept.has('a'), false);
+    // One that counts as none is replaced.
+    await kept.keep({ id: 'a', dataset, submittedAtMs: 0 }, []);
+    assert.equal((await kept.since('a', dataset))?.equal, 3);
+    await writeFile(key, Buffer.alloc(16));
+    assert.equal(await kept.since('a', dataset), undefined);
   });
 
   it('compares rows without a prompt by their texts, and finds no prompts among them', async () => {

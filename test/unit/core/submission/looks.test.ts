@@ -17,6 +17,7 @@ import { codeOf, created, diskFull, HOUR, MINUTE, Stage } from '../../../helpers
 import { until } from '../../../helpers/runs/support.ts';
 
 type Name = Exclude<RecordStage['name'], 'refused'>;
+const TOO_OLD = { run_id: 'r', status: 'x', model_id: 'm', created_at: '2020-01-01T00:00:00Z' };
 const OPEN: readonly Name[] = ['draft', 'begun', 'closing', 'lost', 'cleared'];
 const WITHOUT_BOUNDARY: readonly Name[] = ['draft', 'begun'];
 const LOOKED_FOR: readonly Name[] = ['draft', 'begun', 'cleared'];
@@ -94,6 +95,7 @@ describe('A record that another process created', () => {
   const UNANSWERED: [name: string, body: object, status?: number][] = [
     ['an error', { error: { code: 'internal', message: '' } }, 400],
     ['a row that can’t be read', { data: [{ run_id: 7 }], has_more: false }],
+    ['a page of 5,001 rows that are too old', { data: Array(5_001).fill(TOO_OLD), has_more: false }],
     [
       'a run whose label can’t be read',
       { data: [{ run_id: 'r', status: 'x', model_id: 'm' }], has_more: false },

@@ -479,6 +479,35 @@ describe('Tools', () => {
       });
     }
 
+    it('count nothing outside: a hold-out that is replaced before it is opened, counted or left out', async () => {
+      await writeFile(path.join(outside, 'train.holdout.jsonl'), row('a'));
+      await writeFile(path.join(root, 'train.holdout.jsonl'), row('other'));
+      const real = new Fingerprints(path.join(folder(), 'fingerprints'), () => Promise.resolve(checker()));
+      const answers: unknown[] = [];
+      for (const name of ['fineTuning_checkDataset', 'fineTuning_prepareDataset'] as const)
+        for (const when of ['opened', 'counted', 'left out'] as const) {
+          const { there, back } = swapper('train.holdout.jsonl');
+          let looks = 0;
+          if (when === 'opened') beforeOpening(() => ++looks > 1 && there());
+          const alsoIn: Fingerprints['alsoIn'] = async (...args) => {
+            if (when === 'counted') there();
+            const count = await real.alsoIn(...args);
+            if (when === 'left out') there();
+            return when === 'left out' ? count + 1 : count;
+          };
+          const reports = new Reports(checker());
+          const services = { reports: () => Promise.resolve(reports), fingerprints: { alsoIn } } as never;
+          const answer = await call(name, { path: 'train.jsonl' }, services);
+          const { alsoInHoldOut, leftOut, error } = answer as Record<string, { rows?: number }>;
+          answers.push(alsoInHoldOut?.rows ?? (leftOut as { 'held-out'?: number })?.['held-out'] ?? error);
+          back();
+          reports.dispose();
+          Object.defineProperty(tabGroups, 'all', all);
+        }
+      // The first ones aren't counted, the last one was counted before.
+      assert.deepEqual(answers, [undefined, undefined, 1, 0, 0, 'It failed: changing. Retry at most once, then ask the user.']);
+    });
+
     it('copy nothing from outside: a link that is taken away while they compare', async () => {
       const { there, back } = swapper('train.jsonl');
       beforeOpening(there);

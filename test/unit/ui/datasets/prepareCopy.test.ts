@@ -272,7 +272,7 @@ describe('Prepare Copy', () => {
     });
 
     it('writes nothing if the hold-out is gone once the user has chosen', async () => {
-      alsoIn = async (holdOut) => (await rm(holdOut), 1);
+      alsoIn = async (holdOut) => (await rm(holdOut as string), 1);
       const { files } = await run(three, [['as it is']], undefined, oneHeldOut);
       assert.deepEqual(files, ['train.jsonl']);
       assert.deepEqual(standIn.shown.sentences, [

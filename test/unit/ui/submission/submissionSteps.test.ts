@@ -14,6 +14,8 @@ import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissio
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import type { InputStandIn } from '../../../helpers/vscodeStandIn.ts';
 
+const HOLD_OUT = '/data/train.holdout.jsonl';
+const heldOut = (rows: number) => ({ path: HOLD_OUT, source: HOLD_OUT, rows });
 const { reviewSubmission } = await withVscode(
   () => import('../../../../src/ui/submission/submissionSteps.ts'),
 );
@@ -521,9 +523,9 @@ describe('reviewSubmission', () => {
           since: 'Since “My run” (May 9): 7 rows added, 3 equal.',
         }),
       },
-      'rows that are in the hold-out': { heldOut: { path: '/data/train.holdout.jsonl', rows: 1_031 } },
-      'a row that is in the hold-out': { heldOut: { path: '/data/train.holdout.jsonl', rows: 1 } },
-      'no row that is in the hold-out': { heldOut: { path: '/data/train.holdout.jsonl', rows: 0 } },
+      'rows that are in the hold-out': { heldOut: heldOut(1_031) },
+      'a row that is in the hold-out': { heldOut: heldOut(1) },
+      'no row that is in the hold-out': { heldOut: heldOut(0) },
       'not checked': { check: 'unchecked' },
       warnings: found(groupOf('blank-line', row, 1_200)),
       errors: found(groupOf('trailing-comma', row, 3), groupOf('private-key', row)),
