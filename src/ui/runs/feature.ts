@@ -13,11 +13,11 @@ import { RunsTree } from './runsTree.ts';
 
 /** Activates the Runs and Models views, the run page, and notifications about runs. */
 export function activateRuns(services: Services): void {
-  const { accounts, context, disposables, downloads, journal, ledger, openJournal, sessions } = services;
+  const { accounts, disposables, downloads, journal, ledger, openJournal, sessions } = services;
   const { ensureActiveAccount, commands, reportError, sandboxFault, submitted, submissions } = services;
   const rowsAbove = services.rowsAboveRuns.get();
 
-  const shown = disposables.add(new VisibleRuns(sessions, context.globalState));
+  const shown = disposables.add(new VisibleRuns(sessions));
   disposables.add(dimOfflineRows());
   const receiptsOf = async (accountId: string) => {
     const receipts = await openJournal().then(() => journal.receipts());
@@ -78,6 +78,5 @@ export function activateRuns(services: Services): void {
   });
   commands.add('nothing', {
     [COMMANDS.clearRunsFilter]: () => shown.clearFilter(),
-    [COMMANDS.toggleRunGrouping]: () => shown.toggleGrouping(),
   });
 }

@@ -5,24 +5,20 @@ import { isDamagedAdapter, isSoundAdapter } from '../../core/downloads/localFile
 import type { ActiveDownload, Downloads } from '../../core/downloads/downloads.ts';
 import { runState, type RunState } from '../../core/downloads/runState.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
-import { daysAgo, type RunDay } from './runDays.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { rowLabel, withTime } from '../shared/rowText.ts';
 import { agoText, type RunView, runWords, serviceText, stateText } from '../shared/runText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { compact, formatDay, formatRuns } from '../shared/format.ts';
+import { compact } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
 
-/** A day is initially expanded if fewer runs than this are above it. */
-const EXPANDED_RUNS = 100;
 /** The scheme of URIs of no file. VS Code colors a row's label only if the row has a URI. */
 const OFFLINE_SCHEME = 'fine-tuning-offline';
 
 /** A row of the Runs view. Commands accept `run` and `submission` rows as their argument. */
 export type RunsNode =
   | { kind: 'submission'; id: string }
-  | { kind: 'day'; startMs: number }
   | { kind: 'run'; runId: string }
   | { kind: 'more' }
   | { kind: 'none' };
@@ -150,29 +146,6 @@ export function dimOfflineRows(): Disposable {
   return vscode.window.registerFileDecorationProvider({
     provideFileDecoration: ({ scheme }) => (scheme === OFFLINE_SCHEME ? dimmed : undefined),
   });
-}
-
-/** The name of a day's row. @param daysAgo 0 is today; negative if the service's clock is ahead */
-function dayName(startMs: number, daysAgo: number): string {
-  if (daysAgo === 0) return vscode.l10n.t('Today');
-  return daysAgo === 1 ? vscode.l10n.t('Yesterday') : formatDay(startMs);
-}
-
-/** The row above the runs of a day. */
-export class DayItem extends vscode.TreeItem {
-  /** @param index of `day` in `days` */
-  constructor(day: RunDay, index: number, days: readonly RunDay[], nowMs: number) {
-    const above = days.slice(0, index).reduce((sum, { rows }) => sum + rows.length, 0);
-    const isExpanded = above < EXPANDED_RUNS;
-    const name = dayName(day.startMs, daysAgo(day.startMs, nowMs));
-    const { Expanded, Collapsed } = vscode.TreeItemCollapsibleState;
-    super(name, isExpanded ? Expanded : Collapsed);
-    // VS Code remembers the state by ID. When a filter leaves few runs, a day that expands needs another ID.
-    this.id = `day:${day.startMs}:${isExpanded ? 'expanded' : 'collapsed'}`;
-    this.description = String(day.rows.length);
-    this.tooltip = `${name}, ${formatRuns(day.rows.length)}`;
-    this.contextValue = 'day';
-  }
 }
 
 /** A row that runs a command. */

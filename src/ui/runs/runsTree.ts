@@ -1,11 +1,9 @@
 import * as vscode from 'vscode';
-import type { RunSummary } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/clock.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
-import { startOfDay } from './runDays.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
@@ -15,7 +13,6 @@ import { compact } from '../shared/format.ts';
 import { rowLabel, timesOfAlike, withTime, type RowsAboveRuns } from '../shared/rowText.ts';
 import {
   CommandItem,
-  DayItem,
   type DownloadsByRun,
   downloadsByRun,
   runDescription,
@@ -64,7 +61,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   readonly #nodes = new Map<string, RunsNode>();
   /** The runs in the view; undefined if none may be shown. */
   #list: RowsOfRuns | undefined;
-  /** All rows in order, including those below collapsed days. */
+  /** All rows in order. */
   #rows: readonly RunsNode[] = [];
   #downloads: DownloadsByRun | undefined;
   /** Times of runs that would read alike; determined when a row is drawn. */
@@ -99,24 +96,21 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   }
 
   getChildren(node?: RunsNode): RunsNode[] {
-    if (node !== undefined) return this.#runsBelow(node);
+    if (node !== undefined) return [];
     this.#updateRows();
     this.#updates.fetched(this.#rows.length);
-    return this.#roots();
+    return [...this.#rows];
   }
 
-  getParent(node: RunsNode): RunsNode | undefined {
-    if (node.kind !== 'run') return undefined;
-    const day = this.#list?.days?.find(({ rows }) => rows.some(({ run_id }) => run_id === node.runId));
-    return day && this.#day(day.startMs);
+  /** Needed to reveal a row. */
+  getParent(): undefined {
+    return undefined;
   }
 
   getTreeItem(node: RunsNode): vscode.TreeItem {
     switch (node.kind) {
       case 'submission':
         return this.#parts.rowsAbove.item(node.id);
-      case 'day':
-        return this.#dayItem(node.startMs);
       case 'run':
         return this.#runItem(node.runId);
       case 'more':
@@ -242,27 +236,22 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   #updateRows(): void {
     const { sessions, shown, submissions } = this.#parts;
     this.#times = undefined;
-    this.#list = sessions.active && shown.of(sessions.active, this.#nowMs(), submissions.pending);
-    this.#rows = this.#roots().flatMap((row) => [row, ...this.#runsBelow(row)]);
+    this.#list = sessions.active && shown.of(sessions.active, submissions.pending);
+    this.#rows = this.#roots();
   }
 
   #roots(): RunsNode[] {
     const submissions = this.#parts.rowsAbove.rowIds.map((id) => this.#submission(id));
     if (this.#list === undefined) return submissions;
-    const { rows, days, loaded } = this.#list;
+    const { rows, loaded } = this.#list;
     const isNone = rows.length === 0 && loaded > 0;
     const hasMore = this.#parts.sessions.active?.runs.hasMore === true;
     return [
       ...submissions,
-      ...(days?.map(({ startMs }) => this.#day(startMs)) ?? this.#runs(rows)),
+      ...rows.map(({ run_id }) => this.#run(run_id)),
       ...(isNone ? [NONE] : []),
       ...(hasMore ? [MORE] : []),
     ];
-  }
-
-  #runsBelow(node: RunsNode): RunsNode[] {
-    if (node.kind !== 'day') return [];
-    return this.#runs(this.#list?.days?.find(({ startMs }) => startMs === node.startMs)?.rows);
   }
 
   /** By the service's clock. */
@@ -311,24 +300,8 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     return item;
   }
 
-  #dayItem(startMs: number): vscode.TreeItem {
-    const days = this.#list?.days ?? [];
-    const index = days.findIndex((day) => day.startMs === startMs);
-    const day = days[index];
-    return day === undefined ? new vscode.TreeItem('') : new DayItem(day, index, days, this.#nowMs());
-  }
-
-  #runs(rows: readonly RunSummary[] = []): RunsNode[] {
-    return rows.map(({ run_id }) => this.#run(run_id));
-  }
-
   #run(runId: string): RunsNode {
     return this.#node(`run ${runId}`, { kind: 'run', runId });
-  }
-
-  /** Returns a new row after midnight, since its day may no longer be “Today”. */
-  #day(startMs: number): RunsNode {
-    return this.#node(`day ${startMs} ${startOfDay(this.#nowMs())}`, { kind: 'day', startMs });
   }
 
   #submission(id: string): RunsNode {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
-import type * as vscode from 'vscode';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/downloads.ts';
 import type { KnownDetail } from '../../../../src/core/runs/run.ts';
@@ -73,14 +72,13 @@ describe('RunsTree', () => {
     unseenChanged = new Emitter();
     downloaded = new Emitter();
     downloads = { active: [], home: [], verified: 'zip' };
-    const memento = { get: <T>(_key: string, fallback: T) => fallback, update: () => Promise.resolve() };
     const sessions = {
       get active() {
         return active;
       },
       onDidChangeActive: activeChanged.event,
     };
-    shown = new createShown(sessions, memento as unknown as vscode.Memento);
+    shown = new createShown(sessions);
     tree = new createTree({
       sessions,
       submissions: { pending, onDidChange: submissionsChanged.event },
@@ -367,7 +365,7 @@ describe('RunsTree', () => {
       texts();
       change('validating');
       assert.deepEqual(drawnIds(), ['list', 'submission']);
-      assert.equal(tree.getParent(first()), undefined);
+      assert.equal(tree.getParent(), undefined);
       change('uploading');
       const [removed] = pending.splice(0);
       assert.ok(removed !== undefined);
@@ -418,13 +416,12 @@ describe('RunsTree', () => {
       assert.deepEqual(drawnIds(), ['r0', 'r0', 'r0', 'r0']);
     });
 
-    it('redraws rows with outdated times when the view is shown, and the list after midnight', async () => {
+    it('redraws rows with outdated times when the view is shown', async () => {
       let nowMs = new Date(2026, 4, 3, 1).getTime();
       Object.defineProperty(session, 'clockSkewMs', { get: () => nowMs - Date.now() });
       await list([row('a', 1), row('b', 0)]);
       const drawnAt = (...time: [number, number, number, number]) => {
-        for (const node of tree.getChildren())
-          for (const one of [node, ...tree.getChildren(node)]) tree.getTreeItem(one);
+        texts();
         drawn.length = 0;
         nowMs = new Date(...time).getTime();
         view.show(true);
@@ -432,9 +429,6 @@ describe('RunsTree', () => {
       };
       assert.deepEqual(drawnAt(2026, 4, 6, 0), ['a,b']);
       assert.deepEqual(drawnAt(2026, 4, 6, 0), []);
-      await shown.toggleGrouping();
-      assert.ok(!drawnAt(2026, 4, 6, 23).includes('list'));
-      assert.deepEqual(drawnAt(2026, 4, 7, 0), ['list']);
     });
 
     it('is fast with 10,000 rows, and infrequent while more are added', async () => {
@@ -466,7 +460,7 @@ describe('RunsTree', () => {
     });
   });
 
-  describe('filter and groups', () => {
+  describe('the filter', () => {
     it('filters runs and shows what was not searched', async () => {
       const queued = (index: number) => (index < 3 ? { status: 'queued' } : {});
       const rows = many(30, { model_id: 'm1' }).map((run, index) => ({ ...run, ...queued(index) }));
@@ -490,40 +484,14 @@ describe('RunsTree', () => {
       assert.deepEqual([texts().length, view.message], [31, '']);
     });
 
-    it('groups by day, with the first days expanded', async () => {
-      const noon = new Date().setHours(12, 0, 0, 0);
-      const dayOf = (index: number) => new Date(noon - Math.floor(index / 40) * 24 * HOUR).toISOString();
-      const rows = many(400).map((run, index) => ({ ...run, created_at: dayOf(index) }));
-      await list(rows, true);
-      await shown.toggleGrouping();
-      const days = tree.getChildren();
-      const items = days.map((node) => tree.getTreeItem(node));
-      assert.deepEqual(
-        [items.length, ...items.slice(0, 2).map(({ label }) => label), items[0]?.tooltip],
-        [11, 'Today', 'Yesterday', 'Today, 40 runs'],
-      );
-      const states = items.slice(0, 5).map(({ collapsibleState }) => collapsibleState);
-      assert.deepEqual(states, [2, 2, 2, 1, 1]);
-      const [, yesterday] = days as [RunsNode, RunsNode];
-      const [below, ...others] = tree.getChildren(yesterday);
-      assert.ok(below !== undefined && others.length === 39);
-      // A row is always the same object, so that it can be revealed.
-      assert.equal(tree.getParent(below), yesterday);
-      await tree.reveal('r40');
+    it('reveals a run if the view is open: a row is always the same object', async () => {
+      await list(many(3));
+      const second = tree.getChildren()[1];
+      await tree.reveal('r1');
       assert.deepEqual(view.revealed, [], 'the view is not open');
       view.show(true);
-      await tree.reveal('r40');
-      assert.deepEqual(view.revealed, [below]);
-      // A filtered day is expanded even if VS Code remembers it as collapsed.
-      const collapsed = items.at(-2)?.id;
-      shown.filterBy({ text: 'r399', modelIds: [], phases: [] });
-      const expanded = item();
-      assert.deepEqual([expanded.collapsibleState, expanded.description], [2, '1']);
-      assert.notEqual(expanded.id, collapsed);
-      shown.clearFilter();
-      await shown.toggleGrouping();
-      assert.equal(texts().length, 401);
-      assert.equal(tree.getParent(below), undefined);
+      await tree.reveal('r1');
+      assert.deepEqual([view.revealed, tree.getParent()], [[second], undefined]);
     });
   });
 
