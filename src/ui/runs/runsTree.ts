@@ -5,12 +5,12 @@ import type { Downloads } from '../../core/downloads/downloads.ts';
 import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
-import type { ChargedReceipt } from '../../core/submission/intent.ts';
+import { isCharged, type ChargedReceipt, type Receipt } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Submissions } from '../../core/submission/submissions.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
-import { compact } from '../shared/format.ts';
-import { rowLabel, timesOfAlike, withTime, type RowsAboveRuns } from '../shared/rowText.ts';
+import { compact, formatRows } from '../shared/format.ts';
+import { differencesOfAlike, withTime, type RowsAboveRuns } from '../shared/rowText.ts';
 import {
   CommandItem,
   type DownloadsByRun,
@@ -46,6 +46,8 @@ export interface RunsTreeParts {
   downloads: Pick<Downloads, 'active' | 'records' | 'onDidChange'>;
   ledger: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
   shown: VisibleRuns;
+  /** Returns the receipts as last read. */
+  knownReceipts: () => readonly Receipt[];
   /** Returns the receipts of an account's charges. */
   receiptsOf: (accountId: string) => Promise<readonly ChargedReceipt[]>;
 }
@@ -64,8 +66,8 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   /** All rows in order. */
   #rows: readonly RunsNode[] = [];
   #downloads: DownloadsByRun | undefined;
-  /** Times of runs that would read alike; determined when a row is drawn. */
-  #times: ReadonlyMap<string, string> | undefined;
+  /** What tells runs of one name apart; determined when a row is drawn. */
+  #differences: ReadonlyMap<string, string> | undefined;
   #redraw: NodeJS.Timeout | undefined;
   #tick: NodeJS.Timeout | undefined;
 
@@ -235,7 +237,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   /** Determines the current rows. */
   #updateRows(): void {
     const { sessions, shown, submissions } = this.#parts;
-    this.#times = undefined;
+    this.#differences = undefined;
     this.#list = sessions.active && shown.of(sessions.active, submissions.pending);
     this.#rows = this.#roots();
   }
@@ -273,21 +275,25 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   #isStale(runId: string): boolean {
     const view = this.#viewOf(runId);
     const nowMs = this.#nowMs();
-    const text = view && withTime(runDescription(view, nowMs), this.#timeOf(runId, nowMs));
+    const text = view && withTime(runDescription(view, nowMs), this.#differenceOf(runId, nowMs));
     return text !== undefined && this.#updates.isStale(runId, text);
   }
 
-  /** Returns the time of a run that would read like another one. */
-  #timeOf(runId: string, nowMs: number): string | undefined {
-    this.#times ??= timesOfAlike(
+  /** Returns what tells a run apart from others of its name: rows or model, or the time. */
+  #differenceOf(runId: string, nowMs: number): string | undefined {
+    const receipts = this.#differences ? [] : this.#parts.knownReceipts().filter(isCharged);
+    const rowsOf = new Map(receipts.map(({ settled, dataset }) => [settled.run.run_id, dataset.rows]));
+    this.#differences ??= differencesOfAlike(
       (this.#list?.rows ?? []).flatMap(({ run_id: id, created_at }) => {
         const view = this.#viewOf(id);
         if (view === undefined) return [];
-        const text = rowLabel(view.label ?? view.modelName) + runDescription(view, nowMs);
-        return [{ id, text, atMs: instantOf(created_at) }];
+        const { label: name = view.modelName, modelName } = view;
+        const rows = rowsOf.get(id);
+        const facts = [rows === undefined ? '' : formatRows(rows), modelName];
+        return [{ id, name, text: runDescription(view, nowMs), atMs: instantOf(created_at), facts }];
       }),
     );
-    return this.#times.get(runId);
+    return this.#differences.get(runId);
   }
 
   #runItem(runId: string): vscode.TreeItem {
@@ -295,7 +301,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     if (view === undefined) return new vscode.TreeItem(runId);
     const nowMs = this.#nowMs();
     const isOffline = this.#parts.sessions.active?.state === 'offline';
-    const item = new RunItem(view, isOffline, nowMs, this.#timeOf(runId, nowMs));
+    const item = new RunItem(view, isOffline, nowMs, this.#differenceOf(runId, nowMs));
     this.#updates.drew(runId, String(item.description));
     return item;
   }

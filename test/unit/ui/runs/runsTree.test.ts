@@ -110,6 +110,7 @@ describe('RunsTree', () => {
           downloads.home.map((runId) => ({ runId, artifactType: 'model', verified: downloads.verified })),
         onDidChange: downloaded.event,
       },
+      knownReceipts: () => receipts ?? [],
       receiptsOf: () =>
         receipts === undefined ? Promise.reject(new Error('disk')) : Promise.resolve(receipts),
     } as unknown as RunsTreeParts);
@@ -174,7 +175,7 @@ describe('RunsTree', () => {
   const hear = () => downloaded.fire({ accountId: session.account.id, runId: 'r0' });
 
   describe('the row of a run', () => {
-    it('is named by its label without the marker, or its model, and cut in the middle', async () => {
+    it('is named by its complete label without the marker, or its model', async () => {
       const hostile = '\u202etext\nof $(check) [x](command:y)';
       await list([row('a', 3), row('b', 2), row('c', 1), row('d', 0)]);
       for (const [runId, label] of [
@@ -184,7 +185,12 @@ describe('RunsTree', () => {
         ['d', hostile],
       ] as const)
         session.runs.insertCreated({ run_id: runId }, 'm', label);
-      assert.deepEqual(texts(), ['maths', 'm', 'a label…y words', '<U+202E>…mand:y)']);
+      assert.deepEqual(texts(), [
+        'maths',
+        'm',
+        'a label of many words',
+        '<U+202E>text of $ (check) [x] (command:y)',
+      ]);
       const items = tree.getChildren().map((node) => tree.getTreeItem(node));
       assert.match(
         items[2]?.accessibilityInformation?.label ?? '',
@@ -210,15 +216,64 @@ describe('RunsTree', () => {
         });
       const time = (ms: number) => new Intl.DateTimeFormat('en', { timeStyle: 'medium' }).format(ms);
       assert.deepEqual(shownRows(), [
-        `samp…aset | No adapter · ${time(one)} · 2 h ago`,
-        `samp…aset | No adapter · ${time(two)} · 2 h ago`,
-        'm | No adapter · 2 h ago',
-        'sample-dataset | No adapter · 5 h ago',
+        `sample-dataset | 2 h ago · ${time(one)} · No adapter`,
+        `sample-dataset | 2 h ago · ${time(two)} · No adapter`,
+        'm | 2 h ago · No adapter',
+        'sample-dataset | 5 h ago · No adapter',
       ]);
       const hear = tree.getTreeItem(first()).accessibilityInformation?.label;
       assert.match(hear ?? '', new RegExp(`^Run sample-dataset, .+, ${time(one)}$`));
       await list(runs.filter((_run, index) => index !== 1));
-      assert.equal(shownRows()[0], 'sample-dataset | No adapter · 2 h ago');
+      assert.equal(shownRows()[0], 'sample-dataset | 2 h ago · No adapter');
+    });
+
+    it('differs from others of its label by rows or model, else by its time', async () => {
+      const created = (at: number) => new Date(Date.now() - at * HOUR - 90_000).toISOString();
+      const labeled = async (models: readonly string[], rows: readonly (number | undefined)[]) => {
+        await list(
+          many(models.length).map((run, at) => ({ ...run, model_id: models[at], created_at: created(at) })),
+        );
+        session.runs.addLabels(models.map((_, at) => [`r${at}`, 'support v3']));
+        receipts = rows.map((count, at) =>
+          chargedReceipt({ run: { run_id: `r${at}` }, dataset: { rows: count } }),
+        );
+        shown.clearFilter();
+        return tree
+          .getChildren()
+          .map((node) => tree.getTreeItem(node))
+          .map(({ label, description }) => `${label as string} | ${description as string}`);
+      };
+      const row = (text: string) => `support v3 | ${text} · No adapter`;
+      for (const [models, rows, expected] of [
+        [
+          ['m', 'm'],
+          [10, 2_000],
+          ['1 min ago · 10 rows', '1 h ago · 2,000 rows'],
+        ],
+        [['m', 'm'], [10], ['1 min ago · 10 rows', '1 h ago']],
+        [
+          ['m', 'm'],
+          [10, 10],
+          ['1 min ago', '1 h ago'],
+        ],
+        [
+          ['m1', 'm2'],
+          [10, 10],
+          ['1 min ago · m1', '1 h ago · m2'],
+        ],
+        [['m1', 'm2'], [], ['1 min ago · m1', '1 h ago · m2']],
+        [
+          ['m1', 'm2'],
+          [10, 20],
+          ['1 min ago · 10 rows', '1 h ago · 20 rows'],
+        ],
+        [
+          ['m1', 'm2', 'm3'],
+          [10, 20, 20],
+          ['1 min ago · m1', '1 h ago · m2', '2 h ago · m3'],
+        ],
+      ] as const)
+        assert.deepEqual(await labeled(models, rows), expected.map(row));
     });
 
     it('opens its page when selected, and gets its tooltip on demand, without a request', async () => {
@@ -295,7 +350,8 @@ describe('RunsTree', () => {
       await shown('no adapter, a download stopped', {}, { active: [download('interrupted', 41, 100)] });
       await shown('an adapter', kept);
       await shown('an adapter for a week', until(6.5 * 24));
-      await shown('an adapter for three days', until(71));
+      await shown('an adapter for two days', until(48));
+      await shown('an adapter for less', until(47));
       await shown('an adapter for a day', until(21));
       await shown('an adapter, expired', until(-1));
       await shown('times that can’t be read', { ...until(1), created_at: 'a', artifacts_expires_at: 'b' });
@@ -338,7 +394,7 @@ describe('RunsTree', () => {
     it('shows times by the service’s clock', async () => {
       Object.defineProperty(session, 'clockSkewMs', { value: 3 * HOUR });
       await list(many(1));
-      assert.equal(item().description, 'No adapter · 3 h ago');
+      assert.equal(item().description, '3 h ago · No adapter');
     });
   });
 
