@@ -45,14 +45,12 @@ export function showNotCharged(
   const file = Uri.file(draft.dataset.path);
   const say = (sentence: string, buttons: Buttons, others: Buttons = {}) => {
     // The notification may be older than what became of the submission.
-    const presses = Object.entries({ ...buttons, ...fault?.button }).map(([title, press]) => [
+    const presses = Object.entries(buttons).map(([title, press]) => [
       title,
       async () => (await tellIfGoneOn()) || press(),
     ]);
-    notify(showError, inSandbox(sentence, isSandbox), {
-      ...(Object.fromEntries(presses) as Buttons),
-      ...others,
-    });
+    const guarded = Object.fromEntries(presses) as Buttons;
+    notify(showError, inSandbox(sentence, isSandbox), { ...guarded, ...others, ...fault?.button });
   };
   const go = (command: CommandId, ...args: unknown[]) => commands.executeCommand(command, ...args);
   // The account may have been switched since the notification appeared.

@@ -29,7 +29,7 @@ describe('differenceSentences', () => {
       [[0, 12, 0, 3, 4], `−12 since ${day} (4 not compared)`],
       [[0, 0, 0, 3], `same rows since ${day}`],
       [[0, 0, 0, 3, 4], undefined],
-    ] as const)
+    ] as [Parameters<typeof numbers>, string | undefined][])
       assert.equal(numbers(...counts), expected);
     const old = { added: 1, removed: 0, changed: 0, equal: 0, notCompared: 0, rows: { total: 0, rows: [] } };
     assert.equal(differenceNumbers(old, Date.parse('2020-11-28T12:00:00Z')), '+1 since Nov 28, 2020');
