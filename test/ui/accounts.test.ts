@@ -45,7 +45,7 @@ describe('accounts', () => {
 
   it('sign-in explains an invalid URL or API key before anything is sent', async () => {
     const { quickInput } = workbench;
-    await runs().welcomeButton('Sign In').click();
+    await runs().welcomeLink('Sign In').click();
     await quickInput.waitForMessage(/Service URL/);
     assert.equal(await quickInput.value(), 'https://fine-tuning.example', 'offered from the setting');
     await quickInput.fill('http://fine-tuning.example');
@@ -83,7 +83,7 @@ describe('accounts', () => {
     assert.deepEqual(work.requests, ['GET /api/v1/balance']);
     await workbench.screenshot('wrong-key');
     await quickInput.close();
-    await runs().welcomeButton('Sign In').waitFor();
+    await runs().welcomeLink('Sign In').waitFor();
     assert.equal(await workbench.statusItem('balance').count(), 0, 'nobody is signed in');
     await workbench.clearNotifications();
   });

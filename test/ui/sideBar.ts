@@ -157,6 +157,10 @@ export class View {
     });
   }
 
+  welcomeLink(label: string): Locator {
+    return this.root.locator('.welcome-view-content').getByRole('link', { name: label });
+  }
+
   welcomeButton(label: string): Locator {
     return this.root.locator('.welcome-view-content').getByRole('button', { name: label });
   }

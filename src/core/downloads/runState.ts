@@ -5,7 +5,7 @@ import type { DownloadState } from './types.ts';
 
 const HOUR_MS = 3_600_000;
 /** An adapter that is not downloaded counts as expiring this long before it expires. */
-const EXPIRING_MS = 72 * HOUR_MS;
+const EXPIRING_MS = 48 * HOUR_MS;
 
 /** What is known of a run and its adapter. */
 export interface RunKnown {

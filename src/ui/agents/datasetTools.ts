@@ -23,8 +23,9 @@ import {
 } from '../../core/datasets/report.ts';
 import { moneyOf, type BudgetCheck } from '../../core/money/accountMoney.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
-import { earlierSubmissionsOf, wasSubmittedInSize } from '../../core/submission/earlier.ts';
+import { earlierSubmissionsOf, trainedBefore, wasSubmittedInSize } from '../../core/submission/earlier.ts';
 import type { Services } from '../../services.ts';
+import { differenceNumbers } from '../shared/differenceText.ts';
 import { expectedPriceText } from '../shared/priceText.ts';
 import { data, idOf, money, pathData, Refusal, time, type ToolResult } from './answer.ts';
 import { count, FLAG, PATH, type Input, type InputSchema } from './input.ts';
@@ -265,6 +266,11 @@ export async function estimatePriceTool(
   const counts = report.kind === 'rows' ? { rows, characters: statistics.characters } : {};
   const wanted: RunParameters = { size: { bytes: stamp.sizeBytes, ...counts }, priority, sha256 };
   const known = moneyOf(session, receipts, services.submissions.pending);
+  const last = trainedBefore(receipts, serviceOf(account), stamp, sha256);
+  const difference =
+    last?.kind === 'changed'
+      ? await services.fingerprints.since(last.run.id, stamp, signal).catch(() => undefined)
+      : undefined;
   const earlier =
     sha256 === undefined ? [] : earlierSubmissionsOf(sha256, serviceOf(account), { records: receipts });
   return {
@@ -276,6 +282,7 @@ export async function estimatePriceTool(
     balance: money(balance.current?.balance_cents, balance.current?.currency),
     balanceNote: known.balanceNote(wanted) ?? 'no reason to expect that it is too low',
     budget: budgetOf(known.checkBudget(wanted)),
+    ...(last && difference && { rowsChanged: differenceNumbers(difference, last.run.submittedAtMs) }),
     sameBytesSubmittedBefore: earlier
       .slice(0, 5)
       .map(({ runId, submittedAtMs }) => ({ run: runId && idOf(runId), at: time(submittedAtMs) })),

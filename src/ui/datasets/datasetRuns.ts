@@ -15,7 +15,7 @@ import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../../core
 import type { Journal } from '../../core/submission/journal.ts';
 import { chargedSince, trainedBefore, wasSubmittedInSize } from '../../core/submission/earlier.ts';
 import { shownEarlier, type ShownTrained } from '../shared/datasetTexts.ts';
-import { namedReceipt, type NamedRun } from '../shared/differenceText.ts';
+import { differenceNumbers, namedReceipt, type NamedRun } from '../shared/differenceText.ts';
 import type { Log } from '../shared/log.ts';
 
 export interface DatasetRunsParts {
@@ -116,6 +116,11 @@ export class DatasetRuns implements Disposable {
       trained: trained && {
         ...trained,
         run: shownEarlier(trained.run, session, this.#parts.sessions),
+        // The last run with fingerprints may be an older one.
+        since:
+          difference && last?.id === trained.run.id
+            ? differenceNumbers(difference, trained.run.submittedAtMs)
+            : undefined,
       },
       since: difference && last ? { difference, run: namedReceipt(last, session) } : difference && null,
       price: estimateOf(

@@ -78,10 +78,13 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
       lenses.push(lens(TERMS.prepareCopy, COMMANDS.prepareDataset));
     if (past?.trained !== undefined) {
       const { accountId, runId, isCompleted, status } = past.trained.run;
-      const phrase = trainedPhrase(past.trained, report?.rows);
-      const title = isCompleted
+      const phrase = trainedPhrase(past.trained);
+      const name = isCompleted
         ? vscode.l10n.t('Trained {0}', phrase)
-        : compact(vscode.l10n.t('Submitted {0}', phrase), status).join(' · ');
+        : vscode.l10n.t('Submitted {0}', phrase);
+      // Numbers come first, where a long line is cut.
+      const text = past.trained.since === undefined ? name : phrase;
+      const title = compact(text, !isCompleted && status).join(' · ');
       lenses.push(lens(title, COMMANDS.showRun, { accountId, id: runId }));
     }
     return lenses;

@@ -77,11 +77,12 @@ export class PreviewPanel implements Disposable {
 
   constructor(document: PreviewDocument, panel: vscode.WebviewPanel, extensionUri: vscode.Uri, log: Log) {
     this.#document = document;
+    panel.title = previewTitle(document.name);
     this.#host = this.#store.add(
       new WebviewHost<PreviewMessage, PreviewRequest>(panel, {
         page: 'preview',
         extensionUri,
-        title: previewTitle(document.name),
+        title: panel.title,
         requests: REQUESTS,
         onReady: (memory) => {
           if (isMemory(memory)) {

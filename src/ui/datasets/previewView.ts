@@ -69,7 +69,7 @@ export function previewWords(): Record<PreviewWord, string> {
 }
 
 export function previewTitle(fileName: string): string {
-  return l10n.t('Preview of {0}', fileName);
+  return l10n.t('Preview: {0}', fileName);
 }
 
 export function rowTitle(row: number): string {

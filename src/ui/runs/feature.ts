@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Services } from '../../services.ts';
 import { lazy } from '../../core/base/async.ts';
-import { chargedReceiptsOf } from '../../core/submission/intent.ts';
+import { chargedReceiptsOf, isSettled } from '../../core/submission/intent.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 import { autoDownloadFolder, downloadWhenCompleteSetting } from '../shared/settings.ts';
 import { keepActiveFresh } from './activeRuns.ts';
@@ -13,18 +13,19 @@ import { RunsTree } from './runsTree.ts';
 
 /** Activates the Runs and Models views, the run page, and notifications about runs. */
 export function activateRuns(services: Services): void {
-  const { accounts, context, disposables, downloads, journal, ledger, openJournal, sessions } = services;
+  const { accounts, disposables, downloads, journal, ledger, openJournal, sessions } = services;
   const { ensureActiveAccount, commands, reportError, sandboxFault, submitted, submissions } = services;
   const rowsAbove = services.rowsAboveRuns.get();
 
-  const shown = disposables.add(new VisibleRuns(sessions, context.globalState));
+  const shown = disposables.add(new VisibleRuns(sessions));
   disposables.add(dimOfflineRows());
   const receiptsOf = async (accountId: string) => {
     const receipts = await openJournal().then(() => journal.receipts());
     return chargedReceiptsOf(receipts, accountId);
   };
+  const knownReceipts = () => journal.latest.filter(isSettled);
   const tree = disposables.add(
-    new RunsTree({ sessions, submissions, rowsAbove, downloads, ledger, shown, receiptsOf }),
+    new RunsTree({ sessions, submissions, rowsAbove, downloads, ledger, shown, knownReceipts, receiptsOf }),
   );
   disposables.add(submitted.event(({ runId }) => void tree.reveal(runId).catch(() => undefined)));
   disposables.add(new ModelsTree(sessions));
@@ -71,6 +72,5 @@ export function activateRuns(services: Services): void {
   });
   commands.add('nothing', {
     [COMMANDS.clearRunsFilter]: () => shown.clearFilter(),
-    [COMMANDS.toggleRunGrouping]: () => shown.toggleGrouping(),
   });
 }

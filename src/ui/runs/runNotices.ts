@@ -4,7 +4,7 @@ import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import { phaseOf } from '../../core/runs/run.ts';
 import type { RunChange } from '../../core/runs/runStore.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { notificationsSetting } from './runsBadge.ts';
+import { isOnlyCounted } from './runsBadge.ts';
 import type { Notice, NoticeParts } from './showNotices.ts';
 
 /** How long to wait for more notices to show together. */
@@ -20,9 +20,8 @@ export interface RunNoticesParts extends NoticeParts {
 const load = () => import('./showNotices.ts');
 
 /**
- * Decides which window notifies the user when runs of the active account end by their status, or get any new
- * status if the setting is `all`. Several at once become one digest. If the setting is `badge`, they are only
- * counted, except failed ones, which were charged.
+ * Decides which window notifies the user when runs of the active account end by their status. Several at
+ * once become one digest. If the setting is `badge`, they are only counted, except failed ones, which were charged.
  */
 export class RunNotices implements Disposable {
   readonly #parts: RunNoticesParts;
@@ -79,7 +78,7 @@ export class RunNotices implements Disposable {
   async #show(session: Session, notices: readonly Notice[]): Promise<void> {
     const { id } = session.account;
     const mine: Notice[] = [];
-    const isCounted = notificationsSetting() === 'badge';
+    const isCounted = isOnlyCounted();
     for (const notice of notices) {
       const { run, kind } = notice;
       const what = kind === 'finished' ? kind : `status:${run.status}`;
@@ -94,11 +93,9 @@ export class RunNotices implements Disposable {
   }
 }
 
-/** Returns the kind of notice for a change: the run completed, or got a status worth a notice. */
+/** Returns the kind of notice for a change: the run completed, or reads as failed. */
 function noticeKindOf({ before, after }: RunChange['moved'][number]): Notice['kind'] | undefined {
   const phase = phaseOf(after);
   if (phase === 'finished') return phaseOf(before) === 'finished' ? undefined : 'finished';
-  if (before.status === after.status) return undefined;
-  if (phase === 'ended') return 'failed';
-  return phase === 'active' && notificationsSetting() === 'all' ? 'status' : undefined;
+  return phase === 'ended' && before.status !== after.status ? 'failed' : undefined;
 }

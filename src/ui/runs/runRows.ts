@@ -5,27 +5,20 @@ import { isDamagedAdapter, isSoundAdapter } from '../../core/downloads/localFile
 import type { ActiveDownload, Downloads } from '../../core/downloads/downloads.ts';
 import { runState, type RunState } from '../../core/downloads/runState.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
-import { daysAgo, type RunDay } from './runDays.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
-import { rowLabel, withTime } from '../shared/rowText.ts';
+import { withTime } from '../shared/rowText.ts';
 import { agoText, type RunView, runWords, serviceText, stateText } from '../shared/runText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { compact, formatDay, formatRuns } from '../shared/format.ts';
+import { compact } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
 
-/** A day is initially expanded if fewer runs than this are above it. */
-const EXPANDED_RUNS = 100;
 /** The scheme of URIs of no file. VS Code colors a row's label only if the row has a URI. */
 const OFFLINE_SCHEME = 'fine-tuning-offline';
 
 /** A row of the Runs view. Commands accept `run` and `submission` rows as their argument. */
 export type RunsNode =
-  | { kind: 'submission'; id: string }
-  | { kind: 'day'; startMs: number }
-  | { kind: 'run'; runId: string }
-  | { kind: 'more' }
-  | { kind: 'none' };
+  { kind: 'submission'; id: string } | { kind: 'run'; runId: string } | { kind: 'more' } | { kind: 'none' };
 
 /** An account's downloads, indexed by run, since thousands of rows may be drawn. */
 export interface DownloadsByRun {
@@ -82,15 +75,15 @@ function stageOf(download: ActiveDownload): RunView['download'] {
 
 /** The row of a run. The tooltip is created on demand: formatting its times costs more than the rest of the row. */
 export class RunItem extends vscode.TreeItem {
-  /** @param time given if the row would read like another one */
-  constructor(view: RunView, isOffline: boolean, nowMs: number, time?: string) {
-    super(rowLabel(view.label ?? view.modelName, time));
+  /** @param difference given if the row would read like another one */
+  constructor(view: RunView, isOffline: boolean, nowMs: number, difference?: string) {
+    super(view.label ?? view.modelName);
     const runId = view.run.run_id;
     const state = runState(view, nowMs);
     const [icon, color] = ICONS[state];
     this.id = `run:${runId}`;
-    this.description = withTime(runDescription(view, nowMs), time);
-    this.accessibilityInformation = { label: runAccessibleLabel(view, nowMs, time) };
+    this.description = withTime(runDescription(view, nowMs), difference);
+    this.accessibilityInformation = { label: runAccessibleLabel(view, nowMs, difference) };
     this.iconPath = new vscode.ThemeIcon(
       icon,
       new vscode.ThemeColor(isOffline ? 'disabledForeground' : color),
@@ -102,20 +95,19 @@ export class RunItem extends vscode.TreeItem {
   }
 }
 
-/** The text of a run's row for screen readers. @param time given if the row would read like another one */
-function runAccessibleLabel(view: RunView, nowMs: number, time?: string): string {
-  const words = compact(...runWords(view, nowMs), time);
-  return vscode.l10n.t('Run {0}, {1}', view.label ?? view.modelName, words.join(', '));
+/** The text of a run's row for screen readers. @param difference given if the row would read like another one */
+function runAccessibleLabel(view: RunView, nowMs: number, difference?: string): string {
+  const words = new Set(compact(...runWords(view, nowMs), difference));
+  return vscode.l10n.t('Run {0}, {1}', view.label ?? view.modelName, [...words].join(', '));
 }
 
-/** The gray text of a run's row. The most important words are first, since a narrow view truncates the end. */
+/** The gray text of a run's row: its age, then one fact, since a narrow view truncates the end. */
 export function runDescription(view: RunView, nowMs: number): string {
   const state = runState(view, nowMs);
-  const text = stateText(state, view, nowMs);
-  const ago = ['queued', 'downloading', 'verifying', 'stopped', 'damaged'].includes(state)
-    ? ''
-    : agoText(view, nowMs);
-  return ago === '' ? text : `${text} · ${ago}`;
+  const isNow = ['queued', 'downloading', 'verifying'].includes(state);
+  // When an adapter expires matters only when it soon does.
+  const text = state === 'available' ? TERMS.notDownloaded : stateText(state, view, nowMs);
+  return compact(!isNow && agoText(view, nowMs), text).join(' · ');
 }
 
 /** No spinner for active runs: an unknown status may be final. */
@@ -150,29 +142,6 @@ export function dimOfflineRows(): Disposable {
   return vscode.window.registerFileDecorationProvider({
     provideFileDecoration: ({ scheme }) => (scheme === OFFLINE_SCHEME ? dimmed : undefined),
   });
-}
-
-/** The name of a day's row. @param daysAgo 0 is today; negative if the service's clock is ahead */
-function dayName(startMs: number, daysAgo: number): string {
-  if (daysAgo === 0) return vscode.l10n.t('Today');
-  return daysAgo === 1 ? vscode.l10n.t('Yesterday') : formatDay(startMs);
-}
-
-/** The row above the runs of a day. */
-export class DayItem extends vscode.TreeItem {
-  /** @param index of `day` in `days` */
-  constructor(day: RunDay, index: number, days: readonly RunDay[], nowMs: number) {
-    const above = days.slice(0, index).reduce((sum, { rows }) => sum + rows.length, 0);
-    const isExpanded = above < EXPANDED_RUNS;
-    const name = dayName(day.startMs, daysAgo(day.startMs, nowMs));
-    const { Expanded, Collapsed } = vscode.TreeItemCollapsibleState;
-    super(name, isExpanded ? Expanded : Collapsed);
-    // VS Code remembers the state by ID. When a filter leaves few runs, a day that expands needs another ID.
-    this.id = `day:${day.startMs}:${isExpanded ? 'expanded' : 'collapsed'}`;
-    this.description = String(day.rows.length);
-    this.tooltip = `${name}, ${formatRuns(day.rows.length)}`;
-    this.contextValue = 'day';
-  }
 }
 
 /** A row that runs a command. */

@@ -20,7 +20,7 @@ export function showRunsBadge(
     if (isLocked) return undefined;
     const unseen = ledger.unseen(account.id);
     if (unseen > 0 && view.visible && vscode.window.state.focused) void ledger.see(account.id);
-    else if (unseen > 0 && notificationsSetting() === 'badge')
+    else if (unseen > 0 && isOnlyCounted())
       return { value: unseen, tooltip: vscode.l10n.t('{0} ended', formatRuns(unseen)) };
     const active = runs.activeCount;
     return active === 0
@@ -45,8 +45,7 @@ export function showRunsBadge(
   return store;
 }
 
-/** Returns which changes of runs to notify about: all, only their ends, or none (only the badge shows them). */
-export function notificationsSetting(): 'all' | 'finished' | 'badge' {
-  const value = setting('notifications');
-  return value === 'all' || value === 'badge' ? value : 'finished';
+/** Whether completed runs are only counted. Any other value means `on`, such as `all` and `finished` of earlier versions. */
+export function isOnlyCounted(): boolean {
+  return setting('notifications') === 'badge';
 }

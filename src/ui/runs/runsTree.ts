@@ -1,21 +1,18 @@
 import * as vscode from 'vscode';
-import type { RunSummary } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/clock.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
-import { startOfDay } from './runDays.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
-import type { ChargedReceipt } from '../../core/submission/intent.ts';
+import { isCharged, type ChargedReceipt, type Receipt } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Submissions } from '../../core/submission/submissions.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
-import { compact } from '../shared/format.ts';
-import { rowLabel, timesOfAlike, withTime, type RowsAboveRuns } from '../shared/rowText.ts';
+import { compact, formatRows } from '../shared/format.ts';
+import { differencesOfAlike, withTime, type RowsAboveRuns } from '../shared/rowText.ts';
 import {
   CommandItem,
-  DayItem,
   type DownloadsByRun,
   downloadsByRun,
   runDescription,
@@ -49,6 +46,8 @@ export interface RunsTreeParts {
   downloads: Pick<Downloads, 'active' | 'records' | 'onDidChange'>;
   ledger: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
   shown: VisibleRuns;
+  /** Returns the receipts as last read. */
+  knownReceipts: () => readonly Receipt[];
   /** Returns the receipts of an account's charges. */
   receiptsOf: (accountId: string) => Promise<readonly ChargedReceipt[]>;
 }
@@ -64,11 +63,11 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   readonly #nodes = new Map<string, RunsNode>();
   /** The runs in the view; undefined if none may be shown. */
   #list: RowsOfRuns | undefined;
-  /** All rows in order, including those below collapsed days. */
+  /** All rows in order. */
   #rows: readonly RunsNode[] = [];
   #downloads: DownloadsByRun | undefined;
-  /** Times of runs that would read alike; determined when a row is drawn. */
-  #times: ReadonlyMap<string, string> | undefined;
+  /** What tells runs of one name apart; determined when a row is drawn. */
+  #differences: ReadonlyMap<string, string> | undefined;
   #redraw: NodeJS.Timeout | undefined;
   #tick: NodeJS.Timeout | undefined;
 
@@ -99,24 +98,21 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   }
 
   getChildren(node?: RunsNode): RunsNode[] {
-    if (node !== undefined) return this.#runsBelow(node);
+    if (node !== undefined) return [];
     this.#updateRows();
     this.#updates.fetched(this.#rows.length);
-    return this.#roots();
+    return [...this.#rows];
   }
 
-  getParent(node: RunsNode): RunsNode | undefined {
-    if (node.kind !== 'run') return undefined;
-    const day = this.#list?.days?.find(({ rows }) => rows.some(({ run_id }) => run_id === node.runId));
-    return day && this.#day(day.startMs);
+  /** Needed to reveal a row. */
+  getParent(): undefined {
+    return undefined;
   }
 
   getTreeItem(node: RunsNode): vscode.TreeItem {
     switch (node.kind) {
       case 'submission':
         return this.#parts.rowsAbove.item(node.id);
-      case 'day':
-        return this.#dayItem(node.startMs);
       case 'run':
         return this.#runItem(node.runId);
       case 'more':
@@ -241,28 +237,23 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   /** Determines the current rows. */
   #updateRows(): void {
     const { sessions, shown, submissions } = this.#parts;
-    this.#times = undefined;
-    this.#list = sessions.active && shown.of(sessions.active, this.#nowMs(), submissions.pending);
-    this.#rows = this.#roots().flatMap((row) => [row, ...this.#runsBelow(row)]);
+    this.#differences = undefined;
+    this.#list = sessions.active && shown.of(sessions.active, submissions.pending);
+    this.#rows = this.#roots();
   }
 
   #roots(): RunsNode[] {
     const submissions = this.#parts.rowsAbove.rowIds.map((id) => this.#submission(id));
     if (this.#list === undefined) return submissions;
-    const { rows, days, loaded } = this.#list;
+    const { rows, loaded } = this.#list;
     const isNone = rows.length === 0 && loaded > 0;
     const hasMore = this.#parts.sessions.active?.runs.hasMore === true;
     return [
       ...submissions,
-      ...(days?.map(({ startMs }) => this.#day(startMs)) ?? this.#runs(rows)),
+      ...rows.map(({ run_id }) => this.#run(run_id)),
       ...(isNone ? [NONE] : []),
       ...(hasMore ? [MORE] : []),
     ];
-  }
-
-  #runsBelow(node: RunsNode): RunsNode[] {
-    if (node.kind !== 'day') return [];
-    return this.#runs(this.#list?.days?.find(({ startMs }) => startMs === node.startMs)?.rows);
   }
 
   /** By the service's clock. */
@@ -284,21 +275,25 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   #isStale(runId: string): boolean {
     const view = this.#viewOf(runId);
     const nowMs = this.#nowMs();
-    const text = view && withTime(runDescription(view, nowMs), this.#timeOf(runId, nowMs));
+    const text = view && withTime(runDescription(view, nowMs), this.#differenceOf(runId, nowMs));
     return text !== undefined && this.#updates.isStale(runId, text);
   }
 
-  /** Returns the time of a run that would read like another one. */
-  #timeOf(runId: string, nowMs: number): string | undefined {
-    this.#times ??= timesOfAlike(
+  /** Returns what tells a run apart from others of its name: rows or model, or the time. */
+  #differenceOf(runId: string, nowMs: number): string | undefined {
+    const receipts = this.#differences ? [] : this.#parts.knownReceipts().filter(isCharged);
+    const rowsOf = new Map(receipts.map(({ settled, dataset }) => [settled.run.run_id, dataset.rows]));
+    this.#differences ??= differencesOfAlike(
       (this.#list?.rows ?? []).flatMap(({ run_id: id, created_at }) => {
         const view = this.#viewOf(id);
         if (view === undefined) return [];
-        const text = rowLabel(view.label ?? view.modelName) + runDescription(view, nowMs);
-        return [{ id, text, atMs: instantOf(created_at) }];
+        const { label: name = view.modelName, modelName } = view;
+        const rows = rowsOf.get(id);
+        const facts = [rows === undefined ? '' : formatRows(rows), modelName];
+        return [{ id, name, text: runDescription(view, nowMs), atMs: instantOf(created_at), facts }];
       }),
     );
-    return this.#times.get(runId);
+    return this.#differences.get(runId);
   }
 
   #runItem(runId: string): vscode.TreeItem {
@@ -306,29 +301,13 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     if (view === undefined) return new vscode.TreeItem(runId);
     const nowMs = this.#nowMs();
     const isOffline = this.#parts.sessions.active?.state === 'offline';
-    const item = new RunItem(view, isOffline, nowMs, this.#timeOf(runId, nowMs));
+    const item = new RunItem(view, isOffline, nowMs, this.#differenceOf(runId, nowMs));
     this.#updates.drew(runId, String(item.description));
     return item;
   }
 
-  #dayItem(startMs: number): vscode.TreeItem {
-    const days = this.#list?.days ?? [];
-    const index = days.findIndex((day) => day.startMs === startMs);
-    const day = days[index];
-    return day === undefined ? new vscode.TreeItem('') : new DayItem(day, index, days, this.#nowMs());
-  }
-
-  #runs(rows: readonly RunSummary[] = []): RunsNode[] {
-    return rows.map(({ run_id }) => this.#run(run_id));
-  }
-
   #run(runId: string): RunsNode {
     return this.#node(`run ${runId}`, { kind: 'run', runId });
-  }
-
-  /** Returns a new row after midnight, since its day may no longer be “Today”. */
-  #day(startMs: number): RunsNode {
-    return this.#node(`day ${startMs} ${startOfDay(this.#nowMs())}`, { kind: 'day', startMs });
   }
 
   #submission(id: string): RunsNode {

@@ -12,7 +12,7 @@ import { compact, formatCount, formatLeft, formatRuns, inSandbox } from '../shar
 import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
 import { notify, showInformation, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { notificationsSetting } from './runsBadge.ts';
+import { isOnlyCounted } from './runsBadge.ts';
 import { TERMS } from '../shared/terms.ts';
 import { runPriceText } from './runTooltip.ts';
 
@@ -23,7 +23,7 @@ const FACTS_MS = 3_000;
 export interface Notice {
   run: RunSummary;
   /** `failed`: the status reads as an end other than completion. Such a run was charged, so it is always shown. */
-  kind: 'finished' | 'failed' | 'status';
+  kind: 'finished' | 'failed';
 }
 
 export interface NoticeParts {
@@ -69,10 +69,7 @@ export async function showOne(parts: NoticeParts, session: Session, notice: Noti
         ? failedSentence(name, run.status, price, account.kind === 'sandbox')
         : [l10n.t('{0}: the service reports “{1}”.', name, statusWord(run.status)), fault.sentence].join(' ');
     say(text, { [TERMS.copyRunId]: copyId, ...show, ...fault?.button });
-  } else if (kind === 'status')
-    // In the service's own words: the contract doesn't define this status.
-    say(l10n.t('{0}: the service reports “{1}”.', name, statusWord(run.status)), show);
-  else {
+  } else {
     const leftMs = expiresAtMs - serviceNowMs(session);
     const text =
       canDownload && leftMs > 0
@@ -106,14 +103,12 @@ function failedSentence(name: string, status: string, price: string | undefined,
 /** Notifies the user of several runs at once, in at most two sentences. */
 export function showSeveral(parts: NoticeParts, { account }: Session, notices: readonly Notice[]): void {
   const isSandbox = account.kind === 'sandbox';
-  const statuses = (of: Notice['kind']) =>
-    notices.flatMap(({ kind, run }) => (kind === of ? [run.status] : []));
-  const [failed, others] = [statuses('failed'), statuses('status')];
-  const completed = notices.length - failed.length - others.length;
+  const failed = notices.flatMap(({ kind, run }) => (kind === 'failed' ? [run.status] : []));
+  const completed = notices.length - failed.length;
   const fault = failed.length > 0 ? parts.faultOf(account, ['failed-run']) : undefined;
   const text = compact(
     // The sandbox’s failed runs cost no real money, so nobody has to be contacted.
-    endsSentence(completed, isSandbox ? [...failed, ...others] : others),
+    endsSentence(completed, isSandbox ? failed : []),
     isSandbox ? fault?.sentence : failuresSentence(failed),
   ).join(' ');
   const say = failed.length > 0 && !isSandbox ? showWarning : showInformation;
@@ -168,7 +163,7 @@ function areFactsKnown(runs: RunStore, { run: { run_id }, kind }: Notice): boole
 
 /** Reads details for a notice, since the list has none. Only the polling window has the quota; it shares them. */
 export function readNoticeFacts({ runs, quota }: Session, notice: Notice): void {
-  const isShown = notice.kind === 'failed' || notificationsSetting() !== 'badge';
+  const isShown = notice.kind === 'failed' || !isOnlyCounted();
   if (!isShown || areFactsKnown(runs, notice) || !quota.takeForExtras()) return;
   runs.loadDetail(notice.run.run_id, { isBackground: true }).catch(() => undefined);
 }

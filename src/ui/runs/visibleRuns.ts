@@ -4,43 +4,31 @@ import type { Disposable } from '../../core/base/disposable.ts';
 import { Emitter } from '../../core/base/event.ts';
 import { lazyBy } from '../../core/base/async.ts';
 import { hasMarker } from '../../core/runs/marker.ts';
-import { groupByDay, type RunDay } from './runDays.ts';
 import { matchingRuns, isEmptyFilter, type RunFilter } from './runFilter.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { openMarkers, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { CONTEXT_KEYS } from '../shared/ids.ts';
 
-/** The key of the stored grouping, which new windows start with. */
-const GROUPED = 'runsGrouped';
 const ALL: Readonly<RunFilter> = { text: '', modelIds: [], phases: [] };
 
 /** The loaded runs that the view shows. */
 export interface RowsOfRuns {
   rows: readonly RunSummary[];
-  /** The same rows by day, if they are grouped. */
-  days: readonly RunDay[] | undefined;
   /** The number of runs before filtering. */
   loaded: number;
 }
 
-/** Owns the filter and the grouping of the Runs view. */
+/** Owns the filter of the Runs view. */
 export class VisibleRuns implements Disposable {
-  readonly #memento: Pick<vscode.Memento, 'get' | 'update'>;
   readonly #subscription: Disposable;
   readonly #onDidChange = new Emitter<void>();
   #filter: RunFilter = ALL;
-  #isGrouped: boolean;
 
-  /** Fires when the filter or the grouping changes. */
+  /** Fires when the filter changes. */
   readonly onDidChange = this.#onDidChange.event;
 
-  constructor(
-    sessions: Pick<Sessions, 'onDidChangeActive'>,
-    memento: Pick<vscode.Memento, 'get' | 'update'>,
-  ) {
-    this.#memento = memento;
-    this.#isGrouped = memento.get(GROUPED, false);
+  constructor(sessions: Pick<Sessions, 'onDidChangeActive'>) {
     // Another account has other models.
     this.#subscription = sessions.onDidChangeActive(() => this.clearFilter());
     this.clearFilter();
@@ -64,19 +52,12 @@ export class VisibleRuns implements Disposable {
     this.filterBy(ALL);
   }
 
-  async toggleGrouping(): Promise<void> {
-    this.#isGrouped = !this.#isGrouped;
-    this.#onDidChange.fire();
-    await this.#memento.update(GROUPED, this.#isGrouped);
-  }
-
   /**
    * Returns the runs to show. Undefined if no API key works, as the welcome text explains.
    * @param pending submissions; those in progress hide their runs, or one charge would look like two
    */
   of(
     { account, runs, models, isLocked }: Session,
-    nowMs: number,
     pending: readonly PendingSubmission[],
   ): RowsOfRuns | undefined {
     if (isLocked) return undefined;
@@ -90,8 +71,7 @@ export class VisibleRuns implements Disposable {
       phase: (run) => runs.phase(run),
       modelName: lazyBy((modelId) => models.nameOf(modelId)),
     });
-    const days = this.#isGrouped ? groupByDay(rows, nowMs) : undefined;
-    return { rows, days, loaded: settled.length };
+    return { rows, loaded: settled.length };
   }
 
   dispose(): void {

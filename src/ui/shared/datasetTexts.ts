@@ -102,7 +102,11 @@ export interface ShownEarlier extends EarlierSubmission {
 }
 
 /** The last run of a file, as it is shown. */
-export type ShownTrained = TrainedBefore & { run: ShownEarlier };
+export type ShownTrained = TrainedBefore & {
+  run: ShownEarlier;
+  /** What changed since, in numbers, once that is known. */
+  since?: string | undefined;
+};
 
 /** Adds names, and the status of the run if its account's runs are loaded. */
 export function shownEarlier<T extends EarlierSubmission>(
@@ -131,10 +135,10 @@ export function earlierName({ kind, isCompleted, status }: ShownEarlier, isRepea
   return isCompleted && !isRepeat ? TERMS.trainedBefore : compact(TERMS.submittedBefore, status).join(' · ');
 }
 
-/** The last run of a dataset, and whether the file, which now has `rows` rows, changed since. */
-export function trainedPhrase({ kind, run }: ShownTrained, rows: number | undefined): string {
-  const phrase = earlierPhrase(run);
-  if (kind === 'same') return phrase;
+/** The last run of a dataset, and whether the file changed since. @param rows what it has now, where a net change says enough */
+export function trainedPhrase({ kind, run, since }: ShownTrained, rows?: number): string {
+  const phrase = earlierPhrase(run, since);
+  if (kind === 'same' || since !== undefined) return phrase;
   const more = rows === undefined || run.rows === undefined ? 0 : rows - run.rows;
   return more === 0
     ? l10n.t('{0}; changed since', phrase)

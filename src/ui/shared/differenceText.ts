@@ -3,7 +3,7 @@ import type { RowDifference } from '../../core/datasets/fingerprints.ts';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
-import { compact, formatCount, formatDay, formatRows } from './format.ts';
+import { compact, formatCount, formatDay, formatRows, formatShortDay } from './format.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 
 /** An earlier run as sentences name it. */
@@ -32,6 +32,23 @@ export function differenceSentences(difference: RowDifference, { label, day }: N
     equal > 0 && added + removed + changed === 0 && l10n.t('Only texts and roles are compared.'),
     notCompared > 0 && uncompared,
   ).join(' ');
+}
+
+/** The same where a line may be cut: `+21 −9 ~17 since Nov 28`; undefined if rows with errors hide whether anything changed. */
+export function differenceNumbers(
+  { added, removed, changed, notCompared }: RowDifference,
+  submittedAtMs: number,
+): string | undefined {
+  const day = formatShortDay(submittedAtMs, Date.now());
+  const numbers = compact(
+    added > 0 && `+${formatCount(added)}`,
+    removed > 0 && `−${formatCount(removed)}`,
+    changed > 0 && `~${formatCount(changed)}`,
+  ).join(' ');
+  if (numbers === '') return notCompared > 0 ? undefined : l10n.t('same rows since {0}', day);
+  return notCompared > 0
+    ? l10n.t('{0} since {1} ({2} not compared)', numbers, day, formatCount(notCompared))
+    : l10n.t('{0} since {1}', numbers, day);
 }
 
 function sinceText({ added, removed, changed, equal }: RowDifference, label: string, day: string): string {

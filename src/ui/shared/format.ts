@@ -12,6 +12,7 @@ export const MAX_CURRENCY_UNITS = 12;
 const formats = lazyBy((language) => ({
   time: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }),
   day: new Intl.DateTimeFormat(language, { dateStyle: 'medium' }),
+  dayOfYear: new Intl.DateTimeFormat(language, { month: 'short', day: 'numeric' }),
   timeOfDay: new Intl.DateTimeFormat(language, { timeStyle: 'short' }),
   seconds: new Intl.DateTimeFormat(language, { timeStyle: 'medium' }),
   count: new Intl.NumberFormat(language),
@@ -104,6 +105,12 @@ export function formatDay(timeMs: number): string {
   return formatDate(timeMs, 'day');
 }
 
+/** Formats a day, without its year if that is the present one. */
+export function formatShortDay(timeMs: number, nowMs: number): string {
+  const isThisYear = new Date(timeMs).getFullYear() === new Date(nowMs).getFullYear();
+  return formatDate(timeMs, isThisYear ? 'dayOfYear' : 'day');
+}
+
 /** Formats the time of day, with the date unless it is today. */
 export function formatMoment(timeMs: number, nowMs: number): string {
   const isToday = new Date(timeMs).toDateString() === new Date(nowMs).toDateString();
@@ -118,7 +125,7 @@ export function formatTimesOfDay(timesMs: readonly number[]): string[] {
 }
 
 /** Removes the direction marks in Arabic and Hebrew dates, which notifications would show as `<U+200F>`. */
-function formatDate(timeMs: number, style: 'time' | 'day' | 'timeOfDay' | 'seconds'): string {
+function formatDate(timeMs: number, style: 'time' | 'day' | 'dayOfYear' | 'timeOfDay' | 'seconds'): string {
   return formats(env.language)
     [style].format(timeMs)
     .replace(/[\u200e\u200f\u061c]/g, '');

@@ -27,7 +27,6 @@ export const COMMANDS = {
   loadAllRuns: 'fineTuning.loadAllRuns',
   filterRuns: 'fineTuning.filterRuns',
   clearRunsFilter: 'fineTuning.clearRunsFilter',
-  toggleRunGrouping: 'fineTuning.toggleRunGrouping',
   showRun: 'fineTuning.showRun',
   copyRunId: 'fineTuning.copyRunId',
   downloadAdapter: 'fineTuning.downloadAdapter',
@@ -101,7 +100,7 @@ export const SETTINGS = {
   /** The folder for downloaded adapters, as the user wrote it; if empty, the user is asked each time. */
   downloadDirectory: '' as string,
   downloadWhenComplete: 'ask' as string,
-  notifications: 'finished' as string,
+  notifications: 'on' as string,
   /** What agents may do: `on`, `readOnly` or `off`. */
   agents: 'on' as string,
 } as const;

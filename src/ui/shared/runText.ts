@@ -58,7 +58,7 @@ export function stateText(state: RunState, { run, download }: RunView, nowMs: nu
       return capitalized(sanitizeServiceText(run.status)) || l10n.t('Status unknown');
     case 'available':
     case 'expiring':
-      return Number.isNaN(leftMs) ? l10n.t('Not downloaded') : leftText(formatLeft(leftMs));
+      return Number.isNaN(leftMs) ? TERMS.notDownloaded : leftText(formatLeft(leftMs));
     case 'expired':
       return l10n.t('Expired');
     case 'no-adapter':
@@ -76,7 +76,7 @@ export function stateText(state: RunState, { run, download }: RunView, nowMs: nu
     case 'downloaded':
       return l10n.t('Downloaded');
     case 'damaged':
-      return l10n.t('Damaged · Download again');
+      return l10n.t('Damaged');
   }
 }
 

@@ -38,6 +38,7 @@ export const TERMS = {
   loadMore: l10n.t('Load More'),
   model: l10n.t('Model'),
   noAccount: l10n.t('No account is active.'),
+  notDownloaded: l10n.t('Not downloaded'),
   none: l10n.t('none'),
   notChecked: l10n.t('Not checked'),
   plan: l10n.t('Plan'),

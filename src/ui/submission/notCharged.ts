@@ -23,13 +23,15 @@ export interface NotCharged {
   error: unknown;
   /** Whether it is still in the Runs view and can be continued. */
   isKept: boolean;
+  /** Says what became of it, if it has gone on since. @returns whether it has */
+  tellIfGoneOn: () => Promise<boolean>;
 }
 
 type Buttons = Readonly<Record<string, () => unknown>>;
 
 /** Notifies the user that a submission was not charged, and why, and offers what helps. No button sends anything. */
 export function showNotCharged(
-  { id, draft, error, isKept }: NotCharged,
+  { id, draft, error, isKept, tellIfGoneOn }: NotCharged,
   { account, models }: Pick<Session, 'account' | 'models'>,
   { ensureActiveAccount, sandboxFault }: Pick<Services, 'ensureActiveAccount' | 'sandboxFault'>,
 ): void {
@@ -41,8 +43,15 @@ export function showNotCharged(
   const fault = sandboxFault.get()(account, { error });
   const reason = fault?.sentence ?? asText(explanation);
   const file = Uri.file(draft.dataset.path);
-  const say = (sentence: string, buttons: Buttons) =>
-    notify(showError, inSandbox(sentence, isSandbox), { ...buttons, ...fault?.button });
+  const say = (sentence: string, buttons: Buttons, others: Buttons = {}) => {
+    // The notification may be older than what became of the submission.
+    const presses = Object.entries(buttons).map(([title, press]) => [
+      title,
+      async () => (await tellIfGoneOn()) || press(),
+    ]);
+    const guarded = Object.fromEntries(presses) as Buttons;
+    notify(showError, inSandbox(sentence, isSandbox), { ...guarded, ...others, ...fault?.button });
+  };
   const go = (command: CommandId, ...args: unknown[]) => commands.executeCommand(command, ...args);
   // The account may have been switched since the notification appeared.
   const goInAccount = async (command: CommandId, ...args: unknown[]) => {
@@ -98,8 +107,7 @@ export function showNotCharged(
         say(busySentence(Date.now() + waitMs), {});
         return;
       }
-      say(l10n.t('Not charged: the upload of {0} failed. {1}', filename, reason), {
-        ...further,
+      say(l10n.t('Not charged: the upload of {0} failed. {1}', filename, reason), further, {
         ...folderButton(error),
         [TERMS.showLog]: () => go(COMMANDS.showLog),
       });

@@ -25,7 +25,7 @@ import type { Proposal } from '../shared/proposal.ts';
 import type { Services } from '../../services.ts';
 import { shownEarlier, type ShownEarlier, type ShownTrained } from '../shared/datasetTexts.ts';
 import { shortText } from '../shared/chargeText.ts';
-import { differenceSentences, namedRun } from '../shared/differenceText.ts';
+import { differenceNumbers } from '../shared/differenceText.ts';
 import { setting } from '../shared/settings.ts';
 import type { DatasetLocation } from './datasetPlace.ts';
 import { OpenSubmissions, type BesideOpen } from './openSubmissions.ts';
@@ -54,7 +54,7 @@ export interface SubmissionContext {
   /** Earlier submissions of these bytes to the same service, and of this label from elsewhere. Newest first. */
   earlierOf: (sha256: string, label: string) => readonly (ShownEarlier & { state?: string | undefined })[];
   /** The last run of this file, and what changed since, once that is known. */
-  trainedBefore: (sha256: string) => (ShownTrained & { since?: string | undefined }) | undefined;
+  trainedBefore: (sha256: string) => ShownTrained | undefined;
   /** What is also in the hold-out beside the dataset, once that is known. */
   heldOut?: HeldOut | undefined;
   /** The receipt of the run that is submitted again. */
@@ -100,7 +100,7 @@ export class DatasetReview implements Disposable {
   #receipts: readonly Receipt[];
   #heldOut: HeldOut | undefined;
   /** What changed since the run of a receipt. */
-  #since: { id: string; text: string } | undefined;
+  #since: { id: string; text: string | undefined } | undefined;
   #isReconnected = false;
 
   constructor(
@@ -206,7 +206,7 @@ export class DatasetReview implements Disposable {
       if (trained?.kind !== 'changed') return;
       const { id } = trained.run;
       const difference = await this.#services.fingerprints.since(id, this.#dataset.file, signal);
-      this.#since = difference && { id, text: differenceSentences(difference, namedRun(trained.run)) };
+      this.#since = difference && { id, text: differenceNumbers(difference, trained.run.submittedAtMs) };
     } catch (error) {
       if (!(error instanceof CancelledError || error instanceof DatasetChangedError))
         this.#services.log.error('since-the-run', error);

@@ -96,7 +96,13 @@ export async function showResult(
       }
       log.error('not-submitted', result.error);
       const error = asDiskError(result.error, 'submissions');
-      const what = { id, draft, error, isKept: result.kept };
+      const isResting = () => submissions.pending.some((one) => one.id === id && !mayBecomeCharge(one.state));
+      const tellIfGoneOn = async () => {
+        if (!result.kept || isResting()) return false;
+        await showEnd(id, { journal, sessions, submissions }, true);
+        return true;
+      };
+      const what = { id, draft, error, isKept: result.kept, tellIfGoneOn };
       showNotCharged(what, session, { ensureActiveAccount, sandboxFault });
       return end;
     }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
-import { mkdir, open, readdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { Fingerprints } from '../../../../src/core/datasets/fingerprints.ts';
@@ -271,6 +271,27 @@ describe('Tools', () => {
     const alternating = [400, 900, 400, 900, 400, 900, 900].map((cents) => [cents, 80] as [number, number]);
     const [unreliable] = await estimate(alternating);
     assert.equal(unreliable, 'Not known until charged · earlier prices don’t follow the size');
+  });
+
+  it('say what changed since the last run, numbers first', async () => {
+    await writeFile(path.join(root, 'train.jsonl'), row('a') + row('b'));
+    const dataset = { path: path.join(await realpath(root), 'train.jsonl'), sizeBytes: 1, sha256: '1' };
+    const atMs = Date.now();
+    const difference = { added: 21, removed: 9, changed: 17, equal: 0, notCompared: 0 };
+    const known = [chargedReceipt({ accountId: 'account-1', atMs, dataset })];
+    const current = { balance_cents: 5_000, currency: 'USD' };
+    const answer = await call('fineTuning_estimatePrice', { path: 'train.jsonl' }, {
+      sessions: {
+        active: sessionOf({
+          account: { id: 'account-1' },
+          balance: { current, refresh: () => Promise.resolve(current) },
+        }),
+      },
+      journal: { receipts: () => Promise.resolve(known) },
+      fingerprints: { since: () => Promise.resolve(difference) },
+    } as never);
+    const day = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric' }).format(atMs);
+    assert.equal((answer as { rowsChanged: string }).rowsChanged, `+21 −9 ~17 since ${day}`);
   });
 
   it('mask what only a conversion makes readable, unless told otherwise', async () => {

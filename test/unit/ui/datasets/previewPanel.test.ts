@@ -89,7 +89,7 @@ describe('PreviewPanel', () => {
 
   it('posts list, card and requested rows, and goes to a row once the page is ready', async () => {
     shown.show({ row: 2 });
-    assert.deepEqual(panel.posted, []);
+    assert.deepEqual([panel.posted, panel.title], [[], 'Preview: rows.jsonl']);
     await send({ type: 'ready', memory: undefined });
     const { generation, length } = posted('list').at(-1)!;
     assert.deepEqual([length, posted('card').length, posted('goTo').at(-1)?.position], [3, 1, 1]);

@@ -42,7 +42,7 @@ const parts = {
             properties: {
               'fineTuning.baseUrl': {},
               'fineTuning.labelMarker': {},
-              'fineTuning.notifications': { enum: ['all', 'badge'] },
+              'fineTuning.notifications': { enum: ['on', 'badge'] },
               'fineTuning.datasetFiles': {},
             },
           },

@@ -201,7 +201,6 @@ describe('RunNotices', () => {
   });
 
   it('stays silent if nothing completed and no status is new', async () => {
-    standIn.settings.set('fineTuning.notifications', 'all');
     const { runs } = open();
     const [, finished] = done('a');
     runs.move([finished, { ...finished, artifacts_available: false }]);
@@ -211,7 +210,7 @@ describe('RunNotices', () => {
     assert.deepEqual(await shown(), []);
   });
 
-  it('notifies once of a status, of those that don’t read as an end only if the setting is “all”', async () => {
+  it('notifies once of a status that reads as an end, whatever an earlier version stored', async () => {
     const { runs } = open();
     runs.details.set('a', {});
     const unpriced = ' The price is unknown; contact the service with its run ID.';
@@ -219,8 +218,8 @@ describe('RunNotices', () => {
       `my label: the service reports “${word}”.${word === 'Failed' ? unpriced : ''}`;
     for (const [setting, expected] of [
       ['finished', ['Failed']],
+      ['all', []],
       ['nonsense', []],
-      ['all', ['warming_up', 'cancelling', 'unknown']],
     ] as const) {
       standIn.settings.set('fineTuning.notifications', setting);
       const said: string[] = [];
@@ -237,7 +236,13 @@ describe('RunNotices', () => {
       }
       assert.deepEqual(said, expected.map(sentence));
     }
-    assert.deepEqual(standIn.shown.buttons.slice(0, 2), [['Copy Run ID', 'Show Run'], ['Show Run']]);
+    assert.deepEqual(standIn.shown.buttons, [['Copy Run ID', 'Show Run']]);
+    for (const setting of ['on', 'all', 'finished']) {
+      standIn.settings.set('fineTuning.notifications', setting);
+      runs.labels.set(setting, setting);
+      runs.move(done(setting));
+      assert.deepEqual(await shown(), [`${setting} completed.`]);
+    }
   });
 
   it('always says what a run that reads as failed cost, by its receipt or details', async () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
-import type * as vscode from 'vscode';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/downloads.ts';
 import type { KnownDetail } from '../../../../src/core/runs/run.ts';
@@ -73,14 +72,13 @@ describe('RunsTree', () => {
     unseenChanged = new Emitter();
     downloaded = new Emitter();
     downloads = { active: [], home: [], verified: 'zip' };
-    const memento = { get: <T>(_key: string, fallback: T) => fallback, update: () => Promise.resolve() };
     const sessions = {
       get active() {
         return active;
       },
       onDidChangeActive: activeChanged.event,
     };
-    shown = new createShown(sessions, memento as unknown as vscode.Memento);
+    shown = new createShown(sessions);
     tree = new createTree({
       sessions,
       submissions: { pending, onDidChange: submissionsChanged.event },
@@ -112,6 +110,7 @@ describe('RunsTree', () => {
           downloads.home.map((runId) => ({ runId, artifactType: 'model', verified: downloads.verified })),
         onDidChange: downloaded.event,
       },
+      knownReceipts: () => receipts ?? [],
       receiptsOf: () =>
         receipts === undefined ? Promise.reject(new Error('disk')) : Promise.resolve(receipts),
     } as unknown as RunsTreeParts);
@@ -176,7 +175,7 @@ describe('RunsTree', () => {
   const hear = () => downloaded.fire({ accountId: session.account.id, runId: 'r0' });
 
   describe('the row of a run', () => {
-    it('is named by its label without the marker, or its model, and cut in the middle', async () => {
+    it('is named by its complete label without the marker, or its model', async () => {
       const hostile = '\u202etext\nof $(check) [x](command:y)';
       await list([row('a', 3), row('b', 2), row('c', 1), row('d', 0)]);
       for (const [runId, label] of [
@@ -186,7 +185,12 @@ describe('RunsTree', () => {
         ['d', hostile],
       ] as const)
         session.runs.insertCreated({ run_id: runId }, 'm', label);
-      assert.deepEqual(texts(), ['maths', 'm', 'a label…y words', '<U+202E>…mand:y)']);
+      assert.deepEqual(texts(), [
+        'maths',
+        'm',
+        'a label of many words',
+        '<U+202E>text of $ (check) [x] (command:y)',
+      ]);
       const items = tree.getChildren().map((node) => tree.getTreeItem(node));
       assert.match(
         items[2]?.accessibilityInformation?.label ?? '',
@@ -212,15 +216,64 @@ describe('RunsTree', () => {
         });
       const time = (ms: number) => new Intl.DateTimeFormat('en', { timeStyle: 'medium' }).format(ms);
       assert.deepEqual(shownRows(), [
-        `samp…aset | No adapter · ${time(one)} · 2 h ago`,
-        `samp…aset | No adapter · ${time(two)} · 2 h ago`,
-        'm | No adapter · 2 h ago',
-        'sample-dataset | No adapter · 5 h ago',
+        `sample-dataset | 2 h ago · ${time(one)} · No adapter`,
+        `sample-dataset | 2 h ago · ${time(two)} · No adapter`,
+        'm | 2 h ago · No adapter',
+        'sample-dataset | 5 h ago · No adapter',
       ]);
       const hear = tree.getTreeItem(first()).accessibilityInformation?.label;
       assert.match(hear ?? '', new RegExp(`^Run sample-dataset, .+, ${time(one)}$`));
       await list(runs.filter((_run, index) => index !== 1));
-      assert.equal(shownRows()[0], 'sample-dataset | No adapter · 2 h ago');
+      assert.equal(shownRows()[0], 'sample-dataset | 2 h ago · No adapter');
+    });
+
+    it('differs from others of its label by rows or model, else by its time', async () => {
+      const created = (at: number) => new Date(Date.now() - at * HOUR - 90_000).toISOString();
+      const labeled = async (models: readonly string[], rows: readonly (number | undefined)[]) => {
+        await list(
+          many(models.length).map((run, at) => ({ ...run, model_id: models[at], created_at: created(at) })),
+        );
+        session.runs.addLabels(models.map((_, at) => [`r${at}`, 'support v3']));
+        receipts = rows.map((count, at) =>
+          chargedReceipt({ run: { run_id: `r${at}` }, dataset: { rows: count } }),
+        );
+        shown.clearFilter();
+        return tree
+          .getChildren()
+          .map((node) => tree.getTreeItem(node))
+          .map(({ label, description }) => `${label as string} | ${description as string}`);
+      };
+      const row = (text: string) => `support v3 | ${text} · No adapter`;
+      for (const [models, rows, expected] of [
+        [
+          ['m', 'm'],
+          [10, 2_000],
+          ['1 min ago · 10 rows', '1 h ago · 2,000 rows'],
+        ],
+        [['m', 'm'], [10], ['1 min ago · 10 rows', '1 h ago']],
+        [
+          ['m', 'm'],
+          [10, 10],
+          ['1 min ago', '1 h ago'],
+        ],
+        [
+          ['m1', 'm2'],
+          [10, 10],
+          ['1 min ago · m1', '1 h ago · m2'],
+        ],
+        [['m1', 'm2'], [], ['1 min ago · m1', '1 h ago · m2']],
+        [
+          ['m1', 'm2'],
+          [10, 20],
+          ['1 min ago · 10 rows', '1 h ago · 20 rows'],
+        ],
+        [
+          ['m1', 'm2', 'm3'],
+          [10, 20, 20],
+          ['1 min ago · m1', '1 h ago · m2', '2 h ago · m3'],
+        ],
+      ] as const)
+        assert.deepEqual(await labeled(models, rows), expected.map(row));
     });
 
     it('opens its page when selected, and gets its tooltip on demand, without a request', async () => {
@@ -297,7 +350,8 @@ describe('RunsTree', () => {
       await shown('no adapter, a download stopped', {}, { active: [download('interrupted', 41, 100)] });
       await shown('an adapter', kept);
       await shown('an adapter for a week', until(6.5 * 24));
-      await shown('an adapter for three days', until(71));
+      await shown('an adapter for two days', until(48));
+      await shown('an adapter for less', until(47));
       await shown('an adapter for a day', until(21));
       await shown('an adapter, expired', until(-1));
       await shown('times that can’t be read', { ...until(1), created_at: 'a', artifacts_expires_at: 'b' });
@@ -340,7 +394,7 @@ describe('RunsTree', () => {
     it('shows times by the service’s clock', async () => {
       Object.defineProperty(session, 'clockSkewMs', { value: 3 * HOUR });
       await list(many(1));
-      assert.equal(item().description, 'No adapter · 3 h ago');
+      assert.equal(item().description, '3 h ago · No adapter');
     });
   });
 
@@ -367,7 +421,7 @@ describe('RunsTree', () => {
       texts();
       change('validating');
       assert.deepEqual(drawnIds(), ['list', 'submission']);
-      assert.equal(tree.getParent(first()), undefined);
+      assert.equal(tree.getParent(), undefined);
       change('uploading');
       const [removed] = pending.splice(0);
       assert.ok(removed !== undefined);
@@ -418,13 +472,12 @@ describe('RunsTree', () => {
       assert.deepEqual(drawnIds(), ['r0', 'r0', 'r0', 'r0']);
     });
 
-    it('redraws rows with outdated times when the view is shown, and the list after midnight', async () => {
+    it('redraws rows with outdated times when the view is shown', async () => {
       let nowMs = new Date(2026, 4, 3, 1).getTime();
       Object.defineProperty(session, 'clockSkewMs', { get: () => nowMs - Date.now() });
       await list([row('a', 1), row('b', 0)]);
       const drawnAt = (...time: [number, number, number, number]) => {
-        for (const node of tree.getChildren())
-          for (const one of [node, ...tree.getChildren(node)]) tree.getTreeItem(one);
+        texts();
         drawn.length = 0;
         nowMs = new Date(...time).getTime();
         view.show(true);
@@ -432,9 +485,6 @@ describe('RunsTree', () => {
       };
       assert.deepEqual(drawnAt(2026, 4, 6, 0), ['a,b']);
       assert.deepEqual(drawnAt(2026, 4, 6, 0), []);
-      await shown.toggleGrouping();
-      assert.ok(!drawnAt(2026, 4, 6, 23).includes('list'));
-      assert.deepEqual(drawnAt(2026, 4, 7, 0), ['list']);
     });
 
     it('is fast with 10,000 rows, and infrequent while more are added', async () => {
@@ -466,7 +516,7 @@ describe('RunsTree', () => {
     });
   });
 
-  describe('filter and groups', () => {
+  describe('the filter', () => {
     it('filters runs and shows what was not searched', async () => {
       const queued = (index: number) => (index < 3 ? { status: 'queued' } : {});
       const rows = many(30, { model_id: 'm1' }).map((run, index) => ({ ...run, ...queued(index) }));
@@ -490,40 +540,14 @@ describe('RunsTree', () => {
       assert.deepEqual([texts().length, view.message], [31, '']);
     });
 
-    it('groups by day, with the first days expanded', async () => {
-      const noon = new Date().setHours(12, 0, 0, 0);
-      const dayOf = (index: number) => new Date(noon - Math.floor(index / 40) * 24 * HOUR).toISOString();
-      const rows = many(400).map((run, index) => ({ ...run, created_at: dayOf(index) }));
-      await list(rows, true);
-      await shown.toggleGrouping();
-      const days = tree.getChildren();
-      const items = days.map((node) => tree.getTreeItem(node));
-      assert.deepEqual(
-        [items.length, ...items.slice(0, 2).map(({ label }) => label), items[0]?.tooltip],
-        [11, 'Today', 'Yesterday', 'Today, 40 runs'],
-      );
-      const states = items.slice(0, 5).map(({ collapsibleState }) => collapsibleState);
-      assert.deepEqual(states, [2, 2, 2, 1, 1]);
-      const [, yesterday] = days as [RunsNode, RunsNode];
-      const [below, ...others] = tree.getChildren(yesterday);
-      assert.ok(below !== undefined && others.length === 39);
-      // A row is always the same object, so that it can be revealed.
-      assert.equal(tree.getParent(below), yesterday);
-      await tree.reveal('r40');
+    it('reveals a run if the view is open: a row is always the same object', async () => {
+      await list(many(3));
+      const second = tree.getChildren()[1];
+      await tree.reveal('r1');
       assert.deepEqual(view.revealed, [], 'the view is not open');
       view.show(true);
-      await tree.reveal('r40');
-      assert.deepEqual(view.revealed, [below]);
-      // A filtered day is expanded even if VS Code remembers it as collapsed.
-      const collapsed = items.at(-2)?.id;
-      shown.filterBy({ text: 'r399', modelIds: [], phases: [] });
-      const expanded = item();
-      assert.deepEqual([expanded.collapsibleState, expanded.description], [2, '1']);
-      assert.notEqual(expanded.id, collapsed);
-      shown.clearFilter();
-      await shown.toggleGrouping();
-      assert.equal(texts().length, 401);
-      assert.equal(tree.getParent(below), undefined);
+      await tree.reveal('r1');
+      assert.deepEqual([view.revealed, tree.getParent()], [[second], undefined]);
     });
   });
 

@@ -1,7 +1,8 @@
+import assert from 'node:assert/strict';
 import { golden } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
-const { differenceSentences, namedRun } = await withVscode(
+const { differenceNumbers, differenceSentences, namedRun } = await withVscode(
   () => import('../../../../src/ui/shared/differenceText.ts'),
 );
 
@@ -13,6 +14,26 @@ describe('differenceSentences', () => {
       { ...{ added, removed, changed, equal, notCompared }, rows: { total: added + changed, rows: [] } },
       name,
     );
+
+  it('give the numbers first where a line is cut, without zeros and with the year of another one', () => {
+    const today = new Date();
+    const day = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric' }).format(today);
+    const numbers = (added: number, removed: number, changed: number, equal: number, notCompared = 0) =>
+      differenceNumbers(
+        { ...{ added, removed, changed, equal, notCompared }, rows: { total: 0, rows: [] } },
+        Number(today),
+      );
+    for (const [counts, expected] of [
+      [[21, 9, 17, 0], `+21 −9 ~17 since ${day}`],
+      [[1_200, 0, 1, 3], `+1,200 ~1 since ${day}`],
+      [[0, 12, 0, 3, 4], `−12 since ${day} (4 not compared)`],
+      [[0, 0, 0, 3], `same rows since ${day}`],
+      [[0, 0, 0, 3, 4], undefined],
+    ] as [Parameters<typeof numbers>, string | undefined][])
+      assert.equal(numbers(...counts), expected);
+    const old = { added: 1, removed: 0, changed: 0, equal: 0, notCompared: 0, rows: { total: 0, rows: [] } };
+    assert.equal(differenceNumbers(old, Date.parse('2020-11-28T12:00:00Z')), '+1 since Nov 28, 2020');
+  });
 
   it('say each difference, leave out zeros, and have forms for one row', () =>
     golden('difference', {

@@ -73,6 +73,10 @@ describe('showResult', () => {
     };
   };
 
+  /** Whether it was continued while its notification was open. */
+  let wentOn = false;
+  afterEach(() => void (wentOn = false));
+
   /** Returns the text, the buttons, and the commands that pressing one of them executes. */
   async function report(
     result: SubmissionResult,
@@ -103,7 +107,10 @@ describe('showResult', () => {
         },
         log: { error: (what: string) => void logged.push(what) },
         sessions: { find: (accountId: string) => (accountId === session.account.id ? session : undefined) },
-        submissions: { pending: open },
+        submissions: {
+          pending: result.kind === 'not-charged' && !wentOn ? [pendingOf('refused', intentOf({ id }))] : open,
+          probe: () => Promise.resolve(),
+        },
         submitted: { fire: ({ runId }: { runId: string }) => void revealed.push(runId) },
       }),
     );
@@ -527,6 +534,20 @@ describe('showResult', () => {
     const early = await report({ kind: 'unknown', error: new TooEarlyError(HOUR) }, '', sandbox());
     assert.match(early.text, /The service asked to wait until/);
     assert.match((await report(notCharged(BROKEN, true))).text, /The connection to the service was lost\.$/);
+  });
+
+  it('says what became of it if a button is pressed after it went on', async () => {
+    wentOn = true;
+    for (const button of ['Add Sandbox Funds', 'Continue…']) {
+      open = [pendingOf('uploading', intentOf({ id: 'id-1' }))];
+      const { executed } = await report(notCharged(TOO_LOW, true), button, sandbox());
+      await turn();
+      assert.deepEqual([executed, standIn.shown.sentences.length], [[], 2], button);
+    }
+    wentOn = false;
+    open = [];
+    const { executed } = await report(notCharged(TOO_LOW, true), 'Continue…', sandbox());
+    assert.deepEqual(executed, [['fineTuning.continueSubmission', 'id-1']]);
   });
 
   it('offers sandbox funds', async () => {

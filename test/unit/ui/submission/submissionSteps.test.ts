@@ -520,7 +520,7 @@ describe('reviewSubmission', () => {
       'what changed since': {
         trainedBefore: () => ({
           ...{ kind: 'changed', run: { ...prior(30), runId: 'r', rows: 3 } },
-          since: 'Since “My run” (May 9): 7 rows added, 3 equal.',
+          since: '+7 ~2 since May 9',
         }),
       },
       'rows that are in the hold-out': { heldOut: heldOut(1_031) },
