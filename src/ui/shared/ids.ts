@@ -34,7 +34,6 @@ export const COMMANDS = {
   downloadAdapter: 'fineTuning.downloadAdapter',
   cancelDownload: 'fineTuning.cancelDownload',
   inspectAdapter: 'fineTuning.inspectAdapter',
-  draftModelCard: 'fineTuning.draftModelCard',
   cancelUpload: 'fineTuning.cancelUpload',
   resolveSubmission: 'fineTuning.resolveSubmission',
   checkSubmission: 'fineTuning.checkSubmission',

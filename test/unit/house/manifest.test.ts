@@ -69,7 +69,6 @@ const CONTRACT = {
     'fineTuning.openSampleDataset',
     'fineTuning.compareAnswers',
     'fineTuning.openSampleComparison',
-    'fineTuning.draftModelCard',
     'fineTuning.refresh',
     'fineTuning.showRun',
     'fineTuning.copyRunId',
