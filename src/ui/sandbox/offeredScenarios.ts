@@ -55,6 +55,6 @@ export function faultsBehind(error: unknown): readonly Scenario[] {
 export function shownFault(fault: Scenario): SandboxFault {
   return {
     sentence: l10n.t('Sandbox fault “{0}” is on.', offeredScenarios()[fault].label),
-    button: { [l10n.t('Choose Another')]: () => commands.executeCommand(COMMANDS.sandboxScenario) },
+    button: { [l10n.t('Choose Another')]: () => commands.executeCommand(COMMANDS.sandbox, 'scenario') },
   };
 }

@@ -49,10 +49,6 @@ export const COMMANDS = {
   reportIssue: 'fineTuning.reportIssue',
   showLog: 'fineTuning.showLog',
   sandbox: 'fineTuning.sandbox',
-  sandboxScenario: 'fineTuning.sandbox.scenario',
-  sandboxReset: 'fineTuning.sandbox.reset',
-  sandboxAddFunds: 'fineTuning.sandbox.addFunds',
-  sandboxClockSpeed: 'fineTuning.sandbox.clockSpeed',
 } as const;
 export type CommandId = (typeof COMMANDS)[keyof typeof COMMANDS];
 
