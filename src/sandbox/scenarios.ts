@@ -4,6 +4,7 @@ export const SCENARIOS = [
   'answer-lost',
   'connection-lost',
   'rate-limited',
+  'service-down',
   'insufficient-balance',
   'failed-run',
   'cut-download',

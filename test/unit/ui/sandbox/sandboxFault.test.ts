@@ -46,6 +46,7 @@ describe('the fault of the sandbox that is on', () => {
       'too low': new ServiceError('insufficient_balance', 402),
       invalid: new ServiceError('validation_failed', 422),
       disk: new Error('x'),
+      down: new ServiceError('internal_error', 503),
     };
     try {
       assert.equal(faultOf(sandbox), undefined);
@@ -54,6 +55,7 @@ describe('the fault of the sandbox that is on', () => {
         ['connection-lost', ['network']],
         ['rate-limited', ['too many']],
         ['insufficient-balance', ['too low']],
+        ['service-down', ['down']],
         ['cut-download', ['link']],
         ['failed-run', []],
         ['none', []],
