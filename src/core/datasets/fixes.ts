@@ -46,14 +46,14 @@ export function removeDuplicateRows(lines: readonly string[]): LineEdit | undefi
   const edit = edited(lines, (line, index) => {
     if (line.includes('\uFFFD') || isBlankRow(lines, index) || line === '') return line;
     if (seen.size < seen.add(line).size) return line;
-    if (!isRow(line)) otherLines += 1;
+    if (!isWholeRow(line)) otherLines += 1;
     return undefined;
   });
   return otherLines === 0 ? edit : undefined;
 }
 
 /** Whether a line is a complete row: not a part of one that has a lone CR, or of an indented value. */
-export function isRow(line: string): boolean {
+export function isWholeRow(line: string): boolean {
   try {
     const value: unknown = JSON.parse(line.startsWith(BOM) ? line.slice(BOM.length) : line);
     return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -102,7 +102,7 @@ const REPAIRS: Readonly<Record<RepairableCode, (row: string) => string>> = {
 export function repaired(row: string, code: RepairableCode): string | undefined {
   const result = REPAIRS[code](row);
   const complete = Object.values(REPAIRS).reduce((text, repair) => repair(text), result);
-  return result !== row && isRow(complete) ? result : undefined;
+  return result !== row && isWholeRow(complete) ? result : undefined;
 }
 
 export function repairRow(lines: readonly string[], at: number, code: RepairableCode): LineEdit | undefined {

@@ -1,3 +1,4 @@
+import { isObject } from '../base/json.ts';
 import { isNumber } from './toChat.ts';
 
 /** Why an answer isn't trained on: an error, `cut-off` at the limit of tokens; `empty`: neither text nor tool calls. */
@@ -96,8 +97,8 @@ function answerOf(value: unknown): AnsweredRequest | LeftOutRequest {
   if (Array.isArray(choices) && choice === undefined) return 'empty';
   const list: readonly unknown[] = Array.isArray(choice) ? choice : [valueAt(choice, 'message') ?? choice];
   const [before, last] = [list.slice(0, -1), list.at(-1)];
-  if (!isObject(last) || last['role'] !== 'assistant' || !before.every(isMessage))
-    return isObject(value) ? 'other-endpoint' : 'unrecognized';
+  if (!isFields(last) || last['role'] !== 'assistant' || !before.every(isMessage))
+    return isFields(value) ? 'other-endpoint' : 'unrecognized';
   const end = valueAt(choice, 'finish_reason');
   if (end === 'length') return 'cut-off';
   if (end === 'content_filter') return 'filtered';
@@ -114,7 +115,7 @@ function isFailed(row: unknown): boolean {
   const response = valueAt(row, 'response');
   const error = valueAt(response, 'error') ?? valueAt(row, 'error');
   const status = valueAt(response, 'status_code') ?? valueAt(row, 'status_code');
-  return response === null || isObject(error) || (typeof status === 'number' && status >= 400);
+  return response === null || isFields(error) || (typeof status === 'number' && status >= 400);
 }
 
 /** Returns messages as OpenAI has them: a list, or an object with one. */
@@ -125,7 +126,7 @@ function messagesAt(row: unknown, place: string): readonly unknown[] | undefined
 }
 
 function isMessage(value: unknown): boolean {
-  const { role, content, tool_calls: calls } = isObject(value) ? value : {};
+  const { role, content, tool_calls: calls } = isFields(value) ? value : {};
   return typeof role === 'string' && (content !== undefined || calls !== undefined);
 }
 
@@ -137,10 +138,10 @@ function hasText(content: unknown): boolean {
 
 function valueAt(row: unknown, place: string): unknown {
   if (place === '') return row;
-  return place.split('.').reduce((value, name) => (isObject(value) ? value[name] : undefined), row);
+  return place.split('.').reduce((value, name) => (isFields(value) ? value[name] : undefined), row);
 }
 
 /** Whether it is an object of JSON: a number with its spelling is none. */
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isNumber(value);
+function isFields(value: unknown): value is Fields {
+  return isObject(value) && !isNumber(value);
 }

@@ -3,7 +3,7 @@ import type { Disposable } from '../../core/base/disposable.ts';
 import {
   deleteRow,
   editorLines,
-  isRow,
+  isWholeRow,
   removeBlankRow,
   removeBlankRows,
   removeBom,
@@ -151,7 +151,7 @@ function repairs(document: vscode.TextDocument, line: number, code: RepairableCo
 function deletion(document: vscode.TextDocument, line: number): Fix[] {
   if (document.isDirty || line >= document.lineCount) return [];
   const { text } = document.lineAt(line);
-  if (!isRow(text)) return [];
+  if (!isWholeRow(text)) return [];
   return [new Fix(vscode.l10n.t('Delete Row'), document, (lines) => deleteRow(lines, line, text))];
 }
 
