@@ -91,10 +91,6 @@ class Page {
       heading(one.title),
       drawNotes(one.notes, words),
       ...drawBlocks(one.title, one.blocks, words),
-      button(one.draft, () => this.#client.send({ type: 'draftCard' }), {
-        class: 'secondary',
-        key: one.draft,
-      }),
     ]);
     this.#draw(this.#files, files, (one) => [heading(one.title), ...drawFiles(one)]);
     if (status !== undefined) {

@@ -38,7 +38,7 @@ export function drawContent(value: unknown, context: ContentContext, marks: Secr
 
 function drawRowContent(value: unknown, drawing: RowDrawing): HTMLElement {
   const content = element('div', { class: 'content' });
-  if (!isObject(value)) {
+  if (!isFields(value)) {
     content.append(drawValue(value, 'value', drawing));
     return content;
   }
@@ -140,7 +140,7 @@ function depthOf(value: unknown): number {
 /** Returns the turns of a conversation: a list of objects, where at least one has a role. */
 function turnsOf(value: unknown): Record<string, unknown>[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
-  const turns = value.filter(isObject);
+  const turns = value.filter(isFields);
   return turns.length === value.length && turns.some((turn) => 'role' in turn || 'from' in turn)
     ? turns
     : undefined;
@@ -201,9 +201,9 @@ function drawParts(content: unknown, key: string, context: RowDrawing): HTMLElem
     { class: 'parts' },
     drawItems(content, key, context, (part: unknown, index) => {
       const partKey = `${key}/${index}`;
-      if (isObject(part) && typeof part['text'] === 'string' && (part['type'] ?? 'text') === 'text')
+      if (isFields(part) && typeof part['text'] === 'string' && (part['type'] ?? 'text') === 'text')
         return drawText(part['text'], partKey, context);
-      const type = isObject(part) && typeof part['type'] === 'string' ? part['type'] : '';
+      const type = isFields(part) && typeof part['type'] === 'string' ? part['type'] : '';
       return element('div', { class: 'part' }, [
         element('div', { class: 'name' }, drawReadable(type, context)),
         drawValue(part, partKey, context),
@@ -216,8 +216,8 @@ function drawCalls(calls: unknown, key: string, context: RowDrawing): HTMLElemen
   if (!Array.isArray(calls)) return [drawField('tool_calls', calls, key, context)];
   return drawItems(calls, key, context, (call: unknown, index) => {
     const callKey = `${key}/${index}`;
-    const called = isObject(call) ? call['function'] : undefined;
-    if (!isObject(called) || typeof called['name'] !== 'string')
+    const called = isFields(call) ? call['function'] : undefined;
+    if (!isFields(called) || typeof called['name'] !== 'string')
       return drawField('tool_calls', call, callKey, context);
     const name = fill(context.words.toolCall, called['name']);
     const drawn = element('div', { class: 'call' }, [
@@ -264,7 +264,7 @@ function printValue(value: unknown, indent = ''): string {
     if (value.length === 0) return '[]';
     return `[\n${value.map((item) => inner + printValue(item, inner)).join(',\n')}\n${indent}]`;
   }
-  if (isObject(value)) {
+  if (isFields(value)) {
     const entries = Object.entries(value);
     if (entries.length === 0) return '{}';
     const lines = entries.map(([key, item]) => `${inner}${JSON.stringify(key)}: ${printValue(item, inner)}`);
@@ -274,7 +274,7 @@ function printValue(value: unknown, indent = ''): string {
 }
 
 /** Whether a value is a JSON object. */
-function isObject(value: unknown): value is Record<string, unknown> {
+function isFields(value: unknown): value is Record<string, unknown> {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
   );

@@ -1,15 +1,15 @@
-import { MAX_SPEED, MIN_SPEED, type Scenario } from './scenarios.ts';
+import type { Scenario } from './scenarios.ts';
 import type { Service } from './service.ts';
 
 /** Controls beyond the contract. They are stored in the database and so apply to all windows. */
 export type SandboxControl = ReturnType<typeof createControl>;
 
-export function createControl({ store, everyOther, now }: Service) {
+export function createControl({ store, everyOther }: Service) {
   return {
     getScenario: () => store.account.scenario,
 
     setScenario(scenario: Scenario) {
-      store.set('scenario', scenario);
+      store.setScenario(scenario);
       everyOther.clear();
     },
 
@@ -19,25 +19,11 @@ export function createControl({ store, everyOther, now }: Service) {
       everyOther.clear();
     },
 
-    /** Returns the new balance in cents. @throws RangeError unless `cents` is a positive integer. */
-    addFunds(cents: number) {
-      if (!Number.isSafeInteger(cents) || cents <= 0)
-        throw new RangeError('funds are a positive number of cents');
+    /** Returns the new balance in cents; undefined unless both are positive integers. */
+    addFunds(cents: number): number | undefined {
       return store.transaction(() => {
-        if (!Number.isSafeInteger(store.account.balance_cents + cents))
-          throw new RangeError('too much money');
-        return store.addToBalance(cents);
-      });
-    },
-
-    getSpeed: () => store.account.speed,
-
-    /** Rescales the remaining time of unfinished runs. @throws RangeError outside MIN_SPEED to MAX_SPEED. */
-    setSpeed(speed: number) {
-      if (!(speed >= MIN_SPEED && speed <= MAX_SPEED)) throw new RangeError('clock speed out of range');
-      store.transaction(() => {
-        store.rescaleRuns(now(), store.account.speed / speed);
-        store.set('speed', speed);
+        const isValid = cents > 0 && [cents, store.account.balance_cents + cents].every(Number.isSafeInteger);
+        return isValid ? store.addToBalance(cents) : undefined;
       });
     },
   };

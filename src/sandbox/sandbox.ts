@@ -7,7 +7,7 @@ import { submitRun } from './charge.ts';
 import { createControl, type SandboxControl } from './control.ts';
 import { replyRuns, replyRun } from './runs.ts';
 import { EveryOther } from './scenarios.ts';
-import { listen, jsonReply, refuse, type Reply } from './server.ts';
+import { listen, jsonReply, refuse, RefusedRequest, type Reply } from './server.ts';
 import { openStore, type Service } from './service.ts';
 
 /** Handles the requests of one endpoint. @param parameter the path's parameter */
@@ -34,10 +34,12 @@ async function route(service: Service, request: IncomingMessage): Promise<Reply>
   if (method === 'GET' && runId !== undefined && filename !== undefined)
     return await sendArtifact(service, request, [runId, filename], queryOf(url));
 
+  const { scenario } = service.store.account;
+  if (scenario === 'service-down') throw new RefusedRequest(503, 'internal_error', 'The service is down.');
   authenticate(service.apiKey, headers.authorization);
   const idempotencyKey = headers['idempotency-key'] ?? '';
   if (
-    service.store.account.scenario === 'rate-limited' &&
+    scenario === 'rate-limited' &&
     service.everyOther.strikes(`${method} ${url} ${idempotencyKey.toString()}`)
   ) {
     throw refuse('rate_limited', 'Too many requests.', { 'retry-after': '2' });

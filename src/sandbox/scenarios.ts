@@ -4,6 +4,7 @@ export const SCENARIOS = [
   'answer-lost',
   'connection-lost',
   'rate-limited',
+  'service-down',
   'insufficient-balance',
   'failed-run',
   'cut-download',
@@ -11,10 +12,8 @@ export const SCENARIOS = [
 ] as const;
 export type Scenario = (typeof SCENARIOS)[number];
 
-/** Default speed of the sandbox's clock: 60 s in the queue take 6 s. */
+/** Speed of the sandbox's clock: 60 s in the queue take 6 s. */
 export const DEFAULT_SPEED = 10;
-export const MIN_SPEED = 0.1;
-export const MAX_SPEED = 10_000;
 
 /** Decides by alternation, per key, when a scenario's fault strikes. One per server. */
 export class EveryOther {

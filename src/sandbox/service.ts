@@ -129,8 +129,8 @@ class Store {
     return this.account.balance_cents;
   }
 
-  set<K extends 'scenario' | 'speed'>(what: K, value: AccountRow[K]): void {
-    this.#run(`UPDATE account SET ${what} = ?`, value);
+  setScenario(scenario: Scenario): void {
+    this.#run('UPDATE account SET scenario = ?', scenario);
   }
 
   create(): void {
@@ -169,19 +169,6 @@ class Store {
          ORDER BY created_at DESC, sequence DESC LIMIT ?`,
       )
       .all(created_at, sequence, limit) as unknown as (RunRow & Position)[];
-  }
-
-  /** Multiplies the remaining time of unfinished runs by a factor. */
-  rescaleRuns(now: number, factor: number): void {
-    this.#database
-      .prepare(
-        `UPDATE runs SET
-           starts_at = CASE WHEN starts_at > :now THEN :now + CAST((starts_at - :now) * :factor AS INTEGER)
-                            ELSE starts_at END,
-           completes_at = :now + CAST((completes_at - :now) * :factor AS INTEGER)
-         WHERE completes_at > :now`,
-      )
-      .run({ now, factor });
   }
 
   /** Returns the first use of an Idempotency-Key; after 24 hours it counts as unused (spec: "Limits"). */

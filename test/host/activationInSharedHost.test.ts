@@ -67,7 +67,7 @@ describe('commands called with arbitrary arguments', () => {
     await vscode.commands.executeCommand('fineTuning.submitDataset', vscode.Uri.file('/no/such/file.jsonl'));
   });
 
-  it('sandbox.scenario refuses an unknown scenario', async () => {
-    await vscode.commands.executeCommand('fineTuning.sandbox.scenario', 'no-such-scenario');
+  it('sandbox refuses an unknown scenario', async () => {
+    await vscode.commands.executeCommand('fineTuning.sandbox', 'scenario', 'no-such-scenario');
   });
 });

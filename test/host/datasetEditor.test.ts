@@ -169,6 +169,22 @@ describe('datasets in the editor', () => {
     assert.equal(await readFile(uri.fsPath, 'utf8'), `${GOOD}\n${other(3)}\n`);
   });
 
+  it('offer to delete a row that can’t be trained on, and nothing for all rows if one has the problem', async () => {
+    const question = '{"messages":[{"role":"user","content":"Hi"}]}';
+    const faulty = other(3).replace(']}', '],}');
+    const document = await opened('delete.jsonl', `${GOOD}\n${question}\n${faulty}\n${other(4)}\n`);
+    const { uri } = document;
+    await hasCodes(uri, 'no-assistant', 'trailing-comma');
+    assert.deepEqual(
+      (await fixes(uri, 'trailing-comma')).map(({ title }) => title),
+      ['Remove trailing comma'],
+    );
+    await applyFix(uri, 'no-assistant', 'Delete Row');
+    assert.equal(document.getText(), `${GOOD}\n${faulty}\n${other(4)}\n`);
+    // What is at this line now may be another row.
+    assert.deepEqual(await fixes(uri, 'no-assistant'), []);
+  });
+
   it('are repaired by fixes of one row or all', async () => {
     const faults: [RepairableCode, (row: string) => string, one: string, all: string][] = [
       [

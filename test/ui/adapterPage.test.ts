@@ -121,18 +121,6 @@ describe('adapter page', () => {
       await workbench.screenshot('adapter-unpacked');
     });
 
-    it('drafts a model card in an unsaved editor, beside a README.md that stays as it is', async () => {
-      await page.frame.getByText('hf auth login').waitFor();
-      await page.button('Draft Model Card').click();
-      await workbench.editors.waitForLine('library_name: peft');
-      await workbench.editors.waitForLine('base_model: "meta-llama/Llama-3.1-8B-Instruct"');
-      await workbench.dialogs.waitForToast('The folder has a README.md.');
-      await workbench.screenshot('adapter-model-card');
-      await workbench.clearNotifications();
-      assert.equal(await readFile(path.join(file('lora-2'), 'README.md'), 'utf8'), '# A tutor\n');
-      await workbench.editors.closeAll();
-    });
-
     it('opens one page per file, and restores its state when shown again', async () => {
       await page.open('lora.zip');
       assert.equal(await workbench.page.locator('.tabs-container .tab').count(), 1);

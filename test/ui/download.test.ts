@@ -34,7 +34,7 @@ describe('downloads', () => {
   async function begin(settings: Record<string, unknown>): Promise<void> {
     service = await Service.start(API_KEY);
     // At this speed, a run takes a third of a second.
-    service.control.setSpeed(1_000);
+    service.setSpeed(1_000);
     vscode = await VSCode.start({ settings });
     workbench = await vscode.open(folder);
     await workbench.sideBar.open('Fine-Tuning');
@@ -279,7 +279,7 @@ describe('downloads', () => {
     });
 
     it('start for runs that completed while no window was open, with one notification for all', async () => {
-      service.control.setSpeed(1);
+      service.setSpeed(1);
       for (const name of ['away', 'far']) {
         await submit(name);
         await workbench.dialogs.waitForToast(charged(name));
@@ -291,7 +291,7 @@ describe('downloads', () => {
       const runs = [...(await runsOf('away')), ...(await runsOf('far'))];
       await vscode.waitUntilStored(runs.map(({ run_id }) => run_id));
       await vscode.restart();
-      service.control.setSpeed(10_000);
+      service.setSpeed(10_000);
       workbench = await vscode.open(folder);
       const toast = '2 runs completed.';
       await workbench.dialogs.toast(toast).waitFor();

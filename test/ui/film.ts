@@ -8,7 +8,7 @@ import { trainedAdapter } from './adapterFiles.ts';
 import { AdapterPage } from './adapterPage.ts';
 import { MovingPicture } from './movingPicture.ts';
 import { RunPage } from './runPage.ts';
-import { chooseClockSpeed, enterSandbox } from './sandbox.ts';
+import { enterSandbox, setClockSpeed } from './sandbox.ts';
 import { ACCEPT, beginSubmission, CONTINUE, pressSubmit, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
@@ -55,7 +55,7 @@ describe('the moving picture for the README', () => {
     await sideBar.view('Runs').welcomeButton('Use the Sandbox').waitFor();
     await film.take(1_500);
     await enterSandbox(workbench);
-    await chooseClockSpeed(workbench, 100);
+    setClockSpeed(vscode, 100);
     await workbench.clearNotifications();
     await editors.open(file('first-run.jsonl'));
     await page.locator('.codelens-decoration').getByText('no problems').waitFor();

@@ -7,8 +7,7 @@ export const KEYS = {
   'notifications.clearAll': 'Shift+F9',
   'workbench.action.closeAllEditors': 'Shift+F8',
   'workbench.action.selectTheme': 'Shift+F7',
-  'fineTuning.sandbox.scenario': 'Shift+F6',
-  'fineTuning.sandbox.clockSpeed': 'Shift+F5',
+  'fineTuning.sandbox': 'Shift+F6',
   'fineTuning.signIn': 'Shift+F4',
 } as const;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { chooseClockSpeed, chooseInSandbox, chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
+import { chooseInSandbox, chooseScenario, enterSandbox, sandboxLedger, setClockSpeed } from './sandbox.ts';
 import { ACCEPT, CONTINUE, waitForConfirm, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import { actUntil, until } from './waits.ts';
@@ -125,11 +125,11 @@ describe('open submissions', () => {
   });
 
   it('and their menus can be reached by keyboard', async () => {
-    await chooseClockSpeed(workbench, 100);
+    setClockSpeed(vscode, 100);
     await runs()
       .row(/^Run adding, Completed/)
       .waitFor();
-    await chooseClockSpeed(workbench, 1);
+    setClockSpeed(vscode, 1);
     await workbench.clearNotifications();
     await pictures({
       runs: () =>

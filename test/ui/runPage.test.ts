@@ -68,14 +68,14 @@ describe('the run page', () => {
     before(async () => {
       await signIn(workbench, { address: service.baseUrl, name: 'Work', apiKey: KEY });
       await workbench.sideBar.open('Fine-Tuning');
-      service.control.setSpeed(1_000);
+      service.setSpeed(1_000);
       for (const label of ['first', 'second']) await submit(label);
       await workbench.sideBar
         .view('Runs')
         .row(/^Run second, Completed/)
         .waitFor();
       // At this speed, a run is queued for a minute.
-      service.control.setSpeed(1);
+      service.setSpeed(1);
       await submit('page');
       await page.open('page', 'Queued');
     });
@@ -139,9 +139,9 @@ describe('the run page', () => {
 
     it('updates automatically, and keeps the focus when redrawn', async () => {
       await page.button('Submit Again…').focus();
-      service.control.setSpeed(20);
+      service.setSpeed(20);
       await page.status.filter({ hasText: 'running' }).waitFor();
-      service.control.setSpeed(1);
+      service.setSpeed(1);
       await page
         .event('Started')
         .getByText(/^after \d+ (s|min) in the queue/)
@@ -152,7 +152,7 @@ describe('the run page', () => {
         .waitFor();
       await page.button('Submit Again…').and(page.frame.locator(':focus')).waitFor();
       await workbench.screenshot('run-page-running');
-      service.control.setSpeed(100);
+      service.setSpeed(100);
       await page.status.filter({ hasText: 'Completed' }).waitFor();
       await page
         .event('Completed')

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { addPastRuns } from '../helpers/sandbox/pastRuns.ts';
+import { setSandboxSpeed } from '../helpers/sandbox/speed.ts';
 import { KEYS } from './keys.ts';
 import type { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
@@ -15,21 +16,21 @@ export async function enterSandbox(workbench: Workbench): Promise<void> {
 
 export async function chooseScenario(workbench: Workbench, name: string): Promise<void> {
   const { dialogs, quickInput } = workbench;
-  await quickInput.openByKey(KEYS['fineTuning.sandbox.scenario'], 'Sandbox Scenario');
+  await quickInput.openByKey(KEYS['fineTuning.sandbox'], 'Sandbox');
+  await quickInput.pick('Sandbox Scenario…');
+  await quickInput.waitForTitle('Sandbox Scenario');
   await quickInput.pick(name);
   await dialogs.toast(`Sandbox scenario: ${name}.`).first().waitFor();
   await workbench.clearNotifications();
 }
 
-export async function chooseClockSpeed(workbench: Workbench, speed: 1 | 10 | 100): Promise<void> {
-  await workbench.quickInput.openByKey(KEYS['fineTuning.sandbox.clockSpeed'], 'Sandbox Clock Speed');
-  await workbench.quickInput.pick(`${speed}×`);
-  await workbench.quickInput.waitUntilClosed();
+export function setClockSpeed(vscode: VSCode, speed: number): void {
+  setSandboxSpeed(path.join(vscode.globalStorage, 'sandbox'), speed);
 }
 
 /** Runs a command of the sandbox's menu. */
 export async function chooseInSandbox({ quickInput }: Workbench, row: string): Promise<void> {
-  await quickInput.runCommand('Fine-Tuning: Sandbox: Scenario, Clock, Funds, Reset…');
+  await quickInput.runCommand('Fine-Tuning: Sandbox: Scenario, Funds, Reset…');
   await quickInput.waitForTitle('Sandbox');
   await quickInput.pick(row);
 }

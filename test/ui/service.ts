@@ -20,6 +20,7 @@ import { text } from 'node:stream/consumers';
 import type { Artifact, Balance, RunDetail, RunSummary } from '../../src/core/api/types.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import { addPastRuns } from '../helpers/sandbox/pastRuns.ts';
+import { setSandboxSpeed } from '../helpers/sandbox/speed.ts';
 import { form } from '../helpers/sandbox/stage.ts';
 
 /** A service on loopback with the test's API key. */
@@ -106,6 +107,10 @@ export class Service {
   /** Adds past runs, one per hour back from now. */
   addPastRuns(count: number): void {
     addPastRuns(this.#directory, count);
+  }
+
+  setSpeed(speed: number): void {
+    setSandboxSpeed(this.#directory, speed, Date.now() + this.#clock.aheadMs);
   }
 
   setBalance(cents: number): void {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
+import { rowsOfCsv } from '../helpers/csv.ts';
 import { assertAccessible } from './accessible.ts';
 import { addRunsElsewhere, enterSandbox, sandboxLedger, sandboxPrices } from './sandbox.ts';
 import { Service } from './service.ts';
@@ -108,31 +109,18 @@ describe('spending', () => {
   it('exports every run with its dataset, regardless of the search', async () => {
     await page.search.fill('run of large');
     await page.frame.getByText('1 run', { exact: true }).waitFor();
-    const file = (name: string) => vscode.file(name);
-    await page.export('Export JSONL…', file('spend.jsonl'));
-    await page.export('Export CSV…', file('spend.csv'));
-    const objects = (await readFile(file('spend.jsonl'), 'utf8'))
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    await page.exportTo(vscode.file('spend.csv'));
+    const rows = rowsOfCsv(await readFile(vscode.file('spend.csv'), 'utf8'));
     const pricesCents = sandboxPrices(vscode);
     assert.deepEqual(
-      objects.map(({ price_cents }) => price_cents),
+      rows.map((row) => Number(row['price_cents'])),
       pricesCents.toReversed(),
     );
-    const [newest] = objects;
-    assert.ok(newest !== undefined);
-    const bytes = await readFile(file('middle.jsonl'));
-    assert.equal(newest.dataset_sha256, createHash('sha256').update(bytes).digest('hex'));
-    assert.equal(newest.dataset_path, file('middle.jsonl'));
-    const rows = (await readFile(file('spend.csv'), 'utf8')).split('\r\n');
-    assert.equal(rows.length, 5, 'a header, three runs, and the last line end');
-    for (const { run_id, price_cents } of objects)
-      assert.ok(
-        rows.some(
-          (row) => row.startsWith(`${String(run_id)},`) && row.includes(`,${String(price_cents)},USD,`),
-        ),
-      );
+    const [newest = {}] = rows;
+    const bytes = await readFile(vscode.file('middle.jsonl'));
+    assert.equal(newest['dataset_sha256'], createHash('sha256').update(bytes).digest('hex'));
+    assert.equal(newest['dataset_path'], vscode.file('middle.jsonl'));
+    assert.ok(rows.every((row) => row['currency'] === 'USD'));
     await page.search.fill('');
   });
 

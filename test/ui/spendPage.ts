@@ -46,9 +46,9 @@ export class SpendPage {
   }
 
   /** Saves an export to a path and waits for the notification. */
-  async export(button: 'Export CSV…' | 'Export JSONL…', file: string): Promise<void> {
+  async exportTo(file: string): Promise<void> {
     const { quickInput, dialogs } = this.#workbench;
-    await this.button(button).click();
+    await this.button('Export CSV…').click();
     await quickInput.waitForTitle('Export Spending');
     await quickInput.choosePath(file);
     await dialogs.waitForToast(/Exported \d+ runs? to /);

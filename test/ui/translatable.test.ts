@@ -6,6 +6,7 @@ import { zipOf } from '../helpers/adapters/support.ts';
 import { trainedAdapter } from './adapterFiles.ts';
 import { KEYS } from './keys.ts';
 import { inPseudoLanguage as pseudo, translateExtension, whyUntranslatable } from './pseudoLanguage.ts';
+import { setClockSpeed } from './sandbox.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 import { actUntil } from './waits.ts';
@@ -157,10 +158,8 @@ describe('every text is translatable', () => {
   });
 
   it('in the views and the pages', async () => {
-    const { page, quickInput, sideBar } = workbench;
-    await quickInput.openByKey(KEYS['fineTuning.sandbox.clockSpeed'], pseudo('Sandbox Clock Speed'));
-    await read('clock speed', box());
-    await quickInput.pick(pseudo('100×'));
+    const { page, sideBar } = workbench;
+    setClockSpeed(vscode, 100);
     await sideBar.open('Fine-Tuning');
     await read('runs', runs().root.locator('[role=treeitem], .pane-header .title'));
     await runs().clickUntil(/rows/, panel().getByRole('heading', { level: 1 }));
@@ -212,14 +211,16 @@ describe('every text is translatable', () => {
       'Set Budget…',
       'Diagnose Connection',
       'Filter Runs…',
-      'Sandbox: Scenario, Clock, Funds, Reset…',
+      'Sandbox: Scenario, Funds, Reset…',
     ]) {
       await command(title);
       await box().first().waitFor();
       await read(title, box());
       await quickInput.close();
     }
-    await quickInput.openByKey(KEYS['fineTuning.sandbox.scenario'], pseudo('Sandbox Scenario'));
+    await quickInput.openByKey(KEYS['fineTuning.sandbox'], pseudo('Sandbox'));
+    await quickInput.pick(pseudo('Sandbox Scenario…'));
+    await quickInput.waitForTitle(pseudo('Sandbox Scenario'));
     await read('scenarios', box());
     await quickInput.close();
   });

@@ -111,7 +111,7 @@ describe('two windows', () => {
     assert.equal(await loser.dialogs.modal.count(), 0);
 
     const told = Promise.any(windows.map(({ dialogs }) => dialogs.waitForToast('both completed.')));
-    service.control.setSpeed(1_000);
+    service.setSpeed(1_000);
     for (const window of windows)
       await runs(window)
         .row(/^Run both, Completed, /)

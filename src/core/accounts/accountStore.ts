@@ -226,8 +226,8 @@ export class AccountStore implements Disposable {
           throw new AccountsOfLaterVersionError();
         }
         // Write only what can be read back, so that the watcher sees no second change.
-        const next = contentOf(textOf(change(content)));
-        await writeFileDurably(this.#file, textOf(next));
+        const next = contentOf(fileText(change(content)));
+        await writeFileDurably(this.#file, fileText(next));
         this.#accept(next);
       }),
     );
@@ -287,7 +287,7 @@ function isReplacedBy(old: Account, account: Account): boolean {
   return old.id === account.id || (old.kind === 'sandbox' && account.kind === 'sandbox');
 }
 
-function textOf({ activeId, accounts, former, others }: Content): string {
+function fileText({ activeId, accounts, former, others }: Content): string {
   const file = {
     version: 1,
     activeId,

@@ -1,3 +1,4 @@
+import { isObject } from '../base/json.ts';
 import { printable, type Problems } from './problems.ts';
 
 /** Limits the keys of a pattern and the names in a list. */
@@ -100,10 +101,6 @@ function pattern(value: unknown): Record<string, number> | undefined {
   return entries.length <= MAX_NAMES && entries.every(([, one]) => Number.isFinite(one))
     ? (Object.fromEntries(entries) as Record<string, number>)
     : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** How the base's weights were changed before training. When loading, PEFT repeats it unless it is `lost`. */

@@ -1,9 +1,9 @@
+import { isObject, textOf } from '../base/json.ts';
+
 // Texts of a row are untrusted: they are only ever shown as text, and never stored or logged.
 
 /** The most messages of a prompt; the page draws each of them. */
 const MAX_MESSAGES = 1_000;
-/** How deep texts are nested at most: in a part, in a content, in a message. */
-const MAX_DEPTH = 4;
 
 /** One message of the prompt. */
 export interface Message {
@@ -72,18 +72,6 @@ export function parseObject(line: string): Readonly<Record<string, unknown>> | u
   } catch {
     return undefined;
   }
-}
-
-/** Returns the texts in a message, a content or a list of parts; undefined for anything else. */
-function textOf(value: unknown, depth = MAX_DEPTH): string | undefined {
-  if (typeof value === 'string') return value;
-  if (depth === 0) return undefined;
-  if (Array.isArray(value)) return value.map((part) => textOf(part, depth - 1) ?? '').join('');
-  return isObject(value) ? textOf(value['content'] ?? value['value'] ?? value['text'], depth - 1) : undefined;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function endOf(value: unknown): AnswerEnd | undefined {

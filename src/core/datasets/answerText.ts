@@ -1,3 +1,4 @@
+import { isObject, textOf } from '../base/json.ts';
 import { SPEAKER_OF, SYSTEM_FIELD, TRAINING_FORMATS } from './formats.ts';
 
 const CONVERSATIONS = TRAINING_FORMATS.flatMap(({ turns, fields }) => (turns === undefined ? [] : fields));
@@ -12,9 +13,9 @@ export function answerText(row: string): string {
     ({ fields, orBoth }) => fields.some(has) || orBoth?.every(has) === true,
   );
   if (format === undefined) return '';
-  if (format.turns === undefined) return textOf(parsed[format.answer?.find(has) ?? '']);
+  if (format.turns === undefined) return textOf(parsed[format.answer?.find(has) ?? '']) ?? '';
   const turns = parsed[format.fields[0] ?? ''];
-  return Array.isArray(turns) ? textOf(turns.findLast(isAnswer)) : '';
+  return Array.isArray(turns) ? (textOf(turns.findLast(isAnswer)) ?? '') : '';
 }
 
 /** Returns what the system says in a row, as hashed (`systemHash`): its messages, or a field. */
@@ -24,7 +25,7 @@ export function systemText(row: string): string {
   const isSystem = (turn: unknown) =>
     isObject(turn) && SPEAKER_OF.get(turn['role'] ?? turn['from']) === 'system';
   const text = Array.isArray(turns) ? textOf(turns.filter(isSystem)) : '';
-  return text === '' ? textOf(parsed[SYSTEM_FIELD]) : text;
+  return (text === '' ? textOf(parsed[SYSTEM_FIELD]) : text) ?? '';
 }
 
 function parsedRow(row: string): Fields {
@@ -46,15 +47,4 @@ function isAnswer(turn: unknown, index: number): boolean {
   if (!isObject(turn)) return index % 2 === 1;
   const speaker = SPEAKER_OF.get(turn['role'] ?? turn['from']);
   return speaker === 'assistant' || speaker === 'call';
-}
-
-/** Returns the texts in a field, a message or a content. */
-function textOf(value: unknown): string {
-  if (typeof value === 'string') return value;
-  if (Array.isArray(value)) return value.map(textOf).join('');
-  return isObject(value) ? textOf(value['content'] ?? value['value'] ?? value['text']) : '';
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

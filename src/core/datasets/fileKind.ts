@@ -51,12 +51,12 @@ export function kindOf(sample: Uint8Array): FileKind {
   const zeroBytes = counts.even + counts.odd;
   if (zeroBytes > sample.length * 0.3 && Math.max(counts.even, counts.odd) > zeroBytes * 0.9) return 'utf-16';
   if (counts.controls > sample.length * 0.1) return 'binary';
-  const text = textOf(sample);
+  const text = decoded(sample);
   if (/^version https:\/\/git-lfs\./.test(text)) return 'git-lfs';
   return /^\s*<(!doctype|html|head|body|\?xml)\b/i.test(text) ? 'html' : 'rows';
 }
 
-function textOf(sample: Uint8Array): string {
+function decoded(sample: Uint8Array): string {
   return Buffer.from(sample)
     .toString('utf8')
     .replace(/^\uFEFF/, '');
@@ -92,7 +92,7 @@ function areObjects(report: Report, aside = 0): boolean {
 /** Returns the report, changed if the file's first and last bytes show that it is cut off or isn't JSONL. */
 export function recognized(report: Report, start: Uint8Array, end: Uint8Array): Report {
   if (report.kind !== 'rows') return report;
-  const text = textOf(start);
+  const text = decoded(start);
   const tail = Buffer.from(end).toString('latin1');
   const rows = report.rows - report.blankRows;
   const objects = objectsOf(report);

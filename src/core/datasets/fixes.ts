@@ -31,6 +31,11 @@ export function removeBlankRow(lines: readonly string[], index: number): LineEdi
   return edited(lines, (line, other) => (other === index && isBlankRow(lines, index) ? undefined : line));
 }
 
+/** @param row its text when this was offered: lines may have moved since */
+export function deleteRow(lines: readonly string[], at: number, row: string): LineEdit | undefined {
+  return edited(lines, (line, index) => (index === at && line === row ? undefined : line));
+}
+
 /**
  * Removes rows that equal an earlier one in each UTF-16 unit. Rows with a replacement character stay: the file's
  * bytes may differ there. Removes nothing if a duplicate isn't an object: lines are then parts of larger values.
@@ -41,13 +46,14 @@ export function removeDuplicateRows(lines: readonly string[]): LineEdit | undefi
   const edit = edited(lines, (line, index) => {
     if (line.includes('\uFFFD') || isBlankRow(lines, index) || line === '') return line;
     if (seen.size < seen.add(line).size) return line;
-    if (!isObject(line)) otherLines += 1;
+    if (!isWholeRow(line)) otherLines += 1;
     return undefined;
   });
   return otherLines === 0 ? edit : undefined;
 }
 
-function isObject(line: string): boolean {
+/** Whether a line is a complete row: not a part of one that has a lone CR, or of an indented value. */
+export function isWholeRow(line: string): boolean {
   try {
     const value: unknown = JSON.parse(line.startsWith(BOM) ? line.slice(BOM.length) : line);
     return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -96,7 +102,7 @@ const REPAIRS: Readonly<Record<RepairableCode, (row: string) => string>> = {
 export function repaired(row: string, code: RepairableCode): string | undefined {
   const result = REPAIRS[code](row);
   const complete = Object.values(REPAIRS).reduce((text, repair) => repair(text), result);
-  return result !== row && isObject(complete) ? result : undefined;
+  return result !== row && isWholeRow(complete) ? result : undefined;
 }
 
 export function repairRow(lines: readonly string[], at: number, code: RepairableCode): LineEdit | undefined {

@@ -2,6 +2,7 @@ import { ExpectedError } from '../base/errors.ts';
 import type { FileStamp } from '../base/fileStamp.ts';
 import type { Format, Role } from './formats.ts';
 import type { Script } from './writing.ts';
+import { PROBLEMS } from './problems.ts';
 import type { ProblemClass, ProblemCode, ProblemGroup, Severity, Problem, Untrainable } from './problems.ts';
 
 export type { Format, Problem, ProblemClass, ProblemCode, Role };
@@ -179,6 +180,11 @@ export function isUntrainable(report: Report): boolean {
 }
 
 /** Decides whether the user has to confirm a dataset's problems before submitting it. */
+/** Whether a row with this problem can't be trained on. */
+export function isUntrainableCode(code: unknown): boolean {
+  return PROBLEMS.some(([known, , , reason]) => known === code && reason !== undefined);
+}
+
 export type Verdict = 'clean' | 'warnings' | 'errors';
 
 /** Secrets, unchecked rows, other kinds of files, and files of which no row can be trained on count as errors; addresses don't. */

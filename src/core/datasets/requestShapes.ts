@@ -1,3 +1,4 @@
+import { isObject } from '../base/json.ts';
 import { isNumber } from './toChat.ts';
 
 /** Why an answer isn't trained on: an error, `cut-off` at the limit of tokens; `empty`: neither text nor tool calls. */
@@ -100,8 +101,8 @@ function answerOf(value: unknown): AnsweredRequest | LeftOutRequest {
   if (Array.isArray(choices) && choice === undefined) return 'empty';
   const list: readonly unknown[] = Array.isArray(choice) ? choice : [valueAt(choice, 'message') ?? choice];
   const [before, last] = [list.slice(0, -1), list.at(-1)];
-  if (!isObject(last) || last['role'] !== 'assistant' || !before.every(isMessage))
-    return isObject(value) ? 'other-endpoint' : 'unrecognized';
+  if (!isFields(last) || last['role'] !== 'assistant' || !before.every(isMessage))
+    return isFields(value) ? 'other-endpoint' : 'unrecognized';
   const end = valueAt(choice, 'finish_reason');
   if (end === 'length') return 'cut-off';
   if (end === 'content_filter') return 'filtered';
@@ -120,7 +121,7 @@ function isFailed(row: unknown): boolean {
   const error = valueAt(response, 'error') ?? valueAt(row, 'error');
   const status = valueAt(response, 'status_code') ?? valueAt(row, 'status_code');
   // Some write a string. A number with its spelling is read as a plain one before.
-  return response === null || isObject(error) || (typeof status !== 'object' && Number(status) >= 400);
+  return response === null || isFields(error) || (typeof status !== 'object' && Number(status) >= 400);
 }
 
 /** Returns messages as OpenAI has them: a list, or an object with one. */
@@ -131,7 +132,7 @@ function messagesAt(row: unknown, place: string): readonly unknown[] | undefined
 }
 
 function isMessage(value: unknown): boolean {
-  const { role, content, tool_calls, function_call } = isObject(value) ? value : {};
+  const { role, content, tool_calls, function_call } = isFields(value) ? value : {};
   return typeof role === 'string' && [content, tool_calls, function_call].some((one) => one !== undefined);
 }
 
@@ -143,10 +144,10 @@ function hasText(content: unknown): boolean {
 
 function valueAt(row: unknown, place: string): unknown {
   if (place === '') return row;
-  return place.split('.').reduce((value, name) => (isObject(value) ? value[name] : undefined), row);
+  return place.split('.').reduce((value, name) => (isFields(value) ? value[name] : undefined), row);
 }
 
 /** Whether it is an object of JSON: a number with its spelling is none. */
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isNumber(value);
+function isFields(value: unknown): value is Fields {
+  return isObject(value) && !isNumber(value);
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../base/json.ts';
 import { ALIASES, COMPARED_FIELDS, SPEAKER_OF, TRAINING_FORMATS, type TrainingFormat } from './formats.ts';
 
 /**
@@ -256,10 +257,6 @@ function addHistory(conversion: Conversion, history: unknown): void {
 function isAbsent(value: unknown): boolean {
   if (typeof value === 'string') return value.trim() === '';
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Whether it is a number, also one with its spelling. */

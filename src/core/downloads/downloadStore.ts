@@ -235,7 +235,7 @@ export class DownloadStore implements Disposable {
     const others = stored.records.filter((one) => records.every(({ path: file }) => file !== one.path));
     const next: Content = {
       records: [...records, ...others].map((record) =>
-        gone.has(keyOf(record)) ? { ...record, isGone: true } : record,
+        gone.has(fileKey(record)) ? { ...record, isGone: true } : record,
       ),
       unfinished: stored.unfinished.filter(({ id }) => !this.#unstored.has(id)),
     };
@@ -266,7 +266,7 @@ export class DownloadStore implements Disposable {
     // Sequential, so that a hanging drive blocks only one thread of the pool.
     for (const record of this.records) {
       const found = await stat(record.path).catch(() => undefined);
-      if (found?.size !== record.sizeBytes) gone.add(keyOf(record));
+      if (found?.size !== record.sizeBytes) gone.add(fileKey(record));
     }
     this.#accept(this.#stored, gone);
   });
@@ -348,6 +348,6 @@ function withoutNull<T extends { filename: string | null }>(row: T) {
 }
 
 /** Identifies the file of a record; a later file at the same path has another key. */
-function keyOf({ completedAtMs, path: file }: DownloadRecord): string {
+function fileKey({ completedAtMs, path: file }: DownloadRecord): string {
   return `${completedAtMs} ${file}`;
 }

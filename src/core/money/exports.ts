@@ -34,13 +34,6 @@ export function toCsv(runs: readonly ChargedRun[]): string {
   return [Object.keys(COLUMNS), ...rows].map((row) => `${row.map(csvField).join(',')}\r\n`).join('');
 }
 
-/** Returns one JSON object per line, with null for unknown values. */
-export function toJsonl(runs: readonly ChargedRun[]): string {
-  const objectOf = (run: ChargedRun) =>
-    Object.fromEntries(Object.entries(COLUMNS).map(([name, valueOf]) => [name, valueOf(run) ?? null]));
-  return runs.map((run) => `${JSON.stringify(objectOf(run))}\n`).join('');
-}
-
 /**
  * What may precede the first visible character of a cell. Some spreadsheets also begin a cell at `;` or a
  * tab. Blanks, control characters and quotes may be dropped when the file is read.

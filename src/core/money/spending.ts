@@ -157,7 +157,7 @@ export interface SpendingGroup {
 export function groupsOf(runs: readonly ChargedRun[], by: GroupBy): SpendingGroup[] {
   const groups = new Map<string | undefined, ChargedRun[]>();
   for (const run of runs) {
-    const key = keyOf(run, by);
+    const key = groupOf(run, by);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [run]);
     else group.push(run);
@@ -171,7 +171,7 @@ export function groupsOf(runs: readonly ChargedRun[], by: GroupBy): SpendingGrou
   return by === 'month' ? made : made.sort((one, other) => other.mainCents - one.mainCents);
 }
 
-function keyOf(run: ChargedRun, by: GroupBy): string | undefined {
+function groupOf(run: ChargedRun, by: GroupBy): string | undefined {
   switch (by) {
     case 'month':
       return run.createdAtMs === undefined ? undefined : monthOf(run.createdAtMs);

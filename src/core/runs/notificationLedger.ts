@@ -32,7 +32,7 @@ export class NotificationLedger implements Disposable {
    * @param isUnseen counts the run as unseen until `see`
    */
   async claim(accountId: string, runId: string, what: string, isUnseen = false): Promise<boolean> {
-    const key = keyOf(runId, what);
+    const key = claimKey(runId, what);
     const known = `${accountId} ${key}`;
     if (this.#claimed.has(known)) return false;
     this.#claimed.add(known);
@@ -54,7 +54,7 @@ export class NotificationLedger implements Disposable {
           this.#nowMs() - STORED_FOR_MS,
         );
         // A run counts as unseen only once, however many notifications are claimed for it.
-        if (isUnseen && insert(keyOf(runId, 'unseen'), true) === 1) tables.touch(TOPIC, accountId);
+        if (isUnseen && insert(claimKey(runId, 'unseen'), true) === 1) tables.touch(TOPIC, accountId);
         return true;
       });
       if (isUnseen) await this.#count(accountId);
@@ -102,7 +102,7 @@ export class NotificationLedger implements Disposable {
 }
 
 /** Hashed, because run IDs and statuses are service text of any length. */
-function keyOf(runId: string, what: string): string {
+function claimKey(runId: string, what: string): string {
   return createHash('sha256')
     .update(JSON.stringify([runId, what]))
     .digest('hex')

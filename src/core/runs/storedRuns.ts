@@ -85,7 +85,7 @@ export class StoredRuns {
       const known = isGuest ? stored && { ...stored, waits: session.waits } : this.#compose(backoff);
       // Compare as it would be read back: undefined fields are omitted.
       const list = known && v.parse(savedList, JSON.parse(JSON.stringify(known)));
-      if (list === undefined || textOf(list) === textOf(stored)) return;
+      if (list === undefined || savedText(list) === savedText(stored)) return;
       await this.#state.transaction((tables) => {
         tables.run(
           `INSERT INTO run_list (account, list) VALUES (?, ?)
@@ -128,7 +128,7 @@ export class StoredRuns {
 }
 
 /** Returns the content of a list, without read times. */
-function textOf(list: SavedList | undefined): string | undefined {
+function savedText(list: SavedList | undefined): string | undefined {
   return list && JSON.stringify({ ...list, readAtMs: 0, balance: list.balance?.value });
 }
 

@@ -58,7 +58,7 @@ export class Tables {
       accountId,
       topic,
     );
-    this.touched.set(keyOf(topic, accountId), Number(row?.['number']));
+    this.touched.set(revisionKey(topic, accountId), Number(row?.['number']));
   }
 
   #prepared(sql: string): StatementSync {
@@ -157,7 +157,7 @@ export class StateStore implements Disposable {
 
   /** Calls back when another window touches a topic of an account, or the file is replaced. */
   follow(topic: string, accountId: string, listener: () => void): Disposable {
-    const key = keyOf(topic, accountId);
+    const key = revisionKey(topic, accountId);
     const listeners = this.#followers.get(key) ?? new Set();
     // Wrapped, because the same function may follow twice.
     const own = () => listener();
@@ -376,7 +376,7 @@ export class StateStore implements Disposable {
     );
     return {
       dataVersion,
-      revisions: rows.map(({ account, topic, number }) => [keyOf(topic, account), number]),
+      revisions: rows.map(({ account, topic, number }) => [revisionKey(topic, account), number]),
     };
   }
 
@@ -392,6 +392,6 @@ export class StateStore implements Disposable {
   }
 }
 
-function keyOf(topic: string, accountId: string): string {
+function revisionKey(topic: string, accountId: string): string {
   return `${topic}\n${accountId}`;
 }

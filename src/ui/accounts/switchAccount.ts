@@ -53,7 +53,7 @@ function actionsOf(store: AccountStore): PickRow<Command>[] {
     active?.kind === 'service' && action('key', TERMS.replaceApiKey, COMMANDS.replaceKey),
     ...(active?.kind === 'service' ? websiteRows(store, active) : []),
     active?.kind === 'sandbox' &&
-      action('beaker', l10n.t('Sandbox: Scenario, Clock, Funds, Reset…'), COMMANDS.sandbox),
+      action('beaker', l10n.t('Sandbox: Scenario, Funds, Reset…'), COMMANDS.sandbox),
     active && action('sign-out', l10n.t('Sign Out…'), COMMANDS.signOut),
   );
 }

@@ -41,7 +41,6 @@ import {
 import { adapterPicture } from './adapterPicture.ts';
 import { adapterPublishing, adapterRecipes } from './adapterRecipes.ts';
 import type { AdapterRun } from './adapterRun.ts';
-import { draftModelCard } from './draftModelCard.ts';
 import type { AdapterMessage, AdapterPageState, AdapterRequest, AdapterWork } from './protocol.ts';
 
 /** Minimum time between progress updates. */
@@ -50,7 +49,6 @@ const REQUESTS: Readonly<RequestTable<AdapterRequest>> = {
   reload: {},
   measure: {},
   cancel: {},
-  draftCard: {},
   unpack: { elsewhere: isBoolean },
 };
 
@@ -106,7 +104,6 @@ export class AdapterPage implements Disposable {
   #work: AdapterWork | undefined;
   #fingerprint: string | undefined;
   #reading = new AbortController();
-  #whenRead: Promise<void>;
   /** The purpose of the block that the page is to show next. */
   #revealing = '';
   #working: AbortController | undefined;
@@ -134,21 +131,13 @@ export class AdapterPage implements Disposable {
       }),
     );
     this.#store.add(watchFile(file, () => this.check()));
-    this.#whenRead = this.#reload();
+    void this.#reload();
   }
 
   /** Scrolls to the block with this purpose once the adapter is read; does nothing if it is empty. */
   reveal(purpose: string): void {
     this.#revealing = purpose;
     this.#draw();
-  }
-
-  /** Drafts a model card, once the adapter is read. */
-  async draftCard(): Promise<void> {
-    await this.#whenRead;
-    const { report, run } = this.#known;
-    if (report !== undefined && isPublishable(report))
-      await draftModelCard(report, this.#folderOf(report), run?.termsUrls ?? []);
   }
 
   /** Compares the file on disk with the shown version, and reads a file that has appeared since. */
@@ -158,7 +147,7 @@ export class AdapterPage implements Disposable {
     const found = await fingerprintOf(this.#file);
     if (this.#known.report !== report || this.#store.disposed) return;
     if (report === undefined) {
-      if (found !== undefined) await (this.#whenRead = this.#reload());
+      if (found !== undefined) await this.#reload();
       return;
     }
     const change = found === this.#fingerprint ? undefined : found === undefined ? 'missing' : 'changed';
@@ -185,8 +174,7 @@ export class AdapterPage implements Disposable {
 
   async #answer(request: AdapterRequest): Promise<void> {
     const { report } = this.#known;
-    if (request.type === 'reload') await (this.#whenRead = this.#reload());
-    else if (request.type === 'draftCard') await this.draftCard();
+    if (request.type === 'reload') await this.#reload();
     else if (request.type === 'cancel') this.#working?.abort();
     else if (report === undefined) return;
     else if (request.type === 'measure') await this.#measure(report);
@@ -342,11 +330,6 @@ export class AdapterPage implements Disposable {
     this.#revealing = '';
   }
 
-  /** The folder that tools load the adapter from, which may not exist yet. */
-  #folderOf(report: AdapterReport): string {
-    return adapterFolder(report, this.#known.place?.folder ?? report.file);
-  }
-
   #page(): AdapterPageState {
     const { report, problem, measurements, place, run, system, change } = this.#known;
     const notice = change && diskSentence(this.#name, change);
@@ -364,18 +347,15 @@ export class AdapterPage implements Disposable {
     const head = { ...page, ...adapterOverview(report, measurements) };
     const picture = weights?.pairs.length ? adapterPicture(weights, measurements, canMeasure) : undefined;
     if (verdict.code !== 'adapter') return { ...head, picture };
-    const folder = this.#folderOf(report);
+    // It may not exist yet.
+    const folder = adapterFolder(report, place?.folder ?? report.file);
     const { platform } = process;
     const recipes = recipesOf(report, { folder, platform, holdOut: run?.holdOut, run: run?.id, system });
     return {
       ...head,
       picture,
       recipes: adapterRecipes(recipes, config?.baseModel, folder, place, report.file),
-      publishing: isPublishable(report) ? adapterPublishing(recipes) : undefined,
+      publishing: config === undefined ? undefined : adapterPublishing(recipes),
     };
   }
-}
-
-function isPublishable({ verdict, config }: AdapterReport): boolean {
-  return verdict.code === 'adapter' && config !== undefined;
 }

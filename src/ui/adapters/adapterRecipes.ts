@@ -83,7 +83,6 @@ export function adapterPublishing({ hub }: Recipes): AdapterPublishing {
       },
     ],
     blocks: hub.map(blockOf),
-    draft: l10n.t('Draft Model Card'),
   };
 }
 

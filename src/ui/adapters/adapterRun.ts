@@ -23,8 +23,6 @@ export interface AdapterRun {
   origin: string;
   /** Rows that were held out of its dataset, if their file lies beside it. */
   holdOut: string | undefined;
-  /** Addresses of its model's terms, as the service gave them. */
-  termsUrls: readonly string[];
   /** Reads its dataset for its system message; checks it before, if this window hasn't. @throws CancelledError */
   system: (signal: AbortSignal) => Promise<SystemMessage | undefined>;
 }
@@ -52,7 +50,6 @@ export async function adapterRun(
         id: record.runId,
         origin: originOf(receipt, sessions.find(id)),
         holdOut: await holdOutBeside(receipt.dataset.path),
-        termsUrls: receipt.consents.model_terms.urls,
         system: (signal) => systemMessageOf(receipt, reports, signal),
       };
   }

@@ -2,7 +2,6 @@ import * as vscode from 'vscode';
 import { lazy } from '../../core/base/async.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
-import type { AdapterPage } from './adapterPage.ts';
 
 /** Registers the adapter page and the commands that open it. */
 export function activateAdapters(services: Services): void {
@@ -18,20 +17,13 @@ export function activateAdapters(services: Services): void {
       deserializeWebviewPanel: async (panel, state) => (await panels()).deserializeWebviewPanel(panel, state),
     }),
   );
-  const inspecting = async (
-    show: (page: AdapterPage, block: string) => unknown,
-    args: readonly unknown[],
-  ) => {
-    const { inspectAdapter } = await import('./inspectAdapter.ts');
-    const showPage = async (file: string, block: string) => {
-      const page = (await panels()).show({ file });
-      void page.check();
-      await show(page, block);
-    };
-    return inspectAdapter(accounts, sessions, downloads, showPage)(...args);
+  const showPage = async (file: string, block: string) => {
+    const page = (await panels()).show({ file });
+    void page.check();
+    page.reveal(block);
   };
   commands.add('nothing', {
-    [COMMANDS.inspectAdapter]: (...args) => inspecting((page, block) => page.reveal(block), args),
-    [COMMANDS.draftModelCard]: (...args) => inspecting((page) => page.draftCard(), args),
+    [COMMANDS.inspectAdapter]: async (...args) =>
+      (await import('./inspectAdapter.ts')).inspectAdapter(accounts, sessions, downloads, showPage)(...args),
   });
 }

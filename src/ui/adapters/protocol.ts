@@ -5,7 +5,6 @@ export type AdapterRequest =
   | { type: 'reload' }
   | { type: 'measure' }
   | { type: 'cancel' }
-  | { type: 'draftCard' }
   /** `elsewhere`: let the user choose the folder. */
   | { type: 'unpack'; elsewhere: boolean };
 
@@ -153,8 +152,6 @@ export interface AdapterPublishing {
   title: string;
   notes: readonly AdapterNote[];
   blocks: readonly AdapterBlock[];
-  /** The name of the button that drafts a model card. */
-  draft: string;
 }
 
 /** Work in progress, or its result. */

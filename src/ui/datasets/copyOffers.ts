@@ -39,6 +39,7 @@ interface State {
 }
 
 const TRIAL_ROWS = 100;
+const FEWEST_TRIAL_ROWS = 10;
 
 /**
  * Asks what a copy of a dataset should change, and how many rows a split has. Asks nothing if there is nothing to choose.
@@ -53,7 +54,7 @@ export async function choosePreparation(
   const initial: State = {
     changes: pickedAtFirst(mendable),
     holdOut: USUAL_HOLD_OUT,
-    trial: { rows: TRIAL_ROWS },
+    trial: { rows: trialRows(mendable.rows) },
   };
   if (rows.length === 0) return choicesOf({ ...initial, changes: new Set() }, mendable);
   const chooseChanges: Step<State> = async (state) => {
@@ -104,6 +105,11 @@ function choicesOf({ changes, holdOut, trial }: State, mendable: Offered): Prepa
     holdOut: changes.has('hold-out') ? holdOut : undefined,
     trial: changes.has('trial') ? trial : undefined,
   };
+}
+
+/** A tenth of the rows is a trial; a file of few rows needs more of them. */
+function trialRows(rows: number): number {
+  return Math.min(Math.max(FEWEST_TRIAL_ROWS, Math.floor(rows / 10)), TRIAL_ROWS, rows - 1);
 }
 
 function pickedAtFirst(mendable: Mendable): ReadonlySet<Change> {
@@ -158,11 +164,7 @@ function rowsFor(mendable: Offered): PickRow<Change>[] {
       canSplit
         ? [
             row('hold-out', l10n.t('Hold out rows for evaluation…'), '10%'),
-            row(
-              'trial',
-              l10n.t('Only some rows, for a trial run…'),
-              formatRows(Math.min(TRIAL_ROWS, mendable.rows - 1)),
-            ),
+            row('trial', l10n.t('Only some rows, for a trial run…'), formatRows(trialRows(mendable.rows))),
           ]
         : [],
     ),
@@ -234,8 +236,7 @@ async function amountFor({
     parsedAmount(text, rows) === undefined
       ? l10n.t('Enter a share such as 10%, or a number of rows below {0}.', formatCount(rows))
       : undefined;
-  const value =
-    'rows' in amount ? String(Math.min(amount.rows, rows - 1)) : `${Math.round(amount.share * 1_000) / 10}%`;
+  const value = 'rows' in amount ? String(amount.rows) : `${Math.round(amount.share * 1_000) / 10}%`;
   const answer = await ask({ title, hasBack: true }, { prompt, value, validate });
   if (answer.kind !== 'value') return answer;
   return { kind: 'value', value: parsedAmount(answer.value, rows) ?? amount };

@@ -1,7 +1,9 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import {
+  deleteRow,
   editorLines,
+  isWholeRow,
   removeBlankRow,
   removeBlankRows,
   removeBom,
@@ -14,7 +16,7 @@ import {
   type RepairableCode,
 } from '../../core/datasets/fixes.ts';
 import type { Preset } from '../../core/datasets/copyTypes.ts';
-import { isShownAsOne, type ProblemCode } from '../../core/datasets/report.ts';
+import { isShownAsOne, isUntrainableCode, type ProblemCode } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { COMMANDS, EXTENSION_NAME, type CommandId } from '../shared/ids.ts';
 import { TERMS } from '../shared/terms.ts';
@@ -42,8 +44,8 @@ export function offerFixes(reports: Reports): Disposable {
       return diagnostics
         .filter(({ source }) => source === EXTENSION_NAME)
         .flatMap((diagnostic) => {
-          const actions = actionsFor(document, diagnostic);
           const group = report?.problems.find(({ code }) => code === diagnostic.code);
+          const actions = actionsFor(document, diagnostic, group?.total === 1);
           if (report !== undefined && group !== undefined && isShownAsOne(group, report))
             actions.push(showAll(document, group.code));
           for (const action of actions) action.diagnostics = [diagnostic];
@@ -66,13 +68,18 @@ export function offerFixes(reports: Reports): Disposable {
   });
 }
 
-function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagnostic): vscode.CodeAction[] {
+/** @param isOnly whether the file has this problem only once */
+function actionsFor(
+  document: vscode.TextDocument,
+  { code, range }: vscode.Diagnostic,
+  isOnly: boolean,
+): vscode.CodeAction[] {
   const { line, character } = range.start;
   switch (code) {
     case 'blank-line':
       return [
         new Fix(vscode.l10n.t('Remove blank line'), document, (lines) => removeBlankRow(lines, line), true),
-        new Fix(vscode.l10n.t('Remove all blank lines'), document, removeBlankRows),
+        ...(isOnly ? [] : [new Fix(vscode.l10n.t('Remove all blank lines'), document, removeBlankRows)]),
       ];
     case 'bom-inside':
       return [
@@ -82,7 +89,7 @@ function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagn
           (lines) => removeBom(lines, line, character),
           true,
         ),
-        ...(character === 0
+        ...(character === 0 && !isOnly
           ? [new Fix(vscode.l10n.t('Remove byte order marks from rows'), document, removeRowBoms)]
           : []),
       ];
@@ -90,7 +97,7 @@ function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagn
     case 'comma-after-object':
     case 'control-character':
     case 'typographic-quotes':
-      return repairs(document, line, code);
+      return repairs(document, line, code, isOnly);
     case 'duplicate-row':
       return [new Fix(vscode.l10n.t('Remove duplicate rows'), document, removeDuplicateRows)];
     case 'crlf':
@@ -112,7 +119,7 @@ function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagn
     case 'requests':
       return copy(document, TERMS.convertToJsonl, COMMANDS.convertToJsonl);
     default:
-      return [];
+      return isUntrainableCode(code) ? deletion(document, line) : [];
   }
 }
 
@@ -131,13 +138,21 @@ const REPAIRS: Readonly<Record<RepairableCode, readonly [one: string, all: strin
 };
 
 /** Offers to repair a row, and all rows with the same problem, if that makes the row correct. */
-function repairs(document: vscode.TextDocument, line: number, code: RepairableCode): Fix[] {
+function repairs(document: vscode.TextDocument, line: number, code: RepairableCode, isOnly: boolean): Fix[] {
   if (line >= document.lineCount || repaired(document.lineAt(line).text, code) === undefined) return [];
   const [one, all] = REPAIRS[code];
   return [
     new Fix(one, document, (lines) => repairRow(lines, line, code), true),
-    new Fix(all, document, (lines) => repairRows(lines, code)),
+    ...(isOnly ? [] : [new Fix(all, document, (lines) => repairRows(lines, code))]),
   ];
+}
+
+/** Offers to delete a row that can't be trained on. An unsaved document may have others at its line. */
+function deletion(document: vscode.TextDocument, line: number): Fix[] {
+  if (document.isDirty || line >= document.lineCount) return [];
+  const { text } = document.lineAt(line);
+  if (!isWholeRow(text)) return [];
+  return [new Fix(vscode.l10n.t('Delete Row'), document, (lines) => deleteRow(lines, line, text))];
 }
 
 function lineFeeds(document: vscode.TextDocument): vscode.CodeAction {

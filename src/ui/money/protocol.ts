@@ -45,15 +45,7 @@ export interface SpendState {
 export type SpendNotice = PageNotice<SpendAction>;
 export type SpendButton = PageButton<SpendAction>;
 export type SpendAction =
-  | 'setBudget'
-  | 'exportCsv'
-  | 'exportJsonl'
-  | 'refresh'
-  | 'loadRuns'
-  | 'readPrices'
-  | 'replaceKey'
-  | 'showMore'
-  | 'showRun';
+  'setBudget' | 'exportCsv' | 'refresh' | 'loadRuns' | 'readPrices' | 'replaceKey' | 'showMore' | 'showRun';
 
 export interface SpendGroups {
   title: string;

@@ -9,7 +9,7 @@ import { AccountPage, type AccountPageParts } from '../shared/accountPage.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 import { reportError } from '../shared/log.ts';
 import { isBoolean, isOneOf, isRecord, isText, WebviewPanels } from '../shared/webview.ts';
-import { exportSpending, type ExportEnding } from './exportSpending.ts';
+import { exportSpending } from './exportSpending.ts';
 import type {
   SpendAction,
   SpendButton,
@@ -110,8 +110,7 @@ export class SpendPage extends AccountPage<SpendState, SpendRequest, SpendButton
       setBudget: () => executeCommand(COMMANDS.setBudget, { accountId, id: '' }),
       replaceKey: () => executeCommand(COMMANDS.replaceKey, accountId),
       showRun: () => executeCommand(COMMANDS.showRun, { accountId, id: target }),
-      exportCsv: () => this.#export('csv'),
-      exportJsonl: () => this.#export('jsonl'),
+      exportCsv: () => this.#export(),
       showMore: () => {
         this.#maxRows += ROWS;
         this.draw();
@@ -153,9 +152,9 @@ export class SpendPage extends AccountPage<SpendState, SpendRequest, SpendButton
   }
 
   /** Exports all runs, regardless of the search. */
-  #export(ending: ExportEnding): Promise<void> {
+  #export(): Promise<void> {
     const { session } = this;
-    return exportSpending(ending, {
+    return exportSpending({
       account: session?.account.name ?? this.#formerName() ?? '',
       nowMs: this.nowMs(),
       runs: () => this.#charged(),

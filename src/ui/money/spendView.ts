@@ -77,7 +77,6 @@ export function spendPageState(facts: SpendFacts): SpendState {
     actions: compact(
       session && spendButton('setBudget', TERMS.setBudget),
       spendButton('exportCsv', l10n.t('Export CSV…'), { isDisabled: isEmpty }),
-      spendButton('exportJsonl', l10n.t('Export JSONL…'), { isDisabled: isEmpty }),
       session && spendButton('refresh', TERMS.refresh),
     ),
     notices: noticesOf(facts),

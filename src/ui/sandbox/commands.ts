@@ -1,7 +1,7 @@
 import { l10n } from 'vscode';
 import { parseAmount } from '../../core/money/amount.ts';
 import type { SandboxControl } from '../../sandbox/control.ts';
-import { MAX_SPEED, MIN_SPEED, SCENARIOS } from '../../sandbox/scenarios.ts';
+import { SCENARIOS } from '../../sandbox/scenarios.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { TERMS } from '../shared/terms.ts';
@@ -22,14 +22,23 @@ export async function useSandbox({ accounts, sandbox }: Parts): Promise<void> {
 
 type SandboxCommand = (parts: Parts, argument?: unknown) => Promise<CommandResult | undefined>;
 
-/** Shows the sandbox's commands. */
-export async function openMenu(parts: Parts): Promise<CommandResult | undefined> {
+/**
+ * Runs one of the sandbox's commands, or shows them.
+ * @param name `scenario`, `addFunds` or `reset`
+ * @param argument that of the command
+ */
+export async function controlSandbox(
+  parts: Parts,
+  name?: unknown,
+  argument?: unknown,
+): Promise<CommandResult | undefined> {
   const items = [
-    { icon: 'debug-alt', label: l10n.t('Sandbox Scenario…'), value: setScenario },
-    { icon: 'dashboard', label: l10n.t('Sandbox Clock Speed…'), value: setClockSpeed },
-    { icon: 'add', label: l10n.t('Add Sandbox Funds…'), value: addFunds },
-    { icon: 'discard', label: l10n.t('Reset Sandbox…'), value: reset },
+    { icon: 'debug-alt', label: l10n.t('Sandbox Scenario…'), name: 'scenario', value: setScenario },
+    { icon: 'add', label: l10n.t('Add Sandbox Funds…'), name: 'addFunds', value: addFunds },
+    { icon: 'discard', label: l10n.t('Reset Sandbox…'), name: 'reset', value: reset },
   ];
+  const named = items.find((item) => item.name === name);
+  if (named !== undefined) return named.value(parts, argument);
   const answer = await pick<SandboxCommand>({ title: l10n.t('Sandbox') }, { items });
   return answer.kind === 'value' ? answer.value(parts) : { outcome: 'cancelled' };
 }
@@ -51,7 +60,7 @@ async function offerSandbox(): Promise<boolean> {
 }
 
 /** Sets the fault that the sandbox simulates: the argument, or the user's choice. */
-export async function setScenario(parts: Parts, argument?: unknown): Promise<CommandResult | undefined> {
+async function setScenario(parts: Parts, argument?: unknown): Promise<CommandResult | undefined> {
   const control = await controlOf(parts);
   if (control === undefined) return { outcome: 'cancelled' };
   const id = typeof argument === 'string' ? argument : await chooseScenario(control.getScenario());
@@ -75,19 +84,21 @@ export async function setScenario(parts: Parts, argument?: unknown): Promise<Com
 
 async function chooseScenario(current: string): Promise<string | undefined> {
   const offered = offeredScenarios();
-  const items = SCENARIOS.map((value) => ({ value, ...offered[value] }));
-  return choose(
-    {
-      title: l10n.t('Sandbox Scenario'),
-      placeholder: l10n.t('A scenario stays on until you choose another.'),
-    },
-    items,
-    current,
+  const items = SCENARIOS.map((value) => ({
+    value,
+    ...offered[value],
+    ...(value === current && { description: l10n.t('current') }),
+  }));
+  const placeholder = l10n.t('A scenario stays on until you choose another.');
+  const answer = await pick<string>(
+    { title: l10n.t('Sandbox Scenario') },
+    { placeholder, items, active: current },
   );
+  return answer.kind === 'value' ? answer.value : undefined;
 }
 
-/** Deletes the sandbox's runs, and resets its balance, scenario, and clock. */
-export async function reset(parts: Parts): Promise<CommandResult | undefined> {
+/** Deletes the sandbox's runs, and resets its balance and scenario. */
+async function reset(parts: Parts): Promise<CommandResult | undefined> {
   const control = await controlOf(parts);
   if (control === undefined || !(await confirmReset())) return { outcome: 'cancelled' };
   control.reset();
@@ -98,21 +109,19 @@ export async function reset(parts: Parts): Promise<CommandResult | undefined> {
 
 async function confirmReset(): Promise<boolean> {
   const reset = l10n.t('Reset');
-  const detail = l10n.t(
-    'Deletes its runs and resets balance, scenario and clock. Receipts and downloads stay.',
-  );
+  const detail = l10n.t('Deletes its runs and resets balance and scenario. Receipts and downloads stay.');
   return (await showWarning(l10n.t('Reset the sandbox?'), { modal: true, detail }, reset)) === reset;
 }
 
 /** Adds to the sandbox's balance: the cents in the argument, or the amount that the user enters. */
-export async function addFunds(parts: Parts, argument?: unknown): Promise<CommandResult | undefined> {
+async function addFunds(parts: Parts, argument?: unknown): Promise<CommandResult | undefined> {
   const control = await controlOf(parts);
   if (control === undefined) return { outcome: 'cancelled' };
   const balance = parts.sessions.active?.balance;
   const { currency } = balance?.current ?? (await balance?.refresh()) ?? { currency: '' };
   const cents = typeof argument === 'number' ? argument : await askForFunds(currency);
   if (cents === undefined) return { outcome: 'cancelled' };
-  const balanceCents = unlessOutOfRange(() => control.addFunds(cents));
+  const balanceCents = control.addFunds(cents);
   if (balanceCents === undefined) {
     void showError(l10n.t('Nothing was added: enter a positive whole number of cents.'));
     return { outcome: 'failed' };
@@ -133,52 +142,4 @@ async function askForFunds(currency: string): Promise<number | undefined> {
     },
   );
   return answer.kind === 'value' ? parseAmount(answer.value) : undefined;
-}
-
-/** Sets the speed of the sandbox's clock: the factor in the argument, or the user's choice. */
-export async function setClockSpeed(parts: Parts, argument?: unknown): Promise<CommandResult | undefined> {
-  const control = await controlOf(parts);
-  if (control === undefined) return { outcome: 'cancelled' };
-  const speed = typeof argument === 'number' ? argument : await chooseClockSpeed(control.getSpeed());
-  if (speed === undefined) return { outcome: 'cancelled' };
-  const isSet = unlessOutOfRange(() => {
-    control.setSpeed(speed);
-    return true;
-  });
-  if (!isSet) {
-    void showError(l10n.t('The clock speed must be from {0} to {1}.', MIN_SPEED, MAX_SPEED));
-    return { outcome: 'failed' };
-  }
-  await parts.sessions.active?.runs.refresh();
-}
-
-async function chooseClockSpeed(current: number): Promise<number | undefined> {
-  const items = [1, 10, 100].map((speed) => ({
-    value: speed,
-    label: l10n.t('{0}×', speed),
-    detail: l10n.t('A small run takes about {0} s.', Math.round(360 / speed)),
-  }));
-  return choose({ title: l10n.t('Sandbox Clock Speed') }, items, current);
-}
-
-async function choose<T extends string | number>(
-  { title, placeholder = '' }: { title: string; placeholder?: string },
-  rows: readonly { value: T; label: string; detail?: string }[],
-  current: T,
-): Promise<T | undefined> {
-  const items = rows.map((row) => ({
-    ...row,
-    ...(row.value === current && { description: l10n.t('current') }),
-  }));
-  const answer = await pick<T>({ title }, { placeholder, items, active: current });
-  return answer.kind === 'value' ? answer.value : undefined;
-}
-
-function unlessOutOfRange<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
 }

@@ -24,10 +24,6 @@ export function activateSandbox(services: Services): void {
     [COMMANDS.useSandbox]: async () => (await load()).useSandbox(parts),
   });
   commands.add('nothing', {
-    [COMMANDS.sandbox]: async () => (await load()).openMenu(parts),
-    [COMMANDS.sandboxScenario]: async (scenario) => (await load()).setScenario(parts, scenario),
-    [COMMANDS.sandboxReset]: async () => (await load()).reset(parts),
-    [COMMANDS.sandboxAddFunds]: async (cents) => (await load()).addFunds(parts, cents),
-    [COMMANDS.sandboxClockSpeed]: async (speed) => (await load()).setClockSpeed(parts, speed),
+    [COMMANDS.sandbox]: async (...args) => (await load()).controlSandbox(parts, ...args),
   });
 }

@@ -23,6 +23,10 @@ export function offeredScenarios(): Record<Scenario, { label: string; detail: st
       label: l10n.t('Too many requests'),
       detail: l10n.t('The service refuses each request once and asks to wait 2 s: slower, but charged once.'),
     },
+    'service-down': {
+      label: l10n.t('Service down'),
+      detail: l10n.t('Each request fails: nothing can be read, and nothing is charged.'),
+    },
     'insufficient-balance': {
       label: l10n.t('Balance too low'),
       detail: l10n.t('Submissions are refused and not charged. Continue them without this fault.'),
@@ -46,7 +50,9 @@ export function offeredScenarios(): Record<Scenario, { label: string; detail: st
 export function faultsBehind(error: unknown): readonly Scenario[] {
   if (error instanceof NetworkError) return ['answer-lost', 'connection-lost'];
   if (error instanceof DownloadLinkError) return ['cut-download'];
-  const code = error instanceof ServiceError ? error.code : undefined;
+  if (!(error instanceof ServiceError)) return [];
+  const { code, httpStatus } = error;
+  if (httpStatus >= 500) return ['service-down'];
   if (code === 'rate_limited') return ['rate-limited'];
   return code === 'insufficient_balance' ? ['insufficient-balance'] : [];
 }
@@ -55,6 +61,6 @@ export function faultsBehind(error: unknown): readonly Scenario[] {
 export function shownFault(fault: Scenario): SandboxFault {
   return {
     sentence: l10n.t('Sandbox fault “{0}” is on.', offeredScenarios()[fault].label),
-    button: { [l10n.t('Choose Another')]: () => commands.executeCommand(COMMANDS.sandboxScenario) },
+    button: { [l10n.t('Choose Another')]: () => commands.executeCommand(COMMANDS.sandbox, 'scenario') },
   };
 }

@@ -32,7 +32,6 @@ export const COMMANDS = {
   downloadAdapter: 'fineTuning.downloadAdapter',
   cancelDownload: 'fineTuning.cancelDownload',
   inspectAdapter: 'fineTuning.inspectAdapter',
-  draftModelCard: 'fineTuning.draftModelCard',
   cancelUpload: 'fineTuning.cancelUpload',
   resolveSubmission: 'fineTuning.resolveSubmission',
   checkSubmission: 'fineTuning.checkSubmission',
@@ -48,10 +47,6 @@ export const COMMANDS = {
   reportIssue: 'fineTuning.reportIssue',
   showLog: 'fineTuning.showLog',
   sandbox: 'fineTuning.sandbox',
-  sandboxScenario: 'fineTuning.sandbox.scenario',
-  sandboxReset: 'fineTuning.sandbox.reset',
-  sandboxAddFunds: 'fineTuning.sandbox.addFunds',
-  sandboxClockSpeed: 'fineTuning.sandbox.clockSpeed',
 } as const;
 export type CommandId = (typeof COMMANDS)[keyof typeof COMMANDS];
 

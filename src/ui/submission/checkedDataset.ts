@@ -104,7 +104,7 @@ async function checkUntilAccepted(
   }
 }
 
-/** Asks twice, so that a habitual click sends no secret. In both dialogs, Enter shows the problems. */
+/** Asks twice, so that a habitual click sends no secret. Enter converts what isn't rows, else shows the problems. */
 async function confirmProblems(
   name: string,
   report: Report,
@@ -118,8 +118,8 @@ async function confirmProblems(
     vscode.l10n.t('{0} is not ready to submit: {1}.', name, why),
     stoppingDetail(report),
     {
-      ...(!areAnswers && { [TERMS.showProblems]: 'problems' }),
       ...(use && { [use.title]: use }),
+      ...(!areAnswers && { [TERMS.showProblems]: 'problems' }),
       ...(isMendable(report) && { [TERMS.prepareCopy]: 'prepare' }),
       // Nobody means to train with the answers of two models.
       ...(!areAnswers && { [vscode.l10n.t('Submit Anyway…')]: 'continue' }),

@@ -121,8 +121,11 @@ function isAskedToWait(error: unknown): boolean {
 }
 
 /** What helps against a balance that is too low. */
-function fundsButton(account: Session['account'], go: (command: CommandId) => unknown): Buttons {
-  if (account.kind === 'sandbox') return { [TERMS.addSandboxFunds]: () => go(COMMANDS.sandboxAddFunds) };
+function fundsButton(
+  account: Session['account'],
+  go: (command: CommandId, name?: string) => unknown,
+): Buttons {
+  if (account.kind === 'sandbox') return { [TERMS.addSandboxFunds]: () => go(COMMANDS.sandbox, 'addFunds') };
   const website = websiteLink(account);
   return website ? { [website.title]: website.open } : {};
 }

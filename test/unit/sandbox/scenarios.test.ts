@@ -58,6 +58,20 @@ describe('sandbox scenarios', () => {
     assert.equal((await runs()).length, 2);
   });
 
+  it('service-down: answers 503 to every request, and charges nothing', async () => {
+    const before = await balance();
+    control().setScenario('service-down');
+    for (const call of [
+      () => bench().get('/balance'),
+      () => bench().get('/runs'),
+      () => bench().submit(),
+      () => bench().call('GET', '/models', { headers: { authorization: '' } }),
+    ])
+      assert.equal((await call()).status, 503);
+    control().setScenario('none');
+    assert.deepEqual([await balance(), await runs()], [before, []]);
+  });
+
   it('insufficient-balance: refuses a submission with 402 without charging', async () => {
     const before = await balance();
     control().setScenario('insufficient-balance');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import {
+  deleteRow,
   editorLines,
   removeBlankRow,
   removeBlankRows,
@@ -72,6 +73,10 @@ describe('fixes', () => {
     'remove byte order marks before rows, but not inside strings': [
       removeRowBoms,
       [[`${BOM}{}\n${BOM}${BOM}{}\n{"a":"${BOM}"}\n${BOM}`, `{}\n{}\n{"a":"${BOM}"}\n`]],
+    ],
+    'delete a row with its line end, unless another one is there now': [
+      (lines) => deleteRow(lines, 1, 'b'),
+      [['a\nb\nc\n', 'a\nc\n'], ['a\nb\n', 'a\n'], ['a\nb', 'a\n'], ['a\nb\nb', 'a\nb'], ['a\nc\nb'], ['b']],
     ],
     'remove one byte order mark, if it is still there': [
       (lines) => removeBom(lines, 1, 2),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { toCsv, toJsonl } from '../../../../src/core/money/exports.ts';
+import { toCsv } from '../../../../src/core/money/exports.ts';
 import { chargedRunsOf } from '../../../../src/core/money/spending.ts';
 import { rowsOfCsv } from '../../../helpers/csv.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
@@ -67,14 +67,4 @@ describe('exports of spending', () => {
   });
 
   it('as CSV have a header even without runs', () => assert.match(toCsv([]), /^run_id,[a-z_,0-9]+\r\n$/));
-
-  it('as JSONL have the same values, and null for unknown ones', () => {
-    const objects = toJsonl(runs)
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-    assert.deepEqual(Object.keys(objects[0] ?? {}), Object.keys(ours ?? {}));
-    assert.equal(objects.find(({ price_cents }) => price_cents === 517)?.['label'], receipt.label);
-    assert.equal(objects.find(({ price_cents }) => price_cents === 100)?.['dataset_sha256'], null);
-  });
 });

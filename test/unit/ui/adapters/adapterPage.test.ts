@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
@@ -24,7 +24,6 @@ const RUN: AdapterRun = {
   id: 'run-1',
   origin: 'maths · train.jsonl · May 1, 2026 · Qwen 3 8B',
   holdOut: undefined,
-  termsUrls: [],
   system: () => Promise.resolve(undefined),
 };
 
@@ -234,43 +233,6 @@ describe('AdapterPage', () => {
     assert.equal(reveals().length, 1);
     page.reveal('compare');
     assert.equal(reveals().length, 2);
-  });
-
-  it('drafts a model card in an unsaved editor, and says that a README.md stays as it is', async () => {
-    run = { ...RUN, termsUrls: ['https://a.test/terms'] };
-    await open();
-    await drawn();
-    panel.send({ type: 'draftCard' });
-    const drafted = () =>
-      standIn.executed.filter(([what]) => what === 'show').map(([, document]) => document);
-    while (drafted().length < 1) await sleep(5);
-    const [{ language, content }] = drafted() as [{ language: string; content: string }];
-    assert.equal(language, 'markdown');
-    assert.match(content, /^---\nlibrary_name: peft\n[^]*"USERNAME\/adapter"[^]*<https:\/\/a\.test\/terms>/);
-    assert.deepEqual(standIn.shown.sentences, []);
-    assert.deepEqual(await readdir(folder()), ['adapter.zip']);
-    const unpacked = path.join(folder(), 'adapter');
-    await extractAdapter(file, unpacked);
-    await writeFile(path.join(unpacked, 'README.md'), 'mine');
-    // As the command does, before the page has read the file.
-    panels.dispose();
-    await open();
-    await panels.show({ file }).draftCard();
-    assert.equal(drafted().length, 2);
-    assert.deepEqual(standIn.shown.sentences, [
-      'The folder has a README.md. Save this draft over it if you want.',
-    ]);
-    assert.equal(await readFile(path.join(unpacked, 'README.md'), 'utf8'), 'mine');
-  });
-
-  it('offers no model card of what is no adapter', async () => {
-    await writeFile(file, '<!doctype html>');
-    run = RUN;
-    await open();
-    const { publishing } = await drawn();
-    assert.equal(publishing, undefined);
-    await panels.show({ file }).draftCard();
-    assert.deepEqual(standIn.executed, []);
   });
 
   it('is restored only with an absolute path', async () => {

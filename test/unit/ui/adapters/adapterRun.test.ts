@@ -15,15 +15,12 @@ const { adapterRun } = await withVscode(() => import('../../../../src/ui/adapter
 
 describe('adapterRun', () => {
   const folder = useFolder();
-  const accepted_at = '2026-05-01T11:00:00.000Z';
-  const urls = ['https://a.test/terms'];
   const receipt = () =>
     chargedReceipt({
       accountId: 'account-2',
       label: 'maths',
       atMs: new Date(2026, 4, 1, 12).getTime(),
       dataset: { path: path.join(folder(), 'train.prepared.jsonl') },
-      consents: { model_terms: { accepted_at, urls }, data_policy: { accepted_at } },
       run: { run_id: 'run-1' },
     });
 
@@ -60,14 +57,14 @@ describe('adapterRun', () => {
   it('finds the run that a file was downloaded from, in any account, and the hold-out beside its dataset', async () => {
     const downloads = { 'account-1': { '/b.zip': 'run-1' }, 'account-2': { '/a.zip': 'run-1' } };
     const known = async () => {
-      const { id, holdOut: beside, termsUrls } = (await runOf('/a.zip', downloads)) ?? {};
+      const { id, holdOut: beside } = (await runOf('/a.zip', downloads)) ?? {};
       assert.equal(id, 'run-1');
-      return { holdOut: beside, termsUrls };
+      return beside;
     };
-    assert.deepEqual(await known(), { holdOut: undefined, termsUrls: urls });
+    assert.deepEqual(await known(), undefined);
     const holdOut = path.join(folder(), 'train.holdout.jsonl');
     await writeFile(holdOut, '{}\n');
-    assert.deepEqual(await known(), { holdOut, termsUrls: urls });
+    assert.deepEqual(await known(), holdOut);
   });
 
   it('names the run by its label if it has one, its dataset, day and model', async () => {

@@ -299,8 +299,8 @@ describe('the adapter page', () => {
   it('has the commands that publish an adapter, of which only a private repository is created', async () => {
     const at = await place.inspect(zipOf(sampleAdapter()));
     const shown = (where: AdapterOnDisk) => {
-      const { title, notes, blocks, draft } = recipes.adapterPublishing(recipesOf(at, where));
-      return [title, ...notes.map(noteText), ...blocks.flatMap((one) => blockLines(one)), `[${draft}]`];
+      const { title, notes, blocks } = recipes.adapterPublishing(recipesOf(at, where));
+      return [title, ...notes.map(noteText), ...blocks.flatMap((one) => blockLines(one))];
     };
     golden('adapter-publishing', {
       Linux: shown({ folder: FOLDER, platform: 'linux' }),

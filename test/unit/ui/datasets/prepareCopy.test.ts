@@ -133,6 +133,7 @@ describe('Prepare Copy', () => {
       { messages: [{ role: 'user', content: 'a' }] },
     ];
     const many = rows(Array.from({ length: 2_000 }, (_, at) => chat(`question ${at}`)));
+    const fewer = many.split('\n').slice(0, 300).join('\n');
     const cases: Record<string, readonly string[]> = {};
     for (const [name, content, answers] of [
       ['faulty', faulty, [['as it is']]],
@@ -151,6 +152,7 @@ describe('Prepare Copy', () => {
       ['mostly rows that can’t be trained on', rows([chat('a'), chat('b'), ...untrainable]), [['as it is']]],
       ['one row', rows([chat('a')]), [['as it is']]],
       ['a hold-out', many, [['Hold out rows for evaluation…'], '10%']],
+      ['a trial of few rows', fewer, [['Only some rows, for a trial run…'], '10%']],
       [
         'a hold-out and a trial',
         many,

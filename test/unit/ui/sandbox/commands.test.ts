@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
-const { openMenu, setScenario } = await withVscode(() => import('../../../../src/ui/sandbox/commands.ts'));
+const { controlSandbox } = await withVscode(() => import('../../../../src/ui/sandbox/commands.ts'));
 
 describe('The commands of the sandbox', () => {
   let scenario: string;
@@ -22,8 +22,8 @@ describe('The commands of the sandbox', () => {
           balance: { refresh: () => Promise.resolve() },
         },
       },
-    }) as unknown as Parameters<typeof setScenario>[0];
-  const set = (argument?: string, kind?: string) => setScenario(parts(kind), argument);
+    }) as unknown as Parameters<typeof controlSandbox>[0];
+  const set = (argument?: string, kind?: string) => controlSandbox(parts(kind), 'scenario', argument);
 
   beforeEach(() => {
     standIn.forget();
@@ -35,14 +35,16 @@ describe('The commands of the sandbox', () => {
     const { shown } = standIn;
     shown.pick = () => 'Reset Sandbox…';
     shown.answer = () => undefined;
-    assert.deepEqual(await openMenu(parts()), { outcome: 'cancelled' });
+    assert.deepEqual(await controlSandbox(parts()), { outcome: 'cancelled' });
     assert.deepEqual(
       shown.inputs[0]?.items.map(({ label }) => label.replace(/^\$\(\S+\) /, '')),
-      ['Sandbox Scenario…', 'Sandbox Clock Speed…', 'Add Sandbox Funds…', 'Reset Sandbox…'],
+      ['Sandbox Scenario…', 'Add Sandbox Funds…', 'Reset Sandbox…'],
     );
     assert.deepEqual([shown.sentences, shown.isModal], [['Reset the sandbox?'], [true]]);
     shown.pick = () => undefined;
-    assert.deepEqual(await openMenu(parts()), { outcome: 'cancelled' });
+    for (const name of [undefined, 'clockSpeed', 1])
+      assert.deepEqual(await controlSandbox(parts(), name), { outcome: 'cancelled' });
+    assert.equal(shown.inputs.length, 4);
   });
 
   it('leave the account of a service only after a modal question, also with an argument', async () => {

@@ -17,14 +17,14 @@ describe('the fault of the sandbox that is on', () => {
   it('is named for its account and for what it causes', async () => {
     standIn.forget();
     const disposables = new DisposableStore();
-    const added = new Map<string, (argument: unknown) => Promise<unknown>>();
+    const added = new Map<string, (...args: unknown[]) => Promise<unknown>>();
     const provided = Promise.withResolvers<FaultOf>();
     const refresh = () => Promise.resolve();
     const active = sessionOf({ account: { kind: 'sandbox' }, runs: { refresh }, balance: { refresh } });
     activateSandbox(
       servicesOf({
         commands: {
-          add: (_needs: unknown, commands: Record<string, (argument: unknown) => Promise<unknown>>) => {
+          add: (_needs: unknown, commands: Record<string, (...args: unknown[]) => Promise<unknown>>) => {
             for (const [id, command] of Object.entries(commands)) added.set(id, command);
           },
         },
@@ -46,6 +46,7 @@ describe('the fault of the sandbox that is on', () => {
       'too low': new ServiceError('insufficient_balance', 402),
       invalid: new ServiceError('validation_failed', 422),
       disk: new Error('x'),
+      down: new ServiceError('internal_error', 503),
     };
     try {
       assert.equal(faultOf(sandbox), undefined);
@@ -54,11 +55,12 @@ describe('the fault of the sandbox that is on', () => {
         ['connection-lost', ['network']],
         ['rate-limited', ['too many']],
         ['insufficient-balance', ['too low']],
+        ['service-down', ['down']],
         ['cut-download', ['link']],
         ['failed-run', []],
         ['none', []],
       ] as const) {
-        await added.get('fineTuning.sandbox.scenario')?.(scenario);
+        await added.get('fineTuning.sandbox')?.('scenario', scenario);
         const named = Object.entries(errors).flatMap(([name, error]) =>
           faultOf(sandbox, { error }) === undefined ? [] : [name],
         );
@@ -68,11 +70,11 @@ describe('the fault of the sandbox that is on', () => {
         assert.equal(faultOf(sandbox, ['failed-run']) !== undefined, scenario === 'failed-run');
         assert.deepEqual([faultOf(service), faultOf(service, { error: broken })], [undefined, undefined]);
       }
-      await added.get('fineTuning.sandbox.scenario')?.('insufficient-balance');
+      await added.get('fineTuning.sandbox')?.('scenario', 'insufficient-balance');
       const { sentence, button } = faultOf(sandbox) ?? {};
       assert.equal(sentence, 'Sandbox fault “Balance too low” is on.');
       button?.['Choose Another']?.();
-      assert.deepEqual(standIn.executed, [['fineTuning.sandbox.scenario']]);
+      assert.deepEqual(standIn.executed, [['fineTuning.sandbox', 'scenario']]);
     } finally {
       disposables.dispose();
     }

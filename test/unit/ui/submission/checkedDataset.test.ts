@@ -77,8 +77,6 @@ describe('chooseCheckedDataset', () => {
       [secret, '1 secret', ['Prepare Copy…']],
       [{ problems: [groupOf('row-too-long', ROW)] }, '1 row too long to check'],
       [{ rows: 3, blankRows: 3 }, 'it has only blank rows'],
-      [{ kind: 'utf-16' }, 'UTF-16, not UTF-8', [convert]],
-      [{ kind: 'requests' }, 'requests and answers, not a dataset', [convert]],
       [{ rows: 152, blankRows: 2, untrainable: of(150) }, 'none of the 150 rows has a known training format'],
       [{ rows: 150, untrainable: of(149, 0, 1) }, 'no row can be trained on'],
       [{ rows: 1, untrainable: of(1) }, 'no row can be trained on'],
@@ -120,13 +118,23 @@ describe('chooseCheckedDataset', () => {
     );
   });
 
-  it('offers to convert a JSON array', async () => {
-    const { dataset } = await prepare([{ kind: 'json-array' }], convert);
-    assert.equal(dataset, undefined);
-    assert.deepEqual(
-      standIn.executed.map(([command]) => command),
-      ['fineTuning.convertToJsonl'],
-    );
+  it('offers first to convert what can be converted', async () => {
+    for (const [kind, why] of [
+      ['utf-16', 'UTF-16, not UTF-8'],
+      ['requests', 'requests and answers, not a dataset'],
+      ['json-array'],
+      ['pretty-json'],
+      ['csv'],
+    ] as const) {
+      standIn.executed.length = 0;
+      const { dataset, sentences, buttons } = await prepare([{ kind }], convert);
+      assert.deepEqual([dataset, buttons], [undefined, [[convert, problems, anywayNext]]], kind);
+      if (why !== undefined) assert.deepEqual(sentences, [`rows.jsonl is not ready to submit: ${why}.`]);
+      assert.deepEqual(
+        standIn.executed.map(([command]) => command),
+        ['fineTuning.convertToJsonl'],
+      );
+    }
   });
 
   it('requires a verdict, unless the check itself crashed and the user confirms twice', async () => {

@@ -552,7 +552,7 @@ describe('showResult', () => {
 
   it('offers sandbox funds', async () => {
     const { executed } = await report(notCharged(TOO_LOW, true), 'Add Sandbox Funds', sandbox());
-    assert.deepEqual(executed, [['fineTuning.sandbox.addFunds']]);
+    assert.deepEqual(executed, [['fineTuning.sandbox', 'addFunds']]);
   });
 
   it('opens only the account’s https website if funds are needed', async () => {
