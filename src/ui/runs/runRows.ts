@@ -7,7 +7,7 @@ import { runState, type RunState } from '../../core/downloads/runState.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
-import { withTime } from '../shared/rowText.ts';
+import { timesOfAlike, withTime } from '../shared/rowText.ts';
 import { agoText, type RunView, runWords, serviceText, stateText } from '../shared/runText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { compact } from '../shared/format.ts';
@@ -152,4 +152,24 @@ export class CommandItem extends vscode.TreeItem {
     this.iconPath = new vscode.ThemeIcon(icon);
     this.command = { command, title };
   }
+}
+
+/**
+ * Returns what distinguishes rows of one name: the fact that differs most, and a time if they would still read alike.
+ * @param facts in order of preference; `text` is all else that a row shows
+ */
+export function differencesOfAlike(
+  rows: readonly { id: string; name: string; text: string; atMs: number; facts: readonly string[] }[],
+): ReadonlyMap<string, string> {
+  const shown = new Map<string, string>();
+  for (const alike of Map.groupBy(rows, ({ name }) => name).values()) {
+    const [first] = alike;
+    const values = first?.facts.map((_, at) => new Set(alike.map(({ facts }) => facts[at]))) ?? [];
+    const most = Math.max(...values.map(({ size }) => size));
+    const chosen = values.findIndex(({ size }) => size === most);
+    if (most > 1) for (const { id, facts } of alike) shown.set(id, facts[chosen] ?? '');
+  }
+  const texts = rows.map((row) => ({ ...row, text: [row.name, row.text, shown.get(row.id)].join('\n') }));
+  for (const [id, time] of timesOfAlike(texts)) shown.set(id, compact(shown.get(id), time).join(' · '));
+  return shown;
 }

@@ -10,9 +10,10 @@ import type { PendingSubmission } from '../../core/submission/pendingSubmission.
 import type { Submissions } from '../../core/submission/submissions.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { compact, formatRows } from '../shared/format.ts';
-import { differencesOfAlike, withTime, type RowsAboveRuns } from '../shared/rowText.ts';
+import { withTime, type RowsAboveRuns } from '../shared/rowText.ts';
 import {
   CommandItem,
+  differencesOfAlike,
   type DownloadsByRun,
   downloadsByRun,
   runDescription,
@@ -66,7 +67,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   /** All rows in order. */
   #rows: readonly RunsNode[] = [];
   #downloads: DownloadsByRun | undefined;
-  /** What tells runs of one name apart; determined when a row is drawn. */
+  /** What distinguishes runs of one name; determined when a row is drawn. */
   #differences: ReadonlyMap<string, string> | undefined;
   #redraw: NodeJS.Timeout | undefined;
   #tick: NodeJS.Timeout | undefined;
@@ -279,7 +280,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     return text !== undefined && this.#updates.isStale(runId, text);
   }
 
-  /** Returns what tells a run apart from others of its name: rows or model, or the time. */
+  /** Returns what distinguishes a run from others of its name: rows or model, or the time. */
   #differenceOf(runId: string, nowMs: number): string | undefined {
     const receipts = this.#differences ? [] : this.#parts.knownReceipts().filter(isCharged);
     const rowsOf = new Map(receipts.map(({ settled, dataset }) => [settled.run.run_id, dataset.rows]));

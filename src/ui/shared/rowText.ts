@@ -1,19 +1,6 @@
 import type * as vscode from 'vscode';
 import type { Event } from '../../core/base/event.ts';
-import { compact, formatTimesOfDay } from './format.ts';
-import { sanitizeServiceText } from './serviceText.ts';
-
-/** VS Code gives a row's label all width, and the description, with money first, only the rest. */
-const LABEL_UNITS = 16;
-const LABEL_UNITS_WITH_TIME = 9;
-
-/**
- * Shortens the label of a row so that the description after it remains readable.
- * @param time in the description, if any
- */
-export function rowLabel(name: string, time?: string): string {
-  return sanitizeServiceText(name, time === undefined ? LABEL_UNITS : LABEL_UNITS_WITH_TIME);
-}
+import { formatTimesOfDay } from './format.ts';
 
 /** Adds a time, or another difference, after the first words of a row's description, where a narrow view shows it. */
 export function withTime(description: string, time: string | undefined): string {
@@ -34,26 +21,6 @@ export function timesOfAlike(
     for (const [index, { id }] of alike.entries()) times.set(id, texts[index] ?? '');
   }
   return times;
-}
-
-/**
- * Returns what tells rows of one name apart: the fact that differs most, and a time if they would still read alike.
- * @param facts in order of preference; `text` is all else that a row shows
- */
-export function differencesOfAlike(
-  rows: readonly { id: string; name: string; text: string; atMs: number; facts: readonly string[] }[],
-): ReadonlyMap<string, string> {
-  const told = new Map<string, string>();
-  for (const alike of Map.groupBy(rows, ({ name }) => name).values()) {
-    const [first] = alike;
-    const values = first?.facts.map((_, at) => new Set(alike.map(({ facts }) => facts[at]))) ?? [];
-    const most = Math.max(...values.map(({ size }) => size));
-    const chosen = values.findIndex(({ size }) => size === most);
-    if (most > 1) for (const { id, facts } of alike) told.set(id, facts[chosen] ?? '');
-  }
-  const texts = rows.map((row) => ({ ...row, text: [row.name, row.text, told.get(row.id)].join('\n') }));
-  for (const [id, time] of timesOfAlike(texts)) told.set(id, compact(told.get(id), time).join(' · '));
-  return told;
 }
 
 /** The rows above the runs in the Runs view. */

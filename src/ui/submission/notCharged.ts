@@ -24,14 +24,14 @@ export interface NotCharged {
   /** Whether it is still in the Runs view and can be continued. */
   isKept: boolean;
   /** Says what became of it, if it has gone on since. @returns whether it has */
-  tellIfGoneOn: () => Promise<boolean>;
+  showIfGoneOn: () => Promise<boolean>;
 }
 
 type Buttons = Readonly<Record<string, () => unknown>>;
 
 /** Notifies the user that a submission was not charged, and why, and offers what helps. No button sends anything. */
 export function showNotCharged(
-  { id, draft, error, isKept, tellIfGoneOn }: NotCharged,
+  { id, draft, error, isKept, showIfGoneOn }: NotCharged,
   { account, models }: Pick<Session, 'account' | 'models'>,
   { ensureActiveAccount, sandboxFault }: Pick<Services, 'ensureActiveAccount' | 'sandboxFault'>,
 ): void {
@@ -47,7 +47,7 @@ export function showNotCharged(
     // The notification may be older than what became of the submission.
     const presses = Object.entries(buttons).map(([title, press]) => [
       title,
-      async () => (await tellIfGoneOn()) || press(),
+      async () => (await showIfGoneOn()) || press(),
     ]);
     const guarded = Object.fromEntries(presses) as Buttons;
     notify(showError, inSandbox(sentence, isSandbox), { ...guarded, ...others, ...fault?.button });

@@ -97,12 +97,12 @@ export async function showResult(
       log.error('not-submitted', result.error);
       const error = asDiskError(result.error, 'submissions');
       const isResting = () => submissions.pending.some((one) => one.id === id && !mayBecomeCharge(one.state));
-      const tellIfGoneOn = async () => {
+      const showIfGoneOn = async () => {
         if (!result.kept || isResting()) return false;
         await showEnd(id, { journal, sessions, submissions }, true);
         return true;
       };
-      const what = { id, draft, error, isKept: result.kept, tellIfGoneOn };
+      const what = { id, draft, error, isKept: result.kept, showIfGoneOn };
       showNotCharged(what, session, { ensureActiveAccount, sandboxFault });
       return end;
     }

@@ -14,8 +14,8 @@ import type { Submissions } from '../../core/submission/submissions.ts';
 import { moneySentence } from '../shared/chargeText.ts';
 import { compact, formatBytes, formatTime } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { rowLabel, timesOfAlike, withTime, type RowsAboveRuns } from '../shared/rowText.ts';
-import { sanitizeText } from '../shared/serviceText.ts';
+import { timesOfAlike, withTime, type RowsAboveRuns } from '../shared/rowText.ts';
+import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 import { submissionDescription, unreadableText } from './submissionTexts.ts';
 
@@ -32,6 +32,18 @@ const ICONS: Readonly<Record<SubmissionState, string>> = {
   refused: 'circle-slash',
   unknown: 'warning',
 };
+
+/** VS Code gives a row's label all width, and the description, with money first, only the rest. */
+const LABEL_UNITS = 16;
+const LABEL_UNITS_WITH_TIME = 9;
+
+/**
+ * Shortens the label of a row so that the description after it remains readable.
+ * @param time in the description, if any
+ */
+function rowLabel(name: string, time?: string): string {
+  return sanitizeServiceText(name, time === undefined ? LABEL_UNITS : LABEL_UNITS_WITH_TIME);
+}
 
 /** The rows of open submissions in the Runs view: those of the active account, then those of the others. */
 export class SubmissionRows implements RowsAboveRuns {

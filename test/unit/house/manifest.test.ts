@@ -284,6 +284,17 @@ describe('package.json', () => {
     for (const { view } of contributes.viewsWelcome) assert.ok(Object.values<string>(VIEWS).includes(view));
   });
 
+  it('has one button for a signed-out user, and links beside it', () => {
+    const lines = (texts['welcome.signedOut'] ?? '').split('\n');
+    const isButton = (line: string) => /^\[[^\]]+\]\([^)]+\)$/.test(line);
+    assert.deepEqual(lines.filter(isButton), ['[Use the Sandbox](command:fineTuning.useSandbox)']);
+    const links = lines
+      .filter((line) => !isButton(line))
+      .join()
+      .match(/command:[\w.]+/g);
+    assert.deepEqual(links, ['command:fineTuning.signIn', 'command:fineTuning.openSampleDataset']);
+  });
+
   it('contains no web address', () =>
     assert.doesNotMatch(text + JSON.stringify(texts), /https?:|www\.|mailto:/));
 
