@@ -158,7 +158,7 @@ export class View {
   }
 
   welcomeLink(label: string): Locator {
-    return this.root.locator('.welcome-view-content').getByRole('link', { name: label });
+    return this.root.locator('.welcome-view-content a.monaco-link').filter({ hasText: label });
   }
 
   welcomeButton(label: string): Locator {
