@@ -80,7 +80,10 @@ export async function showResult(
     case 'charged':
       try {
         const how = result.found === true ? 'found' : 'answered';
-        void setShownOnceSeen(journal, await showCharged(result.run, draft, session, journal, how));
+        void setShownOnceSeen(
+          journal,
+          await showCharged(result.run, { ...draft, id }, session, journal, how),
+        );
       } catch (error) {
         // The submission itself succeeded. It isn't recorded as shown, so the next window reports it.
         log.error('charge-not-reported', error);
