@@ -343,6 +343,10 @@ function consentFacts({ model_terms, data_policy }: ChargedReceipt['consents']):
   return [
     fact('terms', l10n.t('Terms of the provider'), accepted(accepted_at)),
     ...(links.length > 0 ? links : [fact('link', shown, TERMS.none)]),
-    fact('data-policy', l10n.t('Data policy'), accepted(data_policy.accepted_at)),
+    fact(
+      'data-policy',
+      l10n.t('Data policy'),
+      l10n.t('accepted {0}, without a link', formatTime(data_policy.accepted_at)),
+    ),
   ];
 }

@@ -6,6 +6,7 @@ import type { Balance, RunCreation } from '../../core/api/types.ts';
 import { currencyOf, type Estimate } from '../../core/money/estimate.ts';
 import {
   isCharged,
+  isClosed,
   runsOf,
   submissionName,
   type ChargedReceipt,
@@ -146,7 +147,10 @@ export function moneySentence(submission: PendingSubmission, nowMs: number): str
         ? l10n.t('Not charged: two checks found no such run, and your other runs explain the lower balance.')
         : l10n.t('Not charged: two checks found no such run and no lower balance.');
     case 'unknown':
-      return intent.attempts.at(-1)?.code === 'cancelled'
+      // After a canceled resend, an earlier upload may be the one that was charged.
+      return intent.attempts.at(-1)?.code === 'cancelled' &&
+        intent.attempts.filter(isClosed).length === 1 &&
+        isClosed(intent.attempts.at(-1)!)
         ? l10n.t('You may have been charged: you canceled after the upload finished.')
         : l10n.t('You may have been charged: the service didn’t confirm it.');
     case 'refused':
