@@ -39,6 +39,7 @@ export function servicesOf(given: Given<Services> = {}): Services {
       unreadable: [],
       receipts: () => Promise.resolve([]),
       setShown: () => Promise.resolve(),
+      told: { has: () => Promise.resolve(false), remove: () => Promise.resolve() },
       reload: () => Promise.resolve(),
     },
     openJournal: () => Promise.resolve(),

@@ -8,10 +8,12 @@ export const CONTINUE = 'Continue';
 /** The notification of a charge, which contains the run's label. */
 export function charged(name: string): RegExp {
   const [real, sandbox] = [
-    'Charged [\\d.,]+ USD(; balance [\\d.,]+ USD| once; the answer came at attempt \\d+|, over the budget of [\\d.,]+ USD per run)',
+    'Charged [\\d.,]+ USD(; balance [\\d.,]+ USD|, over the budget of [\\d.,]+ USD per run)',
     '[\\d.,]+ USD of sandbox money; [\\d.,]+ left',
   ];
-  return new RegExp(`(Submitted ${name} to .+\\. ${real}|Sandbox: submitted ${name}\\. ${sandbox})\\.`);
+  return new RegExp(
+    `(Submitted ${name} to .+\\. ${real}|Sandbox: submitted ${name}(?: at attempt \\d+)?\\. ${sandbox})\\.`,
+  );
 }
 
 /** The row that accepts the terms. */

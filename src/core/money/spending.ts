@@ -39,6 +39,8 @@ export interface ChargedRun {
   isMarked: boolean;
   /** Whether it was submitted elsewhere: neither a receipt nor an open submission has it. */
   isElsewhere: boolean;
+  /** How many more charges have this run's ID: the service must have mixed them up. */
+  moreCharges?: number;
 }
 
 /** The known runs of an account. */
@@ -55,11 +57,12 @@ export function chargedRunsOf(
   runs: KnownRuns | undefined,
   open: readonly PendingSubmission[] = [],
 ): ChargedRun[] {
-  const ofRun = new Map(
-    receipts.flatMap((receipt) =>
-      runsOf(receipt.settled).map((run) => [run.run_id, { receipt, run }] as const),
-    ),
+  const charges = receipts.flatMap((receipt) =>
+    runsOf(receipt.settled).map((run) => [run.run_id, { receipt, run }] as const),
   );
+  const ofRun = new Map(charges);
+  const counts = new Map<string, number>();
+  for (const [runId] of charges) counts.set(runId, (counts.get(runId) ?? 0) + 1);
   const listed = new Map((runs?.rows ?? []).map((row) => [row.run_id, row]));
   const runIds = new Set([...listed.keys(), ...ofRun.keys()]);
   return [...runIds]
@@ -75,6 +78,7 @@ export function chargedRunsOf(
         openId,
         isMarked: markedId !== undefined,
         isElsewhere: known === undefined && openId === undefined,
+        ...(known && charges.length > ofRun.size && { moreCharges: (counts.get(runId) ?? 1) - 1 }),
       };
     })
     .sort((one, other) => (other.createdAtMs ?? Infinity) - (one.createdAtMs ?? Infinity) || 0);
@@ -131,9 +135,11 @@ export interface Amounts {
 export function amountsOf(runs: readonly ChargedRun[]): Amounts {
   const sums = new Map<string | undefined, number>();
   let unknown = 0;
-  for (const { priceCents, currency } of runs)
+  for (const { priceCents, currency, moreCharges = 0 } of runs) {
+    unknown += moreCharges;
     if (priceCents === undefined) unknown++;
     else sums.set(currency, (sums.get(currency) ?? 0) + priceCents);
+  }
   return {
     sums: [...sums].map(([currency, cents]) => ({ currency, cents })),
     unknown,

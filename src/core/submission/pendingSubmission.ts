@@ -128,10 +128,14 @@ const IDLE_STATES: ReadonlySet<SubmissionState> = new Set([
 export function canContinue(
   submission: PendingSubmission,
   nowMs: number,
-  { keyId, longWaitUntilMs }: Partial<Pick<Session, 'keyId' | 'longWaitUntilMs'>> = {},
+  {
+    clockSkewMs,
+    keyId,
+    longWaitUntilMs,
+  }: Partial<Pick<Session, 'clockSkewMs' | 'keyId' | 'longWaitUntilMs'>> = {},
 ): boolean {
   const { intent, state } = submission;
-  const stage = stageOf(intent, { nowMs, keyId });
+  const stage = stageOf(intent, { nowMs, keyId, clockSkewMs });
   const { obstacle, busyUntilMs } = stage;
   // Without a boundary, a new submission begins instead.
   if (!IDLE_STATES.has(state) || (obstacle !== undefined && isPastBoundary(stage))) return false;

@@ -1,6 +1,5 @@
 import type { Balance } from '../api/types.ts';
 import { instantOf } from '../base/clock.ts';
-import { hasMarker, mayHaveMarker } from '../runs/marker.ts';
 import type { RunStore } from '../runs/runStore.ts';
 import {
   chargedReceiptsOf,
@@ -12,7 +11,7 @@ import {
   type Moment,
   type Receipt,
 } from './intent.ts';
-import { isFromThen, lastSendMs, MARGIN_MS } from './reconcilePolicy.ts';
+import { isFromThen } from './reconcilePolicy.ts';
 
 /** Returns the receipts that are shown and counted, newest first. Withdrawn ones are left out. */
 export function receiptsAmong(records: readonly Intent[]): Receipt[] {
@@ -144,53 +143,22 @@ export function continuationOf(receipt: Receipt, records: readonly Intent[]): In
     .toSorted((one, other) => other.created.localMs - one.created.localMs)[0];
 }
 
-type KnownRuns = Pick<RunStore, 'detail' | 'isCompleteSince' | 'label' | 'readAtMs' | 'rows'>;
-
 /** Reading more details than these would take longer than their answer is worth. */
 const MAX_DETAILS = 20;
 
 /**
- * Whether the runs prove that a submission was charged once. All runs since then must have been listed after
- * the charge, and only its own run has the marker. That needs a service that keeps labels as they were sent.
+ * Reads the runs since a charge whose answer was lost, with their labels: a further run may have its marker.
+ * @throws ApiError, KeyMissingError
  */
-export function isChargedOnce(receipt: ChargedReceipt, runs: KnownRuns): boolean {
-  const { attempts, marker, settled } = receipt;
-  const firstMs = attempts[0]?.started.serviceMs;
-  const isTimed = firstMs !== undefined && lastSendMs(receipt) !== undefined;
-  if (marker === undefined || !isTimed || settled.furtherRuns !== undefined) return false;
-  // The store also knows the label that was sent. Only the details say what the service kept of it.
-  const isMarked = hasMarker(runs.detail(settled.run.run_id)?.label ?? '', marker);
-  const isListed = runs.readAtMs >= settled.at.localMs && runs.isCompleteSince(firstMs - MARGIN_MS);
-  const hasOtherLabel = (runId: string) => {
-    const label = runs.label(runId) ?? (runs.detail(runId) && '');
-    return label !== undefined && !mayHaveMarker(label, marker);
-  };
-  return isMarked && isListed && othersFrom(receipt, runs).every(hasOtherLabel);
-}
-
-/** Reads what `isChargedOnce` needs. @throws ApiError, KeyMissingError */
-export async function readChargedOnce(
+export async function readRunsSince(
   receipt: ChargedReceipt,
-  runs: KnownRuns & Pick<RunStore, 'loadDetail' | 'refresh'>,
-): Promise<boolean> {
-  const { at, run } = receipt.settled;
-  const list = async () => {
-    await runs.refresh();
-    // The first refresh may have joined a read that began before the charge.
-    if (runs.readAtMs < at.localMs) await runs.refresh();
-  };
-  const read = async (runId: string) => runs.detail(runId) ?? (await runs.loadDetail(runId));
-  await Promise.all([list(), read(run.run_id)]);
-  const unread = othersFrom(receipt, runs).filter((runId) => runs.label(runId) === undefined);
-  if (unread.length > MAX_DETAILS) return false;
-  await Promise.all(unread.map(read));
-  return isChargedOnce(receipt, runs);
-}
-
-/** Returns the other runs whose time doesn't rule out that they are of the same submission. */
-function othersFrom(receipt: ChargedReceipt, { rows = [] }: KnownRuns): string[] {
-  return rows
+  runs: Pick<RunStore, 'detail' | 'label' | 'loadDetail' | 'readAtMs' | 'refresh' | 'rows'>,
+): Promise<void> {
+  await runs.refresh();
+  // The first refresh may have joined a read that began before the charge.
+  if (runs.readAtMs < receipt.settled.at.localMs) await runs.refresh();
+  const unread = (runs.rows ?? [])
     .filter((row) => Number.isNaN(instantOf(row.created_at)) || isFromThen(receipt, row))
-    .map(({ run_id }) => run_id)
-    .filter((runId) => runId !== receipt.settled.run.run_id);
+    .filter(({ run_id: id }) => (runs.label(id) ?? runs.detail(id)) === undefined);
+  if (unread.length <= MAX_DETAILS) await Promise.all(unread.map(({ run_id }) => runs.loadDetail(run_id)));
 }

@@ -1,4 +1,4 @@
-import { askedWaitMs, hasBoundary, RESEND_MS, type Intent } from './intent.ts';
+import { askedWaitMs, hasBoundary, RESEND_MS, serviceStartMs, type Intent } from './intent.ts';
 import { nextCheckAtMs, uncertaintyOf, type UncertaintyReason } from './reconcilePolicy.ts';
 
 export type { UncertaintyReason } from './reconcilePolicy.ts';
@@ -26,7 +26,7 @@ export type Stage = Progress & {
    * since this process found its record, which may be from before a charge (R5 in docs/journal.md).
    */
   mustLook?: true;
-  /** Why it is never sent again, by this machine's clock. A resend is decided by the service's clock. */
+  /** Why it is never sent again, by this machine's clock and the service's, if known. */
   obstacle?: 'key-replaced' | 'too-late';
   /** Until when the service asked not to send it, by this machine's clock. Missing if it may be sent. */
   busyUntilMs?: number;
@@ -38,6 +38,8 @@ export interface Situation {
   nowMs: number;
   /** ID of the account's current API key, if known. */
   keyId?: string | undefined;
+  /** How far the service's clock is ahead of this machine's, if known. */
+  clockSkewMs?: number | undefined;
   /** See `Journal.isLooked`. */
   isLooked?: boolean;
 }
@@ -90,13 +92,16 @@ function lacksEnd({ attempts }: Intent): boolean {
 }
 
 function obstacleOf(
-  { attempts, created, keyId: sentWith }: Intent,
+  record: Intent,
   progress: Progress,
-  { nowMs, keyId }: Situation,
+  { nowMs, keyId, clockSkewMs = NaN }: Situation,
 ): Stage['obstacle'] {
+  const { attempts, created, keyId: sentWith } = record;
   if (progress.name === 'refused') return undefined;
   if (attempts.length > 0 && keyId !== undefined && keyId !== sentWith) return 'key-replaced';
-  return nowMs - created.localMs >= RESEND_MS ? 'too-late' : undefined;
+  // The longer of the two clocks counts, as when it is sent.
+  const serviceMs = nowMs + clockSkewMs - (serviceStartMs(record) ?? NaN) || 0;
+  return Math.max(serviceMs, nowMs - created.localMs) >= RESEND_MS ? 'too-late' : undefined;
 }
 
 /** How long submissions are checked automatically. Afterwards the user checks manually. */

@@ -70,12 +70,26 @@ export async function proposeRun(
     if (await marks.isDeclined({ sha256 })) throw new Refusal(DECLINED);
     await refuseRepeated(services, session, sha256);
     throwIfCancelled(signal);
-    const choice = await ask(questionOf(input, model, path.basename(dataset.file), session), signal);
+    const question = questionOf(input, model, path.basename(dataset.file), session);
+    // Whoever submits these bytes meanwhile closes it.
+    const closed = new AbortController();
+    const watch = services.journal.onDidChange(() => {
+      refuseRepeated(services, session, sha256).catch((error: unknown) => {
+        if (error instanceof Refusal) closed.abort(error);
+      });
+    });
+    const choice = await ask(question, AbortSignal.any([signal, closed.signal]))
+      .catch((error: unknown) => {
+        closed.signal.throwIfAborted();
+        throw error;
+      })
+      .finally(() => watch.dispose());
+    const where = session.account.kind === 'sandbox' && { sandbox: true };
     if (choice === 'decline') {
       await marks.decline(dataset.file, sha256);
-      return { status: 'declined', next: DECLINED };
+      return { status: 'declined', ...where, next: DECLINED };
     }
-    if (choice === undefined) return { status: 'closed', next: CLOSED };
+    if (choice === undefined) return { status: 'closed', ...where, next: CLOSED };
     // The user may have changed the workspace meanwhile.
     const now = await datasetInWorkspace(dataset.opened);
     if (now.file !== dataset.file) throw new Refusal(CHANGED);
@@ -94,7 +108,7 @@ export async function proposeRun(
       undefined,
       preset,
     ]);
-    return await endOf(end, proposal, session, services);
+    return { ...where, ...(await endOf(end, proposal, session, services)) };
   } finally {
     if (proposal !== undefined) proposal.isOver = true;
     if (signal.aborted) await marks.cancel();

@@ -74,7 +74,7 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
   #detail: KnownDetail | undefined;
   #receipt: ChargedReceipt | undefined;
   /** The first run of the submission, if this is a further one. */
-  #firstRunId: string | undefined;
+  #several: ChargedReceipt | undefined;
   #estimate: RunPageView['estimate'];
   /** What is known of the dataset, and of a version of the file of answers beside it. */
   #files: Pick<RunPageView, 'dataset' | 'answers' | 'verdict'> & { version?: string | undefined } = {};
@@ -140,12 +140,10 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
   }
 
   protected acceptReceipts(all: readonly Receipt[]): void {
-    if (this.#receipt !== undefined) return;
     const receipts = chargedReceiptsOf(all, this.accountId);
     const receipt = receipts.find((one) => isRunOf(one, this.#memory.runId));
-    const first = receipt?.settled.run.run_id;
-    this.#firstRunId = first === this.#memory.runId ? undefined : first;
-    if (receipt === undefined || this.#firstRunId !== undefined) return;
+    this.#several = receipt?.settled.furtherRuns && receipt;
+    if (receipt?.settled.run.run_id !== this.#memory.runId || this.#receipt !== undefined) return;
     this.#receipt = receipt;
     this.#estimate = { before: estimateBefore(receipts, receipt), accuracy: rangeAccuracy(receipts) };
     this.#readFiles();
@@ -267,7 +265,7 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
       isReading: session !== undefined && session === this.#reading,
       receipt: this.#receipt,
       receiptLoading: this.receiptsLoading,
-      firstRunId: this.#firstRunId,
+      several: this.#several,
       mayBeOpen: submissions.pending.some(
         (one) => one.accountId === accountId && session && mayBeRunOf(one.intent, runId, session.runs),
       ),

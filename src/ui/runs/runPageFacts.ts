@@ -35,8 +35,8 @@ export interface RunPageView extends RunPageMemory {
   isReading: boolean;
   receipt: ChargedReceipt | undefined;
   receiptLoading: Loading;
-  /** The first run of a submission of this machine, if this run has its marker, too. */
-  firstRunId?: string | undefined;
+  /** The submission of this machine that it is a run of, if that has several. */
+  several?: ChargedReceipt | undefined;
   /** Whether it may be the run of an open submission. */
   mayBeOpen?: boolean | undefined;
   /** The estimate before the charge, and how accurate ranges have been. */

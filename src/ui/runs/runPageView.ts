@@ -4,6 +4,7 @@ import { userLabel } from '../../core/runs/marker.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import { artifactsOf } from '../../core/runs/run.ts';
 import { balanceEffectOf, type DatasetState, datasetStateOf } from '../../core/submission/receipts.ts';
+import { severalRunsSentence } from '../shared/chargeText.ts';
 import { keyAction, keyProblem, offlineText } from '../shared/connectionText.ts';
 import { differenceSentences, namedReceipt } from '../shared/differenceText.ts';
 import { compact, formatBytes, formatCount, formatMoney, formatTime } from '../shared/format.ts';
@@ -145,7 +146,7 @@ function heading({ session, run, phase, modelName }: KnownRun, name: string): Ru
 }
 
 function notices(view: KnownRun): RunPageNotice[] {
-  const { session, runId, isActive } = view;
+  const { session, runId, isActive, several } = view;
   const failure = session.runs.detailFailure(runId);
   const { id, name } = session.account;
   const accountName = sanitizeServiceText(name);
@@ -155,6 +156,7 @@ function notices(view: KnownRun): RunPageNotice[] {
       : failure !== undefined && l10n.t('Couldn’t load the details. {0}', asText(explain(failure)));
   const ended = endedText(view);
   return compact<RunPageNotice>(
+    several && { key: 'several', kind: 'warning', text: severalRunsSentence(several), buttons: [] },
     ended && {
       key: 'ended',
       kind: 'warning',
@@ -214,7 +216,7 @@ function adapterActions({ runId, artifacts: { kind }, downloads, records }: Know
 function moneySection(view: KnownRun): RunPageSection | undefined {
   const { session, phase, detail, details, receipt, estimate } = view;
   const charged = receipt?.settled.run;
-  const priceCents = detail?.price_cents ?? charged?.price_cents;
+  const priceCents = charged?.price_cents ?? detail?.price_cents;
   const plan = detail?.plan ?? charged?.plan_name;
   const expected = estimate && estimateText(estimate.before);
   const currency = (receipt && currencyOf(receipt)) ?? detail?.assumedCurrency;
@@ -229,7 +231,9 @@ function moneySection(view: KnownRun): RunPageSection | undefined {
   );
   if (list.length === 0) return undefined;
   const unexpected =
-    estimate && priceCents !== undefined ? unexpectedPrice(estimate.before, priceCents, currency) : undefined;
+    estimate && priceCents !== undefined
+      ? unexpectedPrice(estimate.before, priceCents, currency, price)
+      : undefined;
   const note =
     unexpected !== undefined
       ? session.account.kind === 'sandbox'
@@ -278,10 +282,8 @@ function runSection(view: KnownRun): RunPageSection {
 }
 
 /** Where a run without a receipt of its own came from; undefined if that isn't known. */
-function sourceNote({ firstRunId, mayBeOpen, receipt, receiptLoading }: KnownRun): string | undefined {
-  if (firstRunId !== undefined)
-    return l10n.t('Another run has its marker: {0}', sanitizeServiceText(firstRunId));
-  const isElsewhere = receipt === undefined && receiptLoading === 'loaded' && mayBeOpen !== true;
+function sourceNote({ several, mayBeOpen, receipt, receiptLoading }: KnownRun): string | undefined {
+  const isElsewhere = (receipt ?? several) === undefined && receiptLoading === 'loaded' && mayBeOpen !== true;
   return isElsewhere ? l10n.t('Submitted elsewhere.') : undefined;
 }
 
@@ -340,6 +342,10 @@ function consentsSection({ receipt }: KnownRun): RunPageSection | undefined {
   return facts('consents', l10n.t('Consents'), [
     fact('terms', l10n.t('Terms of the provider'), accepted(accepted_at)),
     ...(links.length > 0 ? links : [fact('link', shown, TERMS.none)]),
-    fact('data-policy', l10n.t('Data policy'), accepted(data_policy.accepted_at)),
+    fact(
+      'data-policy',
+      l10n.t('Data policy'),
+      l10n.t('accepted {0}, without a link', formatTime(data_policy.accepted_at)),
+    ),
   ]);
 }

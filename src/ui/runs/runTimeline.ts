@@ -1,7 +1,5 @@
 import { l10n } from 'vscode';
-import { isChargedOnce } from '../../core/submission/receipts.ts';
 import { type Span, spanMs, timesOf, usualTime } from '../../core/runs/run.ts';
-import { survivedText } from '../shared/chargeText.ts';
 import { compact, formatCount, formatDuration, formatLeft, formatTime } from '../shared/format.ts';
 import { leftText } from '../shared/runText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
@@ -69,19 +67,15 @@ function submitted({ session, detail, receipt, receiptLoading }: KnownRun): RunP
       ? undefined
       : entry('submitted', 'unknown', name, missingText(receiptLoading));
   const { attempts, created, dataset, settled } = receipt;
-  const price = isChargedOnce(receipt, session.runs) ? runPriceText(receipt, detail) : undefined;
-  const survived = price && survivedText(receipt, price, session.account.kind === 'sandbox');
-  const isAnswered = settled.foundBy === 'answered';
+  const price = runPriceText(receipt, detail);
   const notes = compact(
     l10n.t('From this machine: {0}', sanitizeServiceText(dataset.filename)),
-    attempts.length > 1 && !(survived && isAnswered) && l10n.t('{0} attempts', formatCount(attempts.length)),
-    survived,
-    settled.furtherRuns &&
-      l10n.t(
-        'Another run has its marker: {0}',
-        sanitizeServiceText(settled.furtherRuns.map(({ run_id }) => run_id).join(', ')),
-      ),
-    settled.foundBy === 'found' && !survived && l10n.t('Found by its marker'),
+    attempts.length > 1 && l10n.t('{0} attempts', formatCount(attempts.length)),
+    price &&
+      (session.account.kind === 'sandbox'
+        ? l10n.t('{0} of sandbox money', price)
+        : l10n.t('Charged {0}', price)),
+    settled.foundBy === 'found' && l10n.t('Found by its marker'),
     settled.foundBy === 'recognised' && l10n.t('You confirmed the run'),
   );
   return entry('submitted', 'done', name, created.localMs, notes);

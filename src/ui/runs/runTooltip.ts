@@ -22,7 +22,7 @@ export function runPriceText(
   detail: KnownDetail | undefined,
 ): string | undefined {
   const charged = receipt?.settled.run;
-  const cents = detail?.price_cents ?? charged?.price_cents;
+  const cents = charged?.price_cents ?? detail?.price_cents;
   if (cents === undefined) return undefined;
   return charged?.currency === undefined
     ? formatPrice(cents, (receipt && currencyOf(receipt)) ?? detail?.assumedCurrency)
@@ -69,11 +69,9 @@ function priceLines(receipts: readonly ChargedReceipt[], runId: string): string[
   if (receipt === undefined || priceCents === undefined) return [];
   const before = estimateBefore(receipts, receipt);
   const currency = currencyOf(receipt);
-  const unexpected = unexpectedPrice(before, priceCents, currency);
+  const price = runPriceText(receipt, undefined);
+  const unexpected = unexpectedPrice(before, priceCents, currency, price);
   if (unexpected !== undefined) return [factLine(TERMS.price, unexpected)];
   const expected = estimateText(before);
-  return compact(
-    factLine(TERMS.price, formatMoney(priceCents, currency)),
-    expected && factLine(TERMS.estimate, expected),
-  );
+  return compact(price && factLine(TERMS.price, price), expected && factLine(TERMS.estimate, expected));
 }

@@ -13,15 +13,15 @@ export function offeredScenarios(): Record<Scenario, { label: string; detail: st
     },
     'answer-lost': {
       label: l10n.t('Response lost after the charge'),
-      detail: l10n.t('A submission gets no response. Seconds later its run is found: charged once.'),
+      detail: l10n.t('A submission gets no response. Seconds later its run is found: charged.'),
     },
     'connection-lost': {
       label: l10n.t('Connection lost before the charge'),
-      detail: l10n.t('The first attempt gets no response, the second one does: charged once.'),
+      detail: l10n.t('The first attempt gets no response, the second one does: charged.'),
     },
     'rate-limited': {
       label: l10n.t('Too many requests'),
-      detail: l10n.t('The service refuses each request once and asks to wait 2 s: slower, but charged once.'),
+      detail: l10n.t('The service first refuses each request and asks to wait 2 s: slower, but charged.'),
     },
     'service-down': {
       label: l10n.t('Service down'),

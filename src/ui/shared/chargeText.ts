@@ -3,9 +3,10 @@
 import { l10n } from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import type { Balance, RunCreation } from '../../core/api/types.ts';
-import type { Estimate } from '../../core/money/estimate.ts';
+import { currencyOf, type Estimate } from '../../core/money/estimate.ts';
 import {
   isCharged,
+  isClosed,
   runsOf,
   submissionName,
   type ChargedReceipt,
@@ -14,6 +15,7 @@ import {
   type Receipt,
 } from '../../core/submission/intent.ts';
 import type { PendingSubmission, SubmissionState } from '../../core/submission/pendingSubmission.ts';
+import { chargedAt } from '../../core/submission/receipts.ts';
 import { isPastBoundary, stageOf } from '../../core/submission/stage.ts';
 import {
   compact,
@@ -145,7 +147,10 @@ export function moneySentence(submission: PendingSubmission, nowMs: number): str
         ? l10n.t('Not charged: two checks found no such run, and your other runs explain the lower balance.')
         : l10n.t('Not charged: two checks found no such run and no lower balance.');
     case 'unknown':
-      return intent.attempts.at(-1)?.code === 'cancelled'
+      // After a canceled resend, an earlier upload may be the one that was charged.
+      return intent.attempts.at(-1)?.code === 'cancelled' &&
+        intent.attempts.filter(isClosed).length === 1 &&
+        isClosed(intent.attempts.at(-1)!)
         ? l10n.t('You may have been charged: you canceled after the upload finished.')
         : l10n.t('You may have been charged: the service didn’t confirm it.');
     case 'refused':
@@ -266,45 +271,45 @@ export type LearnedBy = 'answered' | 'found' | 'continued' | 'earlier';
 
 /** What is known of a charge besides its run. */
 export interface ChargeFacts {
-  /** After the charge, if known. A run that was found has no other source of its currency. */
+  /** After the charge, if known. */
   balance: Balance | undefined;
   /** The estimate before the charge. */
   before: Estimate | undefined;
   how: LearnedBy;
   receipt: ChargedReceipt | undefined;
-  /** Whether the runs prove that it was charged once. */
-  isProvenOnce: boolean;
+  /** Whether the disk didn't take it. */
+  isUnrecorded: boolean;
   /** Says what it cost, if that exceeded a limit of the budget. */
   exceeded: (price: string | undefined) => string | undefined;
 }
 
 /** At most two sentences: what was submitted, and its cost with the most important other fact. */
 export function chargedText(run: RunCreation, draft: Draft, account: Account, facts: ChargeFacts): string {
-  const { balance, before, exceeded, how, isProvenOnce, receipt } = facts;
+  const { balance, before, exceeded, how, isUnrecorded, receipt } = facts;
   const { balance_after_cents: afterCents, currency, price_cents: cents } = run;
   const isSandbox = account.kind === 'sandbox';
   const label = nameOf(draft);
-  const known = currency ?? balance?.currency;
+  // The details of a found run have no currency, and the balance's may have changed since.
+  const known = currency ?? (receipt && currencyOf(receipt)) ?? balance?.currency;
   const isAssumed = !isSandbox && cents !== undefined && currency === undefined;
   const price = isAssumed ? formatPrice(cents, known) : formatMoney(cents, known);
   const unexpected =
-    isSandbox || cents === undefined ? undefined : before && unexpectedPrice(before, cents, known);
+    isSandbox || cents === undefined ? undefined : before && unexpectedPrice(before, cents, known, price);
   const paid = isSandbox ? l10n.t('{0} of sandbox money', price) : (unexpected ?? price);
   const over = exceeded(cents === undefined ? undefined : paid);
   if (how === 'earlier' && receipt !== undefined && cents !== undefined && over === undefined) {
-    const time = formatMoment(receipt.settled.at.localMs, Date.now());
+    const time = formatMoment(chargedAt(receipt).localMs, Date.now());
     const text = l10n.t('{0}: charged {1} ({2}), as you may have seen.', label, paid, time);
     return inSandbox(text, isSandbox);
   }
   if (how === 'continued' && cents !== undefined && over === undefined)
     return inSandbox(l10n.t('{0} was continued meanwhile: charged {1}.', label, paid), isSandbox);
-  const survived =
-    over === undefined && cents !== undefined && isProvenOnce && receipt && !unexpected
-      ? survivedText(receipt, price, isSandbox)
-      : undefined;
   const costs = () => {
+    if (isUnrecorded)
+      return cents === undefined
+        ? l10n.t('Charged; its price isn’t known yet, and the charge couldn’t be recorded here.')
+        : l10n.t('Charged {0}, but the charge couldn’t be recorded here.', paid);
     if (cents === undefined) return l10n.t('Charged; its price isn’t known yet.');
-    if (survived) return l10n.t('{0}.', survived);
     if (how === 'found' || how === 'earlier')
       return isSandbox ? l10n.t('{0}.', paid) : l10n.t('Charged {0}.', paid);
     const [leftCents, unit] =
@@ -315,8 +320,7 @@ export function chargedText(run: RunCreation, draft: Draft, account: Account, fa
   };
   const attempt = receipt?.settled.foundBy === 'answered' ? receipt.attempts.length : 1;
   const isLate = how === 'found' && (receipt === undefined || wasLost(receipt));
-  const submitted = submittedPhrase(label, account, how, isLate, survived ? 1 : attempt);
-  return l10n.t('{0}. {1}', submitted, over ?? costs());
+  return l10n.t('{0}. {1}', submittedPhrase(label, account, how, isLate, attempt), over ?? costs());
 }
 
 /** Whether the answer was lost: all attempts had ended before, or no boundary was recorded. */
@@ -335,6 +339,10 @@ function submittedPhrase(
   const isSandbox = kind === 'sandbox';
   if (how === 'continued') return inSandbox(l10n.t('{0} was continued meanwhile', label), isSandbox);
   const payer = sanitizeServiceText(name);
+  if (how === 'earlier')
+    return isSandbox
+      ? l10n.t('Sandbox: {0} was submitted, as you may have seen', label)
+      : l10n.t('{0} was submitted to {1}, as you may have seen', label, payer);
   if (isLate)
     return isSandbox
       ? l10n.t('Sandbox: {0} was submitted after all', label)
@@ -346,40 +354,19 @@ function submittedPhrase(
   return isSandbox ? l10n.t('Sandbox: submitted {0}', label) : l10n.t('Submitted {0} to {1}', label, payer);
 }
 
-/** The sentence about a submission with several runs: it was, or may have been, charged more than once. */
-export function chargedTwiceSentence({ settled, ...draft }: ChargedReceipt, account: Account): string {
-  const runs = runsOf(settled);
+/** The warning about a submission with several runs: it was, or may have been, charged more than once. */
+export function severalRunsSentence(receipt: ChargedReceipt): string {
+  const runs = runsOf(receipt.settled);
+  const [name, count] = [nameOf(receipt), formatCount(runs.length)];
+  const ids = runs.map(({ run_id }) => sanitizeServiceText(run_id)).join(', ');
   const isKnown = runs.every(({ price_cents = 0 }) => price_cents > 0);
-  const ids = sanitizeServiceText(runs.map(({ run_id }) => run_id).join(', '), 100);
-  const text = isKnown
-    ? l10n.t('Charged twice for {0}: {1}. Contact the service.', nameOf(draft), ids)
-    : l10n.t('Two runs have the marker of {0}: {1}. You may have been charged twice.', nameOf(draft), ids);
-  return inSandbox(text, account.kind === 'sandbox');
-}
-
-/**
- * What went wrong before, if the runs prove that it was charged once. Undefined if the first attempt was
- * answered.
- */
-export function survivedText(
-  { attempts, settled }: ChargedReceipt,
-  price: string,
-  isSandbox: boolean,
-): string | undefined {
-  const paid = isSandbox ? l10n.t('{0} of sandbox money', price) : price;
-  if (settled.foundBy === 'found') {
-    const statuses = attempts
-      .filter(({ closed }) => closed !== undefined)
-      .map(({ httpStatus }) => httpStatus);
-    if (statuses.length === 0) return undefined;
-    if (statuses.includes(undefined))
-      return l10n.t('Charged {0} once: the response was lost, but the run was found', paid);
-    return statuses.every((status = 0) => status >= 400)
-      ? l10n.t('Charged {0} once: the service answered with an error, but the run was found', paid)
-      : l10n.t('Charged {0} once: the answer couldn’t be read, but the run was found', paid);
-  }
-  if (settled.foundBy !== 'answered' || attempts.length < 2) return undefined;
-  return l10n.t('Charged {0} once; the answer came at attempt {1}', paid, formatCount(attempts.length));
+  if (runs.length === 2)
+    return isKnown
+      ? l10n.t('Charged twice for {0}: {1}. Contact the service.', name, ids)
+      : l10n.t('Two runs have the marker of {0}: {1}. You may have been charged twice.', name, ids);
+  return isKnown
+    ? l10n.t('Charged {0} times for {1}: {2}. Contact the service.', count, name, ids)
+    : l10n.t('{0} runs have the marker of {1}: {2}. You may have been charged for each.', count, name, ids);
 }
 
 function nameOf(draft: Pick<Draft, 'label' | 'dataset'>): string {

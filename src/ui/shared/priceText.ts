@@ -71,14 +71,17 @@ export function rangeTooltip({ correct, of }: { correct: number; of: number }): 
   return [assumption, l10n.t('Such a range held for {0} of your last {1} runs.', correct, of)].join(' ');
 }
 
-/** Describes a price that differs from its estimate; undefined for any other price, or in another currency. */
+/**
+ * Describes a price that differs from its estimate; undefined for any other price, or in another currency.
+ * @param price in words, with the mark if its currency is assumed
+ */
 export function unexpectedPrice(
   before: Estimate,
   priceCents: number,
   currency: string | undefined,
+  price = formatMoney(priceCents, currency),
 ): string | undefined {
   if (!('currency' in before) || before.currency !== currency) return undefined;
-  const price = formatMoney(priceCents, currency);
   if (before.kind === 'range' && !isInRange(before, priceCents))
     return l10n.t('{0}, outside the estimate of {1}', price, rangeText(before));
   if (before.kind === 'same' && before.priceCents !== priceCents)

@@ -1,9 +1,13 @@
 import { l10n } from 'vscode';
-import { submissionName } from '../../core/submission/intent.ts';
+import { moneyOf } from '../../core/money/accountMoney.ts';
+import { parametersOf } from '../../core/money/estimate.ts';
+import { submissionName, type Receipt } from '../../core/submission/intent.ts';
 import { afterCheck, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
+import { compact } from '../shared/format.ts';
 import { showInformation } from '../shared/notifications.ts';
+import { likelyPrice } from '../shared/priceText.ts';
 import { timesOfAlike, withTime } from '../shared/rowText.ts';
 import { pick } from '../shared/steps.ts';
 import { showEnd } from './submissionResult.ts';
@@ -40,7 +44,12 @@ export async function chooseSubmission(
     return found ?? showEnd(given, { journal, sessions, submissions }, begin === 'continue');
   }
   const reachable = pending.filter(({ accountId }) => sessions.find(accountId) !== undefined);
-  if (reachable.length > 1) return (await pickSubmission(reachable, sessions)) ?? { outcome: 'cancelled' };
+  if (reachable.length > 1)
+    return (
+      (await pickSubmission(reachable, sessions, await journal.receipts().catch(() => []))) ?? {
+        outcome: 'cancelled',
+      }
+    );
   const [only] = reachable;
   if (only !== undefined) return only;
   void showInformation(
@@ -55,6 +64,7 @@ export async function chooseSubmission(
 export async function pickSubmission(
   submissions: readonly PendingSubmission[],
   sessions: Services['sessions'],
+  receipts: readonly Receipt[] = [],
 ): Promise<PendingSubmission | undefined> {
   const otherAccount = (accountId: string) =>
     accountId === sessions.active?.account.id
@@ -69,9 +79,14 @@ export async function pickSubmission(
   const times = timesOfAlike(
     rows.map(({ label, description, atMs, value }) => ({ id: value.id, text: label + description, atMs })),
   );
+  const priceOf = ({ accountId, intent }: PendingSubmission) => {
+    const session = sessions.find(accountId);
+    return session && likelyPrice(moneyOf(session, receipts, []).estimate(parametersOf(intent)));
+  };
   const items = rows.map(({ label, description, value }) => ({
     label,
     description: withTime(description, times.get(value.id)),
+    detail: compact(value.intent.dataset.filename, priceOf(value)).join(' · '),
     value,
   }));
   const answer = await pick<PendingSubmission>({ title: l10n.t('Choose a Submission') }, { items });

@@ -1,7 +1,7 @@
 import { l10n } from 'vscode';
 import type { Account, ServiceAccount } from '../../core/accounts/account.ts';
 import type { Balance, Model } from '../../core/api/types.ts';
-import type { AccountMoney, BalanceNote } from '../../core/money/accountMoney.ts';
+import type { AccountMoney, BalanceNote, LimitCheck } from '../../core/money/accountMoney.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { EarlierSubmission } from '../../core/submission/earlier.ts';
@@ -28,6 +28,8 @@ export interface Confirmation {
   money: Pick<AccountMoney, 'balanceNote' | 'checkBudget' | 'estimate'>;
   /** An earlier submission within the last day that this one repeats, most likely by mistake. */
   repeated?: EarlierSubmission | undefined;
+  /** How its rows changed since the last run, if known. */
+  changed?: string | undefined;
   /** The submission that is resent with the same Idempotency-Key. */
   resent?: PendingSubmission;
 }
@@ -51,7 +53,7 @@ export async function confirmSubmission(
     if (over !== 'continue') return over;
     // The balance or the spending may have changed in the meantime.
     if (agreed.size > size) continue;
-    const { question, detail } = textsOf(confirmation);
+    const { question, detail } = fittingTexts(confirmation);
     return askModal(showWarning, question, detail, {
       [backButton(confirmation)]: 'back',
       [submitButton(confirmation)]: 'submit',
@@ -89,7 +91,8 @@ function submitButton({ account }: Confirmation): string {
  * only 21 lines are visible everywhere.
  */
 const MAX = {
-  question: 16,
+  lines: 21,
+  columns: 48,
   file: 96,
   label: 24,
   account: 20,
@@ -103,12 +106,50 @@ const DIGITS = 8;
 /** East Asian letters, which are twice as wide as others. */
 const WIDE_LETTER = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/;
 
+const WIDE_LETTERS = new RegExp(WIDE_LETTER, 'g');
+
 function cut(text: string, columns: number): string {
   return sanitizeServiceText(text, WIDE_LETTER.test(text) ? Math.floor(columns / 2) : columns);
 }
 
+/** From the most to the least: the first one that fits is used. `columns`: of the name in the title. */
+const LAYOUTS = [
+  { columns: 40, hasBlank: true, hasChange: true },
+  { columns: 16, hasBlank: true, hasChange: true },
+  { columns: 16, hasBlank: true, hasChange: false },
+  { columns: 16, hasBlank: false, hasChange: false },
+] as const;
+
+function fittingTexts(confirmation: Confirmation): { question: string; detail: string } {
+  const all = LAYOUTS.map((layout) => textsOf(confirmation, layout));
+  const fitting = all.find(({ question, detail }) => linesOf(`${question}\n${detail}`) <= MAX.lines);
+  return fitting ?? textsOf(confirmation, LAYOUTS[3]);
+}
+
+/** Counts the lines of a text that is wrapped at spaces. */
+function linesOf(text: string): number {
+  const widths = (line: string) =>
+    line
+      .replaceAll(WIDE_LETTERS, 'xx')
+      .split(' ')
+      .map(({ length }) => length);
+  return text.split('\n').reduce((lines, line) => {
+    let [count, column] = [1, -1];
+    for (const width of widths(line)) {
+      const isNext = column >= 0 && column + 1 + width > MAX.columns;
+      const end = isNext || column < 0 ? width : column + 1 + width;
+      count += Number(isNext) + Math.max(0, Math.ceil(end / MAX.columns) - 1);
+      column = end > MAX.columns ? end % MAX.columns || MAX.columns : end;
+    }
+    return lines + count;
+  }, 0);
+}
+
 /** Repeats the consents, since another extension may have accepted the first one; only the user can press this dialog. */
-function textsOf(confirmation: Confirmation): { question: string; detail: string } {
+function textsOf(
+  confirmation: Confirmation,
+  { columns, hasBlank, hasChange }: (typeof LAYOUTS)[number],
+): { question: string; detail: string } {
   const { account, resent, dataset, label, model, repeated, wanted } = confirmation;
   const isSandbox = account.kind === 'sandbox';
   const name = cut(model.name, MAX.model);
@@ -120,6 +161,7 @@ function textsOf(confirmation: Confirmation): { question: string; detail: string
     resent && resentSentence(resent),
     ...datasetLines(dataset),
     sizeFacts(wanted.size).join(' · '),
+    hasChange && resent === undefined && confirmation.changed,
     label && factLine(TERMS.label, cut(label, MAX.label)),
     account.kind === 'service' && accountLine(account),
     factLine(TERMS.model, [maker, queue].join(' · ')),
@@ -127,15 +169,15 @@ function textsOf(confirmation: Confirmation): { question: string; detail: string
     priceLine(confirmation),
     ...moneyLines(confirmation),
     !isSandbox && chargeSentence(resent !== undefined),
-    l10n.t('By submitting you:'),
+    hasBlank ? ['', l10n.t('By submitting you:')].join('\n') : l10n.t('By submitting you:'),
     termsConsent(model.use_policy_url, provider ?? cut(model.name, MAX.provider)),
     l10n.t('• accept the service’s data policy (no link)'),
     l10n.t('• confirm you have the rights to this dataset'),
     l10n.t('• understand that results aren’t guaranteed'),
   ).join('\n');
   const question = isSandbox
-    ? l10n.t('Submit {0} to the sandbox?', cut(dataset.filename, MAX.question))
-    : l10n.t('Submit this dataset to {0} and pay?', cut(account.name, MAX.question));
+    ? l10n.t('Submit {0} to the sandbox?', cut(dataset.filename, columns))
+    : l10n.t('Submit this dataset to {0} and pay?', cut(account.name, columns));
   return { question, detail };
 }
 
@@ -179,6 +221,7 @@ function moneyLines({ balance, money, resent, wanted }: Confirmation): string[] 
   const budget = resent === undefined ? money.checkBudget(wanted) : undefined;
   return compact(
     balanceLine(balance, money.balanceNote(wanted)),
+    budget && 'limits' in budget && overLine(budget.limits),
     budget?.kind === 'no-price' && factLine(TERMS.budget, l10n.t('not checked: the price isn’t known')),
     budget?.kind === 'other-currency' &&
       factLine(
@@ -186,6 +229,12 @@ function moneyLines({ balance, money, resent, wanted }: Confirmation): string[] 
         l10n.t('not checked: it is in {0}', sanitizeServiceText(budget.budgetCurrency, MAX_CURRENCY_UNITS)),
       ),
   );
+}
+
+function overLine(limits: readonly LimitCheck[]): string | undefined {
+  const over = limits.filter((one) => one.over !== undefined).map(({ limit }) => limit);
+  if (over.includes('month')) return l10n.t('Over the monthly budget');
+  return over.includes('run') ? l10n.t('Over the budget per run') : undefined;
 }
 
 /** @param isResent leaves out what the first question said */

@@ -14,7 +14,7 @@ import {
   type PendingSubmission,
   type CheckResult,
 } from '../../core/submission/pendingSubmission.ts';
-import { isPastBoundary, stageOf, type Stage } from '../../core/submission/stage.ts';
+import { isPastBoundary, stageOf, type Stage, type Situation } from '../../core/submission/stage.ts';
 import type { Services } from '../../services.ts';
 import { checkingChargeTitle, waitSentence } from '../shared/chargeText.ts';
 import type { CommandResult } from '../shared/commands.ts';
@@ -69,6 +69,11 @@ const RESEND_OBSTACLES: Readonly<Record<NonNullable<Stage['obstacle']>, string>>
   'too-late': l10n.t('More than 23 hours have passed: you could be charged twice.'),
 };
 
+/** What is known besides a record about whether it may be sent now. */
+export function situationOf({ clockSkewMs, keyId }: Pick<Session, 'clockSkewMs' | 'keyId'>): Situation {
+  return { nowMs: Date.now(), keyId, clockSkewMs };
+}
+
 /**
  * Returns why an open submission can't be sent again; undefined if it can. A refused one starts again with
  * the file as it is, and so does an unsent one with an obstacle. Reads the file only if it was written to
@@ -76,11 +81,11 @@ const RESEND_OBSTACLES: Readonly<Record<NonNullable<Stage['obstacle']>, string>>
  */
 export async function obstacleOf(
   submission: PendingSubmission,
-  session: Pick<Session, 'keyId' | 'longWaitUntilMs'>,
+  session: Pick<Session, 'clockSkewMs' | 'keyId' | 'longWaitUntilMs'>,
 ): Promise<string | undefined> {
   const { intent, state } = submission;
   if (state === 'refused' || state === 'stopped' || !canDiscard(submission)) return undefined;
-  const stage = stageOf(intent, { nowMs: Date.now(), keyId: session.keyId });
+  const stage = stageOf(intent, situationOf(session));
   const { obstacle, busyUntilMs } = stage;
   if (obstacle !== undefined && isPastBoundary(stage)) return RESEND_OBSTACLES[obstacle];
   const untilMs = busyUntilMs ?? session.longWaitUntilMs;
@@ -125,7 +130,7 @@ export async function continueSubmission(
       session.account,
     );
   // Then a possible charge can't be resent.
-  if (stageOf(intent, { nowMs: Date.now(), keyId: session.keyId }).obstacle !== undefined)
+  if (stageOf(intent, situationOf(session)).obstacle !== undefined)
     return beginAnew(parts, session, submission);
   const end = state === 'stopped' ? await lookFirst(parts, session, submission) : undefined;
   if (end !== undefined) return end;

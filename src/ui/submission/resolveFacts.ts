@@ -1,5 +1,6 @@
 import { l10n } from 'vscode';
 import type { Balance } from '../../core/api/types.ts';
+import { userLabel } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Intent } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
@@ -16,7 +17,7 @@ export const UNCERTAINTIES: Readonly<Record<UncertaintyReason, string>> = {
   'no-marker': l10n.t('No marker: look for its run in Runs.'),
   'no-balance': l10n.t('The balance before submitting is unknown.'),
   'key-replaced': l10n.t('The API key has changed; it may belong to another account.'),
-  'too-early': l10n.t('Too early to tell: the service may still be validating.'),
+  'too-early': l10n.t('Too early to tell: the service may still be validating. Resend… may settle it.'),
   incomplete: l10n.t('Not everything could be read.'),
   'no-clock': l10n.t('Too early to tell: the service’s clock is unknown.'),
 };
@@ -85,7 +86,7 @@ export function factRows(
     ],
     ['file', TERMS.dataset, facts.join(', ')],
     ['symbol-misc', TERMS.model, modelName],
-    ['tag', TERMS.label, label ?? TERMS.none],
+    ['tag', TERMS.label, userLabel(label) ?? TERMS.none],
     ['rocket', TERMS.queue, intent.priority_processing ? l10n.t('priority') : l10n.t('standard')],
     ['account', TERMS.account, account.kind === 'sandbox' ? TERMS.sandboxMoney : account.name],
     ['error', l10n.t('Error code'), refused?.code],

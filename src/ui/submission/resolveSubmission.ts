@@ -33,6 +33,7 @@ import {
   continueSubmission,
   obstacleOf,
   showChargedRun,
+  situationOf,
   whileChecking,
   type Checked,
   type ResolveParts,
@@ -140,7 +141,7 @@ function actionRows(
 ): PickRow<'check' | Action | undefined>[] {
   const { submissions } = parts;
   const { intent, state } = submission;
-  const stage = stageOf(intent, { nowMs: Date.now(), keyId: session.keyId });
+  const stage = stageOf(intent, situationOf(session));
   const isPast = isPastBoundary(stage);
   // Until a look is answered, the record may be from before a charge.
   const mustLook = state === 'stopped' || (state === 'unknown' && stage.name === 'cleared');

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { l10n } from 'vscode';
 import { heldOutOf, type HeldOut } from '../../core/answers/filesBeside.ts';
 import { serviceOf, type Account } from '../../core/accounts/account.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
@@ -7,6 +8,7 @@ import type { Balance, Model } from '../../core/api/types.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import { isStill } from '../../core/base/fileStamp.ts';
+import type { RowDifference } from '../../core/datasets/fingerprints.ts';
 import type { Report } from '../../core/datasets/report.ts';
 import { moneyOf, type AccountMoney } from '../../core/money/accountMoney.ts';
 import type { DatasetSize, RunParameters } from '../../core/money/estimate.ts';
@@ -26,6 +28,7 @@ import type { Services } from '../../services.ts';
 import { shownEarlier, type ShownEarlier, type ShownTrained } from '../shared/datasetTexts.ts';
 import { shortText } from '../shared/chargeText.ts';
 import { differenceNumbers } from '../shared/differenceText.ts';
+import { formatCount, formatDay } from '../shared/format.ts';
 import { setting } from '../shared/settings.ts';
 import type { DatasetLocation } from './datasetPlace.ts';
 import { OpenSubmissions, type BesideOpen } from './openSubmissions.ts';
@@ -54,7 +57,7 @@ export interface SubmissionContext {
   /** Earlier submissions of these bytes to the same service, and of this label from elsewhere. Newest first. */
   earlierOf: (sha256: string, label: string) => readonly (ShownEarlier & { state?: string | undefined })[];
   /** The last run of this file, and what changed since, once that is known. */
-  trainedBefore: (sha256: string) => ShownTrained | undefined;
+  trainedBefore: (sha256: string) => (ShownTrained & { changed?: string | undefined }) | undefined;
   /** What is also in the hold-out beside the dataset, once that is known. */
   heldOut?: HeldOut | undefined;
   /** The receipt of the run that is submitted again. */
@@ -100,7 +103,7 @@ export class DatasetReview implements Disposable {
   #receipts: readonly Receipt[];
   #heldOut: HeldOut | undefined;
   /** What changed since the run of a receipt. */
-  #since: { id: string; text: string | undefined } | undefined;
+  #since: { id: string; text: string | undefined; changed: string | undefined } | undefined;
   #isReconnected = false;
 
   constructor(
@@ -165,8 +168,8 @@ export class DatasetReview implements Disposable {
       trainedBefore: (sha256) => {
         const trained = trainedBefore(this.#receipts, serviceOf(account), file, sha256);
         if (trained === undefined) return undefined;
-        const since = this.#since?.id === trained.run.id ? this.#since.text : undefined;
-        return { ...trained, run: shownEarlier(trained.run, this.#session, sessions), since };
+        const { text: since, changed } = (this.#since?.id === trained.run.id && this.#since) || {};
+        return { ...trained, run: shownEarlier(trained.run, this.#session, sessions), since, changed };
       },
     };
   }
@@ -206,7 +209,12 @@ export class DatasetReview implements Disposable {
       if (trained?.kind !== 'changed') return;
       const { id } = trained.run;
       const difference = await this.#services.fingerprints.since(id, this.#dataset.file, signal);
-      this.#since = difference && { id, text: differenceNumbers(difference, trained.run.submittedAtMs) };
+      const { submittedAtMs } = trained.run;
+      this.#since = difference && {
+        id,
+        text: differenceNumbers(difference, submittedAtMs),
+        changed: changedSince(difference, submittedAtMs),
+      };
     } catch (error) {
       if (!(error instanceof CancelledError || error instanceof DatasetChangedError))
         this.#services.log.error('since-the-run', error);
@@ -221,6 +229,17 @@ export class DatasetReview implements Disposable {
   dispose(): void {
     this.#store.dispose();
   }
+}
+
+/** In few words; undefined if not all rows were compared. */
+function changedSince(
+  { added, removed, changed, notCompared }: RowDifference,
+  sinceMs: number,
+): string | undefined {
+  const counts = [added, removed, changed].map(formatCount);
+  return notCompared > 0
+    ? undefined
+    : l10n.t('{0} added, {1} removed, {2} changed since {3}', ...counts, formatDay(sinceMs));
 }
 
 /** The parameters of the chosen run that determine price and budget checks. */

@@ -2,7 +2,14 @@ import { commands, l10n } from 'vscode';
 import { asDiskError } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { isCharged, isSettled, type Draft, type Intent, type Receipt } from '../../core/submission/intent.ts';
+import {
+  isCharged,
+  isDuplicate,
+  isSettled,
+  type Draft,
+  type Intent,
+  type Receipt,
+} from '../../core/submission/intent.ts';
 import {
   mayBecomeCharge,
   type PendingSubmission,
@@ -11,7 +18,8 @@ import {
 } from '../../core/submission/pendingSubmission.ts';
 import { continuationOf } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
-import { canceledSentence, endSentence, shortText } from '../shared/chargeText.ts';
+import { isPastBoundary, stageOf } from '../../core/submission/stage.ts';
+import { cancelDetail, canceledSentence, endSentence, shortText } from '../shared/chargeText.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
@@ -40,10 +48,10 @@ export function withSubmissionProgress(
       // Reports of progress may be skipped, new states may not.
       const isProgress = state === 'uploading' && state === last?.state;
       last = submission;
-      report(shortText(submission, Date.now()), isProgress ? sentBytes / totalBytes : undefined);
+      report(progressText(submission), isProgress ? sentBytes / totalBytes : undefined);
     });
     const ticking = setInterval(() => {
-      if (last?.state === 'waiting' || last?.state === 'validating') report(shortText(last, Date.now()));
+      if (last?.state === 'waiting' || last?.state === 'validating') report(progressText(last));
     }, TICK_MS);
     try {
       return { id, result: await result };
@@ -52,6 +60,13 @@ export function withSubmissionProgress(
       subscription.dispose();
     }
   });
+}
+
+/** Says what the only button, Cancel, does about the money. */
+function progressText(submission: PendingSubmission): string {
+  const text = shortText(submission, Date.now());
+  const isPast = submission.state === 'waiting' && isPastBoundary(stageOf(submission.intent));
+  return isPast ? [text, cancelDetail(true)].join('. ') : text;
 }
 
 /**
@@ -80,7 +95,10 @@ export async function showResult(
     case 'charged':
       try {
         const how = result.found === true ? 'found' : 'answered';
-        void setShownOnceSeen(journal, await showCharged(result.run, draft, session, journal, how));
+        void setShownOnceSeen(
+          journal,
+          await showCharged(result.run, { ...draft, id }, session, journal, how),
+        );
       } catch (error) {
         // The submission itself succeeded. It isn't recorded as shown, so the next window reports it.
         log.error('charge-not-reported', error);
@@ -143,6 +161,11 @@ export async function showEnd(
   // A probe of its lease reveals whether another window works on it.
   await submissions.probe();
   const receipts = await journal.receipts().catch(() => []);
+  const gaveWay = (await journal.records?.().catch(() => []))?.find((one) => one.id === id);
+  const first =
+    gaveWay?.settled?.kind === 'withdrawn' &&
+    submissions.pending.find(({ intent }) => isDuplicate(intent, gaveWay));
+  if (first) return commands.executeCommand<CommandResult>(COMMANDS.resolveSubmission, first.id);
   const last = latestOf(id, [...receipts, ...submissions.pending.map(({ intent }) => intent)]);
   const receipt = receipts.find((one) => one.id === last);
   const session = receipt && sessions.find(receipt.accountId);

@@ -96,7 +96,8 @@ async function consent(
   const confirmation = () => {
     const now = review.context();
     const dataset = { ...now.dataset, sha256 };
-    return { ...now, dataset, label: choices.label, model, wanted, repeated };
+    const changed = now.trainedBefore(sha256)?.changed;
+    return { ...now, dataset, label: choices.label, model, wanted, repeated, changed };
   };
   const agreed = new Set<string>();
   const over = await mayExceedBudget(confirmation(), agreed);

@@ -75,6 +75,14 @@ describe('spending', () => {
       }
     });
 
+    it('counts at least the price of a run whose ID several charges have', () => {
+      const receipts = ['1', '2', '3'].map((id) =>
+        ofRun('a', { id, run: { price_cents: 100, currency: 'USD' } }),
+      );
+      const { sums, unknown } = amountsOf(chargedRunsOf(receipts, undefined));
+      assert.deepEqual([sums, unknown], [[{ currency: 'USD', cents: 100 }], 2]);
+    });
+
     it('prefers the receipt’s price over the details’, whose currency is that of the balance then', () => {
       const runs = known(
         [row('a'), row('b'), row('c'), row('d')],

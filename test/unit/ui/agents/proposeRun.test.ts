@@ -5,6 +5,7 @@ import path from 'node:path';
 import { mock } from 'node:test';
 import { stat } from 'node:fs/promises';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { Lease } from '../../../../src/core/storage/lease.ts';
 import type { Report } from '../../../../src/core/datasets/report.ts';
@@ -59,17 +60,22 @@ describe('proposeRun', () => {
     standIn.shown.answer = (buttons) => buttons.find((one) => one === button);
   };
 
+  let kind: string | undefined;
+  beforeEach(() => (kind = undefined));
+  const journalChanged = new Emitter<void>();
   async function propose(input: object = {}, signal = new AbortController().signal): Promise<unknown> {
     const model = { model_id: 'm', name: 'Model M', provider: 'Maker', available: true };
     const parts = servicesOf({
       context: { globalStorageUri: { fsPath: storage } },
       sessions: {
         active: sessionOf({
+          account: { kind },
           longWaitUntilMs,
           models: { models: [model, { ...model, model_id: 'gone', available: false }] },
         }),
       },
       journal: {
+        onDidChange: journalChanged.event,
         receipts: () => Promise.resolve(receipts),
         records: () => Promise.resolve([...receipts, ...open]),
       },
@@ -273,6 +279,25 @@ describe('proposeRun', () => {
     open = [intentOf({ dataset: { ...intentOf().dataset, ...dataset() } })];
     assert.match(JSON.stringify(await propose()), /Already submitted, and the outcome isn’t known yet/);
     assert.equal(ran.length, 1);
+  });
+
+  it('closes if its bytes are submitted while it is open', async () => {
+    standIn.shown.answer = () => new Promise<string>(() => undefined) as unknown as string;
+    const ended = propose();
+    while (standIn.shown.sentences.length === 0) await turn();
+    journalChanged.fire();
+    await turn();
+    open = [intentOf({ dataset: { ...intentOf().dataset, ...dataset() } })];
+    journalChanged.fire();
+    assert.match(JSON.stringify(await ended), /Already submitted, and the outcome isn’t known yet/);
+    assert.equal(ran.length, 0);
+  });
+
+  it('says that it was in the sandbox, however it ended', async () => {
+    kind = 'sandbox';
+    assert.match(JSON.stringify(await propose()), /"sandbox":true/);
+    standIn.shown.answer = () => undefined;
+    assert.match(JSON.stringify(await propose()), /"sandbox":true/);
   });
 
   it('ends with the call or after 5 minutes without an answer, and its buttons do nothing then', async () => {

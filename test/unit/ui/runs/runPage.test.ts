@@ -373,12 +373,19 @@ describe('RunPage', () => {
     const settled = { ...first.settled, furtherRuns: [{ run_id: 'r' }] };
     receipts = () => Promise.resolve([{ ...first, accountId: 'account-1', settled }]);
     changed.receipts.fire();
-    await shows('Another run has its marker: first');
-    assert.doesNotMatch(texts(), /Submitted elsewhere|train\.jsonl/);
+    const several = /You may have been charged twice\./;
+    await shows('Two runs have the marker of train.jsonl: first, r.');
+    assert.doesNotMatch(texts(), /Submitted elsewhere|Idempotency-Key/);
     receipts = () => Promise.resolve([charged('/data/train.jsonl')]);
     changed.receipts.fire();
     await shows('/data/train.jsonl');
-    assert.doesNotMatch(texts(), /has its marker/);
+    assert.doesNotMatch(texts(), several);
+    // A further run is linked while the page is open.
+    const own = charged('/data/train.jsonl');
+    receipts = () =>
+      Promise.resolve([{ ...own, settled: { ...own.settled, furtherRuns: [{ run_id: 's' }] } }]);
+    changed.receipts.fire();
+    await until(() => several.test(texts()));
   });
 
   it('shows the estimate from its account’s earlier receipts', async () => {

@@ -236,10 +236,9 @@ describe('runPageState', () => {
     const receipt = receiptOf();
     const { sizeBytes } = receipt.dataset;
     const started = { localMs: 1, serviceMs: NOON_MS };
-    const marked = { marker: 'ft-7k3m9qpx', attempts: [{ started }, { started }] };
     const attempts = [{ started }, { started }, { started }];
-    const [once, found] = [receiptOf(marked), receiptOf(marked, { foundBy: 'found' })];
-    const twins = [DETAIL, { ...DETAIL, run_id: 'twin' }];
+    const late = receiptOf({ attempts: [{ started }, { started }] });
+    const twice = receiptOf({}, { furtherRuns: [{ run_id: 'twin', price_cents: 250 }] });
     const after = (cents: number, currency = 'USD') =>
       receiptOf({}, { run: { run_id: 'r', currency, balance_after_cents: cents } });
     const estimateOf = (lowCents: number) => ({
@@ -297,11 +296,11 @@ describe('runPageState', () => {
           'the user recognized it': {
             receipt: { ...receipt, settled: receiptOf({}, { foundBy: 'recognised' }).settled },
           },
-          'charged once': { receipt: once, others: [DETAIL] },
-          'charged once in the sandbox': { receipt: once, others: [DETAIL], kind: 'sandbox' },
-          'charged once, found': { receipt: found, others: [DETAIL] },
-          'another run has the marker': { receipt: once, others: twins },
-          'another run has the marker, found': { receipt: found, others: twins },
+          'the answer came late': { receipt: late },
+          'the answer came late, in the sandbox': { receipt: late, kind: 'sandbox' },
+          'another run has the marker': { receipt: twice, several: twice },
+          'it is the other run': { several: twice, receipt: undefined },
+          'its currency is assumed': { receipt: receiptOf({}, { run: { run_id: 'r', price_cents: 250 } }) },
           'another change of the balance': { receipt: { ...receipt, settled: after(700).settled } },
           'the balance explained': { receipt: { ...receipt, settled: after(750).settled } },
           'a balance in another currency': { receipt: { ...receipt, settled: after(7, 'EUR').settled } },

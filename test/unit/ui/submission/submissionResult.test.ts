@@ -44,10 +44,12 @@ describe('showResult', () => {
   let open: PendingSubmission[];
   /** The runs whose notices were removed. */
   let removed: string[];
+  /** The submissions whose charge was told, but not recorded. */
+  let told: string[];
 
   beforeEach(() => {
     standIn.forget();
-    [logged, revealed, removed, open] = [[], [], [], []];
+    [logged, revealed, removed, told, open] = [[], [], [], [], []];
     sentMs = Date.now();
     [fault, causes] = [undefined, []];
     receipts = () => Promise.reject(BROKEN);
@@ -61,10 +63,19 @@ describe('showResult', () => {
     anySession({ account, balance: { refresh } });
 
   const setShown = ({ settled }: ChargedReceipt) => Promise.resolve(void removed.push(settled.run.run_id));
+  const marks = {
+    add: (id: string) => Promise.resolve(void told.push(id)),
+    has: (id: string) => Promise.resolve(told.includes(id)),
+    remove: (id: string) => Promise.resolve(void (told = told.filter((one) => one !== id))),
+  };
   /** Reports as `foundRunReporter` does, until the user has seen it. */
   const reporterOf = (known: () => Receipt[]) => {
     mock.timers.enable({ apis: ['setTimeout'] });
-    const reportFound = foundRunReporter({ setShown, receipts: () => Promise.resolve(known()) });
+    const reportFound = foundRunReporter({
+      setShown,
+      told: marks,
+      receipts: () => Promise.resolve(known()),
+    });
     return async (run: RunCreation) => {
       const reported = reportFound(run, draft, sessionOf());
       for (let turns = 0; turns < 8; turns++) await turn();
@@ -95,7 +106,7 @@ describe('showResult', () => {
       servicesOf({
         ensureActiveAccount: () => Promise.resolve(isActive),
         journal: {
-          setShown,
+          ...{ setShown, told: marks },
           receipts: () => receipts(),
           intents: [intentOf({ id: 'id-1', attempts: [uploadedAttempt(sentMs)] })],
         },
@@ -298,39 +309,26 @@ describe('showResult', () => {
     await over('at both limits', limits, [100, 150, 100]);
     await over('without a price, past the limit of its month', limits, [351, undefined]);
 
-    // The runs prove that there was one charge, or only this machine counted.
-    const marker = 'ft-7k3m9qpx';
     const moment = { localMs: 1, serviceMs: 1 };
     const lost = { started: moment, closed: moment, ended: moment, code: 'network' };
-    const attempts = [lost, lost, lost, lost];
-    const receipt = chargedReceipt({ marker, attempts, run: { run_id: 'r', ...ours } });
-    const survived = (name: string, foundBy: 'found' | 'answered', seen: string[], session = sessionOf()) => {
+    const hard = (name: string, foundBy: 'found' | 'answered', attempts: object[], session = sessionOf()) => {
+      const receipt = chargedReceipt({
+        attempts: attempts as (typeof lost)[],
+        run: { run_id: 'r', ...ours },
+      });
       receipts = () => Promise.resolve([{ ...receipt, settled: { ...receipt.settled, foundBy } }]);
-      const runs = {
-        refresh: () => Promise.resolve(),
-        readAtMs: 1,
-        isCompleteSince: () => true,
-        rows: seen.map((run_id) => ({ run_id })),
-        label: () => `My run ${marker}`,
-        detail: (run_id: string) => ({ run_id, label: `My run ${marker}` }),
-      };
-      return charged(name, ours, foundBy === 'found', Object.assign(session, { runs }));
+      return charged(name, ours, foundBy === 'found', session);
     };
-    await survived('four attempts, one run', 'answered', ['r']);
-    await survived('four attempts, one run that was found', 'found', ['r']);
-    await survived('four attempts, one run in the sandbox', 'answered', ['r'], sandbox());
-    await survived('four attempts, two runs', 'answered', ['r', 'another']);
-    await survived('four attempts, two runs in the sandbox', 'answered', ['r', 'another'], sandbox());
-    for (const [name, end] of [
-      ['one run whose answer couldn’t be read', { code: 'unexpected-response', httpStatus: 201 }],
-      ['one run after an error', { code: 'internal', httpStatus: 500 }],
-      ['one run whose window was killed', { code: undefined }],
-      ['one run whose label was read before its attempt had an end', { code: undefined, ended: undefined }],
-    ] as const) {
-      receipt.attempts.splice(0, 4, { ...lost, ...end });
-      await survived(name, 'found', ['r']);
-    }
-    await survived('one attempt, one run', 'answered', ['r']);
+    await hard('four attempts', 'answered', [lost, lost, lost, lost]);
+    await hard('four attempts, found', 'found', [lost, lost, lost, lost]);
+    await hard('four attempts, in the sandbox', 'answered', [lost, lost, lost, lost], sandbox());
+    await hard('found before its attempt had an end', 'found', [{ started: moment, closed: moment }]);
+    await hard('one attempt', 'answered', [lost]);
+    // The disk took no receipt.
+    receipts = () => Promise.resolve([]);
+    await charged('not recorded', ours);
+    await charged('not recorded, no price', {});
+    await charged('not recorded, in the sandbox', ours, false, sandbox());
     for (const text of Object.values(cases))
       assert.ok(text.replace(/ \[.*/, '').split(/(?<=\.) (?=[A-Z])/).length <= 2, text);
     golden('submission-charges', cases);
@@ -579,14 +577,25 @@ describe('showResult', () => {
     assert.ok(text.length < 300 && text.endsWith('balance 1.50 USD.'), text);
   });
 
-  it('reports a found charge in the currency of its submission, not in that of the balance by now', async () => {
+  it('reports a charge that couldn’t be recorded as one that may have been seen, when it is found', async () => {
+    receipts = () => Promise.resolve([]);
+    const run = { run_id: 'run-1', price_cents: 5 };
+    const first = await report({ kind: 'charged', run }, undefined, undefined, undefined, draft.id);
+    assert.match(first.text, /but the charge couldn’t be recorded here\.$/);
+    standIn.forget();
+    const reportFound = reporterOf(() => [{ ...chargedAt(draft, 1), accountId: draft.accountId } as Receipt]);
+    await reportFound(run);
+    assert.match(standIn.shown.sentences.join(), /^My run: charged 0\.05 .*as you may have seen\.$/);
+  });
+
+  it('reports a found charge in the currency of its submission, which it assumes, not in that of the balance by now', async () => {
     const balanceBefore = { balance_cents: 900, currency: 'JPY' };
     const receipt = {
       ...chargedAt({ ...draft, balanceBefore }, 1),
       accountId: draft.accountId,
     } as ChargedReceipt;
     await reporterOf(() => [receipt])(receipt.settled.run);
-    assert.match(standIn.shown.sentences.join(), /Charged 5 JPY/);
+    assert.match(standIn.shown.sentences.join(), /Charged 5 JPY \(currency assumed from the balance\)\./);
   });
 
   it('reports a further run of a submission, money first, though its first run was reported', async () => {
@@ -595,14 +604,17 @@ describe('showResult', () => {
     let receipts = [receipt];
     const reportFound = reporterOf(() => receipts);
     await reportFound(settled.run);
-    for (const price_cents of [700, undefined]) {
-      const furtherRuns = [{ run_id: `run-${price_cents ?? 'x'}`, price_cents }];
+    const long = 'r'.repeat(60);
+    for (const prices of [[700], [700, 1, 2], [700, undefined]]) {
+      const furtherRuns = prices.map((price_cents, at) => ({ run_id: `${long.slice(at)}`, price_cents }));
       receipts = [{ ...receipt, settled: { ...settled, furtherRuns } }];
       await reportFound(settled.run);
     }
+    const [one, two, three] = [0, 1, 2].map((at) => long.slice(at));
     assert.deepEqual(standIn.shown.sentences.slice(1), [
-      'Charged twice for My run: run-1, run-700. Contact the service.',
-      'Two runs have the marker of My run: run-1, run-x. You may have been charged twice.',
+      `Charged twice for My run: run-1, ${one}. Contact the service.`,
+      `Charged 4 times for My run: run-1, ${one}, ${two}, ${three}. Contact the service.`,
+      `3 runs have the marker of My run: run-1, ${one}, ${two}. You may have been charged for each.`,
     ]);
   });
 

@@ -811,6 +811,7 @@ describe('reviewSubmission', () => {
     let lines = 0;
     for (const line of text.split('\n')) {
       let room = 0;
+      if (line === '') lines++;
       for (const { length } of line.replace(/\p{sc=Han}/gu, 'xx').split(' ')) {
         if (length > room) {
           lines += Math.max(1, Math.ceil(length / 48));
