@@ -20,7 +20,7 @@ import { KnownRecords } from './knownRecords.ts';
 import { Leases } from './leases.ts';
 import { CODEC, isLater, withRuns, type JournalRecord } from './record.ts';
 import { receiptsAmong } from './receipts.ts';
-import { ToldCharges } from './toldCharges.ts';
+import { UnwrittenCharges } from './unwrittenCharges.ts';
 import { mayFollow, stepOf } from './transitions.ts';
 import { knownOnContinue, Rivals } from './rivals.ts';
 
@@ -50,7 +50,7 @@ export class Journal implements Disposable {
   readonly #directory: string;
   readonly #store: VersionStore<JournalRecord>;
   readonly #leases: Leases;
-  readonly told: Pick<ToldCharges, 'add' | 'has' | 'remove'>;
+  readonly unwritten: Pick<UnwrittenCharges, 'add' | 'has' | 'remove'>;
   readonly #known: KnownRecords;
   readonly #rivals: Rivals;
   /** The version that the owner of an intent last read or wrote. */
@@ -62,7 +62,7 @@ export class Journal implements Disposable {
   constructor(directory: string, options: JournalOptions = {}) {
     this.#directory = directory;
     this.#leases = new Leases(path.join(directory, 'leases'));
-    this.told = new ToldCharges(path.join(directory, 'leases'));
+    this.unwritten = new UnwrittenCharges(path.join(directory, 'leases'));
     const fileOf = ({ id, n }: Version) => path.join(directory, `${id}.${n}.json`);
     this.#known = new KnownRecords({
       onUnreadable: (head) => options.onUnreadable?.(fileOf(head)),

@@ -1,5 +1,6 @@
 import { l10n } from 'vscode';
 import { type Span, spanMs, timesOf, usualTime } from '../../core/runs/run.ts';
+import { chargedPhrase } from '../shared/chargeText.ts';
 import { compact, formatCount, formatDuration, formatLeft, formatTime } from '../shared/format.ts';
 import { leftText } from '../shared/runText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
@@ -71,10 +72,7 @@ function submitted({ session, detail, receipt, receiptLoading }: KnownRun): RunP
   const notes = compact(
     l10n.t('From this machine: {0}', sanitizeServiceText(dataset.filename)),
     attempts.length > 1 && l10n.t('{0} attempts', formatCount(attempts.length)),
-    price &&
-      (session.account.kind === 'sandbox'
-        ? l10n.t('{0} of sandbox money', price)
-        : l10n.t('Charged {0}', price)),
+    price && chargedPhrase(price, session.account.kind === 'sandbox'),
     settled.foundBy === 'found' && l10n.t('Found by its marker'),
     settled.foundBy === 'recognised' && l10n.t('You confirmed the run'),
   );

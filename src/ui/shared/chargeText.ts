@@ -147,10 +147,7 @@ export function moneySentence(submission: PendingSubmission, nowMs: number): str
         ? l10n.t('Not charged: two checks found no such run, and your other runs explain the lower balance.')
         : l10n.t('Not charged: two checks found no such run and no lower balance.');
     case 'unknown':
-      // After a canceled resend, an earlier upload may be the one that was charged.
-      return intent.attempts.at(-1)?.code === 'cancelled' &&
-        intent.attempts.filter(isClosed).length === 1 &&
-        isClosed(intent.attempts.at(-1)!)
+      return isCanceledUpload(intent)
         ? l10n.t('You may have been charged: you canceled after the upload finished.')
         : l10n.t('You may have been charged: the service didn’t confirm it.');
     case 'refused':
@@ -167,6 +164,12 @@ export function moneySentence(submission: PendingSubmission, nowMs: number): str
         ? l10n.t('You may have been charged. {0}', shortText(submission, nowMs))
         : l10n.t('Not charged so far. {0}', shortText(submission, nowMs));
   }
+}
+
+/** Not after a canceled resend: an earlier upload may be the one that was charged. */
+function isCanceledUpload({ attempts }: Intent): boolean {
+  const [uploaded, ...others] = attempts.filter(isClosed);
+  return others.length === 0 && uploaded === attempts.at(-1) && uploaded?.code === 'cancelled';
 }
 
 /** The start of the final question before a resend. */
@@ -352,6 +355,11 @@ function submittedPhrase(
       ? l10n.t('Sandbox: submitted {0} at attempt {1}', label, attempt)
       : l10n.t('Submitted {0} to {1} at attempt {2}', label, payer, attempt);
   return isSandbox ? l10n.t('Sandbox: submitted {0}', label) : l10n.t('Submitted {0} to {1}', label, payer);
+}
+
+/** What a run cost, in few words. */
+export function chargedPhrase(price: string, isSandbox: boolean): string {
+  return isSandbox ? l10n.t('{0} of sandbox money', price) : l10n.t('Charged {0}', price);
 }
 
 /** The warning about a submission with several runs: it was, or may have been, charged more than once. */

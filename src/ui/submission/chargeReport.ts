@@ -30,7 +30,7 @@ export async function showCharged(
   run: RunCreation,
   draft: Draft & Pick<Intent, 'id'>,
   session: Session,
-  journal: Pick<Journal, 'receipts' | 'told'>,
+  journal: Pick<Journal, 'receipts' | 'unwritten'>,
   how: LearnedBy,
 ): Promise<ChargedReceipt | undefined> {
   const { account, balance, runs } = session;
@@ -65,7 +65,7 @@ export async function showCharged(
   const target = { accountId: account.id, id: run.run_id };
   const show = () => commands.executeCommand(COMMANDS.showRun, target);
   notify(isUnrecorded ? showWarning : showInformation, text, { [TERMS.showRun]: show });
-  if (isUnrecorded) await journal.told.add(draft.id);
+  if (isUnrecorded) await journal.unwritten.add(draft.id);
   return receipt;
 }
 
@@ -74,7 +74,7 @@ export async function showCharged(
  * connection, an extension host works on for hours, but its notifications reach nobody.
  */
 export async function setShownOnceSeen(
-  journal: Pick<Journal, 'setShown' | 'told'>,
+  journal: Pick<Journal, 'setShown' | 'unwritten'>,
   receipt: ChargedReceipt | undefined,
 ): Promise<void> {
   if (receipt === undefined) return;
@@ -87,7 +87,7 @@ export async function setShownOnceSeen(
   // Of what has been answered by now.
   if (!(await Promise.race([answered, Promise.resolve(false)]))) return;
   await journal.setShown(receipt);
-  await journal.told.remove(receipt.id);
+  await journal.unwritten.remove(receipt.id);
 }
 
 /** Notifies the user of a charge whose run was found. Resolves when it can have been seen. */
@@ -99,7 +99,9 @@ export type ReportFoundRun = (
 ) => Promise<void>;
 
 /** Returns a function that reports each run once: an automatic and a manual check may find the same one. */
-export function foundRunReporter(journal: Pick<Journal, 'receipts' | 'setShown' | 'told'>): ReportFoundRun {
+export function foundRunReporter(
+  journal: Pick<Journal, 'receipts' | 'setShown' | 'unwritten'>,
+): ReportFoundRun {
   const reported = new Set<string>();
   return async (run, draft, session, how = 'found') => {
     const receipts = chargedReceiptsOf(await journal.receipts().catch(() => []), session.account.id);
@@ -110,7 +112,7 @@ export function foundRunReporter(journal: Pick<Journal, 'receipts' | 'setShown' 
     if (reported.has(key)) return;
     reported.add(key);
     // It couldn't be recorded then, and the user may have seen it.
-    const known = how === 'found' && (await journal.told.has(draft.id)) ? 'earlier' : how;
+    const known = how === 'found' && (await journal.unwritten.has(draft.id)) ? 'earlier' : how;
     await setShownOnceSeen(journal, await showCharged(run, draft, session, journal, known));
   };
 }

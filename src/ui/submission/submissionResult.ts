@@ -161,7 +161,7 @@ export async function showEnd(
   // A probe of its lease reveals whether another window works on it.
   await submissions.probe();
   const receipts = await journal.receipts().catch(() => []);
-  const gaveWay = (await journal.records?.().catch(() => []))?.find((one) => one.id === id);
+  const gaveWay = (await journal.records().catch(() => [])).find((one) => one.id === id);
   const first =
     gaveWay?.settled?.kind === 'withdrawn' &&
     submissions.pending.find(({ intent }) => isDuplicate(intent, gaveWay));

@@ -92,6 +92,15 @@ describe('stageOf', () => {
       );
   });
 
+  it('has an obstacle 23 hours after it was created by the service’s clock, too', () => {
+    const open = intentOf({ created: { localMs: 0, serviceMs: 5 * HOUR }, attempts: [sent] });
+    const at = (clockSkewMs?: number) => stageOf(open, { nowMs: HOUR, clockSkewMs }).obstacle;
+    assert.deepEqual(
+      [at(27 * HOUR), at(26.9 * HOUR), at(), at(-HOUR)],
+      ['too-late', undefined, undefined, undefined],
+    );
+  });
+
   it('must be looked for without a boundary or after two clean checks, unless that was done or it was refused', () => {
     const cleared = { ...checked, attempts: [timed], lastCheck: checkedAt(2 * HOUR) };
     for (const [intent, mustLook] of [

@@ -95,6 +95,7 @@ describe('commands for open submissions', () => {
   const services = servicesOf({
     journal: {
       receipts: () => Promise.resolve(receipts),
+      records: () => Promise.resolve(receipts),
     },
     sessions: { active, find: (id: string) => [active, second].find(({ account }) => account.id === id) },
     submissions: {
@@ -363,6 +364,10 @@ describe('commands for open submissions', () => {
       await dialog(
         'canceled after the upload',
         unknown('one', HOUR, { attempts: [{ ...attempts[0], code: 'cancelled' }] }),
+      );
+      await dialog(
+        'canceled after it was resent',
+        unknown('one', HOUR, { attempts: [attempts[0]!, { ...attempts[0]!, code: 'cancelled' }] }),
       );
       const explained = { at: { localMs: 0 }, complete: true, candidates: [], explainedByReceipts: true };
       for (const [name, changes] of Object.entries({

@@ -121,7 +121,7 @@ describe('SubmissionNotices', () => {
     onDidChange: journalChanged.event,
     receipts: () => Promise.resolve(unreported),
     setShown: () => Promise.resolve(),
-    told: { has: () => Promise.resolve(false), remove: () => Promise.resolve() },
+    unwritten: { has: () => Promise.resolve(false), remove: () => Promise.resolve() },
     unreported: () => Promise.resolve(unreported),
     reportAlone: <T>(report: () => Promise<T>) =>
       isReportingElsewhere ? Promise.resolve(undefined) : report(),

@@ -73,7 +73,7 @@ describe('showResult', () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     const reportFound = foundRunReporter({
       setShown,
-      told: marks,
+      unwritten: marks,
       receipts: () => Promise.resolve(known()),
     });
     return async (run: RunCreation) => {
@@ -106,8 +106,8 @@ describe('showResult', () => {
       servicesOf({
         ensureActiveAccount: () => Promise.resolve(isActive),
         journal: {
-          ...{ setShown, told: marks },
-          receipts: () => receipts(),
+          ...{ setShown, unwritten: marks },
+          ...{ receipts: () => receipts(), records: () => receipts() },
           intents: [intentOf({ id: 'id-1', attempts: [uploadedAttempt(sentMs)] })],
         },
         sandboxFault: {
@@ -409,6 +409,14 @@ describe('showResult', () => {
     golden('submission-ends', { ...cases, 'unanswered, but another window got the answer': foundByOther });
   });
 
+  it('leads from a draft that gave way to the submission that came first', async () => {
+    const settled = { kind: 'withdrawn', at: { localMs: 1 } } as const;
+    receipts = () => Promise.resolve([{ ...intentOf({ id: 'id-1' }), settled }]);
+    open = [pendingOf('unknown', intentOf({ id: 'first' }))];
+    const { executed, text } = await report({ kind: 'elsewhere' });
+    assert.deepEqual([executed, text], [[['fineTuning.resolveSubmission', 'first']], '']);
+  });
+
   it('says only that nothing was sent if no look was answered, and offers what helps', async () => {
     const cases: Record<string, string> = {};
     for (const [name, error] of [
@@ -583,7 +591,7 @@ describe('showResult', () => {
     const first = await report({ kind: 'charged', run }, undefined, undefined, undefined, draft.id);
     assert.match(first.text, /but the charge couldn’t be recorded here\.$/);
     standIn.forget();
-    const reportFound = reporterOf(() => [{ ...chargedAt(draft, 1), accountId: draft.accountId } as Receipt]);
+    const reportFound = reporterOf(() => [{ ...chargedAt(draft, 1), accountId: draft.accountId }]);
     await reportFound(run);
     assert.match(standIn.shown.sentences.join(), /^My run: charged 0\.05 .*as you may have seen\.$/);
   });
@@ -606,7 +614,7 @@ describe('showResult', () => {
     await reportFound(settled.run);
     const long = 'r'.repeat(60);
     for (const prices of [[700], [700, 1, 2], [700, undefined]]) {
-      const furtherRuns = prices.map((price_cents, at) => ({ run_id: `${long.slice(at)}`, price_cents }));
+      const furtherRuns = prices.map((price_cents, at) => ({ run_id: long.slice(at), price_cents }));
       receipts = [{ ...receipt, settled: { ...settled, furtherRuns } }];
       await reportFound(settled.run);
     }

@@ -657,6 +657,8 @@ describe('reviewSubmission', () => {
         'a model without a policy': { model: { name: model.name, provider: model.provider } },
         'the priority queue': { wanted: { ...wanted, priority: true } },
         'unknown rows': { wanted: { ...wanted, size: { bytes: 1_000 } } },
+        'a name of 40': { account: { ...account, name: 'n'.repeat(40) } },
+        'rows changed since': { changed: '21 added, 9 removed, 17 changed since Nov 28' },
         'a link': {
           dataset: { ...asking.dataset, place: { ...place, file: '/data/RAW.jsonl', isLink: true } },
         },

@@ -99,6 +99,7 @@ describe('submitDataset', () => {
         },
         setAside: (ids: string[]) => Promise.resolve(void (setAside += ids.length)),
         receipts: () => Promise.resolve(receipts),
+        records: () => Promise.resolve(receipts),
         get latest() {
           return [...receipts, ...pending.map(({ intent }) => intent)];
         },

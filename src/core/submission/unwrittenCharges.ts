@@ -2,10 +2,10 @@ import { access, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * Which charges the user was told of that couldn't be written: an empty file each, for which a full disk has
+ * Which charges were shown but couldn’t be written: an empty file each, for which a full disk has
  * room. Never rejects.
  */
-export class ToldCharges {
+export class UnwrittenCharges {
   readonly #folder: string;
 
   /** @param folder that of the leases */
@@ -29,6 +29,6 @@ export class ToldCharges {
   }
 
   #fileOf(id: string): string {
-    return path.join(this.#folder, `${id}.told`);
+    return path.join(this.#folder, `${id}.shown`);
   }
 }
