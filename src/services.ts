@@ -166,7 +166,9 @@ function contributions(disposables: DisposableStore) {
     sandboxConnection: new Provided<() => Promise<Connection>>(),
     sandboxFault: new Provided<FaultOf>(),
     /** What a file of answers shows for a run; undefined if it shows nothing. */
-    answersVerdict: new Provided<(runId: string, file: string) => Promise<string | undefined>>(),
+    answersVerdict: new Provided<
+      (runId: string, file: string, signal: AbortSignal) => Promise<string | undefined>
+    >(),
     datasetReports,
     datasetChecker,
     rowComparer,
@@ -176,7 +178,6 @@ function contributions(disposables: DisposableStore) {
     /** Fires when a dataset check that the user requested has ended. */
     checked: disposables.add(new vscode.EventEmitter<void>()),
     /** Fires when a run was charged, so that the Runs view shows it. */
-    submitted: disposables.add(new vscode.EventEmitter<{ runId: string }>()),
   };
 }
 

@@ -29,13 +29,13 @@ const SIGNED_PATH = /^\/artifacts\/([^/]+)\/([^/]+)$/;
 async function route(service: Service, request: IncomingMessage): Promise<Reply> {
   const { method = '', url = '', headers } = request;
   const [path = ''] = url.split('?', 1);
+  const { scenario } = service.store.account;
+  if (scenario === 'service-down') throw new RefusedRequest(503, 'internal_error', 'The service is down.');
 
   const [, runId, filename] = SIGNED_PATH.exec(path) ?? [];
   if (method === 'GET' && runId !== undefined && filename !== undefined)
     return await sendArtifact(service, request, [runId, filename], queryOf(url));
 
-  const { scenario } = service.store.account;
-  if (scenario === 'service-down') throw new RefusedRequest(503, 'internal_error', 'The service is down.');
   authenticate(service.apiKey, headers.authorization);
   const idempotencyKey = headers['idempotency-key'] ?? '';
   if (

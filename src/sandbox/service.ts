@@ -54,7 +54,7 @@ export interface Service {
   readonly everyOther: EveryOther;
 }
 
-/** The sandbox's only account. All windows share its balance, scenario, and clock speed. */
+/** The sandbox's only account. All windows share its balance, scenario and clock. */
 interface AccountRow {
   account_id: string;
   balance_cents: number;

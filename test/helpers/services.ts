@@ -52,7 +52,6 @@ export function servicesOf(given: Given<Services> = {}): Services {
         return Date.now();
       },
     },
-    submitted: { fire: () => undefined },
     ensureActiveAccount: () => Promise.resolve(true),
     sandboxFault: { get: () => () => undefined },
     log: { error: () => undefined },

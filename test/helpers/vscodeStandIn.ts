@@ -45,7 +45,6 @@ export interface ViewStandIn {
   message?: string;
   badge?: { value: number; tooltip: string };
   show(visible: boolean): void;
-  revealed: unknown[];
 }
 export const views: ViewStandIn[] = [];
 
@@ -423,8 +422,6 @@ export const window = {
       visible: false,
       dispose: () => undefined,
       onDidChangeVisibility: changed.event,
-      revealed: [] as unknown[],
-      reveal: (node: unknown) => Promise.resolve(void view.revealed.push(node)),
       show: (visible: boolean) => {
         view.visible = visible;
         changed.fire();

@@ -12,7 +12,7 @@ const THIS_MACHINE = networks('0.0.0.0/8', '127.0.0.0/8', '::/127');
 const THIS_NETWORK = networks(
   ...['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
   // The last one is NAT64 for local use, with an IPv4 address at a place of its own (RFC 8215).
-  ...['fc00::/7', 'fe80::/10', '64:ff9b:1::/48'],
+  ...['fc00::/7', 'fe80::/10', 'fec0::/10', '64:ff9b:1::/48'],
 );
 /** Digits that fit exactly into a number. */
 const LENGTH = /^\d{1,15}$/;

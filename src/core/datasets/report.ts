@@ -179,12 +179,12 @@ export function isUntrainable(report: Report): boolean {
   return rows > 0 && rows === report.rows - report.blankRows - report.errorRows;
 }
 
-/** Decides whether the user has to confirm a dataset's problems before submitting it. */
 /** Whether a row with this problem can't be trained on. */
 export function isUntrainableCode(code: unknown): boolean {
   return PROBLEMS.some(([known, , , reason]) => known === code && reason !== undefined);
 }
 
+/** Decides whether the user has to confirm a dataset's problems before submitting it. */
 export type Verdict = 'clean' | 'warnings' | 'errors';
 
 /** Secrets, unchecked rows, other kinds of files, and files of which no row can be trained on count as errors; addresses don't. */

@@ -91,11 +91,8 @@ function resultText(
   const names = leftOut.slice(0, MAX_NAMES).join(', ');
   const more = leftOut.length - MAX_NAMES;
   return more > 0
-    ? l10n.t(
-        'Unpacked to {0}. Not needed and left out: {1}, and {2} more.',
-        ...[folder, names, formatCount(more)],
-      )
-    : l10n.t('Unpacked to {0}. Not needed and left out: {1}.', folder, names);
+    ? l10n.t('Unpacked to {0}. Left out: {1}, and {2} more.', ...[folder, names, formatCount(more)])
+    : l10n.t('Unpacked to {0}. Left out: {1}.', folder, names);
 }
 
 /** @param folder that was to be written to, if any */

@@ -22,6 +22,7 @@ import {
   type Report,
 } from '../../core/datasets/report.ts';
 import { moneyOf, type BudgetCheck } from '../../core/money/accountMoney.ts';
+import { CancelledError } from '../../core/base/errors.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
 import { earlierSubmissionsOf, trainedBefore, wasSubmittedInSize } from '../../core/submission/earlier.ts';
 import type { Services } from '../../services.ts';
@@ -269,7 +270,11 @@ export async function estimatePriceTool(
   const last = trainedBefore(receipts, serviceOf(account), stamp, sha256);
   const difference =
     last?.kind === 'changed'
-      ? await services.fingerprints.since(last.run.id, stamp, signal).catch(() => undefined)
+      ? await services.fingerprints.since(last.run.id, stamp, signal).catch((error: unknown) => {
+          if (error instanceof CancelledError) throw error;
+          services.log.error('since-the-run', error);
+          return undefined;
+        })
       : undefined;
   const earlier =
     sha256 === undefined ? [] : earlierSubmissionsOf(sha256, serviceOf(account), { records: receipts });

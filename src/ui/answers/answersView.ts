@@ -158,21 +158,27 @@ function filterButtons(
 
 /**
  * Compares a file of answers once, as its page does: who is ahead and whether that can be chance, or why it can't
- * show that. Undefined without complete answers, or if they name another run.
+ * show that. Undefined without complete answers, unless their rows name this run alone.
  */
 export async function verdictFor(
   runId: string,
   file: string,
   parts: AnswersDocumentParts,
+  signal: AbortSignal,
 ): Promise<string | undefined> {
   const document = new AnswersDocument(file, parts);
   try {
     const isOpen = () => document.shown === undefined || document.shown.leak?.kind === 'comparing';
-    while (document.problem === undefined && isOpen())
-      await new Promise<void>((resolve) => void document.onDidChange(resolve));
+    while (document.problem === undefined && isOpen()) {
+      if (signal.aborted) return undefined;
+      await new Promise<void>((resolve) => {
+        document.onDidChange(resolve);
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+    }
     const { shown } = document;
     if (shown === undefined || shown.file.rows.length === 0 || shown.file.isBeingWritten) return undefined;
-    if (shown.file.runs.some((one) => one !== runId)) return undefined;
+    if (shown.file.runs.length !== 1 || shown.file.runs[0] !== runId) return undefined;
     const { comparison } = shown;
     const verdict =
       comparison.rows === 0 ? leakOf(shown)?.text : headlineOf(comparison).sentences.slice(0, 2).join(' ');

@@ -15,8 +15,8 @@ export function activateAnswers(services: Services): void {
     const { answersPanels } = await import('./answersPage.ts');
     return disposables.add(answersPanels({ extensionUri: context.extensionUri, ...parts }));
   });
-  services.answersVerdict.provide(async (runId, file) =>
-    (await import('./answersView.ts')).verdictFor(runId, file, parts),
+  services.answersVerdict.provide(async (runId, file, signal) =>
+    (await import('./answersView.ts')).verdictFor(runId, file, parts, signal),
   );
   disposables.add(
     vscode.window.registerWebviewPanelSerializer(PANELS.answers, {

@@ -14,7 +14,7 @@ import { RunsTree } from './runsTree.ts';
 /** Activates the Runs and Models views, the run page, and notifications about runs. */
 export function activateRuns(services: Services): void {
   const { accounts, disposables, downloads, journal, ledger, openJournal, sessions } = services;
-  const { ensureActiveAccount, commands, reportError, sandboxFault, submitted, submissions } = services;
+  const { ensureActiveAccount, commands, reportError, sandboxFault, submissions } = services;
   const rowsAbove = services.rowsAboveRuns.get();
 
   const shown = disposables.add(new VisibleRuns(sessions));
@@ -27,7 +27,6 @@ export function activateRuns(services: Services): void {
   const tree = disposables.add(
     new RunsTree({ sessions, submissions, rowsAbove, downloads, ledger, shown, knownReceipts, receiptsOf }),
   );
-  disposables.add(submitted.event(({ runId }) => void tree.reveal(runId).catch(() => undefined)));
   disposables.add(new ModelsTree(sessions));
   disposables.add(keepActiveFresh({ ...services, receiptsOf }, tree));
 

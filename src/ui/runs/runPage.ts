@@ -173,7 +173,7 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
       log.error('run-verdict', error);
       return undefined;
     };
-    const verdict = await answersVerdict.get()(this.#memory.runId, answers).catch(fails);
+    const verdict = await answersVerdict.get()(this.#memory.runId, answers, this.#stop.signal).catch(fails);
     if (version === this.#files.version) this.#files = { ...this.#files, verdict };
     this.planDraw();
   }

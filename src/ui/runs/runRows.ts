@@ -164,6 +164,7 @@ export function differencesOfAlike(
   const shown = new Map<string, string>();
   for (const alike of Map.groupBy(rows, ({ name }) => name).values()) {
     const [first] = alike;
+    if (alike.length === 1) continue;
     const values = first?.facts.map((_, at) => new Set(alike.map(({ facts }) => facts[at]))) ?? [];
     const most = Math.max(...values.map(({ size }) => size));
     const chosen = values.findIndex(({ size }) => size === most);

@@ -105,11 +105,6 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     return [...this.#rows];
   }
 
-  /** Needed to reveal a row. */
-  getParent(): undefined {
-    return undefined;
-  }
-
   getTreeItem(node: RunsNode): vscode.TreeItem {
     switch (node.kind) {
       case 'submission':
@@ -137,12 +132,6 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     const detail = active.runs.detail(view.run.run_id);
     item.tooltip = runTooltip(view, detail, receipts);
     return item;
-  }
-
-  /** Selects a run if the view is visible and contains it. Never opens the view. */
-  async reveal(runId: string): Promise<void> {
-    if (!this.#view.visible || this.#list?.rows.some(({ run_id }) => run_id === runId) !== true) return;
-    await this.#view.reveal(this.#run(runId), { select: true, focus: false });
   }
 
   dispose(): void {

@@ -33,7 +33,7 @@ import { showEnd, showResult, withSubmissionProgress } from './submissionResult.
 /** What resolving an open submission needs. */
 export type ResolveParts = Pick<
   Services,
-  'ensureActiveAccount' | 'journal' | 'log' | 'sandboxFault' | 'sessions' | 'submitted' | 'submissions'
+  'ensureActiveAccount' | 'journal' | 'log' | 'sandboxFault' | 'sessions' | 'submissions'
 > & {
   showFoundRun: ReportFoundRun;
 };
@@ -220,12 +220,11 @@ async function endUnanswered(
 
 /** Reports the run of a submission that a check found. @returns the end of the command */
 export function showChargedRun(
-  { showFoundRun, submitted }: Pick<ResolveParts, 'showFoundRun' | 'submitted'>,
+  { showFoundRun }: Pick<ResolveParts, 'showFoundRun'>,
   session: Session,
   intent: Intent,
   run: RunCreation,
 ): CommandResult {
   void showFoundRun(run, intent, session);
-  submitted.fire({ runId: run.run_id });
   return { outcome: 'charged', id: run.run_id };
 }

@@ -47,7 +47,7 @@ export function showNotCharged(
     // The notification may be older than what became of the submission.
     const presses = Object.entries(buttons).map(([title, press]) => [
       title,
-      async () => (await showIfGoneOn()) || press(),
+      async () => (await showIfGoneOn().catch(() => false)) || press(),
     ]);
     const guarded = Object.fromEntries(presses) as Buttons;
     notify(showError, inSandbox(sentence, isSandbox), { ...guarded, ...others, ...fault?.button });

@@ -84,12 +84,8 @@ export async function showResult(
     log,
     sandboxFault,
     sessions,
-    submitted,
     submissions,
-  }: Pick<
-    Services,
-    'ensureActiveAccount' | 'journal' | 'log' | 'sandboxFault' | 'sessions' | 'submitted' | 'submissions'
-  >,
+  }: Pick<Services, 'ensureActiveAccount' | 'journal' | 'log' | 'sandboxFault' | 'sessions' | 'submissions'>,
 ): Promise<CommandResult> {
   switch (result.kind) {
     case 'charged':
@@ -103,7 +99,6 @@ export async function showResult(
         // The submission itself succeeded. It isn't recorded as shown, so the next window reports it.
         log.error('charge-not-reported', error);
       }
-      submitted.fire({ runId: result.run.run_id });
       return { outcome: 'charged', id: result.run.run_id };
     case 'not-charged': {
       const end = { outcome: 'not-charged', id } as const;

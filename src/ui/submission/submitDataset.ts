@@ -32,7 +32,6 @@ type Parts = Pick<
   | 'reports'
   | 'sandboxFault'
   | 'sessions'
-  | 'submitted'
   | 'submissions'
 >;
 

@@ -3,6 +3,7 @@
 import { isAlphanumeric, isDigit, isExampleWord, isLetter, isWord } from './characters';
 import { MAX_PATTERNS } from './codes';
 import { beginsWord, readCharacter } from './escapes';
+import { hexByte } from './strings';
 import { LAST_TAILS, search, TAIL_BYTES } from './search';
 
 /** Bytes of a pattern: prefix length, offset of the rare bytes, length and kind of the tail, code, next pattern, is rare; prefix. */
@@ -105,9 +106,11 @@ function matchValue(from: usize, length: usize, separator: u32): usize {
   for (let between: usize = 0; between < MAX_BETWEEN && load<u8>(at) != 0x0a; between++) {
     let end = readCharacter(at);
     // A byte such as `%3D`, or the color of a terminal.
-    if (search.character == 0x25) end += 2;
-    else if (search.character == 0x1b) for (end++; <u32>load<u8>(end++) - 0x30 < 12;) continue;
-    else if (search.character != separator && !isBetween(search.character)) break;
+    if (search.character == 0x25 && hexByte(end) <= 0xff) end += 2;
+    else if (search.character == 0x1b && load<u8>(end) == 0x5b) {
+      for (end++; <u32>load<u8>(end) - 0x30 < 12;) end++;
+      if (isLetter(load<u8>(end))) end++;
+    } else if (search.character != separator && !isBetween(search.character)) break;
     at = end;
   }
   if (at == from) return 0;

@@ -18,25 +18,10 @@ import { isPrompted, isSaid, roleOfMessage } from './message';
 import { keyInMessage, openInMessage, scalarInMessage } from './message';
 import { mix } from './lines';
 import { fieldOf, KIND_NULL, KIND_STRING } from './names';
-import {
-  addToField,
-  addToMessage,
-  addToSaid,
-  addToTexts,
-  addToWhole,
-  answerOfWhole,
-  beginHash,
-} from './prompts';
-import {
-  beginWhole,
-  endOfMessage,
-  endOfSaid,
-  hashesAnswers,
-  hashesTexts,
-  isNormalized,
-  moveHash,
-} from './prompts';
-import { promptOfWhole, sayInWhole, systemOfWhole, textOfField, textsOfField } from './prompts';
+import { addToField, addToMessage, addToSaid, addToTexts, addToWhole, answerOfWhole } from './prompts';
+import { beginHash, beginWhole, endOfMessage, endOfSaid, hashesAnswers, hashesTexts } from './prompts';
+import { isNormalized, moveHash, promptOfWhole, sayInWhole, systemOfWhole } from './prompts';
+import { textOfField, textsOfField } from './prompts';
 import { beginsLikeRefusal } from './refusals';
 import { isBlankText } from './strings';
 import { hashOfText } from './texts';

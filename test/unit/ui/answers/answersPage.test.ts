@@ -159,27 +159,32 @@ describe('AnswersPage', () => {
       'train.answers.jsonl: Adapter exactly right in 6 rows, base model in 0, both in 0. ' +
       'If neither were exactly right more often, a difference this large would come up in 3.1% of comparisons.';
     const cases: [lines: string[], verdict: RegExp | string | undefined][] = [
-      [better(), ahead],
-      [[...better(), line('trained', 'yes', 'no')], ahead],
+      [better(), undefined],
+      [[...better(of('r')), line('trained', 'yes', 'no', 'yes', of('r'))], ahead],
       [better(of('r')), ahead],
       [better(of('another')), undefined],
       [[...better(of('r')), line('g', 'a', 'b', 'yes', of('another'))], undefined],
-      [[...better(), '{"mess'], undefined],
+      [[...better(of('r')), '{"mess'], undefined],
       [['{}\n'], undefined],
       [
-        [line('trained', 'yes', 'no')],
+        [line('trained', 'yes', 'no', 'yes', of('r'))],
         /^train\.answers\.jsonl: This prompt is also in .*can’t show whether it/,
       ],
-      [six.map((prompt) => line(prompt, 'no', 'no')), /Both models gave the same answer in 6 of 6 rows\./],
+      [
+        six.map((prompt) => line(prompt, 'no', 'no', 'yes', of('r'))),
+        /Both models gave the same answer in 6 of 6 rows\./,
+      ],
     ];
     for (const [lines, verdict] of cases) {
       await writeFile(file, lines.join(''));
-      const said = await verdictFor('r', file, parts());
+      const said = await verdictFor('r', file, parts(), new AbortController().signal);
       if (verdict instanceof RegExp) assert.match(said ?? '', verdict);
       else assert.equal(said, verdict);
     }
+    await writeFile(file, better(of('r')).join(''));
+    assert.equal(await verdictFor('r', file, parts(), AbortSignal.abort()), undefined);
     await rm(file);
-    assert.equal(await verdictFor('r', file, parts()), undefined);
+    assert.equal(await verdictFor('r', file, parts(), new AbortController().signal), undefined);
     assert.deepEqual(standIn.watchers, []);
   });
 

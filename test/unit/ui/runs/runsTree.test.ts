@@ -530,23 +530,11 @@ describe('RunsTree', () => {
       // A label is searched as soon as it is known.
       session.runs.addLabels([['r7', 'more mäths']]);
       assert.equal(texts().length, 3);
-      await tree.reveal('r2');
-      assert.deepEqual(view.revealed, []);
       shown.filterBy({ text: 'nothing', modelIds: [], phases: [] });
       assert.deepEqual(kinds(), ['none', 'more']);
       assert.equal(item().command?.command, 'fineTuning.clearRunsFilter');
       shown.clearFilter();
       assert.deepEqual([texts().length, view.message], [31, '']);
-    });
-
-    it('reveals a run if the view is open: a row is always the same object', async () => {
-      await list(many(3));
-      const second = tree.getChildren()[1];
-      await tree.reveal('r1');
-      assert.deepEqual(view.revealed, [], 'the view is not open');
-      view.show(true);
-      await tree.reveal('r1');
-      assert.deepEqual(view.revealed, [second]);
     });
   });
 

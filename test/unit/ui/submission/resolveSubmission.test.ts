@@ -133,7 +133,6 @@ describe('commands for open submissions', () => {
       whileActivating();
       return done(`activate ${id}`).then(() => id !== 'account-3');
     },
-    submitted: { fire: ({ runId }: { runId: string }) => void calls.push(`reveal ${runId}`) },
   });
   const parts = {
     ...services,
@@ -257,7 +256,7 @@ describe('commands for open submissions', () => {
       pending = [stopped()];
       finding = { verdict: 'charged', run: { run_id: 'run-9' } };
       await resolve('one', 'continue');
-      assert.deepEqual(calls.slice(1), ['check one in Work', 'report run-9', 'reveal run-9']);
+      assert.deepEqual(calls.slice(1), ['check one in Work', 'report run-9']);
     });
 
     it('can only be checked or discarded until a look is answered, and its dialog says no word of a charge', async () => {
@@ -515,7 +514,7 @@ describe('commands for open submissions', () => {
       pending = [unknown()];
       finding = { verdict: 'charged', run: { run_id: 'r' } };
       await resolve('one');
-      assert.deepEqual(calls, ['check one in Work', 'report r', 'reveal r']);
+      assert.deepEqual(calls, ['check one in Work', 'report r']);
       assert.equal(standIn.shown.inputs.length, 0);
     });
 
@@ -697,7 +696,7 @@ describe('commands for open submissions', () => {
         press('Submit and Pay');
         result = { kind: 'charged', run: { run_id: 'r' } };
         await resolve('one', 'continue');
-        assert.deepEqual(calls.slice(-2), ['resume one in Work', 'reveal r']);
+        assert.deepEqual(calls.slice(-1), ['resume one in Work']);
       }
     });
 
