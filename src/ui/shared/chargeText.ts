@@ -69,6 +69,14 @@ export function shortText(submission: PendingSubmission, nowMs: number): string 
   return texts[state]();
 }
 
+/** The state in its progress, and what the only button, Cancel, does about the money. */
+export function progressText(submission: PendingSubmission, nowMs: number): string {
+  const text = shortText(submission, nowMs);
+  return submission.state === 'waiting' && isPastBoundary(stageOf(submission.intent))
+    ? l10n.t('{0}. Cancel stops resending. You may have been charged already.', text)
+    : text;
+}
+
 function notCharged(why: string): string {
   return [l10n.t('Not charged'), why].join(' · ');
 }
