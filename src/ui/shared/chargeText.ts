@@ -6,7 +6,7 @@ import type { Balance, RunCreation } from '../../core/api/types.ts';
 import { currencyOf, type Estimate } from '../../core/money/estimate.ts';
 import {
   isCharged,
-  isClosed,
+  isCanceledUpload,
   runsOf,
   submissionName,
   type ChargedReceipt,
@@ -172,12 +172,6 @@ export function moneySentence(submission: PendingSubmission, nowMs: number): str
         ? l10n.t('You may have been charged. {0}', shortText(submission, nowMs))
         : l10n.t('Not charged so far. {0}', shortText(submission, nowMs));
   }
-}
-
-/** Not after a canceled resend: an earlier upload may be the one that was charged. */
-function isCanceledUpload({ attempts }: Intent): boolean {
-  const [uploaded, ...others] = attempts.filter(isClosed);
-  return others.length === 0 && uploaded === attempts.at(-1) && uploaded?.code === 'cancelled';
 }
 
 /** The start of the final question before a resend. */
