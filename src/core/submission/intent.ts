@@ -185,6 +185,12 @@ export function isClosed({ closed }: Attempt): boolean {
   return closed !== undefined;
 }
 
+/** Not after a canceled resend: an earlier upload may be the one that was charged. */
+export function isCanceledUpload({ attempts }: Intent): boolean {
+  const [uploaded, ...others] = attempts.filter(isClosed);
+  return others.length === 0 && uploaded === attempts.at(-1) && uploaded?.code === 'cancelled';
+}
+
 /** Returns how long the service still asks not to send an intent, in milliseconds; 0 if it doesn't. */
 export function askedWaitMs({ attempts, notBefore }: Intent, now: Moment): number {
   return Math.max(leftMs(attempts.at(-1)?.notBefore, now), leftMs(notBefore, now));

@@ -121,8 +121,7 @@ export class Journal implements Disposable {
   /** Reads what is new in the folder. Without a file watcher, only this shows other windows' changes. */
   reload(): Promise<void> {
     return this.#inTurn(async () => {
-      const { failed } = await this.#store.list();
-      this.#accept([...failed.keys()]);
+      this.#accept([...(await this.#store.list()).failed.keys()]);
     });
   }
 

@@ -6,7 +6,7 @@ import type { Balance, RunCreation } from '../../core/api/types.ts';
 import { currencyOf, type Estimate } from '../../core/money/estimate.ts';
 import {
   isCharged,
-  isClosed,
+  isCanceledUpload,
   runsOf,
   submissionName,
   type ChargedReceipt,
@@ -67,6 +67,14 @@ export function shortText(submission: PendingSubmission, nowMs: number): string 
     refused: () => notCharged(refusal(intent.refused?.code)),
   };
   return texts[state]();
+}
+
+/** The state in its progress, and what the only button, Cancel, does about the money. */
+export function progressText(submission: PendingSubmission, nowMs: number): string {
+  const text = shortText(submission, nowMs);
+  return submission.state === 'waiting' && isPastBoundary(stageOf(submission.intent))
+    ? l10n.t('{0}. Cancel stops resending. You may have been charged already.', text)
+    : text;
 }
 
 function notCharged(why: string): string {
@@ -164,12 +172,6 @@ export function moneySentence(submission: PendingSubmission, nowMs: number): str
         ? l10n.t('You may have been charged. {0}', shortText(submission, nowMs))
         : l10n.t('Not charged so far. {0}', shortText(submission, nowMs));
   }
-}
-
-/** Not after a canceled resend: an earlier upload may be the one that was charged. */
-function isCanceledUpload({ attempts }: Intent): boolean {
-  const [uploaded, ...others] = attempts.filter(isClosed);
-  return others.length === 0 && uploaded === attempts.at(-1) && uploaded?.code === 'cancelled';
 }
 
 /** The start of the final question before a resend. */

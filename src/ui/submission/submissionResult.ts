@@ -18,8 +18,7 @@ import {
 } from '../../core/submission/pendingSubmission.ts';
 import { continuationOf } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
-import { isPastBoundary, stageOf } from '../../core/submission/stage.ts';
-import { cancelDetail, canceledSentence, endSentence, shortText } from '../shared/chargeText.ts';
+import { canceledSentence, endSentence, progressText } from '../shared/chargeText.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
@@ -48,10 +47,10 @@ export function withSubmissionProgress(
       // Reports of progress may be skipped, new states may not.
       const isProgress = state === 'uploading' && state === last?.state;
       last = submission;
-      report(progressText(submission), isProgress ? sentBytes / totalBytes : undefined);
+      report(progressText(submission, Date.now()), isProgress ? sentBytes / totalBytes : undefined);
     });
     const ticking = setInterval(() => {
-      if (last?.state === 'waiting' || last?.state === 'validating') report(progressText(last));
+      if (last?.state === 'waiting' || last?.state === 'validating') report(progressText(last, Date.now()));
     }, TICK_MS);
     try {
       return { id, result: await result };
@@ -60,13 +59,6 @@ export function withSubmissionProgress(
       subscription.dispose();
     }
   });
-}
-
-/** Says what the only button, Cancel, does about the money. */
-function progressText(submission: PendingSubmission): string {
-  const text = shortText(submission, Date.now());
-  const isPast = submission.state === 'waiting' && isPastBoundary(stageOf(submission.intent));
-  return isPast ? [text, cancelDetail(true)].join('. ') : text;
 }
 
 /**

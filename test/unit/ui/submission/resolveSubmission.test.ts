@@ -829,6 +829,7 @@ describe('commands for open submissions', () => {
       pending.push(pendingOf('uploading', intentOf({ id: 'four', label: 'Fourth' })));
       choose('Fourth');
       await cancel();
+      assert.equal(standIn.shown.inputs.at(-1)?.items[0]?.detail, 'train.jsonl');
       assert.deepEqual(calls, ['cancel three', 'cancel four']);
       pending = [];
       await cancel();

@@ -652,6 +652,8 @@ describe('showResult', () => {
 
     it('shows every state', async () => {
       const { id, result } = await show(() => {
+        const sent = { ...draft, attempts: [uploadedAttempt(1)] };
+        changed.fire(pendingOf('waiting', sent, { attempt: 1, retryAtMs: Date.now() + 12_000 }));
         for (const [state, live] of [
           ['queued', {}],
           ['uploading', { attempt: 1 }],
@@ -666,6 +668,7 @@ describe('showResult', () => {
       assert.deepEqual([id, result], ['id', { kind: 'elsewhere' }]);
       assert.deepEqual(standIn.shown.titles, ['Submitting train.jsonl to Work']);
       assert.deepEqual(standIn.shown.progress, [
+        'Retry in 12 s · attempt 2. Cancel stops resending. You may have been charged already.',
         'Upload queued',
         'Uploading 0%',
         'Validating…',

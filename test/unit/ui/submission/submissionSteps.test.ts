@@ -696,6 +696,19 @@ describe('reviewSubmission', () => {
       });
     });
 
+    it('says which budget it is over, after that was agreed to', async () => {
+      const wanted = { size: context.dataset.size, priority: false, sha256: undefined };
+      for (const [limits, line] of [
+        [{ perRunCents: 100, perMonthCents: 1_500 }, /^Over the monthly budget$/m],
+        [{ perRunCents: 100 }, /^Over the budget per run$/m],
+      ] as const) {
+        standIn.shown.answer = (buttons) => buttons.find((one) => one === 'Continue Over Budget');
+        const payer = { ...account, budget: { currency: 'USD', ...limits } };
+        const money = moneyOf({ receipts, account: payer, balance: usd(40_000) });
+        assert.match(await detailOf({ wanted, money, balance: usd(40_000) }), line);
+      }
+    });
+
     it('fits into 21 lines of 48 characters with the longest names and every note', async () => {
       const price = { lowCents: 1_234_500, highCents: 9_876_500, runs: 5 };
       const limit = { limit: 'month', limitCents: 9_999_999_00, over: undefined } as const;
