@@ -199,7 +199,7 @@ function pastFacts(report: Report | undefined, past: PastRuns | undefined): Prev
     trained && {
       name: earlierName(trained.run),
       // Its change is a fact of its own.
-      value: since ? earlierPhrase(trained.run) : trainedPhrase(trained, report.rows),
+      value: since ? earlierPhrase(trained.run) : trainedPhrase(trained),
     },
     since ? sinceFact(since) : undefined,
     { name: TERMS.price, value: expectedPriceText(price) },

@@ -135,14 +135,10 @@ export function earlierName({ kind, isCompleted, status }: ShownEarlier, isRepea
   return isCompleted && !isRepeat ? TERMS.trainedBefore : compact(TERMS.submittedBefore, status).join(' · ');
 }
 
-/** The last run of a dataset, and whether the file changed since. @param rows what it has now, where a net change says enough */
-export function trainedPhrase({ kind, run, since }: ShownTrained, rows?: number): string {
+/** The last run of a dataset, and whether the file changed since. */
+export function trainedPhrase({ kind, run, since }: ShownTrained): string {
   const phrase = earlierPhrase(run, since);
-  if (kind === 'same' || since !== undefined) return phrase;
-  const more = rows === undefined || run.rows === undefined ? 0 : rows - run.rows;
-  return more === 0
-    ? l10n.t('{0}; changed since', phrase)
-    : l10n.t('{0}; changed since ({1})', phrase, `${more > 0 ? '+' : '−'}${formatRows(Math.abs(more))}`);
+  return kind === 'same' || since !== undefined ? phrase : l10n.t('{0}; changed since', phrase);
 }
 
 const TO_UTF_8 = l10n.t('Convert it to UTF-8.');

@@ -198,7 +198,7 @@ function noteRows(
   const chosen = { modelId: model?.model_id, priority };
   const earlier = sha256 === undefined ? [] : earlierOf(sha256, label);
   const trained = sha256 === undefined ? undefined : trainedBefore(sha256);
-  const changed = trained?.kind === 'changed' && trainedPhrase(trained, dataset.size.rows);
+  const changed = trained?.kind === 'changed' && trainedPhrase(trained);
   return compact(
     proposal && {
       icon: 'hubot',

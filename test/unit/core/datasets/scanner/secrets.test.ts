@@ -227,6 +227,8 @@ const harmless = [
     `AWS_SECRET_ACCESS_KEY=${tail(41)}`,
     `SecretAccessKey${tail(40)}`,
   ],
+  // A percent sign that escapes no byte.
+  `secret_key=%zz${VALUE}`,
   ...[`secretAccessKey: env.${tail(40)}`, `secretAccessKey, ${tail(40)}`, `secret_key_base = ${tail(40)}`],
   ...[`aws_secret_access_key = '${'some_words_'.repeat(4)}'`, `AWS_SECRET_ACCESS_KEY=${'A'.repeat(40)}`],
   // Passwords that are placeholders, or of a host that is none.
