@@ -178,7 +178,8 @@ class Store {
         'SELECT fingerprint, answer FROM used_idempotency_keys WHERE idempotency_key = ? AND used_at > ?',
       )
       .get(idempotencyKey, now - IDEMPOTENCY_WINDOW_MS) as
-      { fingerprint: string; answer: string } | undefined;
+      | { fingerprint: string; answer: string }
+      | undefined;
     return row && { ...row, answer: JSON.parse(row.answer) as Required<RunCreation> };
   }
 

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { arch, cpus, loadavg, release, tmpdir, totalmem, type } from 'node:os';
 import path from 'node:path';
 import { build } from 'esbuild';
-import { format } from 'prettier';
+import { format } from 'oxfmt';
 import type { Report, Task } from './child.ts';
 
 const ROUNDS = 5;
@@ -165,7 +165,7 @@ export async function writeSection(title: string, bench: () => Promise<string>):
     .filter((section) => !section.startsWith(`## ${title}\n`));
   const sections = [...others, `## ${title}\n\n${body}`].map((section) => section.trim());
   const text = [INTRODUCTION, ...sections.sort()].join('\n\n');
-  await writeFile(FILE, await format(text, { parser: 'markdown' }));
+  await writeFile(FILE, (await format('RESULTS.md', text)).code);
 }
 
 /** Describes the machine of a section without host or user names. */

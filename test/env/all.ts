@@ -1,14 +1,6 @@
 // `npm test`: runs every part.
-import { runStages, node, reportFile, script, unitPart, type Part } from './parts.ts';
+import { lintPart, runStages, node, reportFile, script, unitPart, type Part } from './parts.ts';
 import { fail } from './project.ts';
-
-const lint: Part = {
-  name: 'lint',
-  command: 'npm',
-  args: ['run', 'lint', '--loglevel=error'],
-  limitMs: 300_000,
-  isQuiet: true,
-};
 
 /** Tests that a script beside this one runs, and writes a report of. */
 function tests(name: string, limitMs: number, file: string, ...args: readonly string[]): Part {
@@ -23,7 +15,7 @@ const ui = tests('ui', 2_400_000, 'ui.ts');
 // The host tests mostly wait, which leaves a core. The UI tests pack the extension, whose bundle the host tests use.
 runStages([
   [
-    [lint, { ...unit, isQuiet: true }],
+    [lintPart, { ...unit, isQuiet: true }],
     [host, floor],
   ],
   [[ui]],

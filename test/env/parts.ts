@@ -45,6 +45,15 @@ export function script(name: string): string {
   return path.join(import.meta.dirname, name);
 }
 
+/** Types, rules and format of every file. */
+export const lintPart: Part = {
+  name: 'lint',
+  command: 'npm',
+  args: ['run', 'lint', '--loglevel=error'],
+  limitMs: 300_000,
+  isQuiet: true,
+};
+
 /** A part of mocha's tests without VS Code, in three processes: they wait half of the time. @param args mocha's own arguments */
 export function unitPart(args: readonly string[], limitMs: number): Part {
   const output = ['--reporter', script('reporter.ts'), '--reporter-option', `output=${reportFile('unit')}`];

@@ -9,7 +9,7 @@ import { build } from 'esbuild';
 import { run } from './processes.ts';
 import { fail, results, root, say } from './project.ts';
 
-export const WORKFLOWS = ['ci.yaml', 'release.yaml'] as const;
+export const WORKFLOWS = ['ci.yaml', 'release.yaml', 'weekly.yaml'] as const;
 
 /** A job: as much as the rules and a run on this machine need. */
 export interface Job {

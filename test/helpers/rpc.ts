@@ -1,5 +1,6 @@
 type Message =
-  { call: number; name: string; args: unknown[] } | { answer: number; value?: unknown; error?: string };
+  | { call: number; name: string; args: unknown[] }
+  | { answer: number; value?: unknown; error?: string };
 type Methods = Record<string, (...args: never[]) => unknown>;
 
 /** Calls methods between a process and its parent, in order. */

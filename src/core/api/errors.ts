@@ -41,7 +41,15 @@ export class ServiceError extends ResponseError {
  * `answer-timeout`: connected, but no complete response; `proxy`: rejected or unreachable before the service.
  */
 export type NetworkErrorReason =
-  'refused' | 'dns' | 'tls' | 'reset' | 'connect-timeout' | 'stalled' | 'answer-timeout' | 'proxy' | 'other';
+  | 'refused'
+  | 'dns'
+  | 'tls'
+  | 'reset'
+  | 'connect-timeout'
+  | 'stalled'
+  | 'answer-timeout'
+  | 'proxy'
+  | 'other';
 
 /** There was no complete response. */
 export class NetworkError extends ApiError {

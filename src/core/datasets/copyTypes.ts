@@ -46,7 +46,15 @@ export interface PrepareChoices extends Split {
  * can't be converted. `split`: it isn't in the trial. `held-out`: its prompt is in the hold-out.
  */
 export type SkippedRow =
-  'blank' | 'error' | 'untrainable' | 'held-out' | 'duplicate' | 'unchecked' | 'mask' | 'format' | 'split';
+  | 'blank'
+  | 'error'
+  | 'untrainable'
+  | 'held-out'
+  | 'duplicate'
+  | 'unchecked'
+  | 'mask'
+  | 'format'
+  | 'split';
 
 /** What a pass did. The rows of the source are those that were written, held out or left out. */
 export interface PrepareCounts {

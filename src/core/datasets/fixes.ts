@@ -75,7 +75,10 @@ export function removeRowBoms(lines: readonly string[]): LineEdit | undefined {
 
 /** Problems of a row with exactly one right repair. */
 export type RepairableCode =
-  'typographic-quotes' | 'control-character' | 'trailing-comma' | 'comma-after-object';
+  | 'typographic-quotes'
+  | 'control-character'
+  | 'trailing-comma'
+  | 'comma-after-object';
 
 /** Each repairs a complete row; in this order, they repair a row with all of these problems. */
 const REPAIRS: Readonly<Record<RepairableCode, (row: string) => string>> = {

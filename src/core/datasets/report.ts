@@ -13,7 +13,15 @@ export type { Format, Problem, ProblemClass, ProblemCode, Role };
  * trained on, and `requests` with answers of a chat API, as `core/answers` recognizes them.
  */
 export type FileKind =
-  'rows' | UnreadKind | ConvertibleKind | 'array' | 'git-lfs' | 'html' | 'python' | 'cr-only' | 'answers';
+  | 'rows'
+  | UnreadKind
+  | ConvertibleKind
+  | 'array'
+  | 'git-lfs'
+  | 'html'
+  | 'python'
+  | 'cr-only'
+  | 'answers';
 /** Not UTF-8: its rows were neither checked nor searched for secrets. */
 export type UnreadKind = 'utf-16' | 'utf-32' | 'gzip' | 'binary';
 /** What can be converted to one object per line. */
@@ -285,7 +293,12 @@ function isSecret({ code }: ProblemGroup): boolean {
 
 /** Selects problems: one code, one class, or all. Or else rows with a fact; those since the last run aren't in the report. */
 export type ProblemChoice =
-  ProblemCode | ProblemClass | 'all' | 'refusals' | 'without-system' | 'since-last-run';
+  | ProblemCode
+  | ProblemClass
+  | 'all'
+  | 'refusals'
+  | 'without-system'
+  | 'since-last-run';
 
 /** Rows with the selected problems. */
 export interface ProblemRows {

@@ -9,7 +9,12 @@ type UnusableAnswer = 'failed' | 'cut-off' | 'filtered' | 'refused' | 'empty';
  * `other-endpoint`: a body without `choices`; `unrecognized`: none of the shapes.
  */
 export type LeftOutRequest =
-  UnusableAnswer | 'no-request' | 'other-endpoint' | 'unrecognized' | 'not-json' | 'too-long';
+  | UnusableAnswer
+  | 'no-request'
+  | 'other-endpoint'
+  | 'unrecognized'
+  | 'not-json'
+  | 'too-long';
 
 /** Of requests and answers: rows left out, by the reason, and rows written that have the first of several answers. */
 export interface RequestCounts {

@@ -14,7 +14,13 @@ export const MOVED = 1032;
  * `busy`: another process held the lock for seconds.
  */
 export type StateProblem =
-  'module-missing' | 'no-locks' | 'read-only' | 'newer' | 'corrupt' | 'busy' | 'failed';
+  | 'module-missing'
+  | 'no-locks'
+  | 'read-only'
+  | 'newer'
+  | 'corrupt'
+  | 'busy'
+  | 'failed';
 
 /** There is no usable store, so windows cannot coordinate. */
 export class StateUnavailableError extends ExpectedError {

@@ -50,7 +50,8 @@ export interface Sources {
   records: readonly Intent[];
   /** To find what was submitted elsewhere: an account's known runs, and the label that the user chose. */
   listed?:
-    { accountId: string; label: string; runs: Pick<RunStore, 'detail' | 'label' | 'rows'> } | undefined;
+    | { accountId: string; label: string; runs: Pick<RunStore, 'detail' | 'label' | 'rows'> }
+    | undefined;
 }
 
 /**

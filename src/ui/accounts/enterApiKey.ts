@@ -71,7 +71,8 @@ export function notifyKeyUnverified(name: string): void {
 
 /** `unreachable`: the key could not be verified, and the user wants to change something. */
 type VerifiedKey =
-  DialogEnd<{ apiKey: string; isVerified: boolean }> | { kind: 'unreachable'; apiKey: string };
+  | DialogEnd<{ apiKey: string; isVerified: boolean }>
+  | { kind: 'unreachable'; apiKey: string };
 
 /**
  * Asks for an API key until the service accepts one, or the user saves one that could not be verified (for example, offline).

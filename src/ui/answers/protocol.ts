@@ -53,7 +53,8 @@ export interface AnswersHead {
   failure: string | undefined;
   /** Which prompts were trained, as far as that is known, and one button: the filter `trained`, or a dataset to choose. */
   leak:
-    { text: string; action: { kind: 'showRows' | 'chooseDataset'; words: string } | undefined } | undefined;
+    | { text: string; action: { kind: 'showRows' | 'chooseDataset'; words: string } | undefined }
+    | undefined;
   headline: { isWarning: boolean; sentences: readonly string[] } | undefined;
   table: AnswersTable | undefined;
   /** Empty without rows. */

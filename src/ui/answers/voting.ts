@@ -14,7 +14,8 @@ import type { ShownAnswers } from './answersDocument.ts';
 
 /** What the page shows while the user votes. */
 export type VoteStep =
-  { kind: 'row'; index: number; left: Side; choice: Choice | undefined; at: number } | { kind: 'end' };
+  | { kind: 'row'; index: number; left: Side; choice: Choice | undefined; at: number }
+  | { kind: 'end' };
 
 /** Owns the votes on one version of a file, and the row that is voted on. Nothing stores votes. */
 export class Voting {

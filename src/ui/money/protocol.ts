@@ -4,12 +4,21 @@ import type { PageAct, PageButton, PageNotice } from '../shared/protocol.ts';
 
 /** A button was pressed, or the view changed. */
 export type SpendRequest =
-  PageAct | { type: 'view'; groupBy: string; search: string; sortBy: string; isDescending: boolean };
+  | PageAct
+  | { type: 'view'; groupBy: string; search: string; sortBy: string; isDescending: boolean };
 
 export type SpendGroupBy = 'month' | 'model' | 'label' | 'plan';
 
 export type SpendColumn =
-  'date' | 'price' | 'balance' | 'label' | 'status' | 'model' | 'dataset' | 'queue' | 'plan';
+  | 'date'
+  | 'price'
+  | 'balance'
+  | 'label'
+  | 'status'
+  | 'model'
+  | 'dataset'
+  | 'queue'
+  | 'plan';
 
 /** The grouping, search, and sorting that the page shows. */
 export interface SpendView {

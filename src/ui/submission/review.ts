@@ -37,7 +37,11 @@ import { readBalance, receiptsOf, type ReviewFacts } from './readFacts.ts';
 
 /** Why a review starts again with the check. */
 export type Restart =
-  'account-changed' | 'dataset-changed' | 'other-dataset' | 'reconnected' | 'submitted-meanwhile';
+  | 'account-changed'
+  | 'dataset-changed'
+  | 'other-dataset'
+  | 'reconnected'
+  | 'submitted-meanwhile';
 
 /** What a review shows but doesn't change. */
 export interface SubmissionContext {

@@ -3,7 +3,14 @@ import type { AddressInfo } from 'node:net';
 
 /** What goes wrong. `contaminated`: the adapter answers for the base model, too. `unnamed`: it has other models. */
 export type Fault =
-  'silent' | 'contaminated' | 'loading' | 'cut-off' | 'empty' | 'refusing' | 'unnamed' | 'gone';
+  | 'silent'
+  | 'contaminated'
+  | 'loading'
+  | 'cut-off'
+  | 'empty'
+  | 'refusing'
+  | 'unnamed'
+  | 'gone';
 
 interface ChatRequest {
   model?: string;

@@ -20,13 +20,13 @@ import { Stage } from '../../helpers/crash/stage.ts';
 const AT_ONCE = 3;
 /** Timeout of a test, which includes waiting for earlier cells. */
 const LIMIT_MS = 1_200_000;
-const RANDOM_CELLS = 150;
+const RANDOM_CELLS = 40;
 
 /**
- * Always run: every crash point (a real SIGKILL), every fault, a second window at every crash point, all stories, all lies.
- * Sampled by a seed that changes with each run: after which crash points a group of faults follows, and random combinations of
- * everything. CRASH_MATRIX=full combines every point with every fault; CRASH_SEED=n repeats a run; `npm run test:soak` runs a
- * thousand random cells, or repeats one.
+ * Always run: every crash point (a real SIGKILL), every fault, a second window at every crash point, all lies.
+ * Sampled by a seed that changes with each run: after which crash points a group of faults follows, half of the stories, and
+ * random combinations of everything. CRASH_MATRIX=full combines every point with every fault and runs all stories, as CI does
+ * once a week; CRASH_SEED=n repeats a run; `npm run test:soak` runs a thousand random cells, or repeats one.
  */
 const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000_000);
 process.stdout.write(`Crash matrix: CRASH_SEED=${seed}\n`);
@@ -35,11 +35,20 @@ const sections = {
   'Every crash point and fault': crashCells(seed, isFull),
   'A second window at every crash point': secondWindowCells(),
   'Random combinations': Array.from({ length: RANDOM_CELLS }, (_, index) => randomCell(seed + index)),
-  'Clocks, windows, users, machines, services': storyCells(),
+  'Clocks, windows, users, machines, services': storyCells().filter(isChosen),
 };
 const lies = Object.entries(LIES).map(([name, { cell }], index) =>
   cellOf({ mode: 'replays 2xx', ...cell, name }, 300_000 + index),
 );
+/** Half of the stories, four in a row since each of four has another service, and those that alone reach a crash point. */
+function isChosen({ crashes }: Cell, index: number): boolean {
+  return (
+    isFull ||
+    (Math.floor(index / 4) + seed) % 2 === 0 ||
+    crashes.some(({ point }) => point === 'claim written')
+  );
+}
+
 /** The cells of the lies without the lies, which must have no violation; several lies share one. */
 const withoutLie = new Map(lies.map((cell) => [contentOf(cell), { ...cell, name: `without: ${cell.name}` }]));
 
@@ -113,7 +122,7 @@ describe('At most one charge, and a true result', function () {
         result.killedAt.flatMap((point) => result.faults.map((fault) => `${point} × ${fault}`)),
       ),
     );
-    assert.ok(pairs.size >= (isFull ? 600 : 300), `${pairs.size} pairs of crash point and fault`);
+    assert.ok(pairs.size >= (isFull ? 600 : 170), `${pairs.size} pairs of crash point and fault`);
   });
 
   it('simulates wrong and sleeping clocks for its processes', async () => {

@@ -38,10 +38,10 @@ describe('the budget', function () {
   });
 
   it('is measured on code that is at most 110 columns wide', () => {
-    const prettier = JSON.parse(readFileSync(path.join(ROOT, '.prettierrc.json'), 'utf8')) as {
+    const { printWidth } = JSON.parse(readFileSync(path.join(ROOT, '.oxfmtrc.json'), 'utf8')) as {
       printWidth: number;
     };
-    assert.equal(prettier.printWidth, 110, 'a longer line would hide code from the budget');
+    assert.equal(printWidth, 110, 'a longer line would hide code from the budget');
   });
 
   it('holds the number of exports, each of a name that is used once', () => {
@@ -78,7 +78,7 @@ function fileOf(place: string): string {
   return place.slice(0, place.lastIndexOf(':'));
 }
 
-/** Counts the lines that are neither blank nor a comment, in the format that Prettier gives them. */
+/** Counts the lines that are neither blank nor a comment, in the format that oxfmt gives them. */
 function linesOf(text: string): number {
   return text.split('\n').filter((line) => !/^\s*($|\/\/|\/\*|\*(\s(?!\{)|\/|$))/.test(line)).length;
 }

@@ -110,7 +110,7 @@ function sentencesOf(comment: string): string[] {
     .replace(/```[\s\S]*?(?:```|$)/g, '\n\n')
     .replace(/`[^`]*`/g, 'Code')
     .split(
-      /\n\s*\n|\n(?=\s*(?:[-*•|]|\d+\.)\s)|(?<=^|\s)(?=@[a-z]+\b)|(?<=[.!?…]['"”’)\]]*)\s+(?=['"“‘(\[]*[A-Z\d])/,
+      /\n\s*\n|\n(?=\s*(?:[-*•|]|\d+\.)\s)|(?<=^|\s)(?=@[a-z]+\b)|(?<=[.!?…]['"”’)\]]*)\s+(?=['"“‘([]*[A-Z\d])/,
     )
     .map((sentence) => sentence.trim().replace(/\s+/g, ' '));
 }

@@ -10,7 +10,8 @@ const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'
   engines: { vscode: string };
 };
 const VERIFY = 'sha256sum -c SHA256SUMS';
-const [ci = '', release = ''] = WORKFLOWS.map(readWorkflow);
+const all = WORKFLOWS.map(readWorkflow);
+const [ci = '', release = ''] = all;
 
 describe('the workflows', () => {
   it('are those that are checked, and are valid', async () => {
@@ -19,7 +20,7 @@ describe('the workflows', () => {
   });
 
   it('run only scripts of package.json, one a step', () => {
-    const runs = [ci, release].flatMap(jobsOf).flatMap((job) => job.runs);
+    const runs = all.flatMap(jobsOf).flatMap((job) => job.runs);
     const others = runs.filter((command) => {
       const bare = command.replace("${{ runner.os == 'Linux' && 'xvfb-run -a' || '' }} ", '');
       if (['npm ci', 'npm ci --ignore-scripts', 'npm test', VERIFY].includes(bare)) return false;
@@ -29,11 +30,11 @@ describe('the workflows', () => {
     });
     assert.ok(runs.length > 10);
     assert.deepEqual(others, []);
-    assert.doesNotMatch(ci + release, /run: [|>]/);
+    assert.doesNotMatch(all.join(''), /run: [|>]/);
   });
 
   it('pin each action to a commit, with its version beside it', () => {
-    const uses = [...(ci + release).matchAll(/uses: (.+)/g)].map(([, action]) => action ?? '');
+    const uses = [...all.join('').matchAll(/uses: (.+)/g)].map(([, action]) => action ?? '');
     assert.deepEqual(
       uses.filter((action) => !/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(action)),
       [],
@@ -42,7 +43,7 @@ describe('the workflows', () => {
 
   it('may only read, except for two jobs that wait for reviewers, with one right each', () => {
     const WRITES: Record<string, string[]> = { release: ['contents'], publish: ['id-token', 'attestations'] };
-    for (const workflow of [ci, release]) {
+    for (const workflow of all) {
       assert.match(workflow, /\npermissions:\n {2}contents: read\n\n/);
       for (const { name, text } of jobsOf(workflow)) {
         const writes = [...text.matchAll(/([\w-]+): write/g)].map(([, right]) => right);

@@ -32,7 +32,7 @@ export function equal(bytes: v128, character: i8): v128 {
 /** Combines four masks of 16 bytes into one bit per byte. */
 export function bitsOf(a: v128, b: v128, c: v128, d: v128): u64 {
   return (
-    (<u64>(<u32>i8x16.bitmask(a))) |
+    <u64>(<u32>i8x16.bitmask(a)) |
     ((<u64>(<u32>i8x16.bitmask(b))) << 16) |
     ((<u64>(<u32>i8x16.bitmask(c))) << 32) |
     ((<u64>(<u32>i8x16.bitmask(d))) << 48)

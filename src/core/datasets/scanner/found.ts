@@ -137,7 +137,7 @@ export function reportSecret(code: i32, from: usize, to: usize): void {
   }
   const flags = ROW_FLAGS + ((<usize>number) << 1);
   const flag = code == codes.API_KEY || code == codes.PRIVATE_KEY ? codes.ROW_SECRET : codes.ROW_PERSONAL;
-  store<u16>(flags, load<u16>(flags) | (<u16>flag));
+  store<u16>(flags, load<u16>(flags) | <u16>flag);
   report(code, from, to - from);
 }
 

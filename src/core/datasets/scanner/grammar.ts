@@ -98,7 +98,7 @@ function readTokens(from: usize, end: usize): usize {
       state = AFTER_VALUE;
     } else if (depth > MAX_DEPTH && (depth & 7) == 0 && load<u64>(at) == EIGHT_BRACKETS) {
       // Nothing is noted at this depth, so skip eight brackets at once: a file full of brackets must not be slow.
-      store<u8>(OPEN + ((<usize>depth) >> 3), 0);
+      store<u8>(OPEN + (<usize>depth >> 3), 0);
       depth += 8;
       at += 8;
       state = VALUE_OR_CLOSE;

@@ -55,7 +55,7 @@ export function takeKey(object: u32, from: usize, to: usize, escaped: bool): voi
     end = decode(from, to, DECODED);
   }
   const hash = hashOf(object, start, end);
-  const spelling = ((<u32>(to - from)) << 1) | (<u32>escaped);
+  const spelling = ((<u32>(to - from)) << 1) | <u32>escaped;
   let slot = find(SMALL, SMALL_SLOTS, object, hash, start, end);
   if (keys.count >= SMALL_SLOTS / 2 && load<u32>(slot) != object)
     slot = find(LARGE, LARGE_SLOTS, object, hash, start, end);

@@ -169,7 +169,7 @@ function takeHashes(start: usize): void {
     const refuses = isRefusal();
     if (refuses) report(codes.ROW_REFUSAL, start, 1);
     // The last bit says so, too: only the compared rows are counted. The one before keeps the hash from being none.
-    if (answer != 0) answer = (answer & ~(<u64>codes.REFUSAL_BIT)) | 2 | (<u64>refuses);
+    if (answer != 0) answer = (answer & ~(<u64>codes.REFUSAL_BIT)) | 2 | <u64>refuses;
   }
   setHashes(promptHash(), answer, system);
 }

@@ -214,9 +214,9 @@ function blankLength(at: usize): usize {
     return letter == 0x75 && isWhiteSpace(hexUnit(at + 2)) ? 6 : 0;
   }
   if (first < 0xc2) return 0;
-  const second = (<u32>load<u8>(at, 1)) & 0x3f;
+  const second = <u32>load<u8>(at, 1) & 0x3f;
   if (first < 0xe0) return isWhiteSpace(((first & 0x1f) << 6) | second) ? 2 : 0;
-  const unit = ((first & 0x0f) << 12) | (second << 6) | ((<u32>load<u8>(at, 2)) & 0x3f);
+  const unit = ((first & 0x0f) << 12) | (second << 6) | (<u32>load<u8>(at, 2) & 0x3f);
   return first < 0xf0 && isWhiteSpace(unit) ? 3 : 0;
 }
 

@@ -84,7 +84,7 @@ function isEscaped(at: usize): bool {
 /** Counts a character of UTF-8. */
 function countCharacter(at: usize): void {
   const first = <u32>load<u8>(at);
-  const second = (<u32>load<u8>(at, 1)) & 0x3f;
+  const second = <u32>load<u8>(at, 1) & 0x3f;
   const length = sequenceLength(at);
   if (length == 2) count(((first & 0x1f) << 6) | second, 2);
   else if (length == 3) count(((first & 0x0f) << 12) | (second << 6), 3);

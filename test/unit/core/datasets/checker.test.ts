@@ -143,7 +143,8 @@ describe('DatasetChecker', () => {
     /** The intact worker, except that `code` runs instead of each postMessage; the original one is `post`. */
     const atAnswers =
       (code: string) =>
-      (worker: string): string => `
+      (worker: string): string =>
+        `
       import { appendFileSync } from 'node:fs';
       import { parentPort } from 'node:worker_threads';
       const pause = new Int32Array(new SharedArrayBuffer(4));
