@@ -197,10 +197,12 @@ export class Fingerprints {
     const part = this.#partName();
     try {
       const handle = await open(part, 'wx', 0o600);
-      await handle
-        .writeFile(randomBytes(KEY_BYTES))
-        .then(() => handle.sync())
-        .finally(() => handle.close());
+      try {
+        await handle.writeFile(randomBytes(KEY_BYTES));
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
       await this.#setAsideWrongKey();
       await nameExclusively(part, this.#fileOf('key'));
       await syncDirectory(this.#folder);

@@ -54,7 +54,14 @@ export interface SpendState {
 export type SpendNotice = PageNotice<SpendAction>;
 export type SpendButton = PageButton<SpendAction>;
 export type SpendAction =
-  'setBudget' | 'exportCsv' | 'refresh' | 'loadRuns' | 'readPrices' | 'replaceKey' | 'showMore' | 'showRun';
+  | 'setBudget'
+  | 'exportCsv'
+  | 'refresh'
+  | 'loadRuns'
+  | 'readPrices'
+  | 'replaceKey'
+  | 'showMore'
+  | 'showRun';
 
 export interface SpendGroups {
   title: string;

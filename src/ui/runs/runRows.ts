@@ -18,7 +18,10 @@ const OFFLINE_SCHEME = 'fine-tuning-offline';
 
 /** A row of the Runs view. Commands accept `run` and `submission` rows as their argument. */
 export type RunsNode =
-  { kind: 'submission'; id: string } | { kind: 'run'; runId: string } | { kind: 'more' } | { kind: 'none' };
+  | { kind: 'submission'; id: string }
+  | { kind: 'run'; runId: string }
+  | { kind: 'more' }
+  | { kind: 'none' };
 
 /** An account's downloads, indexed by run, since thousands of rows may be drawn. */
 export interface DownloadsByRun {

@@ -52,7 +52,7 @@ function wordLength(at: usize): i32 {
   if (load<u32>(at) == 0x34333231) return 4; // 1234
   if (isExampleWord(at)) return 7;
   // pass, p@ss, pa$$
-  const second = load<u8>(at, 1) == 0x40 ? <u32>0x61 : (<u32>load<u8>(at, 1)) | 0x20;
+  const second = load<u8>(at, 1) == 0x40 ? <u32>0x61 : <u32>load<u8>(at, 1) | 0x20;
   const isPass =
     (load<u8>(at) | 0x20) == 0x70 && second == 0x61 && isS(load<u8>(at, 2)) && isS(load<u8>(at, 3));
   if (!isPass) return 0;

@@ -161,7 +161,7 @@ describe('extractAdapter', () => {
       const places = (list: string[]) => list.map((name) => `${names.indexOf(name)}/${name}`).sort();
       assert.deepEqual(
         leftOut.sort(),
-        places(unneeded).map((name) => name.replace(/[\u200c\u200d\ufeff]/u, '\ufffd')),
+        places(unneeded).map((name) => name.replace(/\u200c|\u200d|\ufeff/u, '\ufffd')),
       );
       const out = path.join(folder, 'out');
       const written = (await readdir(out, { recursive: true, withFileTypes: true }))

@@ -690,10 +690,7 @@ describe('submitDataset', () => {
     receipts = [chargedReceipt({ dataset: { path: file, rows: 3, sha256: '1'.repeat(64) } })];
     await submit();
     const changed = standIn.shown.inputs.findLast(({ items }) => items[1]?.label.startsWith('Run'));
-    assert.match(
-      changed?.items.at(-1)?.description ?? '',
-      / with Model M, 5\.00 USD; changed since$/,
-    );
+    assert.match(changed?.items.at(-1)?.description ?? '', / with Model M, 5\.00 USD; changed since$/);
     parts.journal.receipts = () => Promise.reject(new Error('x'));
     await submit();
     assert.equal(drafts.length, 3);
