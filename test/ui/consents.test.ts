@@ -212,6 +212,7 @@ describe('consents and steps of a submission', () => {
         'Price: known only after the charge.',
         'Balance: 1,000.00 USD',
         'You’re charged when the service accepts the dataset. A run can’t be canceled or refunded.',
+        '',
         'By submitting you:',
         '• accept the license terms of Mistral AI',
         '• accept the service’s data policy (no link)',
