@@ -344,6 +344,9 @@ export class Position {
     this.line = line;
     this.character = character;
   }
+  translate(lines: number, characters: number): Position {
+    return new Position(this.line + lines, this.character + characters);
+  }
 }
 export class Diagnostic {
   readonly message: string;
@@ -368,6 +371,7 @@ export const languages = {
 };
 
 export const window = {
+  visibleTextEditors: [] as { document: { uri: Uri }; viewColumn?: number }[],
   setStatusBarMessage: () => ({ dispose: () => undefined }),
   onDidChangeActiveTextEditor: () => ({ dispose: () => undefined }),
   createStatusBarItem: () => {
