@@ -1,23 +1,23 @@
 import type { FrameLocator, Locator } from 'playwright-core';
 import { assertAccessible } from './accessible.ts';
 import { until, untilEqual } from './waits.ts';
-import type { Workbench } from './workbench.ts';
+import type { PageHost, Workbench } from './workbench.ts';
 
-/** The dataset preview in the active editor. */
-export class Preview {
-  readonly #workbench: Workbench;
+/** The dataset preview, in the active editor or in plain Chromium. */
+export class Preview<Host extends PageHost = Workbench> {
+  readonly #host: Host;
   readonly frame: FrameLocator;
 
-  constructor(workbench: Workbench) {
-    this.#workbench = workbench;
-    this.frame = workbench.webview('panel');
+  constructor(host: Host) {
+    this.#host = host;
+    this.frame = host.webview('panel');
   }
 
   /** Opens the preview of a file from the explorer. */
-  async open(fileName: string): Promise<void> {
-    const explorer = await this.#workbench.sideBar.explorer();
+  async open(this: Preview, fileName: string): Promise<void> {
+    const explorer = await this.#host.sideBar.explorer();
     await explorer.chooseInContextMenu(fileName, 'Preview Dataset');
-    await this.#workbench.editors.activeTab(fileName).waitFor();
+    await this.#host.editors.activeTab(fileName).waitFor();
   }
 
   /** The row with this number, if it is in the page. */

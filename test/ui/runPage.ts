@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import type { FrameLocator, Locator } from 'playwright-core';
 import { assertAccessible } from './accessible.ts';
 import { until } from './waits.ts';
-import type { Workbench } from './workbench.ts';
+import type { PageHost, Workbench } from './workbench.ts';
 
-/** The run page in the active editor. */
-export class RunPage {
-  readonly #workbench: Workbench;
+/** The run page, in the active editor or in plain Chromium. */
+export class RunPage<Host extends PageHost = Workbench> {
+  readonly #host: Host;
   readonly frame: FrameLocator;
 
-  constructor(workbench: Workbench) {
-    this.#workbench = workbench;
-    this.frame = workbench.webview('panel');
+  constructor(host: Host) {
+    this.#host = host;
+    this.frame = host.webview('panel');
   }
 
   /** Opens the page of a run from its row, which reads on with `rest`; before, that of another run may be shown. */
-  async open(label: string, rest = ''): Promise<void> {
+  async open(this: RunPage, label: string, rest = ''): Promise<void> {
     const heading = this.heading.filter({ hasText: new RegExp(`^${label}$`) });
-    await this.#workbench.sideBar.view('Runs').clickUntil(new RegExp(`^Run ${label}, ${rest}`), heading);
+    await this.#host.sideBar.view('Runs').clickUntil(new RegExp(`^Run ${label}, ${rest}`), heading);
     await this.#waitForFocus();
   }
 
@@ -31,9 +31,9 @@ export class RunPage {
   }
 
   /** Opens a link as if it was clicked in another program. */
-  async follow(link: string): Promise<void> {
-    const { quickInput, dialogs } = this.#workbench;
-    await this.#workbench.runCommand('Developer: Open URL');
+  async follow(this: RunPage, link: string): Promise<void> {
+    const { quickInput, dialogs } = this.#host;
+    await this.#host.runCommand('Developer: Open URL');
     await quickInput.fill(link);
     // VS Code asks before it passes a link to an extension.
     await dialogs.waitForModal(/Allow .* extension to open this URI\?/);
@@ -41,7 +41,7 @@ export class RunPage {
   }
 
   get tabs(): Locator {
-    return this.#workbench.page.locator('.tabs-container .tab').filter({ hasText: /^\s*Run: / });
+    return this.#host.page.locator('.tabs-container .tab').filter({ hasText: /^\s*Run: / });
   }
 
   get heading(): Locator {
@@ -89,7 +89,7 @@ export class RunPage {
 
   /** The names of the buttons in Tab order, from the top of the page. */
   async tabOrder(): Promise<string[]> {
-    const { keyboard } = this.#workbench.page;
+    const { keyboard } = this.#host.page;
     const first = this.frame.getByRole('button').first();
     await first.focus();
     const names: string[] = [];

@@ -15,8 +15,15 @@ const IN_VIEW = '[src*="purpose=webviewView"]';
 
 const themes = { dark: 'Dark Modern', light: 'Light Modern', 'high contrast': 'Dark High Contrast' } as const;
 
+/** Where a page object finds its page: a VS Code window, or plain Chromium. */
+export interface PageHost {
+  readonly page: Page;
+  /** The content of the page in the active editor. */
+  webview(kind: 'panel'): FrameLocator;
+}
+
 /** A VS Code window and the user's actions in it. Each action waits until it is possible, and fails after a minute. */
-export class Workbench {
+export class Workbench implements PageHost {
   readonly page: Page;
   readonly quickInput: QuickInput;
   readonly dialogs: Dialogs;

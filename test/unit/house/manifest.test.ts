@@ -137,6 +137,9 @@ describe('package.json', () => {
       assert.equal(priority, 'option');
       assert.deepEqual(selector, [{ filenamePattern: '*.jsonl' }]);
     }
+    const explorer = contributes.menus['explorer/context'] ?? [];
+    for (const { command, when } of explorer.filter((one) => /Dataset$/.test(one.command)))
+      assert.match(when, /\(jsonl\|ndjson\)/, command);
   });
 
   it('contributes exactly the views and settings of the code', () => {
