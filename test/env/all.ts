@@ -1,5 +1,5 @@
 // `npm test`: runs every part.
-import { lintPart, runStages, node, reportFile, script, unitPart, type Part } from './parts.ts';
+import { lintPart, mochaPart, node, reportFile, runStages, script, type Part } from './parts.ts';
 import { fail } from './project.ts';
 
 /** Tests that a script beside this one runs, and writes a report of. */
@@ -7,16 +7,16 @@ function tests(name: string, limitMs: number, file: string, ...args: readonly st
   return { name, command: node, args: [script(file), ...args], limitMs, report: reportFile(name) };
 }
 
-const unit = unitPart([], 900_000);
+const unit = mochaPart('unit', []);
 const host = tests('host', 900_000, 'host.ts');
 const floor = tests('floor', 900_000, 'host.ts', '--floor');
+const pages = tests('pages', 900_000, 'pages.ts');
 const ui = tests('ui', 2_400_000, 'ui.ts');
 
-// The host tests mostly wait, which leaves a core. The UI tests pack the extension, whose bundle the host tests use.
+// The host tests mostly wait, which leaves a core. What a lane has said is printed when a part of it ends.
 runStages([
   [
     [lintPart, { ...unit, isQuiet: true }],
-    [host, floor],
+    [host, floor, pages, ui],
   ],
-  [[ui]],
 ]).catch(fail);

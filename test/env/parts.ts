@@ -54,15 +54,15 @@ export const lintPart: Part = {
   isQuiet: true,
 };
 
-/** A part of mocha's tests without VS Code, in three processes: they wait half of the time. @param args mocha's own arguments */
-export function unitPart(args: readonly string[], limitMs: number): Part {
-  const output = ['--reporter', script('reporter.ts'), '--reporter-option', `output=${reportFile('unit')}`];
+/** Mocha's tests without VS Code, in three processes: they wait half of the time. @param args mocha's own arguments */
+export function mochaPart(name: string, args: readonly string[], limitMs = 900_000): Part {
+  const output = ['--reporter', script('reporter.ts'), '--reporter-option', `output=${reportFile(name)}`];
   return {
-    name: 'unit',
+    name,
     command: node,
     args: [mocha, '--parallel', '--jobs', '3', '--forbid-only', ...output, ...args],
     limitMs,
-    report: reportFile('unit'),
+    report: reportFile(name),
   };
 }
 

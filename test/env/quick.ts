@@ -1,5 +1,5 @@
 // `npm run test:quick`: what can be said soon. The crash matrix takes as long as all other unit tests.
-import { lintPart, runStages, unitPart } from './parts.ts';
+import { lintPart, mochaPart, runStages } from './parts.ts';
 import { fail } from './project.ts';
 
-runStages([[[lintPart], [unitPart(['--ignore', 'test/unit/crash/**'], 600_000)]]]).catch(fail);
+runStages([[[lintPart], [mochaPart('unit', ['--ignore', 'test/unit/crash/**'], 600_000)]]]).catch(fail);

@@ -6,11 +6,35 @@ const folder = new URL('../golden/', import.meta.url);
 /** What the user is shown in a case: lines; undefined ones are left out. */
 export type Shown = string | undefined | readonly (string | undefined)[];
 
+/** A message to a page, or a part of it, whose lines a golden text has. */
+export interface Pictured {
+  page: 'adapter' | 'answers' | 'preview' | 'run';
+  message: { type: string };
+}
+
+const messages = new WeakMap<object, Pictured>();
+/** The messages behind the golden texts so far, by file and case: the gallery shows them. */
+export const pictures = new Map<string, Pictured>();
+
+/** Says which message of a page lines are about. @returns the lines */
+export function pictured<Lines extends object>(
+  page: Pictured['page'],
+  message: Pictured['message'],
+  lines: Lines,
+): Lines {
+  messages.set(lines, { page, message });
+  return lines;
+}
+
 /**
  * Compares what the user is shown in each case with `test/golden/<name>.txt`. With `GOLDEN=write` in the environment it writes
  * the file instead; its diff is then read like code.
  */
 export function golden(name: string, cases: Readonly<Record<string, Shown>>): void {
+  for (const [title, shown] of Object.entries(cases)) {
+    const message = typeof shown === 'object' ? messages.get(shown) : undefined;
+    if (message !== undefined) pictures.set(`${name}: ${title}`, message);
+  }
   const text = Object.entries(cases)
     .map(([title, shown]) => `${caseText(visible(title), shown)}\n`)
     .join('');
@@ -33,10 +57,12 @@ export function golden(name: string, cases: Readonly<Record<string, Shown>>): vo
 /** The lines that are in only one of two texts, for a case that differs little from another. */
 export function changedLines(lines: readonly string[], from: readonly string[]): string[] {
   const [now, before] = [new Set(lines), new Set(from)];
-  return [
+  const changed = [
     ...from.filter((line) => !now.has(line)).map((line) => `- ${line}`),
     ...lines.filter((line) => !before.has(line)).map((line) => `+ ${line}`),
   ];
+  const message = messages.get(lines);
+  return message === undefined ? changed : pictured(message.page, message.message, changed);
 }
 
 /** A button of a page. */

@@ -32,7 +32,7 @@ describe('the themes of the pages that are tested outside of VS Code', () => {
     await preview.open('rows.jsonl');
     await preview.row(1).waitFor();
     const page = preview.frame.locator('html');
-    const defaultStyles = await page.locator('#_defaultStyles').evaluate((one) => String(one.textContent));
+    const defaultStyles = (await page.locator('#_defaultStyles').textContent()) ?? '';
     const sources = globSync('media/**/*.{css,ts}', { cwd: root }).map((one) =>
       readFileSync(path.join(root, one), 'utf8'),
     );

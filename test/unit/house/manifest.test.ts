@@ -139,7 +139,7 @@ describe('package.json', () => {
     }
     const explorer = contributes.menus['explorer/context'] ?? [];
     for (const { command, when } of explorer.filter((one) => /Dataset$/.test(one.command)))
-      assert.match(when, /\(jsonl\|ndjson\)/, command);
+      assert.match(when ?? '', /\(jsonl\|ndjson\)/, command);
   });
 
   it('contributes exactly the views and settings of the code', () => {

@@ -15,10 +15,16 @@ import type {
   PairMeasure,
   WeightsReport,
 } from '../../../../src/core/adapters/report.ts';
-import type { AdapterBlock, AdapterNote, AdapterTool } from '../../../../src/ui/adapters/protocol.ts';
+import type {
+  AdapterBlock,
+  AdapterNote,
+  AdapterPageState,
+  AdapterTool,
+  AdapterVerdict,
+} from '../../../../src/ui/adapters/protocol.ts';
 import { adding, sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
 import { FOLDER, Place, zipOf } from '../../../helpers/adapters/support.ts';
-import { changedLines, golden } from '../../../helpers/golden.ts';
+import { changedLines, golden, pictured } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const reports = await withVscode(() => import('../../../../src/ui/adapters/adapterOverview.ts'));
@@ -85,14 +91,19 @@ describe('the adapter page', () => {
     [severity, text, ...(examples ?? []), ...(more === undefined ? [] : [more])].join(' | ');
   const verdictOf = (more: Partial<AdapterReport>, measured?: Partial<Measurements>) =>
     reports.adapterVerdict({ ...report, ...more }, measured && { ...measurements, ...measured });
+  const shown = (message: Partial<AdapterPageState>, ...lines: (string | undefined)[]) =>
+    pictured('adapter', { type: 'page', ...message }, lines);
+  const verdictText = ({ kind, title, sentences }: AdapterVerdict) =>
+    [`${kind}: ${title}`, ...sentences].join(' | ');
   const verdict = (...given: Parameters<typeof verdictOf>) => {
-    const { kind, title, sentences } = verdictOf(...given);
-    return [`${kind}: ${title}`, ...sentences].join(' | ');
+    const found = verdictOf(...given);
+    return shown({ verdict: found }, verdictText(found));
   };
   const overview = (more: Partial<AdapterReport>) => {
     const { sections, files } = reports.adapterOverview({ ...report, ...more }, undefined);
-    return [
-      verdict(more),
+    return shown(
+      { verdict: verdictOf(more), sections, files },
+      verdictText(verdictOf(more)),
       ...sections.flatMap(({ title, facts = [], notes = [] }) => [
         `# ${title}`,
         ...notes.map(noteText),
@@ -101,7 +112,7 @@ describe('the adapter page', () => {
       ...(files === undefined ? [] : [`# ${files.title}`]),
       ...(files?.rows ?? []).map(({ name, size, note }) => [name, size, note].join(' | ')),
       files?.more,
-    ];
+    );
   };
 
   it('says what a file is, and never calls an adapter complete that has errors, broken values or no effect', () => {
@@ -135,18 +146,20 @@ describe('the adapter page', () => {
 
   it('has a sentence for each problem, and counts further examples', () => {
     const codes = Object.keys(reports.problemSentences(error)) as AdapterProblemCode[];
-    const shown = (code: AdapterProblemCode, more?: Partial<AdapterProblem>) =>
-      noteText(reports.problemNote(problem(code, more)));
+    const noted = (code: AdapterProblemCode, more?: Partial<AdapterProblem>) => {
+      const note = reports.problemNote(problem(code, more));
+      return shown({ sections: [{ title: code, notes: [note] }] }, noteText(note));
+    };
     golden('adapter-problems', {
-      ...Object.fromEntries(codes.map((code) => [code, shown(code)])),
-      'more than are named': shown('partner-missing', { count: 1_300, examples: ['a', 'b'] }),
-      'as many as are named': shown('partner-missing', { count: 2, examples: ['a', 'b'] }),
-      'none named': shown('partner-missing', { count: 2, examples: [] }),
-      'two modules without weights': shown('target-without-weights', { count: 2, examples: ['a', 'b'] }),
-      'a layer without weights': shown('layer-without-weights', { layer: 3, module: 'up_proj' }),
-      'two layers without weights': shown('layer-without-weights', { count: 2, examples: ['a', 'b'] }),
-      'two replaced modules': shown('base-replaced', { count: 2, examples: ['a', 'b'] }),
-      'a layer of another width': shown('width-differs', { layer: 7, module: 'q_proj' }),
+      ...Object.fromEntries(codes.map((code) => [code, noted(code)])),
+      'more than are named': noted('partner-missing', { count: 1_300, examples: ['a', 'b'] }),
+      'as many as are named': noted('partner-missing', { count: 2, examples: ['a', 'b'] }),
+      'none named': noted('partner-missing', { count: 2, examples: [] }),
+      'two modules without weights': noted('target-without-weights', { count: 2, examples: ['a', 'b'] }),
+      'a layer without weights': noted('layer-without-weights', { layer: 3, module: 'up_proj' }),
+      'two layers without weights': noted('layer-without-weights', { count: 2, examples: ['a', 'b'] }),
+      'two replaced modules': noted('base-replaced', { count: 2, examples: ['a', 'b'] }),
+      'a layer of another width': noted('width-differs', { layer: 7, module: 'q_proj' }),
     });
   });
 
@@ -298,13 +311,19 @@ describe('the adapter page', () => {
 
   it('has the commands that publish an adapter, of which only a private repository is created', async () => {
     const at = await place.inspect(zipOf(sampleAdapter()));
-    const shown = (where: AdapterOnDisk) => {
-      const { title, notes, blocks } = recipes.adapterPublishing(recipesOf(at, where));
-      return [title, ...notes.map(noteText), ...blocks.flatMap((one) => blockLines(one))];
+    const published = (where: AdapterOnDisk) => {
+      const publishing = recipes.adapterPublishing(recipesOf(at, where));
+      const { title, notes, blocks } = publishing;
+      return shown(
+        { publishing },
+        title,
+        ...notes.map(noteText),
+        ...blocks.flatMap((one) => blockLines(one)),
+      );
     };
     golden('adapter-publishing', {
-      Linux: shown({ folder: FOLDER, platform: 'linux' }),
-      Windows: shown(WINDOWS),
+      Linux: published({ folder: FOLDER, platform: 'linux' }),
+      Windows: published(WINDOWS),
     });
   });
 
@@ -335,24 +354,26 @@ describe('the adapter page', () => {
 
   it('shades each cell by its state, and lists only used shades in the legend', () => {
     const two = ['0 experts.*.w', '0 experts.*.w'];
-    const shown = (...given: Parameters<typeof pictureOf>) => {
-      const { rows, legend, findings } = pictureOf(...given);
+    const drawn = (...given: Parameters<typeof pictureOf>) => {
+      const picture = pictureOf(...given);
+      const { rows, legend, findings } = picture;
       const { shade, value, text } = rows[0]!.cells[0]!;
-      return [
+      return shown(
+        { picture },
         `${shade} | ${value} | ${text}`,
         ...legend.map((one) => `legend: ${one.shade} | ${one.text}`),
         ...findings.map(noteText),
-      ];
+      );
     };
     golden('adapter-picture', {
-      'not measured': shown(['0 q']),
-      'a norm': shown(['0 q'], [{ norm: 3 }]),
-      'half of a pair': shown(['0 q'], [{ norm: 3 }], { isHalf: true }),
-      'only zeros': shown(['0 q'], [{ norm: 0, isZero: true }]),
-      'broken values': shown(['0 q'], [{ nonFinite: 2 }]),
-      'no norm': shown(['0 q'], [{}]),
+      'not measured': drawn(['0 q']),
+      'a norm': drawn(['0 q'], [{ norm: 3 }]),
+      'half of a pair': drawn(['0 q'], [{ norm: 3 }], { isHalf: true }),
+      'only zeros': drawn(['0 q'], [{ norm: 0, isZero: true }]),
+      'broken values': drawn(['0 q'], [{ nonFinite: 2 }]),
+      'no norm': drawn(['0 q'], [{}]),
       // A cell's norm is the root of the sum of squares.
-      'two experts': shown(two, [{ norm: 3 }, { norm: 4, isZero: true }]),
+      'two experts': drawn(two, [{ norm: 3 }, { norm: 4, isZero: true }]),
     });
   });
 

@@ -3,7 +3,7 @@ import type { AnswersFile, Comparison } from '../../../../src/core/answers/answe
 import type { Leak } from '../../../../src/ui/answers/answersDocument.ts';
 import type { AnswersFacts } from '../../../../src/ui/answers/answersView.ts';
 import type { AnswersHead } from '../../../../src/ui/answers/protocol.ts';
-import { golden } from '../../../helpers/golden.ts';
+import { golden, pictured } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const { answersHead } = await withVscode(() => import('../../../../src/ui/answers/answersView.ts'));
@@ -70,7 +70,9 @@ function head(
   return answersHead({ ...FACTS, shown, ...facts });
 }
 
-function linesOf({
+const linesOf = (head: AnswersHead) => pictured('answers', head, linesOfHead(head));
+
+function linesOfHead({
   title,
   notices,
   failure,

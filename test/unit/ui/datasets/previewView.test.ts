@@ -4,7 +4,7 @@ import { PROBLEMS } from '../../../../src/core/datasets/problems.ts';
 import type { Report } from '../../../../src/core/datasets/report.ts';
 import type { CardSource } from '../../../../src/ui/datasets/previewView.ts';
 import type { PreviewCard } from '../../../../src/ui/datasets/protocol.ts';
-import { changedLines, golden } from '../../../helpers/golden.ts';
+import { changedLines, golden, pictured } from '../../../helpers/golden.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 
@@ -28,7 +28,8 @@ describe('dataset messages', () => {
   const cardOf = (report: Report | undefined, more: Partial<CardSource> = {}) =>
     preview.previewCard({ sizeBytes: 2_000_000, report, ...nothing, ...more });
 
-  const linesOf = (card: PreviewCard) => [
+  const linesOf = (card: PreviewCard) => pictured('preview', card, linesOfCard(card));
+  const linesOfCard = (card: PreviewCard) => [
     `${card.verdict.kind}: ${card.verdict.text}`,
     ...(card.progress === undefined ? [] : [`${card.progress.text} ${card.progress.fraction}`]),
     ...card.facts.map(({ name, value, rows }) =>

@@ -6,7 +6,7 @@ import { phaseOf } from '../../../../src/core/runs/run.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import type { RunPageView } from '../../../../src/ui/runs/runPageFacts.ts';
-import { buttonText, changedLines, golden } from '../../../helpers/golden.ts';
+import { buttonText, changedLines, golden, pictured } from '../../../helpers/golden.ts';
 import { row } from '../../../helpers/runs/support.ts';
 import { sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
@@ -130,7 +130,7 @@ describe('runPageState', () => {
     const of = (text: string, buttons: readonly RunPageButton[]) =>
       [text, ...buttons.map(buttonText)].join(' ');
     const factLine = ({ name, value, buttons }: RunPageFact) => of(`${name}: ${value}`, buttons);
-    return [
+    return pictured('run', state, [
       `tab: ${title}`,
       `heading: ${[heading.title, heading.phase, heading.status, ...heading.lines].join(' | ')}`,
       ...notices.map(({ kind, text, buttons }) => of(`${kind}: ${text}`, buttons)),
@@ -155,7 +155,7 @@ describe('runPageState', () => {
                 ];
         return [`# ${section.title}`, ...lines.flat().map((line) => `${section.title}: ${line}`)];
       }),
-    ];
+    ]);
   };
   /** Only what differs from another page. */
   const changes = (cases: Record<string, Given>, plain: Given = {}) =>
