@@ -1,26 +1,22 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { writtenAnswer } from '../helpers/answers.ts';
+import { datasetRow, supportRows, WORD, writtenAnswer } from '../helpers/answers.ts';
+import { useFolder } from '../helpers/folder.ts';
 import { AnswersPage } from '../ui/answersPage.ts';
-import { until, untilEqual } from '../ui/waits.ts';
-import { answersIn, answersOf, answersStates, rows, SAMPLE, SUPPORT, WORD } from './answersOnPage.ts';
+import { untilEqual } from '../ui/waits.ts';
+import { answersIn, answersOf, SAMPLE, STATES, SUPPORT } from './answersOnPage.ts';
 import { fileChanged, standIn } from './previews.ts';
 import { useViews, type View } from './view.ts';
 import { THEMES, type Create } from './webviews.ts';
 
 describe('the page that compares answers', () => {
   const show = useViews();
-  let folder: string;
+  const folder = useFolder();
   let view: View;
   let page: AnswersPage;
   const errors: unknown[] = [];
 
-  before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'answers-page-'));
-  });
-  after(() => rm(folder, { recursive: true }));
   afterEach(() => assert.deepEqual(errors.splice(0), []));
 
   async function open(create: Create): Promise<void> {
@@ -28,24 +24,18 @@ describe('the page that compares answers', () => {
     page = new AnswersPage(view);
     await page.title(/./).waitFor();
   }
-  /** Opens a file that has these lines, and waits for a text on the page. */
-  async function openFile(name: string, lines: readonly string[], text: string): Promise<string> {
-    const file = path.join(folder, name);
-    await writeFile(file, lines.join(''));
-    await open(answersOf(file, errors));
-    await page.frame.getByText(text).waitFor();
-    return file;
-  }
-  const openSupport = () => openFile('train.answers.jsonl', SUPPORT, 'in 45 rows, base model in 5');
+  const openAnswers = (answers: readonly string[]) => open(answersIn(folder(), { answers }, errors));
   const firstSentence = async () => (await page.headline())[0];
   const press = (key: string) => view.page.keyboard.press(key);
 
   describe('of the sample', () => {
-    beforeEach(() => open(answersOf(SAMPLE, errors)));
+    beforeEach(async () => {
+      await open(answersOf(SAMPLE, errors));
+      await page.row(1).getByText('2+3?').waitFor();
+    });
 
     it('shows its headline, numbers and note', async () => {
       await page.title('sample.answers.jsonl · 20 rows').waitFor();
-      await page.row(1).getByText('2+3?').waitFor();
       assert.deepEqual(await page.headline(), [
         'Adapter exactly right in 13 rows, base model in 0, both in 0.',
         'If neither were exactly right more often, a difference this large would come up in < 0.1% of comparisons.',
@@ -96,12 +86,13 @@ describe('the page that compares answers', () => {
   });
 
   describe('of a file', () => {
+    beforeEach(async () => {
+      await openAnswers(SUPPORT);
+      await page.frame.getByText('in 45 rows, base model in 5, 0 about equal.').waitFor();
+      await page.row(1).locator('.text').first().waitFor();
+    });
+
     it('has the keyboard in its rows', async () => {
-      await openSupport();
-      assert.equal(
-        await firstSentence(),
-        'Adapter closer to the expected answer in 45 rows, base model in 5, 0 about equal.',
-      );
       await page.button('Base closer').press('Enter');
       await page.waitForRows([4, 14, 24, 34, 44]);
       const focusedTitle = () => page.focused().locator('h2').innerText();
@@ -116,7 +107,6 @@ describe('the page that compares answers', () => {
     });
 
     it('folds what a model thought', async () => {
-      await openSupport();
       await page.button('Different').click();
       await page.button('Different').and(page.frame.locator('[aria-pressed=true]')).waitFor();
       await page.row(1).locator('.text').first().waitFor();
@@ -132,7 +122,6 @@ describe('the page that compares answers', () => {
     });
 
     it('copies a summary without text of rows', async () => {
-      await openSupport();
       await page.button('Copy Summary').click();
       await page.frame.getByText('Copied', { exact: true }).first().waitFor();
       const copied = String(standIn.executed.findLast(([name]) => name === 'copy')?.[1]);
@@ -147,7 +136,6 @@ describe('the page that compares answers', () => {
     });
 
     it('is readable and accessible in each theme, while voting, too', async () => {
-      await openSupport();
       await view.assertAccessible(THEMES);
       await page.button('Vote Blind').click();
       await page.waitForVote('1 of 20');
@@ -155,7 +143,6 @@ describe('the page that compares answers', () => {
     });
 
     it('is readable in 600 and 300 pixels, while voting, too', async () => {
-      await openSupport();
       for (const width of [599, 300]) {
         await view.resize(width);
         const tops = await page
@@ -177,9 +164,12 @@ describe('the page that compares answers', () => {
     });
 
     it('follows a file that is being written', async () => {
-      const file = await openSupport();
+      const file = path.join(folder(), 'train.answers.jsonl');
       const whole = SUPPORT[0] ?? '';
-      const change = async (by: Promise<void>) => (await by, fileChanged(file));
+      const change = async (by: Promise<void>) => {
+        await by;
+        fileChanged(file);
+      };
       await change(appendFile(file, whole.slice(0, 30)));
       await page.frame.getByText('train.answers.jsonl is being written: 50 rows so far.').waitFor();
       await change(appendFile(file, whole.slice(30)));
@@ -192,10 +182,10 @@ describe('the page that compares answers', () => {
 
   it('counts the rows that aren’t in a dataset beside, and shows these', async () => {
     const trained = [1, 4, 7, 10, 13];
-    const answers = rows(15);
+    const answers = supportRows(15);
     // Other letters and blanks are the same prompt.
-    const data = trained.map((line) => answers[line - 1]!.replace('Where is', 'WHERE is\\n'));
-    await open(answersIn(path.join(folder, 'leak'), { answers, data }));
+    const prepared = trained.map((line) => datasetRow(answers[line - 1]!).replace('Where is', 'WHERE is\\n'));
+    await open(answersIn(folder(), { answers, prepared }, errors));
     await page.waitUntilSaid(
       '5 of these 15 prompts are also in train.prepared.jsonl. What follows counts the other 10 rows. The system message doesn’t count.',
     );
@@ -222,23 +212,17 @@ describe('the page that compares answers', () => {
       const bidi = 'Pay \u202ecba\u202c now.\u200b';
       const answers = (prompt: string, expected: string, base: string, adapter: string, more: object = {}) =>
         `${writtenAnswer({ messages: [{ role: 'user', content: prompt }], expected, base, adapter, ...more })}\n`;
-      await openFile(
-        'hostile.answers.jsonl',
-        [
-          answers(
-            `${hostile} ${bidi}`,
-            hostile,
-            `${hostile} ${bidi}`,
-            `</div><style>*{display:none}</style>`,
-          ),
-          answers('[link](command:workbench.action.closeAllEditors)', bidi, 'x', 'y'),
-          answers('', 'x', 'y', 'z', { messages: Array(1_001).fill({ role: 'user', content: 'Hi' }) }),
-          answers('large', 'short', 'word '.repeat(700_000), 'short'),
-          `${writtenAnswer({ adapter: undefined })}\n`,
-          'not JSON\n',
-        ],
-        '3 rows left out: 1 without an answer of the adapter, 1 not JSON, 1 too long.',
-      );
+      await openAnswers([
+        answers(`${hostile} ${bidi}`, hostile, `${hostile} ${bidi}`, `</div><style>*{display:none}</style>`),
+        answers('[link](command:workbench.action.closeAllEditors)', bidi, 'x', 'y'),
+        answers('', 'x', 'y', 'z', { messages: Array(1_001).fill({ role: 'user', content: 'Hi' }) }),
+        answers('large', 'short', 'word '.repeat(700_000), 'short'),
+        `${writtenAnswer({ adapter: undefined })}\n`,
+        'not JSON\n',
+      ]);
+      await page.frame
+        .getByText('3 rows left out: 1 without an answer of the adapter, 1 not JSON, 1 too long.')
+        .waitFor();
       await page.row(1).getByRole('img', { name: 'U+202E' }).first().waitFor();
       assert.equal(await page.frame.locator('article :is(script, img, style, a)').count(), 0);
       assert.equal(await page.frame.locator('body[data-hacked]').count(), 0);
@@ -257,8 +241,9 @@ describe('the page that compares answers', () => {
         { length: 2_100 },
         (_, index) => `${writtenAnswer({ expected: text, base: `${index} ${text}`, adapter: 'No.' })}\n`,
       );
-      await openFile('many.answers.jsonl', answers, 'Only the first 2,000 rows or 8 MB are shown.');
-      await page.title('many.answers.jsonl · 2,000 rows').waitFor();
+      await openAnswers(answers);
+      await page.title('train.answers.jsonl · 2,000 rows').waitFor();
+      await page.frame.getByText('Only the first 2,000 rows or 8 MB are shown.').waitFor();
       await page.row(1).getByRole('button', { name: 'Show More' }).first().waitFor();
       await page.row(1).focus();
       await press('End');
@@ -266,26 +251,19 @@ describe('the page that compares answers', () => {
       assert.ok((await page.frame.locator('article').count()) < 100);
     });
 
-    const STATES: Record<string, [text: string, hasRows: boolean, hasNumbers: boolean]> = {
-      'probably inactive': ['Both models gave the same answer in 20 of 20 rows.', true, false],
-      'searching for prompts': ['Comparing with the training data…', true, false],
+    const texts: Record<string, [text: string, hasRows: boolean, hasNumbers: boolean]> = {
+      'probably inactive': ['Both models gave the same answer in 50 of 50 rows.', true, false],
+      'data that is searched': ['Comparing with the training data…', true, false],
       '50 of 50 prompts trained': ['They can’t show whether it helped.', true, false],
       'being written, with a hold-out': ['train.answers.jsonl is being written: 20 of 50 rows.', true, true],
-      'no answers of the base model': [
-        '3 rows left out: 3 without an answer of the base model.',
-        false,
-        false,
-      ],
-      'no answers': [
-        'train.answers.jsonl has no answers. Each line needs messages, expected, base and adapter.',
-        ...[false, false],
-      ],
+      'no answers of the base model': ['50 rows left out: 50 without an answer of the base', false, false],
+      'no answers': ['has no answers. Each line needs messages, expected, base and adapter.', false, false],
       missing: ['train.answers.jsonl no longer exists.', false, false],
       failed: ['The answers couldn’t be compared.', false, false],
     };
-    for (const [title, [text, hasRows, hasNumbers]] of Object.entries(STATES))
+    for (const [title, [text, hasRows, hasNumbers]] of Object.entries(texts))
       it(`says what it is, in 300 pixels: ${title}`, async () => {
-        await open(answersStates(folder)[`Answers: ${title}`]!);
+        await open(answersIn(folder(), STATES[title]!));
         await page.frame.getByText(text).waitFor();
         assert.equal((await page.frame.locator('article').count()) > 0, hasRows);
         assert.equal(await page.frame.locator('table').count(), Number(hasNumbers));

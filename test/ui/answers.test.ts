@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { writtenAnswer } from '../helpers/answers.ts';
+import { datasetRow, supportRows, WORD } from '../helpers/answers.ts';
 import { assertAccessible } from './accessible.ts';
 import { AnswersPage } from './answersPage.ts';
 import { smallDataset } from './datasets.ts';
@@ -10,18 +10,7 @@ import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 import { actUntil, untilEqual } from './waits.ts';
 
-/** A word of rows, which must be nowhere else. */
-const WORD = 'zebrafinch';
-const PROMPTS = Array.from({ length: 15 }, (_, index) => [
-  { role: 'user', content: `Where is order ${index + 1}?` },
-]);
-const ANSWERS = PROMPTS.map((messages) => `${writtenAnswer({ messages, expected: WORD, adapter: WORD })}\n`);
-const datasetOf = (prompts: readonly object[][]) =>
-  prompts
-    .map(
-      (messages) => `${JSON.stringify({ messages: [...messages, { role: 'assistant', content: WORD }] })}\n`,
-    )
-    .join('');
+const ANSWERS = supportRows(15);
 
 describe('comparison of answers', () => {
   let vscode: VSCode;
@@ -33,9 +22,19 @@ describe('comparison of answers', () => {
   before(async () => {
     vscode = await VSCode.start();
     await writeFile(file('train.answers.jsonl'), ANSWERS.join(''));
-    await writeFile(file('train.holdout.jsonl'), datasetOf(PROMPTS.toReversed()));
+    await writeFile(
+      file('train.holdout.jsonl'),
+      ANSWERS.toReversed()
+        .map((row) => datasetRow(row))
+        .join(''),
+    );
     await writeFile(file('leak.answers.jsonl'), ANSWERS.join(''));
-    await writeFile(file('leak.prepared.jsonl'), datasetOf(PROMPTS.slice(0, 5)));
+    await writeFile(
+      file('leak.prepared.jsonl'),
+      ANSWERS.slice(0, 5)
+        .map((row) => datasetRow(row))
+        .join(''),
+    );
     await writeFile(file('rows.jsonl'), smallDataset('rows'));
     // Its name doesn't say what it has.
     await writeFile(file('compared.jsonl'), ANSWERS.join(''));
@@ -153,7 +152,7 @@ describe('comparison of answers', () => {
       await page.waitUntilSaid('You preferred the adapter in 0 rows, the base model in 0; 10 equal.');
       assert.deepEqual(
         asked.toSorted((one, other) => one - other),
-        [6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+        Array.from({ length: 10 }, (_, index) => 1_185 + index * 37),
       );
     });
   });
@@ -191,7 +190,7 @@ describe('comparison of answers', () => {
     await open('train.answers.jsonl');
     await page.row(2).getByRole('button', { name: 'Show in Hold-out' }).click();
     await workbench.editors.activeTab('train.holdout.jsonl').waitFor();
-    const shown = page.frame.locator('article').filter({ hasText: 'Where is order 2?' });
+    const shown = page.frame.locator('article').filter({ hasText: 'Where is order 1037?' });
     await shown.getByRole('heading', { name: 'Row 14' }).waitFor();
   });
 
