@@ -47,8 +47,7 @@ export function supportRows(
 export function datasetRow(answers: string, prompt?: string): string {
   const { messages, expected: content } = JSON.parse(answers) as { messages: object[]; expected: string };
   const asked = prompt === undefined ? messages : [{ role: 'user', content: prompt }];
-  const all = [{ role: 'system', content: 'Be brief.' }, ...asked, { role: 'assistant', content }];
-  return `${JSON.stringify({ messages: all })}\n`;
+  return `${JSON.stringify({ messages: [...asked, { role: 'assistant', content }] })}\n`;
 }
 
 export function answerRow(texts: Partial<AnswerRow> = {}): AnswerRow {

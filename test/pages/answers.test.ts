@@ -183,8 +183,12 @@ describe('the page that compares answers', () => {
   it('counts the rows that aren’t in a dataset beside, and shows these', async () => {
     const trained = [1, 4, 7, 10, 13];
     const answers = supportRows(15);
-    // Other letters and blanks are the same prompt.
-    const prepared = trained.map((line) => datasetRow(answers[line - 1]!).replace('Where is', 'WHERE is\\n'));
+    // Other letters and blanks are the same prompt, with a system message, too.
+    const prepared = trained.map((line) =>
+      datasetRow(answers[line - 1]!)
+        .replace('Where is', 'WHERE is\\n')
+        .replace('[', '[{"role":"system","content":"Be brief."},'),
+    );
     await open(answersIn(folder(), { answers, prepared }, errors));
     await page.waitUntilSaid(
       '5 of these 15 prompts are also in train.prepared.jsonl. What follows counts the other 10 rows. The system message doesn’t count.',
