@@ -10,11 +10,44 @@ export interface WrittenAnswer {
   adapter?: unknown;
   base_end?: unknown;
   adapter_end?: unknown;
+  run?: unknown;
 }
 
 export function writtenAnswer(fields: WrittenAnswer = {}): string {
   const messages = [{ role: 'user', content: '2+3?' }];
   return JSON.stringify({ messages, expected: '5', base: '6', adapter: '5', ...fields });
+}
+
+/** A word of `supportRow`, which must be nowhere else. */
+export const WORD = 'zebrafinch';
+
+/** A row of a support bot as a program writes it. @param ahead whose answer is close to the expected one */
+export function supportRow(
+  index: number,
+  ahead: 'base' | 'adapter' | 'both' = 'adapter',
+  more: WrittenAnswer = {},
+): string {
+  const order = 1_000 + index * 37;
+  const expected = `Your order ${order} left our warehouse on Monday. It arrives within three days; a ${WORD} brings it.`;
+  const far = `Sure! I'd be happy to help. To find order ${order}, please open your account, choose Orders, and look for the number.`;
+  const near = expected.replace('Monday', 'Tuesday');
+  const content = `You are the support bot of a shop.\nWhere is order ${order}?`;
+  const [base, adapter] = [ahead === 'adapter' ? far : near, ahead === 'base' ? far : near];
+  return `${writtenAnswer({ messages: [{ role: 'user', content }], expected, base, adapter, ...more })}\n`;
+}
+
+export function supportRows(
+  count: number,
+  ...how: [ahead?: 'base' | 'adapter' | 'both', more?: WrittenAnswer]
+): string[] {
+  return Array.from({ length: count }, (_, index) => supportRow(index, ...how));
+}
+
+/** A row of a dataset, with the prompt of a row of answers or another one, and the expected answer. */
+export function datasetRow(answers: string, prompt?: string): string {
+  const { messages, expected: content } = JSON.parse(answers) as { messages: object[]; expected: string };
+  const asked = prompt === undefined ? messages : [{ role: 'user', content: prompt }];
+  return `${JSON.stringify({ messages: [...asked, { role: 'assistant', content }] })}\n`;
 }
 
 export function answerRow(texts: Partial<AnswerRow> = {}): AnswerRow {

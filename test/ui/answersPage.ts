@@ -2,33 +2,12 @@ import type { FrameLocator, Locator } from 'playwright-core';
 import { untilEqual } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
-/** A row of a file of answers: the expected one, and those of both models. */
-export function answers(
-  prompt: string,
-  expected: string,
-  base: string,
-  adapter: string,
-  more: object = {},
-): string {
-  const messages = [{ role: 'user', content: prompt }];
-  return `${JSON.stringify({ messages, expected, base, adapter, ...more })}\n`;
-}
-
 /** The page that compares answers in the active editor. */
 export class AnswersPage {
-  readonly #workbench: Workbench;
   readonly frame: FrameLocator;
 
-  constructor(workbench: Workbench) {
-    this.#workbench = workbench;
-    this.frame = workbench.webview('panel');
-  }
-
-  /** Opens the page of a file from the explorer. */
-  async open(fileName: string): Promise<void> {
-    const explorer = await this.#workbench.sideBar.explorer();
-    await explorer.chooseInContextMenu(fileName, 'Compare Answers…');
-    await this.title(fileName).waitFor();
+  constructor(window: Pick<Workbench, 'webview'>) {
+    this.frame = window.webview('panel');
   }
 
   title(text: string | RegExp): Locator {
