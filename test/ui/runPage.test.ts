@@ -249,13 +249,11 @@ describe('the run page', () => {
 
     it('is restored after a reload of the window, like the other pages', async () => {
       const preview = new Preview(workbench);
-      const spending = new SpendPage(workbench);
-      const adapter = new AdapterPage(workbench);
       await preview.open('rows.jsonl');
       await preview.goTo(30);
-      await adapter.open('adapter-elsewhere.zip');
+      const adapter = await AdapterPage.open(workbench, 'adapter-elsewhere.zip');
       await adapter.waitForVerdict('Sandbox: nothing was trained');
-      await spending.open();
+      const spending = await SpendPage.open(workbench);
       await spending.search.fill('FIRST');
       await spending.run('second').waitFor({ state: 'detached' });
       await workbench.reload();
@@ -263,7 +261,7 @@ describe('the run page', () => {
       await workbench.page.locator('.tab').filter({ hasText: 'Spending: Work' }).click();
       await spending.run('first').waitFor();
       assert.equal(await spending.search.inputValue(), 'FIRST');
-      await adapter.tab('adapter-elsewhere.zip').click();
+      await AdapterPage.tab(workbench, 'adapter-elsewhere.zip').click();
       await adapter.waitForVerdict('Sandbox: nothing was trained');
       // The preview's tab is beside the text editor's.
       await workbench.editors.tab('rows.jsonl').last().click();
