@@ -19,8 +19,7 @@ const API_KEY = 'service_spend_test';
 export class Spending {
   readonly service: Service;
   session: Session;
-  /** Whether the receipts of this machine can be read; undefined if that never ends. */
-  receipts: boolean | undefined = true;
+  openJournal: () => Promise<void> = () => Promise.resolve();
   isSignedOut = false;
   readonly #bench: Bench;
   readonly #submissions: Submissions;
@@ -83,7 +82,6 @@ export class Spending {
   get create(): Create {
     return (panel) => {
       const { session } = this;
-      const never = new Promise<never>(() => undefined);
       const parts = servicesOf({
         context: { extensionUri: uriOf(root) },
         accounts: {
@@ -96,12 +94,7 @@ export class Spending {
           isReportedByState: () => false,
         },
         journal: this.#bench.journal,
-        openJournal: () =>
-          this.receipts === undefined
-            ? never
-            : this.receipts
-              ? Promise.resolve()
-              : Promise.reject(new Error('EIO')),
+        openJournal: () => this.openJournal(),
         submissions: this.#submissions,
         log: { error: () => undefined },
       });
@@ -122,8 +115,8 @@ export class Spending {
 
 /** The pages' states, by what has happened. */
 export const SPENDING = {
-  loading: (one) => void (one.receipts = undefined),
-  unreadable: (one) => void (one.receipts = false),
+  loading: (one) => void (one.openJournal = () => new Promise(() => undefined)),
+  unreadable: (one) => void (one.openJournal = () => Promise.reject(new Error('EIO'))),
   empty: () => undefined,
   async 'in one currency'(one) {
     await one.submit('small', 40);
