@@ -1,27 +1,24 @@
-import assert from 'node:assert/strict';
 import type { FrameLocator, Locator } from 'playwright-core';
-import { assertAccessible } from './accessible.ts';
 import type { Workbench } from './workbench.ts';
 
-/** The adapter page in the active editor. */
+/** The adapter page in the active editor, or alone in a browser. */
 export class AdapterPage {
-  readonly #workbench: Workbench;
   readonly frame: FrameLocator;
 
-  constructor(workbench: Workbench) {
-    this.#workbench = workbench;
-    this.frame = workbench.webview('panel');
+  constructor(shown: Pick<Workbench, 'webview'>) {
+    this.frame = shown.webview('panel');
   }
 
   /** Opens the page of a file from the explorer. */
-  async open(fileName: string): Promise<void> {
-    const explorer = await this.#workbench.sideBar.explorer();
+  static async open(workbench: Workbench, fileName: string): Promise<AdapterPage> {
+    const explorer = await workbench.sideBar.explorer();
     await explorer.chooseInContextMenu(fileName, 'Inspect Adapter');
-    await this.tab(fileName).and(this.#workbench.page.locator('.active')).waitFor();
+    await AdapterPage.tab(workbench, fileName).and(workbench.page.locator('.active')).waitFor();
+    return new AdapterPage(workbench);
   }
 
-  tab(fileName: string): Locator {
-    return this.#workbench.page.locator(`.tab[aria-label^="Adapter ${fileName}"]`);
+  static tab({ page }: Workbench, fileName: string): Locator {
+    return page.locator(`.tab[aria-label^="Adapter ${fileName}"]`);
   }
 
   button(name: string | RegExp): Locator {
@@ -62,19 +59,5 @@ export class AdapterPage {
 
   focused(): Locator {
     return this.frame.locator(':focus');
-  }
-
-  /** Fails if something is wider than the page. */
-  async assertFits(): Promise<void> {
-    const over = await this.frame.locator('html').evaluate((root) => {
-      const { scrollWidth, clientWidth } = root as unknown as { scrollWidth: number; clientWidth: number };
-      return scrollWidth - clientWidth;
-    });
-    assert.equal(over, 0, 'the page scrolls sideways');
-  }
-
-  /** Fails on any accessibility violation in the page. */
-  assertAccessible(): Promise<void> {
-    return assertAccessible(this.frame);
   }
 }

@@ -79,8 +79,7 @@ describe('the moving picture for the README', () => {
     await new RunPage(workbench).heading.waitFor();
     await film.take(2_500);
     await editors.closeAll();
-    const adapter = new AdapterPage(workbench);
-    await adapter.open('bakery-lora.zip');
+    const adapter = await AdapterPage.open(workbench, 'bakery-lora.zip');
     await adapter.waitForVerdict('Complete LoRA adapter');
     await film.take(3_000);
     await film.save(path.join(root, 'media/screenshots/first-run.gif'));

@@ -67,19 +67,15 @@ describe('the run page, in its tab', () => {
     });
 
     it('is restored after a reload of the window, like the other pages', async () => {
-      const [preview, spending, adapter] = [
-        new Preview(workbench),
-        new SpendPage(workbench),
-        new AdapterPage(workbench),
-      ];
+      const preview = new Preview(workbench);
       await page.open(FIRST);
       // A page stores its state when it is drawn.
       await page.heading.getByText(FIRST, { exact: true }).waitFor();
       await preview.open('rows.jsonl');
       await preview.goTo(30);
-      await adapter.open('lora.zip');
+      const adapter = await AdapterPage.open(workbench, 'lora.zip');
       await adapter.waitForVerdict('Complete LoRA adapter');
-      await spending.open();
+      const spending = await SpendPage.open(workbench);
       await spending.search.fill(FIRST.toUpperCase());
       await spending.run(SECOND).waitFor({ state: 'detached' });
       await workbench.reload();
@@ -87,7 +83,7 @@ describe('the run page, in its tab', () => {
       await workbench.page.locator('.tab').filter({ hasText: 'Spending: Work' }).click();
       await spending.run(FIRST).waitFor();
       assert.equal(await spending.search.inputValue(), FIRST.toUpperCase());
-      await adapter.tab('lora.zip').click();
+      await AdapterPage.tab(workbench, 'lora.zip').click();
       await adapter.waitForVerdict('Complete LoRA adapter');
       await workbench.editors.tab('rows.jsonl').last().click();
       await preview.waitUntilInView(30);

@@ -79,8 +79,7 @@ describe('the Runs view', () => {
     });
 
     it('has all runs on the spending page, which shows them in pages', async () => {
-      const page = new SpendPage(workbench);
-      await page.open();
+      const page = await SpendPage.open(workbench);
       await page.frame.getByText('200 of 10,000 runs', { exact: true }).waitFor();
       await page.button('Load More').click();
       await page.frame.getByText('400 of 10,000 runs', { exact: true }).waitFor();

@@ -113,7 +113,7 @@ describe('screenshots for the README', () => {
       .view('Runs')
       .row(/^Run tickets, Completed/)
       .waitFor();
-    await new SpendPage(workbench).open();
+    await SpendPage.open(workbench);
     await take('spend');
     await workbench.editors.closeAll();
     for (const theme of ['dark', 'light'] as const) {
@@ -135,8 +135,7 @@ describe('screenshots for the README', () => {
   });
 
   it('adapter page', async () => {
-    const page = new AdapterPage(workbench);
-    await page.open('bakery-lora.zip');
+    const page = await AdapterPage.open(workbench, 'bakery-lora.zip');
     await page.button('Measure').click();
     await page.waitForVerdict('Complete LoRA adapter');
     await workbench.sideBar.open('Fine-Tuning');

@@ -1,19 +1,19 @@
 import type { FrameLocator, Locator } from 'playwright-core';
 import type { Workbench } from './workbench.ts';
 
-/** The spending page in the active editor. */
+/** The spending page in the active editor, or alone in a browser. */
 export class SpendPage {
-  readonly #workbench: Workbench;
   readonly frame: FrameLocator;
 
-  constructor(workbench: Workbench) {
-    this.#workbench = workbench;
-    this.frame = workbench.webview('panel');
+  constructor(shown: Pick<Workbench, 'webview'>) {
+    this.frame = shown.webview('panel');
   }
 
-  async open(): Promise<void> {
-    await this.#workbench.runCommand('Fine-Tuning: Show Spending and Prices');
-    await this.frame.getByRole('heading', { level: 1, name: /^Spending: / }).waitFor();
+  static async open(workbench: Workbench): Promise<SpendPage> {
+    await workbench.runCommand('Fine-Tuning: Show Spending and Prices');
+    const page = new SpendPage(workbench);
+    await page.frame.getByRole('heading', { level: 1, name: /^Spending: / }).waitFor();
+    return page;
   }
 
   button(name: string | RegExp): Locator {
@@ -43,15 +43,5 @@ export class SpendPage {
 
   get search(): Locator {
     return this.frame.getByRole('searchbox');
-  }
-
-  /** Saves an export to a path and waits for the notification. */
-  async exportTo(file: string): Promise<void> {
-    const { quickInput, dialogs } = this.#workbench;
-    await this.button('Export CSV…').click();
-    await quickInput.waitForTitle('Export Spending');
-    await quickInput.choosePath(file);
-    await dialogs.waitForToast(/Exported \d+ runs? to /);
-    await this.#workbench.clearNotifications();
   }
 }

@@ -181,16 +181,6 @@ export class VSCode {
     });
   }
 
-  /** Waits until the details of a run are stored, and removes their currency, as if an earlier version had stored them. */
-  async forgetCurrency(runId: string): Promise<void> {
-    const database = new DatabaseSync(path.join(this.globalStorage, 'state.sqlite'), { timeout: 5_000 });
-    const forget = database.prepare(
-      "UPDATE run_detail SET detail = json_remove(detail, '$.assumedCurrency') WHERE run_id = ?",
-    );
-    await until('the details are stored', () => forget.run(runId).changes > 0);
-    database.close();
-  }
-
   /** The stored lists of runs as text, or empty if there is none. */
   #storedLists(): string {
     const file = path.join(this.globalStorage, 'state.sqlite');

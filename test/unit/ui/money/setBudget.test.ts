@@ -29,7 +29,8 @@ describe('setBudget', () => {
       budget: { perRunCents: 500, perMonthCents: 1_250, currency: 'USD' },
     });
     assert.match(standIn.shown.sentences[0] ?? '', /5\.00 USD per run · 12\.50 USD per month/);
-    assert.match(standIn.shown.inputs[0]?.prompt ?? '', /in USD\./);
+    const prompts = standIn.shown.inputs.map(({ prompt }) => prompt).join(' ');
+    assert.match(prompts, /^Limit per run in USD\..* Limit per month \(UTC\) in USD\./);
   });
 
   it('removes the budget after empty input, and changes nothing after Esc', async () => {
