@@ -9,6 +9,7 @@ export const KEYS = {
   'workbench.action.selectTheme': 'Shift+F7',
   'fineTuning.sandbox': 'Shift+F6',
   'fineTuning.signIn': 'Shift+F4',
+  'fineTuning.submitDataset': 'Shift+F3',
 } as const;
 
 /** Every key binding of the tests. */
