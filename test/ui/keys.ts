@@ -12,10 +12,11 @@ export const KEYS = {
   'fineTuning.submitDataset': 'Shift+F3',
 } as const;
 
-/** Every key binding of the tests. */
+/** Every key binding of the tests. A menu would show that of a command itself, as a part of the item's name. */
 export const BINDINGS: readonly KeyBinding[] = Object.entries(KEYS).map(([command, key]) => ({
   key,
-  command,
+  command: 'runCommands',
+  args: { commands: [command] },
 }));
 
 /** Presses a key until an element appears or disappears, because a key is lost while the window changes its focus. */
