@@ -52,6 +52,7 @@ export async function writeSettings(
 export interface KeyBinding {
   key: string;
   command: string;
+  args?: unknown;
 }
 
 /** Writes the user's key bindings; `userFolder` as above. */

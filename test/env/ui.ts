@@ -2,8 +2,9 @@
 // contain an argument. With --pictures, the tests save screenshots, which takes longer; with --screenshots, only the README's
 // screenshots are taken.
 import { fork, type ChildProcess } from 'node:child_process';
-import { globSync, statSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { loadavg } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { builtInFolder, closeAll, extensionsFolder, runningVSCodes } from '../ui/vscode.ts';
@@ -23,6 +24,39 @@ const only = process.argv.slice(2).filter((argument) => !argument.startsWith('-'
 /** Number of parallel browsers: with two, a core waits for a third of the time; with four, each file takes twice as long. */
 const BROWSERS = 3;
 
+/** Above this average of busy processes, the last browser waits: it would only slow down the others. */
+const BUSY_LOAD = 4;
+
+/** The seconds of each file, as a whole run printed them. A file that is missing here is run first. */
+const SECONDS: Readonly<Record<string, number>> = {
+  agent: 189,
+  interrupted: 185,
+  answers: 154,
+  download: 120,
+  spend: 120,
+  windows: 92,
+  adapterPage: 83,
+  translatable: 80,
+  places: 76,
+  pending: 53,
+  runPage: 53,
+  paying: 52,
+  runsTree: 46,
+  packed: 45,
+  accounts: 42,
+  firstRun: 42,
+  prepare: 31,
+  faults: 31,
+  consents: 31,
+  datasetProblems: 29,
+  rowsSince: 28,
+  convert: 27,
+  preview: 25,
+  themes: 24,
+  partlyTranslated: 21,
+  hostile: 16,
+};
+
 /** A worker's message to the main process. */
 type Message = 'ready' | { file: string; report: Report };
 
@@ -32,7 +66,7 @@ async function main(): Promise<void> {
   await install();
   if (forReadme) process.env.FINE_TUNING_SCREENSHOTS = path.join(root, 'media/screenshots');
   else if (process.argv.includes('--pictures')) process.env.FINE_TUNING_SCREENSHOTS = screenshots;
-  const outcomes = await runFiles(testFiles(), BROWSERS);
+  const outcomes = await runFiles(testFiles());
   const count = (of: 'passed' | 'failed' | 'skipped'): number =>
     [...outcomes.values()].reduce((sum, outcome) => sum + outcome[of], 0);
   const report: Report = {
@@ -57,23 +91,28 @@ async function install(): Promise<void> {
   await installExtension(server, vsix, path.join(results, 'ui/user-data/install'), extensionsFolder);
 }
 
-/** The largest files first, so that the browsers end at about the same time. */
+/** The longest files first, so that the browsers end at about the same time. */
 function testFiles(): string[] {
   const pattern = forReadme ? 'test/ui/**/{screenshots,film}.ts' : 'test/ui/**/*.test.ts';
   return globSync(pattern, { cwd: root })
     .filter((file) => only.length === 0 || only.some((part) => file.includes(part)))
     .map((file) => path.join(root, file))
-    .sort((a, b) => statSync(b).size - statSync(a).size);
+    .sort((a, b) => secondsOf(b) - secondsOf(a));
+}
+
+function secondsOf(file: string): number {
+  return SECONDS[path.basename(file).split('.', 1)[0] ?? ''] ?? Number.MAX_VALUE;
 }
 
 /** Runs each file once, in parallel processes. If a process dies, its file fails. */
-async function runFiles(files: readonly string[], processes: number): Promise<Map<string, Report>> {
+async function runFiles(files: readonly string[]): Promise<Map<string, Report>> {
   const outcomes = new Map<string, Report>();
   const queue = [...files];
-  const work = async (): Promise<void> => {
+  const work = async (_: unknown, index: number): Promise<void> => {
+    while (index === BROWSERS - 1 && loadavg()[0]! > BUSY_LOAD && queue.length > 0) await sleep(5_000);
     while (queue.length > 0) await runInChild(queue, outcomes);
   };
-  await Promise.all(Array.from({ length: Math.min(processes, files.length) }, work));
+  await Promise.all(Array.from({ length: Math.min(BROWSERS, files.length) }, work));
   return outcomes;
 }
 

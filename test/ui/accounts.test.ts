@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Service } from './service.ts';
-import { signIn, typeSignIn } from './signingIn.ts';
+import { signIn } from './signingIn.ts';
 import { VSCode } from './vscode.ts';
+import { until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 const WORK_KEY = 'service_Work9f2kQ7';
@@ -42,6 +43,15 @@ describe('accounts', () => {
     await workbench.quickInput.waitForTitle('Account');
     await workbench.quickInput.pick(label);
   }
+
+  /** Makes an account active, whatever the test before has left. */
+  async function switchTo(name: string): Promise<void> {
+    await workbench.clearNotifications();
+    if ((await payer(name).count()) === 0) await pickInAccountMenu(name);
+    await payer(name).waitFor();
+  }
+
+  afterEach(() => home.reopen());
 
   it('sign-in explains an invalid URL or API key before anything is sent', async () => {
     const { quickInput } = workbench;
@@ -96,32 +106,10 @@ describe('accounts', () => {
     await workbench.screenshot('signed-in');
   });
 
-  it('an API key that could not be verified is saved only after a confirmation', async () => {
-    await home.shut();
-    await typeSignIn(workbench, { address: home.baseUrl, name: 'Home', apiKey: HOME_KEY });
-    const detail = await workbench.dialogs.waitForModal('Couldn’t verify the API key. Save it anyway?');
-    assert.match(detail, /Can’t reach the service\. Check its URL/);
-    await workbench.screenshot('key-not-tried');
-    await workbench.dialogs.press('Cancel');
-    await balance('1,000.00 USD').waitFor();
-    await typeSignIn(workbench, { address: home.baseUrl, name: 'Home', apiKey: HOME_KEY });
-    await workbench.dialogs.waitForModal(/Couldn’t verify/);
-    await workbench.dialogs.press('Save');
-    await workbench.dialogs.waitForToast('Saved the API key of Home. It couldn’t be verified yet.');
-    await balance('Home').waitFor();
-    await payer('Home').waitFor();
-    await runs().welcomeButton('Retry').waitFor();
-    await workbench.screenshot('offline');
-    await workbench.clearNotifications();
-    await home.reopen();
-    await runs().welcomeButton('Retry').click();
-    await balance('1,234.56 USD').waitFor();
-    await runs().root.getByText('No runs yet').waitFor();
-  });
-
   it('the status bar’s menu switches between accounts', async () => {
     home.addPastRuns(10);
-    await workbench.runCommand('Fine-Tuning: Refresh');
+    await signIn(workbench, { address: home.baseUrl, name: 'Home', apiKey: HOME_KEY });
+    await balance('1,234.56 USD').waitFor();
     await runs()
       .row(/Completed/)
       .first()
@@ -141,27 +129,47 @@ describe('accounts', () => {
       .row(/Completed/)
       .first()
       .waitFor();
-    await pickInAccountMenu('Work');
-    await balance('Work 1,000.00 USD').waitFor();
-    await payer('Work').waitFor();
+    await payer('Home').waitFor();
     await workbench.clearNotifications();
   });
 
-  it('"Open Website" opens the website that the user added', async () => {
-    const { dialogs, quickInput } = workbench;
-    await pickInAccountMenu('Add Website…');
-    await quickInput.waitForTitle('Website of Work');
-    await quickInput.fill('http://pay.example');
-    await quickInput.waitForMessage(/Enter an https:/);
-    await quickInput.fill('pay.example/billing');
-    await quickInput.waitUntilClosed();
-    await pickInAccountMenu('Open Website');
-    assert.match(await dialogs.waitForModal(/open the external website/), /^https:\/\/pay\.example\/billing/);
-    await dialogs.press('Cancel');
-    await balance('Work 1,000.00 USD').waitFor();
+  it('while a service is offline, its runs are dimmed, and the view says since when', async () => {
+    await switchTo('Home');
+    const row = runs()
+      .row(/Completed/)
+      .first();
+    await row.waitFor();
+    const label = '.sidebar [role="treeitem"][aria-label^="Run "] .label-name';
+    const color = () =>
+      workbench.page.evaluate<string>(`getComputedStyle(document.querySelector('${label}')).color`);
+    const bright = await color();
+    await home.shut();
+    await workbench.runCommand('Fine-Tuning: Refresh');
+    // Only the user's own refresh leads to a notification, not the watcher's.
+    await workbench.dialogs.waitForToast(/Can’t reach the service\. Check its URL/);
+    await workbench.clearNotifications();
+    const message = runs()
+      .root.locator('.message')
+      .filter({ hasText: /^Offline since .+\. This may be out of date\./ });
+    await message.waitFor();
+    // VS Code requests colors a moment after the rows.
+    await until('the color changes', async () => (await color()) !== bright);
+    await workbench.screenshotInThemes('runs-offline', () => message.waitFor());
+    assert.deepEqual(await workbench.dialogs.toastTexts(), []);
+    await home.reopen();
+    await workbench.runCommand('Fine-Tuning: Refresh');
+    await message.waitFor({ state: 'hidden' });
+    await until('the color is back', async () => (await color()) === bright);
   });
 
   it('a rejected API key leads to one notification and no more requests', async () => {
+    const { quickInput } = workbench;
+    await switchTo('Work');
+    await balance('Work 1,000.00 USD').waitFor();
+    await pickInAccountMenu('Add Website…');
+    await quickInput.waitForTitle('Website of Work');
+    await quickInput.fill('pay.example/billing');
+    await quickInput.waitUntilClosed();
     work.apiKey = NEXT_KEY;
     work.requests.length = 0;
     await workbench.runCommand('Fine-Tuning: Refresh');
@@ -170,7 +178,8 @@ describe('accounts', () => {
     await workbench.dialogs.waitForToast('The service rejected the API key of Work.');
     await workbench.screenshot('key-rejected');
     await runs().welcomeButton('Open Website').click();
-    await workbench.dialogs.waitForModal(/open the external website/);
+    const website = await workbench.dialogs.waitForModal(/open the external website/);
+    assert.match(website, /^https:\/\/pay\.example\/billing/);
     await workbench.dialogs.press('Cancel');
     const aboutKey = async () =>
       (await workbench.dialogs.notifications()).filter((text) => text.includes('API key'));
@@ -217,6 +226,7 @@ describe('accounts', () => {
   });
 
   it('signing out asks first, sends nothing, and leaves the other account', async () => {
+    await switchTo('Work');
     await pickInAccountMenu('Sign Out…');
     const detail = await workbench.dialogs.waitForModal('Sign out of Work?');
     assert.match(detail, /API key will be deleted from this machine/);
@@ -230,20 +240,6 @@ describe('accounts', () => {
     await runs().welcomeButton('Switch Account').waitFor();
     await workbench.screenshot('signed-out-of-one');
     assert.deepEqual(work.requests, []);
-  });
-
-  it('signing in to the same service again offers the previous account', async () => {
-    const { quickInput } = workbench;
-    await workbench.runCommand('Fine-Tuning: Sign In…');
-    await quickInput.waitForMessage(/Service URL/);
-    await quickInput.fill(work.baseUrl);
-    await quickInput.pick(/Continue as “Work”/);
-    await workbench.screenshot('sign-in-again');
-    await quickInput.waitForMessage(/API key for/);
-    await quickInput.fill(NEXT_KEY);
-    await workbench.dialogs.waitForToast('Signed in to Work.');
-    await balance('1,000.00 USD').waitFor();
-    await workbench.clearNotifications();
   });
 
   it('no API key is in a file of settings, storage, or logs', async () => {

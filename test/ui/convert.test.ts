@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { enterSandbox, sandboxLedger } from './sandbox.ts';
+import { openInSandbox, sandboxLedger } from './sandbox.ts';
 import { charged, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import { until } from './waits.ts';
@@ -55,7 +55,7 @@ describe('a file that isn’t JSONL', () => {
     );
     await writeFile(file('batch_7_input.jsonl'), lines(BATCH_INPUT));
     await writeFile(file('batch_7_output.jsonl'), lines(BATCH_OUTPUT));
-    workbench = await vscode.open();
+    workbench = await openInSandbox(vscode);
   });
 
   after(() => vscode.close());
@@ -102,7 +102,6 @@ describe('a file that isn’t JSONL', () => {
 
   it('becomes chat, and is submitted', async () => {
     const { dialogs, page, quickInput, sideBar } = workbench;
-    await enterSandbox(workbench);
     const explorer = await sideBar.explorer();
     await explorer.chooseInContextMenu('alpaca.jsonl', 'Prepare Copy…');
     await quickInput.waitForTitle('Prepare a copy of alpaca.jsonl');

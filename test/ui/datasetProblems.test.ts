@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import { appendFile, cp, writeFile } from 'node:fs/promises';
+import { cp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { root } from '../env/project.ts';
 import type { Locator } from 'playwright-core';
 import { Preview } from './preview.ts';
-import { RunPage } from './runPage.ts';
-import { enterSandbox, sandboxLedger } from './sandbox.ts';
-import { charged, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import { actUntil, comes, succeeds, until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
@@ -21,7 +18,6 @@ const FAULTY = [row(1), row(2).replace(/}$/, ',}'), '', row(3), row(1), '   ', r
 const HALVES = Array.from({ length: 150 }, (_, n) =>
   n % 5 === 2 ? JSON.stringify({ prompt: `${n}?` }) : row(n),
 );
-const MENDED = [row(1), row(2), row(3), row(4), ''].join('\n');
 const API_KEY = `service_${'a1B2c3D4'.repeat(5)}`;
 const SECRET = [
   row(1),
@@ -41,12 +37,10 @@ describe('the problems of a dataset', () => {
     vscode = await VSCode.start();
     await writeFile(file('faulty.jsonl'), FAULTY);
     await writeFile(file('secret.jsonl'), SECRET);
-    await writeFile(file('sums.jsonl'), MENDED);
     await writeFile(file('halves.jsonl'), `${HALVES.join('\n')}\n`);
     await cp(path.join(root, 'test/fixtures/jsonl/others/log.jsonl'), file('log.jsonl'));
     await writeFile(file('big.jsonl'), `${row(1)}\n`.repeat(Math.ceil(BIG_BYTES / row(1).length)));
     workbench = await vscode.open();
-    await enterSandbox(workbench);
   });
 
   after(() => vscode.close());
@@ -151,91 +145,5 @@ describe('the problems of a dataset', () => {
     assert.match(text, /^big\.jsonl: [\d,]+ rows of prompt\/completion, [\d,]+ warnings\.$/);
     assert.equal(await problem('Identical to row').count(), 0);
     await workbench.clearNotifications();
-  });
-
-  describe('stop a submission', () => {
-    const TITLE = 'secret.jsonl is not ready to submit: 1 error, 1 secret.';
-
-    async function submit(): Promise<void> {
-      const explorer = await workbench.sideBar.explorer();
-      await explorer.chooseInContextMenu('secret.jsonl', 'Submit Dataset for Training…');
-    }
-
-    afterEach(() => assert.deepEqual(sandboxLedger(vscode).labels, []));
-
-    it('and Enter shows them', async () => {
-      await submit();
-      await workbench.dialogs.waitForModal(TITLE);
-      assert.deepEqual((await workbench.dialogs.modalButtons()).sort(), [
-        'Cancel',
-        'Prepare Copy…',
-        'Show Problems',
-        'Submit Anyway…',
-      ]);
-      await workbench.page.keyboard.press('Enter');
-      await workbench.editors.tab('secret.jsonl').waitFor();
-      await problem('Possible API key').waitFor();
-      assert.equal(await workbench.quickInput.isOpen(), false);
-      await workbench.editors.closeAll();
-    });
-
-    it('unless the user confirms twice', async () => {
-      await pictures(
-        'gate',
-        async () => {
-          await submit();
-          await workbench.dialogs.waitForModal(TITLE);
-        },
-        () => workbench.dialogs.press('Cancel'),
-      );
-      await submit();
-      await workbench.dialogs.waitForModal(TITLE);
-      await workbench.dialogs.press('Submit Anyway…');
-      const detail = await workbench.dialogs.waitForModal('Submit secret.jsonl despite these problems?');
-      assert.match(detail, /sent to Sandbox unchanged: 1 error, 1 secret\./);
-      await workbench.screenshot('dataset-gate-second');
-      await workbench.page.keyboard.press('Enter');
-      await workbench.editors.tab('secret.jsonl').waitFor();
-      assert.equal(await workbench.quickInput.isOpen(), false);
-      await workbench.editors.closeAll();
-      await submit();
-      await workbench.dialogs.waitForModal(TITLE);
-      await workbench.dialogs.press('Submit Anyway…');
-      await workbench.dialogs.waitForModal('Submit secret.jsonl despite these problems?');
-      await workbench.dialogs.press('Submit Anyway');
-      await walkThroughSteps(workbench, { fileName: 'secret.jsonl', model: 'Qwen3 8B', until: 'summary' });
-      const check = workbench.page
-        .locator('.quick-input-widget .monaco-list-row')
-        .filter({ hasText: 'Check' });
-      assert.match(await check.first().innerText(), /3 rows of prompt\/completion, 1 error, 1 secret/);
-      await workbench.screenshot('dataset-summary');
-      await workbench.quickInput.close();
-    });
-  });
-
-  describe('of a trained dataset', () => {
-    it('are shown beside the last run’s price, and whether the dataset has changed since', async () => {
-      const explorer = await workbench.sideBar.explorer();
-      await explorer.chooseInContextMenu('sums.jsonl', 'Submit Dataset for Training…');
-      await walkThroughSteps(workbench, { fileName: 'sums.jsonl', model: 'Qwen3 8B' });
-      await workbench.dialogs.waitForToast(charged('sums'));
-      await workbench.clearNotifications();
-      await workbench.editors.open(file('sums.jsonl'));
-      await lens(/^4 rows · prompt\/completion · no problems · [\d.]+ USD last time$/).waitFor();
-      await pictures('trained', () =>
-        lens(/^(Trained|Submitted) .+ with Qwen3 8B, [\d.]+ USD( · \w+)?$/).waitFor(),
-      );
-      await lens('Preview').click();
-      const preview = new Preview(workbench);
-      for (const fact of [/^.+ with Qwen3 8B, [\d.]+ USD$/, /^[\d.]+ USD last time \(.+\)$/])
-        await preview.card.getByText(fact).waitFor();
-      await workbench.editors.closeAll();
-      await appendFile(file('sums.jsonl'), `${row(5)}\n`);
-      await workbench.editors.openAsText(file('sums.jsonl'));
-      // The numbers come first once the fingerprints are compared.
-      await lens(/( with Qwen3 8B, [\d.]+ USD; changed since|\+1 since .+)( · \w+)?$/).click();
-      await new RunPage(workbench).heading.waitFor();
-      await workbench.editors.closeAll();
-    });
   });
 });

@@ -85,19 +85,17 @@ export class Dialogs {
   }
 }
 
-/** Opens a context menu and clicks an item; `target` is visible while the menu belongs to the intended element. */
+/** Opens a context menu and clicks an item. @param open right-clicks; returns whether the menu can be that of the intended element */
 export async function chooseInContextMenu(
   page: Page,
-  on: Locator,
   item: string,
-  target: Locator = on,
+  open: () => Promise<boolean>,
 ): Promise<void> {
   const menu = page.locator('.monaco-menu-container');
   const choice = menu.getByRole('menuitem', { name: item, exact: true });
   // The menu closes if the window moves the focus elsewhere, and lacks items that were not known when it opened.
   await until(`the context menu takes "${item}"`, async () => {
-    await on.click({ button: 'right' });
-    if ((await comes(target)) && (await isTaken(choice))) return true;
+    if ((await open()) && (await isTaken(choice))) return true;
     await page.keyboard.press('Escape');
     await menu.waitFor({ state: 'hidden' });
     return false;

@@ -7,7 +7,7 @@ import { AdapterPage } from './adapterPage.ts';
 import { smallDataset } from './datasets.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
-import { charged, walkThroughSteps } from './submission.ts';
+import { beginFromList, charged, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import { until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
@@ -28,7 +28,10 @@ describe('downloads', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  afterEach(() => service.release());
+  afterEach(() => {
+    service.release();
+    service.control.setScenario('none');
+  });
 
   /** Starts a VS Code that is signed in to a new service. */
   async function begin(settings: Record<string, unknown>): Promise<void> {
@@ -47,27 +50,16 @@ describe('downloads', () => {
     await service.close();
   }
 
-  /** Submits a dataset and opens the Runs view. */
   async function submit(name: string): Promise<void> {
     await writeFile(path.join(folder, `${name}.jsonl`), smallDataset(name));
-    const explorer = await workbench.sideBar.explorer();
-    await explorer.row(`${name}.jsonl`).waitFor();
-    await explorer.chooseInContextMenu(`${name}.jsonl`, 'Submit Dataset for Training…');
+    await beginFromList(workbench, `${name}.jsonl`);
     await walkThroughSteps(workbench, { fileName: `${name}.jsonl`, model: 'Qwen3 8B' });
-    await workbench.sideBar.open('Fine-Tuning');
   }
 
   async function newFolder(name: string): Promise<string> {
     const made = path.join(folder, name);
     await mkdir(made);
     return made;
-  }
-
-  /** Waits until the service has a run of a dataset, and returns its runs. */
-  async function runsOf(name: string) {
-    const found = async () => (await service.runs()).filter(({ label }) => label?.startsWith(`${name} ft-`));
-    await until(`there is a run of ${name}`, async () => (await found()).length > 0);
-    return found();
   }
 
   const row = (name: string) => workbench.sideBar.view('Runs').row(new RegExp(`^Run ${name}, `));
@@ -179,43 +171,10 @@ describe('downloads', () => {
       assert.ok(service.requests.filter((request) => request.startsWith('GET /artifacts/')).length > 1);
     });
 
-    it('include only the selected artifacts', async () => {
-      const where = await newFolder('several');
-      service.control.setScenario('none');
-      service.offersLogs = true;
-      await press('maths');
-      await workbench.dialogs.waitForModal('The adapter for maths is already downloaded.');
-      await workbench.dialogs.press('Download Again…');
-      await workbench.quickInput.waitForTitle('Download from maths');
-      const labels = await workbench.quickInput.labels();
-      assert.match(labels[0] ?? '', /adapter-\w{8}\.zip/);
-      assert.match(labels[1] ?? '', /training-log-\w{8}\.jsonl/);
-      await workbench.screenshot('several-artifacts');
-      // In a multi-select list, a click toggles the checkbox.
-      await workbench.quickInput.pick((labels[1] ?? '').trim());
-      await workbench.quickInput.accept();
-      await workbench.quickInput.choosePath(where);
-      await workbench.dialogs.waitForToast(/Downloaded 2 files to /);
-      assert.equal((await readdir(where)).length, 2);
-      service.offersLogs = false;
-    });
-
-    it('report an expired URL, and leave nothing', async () => {
-      const where = await newFolder('expired');
-      service.signsExpiredUrls = true;
-      await downloadAgain(where);
-      await workbench.dialogs.waitForToast(
-        /Download of maths failed\. The download server returned an error \(403\)\./,
-      );
-      await workbench.screenshot('link-expired');
-      await isEmpty(where);
-      service.signsExpiredUrls = false;
-    });
-
     it('are offered by a reminder before the adapter expires', async () => {
       service.control.setScenario('short-retention');
       await submit('soon');
-      await runsOf('soon');
+      await workbench.dialogs.waitForToast(charged('soon'));
       service.control.setScenario('none');
       // The reminder is due half a minute later by the service's clock, so it is not part of this notification.
       await finished('soon').waitFor();
@@ -280,16 +239,14 @@ describe('downloads', () => {
 
     it('start for runs that completed while no window was open, with one notification for all', async () => {
       service.setSpeed(1);
-      for (const name of ['away', 'far']) {
-        await submit(name);
-        await workbench.dialogs.waitForToast(charged(name));
-        await workbench.clearNotifications();
-      }
-      await row('far')
-        .and(workbench.sideBar.view('Runs').row(/Queued/))
-        .waitFor();
-      const runs = [...(await runsOf('away')), ...(await runsOf('far'))];
-      await vscode.waitUntilStored(runs.map(({ run_id }) => run_id));
+      for (const name of ['away', 'far']) await service.submitElsewhere(name);
+      await workbench.runCommand('Fine-Tuning: Refresh');
+      for (const name of ['away', 'far'])
+        await row(name)
+          .and(workbench.sideBar.view('Runs').row(/Queued/))
+          .waitFor();
+      const [far, away] = await service.runs();
+      await vscode.waitUntilStored([far, away].map((run) => run?.run_id ?? ''));
       await vscode.restart();
       service.setSpeed(10_000);
       workbench = await vscode.open(folder);

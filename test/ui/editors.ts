@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { chooseInContextMenu } from './dialogs.ts';
 import { KEYS, pressUntil } from './keys.ts';
 import type { QuickInput } from './quickInput.ts';
-import { actUntil, startUntil } from './waits.ts';
+import { actUntil, startUntil, succeeds } from './waits.ts';
 
 /** The editors, their tabs, and the buttons beside the tabs. */
 export class Editors {
@@ -52,7 +52,9 @@ export class Editors {
   }
 
   async chooseInTabMenu(fileName: string, item: string): Promise<void> {
-    await chooseInContextMenu(this.#page, this.tab(fileName), item);
+    await chooseInContextMenu(this.#page, item, () =>
+      succeeds((limit) => this.tab(fileName).click({ button: 'right', ...limit })),
+    );
   }
 
   /** A button to the right of the tabs. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { smallDataset, writeBigDataset } from './datasets.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
-import { charged, pressSubmit, waitForConfirm, walkThroughSteps } from './submission.ts';
+import { beginFromList, charged, pressSubmit, waitForConfirm, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import { until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
@@ -51,12 +51,9 @@ describe('an interrupted submission', () => {
   const runs = () => workbench.sideBar.view('Runs');
   const first = () => runs().root.getByRole('treeitem').first();
 
-  /** Submits a file from the explorer's menu, and opens the Runs view meanwhile. */
   async function submit(name: string): Promise<void> {
-    const explorer = await workbench.sideBar.explorer();
-    await explorer.chooseInContextMenu(`${name}.jsonl`, 'Submit Dataset for Training…');
+    await beginFromList(workbench, `${name}.jsonl`);
     await walkThroughSteps(workbench, { fileName: `${name}.jsonl`, model: 'Qwen3 8B' });
-    await workbench.sideBar.open('Fine-Tuning');
   }
 
   async function isHeld(): Promise<void> {
@@ -312,9 +309,8 @@ describe('an interrupted submission', () => {
       await service.reopen();
       await workbench.clearNotifications();
 
-      const explorer = await workbench.sideBar.explorer();
       const begin = async () => {
-        await explorer.chooseInContextMenu('lost.jsonl', 'Submit Dataset for Training…');
+        await beginFromList(workbench, 'lost.jsonl');
         await quickInput.pickUntil('Continue', dialogs.modal);
         return dialogs.waitForModal('A submission record can’t be read.');
       };
@@ -330,7 +326,6 @@ describe('an interrupted submission', () => {
       await quickInput.accept();
       await quickInput.waitForTitle(/^Terms /);
       await quickInput.close();
-      await workbench.sideBar.open('Fine-Tuning');
       await message.waitFor({ state: 'hidden' });
       assert.equal(service.submissions, 1);
     });

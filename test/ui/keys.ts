@@ -9,12 +9,14 @@ export const KEYS = {
   'workbench.action.selectTheme': 'Shift+F7',
   'fineTuning.sandbox': 'Shift+F6',
   'fineTuning.signIn': 'Shift+F4',
+  'fineTuning.submitDataset': 'Shift+F3',
 } as const;
 
-/** Every key binding of the tests. */
+/** Every key binding of the tests. A menu would show that of a command itself, as a part of the item's name. */
 export const BINDINGS: readonly KeyBinding[] = Object.entries(KEYS).map(([command, key]) => ({
   key,
-  command,
+  command: 'runCommands',
+  args: { commands: [command] },
 }));
 
 /** Presses a key until an element appears or disappears, because a key is lost while the window changes its focus. */

@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { appendFile, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
-import { ACCEPT, charged, CONTINUE, walkThroughSteps, waitForConfirm, type Way } from './submission.ts';
+import {
+  ACCEPT,
+  beginFromList,
+  charged,
+  CONTINUE,
+  walkThroughSteps,
+  waitForConfirm,
+  type Way,
+} from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -41,16 +49,12 @@ describe('paying for a run', () => {
     await Promise.all([work.close(), home.close(), long.close()]);
   });
 
-  const runs = () => workbench.sideBar.view('Runs');
-
   async function descriptionOf(name: string): Promise<string> {
     return workbench.quickInput.item(name).first().locator('.label-description').innerText();
   }
 
-  /** Submits a file from the explorer. */
   async function submit(name: string, way: Omit<Way, 'fileName'> = {}): Promise<void> {
-    const explorer = await workbench.sideBar.explorer();
-    await explorer.chooseInContextMenu(`${name}.jsonl`, 'Submit Dataset for Training…');
+    await beginFromList(workbench, `${name}.jsonl`);
     await walkThroughSteps(workbench, { ...way, fileName: `${name}.jsonl` });
     if (way.until !== undefined) return;
     await workbench.dialogs.waitForToast(charged(name));
@@ -84,46 +88,6 @@ describe('paying for a run', () => {
     assert.ok(Number(low) * 100 <= cents && cents <= Number(high) * 100, `${price}: ${cents}`);
   });
 
-  it('shows the receipt’s dataset, model, queue, and price for "Submit Again"', async () => {
-    const { dialogs, quickInput } = workbench;
-    const [, standard] = await work.runs();
-    const again = async () => {
-      await workbench.sideBar.open('Fine-Tuning');
-      await runs().chooseInContextMenu(/^Run large, /, 'Submit Again…');
-      await walkThroughSteps(workbench, { fileName: 'large.jsonl', until: 'summary' });
-    };
-    await again();
-    await quickInput
-      .item('Dataset')
-      .getByText(/ · unchanged since /)
-      .waitFor();
-    await quickInput
-      .item('Price')
-      .getByText(/^[\d.]+ USD last time \(/)
-      .waitFor();
-    await workbench.screenshot('submit-again');
-    const way = { fileName: 'large.jsonl', queue: 'Priority queue', until: 'confirm' } as const;
-    await walkThroughSteps(workbench, way);
-    const asked = await waitForConfirm(workbench, 'large.jsonl');
-    assert.match(asked, /^Model: .+ · priority \(may cost extra\)$/m);
-    assert.match(asked, /^Price: known only after the charge\. [\d.–]+ USD in the standard queue$/m);
-    assert.equal(work.submissions, 3);
-    await dialogs.press('Submit and Pay');
-    await dialogs.waitForToast(charged('large'));
-    await workbench.clearNotifications();
-    const [run] = await work.runs();
-    assert.equal(run?.price_cents, Math.ceil((standard?.price_cents ?? NaN) * 1.5));
-    await appendFile(file('large'), row(1));
-    await again();
-    await quickInput
-      .item('Dataset')
-      .getByText(/ · changed since /)
-      .waitFor();
-    assert.match(await descriptionOf('Queue'), /^Priority · /);
-    await quickInput.close();
-    assert.equal(work.submissions, 4);
-  });
-
   it('shows a note if the balance may be too low', async () => {
     work.setBalance(0);
     await submit('middle', { until: 'summary' });
@@ -134,38 +98,6 @@ describe('paying for a run', () => {
     work.setBalance(100_000);
   });
 
-  it('needs another confirmation over the budget, which charges nothing', async () => {
-    const { dialogs, quickInput } = workbench;
-    await workbench.runCommand('Fine-Tuning: Set Budget…');
-    await quickInput.waitForTitle(/Budget/);
-    await quickInput.fill('0.10');
-    await quickInput.waitForMessage(/Limit per month \(UTC\)/);
-    await quickInput.fill('');
-    await dialogs.waitForToast(/^Budget of Work: 0\.10 USD per run/);
-    await workbench.clearNotifications();
-    await submit('middle', { until: 'summary' });
-    assert.match(await descriptionOf('Budget'), /^0\.10 USD per run/);
-    await quickInput.pick('Continue');
-    const question = 'This run may exceed the per-run budget of Work.';
-    assert.match(await dialogs.waitForModal(question), /it can’t stop the service from charging\.$/);
-    await workbench.screenshot('over-budget');
-    await workbench.page.keyboard.press('Enter');
-    await dialogs.modal.waitFor({ state: 'hidden' });
-    await quickInput.pickUntil('Continue', dialogs.modal);
-    await dialogs.waitForModal(question);
-    await dialogs.press('Continue Over Budget');
-    await quickInput.waitForTitle(/^Terms of /);
-    await quickInput.pick(ACCEPT);
-    // The budget's question is not repeated.
-    await waitForConfirm(workbench, 'middle.jsonl');
-    assert.equal(work.submissions, 4);
-    await dialogs.press('Submit and Pay');
-    const said = await dialogs.waitForToast(charged('middle'));
-    assert.match(said, /, over the budget of 0\.10 USD per run\./);
-    await workbench.clearNotifications();
-    assert.equal(work.submissions, 5);
-  });
-
   it('names the active account in each step, and charges only that', async () => {
     await signIn(workbench, { address: home.baseUrl, name: 'Home', apiKey: 'service_home_test' });
     await workbench.statusItem('balance').getByText('Home 1,000.00 USD').waitFor();
@@ -173,9 +105,8 @@ describe('paying for a run', () => {
     await submit('small', { model: 'Qwen3 8B', until: 'summary' });
     await workbench.quickInput.waitForTitle('Submit small.jsonl to Home');
     assert.equal(await descriptionOf('Account'), `Home (${new URL(home.baseUrl).host})`);
-    // Prices and budget of another account do not apply.
+    // Prices of another account do not apply.
     assert.equal(await descriptionOf('Price'), 'Not known until charged');
-    assert.equal(await workbench.quickInput.item('Budget').count(), 0);
     await walkThroughSteps(workbench, { fileName: 'small.jsonl' });
     const said = await workbench.dialogs.waitForToast(charged('small'));
     assert.match(said, /^Submitted small to Home\. /);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
 import type { Locator } from 'playwright-core';
 import { Preview } from './preview.ts';
-import { enterSandbox, sandboxLedger } from './sandbox.ts';
+import { openInSandbox, sandboxLedger } from './sandbox.ts';
 import { beginSubmission, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
@@ -33,8 +33,7 @@ describe('submitting from each place', () => {
     const huge = await open(file('huge.jsonl'), 'w');
     await huge.truncate(629_145_601);
     await huge.close();
-    workbench = await vscode.open();
-    await enterSandbox(workbench);
+    workbench = await openInSandbox(vscode);
   });
 
   after(() => vscode.close());

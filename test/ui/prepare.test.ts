@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { Preview } from './preview.ts';
-import { enterSandbox, sandboxLedger } from './sandbox.ts';
+import { openInSandbox, sandboxLedger } from './sandbox.ts';
 import { charged, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
@@ -21,7 +21,7 @@ const FAULTY = [
   `${JSON.stringify(chat('A comma?')).slice(0, -1)},}`,
   '',
 ].join('\n');
-const BIG_BYTES = 600_000_000;
+const BIG_BYTES = 120_000_000;
 
 describe('a prepared copy of a dataset', () => {
   let vscode: VSCode;
@@ -34,8 +34,7 @@ describe('a prepared copy of a dataset', () => {
   before(async () => {
     vscode = await VSCode.start();
     await writeFile(file('faulty.jsonl'), `${FAULTY}\n`);
-    workbench = await vscode.open();
-    await enterSandbox(workbench);
+    workbench = await openInSandbox(vscode);
   });
 
   after(() => vscode.close());
@@ -106,36 +105,7 @@ describe('a prepared copy of a dataset', () => {
     await workbench.clearNotifications();
   });
 
-  it('has no row of a hold-out beside the dataset, about which Summary warns', async () => {
-    const { dialogs, page, quickInput } = workbench;
-    await writeFile(file('faulty.holdout.jsonl'), `${JSON.stringify(chat('  WHAT is 1+4?'))}\n`);
-    const explorer = await workbench.sideBar.explorer();
-    await explorer.chooseInContextMenu('faulty.prepared.jsonl', 'Submit Dataset for Training…');
-    await quickInput.waitForTitle(/^Submit faulty\.prepared\.jsonl to /);
-    await quickInput
-      .item('Hold-out')
-      .filter({ hasText: '1 row is also in faulty.holdout.jsonl: ' })
-      .waitFor();
-    await workbench.screenshot('summary-hold-out');
-    await quickInput.close();
-    await begin('faulty.jsonl');
-    const row = quickInput.item('Rows that are in the hold-out');
-    await row.filter({ hasText: '1 row also in faulty.holdout.jsonl' }).waitFor();
-    await workbench.screenshot('prepare-hold-out');
-    await page.keyboard.press('Enter');
-    const text = await dialogs.waitForToast('Created faulty.prepared-3.jsonl');
-    assert.equal(
-      text,
-      'Created faulty.prepared-3.jsonl: 40 of 44 rows. Left out: 1 with errors, 1 in the hold-out, 1 duplicate, 1 blank; 1 secret masked.',
-    );
-    const written = await readFile(file('faulty.prepared-3.jsonl'), 'utf8');
-    assert.ok(written.includes('What is 2+4?') && !written.includes('What is 1+4?'));
-    await workbench.editors.activeTab('faulty.prepared-3.jsonl').waitFor();
-    await workbench.editors.closeAll();
-    await workbench.clearNotifications();
-  });
-
-  it('of 600 MB can be canceled, and leaves nothing', async function () {
+  it('of 120 MB can be canceled, and leaves nothing', async () => {
     const { dialogs, page, quickInput } = workbench;
     const rows = Buffer.from(
       Array.from({ length: 20_000 }, (_, at) =>

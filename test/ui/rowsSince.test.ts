@@ -3,8 +3,8 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Preview } from './preview.ts';
 import { RunPage } from './runPage.ts';
-import { enterSandbox, sandboxLedger } from './sandbox.ts';
-import { charged, walkThroughSteps } from './submission.ts';
+import { openInSandbox, sandboxLedger } from './sandbox.ts';
+import { beginFromList, charged, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import { until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
@@ -21,9 +21,8 @@ describe('what changed since a run', () => {
   before(async () => {
     vscode = await VSCode.start();
     await writeFile(vscode.file('train.jsonl'), ROWS.join(''));
-    workbench = await vscode.open();
+    workbench = await openInSandbox(vscode);
     preview = new Preview(workbench);
-    await enterSandbox(workbench);
   });
   after(() => vscode.close());
 
@@ -42,8 +41,8 @@ describe('what changed since a run', () => {
   };
 
   async function submit(label: string): Promise<void> {
-    const explorer = await workbench.sideBar.explorer();
-    await explorer.chooseInContextMenu('train.jsonl', 'Submit Dataset for Training…');
+    await workbench.editors.closeAll();
+    await beginFromList(workbench, 'train.jsonl');
     await walkThroughSteps(workbench, { fileName: 'train.jsonl', model: 'Qwen3 8B', label });
     await workbench.dialogs.waitForToast(charged(label));
     await workbench.clearNotifications();

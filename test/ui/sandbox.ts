@@ -1,5 +1,7 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { AccountStore } from '../../src/core/accounts/accountStore.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { addPastRuns } from '../helpers/sandbox/pastRuns.ts';
 import { setSandboxSpeed } from '../helpers/sandbox/speed.ts';
 import { KEYS } from './keys.ts';
@@ -12,6 +14,26 @@ export async function enterSandbox(workbench: Workbench): Promise<void> {
   await workbench.sideBar.view('Runs').welcomeButton('Use the Sandbox').click();
   await workbench.statusItem('balance').getByText('Sandbox 1,000.00 USD').waitFor();
   await workbench.clearNotifications();
+}
+
+/** Writes what a user of the sandbox has stored, before the first window opens. */
+async function seedSandbox({ globalStorage }: VSCode): Promise<void> {
+  const sandbox = await startSandbox({ directory: path.join(globalStorage, 'sandbox') });
+  await sandbox.close();
+  const accounts = new AccountStore(globalStorage);
+  await accounts.open();
+  await accounts.save({ kind: 'sandbox', id: sandbox.accountId, name: 'Sandbox' });
+  accounts.dispose();
+}
+
+/** Opens a window whose account is the stored sandbox, and the Runs view. */
+export async function openInSandbox(vscode: VSCode, pastRuns = 0): Promise<Workbench> {
+  await seedSandbox(vscode);
+  if (pastRuns > 0) addPastRuns(path.join(vscode.globalStorage, 'sandbox'), pastRuns);
+  const workbench = await vscode.open();
+  await workbench.sideBar.open('Fine-Tuning');
+  await workbench.statusItem('balance').getByText('Sandbox 1,000.00 USD').waitFor();
+  return workbench;
 }
 
 export async function chooseScenario(workbench: Workbench, name: string): Promise<void> {

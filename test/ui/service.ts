@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
-import type { Artifact, Balance, RunDetail, RunSummary } from '../../src/core/api/types.ts';
+import type { Balance, RunDetail, RunSummary } from '../../src/core/api/types.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import { addPastRuns } from '../helpers/sandbox/pastRuns.ts';
 import { setSandboxSpeed } from '../helpers/sandbox/speed.ts';
@@ -35,12 +35,6 @@ export class Service {
   holdsAnswers = false;
   /** The currency of the balance. */
   currency = 'USD';
-  /** While set, the status of every run that has not ended. */
-  status: string | undefined;
-  /** While set, signed URLs are expired from the start. */
-  signsExpiredUrls = false;
-  /** While set, a log is offered before each adapter. */
-  offersLogs = false;
   /** While set, downloads stop in the middle until `release`. */
   holdsDownloads = false;
   /** The only API key that is accepted; undefined rejects all. */
@@ -204,25 +198,9 @@ export class Service {
 
   /** Returns the body of a response with what the test changes. */
   #changed(url: string, body: string): string {
-    if (url.endsWith('/artifacts/download')) return this.#changedOffer(body);
-    if (url === '/api/v1/balance') return body.replace('"USD"', `"${this.currency}"`);
-    return this.status === undefined
-      ? body
-      : body.replaceAll(/"status":"(queued|running)"/g, `"status":"${this.status}"`);
-  }
-
-  #changedOffer(body: string): string {
     // Signed URLs go through the proxy.
-    const offer = body.replaceAll(this.#sandbox.baseUrl, this.baseUrl);
-    const signed = this.signsExpiredUrls ? offer.replaceAll(/expires=\d+/g, 'expires=0') : offer;
-    if (!this.offersLogs) return signed;
-    const { artifacts } = JSON.parse(signed) as { artifacts: Artifact[] };
-    const logs = artifacts.map((adapter) => ({
-      ...adapter,
-      artifact_type: 'training_log',
-      filename: adapter.filename?.replace(/^adapter-(.+)\.zip$/, 'training-log-$1.jsonl'),
-    }));
-    return JSON.stringify({ artifacts: [...logs, ...artifacts] });
+    if (url.endsWith('/artifacts/download')) return body.replaceAll(this.#sandbox.baseUrl, this.baseUrl);
+    return url === '/api/v1/balance' ? body.replace('"USD"', `"${this.currency}"`) : body;
   }
 
   async #get<T>(where: string): Promise<T> {

@@ -27,12 +27,13 @@ export class SideBar {
     }, title);
   }
 
-  /** A view of the active container, such as "Runs". */
+  /** A view of the container "Fine-Tuning", such as "Runs". */
   view(title: string): View {
     const header = this.#page
       .locator(`.pane-header .title`)
       .filter({ hasText: new RegExp(`^${title}$`, 'i') });
-    return new View(this.#page, this.#page.locator('.sidebar .pane').filter({ has: header }));
+    const root = this.#page.locator('.sidebar .pane').filter({ has: header });
+    return new View(this.#page, root, () => this.open('Fine-Tuning'));
   }
 
   /** The Models view, which is initially collapsed. */
@@ -59,7 +60,8 @@ export class SideBar {
   /** Opens the explorer and returns its tree. */
   async explorer(): Promise<View> {
     await this.open('Explorer');
-    return new View(this.#page, this.#page.locator('.sidebar .explorer-folders-view'));
+    const root = this.#page.locator('.sidebar .explorer-folders-view');
+    return new View(this.#page, root, () => this.open('Explorer'));
   }
 }
 
@@ -71,32 +73,26 @@ async function isTall({ root }: View): Promise<boolean> {
 /** A view: a tree, or its welcome content while the tree is empty. */
 export class View {
   readonly #page: Page;
+  readonly #reopen: () => Promise<void>;
   readonly root: Locator;
 
-  constructor(page: Page, root: Locator) {
+  /** @param reopen opens its container */
+  constructor(page: Page, root: Locator, reopen: () => Promise<void>) {
     this.#page = page;
     this.root = root;
+    this.#reopen = reopen;
+  }
+
+  /** Acts on a row. @returns whether that was possible soon; if not, the side bar may show another container, and this one is opened */
+  async #can(act: (limit: { timeout: number }) => Promise<unknown>): Promise<boolean> {
+    const isDone = await succeeds(act);
+    if (!isDone) await this.#reopen();
+    return isDone;
   }
 
   /** A row by its accessible name, which is its tooltip if it has one; a string may be a part of it. */
   row(name: string | RegExp): Locator {
     return this.root.getByRole('treeitem', { name });
-  }
-
-  /** The texts of the rows, with label and description. */
-  async rowTexts(): Promise<string[]> {
-    return this.root.getByRole('treeitem').allInnerTexts();
-  }
-
-  async collapse(name: string | RegExp): Promise<void> {
-    const row = this.row(name).first();
-    await row.waitFor();
-    const done = row.and(this.#page.locator('[aria-expanded=false]'));
-    // A row that is redrawn at that moment loses the click.
-    await actUntil(async () => {
-      if ((await row.getAttribute('aria-expanded')) === 'true')
-        await row.locator('.monaco-tl-twistie').click();
-    }, done);
   }
 
   /** Selects exactly these rows with the mouse. */
@@ -105,7 +101,7 @@ export class View {
     // If the list changes between press and release, another row is selected.
     const names = [first, ...others];
     await until(`${names.join(' and ')} are selected`, async () => {
-      await this.row(first).click();
+      if (!(await this.#can((limit) => this.row(first).click(limit)))) return false;
       for (const name of others) await this.row(name).click({ modifiers: ['ControlOrMeta'] });
       const each = await Promise.all(names.map((name) => comes(selected.and(this.row(name)))));
       return !each.includes(false) && (await selected.count()) === each.length;
@@ -114,7 +110,7 @@ export class View {
 
   /** Clicks a row until `shown` is visible, because a row that is redrawn meanwhile loses the click. */
   async clickUntil(name: string | RegExp, shown: Locator): Promise<void> {
-    await actUntil(() => this.row(name).click(), shown);
+    await actUntil(() => this.#can((limit) => this.row(name).click(limit)), shown);
   }
 
   /** Presses an action of a row until `shown` is visible, because a row that is redrawn meanwhile loses the click. */
@@ -128,29 +124,31 @@ export class View {
     const button = row.getByRole('button', { name: action });
     // If the row moves, the pointer is on another one.
     await until(`${action} is pressed`, async () => {
-      await row.hover();
-      return succeeds((limit) => button.click(limit));
+      return (await this.#can((limit) => row.hover(limit))) && succeeds((limit) => button.click(limit));
     });
   }
 
   async chooseInContextMenu(name: string | RegExp, item: string): Promise<void> {
     const row = this.row(name).first();
-    // As in `select`, the menu may be another row's.
-    await chooseInContextMenu(this.#page, row, item, row.and(this.#page.locator('.focused')));
-  }
-
-  /** Presses a button of the view's title, which is visible on hover. */
-  async pressInTitle(action: string): Promise<void> {
-    await this.root.locator('.pane-header').hover();
-    await this.root.locator('.pane-header').getByRole('button', { name: action }).click();
+    await chooseInContextMenu(
+      this.#page,
+      item,
+      async () =>
+        (await this.#can((limit) => row.click({ button: 'right', ...limit }))) &&
+        // As in `select`, the menu may be another row's.
+        comes(row.and(this.#page.locator('.focused'))),
+    );
   }
 
   async chooseInTitleMenu(item: string): Promise<void> {
+    const header = this.root.locator('.pane-header');
     const choice = this.#page
       .locator('.monaco-menu-container')
       .getByRole('menuitem', { name: item, exact: true });
     await until(`the menu of the view takes "${item}"`, async () => {
-      await this.pressInTitle('More Actions...');
+      // The button is visible on hover.
+      await header.hover();
+      await header.getByRole('button', { name: 'More Actions...' }).click();
       if (await isTaken(choice)) return true;
       await this.#page.keyboard.press('Escape');
       return false;

@@ -8,9 +8,9 @@ export interface SignInWords {
   apiKey: string;
 }
 
-/** Types URL, name, and API key into the three boxes of "Sign In…"; the next step depends on the API key. */
-export async function typeSignIn(workbench: Workbench, words: SignInWords): Promise<void> {
-  const { quickInput } = workbench;
+/** Types URL, name, and API key into the three boxes of "Sign In…", and waits for the notification. */
+export async function signIn(workbench: Workbench, words: SignInWords): Promise<void> {
+  const { dialogs, quickInput } = workbench;
   await quickInput.openByKey(KEYS['fineTuning.signIn'], /^Sign In/);
   await quickInput.waitForMessage(/Service URL/);
   await quickInput.fill(words.address);
@@ -18,11 +18,6 @@ export async function typeSignIn(workbench: Workbench, words: SignInWords): Prom
   await quickInput.fill(words.name);
   await quickInput.waitForMessage(/API key for/);
   await quickInput.fill(words.apiKey);
-}
-
-/** Signs in and waits for the notification. */
-export async function signIn(workbench: Workbench, words: SignInWords): Promise<void> {
-  await typeSignIn(workbench, words);
-  await workbench.dialogs.waitForToast(`Signed in to ${words.name}.`);
+  await dialogs.waitForToast(`Signed in to ${words.name}.`);
   await workbench.clearNotifications();
 }

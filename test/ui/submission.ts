@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { KEYS } from './keys.ts';
 import { until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -36,6 +37,12 @@ export async function beginSubmission({ editors, quickInput }: Workbench, fileNa
     await quickInput.close();
     return false;
   });
+}
+
+/** Starts with the list of the workspace's datasets, which is offered while no dataset is open. */
+export async function beginFromList({ quickInput }: Workbench, fileName: string): Promise<void> {
+  await quickInput.openByKey(KEYS['fineTuning.submitDataset'], 'Choose a Dataset');
+  await quickInput.pick(fileName);
 }
 
 /** Walks through the steps of a submission with the mouse. */

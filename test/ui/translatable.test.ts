@@ -21,7 +21,7 @@ const DATA = [
   /\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d+/g,
   /\b(vLLM|Ollama|CAUSAL_LM|[a-z]+_proj|F32|zip)\b/g,
   // What VS Code adds.
-  /\bAa\b|\(Press 'Enter' to confirm or 'Escape' to cancel\)|^Welcome$|, has actions$|: Not completed$|Inspect this in the accessible view.*|^Tip: Use keyboard shortcut$|^Shift\+F4$|^Shift$|^F4$/g,
+  /\bAa\b|\(Press 'Enter' to confirm or 'Escape' to cancel\)|^Welcome$|, has actions$|: Not completed$|Inspect this in the accessible view.*/g,
 ];
 
 /** As much of the DOM as `textsOf` needs. */

@@ -18,7 +18,7 @@ import { CODEC } from '../../../src/core/submission/record.ts';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { useFolder } from '../../helpers/folder.ts';
 import { sendJson } from '../../helpers/httpServer.ts';
-import { Bench, row, silent } from '../../helpers/runs/support.ts';
+import { Bench, row, silent, until } from '../../helpers/runs/support.ts';
 import { Bench as SandboxBench } from '../../helpers/sandbox/stage.ts';
 import { intentOf, uploadedAttempt } from '../../helpers/submissions.ts';
 
@@ -244,6 +244,8 @@ for (const version of readdirSync(STORED))
       const downloads = downloadsIn(state, path.join(root(), 'locks'));
       await downloads.open();
       assert.deepEqual(downloads.unfinished, [UNFINISHED]);
+      // `open` doesn't wait for the look at the files.
+      await until(() => downloads.records[0]?.isGone === true);
       assert.deepEqual(downloads.records, [{ ...RECORD, isGone: true }]);
       const bench = await Bench.start();
       const session = bench.session(() => Promise.resolve(undefined));

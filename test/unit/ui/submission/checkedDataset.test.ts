@@ -99,6 +99,12 @@ describe('chooseCheckedDataset', () => {
       standIn.executed.map(([command]) => command),
       ['fineTuning.showDatasetProblems'],
     );
+    const once = await prepare([errors], anywayNext);
+    assert.deepEqual(
+      [once.end, once.buttons.at(-1)],
+      [{ outcome: 'cancelled' }, [problems, 'Submit Anyway']],
+    );
+    assert.equal((await prepare([errors], anywayNext, 'Submit Anyway')).dataset?.file.path, file);
   });
 
   it('offers only to compare answers', async () => {

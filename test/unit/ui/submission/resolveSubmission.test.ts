@@ -518,6 +518,23 @@ describe('commands for open submissions', () => {
       assert.equal(standIn.shown.inputs.length, 0);
     });
 
+    it('is settled with the run that the user recognizes, after a question that shows the run', async () => {
+      const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine', price_cents: 100 };
+      finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run] };
+      for (const [button, adopted] of [
+        ['Cancel', []],
+        ['This Is the Run', ['adopt one r-1']],
+      ] as const) {
+        pending = [unknown()];
+        choose('This Is the Run');
+        press(button);
+        await resolve('one');
+        assert.deepEqual(callsOf('adopt'), adopted);
+      }
+      assert.match(standIn.shown.details[0] ?? '', /^Mine · m · .+ · 1\.00 USD · r-1\. /);
+      assert.deepEqual(callsOf('report'), ['report r-1']);
+    });
+
     it('discards only after a warning, which mentions a charge only if there may be one', async () => {
       const states = ['unsent', 'refused', 'not-charged'] as const;
       pending = [unknown(), ...states.map((state) => pendingOf(state, intentOf({ id: state })))];
