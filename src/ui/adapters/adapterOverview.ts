@@ -319,7 +319,7 @@ export function rangeText(first: string | number, last: string | number): string
   return first === last ? String(first) : l10n.t('{0} to {1}', first, last);
 }
 
-function listText(names: readonly string[]): string {
+export function listText(names: readonly string[]): string {
   const shown = names.slice(0, MAX_NAMES).join(', ');
   const rest = names.length - MAX_NAMES;
   return rest <= 0 ? shown : l10n.t('{0} and {1} more', shown, formatCount(rest));
