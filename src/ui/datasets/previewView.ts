@@ -25,7 +25,7 @@ import { TERMS } from '../shared/terms.ts';
 import { contentFacts, inFirstRows, isTokenCountVague, percentOf, sinceFact } from './contentFacts.ts';
 import type { CardTexts } from './contentFacts.ts';
 import type { PastRuns } from './datasetRuns.ts';
-import { problemClassName, problemName } from './problemTexts.ts';
+import { PROBLEM_CLASSES, problemName } from './problemTexts.ts';
 import type { PreviewCard, PreviewChart, PreviewWord } from './protocol.ts';
 
 /** Maximum bars for row lengths; if there are more, neighbors are merged. */
@@ -283,7 +283,7 @@ function problemsOf({ problems }: Report): NonNullable<PreviewCard['problems']> 
     title: TERMS.problems,
     classes: Array.from(classes, ([problemClass, groups]) => ({
       choice: problemClass,
-      name: problemClassName(problemClass),
+      name: PROBLEM_CLASSES[problemClass],
       count: formatCount(groups.reduce((sum, { total }) => sum + total, 0)),
       codes: groups.map(({ code, severity, total }) => ({
         choice: code,

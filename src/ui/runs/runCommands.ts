@@ -69,7 +69,9 @@ export async function loadAllRuns(
         report(vscode.l10n.t('{0} so far', formatCount(runs.rows?.length ?? 0)));
         await unlessCancelled(runs.loadMore(), signal);
         if (!runs.isIncomplete) continue;
-        notifyMayBeIncomplete(runs.rows?.length ?? 0, retry);
+        const loaded = formatRuns(runs.rows?.length ?? 0);
+        const text = vscode.l10n.t('Loaded {0}. The service reports more, but sends none.', loaded);
+        notify(showWarning, text, { [TERMS.loadMore]: retry });
         return { outcome: 'failed' };
       }
       return { outcome: runs.hasMore ? 'cancelled' : 'done' };
@@ -92,11 +94,6 @@ function notifyNotAllLoaded(count: number, reason: string, retry: () => void): v
 }
 
 /** The service reports more runs, but sends no new ones. */
-function notifyMayBeIncomplete(count: number, retry: () => void): void {
-  const text = vscode.l10n.t('Loaded {0}. The service reports more, but sends none.', formatRuns(count));
-  notify(showWarning, text, { [TERMS.loadMore]: retry });
-}
-
 /** Opens the page of a run of the active account. */
 export async function showRun(
   { active: session }: Active,

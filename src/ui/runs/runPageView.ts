@@ -266,7 +266,8 @@ function balanceFacts(
 }
 
 function runSection(view: KnownRun): RunPageSection {
-  const { runId, run, modelName, link, receipt } = view;
+  const { runId, run, modelName, link, receipt, several, mayBeOpen, receiptLoading } = view;
+  const isElsewhere = !receipt && !several && receiptLoading === 'loaded' && mayBeOpen !== true;
   const list = compact(
     // The heading has the name.
     modelName !== run.model_id && fact('model', l10n.t('Model ID'), serviceText(run.model_id)),
@@ -277,13 +278,7 @@ function runSection(view: KnownRun): RunPageSection {
     copied('link', l10n.t('Link'), link),
     receipt && copied('idempotency', 'Idempotency-Key', receipt.id),
   );
-  return facts('run', l10n.t('Run'), list, sourceNote(view));
-}
-
-/** Where a run without a receipt of its own came from; undefined if that isn't known. */
-function sourceNote({ several, mayBeOpen, receipt, receiptLoading }: KnownRun): string | undefined {
-  const isElsewhere = (receipt ?? several) === undefined && receiptLoading === 'loaded' && mayBeOpen !== true;
-  return isElsewhere ? l10n.t('Submitted elsewhere.') : undefined;
+  return facts('run', l10n.t('Run'), list, isElsewhere ? l10n.t('Submitted elsewhere.') : undefined);
 }
 
 function labelText({ session, runId, details }: KnownRun): string {
