@@ -1,10 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { l10n } from 'vscode';
-import {
-  formerAccountsOf,
-  originOf,
-  type ServiceAccount,
-} from '../../core/accounts/account.ts';
+import { formerAccountsOf, originOf, type ServiceAccount } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { parseAddress, type AddressProblem } from '../../core/api/address.ts';
 import type { Intent } from '../../core/submission/intent.ts';

@@ -23,7 +23,7 @@ import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
 import { formatCount, formatRuns } from '../shared/format.ts';
-import { phaseName } from './linesAboveRows.ts';
+import { PHASE_NAMES } from './linesAboveRows.ts';
 import { notifyRunIdCopied } from './showNotices.ts';
 import type { VisibleRuns } from './visibleRuns.ts';
 
@@ -225,7 +225,7 @@ function askForFilter({ runs, models }: Session, current: RunFilter): Promise<Ru
   const phases = (['waiting', 'active', 'finished', 'ended'] as const).flatMap((phase): FilterItem[] => {
     const count = byPhase.get(phase)?.length;
     if (count === undefined) return [];
-    return [{ label: phaseName(phase), description: formatRuns(count), alwaysShow: true, phases: [phase] }];
+    return [{ label: PHASE_NAMES[phase], description: formatRuns(count), alwaysShow: true, phases: [phase] }];
   });
   const byModel = [...Map.groupBy(rows, ({ model_id }) => model_id)];
   const offered = byModel

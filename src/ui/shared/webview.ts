@@ -258,13 +258,26 @@ function html(webview: vscode.Webview, folder: vscode.Uri, page: string, title: 
   const file = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(folder, name)).toString();
   const nonce = randomBytes(16).toString('hex');
   const policy = `default-src 'none'; style-src ${webview.cspSource}; script-src 'nonce-${nonce}'`;
-  return [
-    `<html lang="${escapeHtml(vscode.env.language)}"><head><meta charset="utf-8">`,
-    `<meta http-equiv="Content-Security-Policy" content="${escapeHtml(policy)}">`,
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    `<title>${escapeHtml(title)}</title><link rel="stylesheet" href="${escapeHtml(file(`${page}.css`))}">`,
-    `</head><body><script nonce="${nonce}" src="${escapeHtml(file(`${page}.js`))}"></script></body></html>`,
-  ].join('');
+  return tag(
+    'html',
+    { lang: vscode.env.language },
+    tag(
+      'head',
+      {},
+      tag('meta', { charset: 'utf-8' }),
+      tag('meta', { 'http-equiv': 'Content-Security-Policy', content: policy }),
+      tag('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
+      tag('title', {}, escapeHtml(title)),
+      tag('link', { rel: 'stylesheet', href: file(`${page}.css`) }),
+    ),
+    tag('body', {}, tag('script', { nonce, src: file(`${page}.js`) })),
+  );
+}
+
+function tag(name: string, attributes: Readonly<Record<string, string>>, ...content: string[]): string {
+  const texts = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeHtml(value)}"`);
+  const isVoid = name === 'meta' || name === 'link';
+  return `<${name}${texts.join('')}>${content.join('')}${isVoid ? '' : `</${name}>`}`;
 }
 
 function escapeHtml(text: string): string {
