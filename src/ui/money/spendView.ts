@@ -7,7 +7,6 @@ import {
   GROUPS,
   monthOf,
   type Amounts,
-  type ChargedRun,
   type GroupBy,
 } from '../../core/money/spending.ts';
 import type { Session } from '../../core/runs/session.ts';
@@ -153,12 +152,9 @@ function factsOf({ session, money }: SpendFacts): SpendState['facts'] {
   const total = () => amountsText(amountsOf(charged), session !== undefined && isComplete(session));
   const pending = spending && pendingAmount(spending);
   const budget = session?.account.budget;
-  const isCounted = ({ createdAtMs, currency }: ChargedRun) =>
-    currency === budget?.currency && (createdAtMs === undefined || monthOf(createdAtMs) === spending?.month);
-  const [dearest] = charged
-    .filter(isCounted)
-    .sort((one, other) => (other.priceCents ?? 0) - (one.priceCents ?? 0));
-  const over = dearest && money.exceededLimits(dearest.runId);
+  const over = charged
+    .filter(({ createdAtMs }) => createdAtMs === undefined || monthOf(createdAtMs) === spending?.month)
+    .map(({ runId }) => money.exceededLimits(runId));
   return compact(
     spending && fact('month', l10n.t('Spent in {0}', monthText(spending.month)), monthAmountsText(spending)),
     pending && fact('pending', l10n.t('Pending'), pending),
@@ -170,8 +166,8 @@ function factsOf({ session, money }: SpendFacts): SpendState['facts'] {
         TERMS.budget,
         compact(
           limitsText(budget),
-          over?.perMonthCents !== undefined && l10n.t('monthly limit exceeded'),
-          over?.perRunCents !== undefined && l10n.t('limit per run exceeded this month'),
+          over.some((one) => one.perMonthCents !== undefined) && l10n.t('monthly limit exceeded'),
+          over.some((one) => one.perRunCents !== undefined) && l10n.t('limit per run exceeded this month'),
         ).join(' · '),
       ),
   );

@@ -277,7 +277,10 @@ describe('SpendPage', () => {
     changed.receipts.fire();
     await until(() => state().runs?.rows.length === 3);
     assert.deepEqual(columns(), ['date', 'label']);
-    assert.match(state().runs?.same ?? '', /^On each row: Price: 1\.00 USD · .*Status: unknown · Model: /);
+    assert.match(
+      state().runs?.same ?? '',
+      /^The same for all runs: Price: 1\.00 USD · (?!.*unknown).*Model: /,
+    );
     assert.ok(state().runs?.rows.every(({ cells }) => cells.length === 2));
     receipts.push(paid('needle', 200));
     changed.receipts.fire();
