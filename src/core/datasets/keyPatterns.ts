@@ -75,7 +75,7 @@ export const KEY_PATTERNS: readonly KeyPattern[] = [
   // Ends of `secretkey` and `secretaccesskey` (`isSecretName`).
   ...['etkey', 'etKey', 'ETKEY', 'sskey', 'ssKey', 'SSKEY'].flatMap((end) => [
     ...keys(0, 40, 'value', end),
-    ...keys(1, 40, 'value', ...['_', '-', '.', ' '].map((sign) => end.slice(0, 2) + sign + end.slice(2))),
+    ...keys(1, 40, 'value', ...['_', '-', '.'].map((sign) => end.slice(0, 2) + sign + end.slice(2))),
   ]),
   ...keys(0, 60, 'token', 'eyJ'),
   // One word, so that all of it is located, as for an API key.
@@ -127,10 +127,10 @@ export function encodePatterns(patterns = KEY_PATTERNS): Uint8Array {
 
 /**
  * Encodes the buckets of patterns as bits, for each value of both halves of the three rare bytes. Patterns
- * with the same third byte, in any case, share a bucket: few places in a text have it after two matches.
+ * with nearly the same third byte share a bucket: few places in a text have it after two matches.
  */
 export function encodeAnchors(patterns = KEY_PATTERNS): Uint8Array {
-  const lastOf = (pattern: KeyPattern) => (anchorOf(pattern)[ANCHOR_LENGTH - 1] ?? 0) & ~0x20;
+  const lastOf = (pattern: KeyPattern) => (anchorOf(pattern)[ANCHOR_LENGTH - 1] ?? 0) >> 1;
   const buckets = [...new Set(patterns.map(lastOf))];
   if (buckets.length > MAX_BUCKETS) throw new RangeError('a pattern has no bucket');
   const tables = new Uint8Array(ANCHOR_LENGTH * 2 * 16);

@@ -93,11 +93,12 @@ function isByte(at: usize): bool {
   if (isWord(hexByte(at)) || hexByte(at) > 0xff) return false;
   // The `%` can be one itself.
   let sign = at;
-  while (load<u16>(sign - 2) == 0x3532) sign -= 2;
-  const before = load<u8>(sign - 1);
-  if (before == 0x3d || load<u16>(sign - 2) == 0x785c) return true;
-  readBack(sign);
-  return search.character == 0x25;
+  while (true) {
+    readBack(sign);
+    if (search.character == 0x25 || search.character == 0x3d || load<u16>(sign - 2) == 0x785c) return true;
+    if (load<u16>(sign - 2) != 0x3532) return false;
+    sign -= 2;
+  }
 }
 
 /** Returns the end of an escape such as `\u00e9` or `%20` that contains `at` or ends there, or 0. Its digits are not text. */

@@ -98,15 +98,14 @@ function matchPattern(anchor: usize, pattern: usize): usize {
   return kind == TAIL_ROUTED ? endOfRoute(search.tailEnd) : search.tailEnd;
 }
 
-/** Whether so many letters of `secretaccess` end at `end`, in any case and joined by anything. */
+/** Whether so many letters of `secretaccess` end at `end`, in any case, also with `_`, `-` and `.`. */
 function isSecretName(end: usize, length: usize): bool {
   let at = end;
   for (let left = length; left > 0;) {
     at = readBack(at);
     const character = search.character;
     if ((character | 0x20) == load<u8>(SECRET_ACCESS + left - 1)) left--;
-    // _ - . and a blank
-    else if (character != 0x5f && character != 0x2d && character != 0x2e && character != 0x20) return false;
+    else if (character != 0x5f && character != 0x2d && character != 0x2e) return false;
   }
   return true;
 }
