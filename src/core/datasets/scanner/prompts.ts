@@ -84,7 +84,7 @@ export function moveHash(from: i32, to: i32): void {
 function added(hash: u64, from: usize, to: usize, isSystem: bool): u64 {
   if (from == to) return hash;
   // As written, escapes count as their characters only where that is cheap.
-  const decodes = row.isWide && (isSystem || to - from <= MAX_LABEL_BYTES);
+  const decodes = isSystem || to - from <= MAX_LABEL_BYTES;
   const text = isNormalized() ? hashOfText(from, to, 0, 0) : exactHashOf(from, to, decodes);
   return text == 0 ? hash : mix(hash, text);
 }
