@@ -87,7 +87,7 @@ describe('what the texts of a dataset say', () => {
     });
 
     it('are one text however it is spelled, whatever the order of its keys', async () => {
-      for (const text of ['Sois bref, à l’été.', `Zoë\n${'é'.repeat(500)}`]) {
+      for (const text of ['Sois bref, à l’été.', 'Yes/no.', `Zoë\n${'é'.repeat(500)}`]) {
         const rows = [
           ...[s(text), s([{ type: 'text', text }]), { content: text, role: 'system' }].map((system) =>
             chat(system, u(), a()),
@@ -271,15 +271,16 @@ describe('what the texts of a dataset say', () => {
   });
 
   it('counts a label once however it is spelled', async () => {
-    const label = 'à vérifier';
-    const rows = Array.from({ length: 10 }, (_, at) => [
-      { prompt: `${at}`, completion: label },
-      { prompt: `${at}`, completion: [a(label)] },
-      chat(u(`${at}`), a(label)),
-      chat(u(`${at}`), a([{ type: 'text', text: label }])),
-    ]).flat();
-    const both = rows.map((row) => JSON.stringify(row)).flatMap((row) => [row, escaped(row)]);
-    assert.deepEqual((await contentOf(both)).labels, [{ row: 1, rows: 80 }]);
+    for (const label of ['à vérifier', 'a/b']) {
+      const rows = Array.from({ length: 10 }, (_, at) => [
+        { prompt: `${at}`, completion: label },
+        { prompt: `${at}`, completion: [a(label)] },
+        chat(u(`${at}`), a(label)),
+        chat(u(`${at}`), a([{ type: 'text', text: label }])),
+      ]).flat();
+      const both = rows.map((row) => JSON.stringify(row)).flatMap((row) => [row, escaped(row)]);
+      assert.deepEqual((await contentOf(both)).labels, [{ row: 1, rows: 80 }]);
+    }
   });
 
   it('has conversations, and those in which the assistant speaks once', async () => {
