@@ -98,7 +98,7 @@ const values: [before: string, text: string, after: string][] = [
     ...['AWS_SECRET_ACCESS_KEY=3D', "env['SECRET_KEY'] = "],
     // Names in all spellings, and between columns.
     ...['et', 'ET', 'ss', 'SS'].flatMap((end) =>
-      [...'_-.', ''].flatMap((sign) =>
+      ['_', '-', '.', ''].flatMap((sign) =>
         ['key', 'Key', 'KEY']
           .filter((key) => (key === 'KEY') === /[TS]/.test(end))
           .map((key) => {
