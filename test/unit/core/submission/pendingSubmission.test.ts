@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
@@ -97,7 +98,7 @@ describe('PendingList', () => {
         return Promise.resolve();
       },
     };
-    const pending = new PendingList(journal, () => undefined);
+    const pending = new PendingList(journal, Date.now, () => undefined);
     await pending.probe();
     assert.deepEqual(
       pending.all.map(({ state }) => state),
@@ -110,6 +111,37 @@ describe('PendingList', () => {
       ['elsewhere', 'unsent'],
     );
     pending.dispose();
+  });
+
+  it('counts the times of what is sent by one clock, each second, while it waits or is validated', () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const intent = intentOf();
+    const journal = {
+      intents: [intent],
+      onDidChange: new Emitter<void>().event,
+      isLooked: () => true,
+      isOwned: () => Promise.resolve(true),
+      reload: () => Promise.resolve(),
+    };
+    let nowMs = 0;
+    const seen: unknown[] = [];
+    const pending = new PendingList(
+      journal,
+      () => nowMs,
+      ({ state, tickMs }) => seen.push([state, tickMs]),
+    );
+    for (const state of ['waiting', 'validating', 'uploading'] as const) {
+      seen.length = 0;
+      pending.show(intent.id, { state });
+      for (let seconds = 0; seconds < 2; seconds++) {
+        nowMs += 1_000;
+        mock.timers.tick(1_000);
+      }
+      const ticks = [nowMs - 2_000, nowMs - 1_000, nowMs].map((ms) => [state, ms]);
+      assert.deepEqual(seen.slice(0, 3), state === 'uploading' ? [['uploading', nowMs - 2_000]] : ticks);
+    }
+    pending.dispose();
+    mock.timers.reset();
   });
 
   it('says nothing of the money of what another process created until a look was answered', async () => {
@@ -141,7 +173,7 @@ describe('PendingList', () => {
       isOwned: () => Promise.resolve(false),
       reload: () => Promise.resolve(),
     };
-    const pending = new PendingList(journal, () => undefined);
+    const pending = new PendingList(journal, Date.now, () => undefined);
     const states = () => pending.all.map(({ state }) => state);
     const known = () => ({ isLooked, isCreated: false, hasLocks: true });
     const areDue = () => intents.map((intent) => dueMs(intent, 8_000_000, known()) < Infinity);
