@@ -2,13 +2,7 @@ import { shared } from '../base/async.ts';
 import type { Disposable } from '../base/disposable.ts';
 import type { Intent } from './intent.ts';
 import type { Journal } from './journal.ts';
-import {
-  isSame,
-  restingState,
-  type Activity,
-  type PendingSubmission,
-  type SubmissionState,
-} from './pendingSubmission.ts';
+import { isSame, restingState, type Activity, type PendingSubmission } from './pendingSubmission.ts';
 
 /** How often other windows' leases are probed, while there are any. */
 const PROBE_MS = 5_000;
@@ -16,7 +10,7 @@ const PROBE_MS = 5_000;
 const SOON_MS = 100;
 /** How often the time until the next attempt, and that since validation began, are counted. */
 const TICK_MS = 1_000;
-const TICKING: ReadonlySet<SubmissionState> = new Set(['waiting', 'validating']);
+const TICKING: ReadonlySet<Activity['state']> = new Set(['waiting', 'validating']);
 
 type ListedJournal = Pick<Journal, 'intents' | 'isLooked' | 'isOwned' | 'onDidChange' | 'reload'>;
 
@@ -26,7 +20,6 @@ type ListedJournal = Pick<Journal, 'intents' | 'isLooked' | 'isOwned' | 'onDidCh
  */
 export class PendingList implements Disposable {
   readonly #journal: ListedJournal;
-  readonly #nowMs: () => number;
   readonly #onChange: (submission: PendingSubmission) => void;
   readonly #subscription: Disposable;
   /** What this window does, by ID. */
@@ -45,17 +38,9 @@ export class PendingList implements Disposable {
   /** Probes now. Never rejects. */
   readonly probe = shared(() => this.#probe());
 
-  /**
-   * @param nowMs the time by the clock of the submissions
-   * @param onChange called with the latest state of each submission that was added, changed, or removed
-   */
-  constructor(
-    journal: ListedJournal,
-    nowMs: () => number,
-    onChange: (submission: PendingSubmission) => void,
-  ) {
+  /** @param onChange called with the latest state of each submission that was added, changed, or removed */
+  constructor(journal: ListedJournal, onChange: (submission: PendingSubmission) => void) {
     this.#journal = journal;
-    this.#nowMs = nowMs;
     this.#onChange = onChange;
     this.#subscription = journal.onDidChange(() => {
       this.#publish();
@@ -79,7 +64,7 @@ export class PendingList implements Disposable {
     const live = this.#live.get(id);
     if (live === undefined && change.state === undefined) return;
     const next = { state: 'queued' as const, ...live, ...change };
-    this.#live.set(id, TICKING.has(next.state) ? { ...next, tickMs: this.#nowMs() } : next);
+    this.#live.set(id, TICKING.has(next.state) ? { ...next, tickMs: Date.now() } : next);
     this.#publish();
   }
 

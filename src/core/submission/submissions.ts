@@ -81,11 +81,7 @@ export class Submissions implements Disposable {
     this.#clock = clock;
     this.#shared = { journal, time, uploads: new UploadQueue(), stopping: this.#stop.signal };
     this.#load = lazy(load);
-    this.#pending = new PendingList(
-      journal,
-      () => this.nowMs,
-      (submission) => this.#onDidChange.fire(submission),
-    );
+    this.#pending = new PendingList(journal, (submission) => this.#onDidChange.fire(submission));
     this.#linked = new LinkedRuns(journal, () => this.nowMs);
   }
 

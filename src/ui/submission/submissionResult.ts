@@ -60,15 +60,12 @@ export async function showResult(
   id: string,
   draft: Draft,
   session: Session,
-  {
-    ensureActiveAccount,
-    journal,
-    log,
-    sandboxFault,
-    sessions,
-    submissions,
-  }: Pick<Services, 'ensureActiveAccount' | 'journal' | 'log' | 'sandboxFault' | 'sessions' | 'submissions'>,
+  services: Pick<
+    Services,
+    'ensureActiveAccount' | 'journal' | 'log' | 'sandboxFault' | 'sessions' | 'submissions'
+  >,
 ): Promise<CommandResult> {
+  const { journal, log, sandboxFault, submissions } = services;
   switch (result.kind) {
     case 'charged':
       try {
@@ -94,11 +91,11 @@ export async function showResult(
       const isResting = () => submissions.pending.some((one) => one.id === id && !mayBecomeCharge(one.state));
       const showIfGoneOn = async () => {
         if (!result.kept || isResting()) return false;
-        await showEnd(id, { journal, sessions, submissions }, true);
+        await showEnd(id, services, true);
         return true;
       };
       const what = { id, draft, error, isKept: result.kept, showIfGoneOn };
-      showNotCharged(what, session, { ensureActiveAccount, sandboxFault });
+      showNotCharged(what, session, services);
       return end;
     }
     case 'unknown': {
@@ -107,8 +104,7 @@ export async function showResult(
       const intent = journal.intents.find((one) => one.id === id);
       // Another window may have found the run meanwhile.
       const receipts = intent === undefined ? await journal.receipts().catch(() => []) : [];
-      if (receipts.some((one) => one.id === id && isCharged(one)))
-        return showEnd(id, { journal, sessions, submissions }, true);
+      if (receipts.some((one) => one.id === id && isCharged(one))) return showEnd(id, services, true);
       warnMayBeCharged({ id, draft, intent, error }, session, sandboxFault.get());
       return { outcome: 'unknown', id };
     }
@@ -121,7 +117,7 @@ export async function showResult(
     case 'open':
       return commands.executeCommand<CommandResult>(COMMANDS.resolveSubmission, result.id);
     case 'elsewhere':
-      return showEnd(id, { journal, sessions, submissions }, true);
+      return showEnd(id, services, true);
   }
 }
 
