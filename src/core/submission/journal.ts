@@ -20,7 +20,7 @@ import { KnownRecords } from './knownRecords.ts';
 import { Leases } from './leases.ts';
 import { CODEC, isLater, withRuns, type JournalRecord } from './record.ts';
 import { receiptsAmong } from './receipts.ts';
-import { unwrittenCharges, type UnwrittenCharges } from './unwrittenCharges.ts';
+import { unwrittenCharges } from './unwrittenCharges.ts';
 import { mayFollow, stepOf } from './transitions.ts';
 import { knownOnContinue, Rivals } from './rivals.ts';
 
@@ -50,7 +50,7 @@ export class Journal implements Disposable {
   readonly #directory: string;
   readonly #store: VersionStore<JournalRecord>;
   readonly #leases: Leases;
-  readonly unwritten: UnwrittenCharges;
+  readonly unwritten: ReturnType<typeof unwrittenCharges>;
   readonly #known: KnownRecords;
   readonly #rivals: Rivals;
   /** The version that the owner of an intent last read or wrote. */

@@ -1,8 +1,6 @@
 import { access, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-export type UnwrittenCharges = ReturnType<typeof unwrittenCharges>;
-
 /**
  * Which charges were shown but couldn’t be written: an empty file each, for which a full disk has
  * room. Never rejects.

@@ -58,9 +58,7 @@ export interface SpendFacts {
   maxRows: number;
 }
 
-type Whose = Pick<SpendFacts, 'session' | 'formerName'>;
-
-export function spendPageTitle({ session, formerName }: Whose): string {
+export function spendPageTitle({ session, formerName }: Pick<SpendFacts, 'session' | 'formerName'>): string {
   const name = session?.account.name ?? formerName ?? l10n.t('signed-out account');
   return l10n.t('Spending: {0}', sanitizeServiceText(name));
 }

@@ -311,12 +311,11 @@ export function chargedText(run: RunCreation, draft: Draft, account: Account, fa
     const text = l10n.t('{0}: charged {1} ({2}), as you may have seen.', label, paid, time);
     return inSandbox(text, isSandbox);
   }
-  if (cents !== undefined && over === undefined) {
-    if (how === 'continued')
-      return inSandbox(l10n.t('{0} was continued meanwhile: charged {1}.', label, paid), isSandbox);
-    const text = l10n.t('Another submission of {0} replaced this one: charged {1}.', label, paid);
-    if (how === 'instead') return inSandbox(text, isSandbox);
-  }
+  const isPriced = cents !== undefined && over === undefined;
+  if (how === 'continued' && isPriced)
+    return inSandbox(l10n.t('{0} was continued meanwhile: charged {1}.', label, paid), isSandbox);
+  const instead = l10n.t('Another submission of {0} replaced this one: charged {1}.', label, paid);
+  if (how === 'instead' && isPriced) return inSandbox(instead, isSandbox);
   const costs = () => {
     if (isUnrecorded)
       return cents === undefined

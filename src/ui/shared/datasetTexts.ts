@@ -139,12 +139,8 @@ export function earlierName({ kind, isCompleted, status }: ShownEarlier, isRepea
 export function trainedPhrase({ kind, run, since }: ShownTrained): string {
   const { currency, modelName, otherAccount, priceCents } = run;
   const price = priceCents !== undefined && formatMoney(priceCents, currency);
-  if (since !== undefined)
-    return compact(
-      since,
-      ...[modelName, otherAccount ?? ''].map((one) => sanitizeServiceText(one)),
-      price,
-    ).join(' · ');
+  const names = [modelName, otherAccount ?? ''].map((one) => sanitizeServiceText(one));
+  if (since !== undefined) return compact(since, ...names, price).join(' · ');
   return kind === 'same' ? earlierPhrase(run) : l10n.t('{0}; changed since', earlierPhrase(run));
 }
 

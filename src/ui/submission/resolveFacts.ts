@@ -61,11 +61,9 @@ export function factRows(
   const isChecked = state === 'unknown' || state === 'not-charged';
   const stage = stageOf(intent, { ...situationOf(session), nowMs });
   const isUncertain = state === 'unknown' && lastCheck !== undefined && 'why' in stage;
-  const uncertainty = isUncertain ? stage.why : undefined;
-  const why =
-    uncertainty === 'too-early' && stage.obstacle !== undefined
-      ? l10n.t('Too early to tell: the service may still be validating.')
-      : uncertainty && UNCERTAINTIES[uncertainty];
+  const isTooEarly = isUncertain && stage.why === 'too-early' && stage.obstacle !== undefined;
+  const tooEarly = l10n.t('Too early to tell: the service may still be validating.');
+  const why = isTooEarly ? tooEarly : isUncertain && UNCERTAINTIES[stage.why];
   const againAtMs = (isUncertain && stage.decidedAtMs) || 0;
   const time = (ms: number) => formatMoment(ms, nowMs);
   const uploaded = attempts.flatMap(({ closed }) => (closed === undefined ? [] : time(closed.localMs)));

@@ -161,13 +161,12 @@ export async function showEnd(
  * and model, open, or ended since.
  */
 function rivalsOf(id: string, records: readonly Intent[]): string[] {
-  const draft = records.find((one) => one.id === id);
-  const { settled } = draft ?? {};
-  if (draft === undefined || settled?.kind !== 'withdrawn') return [];
-  return records
-    .filter((one) => one.id !== id && isDuplicate(one, draft))
-    .filter((one) => (one.settled?.at.localMs ?? Infinity) >= settled.at.localMs)
-    .map((one) => one.id);
+  const draft = records.find((one) => one.id === id && one.settled?.kind === 'withdrawn');
+  const sinceMs = draft?.settled?.at.localMs ?? NaN;
+  const isSince = ({ settled }: Intent) => (settled?.at.localMs ?? Infinity) >= sinceMs;
+  return records.flatMap((one) =>
+    draft && one !== draft && isDuplicate(one, draft) && isSince(one) ? one.id : [],
+  );
 }
 
 /** Returns the ID of the last submission that continued this one after refusals; else its own ID. */

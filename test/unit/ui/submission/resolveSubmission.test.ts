@@ -439,10 +439,12 @@ describe('commands for open submissions', () => {
       for (const [name, begin] of cases) {
         standIn.forget();
         Object.assign(active, { clockSkewMs: undefined });
-        active.models.refresh = function (this: { models: unknown }) {
-          skew();
-          return refresh.call(this);
-        };
+        Object.assign(active.models, {
+          refresh() {
+            skew();
+            return refresh.call(active.models);
+          },
+        });
         begin();
         pending = [unknown('one', HOUR, { created: { localMs: atMs, serviceMs: atMs } })];
         await resolve('one', 'continue');
@@ -451,7 +453,7 @@ describe('commands for open submissions', () => {
         assert.ok(details?.includes('More than 23 hours have passed: you could be charged twice.'), name);
         assert.ok(!actions().includes('Resend…'), name);
       }
-      active.models.refresh = refresh;
+      Object.assign(active.models, { refresh });
     });
 
     it('offers neither to resend nor to continue while the service asks to wait, but says until when', async () => {

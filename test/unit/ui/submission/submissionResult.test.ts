@@ -615,7 +615,7 @@ describe('showResult', () => {
     const reportFound = reporterOf(() => [{ ...chargedAt(draft, 1), accountId: draft.accountId }]);
     await reportFound(run);
     assert.match(standIn.shown.sentences.join(), /^My run: charged 0\.05 .*as you may have seen\.$/);
-    assert.deepEqual(told, []);
+    assert.equal(told.length, 0);
     // Also if a resend found it.
     told.push(draft.id);
     receipts = () => Promise.resolve([{ ...chargedAt(draft, 1), accountId: draft.accountId }]);
