@@ -57,10 +57,9 @@ export interface SpendFacts {
   maxRows: number;
 }
 
-type Whose = Pick<SpendFacts, 'session' | 'formerName'>;
-
-export function spendPageTitle(whose: Whose): string {
-  return l10n.t('Spending: {0}', accountName(whose));
+export function spendPageTitle({ session, formerName }: Pick<SpendFacts, 'session' | 'formerName'>): string {
+  const name = session?.account.name ?? formerName ?? l10n.t('signed-out account');
+  return l10n.t('Spending: {0}', sanitizeServiceText(name));
 }
 
 /** Returns the complete current state of the page. */
@@ -70,7 +69,7 @@ export function spendPageState(facts: SpendFacts): SpendState {
   return {
     type: 'state',
     memory: { accountId, view },
-    title: l10n.t('Spending: {0}', accountName(facts)),
+    title: spendPageTitle(facts),
     status: pageStatus(facts),
     actionsName: TERMS.actions,
     actions: compact(
@@ -84,10 +83,6 @@ export function spendPageState(facts: SpendFacts): SpendState {
     balance: balanceSection(facts),
     runs: isEmpty ? undefined : runsSection(money.charged, session, view, facts.maxRows),
   };
-}
-
-function accountName({ session, formerName }: Whose): string {
-  return sanitizeServiceText(session?.account.name ?? formerName ?? l10n.t('signed-out account'));
 }
 
 function pageStatus({ session, receipts, money }: SpendFacts): string {
