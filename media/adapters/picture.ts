@@ -1,4 +1,4 @@
-import type { AdapterCell, AdapterPicture, AdapterShade } from '../../src/ui/adapters/protocol.ts';
+import type { AdapterPicture, AdapterShade } from '../../src/ui/adapters/protocol.ts';
 import { drawScroller, drawTable, element, header } from '../shared/dom.ts';
 
 /** Draws which modules are adapted in which layers, and how much they learned. */
@@ -26,7 +26,14 @@ export function drawPicture(picture: AdapterPicture): HTMLElement[] {
 /** Draws a grid with one cell in the tab order; the arrow keys move to the others. */
 function drawGrid(picture: AdapterPicture, onCell: (text: string | undefined) => void): HTMLElement {
   const rows = picture.rows.map(({ name, cells }) =>
-    element('tr', {}, [header(name, 'row'), ...cells.map(drawCell)]),
+    element('tr', {}, [
+      header(name, 'row'),
+      ...cells.map(({ shade, text }) =>
+        element('td', { attributes: { tabindex: '-1', 'aria-label': text, title: text } }, [
+          drawShade(shade),
+        ]),
+      ),
+    ]),
   );
   // A cell without text is not a header; each cell's label includes its layer.
   const heads = picture.columns.map(({ name, short }) =>
@@ -54,11 +61,6 @@ function drawGrid(picture: AdapterPicture, onCell: (text: string | undefined) =>
     inTabOrder.setAttribute('tabindex', '0');
   });
   return grid;
-}
-
-function drawCell({ shade, text }: AdapterCell): HTMLElement {
-  const attributes = { tabindex: '-1', 'aria-label': text, title: text };
-  return element('td', { attributes }, [drawShade(shade)]);
 }
 
 function moveFrom(cell: HTMLTableCellElement | null, event: KeyboardEvent): void {

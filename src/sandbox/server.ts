@@ -33,7 +33,9 @@ export async function listen({ now, log, answer }: ServerOptions) {
         throw new RefusedRequest(421, 'not_found', 'Not a host of this server.');
       reply = await answer(request);
     } catch (error) {
-      reply = refusalReply(error instanceof RefusedRequest ? error : unexpected(error, request));
+      const refused = error instanceof RefusedRequest ? error : unexpected(error, request);
+      const { status, code, message, headers } = refused;
+      reply = jsonReply(status, { error: { code, message } }, headers);
     }
     // Don't respond if the client has disconnected or was disconnected by `close`.
     if (!request.socket.destroyed) await sendReply(request, response, reply, now());
@@ -75,10 +77,6 @@ export function jsonReply(status: number, value: unknown, headers: Record<string
 }
 
 /** The error body (spec: "Errors"). */
-function refusalReply({ status, code, message, headers }: RefusedRequest): Reply {
-  return jsonReply(status, { error: { code, message } }, headers);
-}
-
 /** How long a client may continue to send a body after the response. */
 const DRAIN_MS = 5_000;
 

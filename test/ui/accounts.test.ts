@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { link, readdir, readFile, rename, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
@@ -209,8 +209,10 @@ describe('accounts', () => {
 
   it('unreadable accounts are reported after a reload, and restored with their API keys', async () => {
     const file = path.join(vscode.globalStorage, 'accounts.json');
-    await rename(file, `${file}.kept`);
-    await mkdir(file);
+    // In one step each: a window that finds no file between two steps would take the accounts for another window's.
+    await link(file, `${file}.kept`);
+    await symlink('.', `${file}.folder`);
+    await rename(`${file}.folder`, file);
     await workbench.reload();
     await workbench.dialogs.waitForToast(/Your accounts can’t be read from .*accounts\.json/);
     await runs().root.getByText('Your accounts can’t be read.').waitFor();
@@ -218,7 +220,6 @@ describe('accounts', () => {
     await workbench.clearNotifications();
     await runs().welcomeButton('Retry').click();
     await workbench.dialogs.waitForToast(/Your accounts can’t be read from /);
-    await rm(file, { recursive: true });
     await rename(`${file}.kept`, file);
     await workbench.dialogs.pressInToast(/Your accounts can’t be read from /, 'Retry');
     await balance('1,000.00 USD').waitFor();

@@ -170,7 +170,8 @@ export class AccountStore implements Disposable {
    * A new sandbox replaces the existing one.
    */
   save(account: Account): Promise<void> {
-    const isOther = (other: Account) => !isReplacedBy(other, account);
+    const isOther = ({ id, kind }: Account) =>
+      id !== account.id && (kind !== 'sandbox' || account.kind !== 'sandbox');
     return this.#change(({ accounts, former, ...content }) => ({
       ...content,
       activeId: account.id,
@@ -281,10 +282,6 @@ export class AccountStore implements Disposable {
       return undefined;
     }
   }
-}
-
-function isReplacedBy(old: Account, account: Account): boolean {
-  return old.id === account.id || (old.kind === 'sandbox' && account.kind === 'sandbox');
 }
 
 function fileText({ activeId, accounts, former, others }: Content): string {

@@ -17,7 +17,7 @@ export const MAX_BYTES = 8 * 1024 * 1024;
 /** What is read and parsed of a first line at once; longer ones would stop what the user does meanwhile. */
 const FIRST_BYTES = 256 * 1024;
 /** Beside this file, also where both are built. */
-const KIND_WORKER = join(dirname(import.meta.filename), `kindWorker${extname(import.meta.filename)}`);
+const WORKER = join(dirname(import.meta.filename), `answersWorker${extname(import.meta.filename)}`);
 /** Enough for the most rows, even if each character is a value of its own. */
 const LIMITS = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 8 } as const;
 const LF = 0x0a;
@@ -25,6 +25,12 @@ const LF = 0x0a;
 const MAX_RUNS = 8;
 /** Receipts keep no longer IDs. */
 const MAX_RUN_UNITS = 200;
+
+/** What the thread does. */
+export interface AnswersJob {
+  path: string;
+  wants: 'answers' | 'kind';
+}
 
 /** What a file says. */
 export interface AnswersFile {
@@ -67,8 +73,7 @@ type FirstRow = 'answers' | 'requests' | undefined;
 export async function kindByFirstRow(path: string): Promise<FirstRow> {
   const kind = await kindIn(path, FIRST_BYTES).catch(() => undefined);
   if (kind !== 'too-long') return kind;
-  const thread = runThread<never, FirstRow, Error>(KIND_WORKER, path, { limits: LIMITS, errorOf: asIs });
-  return thread.catch(() => undefined);
+  return inThread<FirstRow>({ path, wants: 'kind' }).catch(() => undefined);
 }
 
 /**
@@ -90,20 +95,15 @@ export async function kindIn(path: string, maxBytes: number): Promise<FirstRow |
 
 /**
  * Reads and scores a file in a thread: two seconds for the most text. For the page of answers.
- * @param worker the script of the thread: `dist('answersWorker.cjs')`
  * @returns why the file can't be read, if it can't
  * @throws CancelledError as soon as the signal is aborted
  */
-export function openAnswers(
-  path: string,
-  worker: string,
-  signal: AbortSignal,
-): Promise<ScoredAnswers | DatasetProblem> {
-  return runThread(worker, path, { limits: LIMITS, signal, errorOf: asIs });
+export function openAnswers(path: string, signal: AbortSignal): Promise<ScoredAnswers | DatasetProblem> {
+  return inThread({ path, wants: 'answers' }, signal);
 }
 
-function asIs(error: Error): Error {
-  return error;
+function inThread<Result>(job: AnswersJob, signal?: AbortSignal): Promise<Result> {
+  return runThread<never, Result, Error>(WORKER, job, { limits: LIMITS, signal, errorOf: (error) => error });
 }
 
 /** Reads a file up to the limits. For the thread: use `openAnswers`. */

@@ -106,43 +106,23 @@ function nearness(hostname: string): number {
   const host = hostname.replace(/^\[|\]$|\.$/g, '');
   if (isLoopback(hostname) || host === 'localhost' || host.endsWith('.localhost')) return 2;
   if (isIP(host) === 0) return 0;
-  return Math.max(...[host, ...embeddedIn(host)].map(nearnessOf));
-}
-
-function nearnessOf(address: string): number {
   // BlockList also matches IPv4-mapped IPv6 addresses.
-  if (THIS_MACHINE.check(address, familyOf(address))) return 2;
-  return THIS_NETWORK.check(address, familyOf(address)) ? 1 : 0;
+  if (THIS_MACHINE.check(host, familyOf(host))) return 2;
+  return THIS_NETWORK.check(host, familyOf(host)) ? 1 : 0;
 }
 
-/** IPv6 addresses that lead to an IPv4 address: the index of its first word, and a mask that hides it. */
-const EMBEDDING = [
-  // Compatible (RFC 4291), translated (RFC 2765), NAT64 (RFC 6052).
-  { prefix: networks('::/96', '::ffff:0:0:0/96', '64:ff9b::/96'), word: 6, mask: 0 },
-  // 6to4 (RFC 3056), and Teredo's server and client (RFC 4380).
-  { prefix: networks('2002::/16'), word: 1, mask: 0 },
-  { prefix: networks('2001::/32'), word: 2, mask: 0 },
-  { prefix: networks('2001::/32'), word: 6, mask: 0xffff },
-] as const;
-
-/** @param address as in `URL.hostname`, which writes IPv6 in hexadecimal words */
-function embeddedIn(address: string): string[] {
-  if (familyOf(address) === 'ipv4') return [];
-  const [left = [], right = []] = address.split('::').map((side) => side.split(':').filter(Boolean));
-  const words = [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right];
-  return EMBEDDING.filter(({ prefix }) => prefix.check(address, 'ipv6')).map(({ word, mask }) =>
-    words
-      .slice(word, word + 2)
-      .map((text) => parseInt(text, 16) ^ mask)
-      .map((value) => `${value >> 8}.${value & 0xff}`)
-      .join('.'),
-  );
-}
-
+/** Also contains the IPv6 addresses that lead to an IPv4 address of a subnet. */
 function networks(...subnets: string[]): BlockList {
   const list = new BlockList();
-  for (const [net = '', prefix] of subnets.map((subnet) => subnet.split('/')))
-    list.addSubnet(net, Number(prefix), familyOf(net));
+  for (const [net = '', prefix] of subnets.map((subnet) => subnet.split('/'))) {
+    const bits = Number(prefix);
+    list.addSubnet(net, bits, familyOf(net));
+    if (familyOf(net) === 'ipv6') continue;
+    // Compatible (RFC 4291), translated (RFC 2765), NAT64 (RFC 6052), and 6to4 (RFC 3056).
+    for (const start of ['::', '::ffff:0:', '64:ff9b::']) list.addSubnet(start + net, 96 + bits, 'ipv6');
+    const [one, two, three, four] = net.split('.').map((byte) => Number(byte).toString(16).padStart(2, '0'));
+    list.addSubnet(`2002:${one}${two}:${three}${four}::`, 16 + bits, 'ipv6');
+  }
   return list;
 }
 

@@ -45,20 +45,13 @@ export function shared<T>(work: (isCurrent: () => boolean) => Promise<T>): Share
   let running: Promise<T> | undefined;
   const begin = (): Promise<T> => {
     const isCurrent = () => running === mine;
-    const end = (settle: () => T): T | Promise<T> => {
+    const result = work(isCurrent);
+    const mine: Promise<T> = Promise.allSettled([result]).then(() => {
       if (!isCurrent()) return call();
       running = undefined;
-      return settle();
-    };
-    const mine: Promise<T> = work(isCurrent).then(
-      (value) => end(() => value),
-      (error: unknown) =>
-        end(() => {
-          throw error;
-        }),
-    );
-    running = mine;
-    return mine;
+      return result;
+    });
+    return (running = mine);
   };
   const call = () => running ?? begin();
   return Object.assign(call, {

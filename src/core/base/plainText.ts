@@ -31,6 +31,11 @@ export function replaceHidden(text: string, by: (character: string) => string): 
   );
 }
 
+/** Whether a text has none, so that it may be copied: in a terminal, control characters of what is pasted would act. */
+export function isVisible(text: string): boolean {
+  return replaceHidden(text, () => '') === text;
+}
+
 /** Returns the runs of hidden characters in a multiline text, with their positions. */
 export function hiddenRuns(text: string): { at: number; run: string }[] {
   const runs: { at: number; run: string }[] = [];

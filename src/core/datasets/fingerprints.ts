@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { sequencer } from '../base/async.ts';
 import { Emitter } from '../base/event.ts';
@@ -39,8 +39,6 @@ const KEY_BYTES = 16;
 const ABANDONED_MS = 60 * 60_000;
 /** Counts that are kept. */
 const MAX_COUNTS = 100;
-/** Windows may set aside a key of wrong length at the same time. */
-const KEY_TRIES = 5;
 
 /**
  * Owns the fingerprints of the rows that were submitted from this machine, 16 bytes a row: `{ID of the receipt}` in its folder, beside
@@ -182,34 +180,26 @@ export class Fingerprints {
   }
 
   async #keyToUse(): Promise<Uint8Array> {
-    for (let tries = 0; tries < KEY_TRIES; tries++) {
-      const key = await this.#key();
-      if (key !== undefined) return key;
-      await this.#newKey();
-    }
-    throw new Error('the key of fingerprints was not stored');
+    return (await this.#key()) ?? this.#newKey();
   }
 
   /** Makes the key, unless another window does; then that one's counts. What is left of a lost key says nothing, and goes. */
-  async #newKey(): Promise<void> {
+  async #newKey(): Promise<Uint8Array> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const left = await readdir(this.#folder);
     const part = this.#partName();
+    const key = new Uint8Array(randomBytes(KEY_BYTES));
     try {
-      const handle = await open(part, 'wx', 0o600);
-      try {
-        await handle.writeFile(randomBytes(KEY_BYTES));
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
+      await writeFile(part, key, { flag: 'wx', mode: 0o600, flush: true });
       await this.#setAsideWrongKey();
       await nameExclusively(part, this.#fileOf('key'));
       await syncDirectory(this.#folder);
       for (const name of left)
         if (name !== 'key' && !name.endsWith('.part')) await rm(this.#fileOf(name), { recursive: true });
+      return key;
     } catch (error) {
-      if (!(error instanceof NameTakenError)) throw error;
+      if (error instanceof NameTakenError) return await this.#keyToUse();
+      throw error;
     } finally {
       await rm(part, { force: true });
     }

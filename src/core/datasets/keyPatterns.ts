@@ -72,13 +72,11 @@ export const KEY_PATTERNS: readonly KeyPattern[] = [
   ...keys(0, 40, 'dotted', 'SG.'),
   // Other characters may be escaped, so the rare bytes are letters.
   ...keys(5, 80, 'base64', 'AccountKey='),
-  ...keys(15, 40, 'value', 'aws_secret_access_key'),
-  ...keys(9, 40, 'value', 'AWS_SECRET_ACCESS_KEY'),
-  // Of Terraform and others.
-  ...keys(4, 40, 'value', 'secret_key'),
-  ...keys(5, 40, 'value', 'SECRET_KEY'),
-  // In lower and upper camel case.
-  ...keys(3, 40, 'value', 'ecretAccessKey'),
+  // Ends of `secretkey` and `secretaccesskey` (`isSecretName`).
+  ...['etkey', 'etKey', 'ETKEY', 'sskey', 'ssKey', 'SSKEY'].flatMap((end) => [
+    ...keys(0, 40, 'value', end),
+    ...keys(1, 40, 'value', ...['_', '-', '.'].map((sign) => end.slice(0, 2) + sign + end.slice(2))),
+  ]),
   ...keys(0, 60, 'token', 'eyJ'),
   // One word, so that all of it is located, as for an API key.
   ...keys(1, 58, 'upper', 'AGE-SECRET-KEY-1'),
@@ -129,16 +127,16 @@ export function encodePatterns(patterns = KEY_PATTERNS): Uint8Array {
 
 /**
  * Encodes the buckets of patterns as bits, for each value of both halves of the three rare bytes. Patterns
- * with the same third byte share a bucket: few places in a text have it after two matches.
+ * with nearly the same third byte share a bucket: few places in a text have it after two matches.
  */
 export function encodeAnchors(patterns = KEY_PATTERNS): Uint8Array {
-  const buckets = [...new Set(patterns.map((pattern) => anchorOf(pattern)[ANCHOR_LENGTH - 1]))];
+  const lastOf = (pattern: KeyPattern) => (anchorOf(pattern)[ANCHOR_LENGTH - 1] ?? 0) >> 1;
+  const buckets = [...new Set(patterns.map(lastOf))];
   if (buckets.length > MAX_BUCKETS) throw new RangeError('a pattern has no bucket');
   const tables = new Uint8Array(ANCHOR_LENGTH * 2 * 16);
   for (const pattern of patterns) {
-    const anchor = anchorOf(pattern);
-    const bucket = 1 << buckets.indexOf(anchor[ANCHOR_LENGTH - 1]);
-    for (const [byte, value] of anchor.entries())
+    const bucket = 1 << buckets.indexOf(lastOf(pattern));
+    for (const [byte, value] of anchorOf(pattern).entries())
       for (const at of [byte * 32 + (value & 15), byte * 32 + 16 + (value >> 4)])
         tables[at] = (tables[at] ?? 0) | bucket;
   }

@@ -7,8 +7,12 @@ export type SplitSide = 'main' | 'hold-out' | undefined;
 const MAIN = 0;
 const HELD_OUT = 1;
 const IN_TRIAL = 2;
+/** A trial takes it first, and only a hold-out of more than half of the rows takes it. */
+const FOR_TRIALS = 3;
 /** Another copy holds it out: a trial without a hold-out takes it last. */
-const SET_ASIDE = 3;
+const SET_ASIDE = 4;
+/** A trial of so many rows, or of a tenth, meets no hold-out of another copy; up to half of the rows each. */
+const USUAL_TRIAL = 10;
 
 /** Returns how many of some rows an amount is, at least one. */
 export function rowsOf(amount: Amount, rows: number): number {
@@ -52,26 +56,40 @@ export class PromptSplit {
     const order = this.#prompts.sorted();
     this.#prompts.clear();
     this.#sides = new Uint8Array(order.length);
+    this.#setApart(order);
     if (holdOut !== undefined) {
       // A row stays to train on.
       if (rowsOf(holdOut, this.rows) >= this.rows) return 'too-few-rows';
-      if (!this.#takeFirst(order, holdOut, HELD_OUT))
+      if (!this.#holdOut(order, holdOut, HELD_OUT))
         return order.length === 1 ? 'one-prompt' : 'large-prompts';
     }
     if (trial === undefined) return undefined;
-    if (holdOut === undefined) this.#takeFirst(order, USUAL_HOLD_OUT, SET_ASIDE);
-    const left = this.#takeTrial(order, MAIN, rowsOf(trial, this.rows));
-    this.#takeTrial(order, SET_ASIDE, left);
+    if (holdOut === undefined) this.#holdOut(order, USUAL_HOLD_OUT, SET_ASIDE);
+    let left = rowsOf(trial, this.rows);
+    for (const side of [FOR_TRIALS, MAIN, SET_ASIDE]) left = this.#takeTrial(order, side, left);
     return undefined;
   }
 
+  /** Sets the last prompts apart for trials, but not the first of the smallest: a hold-out may fit nowhere else. */
+  #setApart(order: Uint32Array): void {
+    const rowsIn = (prompt: number) => this.#rowsOf[prompt] ?? 0;
+    const smallest = order.reduce((one, other) => (rowsIn(other) < rowsIn(one) ? other : one), order[0] ?? 0);
+    let left = Math.min(Math.max(USUAL_TRIAL, this.rows / 10), this.rows / 2);
+    for (let at = order.length - 1; at >= 0 && left > 0; at--) {
+      const prompt = order[at] ?? 0;
+      if (prompt === smallest) continue;
+      this.#sides[prompt] = FOR_TRIALS;
+      left -= rowsIn(prompt);
+    }
+  }
+
   /** Takes prompts for a hold-out. Returns whether it has one. */
-  #takeFirst(order: Uint32Array, amount: Amount, side: number): boolean {
+  #holdOut(order: Uint32Array, amount: Amount, side: number): boolean {
     const wanted = rowsOf(amount, this.rows);
     let left = wanted;
     for (const prompt of order) {
       const rows = this.#rowsOf[prompt] ?? 0;
-      if (rows > left) continue;
+      if (rows > left || (2 * wanted <= this.rows && this.#sides[prompt] === FOR_TRIALS)) continue;
       this.#sides[prompt] = side;
       left -= rows;
       if (left === 0) break;

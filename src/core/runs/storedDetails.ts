@@ -100,11 +100,13 @@ export class StoredDetails implements Disposable {
   }
 
   async #write(runs: readonly RunSummary[]): Promise<void> {
-    const news = runs.flatMap((run) => {
+    const news = runs.flatMap((run): Stored[] => {
       const detail = this.#newsOf(run);
       if (detail === undefined) return [];
       this.#stored.add(detail);
-      return entryOf(run, detail) ?? [];
+      const text = JSON.stringify(detail);
+      const { run_id, status } = run;
+      return Buffer.byteLength(text) > MAX_BYTES ? [] : [{ run_id, listed: status, detail: text }];
     });
     if (news.length === 0) return;
     await this.#state.transaction((tables) => {
@@ -144,11 +146,6 @@ function store(tables: Tables, accountId: string, { run_id, listed, detail }: St
 }
 
 /** Returns the row to store; undefined if the detail is too long to conform to the contract. */
-function entryOf({ run_id, status }: RunSummary, detail: KnownDetail): Stored | undefined {
-  const text = JSON.stringify(detail);
-  return Buffer.byteLength(text) > MAX_BYTES ? undefined : { run_id, listed: status, detail: text };
-}
-
 /** Returns a stored detail if it is valid. */
 function detailOf({ detail: text }: Stored): KnownDetail | undefined {
   try {

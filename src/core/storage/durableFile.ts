@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { syncDirectory } from '../base/folders.ts';
 import { renameOver } from '../base/renameOver.ts';
@@ -23,14 +23,8 @@ export async function writeFileDurably(file: string, text: string): Promise<void
 }
 
 /** Writes a new file and syncs it, but not its name. @throws file system errors, EEXIST if the name is taken */
-export async function writeNewFile(file: string, text: string): Promise<void> {
-  const handle = await open(file, 'wx', 0o600);
-  try {
-    await handle.writeFile(text, 'utf8');
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+export function writeNewFile(file: string, text: string): Promise<void> {
+  return writeFile(file, text, { flag: 'wx', mode: 0o600, flush: true });
 }
 
 /** Creates a folder and its missing parents, so that a crash cannot lose them with their content. */

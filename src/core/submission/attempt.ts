@@ -96,7 +96,8 @@ export class AttemptInProgress {
       const refused = { at: ended, code: error instanceof ServiceError ? error.code : '' };
       this.#owned.intent = { ...this.#owned.intent, refused };
     } else if (!this.#isBegun) return undefined;
-    return this.#write().catch((failure: unknown) => failure);
+    const { lease, intent: next } = this.#owned;
+    return this.#sending.journal.write(lease, next).catch((failure: unknown) => failure);
   }
 
   /**
@@ -151,10 +152,6 @@ export class AttemptInProgress {
     if (!this.#doClocksAgree()) throw new SubmissionError('clocks-disagree');
     // A process that was stopped for long may be late: another window may have checked meanwhile.
     if (clock.monotonicMs() - closingMs > AGREEMENT_MS) throw new SubmissionError('lease-lost');
-  }
-
-  #write(): Promise<void> {
-    return this.#sending.journal.write(this.#owned.lease, this.#owned.intent);
   }
 
   /** The service's time comes from a response. It is unknown after a clock was set or the machine slept. */

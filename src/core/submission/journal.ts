@@ -20,7 +20,7 @@ import { KnownRecords } from './knownRecords.ts';
 import { Leases } from './leases.ts';
 import { CODEC, isLater, withRuns, type JournalRecord } from './record.ts';
 import { receiptsAmong } from './receipts.ts';
-import { UnwrittenCharges } from './unwrittenCharges.ts';
+import { unwrittenCharges } from './unwrittenCharges.ts';
 import { mayFollow, stepOf } from './transitions.ts';
 import { knownOnContinue, Rivals } from './rivals.ts';
 
@@ -50,7 +50,7 @@ export class Journal implements Disposable {
   readonly #directory: string;
   readonly #store: VersionStore<JournalRecord>;
   readonly #leases: Leases;
-  readonly unwritten: Pick<UnwrittenCharges, 'add' | 'has' | 'remove'>;
+  readonly unwritten: ReturnType<typeof unwrittenCharges>;
   readonly #known: KnownRecords;
   readonly #rivals: Rivals;
   /** The version that the owner of an intent last read or wrote. */
@@ -62,7 +62,7 @@ export class Journal implements Disposable {
   constructor(directory: string, options: JournalOptions = {}) {
     this.#directory = directory;
     this.#leases = new Leases(path.join(directory, 'leases'));
-    this.unwritten = new UnwrittenCharges(path.join(directory, 'leases'));
+    this.unwritten = unwrittenCharges(path.join(directory, 'leases'));
     const fileOf = ({ id, n }: Version) => path.join(directory, `${id}.${n}.json`);
     this.#known = new KnownRecords({
       onUnreadable: (head) => options.onUnreadable?.(fileOf(head)),
@@ -218,12 +218,29 @@ export class Journal implements Disposable {
    * @throws SubmissionError `not-owner` if another window has appended; file system errors: it may be written
    */
   async write(lease: Lease, intent: Intent): Promise<void> {
-    await this.#append(lease, intent);
+    const { head: below, isWritten = false } = this.#owned.get(lease) ?? {};
+    if (below?.id !== intent.id) throw new SubmissionError('not-owner');
+    const { record } = below;
+    if (record !== undefined && !isLater(record) && !mayFollow(record, intent, isWritten))
+      throw new RangeError(`${stepOf(intent)} can't follow ${stepOf(record)}`);
+    try {
+      const head = await this.#store.append(below, intent);
+      this.#owned.set(lease, { head, isWritten: true });
+      await this.#store.empty(head);
+    } catch (error) {
+      if (error instanceof OvertakenError) await this.#overtaken();
+      const owned = await this.#adopt(lease, below, intent);
+      // On a full disk, another process's version can still be read. If not even that, there may be one.
+      if (!(await this.#store.isHighest(owned).catch(() => false))) await this.#overtaken();
+      throw error;
+    } finally {
+      this.#accept();
+    }
   }
 
   /** Appends the mark that the closing boundary may be sent. It may be sent once this resolves. @throws as `write` */
   async close(lease: Lease, intent: Intent): Promise<void> {
-    await this.#append(lease, intent);
+    await this.write(lease, intent);
     await this.assertLatest(lease);
   }
 
@@ -239,7 +256,7 @@ export class Journal implements Disposable {
    * @throws as `write`; the lease is not released then
    */
   async settle(lease: Lease, receipt: Receipt): Promise<void> {
-    await (isCharged(receipt) ? this.#charge(receipt) : this.#append(lease, receipt));
+    await (isCharged(receipt) ? this.#charge(receipt) : this.write(lease, receipt));
     lease.release();
   }
 
@@ -323,27 +340,6 @@ export class Journal implements Disposable {
   async #readSound(id: string): Promise<Head<JournalRecord> | undefined> {
     const head = await this.#store.read(id);
     return head?.state === 'damaged' && !isLater(head.record) ? this.#store.append(head, head.record) : head;
-  }
-
-  async #append(lease: Lease, intent: Intent): Promise<void> {
-    const { head: below, isWritten = false } = this.#owned.get(lease) ?? {};
-    if (below?.id !== intent.id) throw new SubmissionError('not-owner');
-    const { record } = below;
-    if (record !== undefined && !isLater(record) && !mayFollow(record, intent, isWritten))
-      throw new RangeError(`${stepOf(intent)} can't follow ${stepOf(record)}`);
-    try {
-      const head = await this.#store.append(below, intent);
-      this.#owned.set(lease, { head, isWritten: true });
-      await this.#store.empty(head);
-    } catch (error) {
-      if (error instanceof OvertakenError) await this.#overtaken();
-      const owned = await this.#adopt(lease, below, intent);
-      // On a full disk, another process's version can still be read. If not even that, there may be one.
-      if (!(await this.#store.isHighest(owned).catch(() => false))) await this.#overtaken();
-      throw error;
-    } finally {
-      this.#accept();
-    }
   }
 
   /** A failed write may have created its version: then that one is owned. Never rejects. @returns the owned one */

@@ -109,7 +109,7 @@ export class OpenSubmission {
   async #resend(session: Session, signal: AbortSignal): Promise<SubmissionResult> {
     const { journal, time } = this.#shared;
     const before = this.intent;
-    const patience = this.#patience();
+    const patience = new Patience(time.clock, this.#listener.show);
     await patience.wait(session, this.intent, signal);
     this.#listener.show({ state: 'checking' });
     const { result, isAnswered } = await this.look(session, { signal, claims: true });
@@ -223,11 +223,12 @@ export class OpenSubmission {
   /**
    * Sends it until it is charged, refused, or may not be retried automatically. Waits for other uploads, and
    * as long as the service asks. Every attempt has the same Idempotency-Key and bytes. Never rejects.
-   * @param patience of the user, from their consent
+   * @param waited the patience of the user, from their consent
    */
-  async send(session: Session, signal: AbortSignal, patience = this.#patience()): Promise<SubmissionResult> {
-    const { uploads, stopping } = this.#shared;
+  async send(session: Session, signal: AbortSignal, waited?: Patience): Promise<SubmissionResult> {
+    const { uploads, stopping, time } = this.#shared;
     const { show } = this.#listener;
+    const patience = waited ?? new Patience(time.clock, show);
     // What may have been charged was checked just now. It is sent, or reported, without another wait.
     const mayWait = !hasBoundary(this.intent);
     const upload = () => {
@@ -385,10 +386,6 @@ export class OpenSubmission {
   async #write(intent: Intent): Promise<void> {
     await this.#shared.journal.write(this.#owned.lease, intent);
     this.#owned.intent = intent;
-  }
-
-  #patience(): Patience {
-    return new Patience(this.#shared.time.clock, this.#listener.show);
   }
 
   #now(): Moment {

@@ -8,6 +8,9 @@ import { isSame, restingState, type Activity, type PendingSubmission } from './p
 const PROBE_MS = 5_000;
 /** The delay after a change of the journal: the window that made it may be about to release the intent. */
 const SOON_MS = 100;
+/** How often the time until the next attempt, and that since validation began, are counted. */
+const TICK_MS = 1_000;
+const TICKING: ReadonlySet<Activity['state']> = new Set(['waiting', 'validating']);
 
 type ListedJournal = Pick<Journal, 'intents' | 'isLooked' | 'isOwned' | 'onDidChange' | 'reload'>;
 
@@ -27,6 +30,7 @@ export class PendingList implements Disposable {
   readonly #free = new WeakSet<Intent>();
   #shown = new Map<string, PendingSubmission>();
   #timer: NodeJS.Timeout | undefined;
+  #ticking: NodeJS.Timeout | undefined;
   /** Counts changes of intents or owners: a probe can miss a change that happens during it. */
   #changes = 0;
   #isDisposed = false;
@@ -59,7 +63,8 @@ export class PendingList implements Disposable {
   show(id: string, change: Partial<Activity>): void {
     const live = this.#live.get(id);
     if (live === undefined && change.state === undefined) return;
-    this.#live.set(id, { state: 'queued', ...live, ...change });
+    const next = { state: 'queued' as const, ...live, ...change };
+    this.#live.set(id, TICKING.has(next.state) ? { ...next, tickMs: Date.now() } : next);
     this.#publish();
   }
 
@@ -91,6 +96,7 @@ export class PendingList implements Disposable {
   dispose(): void {
     this.#isDisposed = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#ticking);
     this.#subscription.dispose();
   }
 
@@ -102,6 +108,13 @@ export class PendingList implements Disposable {
     for (const [id, submission] of this.#shown)
       if (!isSame(before.get(id), submission)) this.#onChange(submission);
     for (const [id, submission] of before) if (!this.#shown.has(id)) this.#onChange(submission);
+    const isTicking = this.all.some(({ state }) => TICKING.has(state));
+    if (isTicking) this.#ticking ??= setTimeout(() => this.#tick(), TICK_MS).unref();
+  }
+
+  #tick(): void {
+    this.#ticking = undefined;
+    for (const [id, { state }] of this.#live) if (TICKING.has(state)) this.show(id, {});
   }
 
   #submissionOf(intent: Intent): PendingSubmission {

@@ -39,6 +39,8 @@ export interface PendingSubmission {
   readonly attempt: number;
   /** When the next attempt begins, while `waiting`; milliseconds since the epoch. */
   readonly retryAtMs?: number;
+  /** While `waiting` or `validating`: the time that all who show it count from. It changes each second. */
+  readonly tickMs?: number;
   /** Whether the service asked for this wait before anything was sent. */
   readonly isAsked?: boolean;
 }

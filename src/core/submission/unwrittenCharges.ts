@@ -4,31 +4,17 @@ import path from 'node:path';
 /**
  * Which charges were shown but couldn’t be written: an empty file each, for which a full disk has
  * room. Never rejects.
+ * @param folder that of the leases
  */
-export class UnwrittenCharges {
-  readonly #folder: string;
-
-  /** @param folder that of the leases */
-  constructor(folder: string) {
-    this.#folder = folder;
-  }
-
-  add(id: string): Promise<void> {
-    return writeFile(this.#fileOf(id), '').catch(() => undefined);
-  }
-
-  has(id: string): Promise<boolean> {
-    return access(this.#fileOf(id)).then(
-      () => true,
-      () => false,
-    );
-  }
-
-  remove(id: string): Promise<void> {
-    return rm(this.#fileOf(id), { force: true }).catch(() => undefined);
-  }
-
-  #fileOf(id: string): string {
-    return path.join(this.#folder, `${id}.shown`);
-  }
+export function unwrittenCharges(folder: string) {
+  const fileOf = (id: string) => path.join(folder, `${id}.shown`);
+  return {
+    add: (id: string) => writeFile(fileOf(id), '').catch(() => undefined),
+    has: (id: string) =>
+      access(fileOf(id)).then(
+        () => true,
+        () => false,
+      ),
+    remove: (id: string) => rm(fileOf(id), { force: true }).catch(() => undefined),
+  };
 }

@@ -1,11 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { l10n } from 'vscode';
-import {
-  formerAccountsOf,
-  originOf,
-  type Account,
-  type ServiceAccount,
-} from '../../core/accounts/account.ts';
+import { formerAccountsOf, originOf, type ServiceAccount } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { parseAddress, type AddressProblem } from '../../core/api/address.ts';
 import type { Intent } from '../../core/submission/intent.ts';
@@ -98,7 +93,7 @@ function askToSignIn(
       return mapEnd(answer, (name) => ({ ...draft, id, name: name.trim() }));
     },
     async (draft, place) => {
-      const link = websiteLink(formerOf(accounts, draft.id));
+      const link = websiteLink(accounts.former.find(({ id }) => id === draft.id));
       const answer = await askForVerifiedKey(createClient, { ...place, link }, draft.baseUrl, draft.apiKey);
       if (answer.kind !== 'unreachable') return mapEnd(answer, (verified) => ({ ...draft, ...verified }));
       return { kind: 'go', to: URL_STEP, state: { ...draft, apiKey: answer.apiKey } };
@@ -122,10 +117,6 @@ const URL_PROBLEMS: Readonly<Record<AddressProblem, string>> = {
   'has-credentials': l10n.t('Remove the user name and password.'),
   'has-query': l10n.t('Remove “?” or “#” and what follows.'),
 };
-
-function formerOf({ former }: AccountStore, id: string | undefined): Account | undefined {
-  return former.find((account) => account.id === id);
-}
 
 /** Asks for an earlier account or a new one: submissions, receipts, and downloads belong to an account. */
 function pickAccount(place: DialogTitle, former: readonly FormerAccount[]) {

@@ -6,7 +6,7 @@ import type {
   Measurements,
   WeightsReport,
 } from '../../core/adapters/report.ts';
-import { replaceHidden } from '../../core/base/plainText.ts';
+import { isVisible } from '../../core/base/plainText.ts';
 import { compact, formatBytes, formatCount } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
 import type { AdapterFact, AdapterFiles, AdapterNote, AdapterSection, AdapterVerdict } from './protocol.ts';
@@ -249,11 +249,10 @@ export function problemSentences({
 }
 
 function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterReport): AdapterFact[] {
-  // In a terminal, control characters of what is pasted would act.
   const fact = (name: string, value: string | undefined, hasCopy = false): AdapterFact[] =>
     value === undefined || value === ''
       ? []
-      : [{ name, value, ...(hasCopy && replaceHidden(value, () => '') === value ? { hasCopy } : {}) }];
+      : [{ name, value, ...(hasCopy && isVisible(value) ? { hasCopy } : {}) }];
   const targetModules = config?.targetModules;
   // What was adapted says the same, unless the config has other names.
   const adapted = new Set(weights?.modules);
@@ -320,7 +319,7 @@ export function rangeText(first: string | number, last: string | number): string
   return first === last ? String(first) : l10n.t('{0} to {1}', first, last);
 }
 
-function listText(names: readonly string[]): string {
+export function listText(names: readonly string[]): string {
   const shown = names.slice(0, MAX_NAMES).join(', ');
   const rest = names.length - MAX_NAMES;
   return rest <= 0 ? shown : l10n.t('{0} and {1} more', shown, formatCount(rest));

@@ -30,14 +30,7 @@ import {
   type UnpackedFolder,
 } from './adapterPlace.ts';
 import { adapterOverview } from './adapterOverview.ts';
-import {
-  pageStatus,
-  pageTitle,
-  adapterPageWords,
-  workProgress,
-  workResult,
-  type WorkEnd,
-} from './adapterPageView.ts';
+import { pageStatus, adapterPageWords, workProgress, workResult, type WorkEnd } from './adapterPageView.ts';
 import { adapterPicture } from './adapterPicture.ts';
 import { adapterPublishing, adapterRecipes } from './adapterRecipes.ts';
 import type { AdapterRun } from './adapterRun.ts';
@@ -114,7 +107,7 @@ export class AdapterPage implements Disposable {
     this.#name = path.basename(file);
     this.#parts = parts;
     this.#core = { ...CORE, ...parts.core };
-    panel.title = pageTitle(this.#name);
+    panel.title = l10n.t('Adapter {0}', this.#name);
     this.#host = this.#store.add(
       new WebviewHost(panel, {
         page: 'adapter',

@@ -1,13 +1,10 @@
 import { l10n } from 'vscode';
 import type { Progress } from '../../core/adapters/report.ts';
 import { diskSentence } from '../shared/datasetTexts.ts';
-import { formatBytes, formatCount } from '../shared/format.ts';
+import { formatBytes } from '../shared/format.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 import type { AdapterPageState, AdapterWork } from './protocol.ts';
-import { knownFault } from './adapterOverview.ts';
-
-/** The number of files left out that are named. */
-const MAX_NAMES = 10;
+import { knownFault, listText } from './adapterOverview.ts';
 
 export function adapterPageWords(): AdapterPageState['words'] {
   return {
@@ -20,10 +17,6 @@ export function adapterPageWords(): AdapterPageState['words'] {
     error: l10n.t('Error:'),
     warning: l10n.t('Warning:'),
   };
-}
-
-export function pageTitle(fileName: string): string {
-  return l10n.t('Adapter {0}', fileName);
 }
 
 /** The page without a report: it is being read, or why it couldn't be. */
@@ -88,11 +81,7 @@ function resultText(
       : l10n.t('Couldn’t unpack {0}. {1}', fileName, knownFault(code) ?? failureReason(code, folder));
   if (isMeasure) return l10n.t('Measured.');
   if (leftOut.length === 0) return l10n.t('Unpacked to {0}.', folder);
-  const names = leftOut.slice(0, MAX_NAMES).join(', ');
-  const more = leftOut.length - MAX_NAMES;
-  return more > 0
-    ? l10n.t('Unpacked to {0}. Left out: {1}, and {2} more.', ...[folder, names, formatCount(more)])
-    : l10n.t('Unpacked to {0}. Left out: {1}.', folder, names);
+  return l10n.t('Unpacked to {0}. Left out: {1}.', folder, listText(leftOut));
 }
 
 /** @param folder that was to be written to, if any */

@@ -7,7 +7,7 @@ import type {
   Recipes,
   Tool,
 } from '../../core/adapters/recipes.ts';
-import { replaceHidden } from '../../core/base/plainText.ts';
+import { isVisible } from '../../core/base/plainText.ts';
 import { compact, formatCount } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import type { UnpackedFolder } from './adapterPlace.ts';
@@ -63,7 +63,7 @@ export function adapterRecipes(
         : {
             name: l10n.t('Adapter folder'),
             value: folder,
-            hasCopy: replaceHidden(folder, () => '') === folder,
+            hasCopy: isVisible(folder),
           },
     notes: recipes.notes.map((note) => ({ severity: 'info', text: noteSentences('', baseModel)[note] })),
     tools: recipes.tools.map((recipe) => adapterTool(recipe, baseModel, recipes.answers)),

@@ -1,5 +1,4 @@
 import { isNotFound } from '../../core/api/errors.ts';
-import type { RunSummary } from '../../core/api/types.ts';
 import { foldText, isPlainId } from '../../core/base/plainText.ts';
 import { recipesOf } from '../../core/adapters/recipes.ts';
 import { runInWorker, type AdapterReport } from '../../core/adapters/report.ts';
@@ -82,6 +81,7 @@ async function runInfo(run: ChargedRun, session: Session, { downloads }: Service
   const row = runs.get(runId);
   const detail = runs.detail(runId);
   const { startedAtMs, completedAtMs } = timesOf(detail ?? {});
+  const artifacts = row && artifactsOf(row, detail, serviceNowMs(session));
   const adapter = localAdapter(downloads.records(session.account.id), runId);
   return {
     run: idOf(runId),
@@ -93,7 +93,8 @@ async function runInfo(run: ChargedRun, session: Session, { downloads }: Service
     createdAt: time(createdAtMs),
     startedAt: time(startedAtMs),
     completedAt: time(completedAtMs),
-    ...(row && adapterInfo(row, session)),
+    adapter: artifacts?.kind,
+    adapterExpiresAt: time(artifacts?.expiresAtMs),
     downloaded:
       adapter === undefined
         ? 'no'
@@ -103,11 +104,6 @@ async function runInfo(run: ChargedRun, session: Session, { downloads }: Service
 }
 
 const ELSEWHERE = 'yes, outside the workspace; fineTuning_inspectAdapter takes the run ID';
-
-function adapterInfo(row: RunSummary, session: Session) {
-  const { kind, expiresAtMs } = artifactsOf(row, session.runs.detail(row.run_id), serviceNowMs(session));
-  return { adapter: kind, adapterExpiresAt: time(expiresAtMs) };
-}
 
 /** Shows one run with all that is known. */
 export async function getRunTool(services: Services, { run }: Input<typeof ONE_RUN>): Promise<ToolResult> {

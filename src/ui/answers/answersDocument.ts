@@ -43,8 +43,6 @@ export interface ShownAnswers extends ScoredAnswers {
 
 /** What a document needs of the window. */
 export interface AnswersDocumentParts {
-  /** The script of the thread. */
-  worker: string;
   /** The comparison that is packed with the extension: its data is known to be other data. */
   sample: string;
   submitted: SubmittedData;
@@ -141,7 +139,7 @@ export class AnswersDocument implements Disposable {
   }
 
   async #open(): Promise<Omit<ShownAnswers, keyof LeakFields> | DatasetProblem> {
-    const opened = await openAnswers(this.#path, this.#parts.worker, this.#stop.signal);
+    const opened = await openAnswers(this.#path, this.#stop.signal);
     if (typeof opened === 'string') return opened;
     const holdOut = await holdOutBeside(this.#path);
     const isCounted = opened.file.isBeingWritten && holdOut !== undefined;

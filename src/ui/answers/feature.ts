@@ -7,10 +7,10 @@ import { inBackground } from '../shared/log.ts';
 
 /** The page that compares the answers of base model and adapter, and the commands that open it. */
 export function activateAnswers(services: Services): void {
-  const { commands, context, disposables, dist, fingerprints, journal, log, openJournal } = services;
+  const { commands, context, disposables, fingerprints, journal, log, openJournal } = services;
   const sample = path.join(context.extensionPath, 'media/walkthrough/sample.answers.jsonl');
   const submitted = { fingerprints, journal, openJournal };
-  const parts = { worker: dist('answersWorker.cjs'), sample, submitted, log };
+  const parts = { sample, submitted, log };
   const panels = lazy(async () => {
     const { answersPanels } = await import('./answersPage.ts');
     return disposables.add(answersPanels({ extensionUri: context.extensionUri, ...parts }));

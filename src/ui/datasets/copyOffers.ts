@@ -9,7 +9,6 @@ import {
   type Amount,
   USUAL_HOLD_OUT,
 } from '../../core/datasets/copyTypes.ts';
-import type { Format } from '../../core/datasets/report.ts';
 import { FORMAT_NAMES } from '../shared/datasetTexts.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
@@ -210,14 +209,12 @@ export function personalPhrase({
 
 function conversionPhrase(from: Mendable['convertible'], others: Mendable['unconvertible']): string {
   const names = from.map(([format]) => FORMAT_NAMES[format]).join(', ');
-  const left = others.map(([format, rows]) => ofFormat(rows, format)).join(', ');
+  // "129 rows of plain text".
+  const left = others
+    .map(([format, rows]) => l10n.t('{0} of {1}', formatRows(rows), FORMAT_NAMES[format]))
+    .join(', ');
   // The loss comes first: a long description is cut.
   return left === '' ? l10n.t('from {0}', names) : l10n.t('{0} can’t be converted', left);
-}
-
-/** "129 rows of plain text". */
-function ofFormat(rows: number, format: Format): string {
-  return l10n.t('{0} of {1}', formatRows(rows), FORMAT_NAMES[format]);
 }
 
 /** Asks for a share such as `10%`, or a number of rows. At least one row is left. */

@@ -18,14 +18,7 @@ import {
 } from '../shared/webview.ts';
 import { MAX_SYNCED_UNITS, opensAsText } from './datasetProblems.ts';
 import type { PreviewDocument } from './previewDocument.ts';
-import {
-  changedNotice,
-  checkFailure,
-  listStatus,
-  previewWords,
-  previewCard,
-  previewTitle,
-} from './previewView.ts';
+import { changedNotice, checkFailure, listStatus, previewWords, previewCard } from './previewView.ts';
 import { previewRows } from './previewRows.ts';
 import type { PreviewFilter, PreviewMemory, PreviewMessage, PreviewRequest } from './protocol.ts';
 
@@ -77,7 +70,7 @@ export class PreviewPanel implements Disposable {
 
   constructor(document: PreviewDocument, panel: vscode.WebviewPanel, extensionUri: vscode.Uri, log: Log) {
     this.#document = document;
-    panel.title = previewTitle(document.name);
+    panel.title = vscode.l10n.t('Preview: {0}', document.name);
     this.#host = this.#store.add(
       new WebviewHost<PreviewMessage, PreviewRequest>(panel, {
         page: 'preview',

@@ -1,7 +1,8 @@
+import { l10n } from 'vscode';
 import type { PreviewProblem, PreviewRow } from './protocol.ts';
 import { problemsOfRow, type Problem, type Report } from '../../core/datasets/report.ts';
 import type { FileRow, RowFile } from '../../core/datasets/rowFile.ts';
-import { goToRowText, moreProblems, problemPlace, restOfRow, rowTitle } from './previewView.ts';
+import { formatBytes, formatCount } from '../shared/format.ts';
 import { problemName, problemSentence } from './problemTexts.ts';
 
 /** Maximum bytes shown per row. */
@@ -46,11 +47,11 @@ async function previewRow(file: RowFile, report: Report | undefined, row: FileRo
   const isCut = bytes.length < sizeBytes;
   return {
     row: row.row,
-    title: rowTitle(row.row),
+    title: l10n.t('Row {0}', formatCount(row.row)),
     text: isCut ? beginningOf(bytes) : bytes.toString('utf8'),
-    rest: isCut ? restOfRow(sizeBytes - bytes.length) : undefined,
+    rest: isCut ? l10n.t('{0} more not shown', formatBytes(sizeBytes - bytes.length)) : undefined,
     problems: await Promise.all(shown.map((problem) => previewProblem(file, row, problem))),
-    moreProblems: found.length > MOST_PROBLEMS ? moreProblems() : undefined,
+    moreProblems: found.length > MOST_PROBLEMS ? l10n.t('More problems not shown') : undefined,
   };
 }
 
@@ -60,7 +61,8 @@ async function previewProblem(file: RowFile, row: FileRow, problem: Problem): Pr
   return {
     severity,
     text: problemSentence(problem),
-    place: problemPlace(line, column),
+    // As counted by the editor.
+    place: l10n.t('line {0}, column {1}', formatCount(line), formatCount(column)),
     at: before >= 0 && before <= row.bytes.length ? row.bytes.toString('utf8', 0, before).length : undefined,
     length,
     mark: problem.class === 'privacy' ? problemName(code) : undefined,
@@ -70,7 +72,7 @@ async function previewProblem(file: RowFile, row: FileRow, problem: Problem): Pr
 }
 
 function repeatedRow(row: number): PreviewProblem['repeats'] {
-  return { row, text: goToRowText(row) };
+  return { row, text: l10n.t('Go to Row {0}', formatCount(row)) };
 }
 
 async function excerptOf(

@@ -25,7 +25,7 @@ import { TERMS } from '../shared/terms.ts';
 import { contentFacts, inFirstRows, isTokenCountVague, percentOf, sinceFact } from './contentFacts.ts';
 import type { CardTexts } from './contentFacts.ts';
 import type { PastRuns } from './datasetRuns.ts';
-import { problemClassName, problemName } from './problemTexts.ts';
+import { PROBLEM_CLASSES, problemName } from './problemTexts.ts';
 import type { PreviewCard, PreviewChart, PreviewWord } from './protocol.ts';
 
 /** Maximum bars for row lengths; if there are more, neighbors are merged. */
@@ -68,38 +68,11 @@ export function previewWords(): Record<PreviewWord, string> {
   };
 }
 
-export function previewTitle(fileName: string): string {
-  return l10n.t('Preview: {0}', fileName);
-}
-
-export function rowTitle(row: number): string {
-  return l10n.t('Row {0}', formatCount(row));
-}
-
-/** The link from a duplicate to the row that it repeats. */
-export function goToRowText(row: number): string {
-  return l10n.t('Go to Row {0}', formatCount(row));
-}
-
-/** Says how much of a row is not shown. */
-export function restOfRow(bytes: number): string {
-  return l10n.t('{0} more not shown', formatBytes(bytes));
-}
-
-export function moreProblems(): string {
-  return l10n.t('More problems not shown');
-}
-
 /** Says why the dataset has no verdict. */
 export function checkFailure(name: string, failure: CheckFailure | 'too-large'): string {
   return failure === 'too-large'
     ? l10n.t('{0} is too large for the service.', name)
     : failureSentence(name, failure);
-}
-
-/** A problem's place, as counted by the editor. */
-export function problemPlace(line: number, column: number): string {
-  return l10n.t('line {0}, column {1}', formatCount(line), formatCount(column));
 }
 
 /** Says how many rows are listed, and the progress of counting or searching. */
@@ -310,7 +283,7 @@ function problemsOf({ problems }: Report): NonNullable<PreviewCard['problems']> 
     title: TERMS.problems,
     classes: Array.from(classes, ([problemClass, groups]) => ({
       choice: problemClass,
-      name: problemClassName(problemClass),
+      name: PROBLEM_CLASSES[problemClass],
       count: formatCount(groups.reduce((sum, { total }) => sum + total, 0)),
       codes: groups.map(({ code, severity, total }) => ({
         choice: code,

@@ -16,11 +16,6 @@ export function kindSentence(kind: Exclude<FileKind, 'rows'>): string {
   return [l10n.t('The file is {0}.', name), advice].join(' ');
 }
 
-/** The name of a class of problems where they are counted. */
-export function problemClassName(problemClass: ProblemClass): string {
-  return CLASSES[problemClass];
-}
-
 /** The name of a problem where it is counted. */
 export function problemName(code: ProblemCode): string {
   return PROBLEMS[code][0];
@@ -49,7 +44,8 @@ function withCount(what: string, code: ProblemCode, count: string): string {
     : l10n.t('{0} ({1} rows)', what, count);
 }
 
-const CLASSES: Readonly<Record<ProblemClass, string>> = {
+/** The names of classes of problems where they are counted. */
+export const PROBLEM_CLASSES: Readonly<Record<ProblemClass, string>> = {
   grammar: l10n.t('JSON syntax'),
   encoding: l10n.t('Encoding'),
   lines: l10n.t('Lines'),

@@ -32,8 +32,8 @@ export async function setBudget(
     { perRunCents, perMonthCents },
   );
   if (limits === undefined) return { outcome: 'cancelled' };
-  const isNone = limits.perRunCents === undefined && limits.perMonthCents === undefined;
-  const set = isNone ? undefined : { ...limits, currency };
+  const isSet = (limits.perRunCents ?? limits.perMonthCents) !== undefined;
+  const set = isSet ? { ...limits, currency } : undefined;
   await accounts.change(id, { budget: set });
   void showInformation(
     set === undefined

@@ -39,9 +39,10 @@ export function runsSection(
       rows.every(({ cells }) => cells[at] === first?.cells[at]),
   );
   const differs = (_: unknown, at: number) => isSame[at] !== true;
-  const same = COLUMNS.flatMap((column, at) =>
-    isSame[at] && first ? [factLine(COLUMN_NAMES[column], first.cells[at] ?? '')] : [],
-  );
+  const same = COLUMNS.flatMap((column, at) => {
+    const cell = first?.cells[at] ?? TERMS.unknown;
+    return isSame[at] && cell !== TERMS.unknown ? [factLine(COLUMN_NAMES[column], cell)] : [];
+  });
   const counts = [formatCount(shown.length), formatCount(listed.length)] as const;
   return {
     title: l10n.t('Runs'),
@@ -52,7 +53,7 @@ export function runsSection(
       sort: column !== sortBy ? 'none' : isDescending ? 'descending' : 'ascending',
     })),
     rows: rows.map((row) => ({ ...row, cells: row.cells.filter(differs) })),
-    same: same.length === 0 ? undefined : l10n.t('On each row: {0}', same.join(' · ')),
+    same: same.length === 0 ? undefined : l10n.t('The same for all runs: {0}', same.join(' · ')),
     count:
       listed.length === 0 && search !== ''
         ? l10n.t('No matching runs')

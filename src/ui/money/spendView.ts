@@ -7,7 +7,6 @@ import {
   GROUPS,
   monthOf,
   type Amounts,
-  type ChargedRun,
   type GroupBy,
 } from '../../core/money/spending.ts';
 import type { Session } from '../../core/runs/session.ts';
@@ -58,10 +57,9 @@ export interface SpendFacts {
   maxRows: number;
 }
 
-type Whose = Pick<SpendFacts, 'session' | 'formerName'>;
-
-export function spendPageTitle(whose: Whose): string {
-  return l10n.t('Spending: {0}', accountName(whose));
+export function spendPageTitle({ session, formerName }: Pick<SpendFacts, 'session' | 'formerName'>): string {
+  const name = session?.account.name ?? formerName ?? l10n.t('signed-out account');
+  return l10n.t('Spending: {0}', sanitizeServiceText(name));
 }
 
 /** Returns the complete current state of the page. */
@@ -71,7 +69,7 @@ export function spendPageState(facts: SpendFacts): SpendState {
   return {
     type: 'state',
     memory: { accountId, view },
-    title: l10n.t('Spending: {0}', accountName(facts)),
+    title: spendPageTitle(facts),
     status: pageStatus(facts),
     actionsName: TERMS.actions,
     actions: compact(
@@ -85,10 +83,6 @@ export function spendPageState(facts: SpendFacts): SpendState {
     balance: balanceSection(facts),
     runs: isEmpty ? undefined : runsSection(money.charged, session, view, facts.maxRows),
   };
-}
-
-function accountName({ session, formerName }: Whose): string {
-  return sanitizeServiceText(session?.account.name ?? formerName ?? l10n.t('signed-out account'));
 }
 
 function pageStatus({ session, receipts, money }: SpendFacts): string {
@@ -153,12 +147,9 @@ function factsOf({ session, money }: SpendFacts): SpendState['facts'] {
   const total = () => amountsText(amountsOf(charged), session !== undefined && isComplete(session));
   const pending = spending && pendingAmount(spending);
   const budget = session?.account.budget;
-  const isCounted = ({ createdAtMs, currency }: ChargedRun) =>
-    currency === budget?.currency && (createdAtMs === undefined || monthOf(createdAtMs) === spending?.month);
-  const [dearest] = charged
-    .filter(isCounted)
-    .sort((one, other) => (other.priceCents ?? 0) - (one.priceCents ?? 0));
-  const over = dearest && money.exceededLimits(dearest.runId);
+  const over = charged
+    .filter(({ createdAtMs }) => createdAtMs === undefined || monthOf(createdAtMs) === spending?.month)
+    .map(({ runId }) => money.exceededLimits(runId));
   return compact(
     spending && fact('month', l10n.t('Spent in {0}', monthText(spending.month)), monthAmountsText(spending)),
     pending && fact('pending', l10n.t('Pending'), pending),
@@ -170,8 +161,8 @@ function factsOf({ session, money }: SpendFacts): SpendState['facts'] {
         TERMS.budget,
         compact(
           limitsText(budget),
-          over?.perMonthCents !== undefined && l10n.t('monthly limit exceeded'),
-          over?.perRunCents !== undefined && l10n.t('limit per run exceeded this month'),
+          over.some((one) => one.perMonthCents !== undefined) && l10n.t('monthly limit exceeded'),
+          over.some((one) => one.perRunCents !== undefined) && l10n.t('limit per run exceeded this month'),
         ).join(' · '),
       ),
   );

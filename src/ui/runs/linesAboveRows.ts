@@ -7,16 +7,12 @@ import { compact, formatCount, sandboxNote } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
 
-const PHASES: Readonly<Record<Phase, () => string>> = {
-  waiting: () => TERMS.queued,
-  active: () => l10n.t('Active'),
-  finished: () => TERMS.completed,
-  ended: () => l10n.t('Failed or canceled'),
+export const PHASE_NAMES: Readonly<Record<Phase, string>> = {
+  waiting: TERMS.queued,
+  active: l10n.t('Active'),
+  finished: TERMS.completed,
+  ended: l10n.t('Failed or canceled'),
 };
-
-export function phaseName(phase: Phase): string {
-  return PHASES[phase]();
-}
 
 /** The line above the rows if some could not be read. */
 export function skippedText(count: number): string {
@@ -55,7 +51,7 @@ export function filterMessage(
   const filter = compact(
     text && `“${sanitizeServiceText(text)}”`,
     modelIds.map((id) => sanitizeServiceText(models.nameOf(id))).join(', '),
-    phases.map(phaseName).join(', '),
+    phases.map((phase) => PHASE_NAMES[phase]).join(', '),
   ).join(' · ');
   // A label is unknown until the details are read: the list has none.
   const isUnknown = (runId: string) => runs.label(runId) === undefined && runs.detail(runId) === undefined;

@@ -1,3 +1,4 @@
+import { isVisible } from '../../core/base/plainText.ts';
 import { isAdapter } from '../../core/downloads/localFiles.ts';
 import { l10n, Uri } from 'vscode';
 import type { ActiveDownload, DownloadRecord } from '../../core/downloads/downloads.ts';
@@ -109,7 +110,7 @@ function fileOf(record: DownloadRecord): RunPageFile {
     buttons: compact(
       !isGone && runButton('inspect', path, l10n.t('Inspect Adapter')),
       !isGone && reveal.title !== TERMS.copyPath && runButton('reveal', path, reveal.title),
-      runButton('copy', path, TERMS.copyPath),
+      isVisible(path) && runButton('copy', path, TERMS.copyPath),
       runButton('copy', sha256, l10n.t('Copy SHA-256')),
     ).map((one) => withLabel(name, one)),
   };

@@ -23,7 +23,7 @@ import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
 import { formatCount, formatRuns } from '../shared/format.ts';
-import { phaseName } from './linesAboveRows.ts';
+import { PHASE_NAMES } from './linesAboveRows.ts';
 import { notifyRunIdCopied } from './showNotices.ts';
 import type { VisibleRuns } from './visibleRuns.ts';
 
@@ -69,7 +69,9 @@ export async function loadAllRuns(
         report(vscode.l10n.t('{0} so far', formatCount(runs.rows?.length ?? 0)));
         await unlessCancelled(runs.loadMore(), signal);
         if (!runs.isIncomplete) continue;
-        notifyMayBeIncomplete(runs.rows?.length ?? 0, retry);
+        const loaded = formatRuns(runs.rows?.length ?? 0);
+        const text = vscode.l10n.t('Loaded {0}. The service reports more, but sends none.', loaded);
+        notify(showWarning, text, { [TERMS.loadMore]: retry });
         return { outcome: 'failed' };
       }
       return { outcome: runs.hasMore ? 'cancelled' : 'done' };
@@ -92,11 +94,6 @@ function notifyNotAllLoaded(count: number, reason: string, retry: () => void): v
 }
 
 /** The service reports more runs, but sends no new ones. */
-function notifyMayBeIncomplete(count: number, retry: () => void): void {
-  const text = vscode.l10n.t('Loaded {0}. The service reports more, but sends none.', formatRuns(count));
-  notify(showWarning, text, { [TERMS.loadMore]: retry });
-}
-
 /** Opens the page of a run of the active account. */
 export async function showRun(
   { active: session }: Active,
@@ -228,7 +225,7 @@ function askForFilter({ runs, models }: Session, current: RunFilter): Promise<Ru
   const phases = (['waiting', 'active', 'finished', 'ended'] as const).flatMap((phase): FilterItem[] => {
     const count = byPhase.get(phase)?.length;
     if (count === undefined) return [];
-    return [{ label: phaseName(phase), description: formatRuns(count), alwaysShow: true, phases: [phase] }];
+    return [{ label: PHASE_NAMES[phase], description: formatRuns(count), alwaysShow: true, phases: [phase] }];
   });
   const byModel = [...Map.groupBy(rows, ({ model_id }) => model_id)];
   const offered = byModel

@@ -41,16 +41,12 @@ export class RunNotices implements Disposable {
   #gather(session: Session): Disposable[] {
     const waiting = new Map<string, Notice>();
     let timer: NodeJS.Timeout | undefined;
-    let showing: Promise<unknown> = Promise.resolve();
     const show = () => {
       clearTimeout(timer);
       timer = undefined;
       const notices = [...waiting.values()];
       waiting.clear();
-      if (notices.length === 0) return;
-      // One after another, so that a slow disk cannot reverse the order of a run's statuses.
-      const next = () => (this.#isDisposed ? undefined : this.#show(session, notices));
-      showing = showing.then(next, next);
+      if (notices.length > 0) void this.#show(session, notices);
     };
     return [
       // Show waiting notices when the account is left, but not when the window closes.

@@ -1,6 +1,7 @@
 import { l10n } from 'vscode';
 import type { RunSummary } from '../../core/api/types.ts';
 import { type Estimate, type rangeAccuracy } from '../../core/money/estimate.ts';
+import { isVisible } from '../../core/base/plainText.ts';
 import type { FileStamp } from '../../core/base/fileStamp.ts';
 import type { RowDifference } from '../../core/datasets/fingerprints.ts';
 import { isAdapter } from '../../core/downloads/localFiles.ts';
@@ -112,7 +113,8 @@ export function fact(key: string, name: string, value: string, ...buttons: RunPa
   return { key, name, value, buttons };
 }
 
-/** A button that copies a fact. */
-export function copy(name: string, text: string): RunPageButton {
-  return { ...runButton('copy', text, TERMS.copy), label: l10n.t('Copy {0}', name) };
+/** A fact with a button that copies it, if nothing of it is hidden. @param value as it is shown */
+export function copied(key: string, name: string, text: string, value = text): RunPageFact {
+  const copy = { ...runButton('copy', text, TERMS.copy), label: l10n.t('Copy {0}', name) };
+  return fact(key, name, value, ...(isVisible(text) ? [copy] : []));
 }

@@ -27,7 +27,7 @@ import { adapterSection } from './runAdapterSection.ts';
 import {
   adapterHere,
   runButton,
-  copy,
+  copied,
   fact,
   facts,
   hidesMissing,
@@ -266,25 +266,19 @@ function balanceFacts(
 }
 
 function runSection(view: KnownRun): RunPageSection {
-  const { runId, run, modelName, link, receipt } = view;
-  const [idName, linkName] = [TERMS.runId, l10n.t('Link')];
+  const { runId, run, modelName, link, receipt, several, mayBeOpen, receiptLoading } = view;
+  const isElsewhere = !receipt && !several && receiptLoading === 'loaded' && mayBeOpen !== true;
   const list = compact(
     // The heading has the name.
     modelName !== run.model_id && fact('model', l10n.t('Model ID'), serviceText(run.model_id)),
     fact('label', TERMS.label, labelText(view)),
     receipt && fact('queue', TERMS.queue, receipt.priority_processing ? TERMS.priority : TERMS.standard),
     receipt?.proposedBy && fact('proposed', l10n.t('Proposed by'), l10n.t('an agent')),
-    fact('run', idName, serviceText(runId), copy(idName, runId)),
-    fact('link', linkName, link, copy(linkName, link)),
-    receipt && fact('idempotency', 'Idempotency-Key', receipt.id, copy('Idempotency-Key', receipt.id)),
+    copied('run', TERMS.runId, runId, serviceText(runId)),
+    copied('link', l10n.t('Link'), link),
+    receipt && copied('idempotency', 'Idempotency-Key', receipt.id),
   );
-  return facts('run', l10n.t('Run'), list, sourceNote(view));
-}
-
-/** Where a run without a receipt of its own came from; undefined if that isn't known. */
-function sourceNote({ several, mayBeOpen, receipt, receiptLoading }: KnownRun): string | undefined {
-  const isElsewhere = (receipt ?? several) === undefined && receiptLoading === 'loaded' && mayBeOpen !== true;
-  return isElsewhere ? l10n.t('Submitted elsewhere.') : undefined;
+  return facts('run', l10n.t('Run'), list, isElsewhere ? l10n.t('Submitted elsewhere.') : undefined);
 }
 
 function labelText({ session, runId, details }: KnownRun): string {
@@ -299,7 +293,6 @@ function datasetSection({ receipt, dataset: now, rows: known, session }: KnownRu
   if (receipt === undefined) return undefined;
   const { filename, path, sizeBytes, sha256, rows } = receipt.dataset;
   const open = now != null && runButton('openDataset', path, l10n.t('Open Dataset'));
-  const pathName = l10n.t('Path');
   const state = now !== undefined && DATASET_STATES[datasetStateOf(receipt, now ?? undefined)];
   const { file, difference } = known?.now ?? {};
   const isRead = file?.sizeBytes === now?.sizeBytes && file?.mtimeMs === Math.trunc(now?.changedAtMs ?? 0);
@@ -313,8 +306,8 @@ function datasetSection({ receipt, dataset: now, rows: known, session }: KnownRu
     since && fact('now', l10n.t('Now'), since),
     before && fact('before', l10n.t('Since the run before'), before),
     fact('size', TERMS.size, formatBytes(sizeBytes)),
-    fact('path', pathName, sanitizeText(path), copy(pathName, path)),
-    fact('sha256', 'SHA-256', sha256, copy('SHA-256', sha256)),
+    copied('path', l10n.t('Path'), path, sanitizeText(path)),
+    copied('sha256', 'SHA-256', sha256),
   );
   return facts('dataset', TERMS.dataset, list);
 }
@@ -335,10 +328,9 @@ function consentsSection({ receipt }: KnownRun): RunPageSection | undefined {
   // Two links are stored in the order in which they were shown; a single one may be either.
   const names = urls.length === 2 ? [TERMS.licenseTerms, TERMS.usePolicy] : [];
   const shown = l10n.t('Link shown');
-  const links = urls.map((url, index) => {
-    const name = names[index] ?? shown;
-    return fact(`link:${index}`, name, sanitizeText(url), copy(name, url));
-  });
+  const links = urls.map((url, index) =>
+    copied(`link:${index}`, names[index] ?? shown, url, sanitizeText(url)),
+  );
   return facts('consents', l10n.t('Consents'), [
     fact('terms', l10n.t('Terms of the provider'), accepted(accepted_at)),
     ...(links.length > 0 ? links : [fact('link', shown, TERMS.none)]),

@@ -80,7 +80,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   constructor(parts: RunsTreeParts) {
     const { sessions, rowsAbove, submissions, downloads, shown } = parts;
     this.#parts = parts;
-    this.#view = vscode.window.createTreeView(VIEWS.runs, { treeDataProvider: this, showCollapseAll: false });
+    this.#view = vscode.window.createTreeView(VIEWS.runs, { treeDataProvider: this });
     this.#subscriptions = [
       this.#view,
       showRunsBadge(sessions, parts.ledger, this.#view),

@@ -8,7 +8,7 @@ import type { RunStore } from '../../core/runs/runStore.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import type { FaultOf } from '../../services.ts';
-import { compact, formatCount, formatLeft, formatRuns, inSandbox } from '../shared/format.ts';
+import { compact, formatLeft, formatRuns, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
 import { notify, showInformation, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
@@ -106,37 +106,19 @@ export function showSeveral(parts: NoticeParts, { account }: Session, notices: r
   const failed = notices.flatMap(({ kind, run }) => (kind === 'failed' ? [run.status] : []));
   const completed = notices.length - failed.length;
   const fault = failed.length > 0 ? parts.faultOf(account, ['failed-run']) : undefined;
+  const [words, count] = [reported(failed), formatRuns(failed.length)];
+  // The sandbox’s failed runs cost no real money, so nobody has to be contacted.
+  const failures = isSandbox
+    ? l10n.t('The service reports {0} for {1}.', words, count)
+    : l10n.t('The service reports {0} for {1}, already charged; contact it with each run ID.', words, count);
   const text = compact(
-    // The sandbox’s failed runs cost no real money, so nobody has to be contacted.
-    endsSentence(completed, isSandbox ? failed : []),
-    isSandbox ? fault?.sentence : failuresSentence(failed),
+    completed > 0 && l10n.t('{0} completed.', formatRuns(completed)),
+    failed.length > 0 && failures,
+    completed === 0 && fault?.sentence,
   ).join(' ');
   const say = failed.length > 0 && !isSandbox ? showWarning : showInformation;
   const show = () => void go(parts, account.id, `${VIEWS.runs}.focus`);
   notify(say, inSandbox(text, isSandbox), { [l10n.t('Show Runs')]: show, ...fault?.button });
-}
-
-function endsSentence(completed: number, statuses: readonly string[]): string | undefined {
-  const [runs, words] = [formatRuns(statuses.length), reported(statuses)];
-  if (completed === 0)
-    return statuses.length === 0 ? undefined : l10n.t('The service reports {0} for {1}.', words, runs);
-  return statuses.length === 0
-    ? l10n.t('{0} completed.', formatRuns(completed))
-    : l10n.t('{0} completed; the service reports {1} for {2}.', formatRuns(completed), words, runs);
-}
-
-function failuresSentence(statuses: readonly string[]): string | undefined {
-  if (statuses.length === 0) return undefined;
-  return statuses.length === 1
-    ? l10n.t(
-        'The service reports {0} for 1 run, which was charged; contact it with the run ID.',
-        reported(statuses),
-      )
-    : l10n.t(
-        'The service reports {0} for {1} runs, which were charged; contact it with the run IDs.',
-        reported(statuses),
-        formatCount(statuses.length),
-      );
 }
 
 function reported(statuses: readonly string[]): string {

@@ -14,7 +14,11 @@ import {
   type Intent,
   type Receipt,
 } from '../../core/submission/intent.ts';
-import type { PendingSubmission, SubmissionState } from '../../core/submission/pendingSubmission.ts';
+import {
+  isCancellable,
+  type PendingSubmission,
+  type SubmissionState,
+} from '../../core/submission/pendingSubmission.ts';
 import { chargedAt } from '../../core/submission/receipts.ts';
 import { isPastBoundary, stageOf } from '../../core/submission/stage.ts';
 import {
@@ -42,12 +46,12 @@ export const CHARGE = {
 
 /** The state in few words, as in a row. */
 export function shortText(submission: PendingSubmission, nowMs: number): string {
-  const { attempt, intent, isAsked, retryAtMs = nowMs, state } = submission;
-  const leftToWait = formatDuration(retryAtMs - nowMs);
+  const { attempt, intent, isAsked, state, tickMs = nowMs, retryAtMs = tickMs } = submission;
+  const leftToWait = formatDuration(retryAtMs - tickMs);
   const texts: Record<SubmissionState, () => string> = {
     queued: () => l10n.t('Upload queued'),
     uploading: () => uploadText(submission, nowMs),
-    validating: () => validatingText(submission, nowMs),
+    validating: () => validatingText(submission, tickMs),
     waiting: () =>
       (isAsked
         ? [l10n.t('Starts in {0}', leftToWait), l10n.t('the service asked to wait')]
@@ -72,7 +76,7 @@ export function shortText(submission: PendingSubmission, nowMs: number): string 
 /** The state in its progress, and what the only button, Cancel, does about the money. */
 export function progressText(submission: PendingSubmission, nowMs: number): string {
   const text = shortText(submission, nowMs);
-  return submission.state === 'waiting' && isPastBoundary(stageOf(submission.intent))
+  return isCancellable(submission) && isPastBoundary(stageOf(submission.intent))
     ? l10n.t('{0}. Cancel stops resending. You may have been charged already.', text)
     : text;
 }
@@ -269,10 +273,10 @@ export function endSentence(receipt: Receipt | undefined, open: PendingSubmissio
 
 /**
  * How the user learns of a charge. `answered`: from its response. `found`: by a look for its run, which
- * reveals less. `continued`: by acting on a submission that had continued. `earlier`: at a start, from a
- * receipt.
+ * reveals less. `continued`: by acting on a submission that had continued. `instead`: on one that gave way
+ * to it. `earlier`: at a start, from a receipt.
  */
-export type LearnedBy = 'answered' | 'found' | 'continued' | 'earlier';
+export type LearnedBy = 'answered' | 'found' | 'continued' | 'instead' | 'earlier';
 
 /** What is known of a charge besides its run. */
 export interface ChargeFacts {
@@ -307,8 +311,11 @@ export function chargedText(run: RunCreation, draft: Draft, account: Account, fa
     const text = l10n.t('{0}: charged {1} ({2}), as you may have seen.', label, paid, time);
     return inSandbox(text, isSandbox);
   }
-  if (how === 'continued' && cents !== undefined && over === undefined)
+  const isPriced = cents !== undefined && over === undefined;
+  if (how === 'continued' && isPriced)
     return inSandbox(l10n.t('{0} was continued meanwhile: charged {1}.', label, paid), isSandbox);
+  const instead = l10n.t('Another submission of {0} replaced this one: charged {1}.', label, paid);
+  if (how === 'instead' && isPriced) return inSandbox(instead, isSandbox);
   const costs = () => {
     if (isUnrecorded)
       return cents === undefined
@@ -343,6 +350,8 @@ function submittedPhrase(
 ): string {
   const isSandbox = kind === 'sandbox';
   if (how === 'continued') return inSandbox(l10n.t('{0} was continued meanwhile', label), isSandbox);
+  if (how === 'instead')
+    return inSandbox(l10n.t('Another submission of {0} replaced this one', label), isSandbox);
   const payer = sanitizeServiceText(name);
   if (how === 'earlier')
     return isSandbox

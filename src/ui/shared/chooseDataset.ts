@@ -62,11 +62,8 @@ async function offerFiles(wanted: Wanted): Promise<vscode.Uri | undefined> {
   const haveAnswers = await Promise.all(found.map(({ fsPath }) => isAnswersFile(fsPath)));
   const offered = found.filter((_, index) => haveAnswers[index] === (wanted === 'answers'));
   const other = () => openDataset(wanted);
-  return offered.length === 0 ? other() : pickOne(offered.toSorted(byPath), wanted, other);
-}
-
-function byPath(one: vscode.Uri, other: vscode.Uri): number {
-  return one.path < other.path ? -1 : 1;
+  const inOrder = offered.toSorted((one, two) => (one.path < two.path ? -1 : 1));
+  return offered.length === 0 ? other() : pickOne(inOrder, wanted, other);
 }
 
 /** Asks the user for a file. */

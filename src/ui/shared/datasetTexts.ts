@@ -137,8 +137,11 @@ export function earlierName({ kind, isCompleted, status }: ShownEarlier, isRepea
 
 /** The last run of a dataset, and whether the file changed since. */
 export function trainedPhrase({ kind, run, since }: ShownTrained): string {
-  const phrase = earlierPhrase(run, since);
-  return kind === 'same' || since !== undefined ? phrase : l10n.t('{0}; changed since', phrase);
+  const { currency, modelName, otherAccount, priceCents } = run;
+  const price = priceCents !== undefined && formatMoney(priceCents, currency);
+  const names = [modelName, otherAccount ?? ''].map((one) => sanitizeServiceText(one));
+  if (since !== undefined) return compact(since, ...names, price).join(' · ');
+  return kind === 'same' ? earlierPhrase(run) : l10n.t('{0}; changed since', earlierPhrase(run));
 }
 
 const TO_UTF_8 = l10n.t('Convert it to UTF-8.');

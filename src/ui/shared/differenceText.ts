@@ -7,16 +7,15 @@ import { compact, formatCount, formatDay, formatRows, formatShortDay } from './f
 import { sanitizeServiceText } from './serviceText.ts';
 
 /** An earlier run as sentences name it. */
-export type NamedRun = ReturnType<typeof namedRun>;
+export type NamedRun = ReturnType<typeof namedReceipt>;
 
 /** Names a run by the user's label, else by its model. */
-export function namedRun(run: { label?: string | undefined; modelName: string; submittedAtMs: number }) {
-  const label = sanitizeServiceText(userLabel(run.label) ?? run.modelName);
-  return { label, day: formatDay(run.submittedAtMs) };
-}
-
-export function namedReceipt({ label, model_id, created }: Receipt, { models }: Pick<Session, 'models'>) {
-  return namedRun({ label, modelName: models.nameOf(model_id), submittedAtMs: created.localMs });
+export function namedReceipt(
+  { label, model_id, created }: Pick<Receipt, 'label' | 'model_id' | 'created'>,
+  { models }: { models: Pick<Session['models'], 'nameOf'> },
+) {
+  const name = sanitizeServiceText(userLabel(label) ?? models.nameOf(model_id));
+  return { label: name, day: formatDay(created.localMs) };
 }
 
 /** Says how the rows of a dataset differ from those of an earlier run, if its bytes do. */

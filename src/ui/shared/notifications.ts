@@ -59,24 +59,10 @@ export async function askModal<const T>(
   return choice === undefined ? undefined : buttons[choice];
 }
 
-/** Shows the progress of work with a sanitized title and messages. */
-export function withProgress<T>(
-  options: vscode.ProgressOptions,
-  work: (
-    progress: vscode.Progress<{ message?: string; increment?: number }>,
-    token: vscode.CancellationToken,
-  ) => Thenable<T>,
-): Thenable<T> {
+/** Shows that work is in progress, with a sanitized title. Only `withCancellableProgress` shows how far it is. */
+export function withProgress<T>(options: vscode.ProgressOptions, work: () => Thenable<T>): Thenable<T> {
   const title = options.title === undefined ? {} : { title: sanitizeText(options.title) };
-  return vscode.window.withProgress({ ...options, ...title }, (progress, token) =>
-    work(
-      {
-        report: ({ message, ...rest }) =>
-          progress.report({ ...(message !== undefined && { message: sanitizeText(message) }), ...rest }),
-      },
-      token,
-    ),
-  );
+  return vscode.window.withProgress({ ...options, ...title }, () => work());
 }
 
 /** The minimum time between two progress reports. */
@@ -87,8 +73,8 @@ export function withCancellableProgress<T>(
   title: string,
   work: (signal: AbortSignal, report: (message: string, fraction?: number) => void) => Promise<T>,
 ): Thenable<T> {
-  return withProgress(
-    { location: vscode.ProgressLocation.Notification, title, cancellable: true },
+  return vscode.window.withProgress(
+    { location: vscode.ProgressLocation.Notification, title: sanitizeText(title), cancellable: true },
     async (progress, token) => {
       const stop = new AbortController();
       const subscription = token.onCancellationRequested(() => stop.abort());
@@ -99,7 +85,7 @@ export function withCancellableProgress<T>(
         reportedAtMs = Date.now();
         const increment = fraction === undefined ? 0 : Math.max(0, fraction * 100 - shown);
         shown += increment;
-        progress.report({ message, increment });
+        progress.report({ message: sanitizeText(message), increment });
       };
       try {
         return await work(stop.signal, (message, fraction) => {

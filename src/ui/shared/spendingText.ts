@@ -19,13 +19,8 @@ export function monthText(month: string, style: 'short' | 'with-year' = 'short')
  * @param isComplete whether all of these runs are loaded
  */
 export function amountsText({ sums, unknown }: Amounts, isComplete = true): string {
-  const known = sums.map(({ cents, currency }) => formatKnown(cents, currency)).join(' · ');
-  return leastText(known, isComplete, unknown);
-}
-
-/** Formats a price whose currency may be unknown. */
-function formatKnown(cents: number, currency: string | undefined): string {
-  return currency === undefined ? formatPrice(cents, undefined) : formatMoney(cents, currency);
+  const known = sums.map(({ cents, currency }) => (currency ? formatMoney : formatPrice)(cents, currency));
+  return leastText(known.join(' · '), isComplete, unknown);
 }
 
 /** The known spending of a month in every currency. */

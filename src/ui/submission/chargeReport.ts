@@ -31,7 +31,7 @@ export async function showCharged(
   draft: Draft & Pick<Intent, 'id'>,
   session: Session,
   journal: Pick<Journal, 'receipts' | 'unwritten'>,
-  how: LearnedBy,
+  learned: LearnedBy,
 ): Promise<ChargedReceipt | undefined> {
   const { account, balance, runs } = session;
   const known = await journal.receipts().then(
@@ -54,6 +54,8 @@ export async function showCharged(
       ? await Promise.race([balance.refresh().catch(() => undefined), wait])
       : undefined;
   const isUnrecorded = known !== undefined && receipt === undefined;
+  // It couldn’t be recorded then, and the user may have seen it.
+  const how = learned === 'found' && (await journal.unwritten.has(draft.id)) ? 'earlier' : learned;
   const text = chargedText(run, draft, account, {
     balance: current,
     before: receipt && estimateBefore(known ?? [], receipt),
@@ -111,8 +113,6 @@ export function foundRunReporter(
     const key = runs.map(({ run_id }) => run_id).join(' ');
     if (reported.has(key)) return;
     reported.add(key);
-    // It couldn't be recorded then, and the user may have seen it.
-    const known = how === 'found' && (await journal.unwritten.has(draft.id)) ? 'earlier' : how;
-    await setShownOnceSeen(journal, await showCharged(run, draft, session, journal, known));
+    await setShownOnceSeen(journal, await showCharged(run, draft, session, journal, how));
   };
 }

@@ -44,12 +44,10 @@ export async function chooseSubmission(
     return found ?? showEnd(given, { journal, sessions, submissions }, begin === 'continue');
   }
   const reachable = pending.filter(({ accountId }) => sessions.find(accountId) !== undefined);
-  if (reachable.length > 1)
-    return (
-      (await pickSubmission(reachable, sessions, await journal.receipts().catch(() => []))) ?? {
-        outcome: 'cancelled',
-      }
-    );
+  if (reachable.length > 1) {
+    const receipts = await journal.receipts().catch(() => []);
+    return (await pickSubmission(reachable, sessions, receipts)) ?? { outcome: 'cancelled' };
+  }
   const [only] = reachable;
   if (only !== undefined) return only;
   void showInformation(

@@ -232,9 +232,10 @@ function moneyLines({ balance, money, resent, wanted }: Confirmation): string[] 
 }
 
 function overLine(limits: readonly LimitCheck[]): string | undefined {
-  const over = limits.filter((one) => one.over !== undefined).map(({ limit }) => limit);
-  if (over.includes('month')) return l10n.t('Over the monthly budget');
-  return over.includes('run') ? l10n.t('Over the budget per run') : undefined;
+  const month = limits.find(({ limit }) => limit === 'month')?.over;
+  if (month === 'will') return l10n.t('Over the monthly budget');
+  if (month === 'may') return l10n.t('Over the monthly budget, perhaps');
+  return limits.some(({ over }) => over) ? l10n.t('Over the budget per run, perhaps') : undefined;
 }
 
 /** @param isResent leaves out what the first question said */

@@ -38,13 +38,8 @@ export function warnMayBeCharged(
     error instanceof TooEarlyError
       ? waitSentence(Date.now() + error.retryAfterMs)
       : isReason && asText(explain(error));
-  warn(
-    [draft],
-    session.account,
-    id,
-    reason || known,
-    reason ? undefined : faultOf(session.account, { error }),
-  );
+  const fault = reason ? undefined : faultOf(session.account, { error });
+  warn([draft], session.account, id, reason || known, fault);
 }
 
 /** Warns of the submissions that an earlier window left open. */

@@ -70,13 +70,8 @@ export function showNotCharged(
   switch (codeOf(error)) {
     case 'insufficient_balance': {
       const name = sanitizeServiceText(submissionName(draft));
-      const values = [accountName, name];
-      const sentence =
-        fault === undefined
-          ? l10n.t('Not charged: the balance of {0} is too low for {1}. Add funds, then continue.', ...values)
-          : [l10n.t('Not charged: the balance of {0} is too low for {1}.', ...values), fault.sentence].join(
-              ' ',
-            );
+      const low = l10n.t('Not charged: the balance of {0} is too low for {1}.', accountName, name);
+      const sentence = [low, fault?.sentence ?? l10n.t('Add funds, then continue.')].join(' ');
       // More funds wouldn't end a fault of the sandbox.
       const helps = fault?.button ?? fundsButton(account, goInAccount);
       say(sentence, { ...helps, ...further });
@@ -98,10 +93,9 @@ export function showNotCharged(
         [action.title]: () => go(COMMANDS.replaceKey, account.id),
       });
       return;
-    case 'consent_required': {
+    case 'consent_required':
       say(l10n.t('Not charged: the service rejected the submission of {0}. {1}', filename, reason), further);
       return;
-    }
     default:
       if (isKept && isAskedToWait(error)) {
         say(busySentence(Date.now() + waitMs), {});

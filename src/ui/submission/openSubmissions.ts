@@ -21,16 +21,15 @@ export type BesideOpen = 'continue' | 'back' | CommandResult | undefined;
 /** Deleting one file would leave a broken record: a record is several files. */
 const KEEP_FILES = l10n.t('Don’t delete single files.');
 
+type Parts = Pick<Services, 'agreedUnreadable' | 'journal' | 'submissions'>;
+
 /** The open submissions of the bytes to be submitted, and those that the user agreed to submit beside. */
 export class OpenSubmissions {
   readonly #session: Session;
-  readonly #services: Pick<Services, 'agreedUnreadable' | 'journal' | 'sessions' | 'submissions'>;
+  readonly #services: Parts;
   readonly #duplicates = new Set<string>();
 
-  constructor(
-    session: Session,
-    services: Pick<Services, 'agreedUnreadable' | 'journal' | 'sessions' | 'submissions'>,
-  ) {
+  constructor(session: Session, services: Parts) {
     this.#session = session;
     this.#services = services;
   }

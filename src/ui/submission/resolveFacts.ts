@@ -7,6 +7,7 @@ import type { PendingSubmission } from '../../core/submission/pendingSubmission.
 import { stageOf, type UncertaintyReason } from '../../core/submission/stage.ts';
 import { formatAmount, formatCount, formatMoment, formatMoney } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
+import { situationOf } from './continueSubmission.ts';
 import { sizeFacts } from './datasetPlace.ts';
 
 /** Why a check can't determine whether there was a charge. */
@@ -49,17 +50,20 @@ function balanceText(
 /** The facts of the dialog, from the money to technical details. @param failure why the latest check failed */
 export function factRows(
   submission: PendingSubmission,
-  { account, balance }: Pick<Session, 'account' | 'balance'>,
+  session: Pick<Session, 'account' | 'balance' | 'clockSkewMs' | 'keyId'>,
   modelName: string,
   failure: string | undefined,
   nowMs: number,
 ) {
   const { state, intent } = submission;
+  const { account, balance } = session;
   const { attempts, dataset, label, lastCheck, refused } = intent;
   const isChecked = state === 'unknown' || state === 'not-charged';
-  const stage = stageOf(intent, { nowMs });
+  const stage = stageOf(intent, { ...situationOf(session), nowMs });
   const isUncertain = state === 'unknown' && lastCheck !== undefined && 'why' in stage;
-  const uncertainty = isUncertain ? stage.why : undefined;
+  const isTooEarly = isUncertain && stage.why === 'too-early' && stage.obstacle !== undefined;
+  const tooEarly = l10n.t('Too early to tell: the service may still be validating.');
+  const why = isTooEarly ? tooEarly : isUncertain && UNCERTAINTIES[stage.why];
   const againAtMs = (isUncertain && stage.decidedAtMs) || 0;
   const time = (ms: number) => formatMoment(ms, nowMs);
   const uploaded = attempts.flatMap(({ closed }) => (closed === undefined ? [] : time(closed.localMs)));
@@ -74,7 +78,7 @@ export function factRows(
         ? failure
         : isChecked && (failure ?? (lastCheck ? time(lastCheck.at.localMs) : l10n.t('none yet'))),
     ],
-    ['question', l10n.t('Why'), uncertainty && UNCERTAINTIES[uncertainty]],
+    ['question', l10n.t('Why'), why],
     ['clock', l10n.t('Next check'), againAtMs > nowMs && l10n.t('after {0}', time(againAtMs))],
     ['cloud-upload', l10n.t('Fully uploaded'), [...new Set(uploaded)].join(', ') || l10n.t('never')],
     [

@@ -3,7 +3,7 @@ import type { RunDetail } from '../../core/api/types.ts';
 import { onDisk } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { submissionName } from '../../core/submission/intent.ts';
+import { submissionName, type Intent } from '../../core/submission/intent.ts';
 import {
   afterCheck,
   canCheck,
@@ -12,7 +12,7 @@ import {
   type PendingSubmission,
 } from '../../core/submission/pendingSubmission.ts';
 import { isPastBoundary, isUncertain, stageOf } from '../../core/submission/stage.ts';
-import { compact, formatMoney, formatTime } from '../shared/format.ts';
+import { compact, formatMoney, formatPrice, formatTime } from '../shared/format.ts';
 import {
   CHARGE,
   cancelDetail,
@@ -152,7 +152,7 @@ function actionRows(
     add('search', BUTTONS.checkNow, l10n.t('Reads your runs and balance. Nothing is sent.'), 'check');
   for (const run of candidates) {
     const label = l10n.t('This Is the Run: {0}', run.label || l10n.t('no label'));
-    const facts = runFacts(run, intent.balanceBefore?.currency);
+    const facts = runFacts(run, session, intent);
     add('pass', label, facts, (now) => adopt(parts, session, now, run));
   }
   if (isCancellable(submission)) {
@@ -227,7 +227,7 @@ async function adopt(
   run: RunDetail,
 ): Promise<CommandResult | undefined> {
   const question = l10n.t('Is this the run of {0}?', submissionName(intent));
-  const facts = runFacts(run, session.balance.current?.currency);
+  const facts = runFacts(run, session, intent);
   // Cut the label, so that the rest stays readable.
   const what = compact(run.label && sanitizeServiceText(run.label), facts).join(' · ');
   const yes = { [l10n.t('This Is the Run')]: true };
@@ -238,12 +238,16 @@ async function adopt(
 
 function runFacts(
   { created_at, model_id, price_cents, run_id }: RunDetail,
-  currency: string | undefined,
+  { account, balance: { current } }: Session,
+  { balanceBefore }: Intent,
 ): string {
+  // As its receipt would say: the balance may be in another currency by now.
+  const { currency } = balanceBefore ?? current ?? {};
+  const formatted = account.kind === 'sandbox' ? formatMoney : formatPrice;
   return [
     model_id,
     created_at === undefined ? l10n.t('time unknown') : formatTime(created_at),
-    price_cents === undefined ? l10n.t('price not provided') : formatMoney(price_cents, currency),
+    price_cents === undefined ? l10n.t('price not provided') : formatted(price_cents, currency),
     run_id,
   ].join(' · ');
 }

@@ -15,8 +15,9 @@ import {
   type PendingSubmission,
   type Submission,
   type SubmissionResult,
+  type SubmissionState,
 } from '../../core/submission/pendingSubmission.ts';
-import { continuationOf } from '../../core/submission/receipts.ts';
+import { continuationOf, receiptsAmong } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
 import { canceledSentence, endSentence, progressText } from '../shared/chargeText.ts';
 import type { CommandResult } from '../shared/commands.ts';
@@ -29,9 +30,6 @@ import { showNotCharged } from './notCharged.ts';
 import { showUnanswered } from './notSent.ts';
 import { startAnew } from './submitAgain.ts';
 
-/** How often the times until the next attempt and since validation began are updated. */
-const TICK_MS = 1_000;
-
 /** Shows the progress of a submission while it is sent. */
 export function withSubmissionProgress(
   { account }: Session,
@@ -41,23 +39,15 @@ export function withSubmissionProgress(
   const title = l10n.t('Submitting {0} to {1}', dataset.filename, account.name);
   return withCancellableProgress(title, async (signal, report) => {
     const { id, onProgress, result } = send(signal);
-    let last: PendingSubmission | undefined;
+    let last: SubmissionState | undefined;
     const subscription = onProgress((submission) => {
       const { sentBytes, state, totalBytes } = submission;
       // Reports of progress may be skipped, new states may not.
-      const isProgress = state === 'uploading' && state === last?.state;
-      last = submission;
+      const isProgress = state === 'uploading' && state === last;
+      last = state;
       report(progressText(submission, Date.now()), isProgress ? sentBytes / totalBytes : undefined);
     });
-    const ticking = setInterval(() => {
-      if (last?.state === 'waiting' || last?.state === 'validating') report(progressText(last, Date.now()));
-    }, TICK_MS);
-    try {
-      return { id, result: await result };
-    } finally {
-      clearInterval(ticking);
-      subscription.dispose();
-    }
+    return { id, result: await result.finally(() => subscription.dispose()) };
   });
 }
 
@@ -70,15 +60,12 @@ export async function showResult(
   id: string,
   draft: Draft,
   session: Session,
-  {
-    ensureActiveAccount,
-    journal,
-    log,
-    sandboxFault,
-    sessions,
-    submissions,
-  }: Pick<Services, 'ensureActiveAccount' | 'journal' | 'log' | 'sandboxFault' | 'sessions' | 'submissions'>,
+  services: Pick<
+    Services,
+    'ensureActiveAccount' | 'journal' | 'log' | 'sandboxFault' | 'sessions' | 'submissions'
+  >,
 ): Promise<CommandResult> {
+  const { journal, log, sandboxFault, submissions } = services;
   switch (result.kind) {
     case 'charged':
       try {
@@ -104,11 +91,11 @@ export async function showResult(
       const isResting = () => submissions.pending.some((one) => one.id === id && !mayBecomeCharge(one.state));
       const showIfGoneOn = async () => {
         if (!result.kept || isResting()) return false;
-        await showEnd(id, { journal, sessions, submissions }, true);
+        await showEnd(id, services, true);
         return true;
       };
       const what = { id, draft, error, isKept: result.kept, showIfGoneOn };
-      showNotCharged(what, session, { ensureActiveAccount, sandboxFault });
+      showNotCharged(what, session, services);
       return end;
     }
     case 'unknown': {
@@ -117,8 +104,7 @@ export async function showResult(
       const intent = journal.intents.find((one) => one.id === id);
       // Another window may have found the run meanwhile.
       const receipts = intent === undefined ? await journal.receipts().catch(() => []) : [];
-      if (receipts.some((one) => one.id === id && isCharged(one)))
-        return showEnd(id, { journal, sessions, submissions }, true);
+      if (receipts.some((one) => one.id === id && isCharged(one))) return showEnd(id, services, true);
       warnMayBeCharged({ id, draft, intent, error }, session, sandboxFault.get());
       return { outcome: 'unknown', id };
     }
@@ -131,7 +117,7 @@ export async function showResult(
     case 'open':
       return commands.executeCommand<CommandResult>(COMMANDS.resolveSubmission, result.id);
     case 'elsewhere':
-      return showEnd(id, { journal, sessions, submissions }, true);
+      return showEnd(id, services, true);
   }
 }
 
@@ -147,13 +133,14 @@ export async function showEnd(
 ): Promise<CommandResult> {
   // A probe of its lease reveals whether another window works on it.
   await submissions.probe();
-  const receipts = await journal.receipts().catch(() => []);
-  const gaveWay = (await journal.records().catch(() => [])).find((one) => one.id === id);
-  const first =
-    gaveWay?.settled?.kind === 'withdrawn' &&
-    submissions.pending.find(({ intent }) => isDuplicate(intent, gaveWay));
+  const records = await journal.records().catch(() => []);
+  const receipts = receiptsAmong(records);
+  const rivals = rivalsOf(id, records);
+  const first = submissions.pending.find(({ intent }) => rivals.includes(intent.id));
   if (first) return commands.executeCommand<CommandResult>(COMMANDS.resolveSubmission, first.id);
-  const last = latestOf(id, [...receipts, ...submissions.pending.map(({ intent }) => intent)]);
+  const ended = receipts.filter((one) => rivals.includes(one.id));
+  const instead = (ended.find(isCharged) ?? ended[0])?.id;
+  const last = instead ?? latestOf(id, [...receipts, ...submissions.pending.map(({ intent }) => intent)]);
   const receipt = receipts.find((one) => one.id === last);
   const session = receipt && sessions.find(receipt.accountId);
   const open = submissions.pending.find((one) => one.id === last);
@@ -164,9 +151,22 @@ export async function showEnd(
   }
   const { run, foundBy: how } = receipt.settled;
   const isContinued = last !== id || (how === 'answered' && wasResting);
-  const known = isContinued ? 'continued' : how === 'answered' ? how : 'found';
+  const known = instead ? 'instead' : isContinued ? 'continued' : how === 'answered' ? how : 'found';
   void setShownOnceSeen(journal, await showCharged(run, receipt, session, journal, known));
   return end;
+}
+
+/**
+ * Returns the IDs of what was submitted instead of a draft that gave way, or that was too old: the same bytes
+ * and model, open, or ended since.
+ */
+function rivalsOf(id: string, records: readonly Intent[]): string[] {
+  const draft = records.find((one) => one.id === id && one.settled?.kind === 'withdrawn');
+  const sinceMs = draft?.settled?.at.localMs ?? NaN;
+  const isSince = ({ settled }: Intent) => (settled?.at.localMs ?? Infinity) >= sinceMs;
+  return records.flatMap((one) =>
+    draft && one !== draft && isDuplicate(one, draft) && isSince(one) ? one.id : [],
+  );
 }
 
 /** Returns the ID of the last submission that continued this one after refusals; else its own ID. */

@@ -81,8 +81,7 @@ export class SubmissionRows implements RowsAboveRuns {
   }
 
   get tickingIds(): readonly string[] {
-    const isTicking = ({ state }: PendingSubmission) => state === 'waiting' || state === 'uploading';
-    return this.#submissions.pending.filter(isTicking).map(({ id }) => id);
+    return this.#submissions.pending.filter(({ state }) => state === 'uploading').map(({ id }) => id);
   }
 
   item(id: string): vscode.TreeItem {

@@ -3,7 +3,7 @@
 import { clear } from './buffers';
 import { isAlphanumeric, isDigit } from './characters';
 import { CARD_NUMBER } from './codes';
-import { endOfEscape, followsColor, readBack, readCharacter } from './escapes';
+import { endOfEscape, followsEscape, readBack, readCharacter } from './escapes';
 import { reportSecret } from './found';
 import { search } from './search';
 
@@ -47,8 +47,8 @@ function isSeparator(at: usize): bool {
 /** Searches groups of digits joined by single separators, and returns their end. */
 function takeRun(from: usize): usize {
   clear(GROUPS, 32);
-  // Skip the digits of an escape such as `\u00e9`: they are not text.
-  let at = max(from, endOfEscape(from));
+  let at = from;
+  for (let end = endOfEscape(at); end > at; end = endOfEscape(at)) at = end;
   if (!isDigit(load<u8>(at))) return at;
   while (true) {
     const group = at;
@@ -144,7 +144,7 @@ function isListed(to: usize): bool {
 function continuesWord(from: usize): bool {
   if (load<u8>(from - 1) == 0x2e) return isDigit(load<u8>(from - 2));
   readBack(from);
-  return (isAlphanumeric(search.character) || search.character == 0x5f) && !followsColor(from);
+  return (isAlphanumeric(search.character) || search.character == 0x5f) && !followsEscape(from);
 }
 
 /** Checks prefix and length: Visa, Mastercard, American Express, Discover, Diners Club, JCB. */

@@ -148,7 +148,7 @@ export const MAX_PHRASE_BYTES = 4096;
 /** Places of a code beyond this number are only counted. */
 export const LOCATED_LIMIT = 5000;
 /** Kinds of keys that can be searched for. */
-export const MAX_PATTERNS = 96;
+export const MAX_PATTERNS = 128;
 /** Longer rows aren't checked. */
 export const MAX_ROW_BYTES = 64 * 1024 * 1024;
 /** The most training formats, and slots for names: of fields, of a message's fields, of speakers. Powers of two. */

@@ -72,38 +72,40 @@ export function isLatinLetter(character: u32): bool {
 /** True if `at` does not continue a word. */
 export function beginsWord(at: usize): bool {
   readBack(at);
-  return !isWord(search.character) || followsByte(at) || followsColor(at);
+  return !isWord(search.character) || followsEscape(at);
 }
 
-/** Whether a byte in hexadecimal ends at `at` that is no part of a word: `%3D`, `%253D` or, in code, `\x3d`. */
-function followsByte(at: usize): bool {
-  if (isWord(hexByte(at - 2)) || hexByte(at - 2) > 0xff) return false;
+/** Whether what precedes `at` is no part of a word, although its last character looks so: an escaped byte, or a terminal's color. */
+export function followsEscape(at: usize): bool {
+  if (isByte(at - 2)) return true;
+  let start = at - 1;
+  if (!isLetter(load<u8>(start))) return false;
+  // Digits, `:` and `;`, as in `ESC[1;31m`. The ESC may be lost, and both can be one character.
+  while (<u32>load<u8>(start - 1) - 0x30 < 12) start--;
+  if (load<u8>(start - 1) == 0x5b) return true;
+  if (isByte(start - 2)) search.character = hexByte(start - 2);
+  else readBack(start);
+  return search.character == 0x9b || search.character == 0x5b;
+}
+
+/** Whether a byte that is no part of a word is written at `at` in hexadecimal: `%3D`, `%253D`, `=3D` or, in code, `\x3d`. */
+function isByte(at: usize): bool {
+  if (isWord(hexByte(at)) || hexByte(at) > 0xff) return false;
   // The `%` can be one itself.
-  let sign = at - 2;
+  let sign = at;
   while (true) {
     readBack(sign);
-    if (search.character == 0x25 || load<u16>(sign - 2) == 0x785c) return true;
+    if (search.character == 0x25 || search.character == 0x3d || load<u16>(sign - 2) == 0x785c) return true;
     if (load<u16>(sign - 2) != 0x3532) return false;
     sign -= 2;
   }
 }
 
-/** Whether a terminal's code ends at `at`, as that of a color: `ESC[1;31m`. ESC may be lost, unless the code has no number. */
-export function followsColor(at: usize): bool {
-  if (!isLetter(load<u8>(at - 1))) return false;
-  let start = at - 1;
-  // Digits, `:` and `;`.
-  while (<u32>load<u8>(start - 1) - 0x30 < 12) start--;
-  if (load<u8>(start - 1) != 0x5b) return false;
-  readBack(start - 1);
-  if (start < at - 1 || search.character == 0x1b) return true;
-  // As code writes it: `\x1b`, `\033`, `\e`.
-  const end = load<u16>(start - 3) | 0x2000;
-  return end == 0x6231 || end == 0x3333 || end == 0x655c;
-}
-
-/** Returns the end of an escape such as `\u00e9` that contains `at` or ends there, or 0. Its digits are not text. */
+/** Returns the end of an escape such as `\u00e9` or `%20` that contains `at` or ends there, or 0. Its digits are not text. */
 export function endOfEscape(at: usize): usize {
+  // A number can follow a `=`, but no card's begins with 20 or less.
+  for (let byte = at - 1; byte <= at; byte++)
+    if (isByte(byte) && (load<u8>(byte - 1) != 0x3d || hexByte(byte) <= 0x20)) return byte + 2;
   for (let back: usize = 1; back <= 6; back++)
     if (load<u8>(at - back + 1) == LETTER_U && load<u8>(at - back) == BACKSLASH)
       return hexUnit(at - back + 2) > 0xffff ? 0 : at - back + 6;

@@ -2,7 +2,7 @@
 // writes them into this memory before the first file.
 import { isAlphanumeric, isDigit, isExampleWord, isLetter, isWord } from './characters';
 import { MAX_PATTERNS } from './codes';
-import { beginsWord, readCharacter } from './escapes';
+import { beginsWord, readBack, readCharacter } from './escapes';
 import { hexByte } from './strings';
 import { LAST_TAILS, search, TAIL_BYTES } from './search';
 
@@ -38,8 +38,9 @@ const LETTERS_PER_CHANGE: usize = 3;
 const CHARACTERS_PER_JUMP: u32 = 3;
 const CHARACTERS_PER_JUMP_IF_RARE: u32 = 9;
 const MIN_DIFFERENT: u32 = 8;
-/** Maximum length of what is between the name of a value and the value. */
-const MAX_BETWEEN: usize = 16;
+/** secretaccess */
+const SECRET_ACCESS: usize = memory.data<u8>([115, 101, 99, 114, 101, 116, 97, 99, 99, 101, 115, 115]);
+const SECRET: usize = 6;
 /** The keys of AWS that have a secret, and its length. */
 const AKIA: u32 = 0x41494b41;
 const ASIA: u32 = 0x41495341;
@@ -79,7 +80,10 @@ function matchPattern(anchor: usize, pattern: usize): usize {
   }
   const length = <usize>load<u8>(pattern, 2);
   const kind = <u32>load<u8>(pattern, 3);
-  if (kind == TAIL_VALUE) return matchValue(tail, length, 0);
+  if (kind == TAIL_VALUE) {
+    const isNamed = isSecretName(start + 2, SECRET) || isSecretName(start + 2, 2 * SECRET);
+    return isNamed ? matchValue(tail, length, false) : 0;
+  }
   if (kind == TAIL_LINES || kind == TAIL_HEADER) {
     const header = kind == TAIL_LINES ? tail : endOfLabel(tail);
     if (header == 0 || !hasLine(header, length)) return 0;
@@ -94,27 +98,44 @@ function matchPattern(anchor: usize, pattern: usize): usize {
   return kind == TAIL_ROUTED ? endOfRoute(search.tailEnd) : search.tailEnd;
 }
 
+/** Whether so many letters of `secretaccess` end at `end`, in any case, also with `_`, `-` and `.`. */
+function isSecretName(end: usize, length: usize): bool {
+  let at = end;
+  for (let left = length; left > 0;) {
+    at = readBack(at);
+    const character = search.character;
+    if ((character | 0x20) == load<u8>(SECRET_ACCESS + left - 1)) left--;
+    else if (character != 0x5f && character != 0x2d && character != 0x2e) return false;
+  }
+  return true;
+}
+
 /** Returns the end of the secret after a key of AWS, as in its console's table, or 0. */
 export function endOfSecret(from: usize): usize {
   const prefix = load<u32>(search.keyStart);
-  return prefix == AKIA || prefix == ASIA ? matchValue(from, SECRET_LENGTH, 0x2c) : 0;
+  return prefix == AKIA || prefix == ASIA ? matchValue(from, SECRET_LENGTH, true) : 0;
 }
 
-/** Returns the end of a value of this length whose name ends at `from`, or 0. @param separator what may also be between */
-function matchValue(from: usize, length: usize, separator: u32): usize {
+/** Returns the end of a value of this length whose name ends at `from`, or 0. @param isInTable whether `,`, `;` and `|` can be between */
+function matchValue(from: usize, length: usize, isInTable: bool): usize {
   let at = from;
-  for (let between: usize = 0; between < MAX_BETWEEN && load<u8>(at) != 0x0a; between++) {
+  while (load<u8>(at) != 0x0a) {
     let end = readCharacter(at);
+    const character = search.character;
     // A byte such as `%3D`, or the color of a terminal.
-    if (search.character == 0x25 && hexByte(end) <= 0xff) end += 2;
-    else if (search.character == 0x1b && load<u8>(end) == 0x5b) {
-      for (end++; <u32>load<u8>(end) - 0x30 < 12;) end++;
+    if (character == 0x25 && hexByte(end) <= 0xff) end += 2;
+    else if (character == 0x1b || character == 0x9b) {
+      while (<u32>load<u8>(end) - 0x30 < 12 || load<u8>(end) == 0x5b) end++;
       if (isLetter(load<u8>(end))) end++;
-    } else if (search.character != separator && !isBetween(search.character)) break;
+    } else if (!isBetween(character)) {
+      if (!isInTable || (character != 0x2c && character != 0x3b && character != 0x7c)) break;
+    }
     at = end;
   }
   if (at == from) return 0;
   readTail(at, TAIL_BASE64);
+  // A `=` in quoted-printable text.
+  if (hexByte(at) == 0x3d && afterCharacters(at, length) != search.tailEnd) at += 2;
   if (
     !isRandom(at, length, true) ||
     afterCharacters(at, length) != search.tailEnd ||
@@ -147,9 +168,10 @@ function endOfRoute(from: usize): usize {
   return at;
 }
 
-/** What may be between a name and its value: quotes and backslashes, `=`, `:`, `>`, white space. */
+/** What may be between a name and its value: quotes and backslashes, `]`, `=`, `:`, `>`, white space. */
 function isBetween(character: u32): bool {
-  if (character == 0x22 || character == 0x27 || character == 0x60 || character == 0x5c) return true;
+  if (character == 0x22 || character == 0x27 || character == 0x60) return true;
+  if (character == 0x5c || character == 0x5d) return true;
   if (character == 0x09 || character == 0x0a || character == 0x20) return true;
   return character == 0x3d || character == 0x3a || character == 0x3e;
 }

@@ -51,15 +51,9 @@ function isPlain(character: u32): bool {
 function wordLength(at: usize): i32 {
   if (load<u32>(at) == 0x34333231) return 4; // 1234
   if (isExampleWord(at)) return 7;
-  // pass, p@ss, pa$$
-  const second = load<u8>(at, 1) == 0x40 ? <u32>0x61 : <u32>load<u8>(at, 1) | 0x20;
-  const isPass =
-    (load<u8>(at) | 0x20) == 0x70 && second == 0x61 && isS(load<u8>(at, 2)) && isS(load<u8>(at, 3));
-  if (!isPass) return 0;
-  // word, w0rd, wd
-  if ((load<u8>(at, 4) | 0x20) != 0x77) return 4;
-  if ((load<u8>(at, 5) | 0x20) == 0x64) return 6;
-  return (load<u16>(at, 6) | 0x2020) == 0x6472 ? 8 : 4;
+  // pass, p@ss, pa$$, password, pa$$w0rd
+  if ((load<u8>(at) | 0x20) != 0x70 || !isS(load<u8>(at, 2)) || !isS(load<u8>(at, 3))) return 0;
+  return (load<u8>(at, 4) | 0x20) == 0x77 && (load<u8>(at, 7) | 0x20) == 0x64 ? 8 : 4;
 }
 
 function isS(character: u32): bool {

@@ -26,7 +26,7 @@ class Chain {
 }
 const CHAIN_BYTES: usize = 48;
 const CHAINS: usize = memory.data(MAX_FIELDS * CHAIN_BYTES, 16);
-const whole = changetype<Chain>(memory.data(CHAIN_BYTES, 16));
+export const whole = changetype<Chain>(memory.data(CHAIN_BYTES, 16));
 /** By which a hash is multiplied for each message after it, so that lists can be joined. */
 const PER_MESSAGE: u64 = 0x9e3779b97f4a7c15;
 /** A string up to this length may be a label. */
@@ -84,7 +84,7 @@ export function moveHash(from: i32, to: i32): void {
 function added(hash: u64, from: usize, to: usize, isSystem: bool): u64 {
   if (from == to) return hash;
   // As written, escapes count as their characters only where that is cheap.
-  const decodes = row.isWide && (isSystem || to - from <= MAX_LABEL_BYTES);
+  const decodes = isSystem || to - from <= MAX_LABEL_BYTES;
   const text = isNormalized() ? hashOfText(from, to, 0, 0) : exactHashOf(from, to, decodes);
   return text == 0 ? hash : mix(hash, text);
 }
@@ -104,7 +104,8 @@ export function endOfMessage(role: i32): void {
   said.message = 0;
 }
 
-function say(chain: Chain, role: i32, message: u64): void {
+/** Adds a message: a hash of strings. */
+export function say(chain: Chain, role: i32, message: u64): void {
   if (role == ROLE_ASSISTANT) {
     chain.prompt = chain.asked;
     chain.promptCount = chain.askedCount;
@@ -122,11 +123,6 @@ function say(chain: Chain, role: i32, message: u64): void {
 export function beginWhole(system: u64): void {
   clear(changetype<usize>(whole), CHAIN_BYTES);
   say(whole, ROLE_SYSTEM, system);
-}
-
-/** Adds a message to them: a hash of strings. */
-export function sayInWhole(role: i32, message: u64): void {
-  say(whole, role, message);
 }
 
 /** Adds those of a field to them. */
@@ -152,14 +148,6 @@ function joined(hash: u64, count: u32): u64 {
 export function promptOfWhole(): u64 {
   const own = whole.hasAnswer ? whole.prompt : whole.asked;
   return own != 0 ? own : whole.system;
-}
-
-export function answerOfWhole(): u64 {
-  return whole.answer;
-}
-
-export function systemOfWhole(): u64 {
-  return whole.system;
 }
 
 /** Adds a string to all texts of a field. */

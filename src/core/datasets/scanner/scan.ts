@@ -1,37 +1,19 @@
 // The scanner: checks the rows of a dataset that are completely in its memory. Its results are in regions of
 // `buffers`, `found` and this module. Its only caller is `datasets/scanner.ts`.
 import { beginPlaces, beginRow, endRow, flagsOfRow, hasFailed, hasRoom, noteInRow, report } from './found';
-import {
-  ANSWER_HASHES,
-  beginFile,
-  call,
-  CALL,
-  clear,
-  file,
-  FORMAT_COUNTS,
-  inputStart,
-  LENGTH_COUNTS,
-} from './buffers';
-import {
-  SCAN_ROWS,
-  PROMPT_HASHES,
-  ROLE_COUNTS,
-  ROW_BREAKS,
-  ROW_FLAGS,
-  ROW_HASHES,
-  ROW_STARTS,
-  SYSTEM_HASHES,
-} from './buffers';
-import { TYPED_FORMATS, UNTRAINABLE_COUNTS } from './buffers';
-import * as codes from './codes';
+import { ANSWER_HASHES, beginFile, call, CALL, clear, file, FORMAT_COUNTS, inputStart } from './buffers';
+import { LENGTH_COUNTS, SCAN_ROWS, PROMPT_HASHES, ROLE_COUNTS, ROW_BREAKS, ROW_FLAGS } from './buffers';
+import { ROW_HASHES, ROW_STARTS, SYSTEM_HASHES, TYPED_FORMATS, UNTRAINABLE_COUNTS } from './buffers';
+import { countTexts } from './contents';
 import { conversation, TURNS_BY_ROLE } from './conversation';
 import { LONGEST_ROW, readRow, skipSpace } from './grammar';
 import { countReturns, findLineEnd, hashRow, line } from './lines';
-import { hashPrompts } from './prompts';
+import { hashPrompts, whole } from './prompts';
 import { searchSecrets } from './secrets';
-import { answerHash, countRowTexts, isRefusal, promptHash, readMessages, shape, systemHash } from './shape';
-import { textsHash } from './shape';
+import { isRefusal, promptHash, readMessages, systemHash, textsHash } from './hashes';
+import { shape, textFields } from './shape';
 import { isByteOrderMark } from './utf8';
+import * as codes from './codes';
 
 export { FILE, inputStart, PLACES, reserve, SCRIPT_BYTES, SYSTEM_HASHES, TOTALS } from './buffers';
 export { ANCHORS, PATTERNS } from './keyPatterns';
@@ -163,7 +145,7 @@ function setHashes(prompt: u64, answer: u64, system: u64): void {
 function takeHashes(start: usize): void {
   readMessages();
   const system = systemHash();
-  let answer = file.hashing == codes.HASH_TEXTS ? textsHash() : answerHash();
+  let answer = file.hashing == codes.HASH_TEXTS ? textsHash() : whole.answer;
   if (file.hashing == codes.HASH_WRITTEN && !hasFailed()) {
     if (system == codes.NO_SYSTEM) report(codes.ROW_WITHOUT_SYSTEM, start, 1);
     const refuses = isRefusal();
@@ -205,7 +187,7 @@ function binOf(length: u32): u32 {
 function countShape(): void {
   increment(FORMAT_COUNTS, shape.format.number, 1);
   if (shape.hasTypes) increment(TYPED_FORMATS, shape.format.number, 1);
-  countRowTexts();
+  countTexts(textFields());
   if (conversation.turns == 0) return;
   file.maxTurns = max(file.maxTurns, conversation.turns);
   if (shape.format.turns != 0) file.conversations++;

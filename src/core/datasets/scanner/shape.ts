@@ -1,30 +1,18 @@
 // Recognizes the formats of fine-tuning rows. The service publishes no schema, so all problems here are
 // warnings. The grammar passes each token of the outer levels; only what determines the format is stored.
-import * as codes from './codes';
 import { clear, file } from './buffers';
-import { addText, answerIn, beginFieldTexts, countTexts, moveTexts, takeAnswer } from './contents';
+import { addText, answerIn, beginFieldTexts, moveTexts, takeAnswer } from './contents';
 import { beginConversation, conversation, endConversation, takeMessage } from './conversation';
 import { FormatEntry, firstFormat, formatAfter, kinds } from './formats';
 import { dropNotes, noteInRow, row } from './found';
-import {
-  beginMessage,
-  closeInMessage,
-  endMessage,
-  furtherPart,
-  hasMessageFields,
-  isContent,
-} from './message';
-import { isPrompted, isSaid, roleOfMessage } from './message';
-import { keyInMessage, openInMessage, scalarInMessage } from './message';
-import { mix } from './lines';
+import { beginMessage, closeInMessage, endMessage, furtherPart, hasMessageFields } from './message';
+import { isContent, isPrompted, isSaid, roleOfMessage, keyInMessage, openInMessage } from './message';
+import { scalarInMessage } from './message';
 import { fieldOf, KIND_NULL, KIND_STRING } from './names';
-import { addToField, addToMessage, addToSaid, addToTexts, addToWhole, answerOfWhole } from './prompts';
-import { beginHash, beginWhole, endOfMessage, endOfSaid, hashesAnswers, hashesTexts } from './prompts';
-import { isNormalized, moveHash, promptOfWhole, sayInWhole, systemOfWhole } from './prompts';
-import { textOfField, textsOfField } from './prompts';
-import { beginsLikeRefusal } from './refusals';
+import { addToField, addToMessage, addToSaid, addToTexts, beginHash, endOfMessage } from './prompts';
+import { endOfSaid, hashesAnswers, hashesTexts, isNormalized, moveHash } from './prompts';
 import { isBlankText } from './strings';
-import { hashOfText } from './texts';
+import * as codes from './codes';
 
 /** The row (1), its messages (2), a message (3), its content's parts or its calls (4), one of these (5), a function (6). */
 export const MAX_SHAPE_DEPTH = 6;
@@ -299,18 +287,18 @@ function askingFaults(): u32 {
 }
 
 /** Returns the field of the format's answer, or 0. */
-function answerField(): i32 {
+export function answerField(): i32 {
   return shape.format.spare != 0 && has(shape.format.spare) && !has(shape.format.answer)
     ? shape.format.spare
     : shape.format.answer;
 }
 
 /** Returns the bit of a field, or nothing for no field. */
-function bitOf(index: i32): u32 {
+export function bitOf(index: i32): u32 {
   return bit(index) & ~bit(FIELD_OTHER);
 }
 
-function faultOf(index: i32): u32 {
+export function faultOf(index: i32): u32 {
   return load<u32>(FAULTS + <usize>index * FAULT_BYTES);
 }
 
@@ -347,100 +335,13 @@ function areSameAnswers(): bool {
   return memory.compare(one, other, length) == 0;
 }
 
-/** Counts the texts of the object that was read last, which its format determines. */
-export function countRowTexts(): void {
-  countTexts(textFields());
-}
-
-/** Returns the fields of its texts, as bits. */
-function textFields(): u32 {
+/** Returns the fields with texts of the object that was read last, as bits: its format determines them. */
+export function textFields(): u32 {
   return (shape.format.texts | bitOf(answerField())) & shape.fields;
 }
 
-/** Returns the exact hash of all texts of the object that was read last, or 0 if it has none. */
-export function textsHash(): u64 {
-  let hash: u64 = 0;
-  for (let left = textFields() | (bitOf(kinds.system) & shape.fields); left != 0; left &= left - 1) {
-    const texts = textsOfField(<i32>ctz(left));
-    if (texts != 0) hash = mix(hash, texts);
-  }
-  return hash;
-}
-
-/** Reads the object that was read last as messages, like those that `toChat.ts` makes of it, for the hashes below. */
-export function readMessages(): void {
-  beginWhole(hasWords(kinds.system) ? textOf(kinds.system) : 0);
-  const turns = shape.format.turns;
-  if (turns != 0) return addToWhole(<i32>ctz(turns));
-  if (has(shape.format.history)) addToWhole(shape.format.history);
-  const asked = shape.format.prompt & 0xff;
-  const question = questionHash();
-  if (question != 0) sayInWhole(codes.ROLE_USER, question);
-  else if (has(asked)) addToWhole(asked);
-  const field = answerField();
-  const answer = hashesAnswers() ? textOf(field) : 0;
-  if (answer == 0 && (shape.lists & bitOf(field)) != 0) addToWhole(field);
-  else sayInWhole(codes.ROLE_ASSISTANT, answer);
-}
-
-/** Returns the hash of the texts of the prompt's fields: the first one, and one more. What is blank doesn't count. */
-function questionHash(): u64 {
-  const first = <i32>(shape.format.prompt & 0xff);
-  for (let left = shape.format.prompt >> 8; left != 0; left >>= 8) {
-    const further = <i32>(left & 0xff);
-    if (!hasWords(further)) continue;
-    if (!hasWords(first)) return textOf(further);
-    if (!isNormalized()) return mix(textOf(first), textOf(further));
-    const one = answerIn(first);
-    const other = answerIn(further);
-    return mix(0, hashOfText(load<u32>(one), load<u32>(one, 4), load<u32>(other), load<u32>(other, 4)));
-  }
-  return textOf(first);
-}
-
-/** Whether a field is a string that isn't blank. */
-function hasWords(index: i32): bool {
-  return has(index) && faultOf(index) == 0 && load<u32>(answerIn(index)) != 0;
-}
-
-/** Returns the hash of the prompt of the row that was read as messages, or 0 if it has none. */
-export function promptHash(): u64 {
-  return (shape.format.turns | shape.format.prompt) == 0 ? 0 : promptOfWhole();
-}
-
-/** Returns the hash of its answer, or 0 if it has none. */
-export function answerHash(): u64 {
-  return answerOfWhole();
-}
-
-/** Returns the hash of what the system says in its conversation, `NO_SYSTEM`, or 0 if there is none. */
-export function systemHash(): u64 {
-  if (shape.format.turns == 0 || conversation.turns == 0 || conversation.hasStrings) return 0;
-  return systemOfWhole() != 0 ? systemOfWhole() : codes.NO_SYSTEM;
-}
-
-/** Whether the answer of the object that was read last begins like a refusal. */
-export function isRefusal(): bool {
-  const field = shape.format.turns != 0 ? <i32>ctz(shape.format.turns) : answerField();
-  const answer = answerIn(field);
-  if (field == FIELD_OTHER || !has(field) || load<u32>(answer) == 0) return false;
-  return beginsLikeRefusal(load<u32>(answer), load<u32>(answer, 4));
-}
-
-/** Returns the hash of a field's strings, or 0. What is normalized is hashed only here: two texts can be one. */
-function textOf(index: i32): u64 {
-  if (!has(index)) return 0;
-  if (!isOneText(index)) return textOfField(index);
-  const text = hashOfText(load<u32>(answerIn(index)), load<u32>(answerIn(index), 4), 0, 0);
-  return text == 0 ? 0 : mix(0, text);
-}
-
-/** Whether the field is a string that is normalized. */
-function isOneText(index: i32): bool {
-  return isNormalized() && (shape.lists & bit(index)) == 0 && load<u32>(answerIn(index)) != 0;
-}
-
-function has(index: i32): bool {
+/** Whether the row has a field. */
+export function has(index: i32): bool {
   return (shape.fields & bit(index)) != 0;
 }
 

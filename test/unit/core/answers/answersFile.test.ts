@@ -16,7 +16,6 @@ import { useFolder } from '../../../helpers/folder.ts';
 import { itOnPosix } from '../../../helpers/platform.ts';
 
 const ROW = writtenAnswer();
-const WORKER = path.join(import.meta.dirname, '../../../../src/core/answers/worker.ts');
 
 describe('readAnswers', function () {
   this.timeout(30_000);
@@ -205,7 +204,7 @@ describe('openAnswers', function () {
   this.timeout(20_000);
   const folder = useFolder();
   const file = () => path.join(folder(), 'train.answers.jsonl');
-  const open = (signal = new AbortController().signal) => openAnswers(file(), WORKER, signal);
+  const open = (signal = new AbortController().signal) => openAnswers(file(), signal);
 
   it('has the rows, and their scores in order', async () => {
     const rows = Array.from({ length: 300 }, (_, index) =>

@@ -21,6 +21,13 @@ const SENTENCES: readonly (readonly [string | undefined, string])[] = [
   ['other', 'ყველა ადამიანი იბადება თავისუფალი'],
 ];
 
+/** The same row, also with escapes that it doesn't need. */
+const spellings = (row: string) => [
+  row,
+  escaped(row),
+  row.replaceAll('/', String.raw`\/`).replaceAll(String.raw`\t`, String.raw`\u0009`),
+];
+
 describe('what the texts of a dataset say', () => {
   const { check } = useChecker();
   const lines = (rows: readonly (object | string)[]) =>
@@ -87,14 +94,14 @@ describe('what the texts of a dataset say', () => {
     });
 
     it('are one text however it is spelled, whatever the order of its keys', async () => {
-      for (const text of ['Sois bref, à l’été.', `Zoë\n${'é'.repeat(500)}`]) {
+      for (const text of ['Sois bref, à l’été.', 'Yes/no.\t', `Zoë\n${'é'.repeat(500)}`]) {
         const rows = [
           ...[s(text), s([{ type: 'text', text }]), { content: text, role: 'system' }].map((system) =>
             chat(system, u(), a()),
           ),
           { system: text, conversations: [{ from: 'human', value: 'x' }] },
-        ].flatMap((row) => [JSON.stringify(row), escaped(JSON.stringify(row))]);
-        assert.deepEqual(await systemOf(rows), [8, 0, 1, 1, 8]);
+        ].flatMap((row) => spellings(JSON.stringify(row)));
+        assert.deepEqual(await systemOf(rows), [12, 0, 1, 1, 12]);
       }
     });
 
@@ -271,15 +278,16 @@ describe('what the texts of a dataset say', () => {
   });
 
   it('counts a label once however it is spelled', async () => {
-    const label = 'à vérifier';
-    const rows = Array.from({ length: 10 }, (_, at) => [
-      { prompt: `${at}`, completion: label },
-      { prompt: `${at}`, completion: [a(label)] },
-      chat(u(`${at}`), a(label)),
-      chat(u(`${at}`), a([{ type: 'text', text: label }])),
-    ]).flat();
-    const both = rows.map((row) => JSON.stringify(row)).flatMap((row) => [row, escaped(row)]);
-    assert.deepEqual((await contentOf(both)).labels, [{ row: 1, rows: 80 }]);
+    for (const label of ['à vérifier', 'a/b\tc']) {
+      const rows = Array.from({ length: 10 }, (_, at) => [
+        { prompt: `${at}`, completion: label },
+        { prompt: `${at}`, completion: [a(label)] },
+        chat(u(`${at}`), a(label)),
+        chat(u(`${at}`), a([{ type: 'text', text: label }])),
+      ]).flat();
+      const both = rows.map((row) => JSON.stringify(row)).flatMap(spellings);
+      assert.deepEqual((await contentOf(both)).labels, [{ row: 1, rows: 120 }]);
+    }
   });
 
   it('has conversations, and those in which the assistant speaks once', async () => {

@@ -23,14 +23,37 @@ describe('PromptSplit', () => {
     assert.ok(left < taken, `${left} of ${taken} bytes`);
   });
 
+  const takenBy = (split: Split, rows: readonly number[]) => {
+    const made = new PromptSplit(split, () => true);
+    const prompts = rows.map((hash) => made.count(hash, hash));
+    const failure = made.decide();
+    const sides = prompts.map((prompt) => made.sideOf(prompt));
+    return (side: string) => (failure === undefined ? rows.filter((_, row) => sides[row] === side) : []);
+  };
+
+  it('takes no prompt for a trial that a hold-out of any size takes, in another copy or in the same', () => {
+    const random = new Random(12);
+    let met = 0;
+    for (let set = 0; set < 1000; set++) {
+      const hashes = Array.from({ length: 1 + random.below(12) }, () => random.below(2 ** 32));
+      const rows = hashes.flatMap((hash) =>
+        Array<number>(1 + random.below(set % 2 === 0 ? 3 : 20)).fill(hash),
+      );
+      for (const share of [0.05, 0.1, 0.2, 0.35, 0.5, 0.8]) {
+        const heldOut = takenBy({ holdOut: { share }, trial: undefined }, rows)('hold-out');
+        for (const trial of [{ share: 0.1 }, { rows: Math.min(10, Math.floor(rows.length / 2)) }]) {
+          if (Math.ceil(share * rows.length) > rows.length / 2) continue;
+          const tried = takenBy({ holdOut: undefined, trial }, rows)('main');
+          const both = takenBy({ holdOut: { share }, trial }, rows);
+          if (new Set(rows).size > 1 && tried.some((hash) => heldOut.includes(hash))) met++;
+          assert.ok(both('main').every((hash) => !both('hold-out').includes(hash)));
+        }
+      }
+    }
+    assert.equal(met, 0);
+  });
+
   it('takes no prompt for a trial that another copy of the same rows holds out', () => {
-    const takenBy = (split: Split, rows: readonly number[]) => {
-      const made = new PromptSplit(split, () => true);
-      const prompts = rows.map((hash) => made.count(hash, hash));
-      assert.equal(made.decide(), undefined);
-      const sides = prompts.map((prompt) => made.sideOf(prompt));
-      return (side: string) => rows.filter((_, row) => sides[row] === side);
-    };
     const hashes = [1, 2, 3].map((part) => part * 2 ** 30);
     for (const [a, b, c] of [
       [0, 1, 2],

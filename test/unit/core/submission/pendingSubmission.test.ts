@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
@@ -110,6 +111,30 @@ describe('PendingList', () => {
       ['elsewhere', 'unsent'],
     );
     pending.dispose();
+  });
+
+  it('counts the times of what is sent by one clock, each second, while it waits or is validated', () => {
+    mock.timers.enable({ apis: ['setTimeout', 'Date'] });
+    const intent = intentOf();
+    const journal = {
+      intents: [intent],
+      onDidChange: new Emitter<void>().event,
+      isLooked: () => true,
+      isOwned: () => Promise.resolve(true),
+      reload: () => Promise.resolve(),
+    };
+    const seen: unknown[] = [];
+    const pending = new PendingList(journal, ({ state, tickMs }) => seen.push([state, tickMs]));
+    for (const state of ['waiting', 'validating', 'uploading'] as const) {
+      seen.length = 0;
+      pending.show(intent.id, { state });
+      for (let seconds = 0; seconds < 2; seconds++) mock.timers.tick(1_000);
+      const nowMs = Date.now();
+      const ticks = [nowMs - 2_000, nowMs - 1_000, nowMs].map((ms) => [state, ms]);
+      assert.deepEqual(seen.slice(0, 3), state === 'uploading' ? [['uploading', nowMs - 2_000]] : ticks);
+    }
+    pending.dispose();
+    mock.timers.reset();
   });
 
   it('says nothing of the money of what another process created until a look was answered', async () => {

@@ -13,8 +13,6 @@ import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 
-const WORKER = path.join(import.meta.dirname, '../../../../src/core/answers/worker.ts');
-
 type Posted<T extends AnswersMessage['type']> = Extract<AnswersMessage, { type: T }>;
 
 function line(prompt: string, base: string, adapter: string, expected = 'yes', more: object = {}): string {
@@ -102,7 +100,7 @@ describe('AnswersPage', () => {
         find: (...asked: Parameters<typeof find>) => find(...asked),
       },
     };
-    return { worker: WORKER, sample, submitted, log };
+    return { sample, submitted, log };
   }
 
   /** Opens the page as VS Code restores it. */

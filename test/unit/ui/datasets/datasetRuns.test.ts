@@ -280,10 +280,10 @@ describe('DatasetRuns', () => {
     it('begins the CodeLens with its numbers, if they are of the run that it names', async () => {
       remember(Date.parse('2026-05-03T12:00:00Z'), { rows: 1 }, { label: 'one' });
       await reports.check(file);
-      await shows(VERDICT, '+3 −1 since May 3 with Qwen3 8B, 5.17 USD');
+      await shows(VERDICT, '+3 −1 since May 3 · Qwen3 8B · 5.17 USD');
       run = { ...run, status: 'queued', artifacts_available: false };
       moved.fire({ added: [], changed: ['r'], moved: [{} as never] });
-      await shows(VERDICT, '+3 −1 since May 3 with Qwen3 8B, 5.17 USD · queued');
+      await shows(VERDICT, '+3 −1 since May 3 · Qwen3 8B · 5.17 USD · queued');
       remembered.delete(remember(Date.parse('2026-05-04T12:00:00Z'), {}, { label: 'no fingerprints' }));
       settled.fire();
       await shows(VERDICT, 'Submitted May 4, 2026 with Qwen3 8B, 5.17 USD; changed since · queued');

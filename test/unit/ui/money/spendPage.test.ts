@@ -9,6 +9,7 @@ import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { SpendState } from '../../../../src/ui/money/protocol.ts';
 import type { SpendPageParts } from '../../../../src/ui/money/spendPage.ts';
+import { golden } from '../../../helpers/golden.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
@@ -277,7 +278,7 @@ describe('SpendPage', () => {
     changed.receipts.fire();
     await until(() => state().runs?.rows.length === 3);
     assert.deepEqual(columns(), ['date', 'label']);
-    assert.match(state().runs?.same ?? '', /^On each row: Price: 1\.00 USD · .*Status: unknown · Model: /);
+    golden('spend-page', { 'what all rows say': [state().runs?.same ?? ''] });
     assert.ok(state().runs?.rows.every(({ cells }) => cells.length === 2));
     receipts.push(paid('needle', 200));
     changed.receipts.fire();

@@ -274,25 +274,28 @@ describe('RunNotices', () => {
     standIn.settings.clear();
     const failedTogether = (...ids: string[]) => ids.map((id) => status(id, 'failed'));
     for (const [moved, said] of [
-      [failedTogether('c', 'd'), 'Sandbox: The service reports “failed” for 2 runs.'],
+      [
+        failedTogether('c', 'd'),
+        'Sandbox: The service reports “failed” for 2 runs. Sandbox fault “failed-run” is on.',
+      ],
       [
         [done('e'), ...failedTogether('f', 'g')],
-        'Sandbox: 1 run completed; the service reports “failed” for 2 runs.',
+        'Sandbox: 1 run completed. The service reports “failed” for 2 runs.',
       ],
     ] as const) {
       sandbox.runs.move(...moved);
-      assert.deepEqual(await shown(), [`${said} Sandbox fault “failed-run” is on.`]);
+      assert.deepEqual(await shown(), [said]);
       assert.deepEqual(standIn.shown.buttons.at(-1), ['Show Runs', 'Choose Another']);
     }
   });
 
-  it('shows notifications in order, however long a label takes', async () => {
+  it('shows a notification whose label takes long, and meanwhile the others', async () => {
     spare = 0;
     const { runs } = open();
     runs.move(done('slow'));
     await pass(500);
     runs.move(done('b'));
-    assert.deepEqual(await shown(), ['Model m completed.', 'other completed.']);
+    assert.deepEqual(await shown(), ['other completed.', 'Model m completed.']);
   });
 
   it('sanitizes and cuts the service’s text', async () => {
@@ -333,17 +336,17 @@ describe('RunNotices', () => {
     const changes = [done('a'), done('b'), done('c'), status('d', 'failed'), status('e', 'x)[error](')];
     for (const { runs } of windows) runs.move(...changes);
     assert.deepEqual(await shown(), [
-      '3 runs completed. The service reports “failed”, “x)[error] (” for 2 runs, which were charged; contact it with the run IDs.',
+      '3 runs completed. The service reports “failed”, “x)[error] (” for 2 runs, already charged; contact it with each run ID.',
     ]);
     assert.deepEqual(standIn.executed, [['fineTuning.runs.focus']]);
     for (const [moved, sentence] of [
       [
         [done('f'), status('g', 'failed')],
-        '1 run completed. The service reports “failed” for 1 run, which was charged; contact it with the run ID.',
+        '1 run completed. The service reports “failed” for 1 run, already charged; contact it with each run ID.',
       ],
       [
         [status('h', 'failed'), status('i', 'failed')],
-        'The service reports “failed” for 2 runs, which were charged; contact it with the run IDs.',
+        'The service reports “failed” for 2 runs, already charged; contact it with each run ID.',
       ],
     ] as const) {
       windows[0]?.runs.move(...moved);

@@ -436,4 +436,14 @@ describe('runPageState', () => {
     assert.doesNotMatch(texts, /\\n|\u202e|y{255}|\]\(/);
     assert.ok(texts.includes(SHOWN));
   });
+
+  it('has no button that copies a path with hidden characters', () => {
+    const copiesOf = (path: string) => {
+      const receipt = receiptOf({ dataset: { ...intentOf().dataset, path } });
+      const record = { ...{ runId: 'r', artifactType: 'model', path, sizeBytes: 3, sha256: 'ab' } };
+      const records = [{ ...record, verified: 'zip', completedAtMs: NOON_MS } as const];
+      return JSON.stringify(pageOf({ receipt, records })).match(/Copy Path/gi)?.length;
+    };
+    assert.deepEqual(['/data/a', '/data/\u0003\n', '/data/\u202e'].map(copiesOf), [3, undefined, undefined]);
+  });
 });

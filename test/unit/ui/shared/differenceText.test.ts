@@ -2,13 +2,18 @@ import assert from 'node:assert/strict';
 import { golden } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
-const { differenceNumbers, differenceSentences, namedRun } = await withVscode(
+const { differenceNumbers, differenceSentences, namedReceipt } = await withVscode(
   () => import('../../../../src/ui/shared/differenceText.ts'),
 );
 
 describe('differenceSentences', () => {
   const submittedAtMs = Date.parse('2026-05-03T12:00:00Z');
-  const run = namedRun({ label: 'support v3 ft-7k3m9qpx', modelName: 'Qwen3 8B', submittedAtMs });
+  const named = (label?: string) =>
+    namedReceipt(
+      { label, model_id: 'm', created: { localMs: submittedAtMs, monotonicMs: 0 } },
+      { models: { nameOf: () => 'Qwen3 8B' } },
+    );
+  const run = named('support v3 ft-7k3m9qpx');
   const say = (added: number, removed: number, changed: number, equal: number, notCompared = 0, name = run) =>
     differenceSentences(
       { ...{ added, removed, changed, equal, notCompared }, rows: { total: added + changed, rows: [] } },
@@ -52,15 +57,11 @@ describe('differenceSentences', () => {
       'nothing in common': say(20, 30, 0, 0),
       'nothing in common, and errors': say(20, 0, 0, 0, 1_200),
       'only errors': say(0, 0, 0, 0, 4),
-      'only a marker as label': say(1, 0, 0, 1, 0, {
-        ...namedRun({ label: 'ft-7k3m9qpx', modelName: 'Qwen3 8B', submittedAtMs }),
-      }),
-      'no label': say(1, 0, 0, 1, 0, namedRun({ modelName: 'Qwen3 8B', submittedAtMs })),
-      'a hostile label': say(1, 0, 0, 1, 0, {
-        ...namedRun({
-          label: `[Pay](command:x) $(zap)\n\u202e${'long '.repeat(30)}`,
-          ...{ modelName: '', submittedAtMs },
-        }),
-      }),
+      'only a marker as label': say(1, 0, 0, 1, 0, named('ft-7k3m9qpx')),
+      'no label': say(1, 0, 0, 1, 0, named()),
+      'a hostile label': say(
+        ...([1, 0, 0, 1, 0] as const),
+        named(`[Pay](command:x) $(zap)\n\u202e${'long '.repeat(30)}`),
+      ),
     }));
 });

@@ -63,6 +63,12 @@ describe('the facts of an open submission', () => {
       'checked too early': rowsOf(
         unknown({ attempts, marker: 'm', ...checked({ at, balance_cents: 1_000 }) }),
       ),
+      'checked too early, and too late to resend': rowsOf(
+        unknown({
+          created: { localMs: minutesAgo(25 * 60) },
+          ...{ attempts, marker: 'm', ...checked({ at, balance_cents: 1_000 }) },
+        }),
+      ),
       unsent: rowsOf(pendingOf('unsent')),
       refused: rowsOf(pendingOf('refused', intentOf({ refused: { at: { localMs: now }, code: 'odd' } }))),
     });

@@ -69,7 +69,7 @@ describe('commands for open submissions', () => {
       { model_id: 'qwen3-8b', name: 'Qwen3 8B', provider: 'Maker', use_policy_url: 'x', available: true },
     ];
     whileActivating = () => undefined;
-    Object.assign(active, { keyId: undefined });
+    Object.assign(active, { keyId: undefined, clockSkewMs: undefined });
   });
 
   const accountOf = (id: string, name: string) =>
@@ -381,8 +381,8 @@ describe('commands for open submissions', () => {
         candidates: [run, { ...run, label: undefined, price_cents: undefined }],
       };
       await dialog(
-        'two possible runs',
-        unknown('one', HOUR, { balanceBefore: { balance_cents: 1, currency: 'USD' } }),
+        'two possible runs, in the currency of that time',
+        unknown('one', HOUR, { balanceBefore: { balance_cents: 1, currency: 'EUR' } }),
       );
       golden('submission-dialog', shown);
     });
@@ -426,6 +426,34 @@ describe('commands for open submissions', () => {
         assert.ok(!actions().some((action) => /^(Resend|Continue)/.test(action)));
       }
       assert.deepEqual(callsOf('resume'), []);
+    });
+
+    it('knows before any question that it is too old by the service’s clock, whenever that is known', async () => {
+      const atMs = Date.now() - HOUR;
+      const skew = () => Object.assign(active, { clockSkewMs: 24 * HOUR });
+      const { refresh } = active.models;
+      const cases = [
+        ['before', skew],
+        ['read with the models', () => undefined],
+      ] as const;
+      for (const [name, begin] of cases) {
+        standIn.forget();
+        Object.assign(active, { clockSkewMs: undefined });
+        Object.assign(active.models, {
+          refresh() {
+            skew();
+            return refresh.call(active.models);
+          },
+        });
+        begin();
+        pending = [unknown('one', HOUR, { created: { localMs: atMs, serviceMs: atMs } })];
+        await resolve('one', 'continue');
+        const details = standIn.shown.inputs[0]?.items.map(({ detail }) => detail);
+        assert.deepEqual([standIn.shown.isModal, callsOf('resume'), callsOf('withdraw')], [[], [], []], name);
+        assert.ok(details?.includes('More than 23 hours have passed: you could be charged twice.'), name);
+        assert.ok(!actions().includes('Resend…'), name);
+      }
+      Object.assign(active.models, { refresh });
     });
 
     it('offers neither to resend nor to continue while the service asks to wait, but says until when', async () => {

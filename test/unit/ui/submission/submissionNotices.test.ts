@@ -49,6 +49,7 @@ describe('SubmissionNotices', () => {
   let whileChecking: () => unknown;
   let whileSettling: () => void;
   let state: SessionState;
+  let clockSkewMs: number | undefined;
   let changed: Emitter<PendingSubmission>;
   let stateChanged: Emitter<SessionState>;
   let activeChanged: Emitter<Session | undefined>;
@@ -64,7 +65,7 @@ describe('SubmissionNotices', () => {
     [pending, unreported, owned, checked, reported, others, found, linked] = [[], [], [], [], [], [], [], []];
     isReportingElsewhere = false;
     whileChecking = whileSettling = () => undefined;
-    state = 'ready';
+    [state, clockSkewMs] = ['ready', undefined];
     changed = new Emitter();
     stateChanged = new Emitter();
     activeChanged = new Emitter();
@@ -86,6 +87,9 @@ describe('SubmissionNotices', () => {
       isLocked,
       get state() {
         return state;
+      },
+      get clockSkewMs() {
+        return clockSkewMs;
       },
     } as unknown as Session;
   };
@@ -288,13 +292,18 @@ describe('SubmissionNotices', () => {
         candidates: [],
         explainedByReceipts: true as const,
       };
-      for (const [ageMs, buttons, lastCheck, why] of [
-        [0, ['Resend…'], undefined, ' and no lower balance'],
-        [23 * 60 * 60_000, [], explained, ', and your other runs explain the lower balance'],
+      const [day, lower] = [23 * 60 * 60_000, ' and no lower balance'];
+      for (const [ageMs, buttons, lastCheck, why, aheadMs = 0] of [
+        [0, ['Resend…'], undefined, lower],
+        [day, [], explained, ', and your other runs explain the lower balance'],
+        [0, [], undefined, lower, day],
       ] as const) {
         forget();
+        clockSkewMs = aheadMs;
         const one = unknown('one', 'account-1', ageMs);
-        pending = [{ ...one, intent: { ...one.intent, ...(lastCheck && { lastCheck }) } }];
+        const { created } = one.intent;
+        const known = { created: { ...created, serviceMs: created.localMs } };
+        pending = [{ ...one, intent: { ...one.intent, ...known, ...(lastCheck && { lastCheck }) } }];
         whileChecking = () => (pending = pending.map((one) => ({ ...one, state: 'not-charged' })));
         shown.answer = ([button]) => button;
         await begin();

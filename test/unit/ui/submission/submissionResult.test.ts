@@ -11,7 +11,7 @@ import type { RunCreation } from '../../../../src/core/api/types.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { KeyMissingError, KeyRejectedError } from '../../../../src/core/runs/session.ts';
-import type { ChargedReceipt, Receipt } from '../../../../src/core/submission/intent.ts';
+import type { ChargedReceipt, Intent, Receipt } from '../../../../src/core/submission/intent.ts';
 import type {
   PendingSubmission,
   SubmissionResult,
@@ -408,10 +408,34 @@ describe('showResult', () => {
 
   it('leads from a draft that gave way to the submission that came first', async () => {
     const settled = { kind: 'withdrawn', at: { localMs: 1 } } as const;
-    receipts = () => Promise.resolve([{ ...intentOf({ id: 'id-1' }), settled }]);
-    open = [pendingOf('unknown', intentOf({ id: 'first' }))];
+    const first = intentOf({ id: 'first', label: 'First', created: { localMs: 0 } });
+    const before = chargedAt(intentOf({ id: 'before', label: 'Before' }), 0);
+    const known = (...others: Intent[]) => {
+      receipts = () => Promise.resolve([...others, before, { ...draft, id: 'id-1', settled }] as Receipt[]);
+    };
+    open = [pendingOf('unknown', first)];
+    known(first);
     const { executed, text } = await report({ kind: 'elsewhere' });
     assert.deepEqual([executed, text], [[['fineTuning.resolveSubmission', 'first']], '']);
+    open = [];
+    const cases: Record<string, string> = {};
+    const ended = async (name: string, receipt: Receipt, session = sessionOf()) => {
+      known(receipt);
+      cases[name] = await shown({ kind: 'elsewhere' }, undefined, session);
+    };
+    const charged = chargedAt(first, 2);
+    await ended('charged', charged);
+    await ended('charged, in the sandbox', charged, sandbox());
+    const run = { run_id: 'run-1' };
+    await ended('charged, its price unknown', {
+      ...charged,
+      settled: { ...charged.settled, run },
+    } as Receipt);
+    await ended('not charged', { ...first, settled: { kind: 'not-charged', at: { localMs: 2 } } });
+    await ended('discarded', { ...first, settled: { kind: 'discarded', at: { localMs: 2 } } });
+    known();
+    cases['neither open nor known'] = await shown({ kind: 'elsewhere' });
+    golden('submission-replaced', cases);
   });
 
   it('says only that nothing was sent if no look was answered, and offers what helps', async () => {
@@ -591,6 +615,18 @@ describe('showResult', () => {
     const reportFound = reporterOf(() => [{ ...chargedAt(draft, 1), accountId: draft.accountId }]);
     await reportFound(run);
     assert.match(standIn.shown.sentences.join(), /^My run: charged 0\.05 .*as you may have seen\.$/);
+    assert.equal(told.length, 0);
+    // Also if a resend found it.
+    told.push(draft.id);
+    receipts = () => Promise.resolve([{ ...chargedAt(draft, 1), accountId: draft.accountId }]);
+    const resent = await report(
+      { kind: 'charged', run, found: true },
+      undefined,
+      undefined,
+      undefined,
+      draft.id,
+    );
+    assert.match(resent.text, /^My run: charged 0\.05 .*as you may have seen\.$/);
   });
 
   it('reports a found charge in the currency of its submission, which it assumes, not in that of the balance by now', async () => {
@@ -653,7 +689,10 @@ describe('showResult', () => {
     it('shows every state', async () => {
       const { id, result } = await show(() => {
         const sent = { ...draft, attempts: [uploadedAttempt(1)] };
-        changed.fire(pendingOf('waiting', sent, { attempt: 1, retryAtMs: Date.now() + 12_000 }));
+        const nowMs = Date.now();
+        changed.fire(pendingOf('waiting', sent, { attempt: 1, retryAtMs: nowMs + 12_000 }));
+        changed.fire(pendingOf('waiting', sent, { attempt: 1, retryAtMs: nowMs, tickMs: nowMs - 7_000 }));
+        changed.fire(pendingOf('uploading', sent, { attempt: 2 }));
         for (const [state, live] of [
           ['queued', {}],
           ['uploading', { attempt: 1 }],
@@ -669,6 +708,8 @@ describe('showResult', () => {
       assert.deepEqual(standIn.shown.titles, ['Submitting train.jsonl to Work']);
       assert.deepEqual(standIn.shown.progress, [
         'Retry in 12 s · attempt 2. Cancel stops resending. You may have been charged already.',
+        'Retry in 7 s · attempt 2. Cancel stops resending. You may have been charged already.',
+        'Uploading 0% · attempt 2. Cancel stops resending. You may have been charged already.',
         'Upload queued',
         'Uploading 0%',
         'Validating…',

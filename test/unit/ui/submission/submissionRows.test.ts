@@ -124,10 +124,10 @@ describe('SubmissionRows', () => {
     assert.match(textOf('three'), /^train\.jsonl \| Not charged · upload stopped · Home \|/);
   });
 
-  it('lists uploading and waiting rows as ticking', () => {
+  it('lists uploading rows as ticking: others change by an event', () => {
     const states = ['queued', 'uploading', 'validating', 'waiting', 'unknown'] as const;
     pending = states.map((id) => pendingOf(id, intentOf({ id })));
-    assert.deepEqual(rows.tickingIds, ['uploading', 'waiting']);
+    assert.deepEqual(rows.tickingIds, ['uploading']);
   });
 
   it('says first whether there was a charge, and has at most one button, to check, continue, cancel, or discard', () => {

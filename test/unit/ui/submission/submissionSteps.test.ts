@@ -520,7 +520,7 @@ describe('reviewSubmission', () => {
       'what changed since': {
         trainedBefore: () => ({
           ...{ kind: 'changed', run: { ...prior(30), runId: 'r', rows: 3 } },
-          since: '+7 ~2 since May 9',
+          since: '+21 −9 ~17 since May 9',
         }),
       },
       'rows that are in the hold-out': { heldOut: heldOut(1_031) },
@@ -700,7 +700,8 @@ describe('reviewSubmission', () => {
       const wanted = { size: context.dataset.size, priority: false, sha256: undefined };
       for (const [limits, line] of [
         [{ perRunCents: 100, perMonthCents: 1_500 }, /^Over the monthly budget$/m],
-        [{ perRunCents: 100 }, /^Over the budget per run$/m],
+        [{ perMonthCents: 1_800 }, /^Over the monthly budget, perhaps$/m],
+        [{ perRunCents: 100 }, /^Over the budget per run, perhaps$/m],
       ] as const) {
         standIn.shown.answer = (buttons) => buttons.find((one) => one === 'Continue Over Budget');
         const payer = { ...account, budget: { currency: 'USD', ...limits } };

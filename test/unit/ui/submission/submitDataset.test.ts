@@ -374,7 +374,7 @@ describe('submitDataset', () => {
       assert.deepEqual(rows(), [...UNKNOWN, inHoldOut]);
       found.since.resolve({ added: 1, removed: 0, changed: 2, equal: 5, notCompared: 0, rows: {} });
       await turn();
-      assert.deepEqual(rows(), ['Submitted before: +1 ~2 since May 1 with Model M, 5.00 USD', inHoldOut]);
+      assert.deepEqual(rows(), ['Submitted before: +1 ~2 since May 1 · Model M · 5.00 USD', inHoldOut]);
       mayContinue.resolve(undefined);
       await submitted;
       assert.deepEqual(

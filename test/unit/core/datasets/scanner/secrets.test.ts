@@ -94,7 +94,20 @@ const values: [before: string, text: string, after: string][] = [
       'aws_secret_access_key\\t= ',
       'SECRET_KEY: ',
     ],
-    ...['aws_secret_access_key%3D', 'AWS_SECRET_ACCESS_KEY=\\u001b[1;32m'],
+    ...['aws_secret_access_key%3D', 'AWS_SECRET_ACCESS_KEY=\\u001b[1;32m', 'secretKey=\\u009b32m'],
+    ...['AWS_SECRET_ACCESS_KEY=3D', "env['SECRET_KEY'] = "],
+    // Names in all spellings, and between columns.
+    ...['et', 'ET', 'ss', 'SS'].flatMap((end) =>
+      ['_', '-', '.', ''].flatMap((sign) =>
+        ['key', 'Key', 'KEY']
+          .filter((key) => (key === 'KEY') === /[TS]/.test(end))
+          .map((key) => {
+            const words = end === 'et' || end === 'ET' ? ['secret', key] : ['secret', 'access', key];
+            const name = words.join(sign);
+            return `my${/[TS]/.test(end) ? name.toUpperCase() : name}${' '.repeat(20)}:${'\\t'.repeat(20)}`;
+          }),
+      ),
+    ),
   ].map((before): [string, string, string] => [before, VALUE, before.endsWith('"') ? '\\"' : '']),
   ['mySecretAccessKey\\\\\\": \\\\\\"', VALUE, '\\\\\\"'],
   ...['postgres://app:', 'mongodb+srv://app.x:', 'redis://:', 'https:\\/\\/a%40b:'].flatMap((before) =>
@@ -109,6 +122,7 @@ const values: [before: string, text: string, after: string][] = [
 ];
 /** What precedes a key without being part of its word. */
 const marks = [
+  ...['token=3D', 'a=20', '=C3=A9', '\\u009b31m', '\\u009bm', '\u009b1;31m', '\\\\x9b31m', '%1B%5B31m'],
   ...['token%3D', 'Bearer%20', '%22', 'a%253D', 'é%C3%A9', '\\u0025\u0032\u0030', '\\\\x3d', "b'\\\\x00"],
   ...[
     '\\u001b[32m',
@@ -140,6 +154,7 @@ const cardRows = [
     '["#", 17]',
     'x\\n1,2\\n#,3',
   ],
+  ...['a%20#', 'card%3D#', '%2520#', '%C2%A0#', 'a=3D#', 'a=20#', '\\\\x20#', '\\u009b31m#', 'card=#'],
   ...['{\\"a\\":1,\\"card\\":#}', 'a[1] = #', '[1, 2] #', '(#)', '\\u001b[32m#\\u001b[0m'],
 ];
 const whole = (texts: readonly string[]) => texts.map((text) => ['', text, ''] as const);
@@ -227,6 +242,8 @@ const harmless = [
     `AWS_SECRET_ACCESS_KEY=${tail(41)}`,
     `SecretAccessKey${tail(40)}`,
   ],
+  // Names of other keys.
+  ...[`public_key = ${tail(40)}`, `secret.access,key=${tail(40)}`, `secret_keys = ${tail(40)}`],
   // A percent sign that escapes no byte.
   `secret_key=%zz${VALUE}`,
   ...[`secretAccessKey: env.${tail(40)}`, `secretAccessKey, ${tail(40)}`, `secret_key_base = ${tail(40)}`],
@@ -397,6 +414,8 @@ describe('secrets in rows', () => {
       [`\\"User name\\",\\"Access key ID\\"\\n\\"ada\\",\\"${id}\\",\\"${VALUE}\\",\\"https://x.test\\"`, 2],
       [`${id}:${VALUE}`, 2],
       [`${id}\\t${VALUE}`, 2],
+      [`${id};${VALUE}`, 2],
+      [`| ${id} | ${' '.repeat(20)}${VALUE} |`, 2],
       [`${id},${tail(39)}`, 1],
       [`${id},${'A'.repeat(40)}`, 1],
       [`hf_${tail(34)},${VALUE}`, 1],
@@ -450,6 +469,7 @@ describe('secrets in rows', () => {
       '4111 1111 1111 1111',
       '4111-1111-1111-1111',
       '3782 822463 10005',
+      '4012888888881881',
     ]) {
       const rows = cardRows.map((frame) => `{"text":"${frame.replace('#', card)}"}`);
       const found = await foundIn(rows);
