@@ -263,7 +263,6 @@ describe('the page that compares answers', () => {
       'no answers of the base model': ['50 rows left out: 50 without an answer of the base', false, false],
       'no answers': ['has no answers. Each line needs messages, expected, base and adapter.', false, false],
       missing: ['train.answers.jsonl no longer exists.', false, false],
-      failed: ['The answers couldn’t be compared.', false, false],
     };
     for (const [title, [text, hasRows, hasNumbers]] of Object.entries(texts))
       it(`says what it is, in 300 pixels: ${title}`, async () => {

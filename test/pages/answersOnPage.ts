@@ -26,13 +26,11 @@ interface Answers {
   run?: 'trained' | 'changed' | undefined;
   /** Whether the search for prompts never ends. */
   isSearching?: boolean;
-  /** The program of the thread. */
-  worker?: string;
 }
 
 /** The page of a file. @param errors gets what the extension would log */
 export function answersOf(file: string, errors: unknown[] = [], more: Answers = {}): Create {
-  const { run, isSearching = false, worker = dist('answersWorker.cjs') } = more;
+  const { run, isSearching = false } = more;
   const receipts = async () => {
     if (run === undefined) return [];
     const dataset = path.join(path.dirname(file), 'train.prepared.jsonl');
@@ -45,7 +43,7 @@ export function answersOf(file: string, errors: unknown[] = [], more: Answers = 
     const searcher = isSearching ? new Promise<never>(() => undefined) : Promise.resolve(checker);
     const fingerprints = new Fingerprints(`${file}.kept`, () => searcher);
     const page = new AnswersPage(file, panel, {
-      ...{ extensionUri: uriOf(root), sample: SAMPLE, worker },
+      ...{ extensionUri: uriOf(root), sample: SAMPLE },
       submitted: { openJournal: () => Promise.resolve(), journal: { receipts }, fingerprints },
       log: { error: (_, error) => void errors.push(error) },
     });
@@ -61,14 +59,11 @@ export function answersOf(file: string, errors: unknown[] = [], more: Answers = 
 /** The page of answers that are written first. @param folder a new one for the files */
 export function answersIn(folder: string, answers: Answers, errors: unknown[] = []): Create {
   return async (panel) => {
-    const { worker, ...more } = answers;
     const file = (name: string) => path.join(folder, name);
     await mkdir(folder, { recursive: true });
     for (const name of ['answers', 'prepared', 'holdout'] as const)
       if (answers[name]) await writeFile(file(`train.${name}.jsonl`), answers[name].join(''));
-    if (worker !== undefined) await writeFile(file('worker.cjs'), worker);
-    const thread = worker === undefined ? {} : { worker: file('worker.cjs') };
-    return answersOf(file('train.answers.jsonl'), errors, { ...more, ...thread })(panel);
+    return answersOf(file('train.answers.jsonl'), errors, answers)(panel);
   };
 }
 
@@ -123,8 +118,6 @@ export const STATES: Readonly<Record<string, Answers>> = {
   'being written, with a hold-out': { answers: [...supportRows(20), '{'], holdout: DATASET },
   empty: { answers: [] },
   missing: {},
-  loading: { answers: SUPPORT, worker: 'setInterval(() => {}, 1e6);' },
-  failed: { answers: SUPPORT, worker: 'throw new Error("no memory");' },
 
   'no data': { answers: SUPPORT },
   'data that is searched': { answers: SUPPORT, prepared: DATASET, isSearching: true },
