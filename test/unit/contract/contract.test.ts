@@ -15,7 +15,6 @@ import { startPrism, violations, type Prism } from './prism.ts';
 
 /** Prism, an independent implementation of the contract, proxies the sandbox. */
 describe('behind a validating proxy', function () {
-  this.timeout(60_000);
   const bench = new Bench();
   let prism: Prism;
 

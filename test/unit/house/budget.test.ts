@@ -20,7 +20,6 @@ function hold(name: 'linesOfSrc' | 'linesOfMedia' | 'exports', now: number): voi
 }
 
 describe('the budget', function () {
-  this.timeout(60_000);
   let sources: Source[];
 
   before(() => {

@@ -12,7 +12,7 @@ describe('the comments', () => {
     assert.deepEqual(
       commentedFiles().flatMap((file) => longSentences(file, readFileSync(path.join(ROOT, file), 'utf8'))),
       [],
-    )).timeout(60_000);
+    ));
 
   it('are searched for long sentences over lines, up to a sentence end, a tag or a list item', () => {
     const found = (text: string) => longSentences('src/core/x.ts', text).length;

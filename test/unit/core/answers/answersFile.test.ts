@@ -18,7 +18,6 @@ import { itOnPosix } from '../../../helpers/platform.ts';
 const ROW = writtenAnswer();
 
 describe('readAnswers', function () {
-  this.timeout(30_000);
   const folder = useFolder();
   const file = () => path.join(folder(), 'train.answers.jsonl');
   const read = async (content: string | Buffer) => {
@@ -201,7 +200,6 @@ describe('readAnswers', function () {
 });
 
 describe('openAnswers', function () {
-  this.timeout(20_000);
   const folder = useFolder();
   const file = () => path.join(folder(), 'train.answers.jsonl');
   const open = (signal = new AbortController().signal) => openAnswers(file(), signal);
@@ -236,7 +234,6 @@ describe('openAnswers', function () {
 });
 
 describe('isAnswersFile', function () {
-  this.timeout(60_000);
   const folder = useFolder();
   const isAnswers = async (content: string) => {
     const file = path.join(folder(), 'data.jsonl');

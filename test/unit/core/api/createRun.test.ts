@@ -33,8 +33,6 @@ const MANY = 24 * MIB;
 const CHANGED = { code: 'dataset-changed', change: 'changed' };
 
 describe('createRun', function () {
-  this.timeout(20_000);
-
   let bench: UploadBench;
 
   beforeEach(async () => (bench = await UploadBench.start()));

@@ -13,8 +13,6 @@ import { itOnPosix } from '../../../helpers/platform.ts';
 const CHANGED = { code: 'dataset-changed', change: 'changed' };
 
 describe('sha256OfFile', function () {
-  this.timeout(10_000);
-
   let bench: UploadBench;
   beforeEach(async () => (bench = await UploadBench.start()));
   afterEach(() => bench.end());

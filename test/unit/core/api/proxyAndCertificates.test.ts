@@ -11,8 +11,6 @@ const BALANCE = { balance_cents: 1234, currency: 'EUR' };
 const TRUSTED = { SSL_CERT_FILE: AUTHORITY_FILE };
 
 describe('proxy and certificates', function () {
-  this.timeout(20_000);
-
   let service: TestServer;
   let requests: http.IncomingHttpHeaders[];
   const open: { close(): Promise<void> }[] = [];

@@ -246,7 +246,7 @@ describe('what the texts of a dataset say', () => {
           { total: 0, rows: [] },
         ],
       );
-    }).timeout(60_000);
+    });
 
     it('are all counted, and the first 5,000 of them listed', async () => {
       const rows = Array.from({ length: 5_100 }, () => chat(u(), a('I cannot.')));

@@ -18,7 +18,6 @@ const WORKER = path.join(import.meta.dirname, '../../../../src/core/datasets/con
 const MAX_BYTES = 600_000_000;
 
 describe('convertDataset', function () {
-  this.timeout(20_000);
   const folder = useFolder();
   const file = (name: string) => path.join(folder(), name);
   const inspected = async (name: string): Promise<DatasetFile> => {

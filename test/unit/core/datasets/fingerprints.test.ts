@@ -72,7 +72,6 @@ function shuffled<T>(random: Random, all: readonly T[]): T[] {
 }
 
 describe('Fingerprints', function () {
-  this.timeout(60_000);
   const { checker, folder } = useChecker();
   const failSync = useFolderSyncs();
   let made = 0;

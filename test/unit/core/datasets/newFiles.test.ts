@@ -31,7 +31,6 @@ const HOUR_MS = 60 * 60_000;
 const RANDOM = '0123456789abcdef';
 
 describe('NewFiles', function () {
-  this.timeout(60_000);
   const folder = useFolder();
   const failSync = useFolderSyncs();
   const at = (name: string) => path.join(folder(), name);

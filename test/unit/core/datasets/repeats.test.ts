@@ -109,7 +109,7 @@ describe('repeated prompts and answers', () => {
       withOtherAnswers: 0,
       answer: undefined,
     });
-  }).timeout(60_000);
+  });
 });
 
 /** Rows of each format with a prompt and an answer. */

@@ -58,7 +58,6 @@ const line = (row: unknown) => `${typeof row === 'string' ? row : JSON.stringify
 const lines = (rows: readonly unknown[]) => rows.map(line).join('');
 
 describe('requests and answers', function () {
-  this.timeout(60_000);
   const folder = useFolder();
 
   /** Converts in this thread. */

@@ -101,7 +101,6 @@ describe('a prepared copy', () => {
   });
 
   it('leaves out what was chosen, as a simple implementation does, and counts every row once', async function () {
-    this.timeout(60_000);
     for (let seed = 1; seed <= 60; seed++) {
       const random = new Random(seed);
       const row = (): string => {
@@ -287,7 +286,6 @@ describe('a prepared copy', () => {
   });
 
   it('masks 9,000 addresses in one row, and in 9,000 rows', async function () {
-    this.timeout(30_000);
     const addresses = Array.from({ length: 9_000 }, (_, at) => `user${at}@corp.org`);
     const source = await sourceOf(
       `${JSON.stringify({ text: addresses.join(' ') })}\n${addresses.map((one) => JSON.stringify({ text: one })).join('\n')}\n`,
@@ -330,7 +328,6 @@ describe('a prepared copy', () => {
   });
 
   it('holds out exact numbers of rows, the same each time, and never a prompt that stays', async function () {
-    this.timeout(60_000);
     const split = async (rows: readonly object[], choices: Partial<PrepareChoices>) => {
       const source = await sourceOf(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
       const { main, holdOut, counts } = await prepare(source, choices);
@@ -482,7 +479,6 @@ describe('a prepared copy', () => {
     });
 
     it('is split after it, over several segments of both files', async function () {
-      this.timeout(60_000);
       const row = (at: number) => chat(`question ${at}`, 'x'.repeat(4_000));
       const all = Array.from({ length: 2_500 }, (_, at) => row(at));
       const held = all.filter((_, at) => at % 2 === 1);
@@ -674,7 +670,6 @@ describe('a prepared copy', () => {
   });
 
   it('has the same rows, changed alike, if a part of them is held out', async function () {
-    this.timeout(60_000);
     const random = new Random(7);
     const long = 'long '.repeat(1_100_000);
     const row = (at: number): string => {
@@ -748,7 +743,6 @@ describe('a prepared copy', () => {
   itOnPosix(
     'leaves nothing behind if the file changed, the folder can’t be written, or the user cancels',
     async function () {
-      this.timeout(30_000);
       const big = `${JSON.stringify(chat('a', 'x'.repeat(1_000)))}\n`.repeat(30_000);
       const cancelled = await sourceOf(big);
       const stop = new AbortController();
@@ -814,7 +808,6 @@ describe('a prepared copy', () => {
   });
 
   it('leaves out a row that is too long to check, and copies what is around it', async function () {
-    this.timeout(60_000);
     const long = Buffer.alloc(70 * 1024 * 1024, 'x');
     const brackets = Buffer.alloc(60 * 1024 * 1024, '[');
     const row = '{"text":"a"}\n';
@@ -827,7 +820,6 @@ describe('a prepared copy', () => {
   });
 
   it('leaves no file with a final name if its process is killed, and the next copy removes what was left', async function () {
-    this.timeout(120_000);
     const source = await sourceOf(`${JSON.stringify(chat('a', 'x'.repeat(5_000)))}\n`.repeat(8_000));
     let left = 0;
     for (const ms of [0, 20, 60, 120, 200, 300]) {

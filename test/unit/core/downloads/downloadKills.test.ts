@@ -21,7 +21,6 @@ const KILLED_EARLY = 0.15;
 const LOST_BYTES = 4_000_000;
 
 describe('Downloads whose process is killed', function () {
-  this.timeout(120_000);
   let folder: string;
   let child: string;
 

@@ -308,4 +308,4 @@ describe('the money of 150 submissions with refusals, lost responses, and crashe
       'the story has everything',
     );
   });
-}).timeout(60_000);
+});

@@ -17,7 +17,6 @@ const rateLimited = (seconds: number): Answer => [
 ];
 
 describe('Watcher', function () {
-  this.timeout(30_000);
   let bench: WatchBench;
 
   beforeEach(async () => {
@@ -353,7 +352,6 @@ describe('Watcher', function () {
     });
 
     it('sends at most 120 GETs in an hour for 50 runs that change constantly and 3 windows', async function () {
-      this.timeout(120_000);
       const change = () => {
         const status = `step ${bench.asked.length}`;
         bench.rows = Array.from({ length: 50 }, (_, index) =>

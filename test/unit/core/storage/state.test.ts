@@ -179,7 +179,6 @@ describe('StateStore', () => {
   });
 
   it('loses no acknowledged row when three windows write and are killed', async function () {
-    this.timeout(60_000);
     const written = await Promise.all(
       ['p', 'q', 'r'].map(async (name) => {
         const one = child(name);
@@ -348,14 +347,12 @@ describe('StateStore', () => {
     });
 
     it('reports a file system without locks', async function () {
-      this.timeout(30_000);
       const one = child('p', 1, { LD_PRELOAD: shim, NO_LOCKS: '1' });
       await one.ended;
       assert.deepEqual(one.lines.slice(0, 2), ['no-locks', '1']);
     });
 
     it('shares with two other windows even if a sync takes 20 ms', async function () {
-      this.timeout(60_000);
       const windows = ['p', 'q', 'r'].map((name) => child(name, 4, { LD_PRELOAD: shim, SLOW_SYNC_MS: '20' }));
       await Promise.all(windows.map(({ ended }) => ended));
       const one = store();

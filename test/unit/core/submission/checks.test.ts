@@ -11,7 +11,6 @@ const MINUTE = 60 * SECOND;
 
 describe('Automatic checks', () => {
   it('of 3 submissions among 20 runs in 3 windows send at most 120 requests an hour, polls included', async function () {
-    this.timeout(60_000);
     const bench = await WatchBench.start();
     const folder = path.join(bench.folder, 'submissions');
     bench.rows = Array.from({ length: 20 }, (_, index) => made(bench, `r${index}`, index * 10 * SECOND));

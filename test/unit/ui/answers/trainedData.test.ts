@@ -21,7 +21,6 @@ const chat = (prompt: string, answer = 'yes') =>
   })}\n`;
 
 describe('the data that was trained', function () {
-  this.timeout(60_000);
   const { checker, folder } = useChecker();
   let made = 0;
   let at: string;

@@ -19,7 +19,6 @@ const log = { error: (_: string, error: Error) => void logged.push(error.message
 const WORKER = path.join(import.meta.dirname, '../../../../src/core/datasets/convertWorker.ts');
 
 describe('Convert to JSONL', function () {
-  this.timeout(20_000);
   const folder = useFolder();
   const file = (name: string) => path.join(folder(), name);
   const convert = (name: string) => convertToJsonl(WORKER, log, stand.Uri.file(file(name)));

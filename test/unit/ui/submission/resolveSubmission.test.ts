@@ -559,7 +559,10 @@ describe('commands for open submissions', () => {
         await resolve('one');
         assert.deepEqual(callsOf('adopt'), adopted);
       }
-      assert.match(standIn.shown.details[0] ?? '', /^Mine · m · .+ · 1\.00 USD · r-1\. /);
+      assert.match(
+        standIn.shown.details[0] ?? '',
+        /^Mine · m · .+ · 1\.00 USD \(currency assumed from the balance\) · r-1\. /,
+      );
       assert.deepEqual(callsOf('report'), ['report r-1']);
     });
 

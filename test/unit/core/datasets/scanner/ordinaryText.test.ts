@@ -16,7 +16,6 @@ describe('ordinary code and its documentation', () => {
   const { check } = useChecker();
 
   it('has no keys', async function () {
-    this.timeout(60_000);
     const files = globSync('**/*.{js,ts,md}', { cwd: MODULES })
       .filter((file) => !WITH_KEYS.includes(file.split(path.sep)[0] ?? ''))
       .sort();

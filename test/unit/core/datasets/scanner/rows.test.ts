@@ -27,7 +27,6 @@ describe('what the scanner says of each row', () => {
   let scanner: Scanner;
 
   before(async function () {
-    this.timeout(60_000);
     const { scanner: file } = await checkerFiles();
     scanner = new Scanner(await WebAssembly.compile(await readFile(file)));
   });
