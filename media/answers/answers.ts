@@ -1,13 +1,25 @@
 // The page that compares answers. It shows the extension's messages and requests rows, but reads no files and composes no sentences.
-import type { AnswersHead, AnswersRow, AnswersStart, AnswersTable } from '../../src/ui/answers/protocol.ts';
+import type {
+  AnswersHead,
+  AnswersMessage,
+  AnswersRequest,
+  AnswersRow,
+  AnswersStart,
+  AnswersTable,
+} from '../../src/ui/answers/protocol.ts';
 import { Client } from '../shared/client.ts';
 import { button, copyButton, drawTable, element, header, icon } from '../shared/dom.ts';
 import { morph } from '../shared/morph.ts';
 import { RowFeed, type OpenParts } from '../shared/rowFeed.ts';
 import { PROMPT, Texts } from './texts.ts';
-import { VoteView, type AnswersClient } from './voteView.ts';
 
-/** Owns everything on the page: the comparison, its rows, and voting. */
+type AnswersClient = Client<{
+  message: AnswersMessage;
+  request: AnswersRequest;
+  memory: AnswersStart['memory'];
+}>;
+
+/** Owns everything on the page: the comparison and its rows. */
 class Page {
   readonly #client: AnswersClient;
   readonly #words: AnswersStart['words'];
@@ -16,7 +28,6 @@ class Page {
   readonly #main: HTMLElement;
   readonly #noMatch: HTMLElement;
   readonly #feed: RowFeed<AnswersRow>;
-  readonly #vote: VoteView;
   #length = 0;
   #hasFilters = false;
 
@@ -38,24 +49,16 @@ class Page {
       this.#noMatch,
       this.#feed.root,
     ]);
-    this.#vote = new VoteView(client, words);
-    document.body.replaceChildren(this.#head, this.#main, this.#vote.root);
+    document.body.replaceChildren(this.#head, this.#main);
   }
 
-  take(message: Parameters<Parameters<AnswersClient['connect']>[0]>[0]): void {
+  take(message: Exclude<AnswersMessage, AnswersStart>): void {
     if (message.type === 'head') this.#showHead(message);
     else if (message.type === 'list') {
       this.#feed.show(message);
       this.#length = message.length;
       this.#showNoMatch();
-    } else if (message.type === 'rows') this.#feed.take(message);
-    else if (message.type === 'voting') {
-      const wasVoting = !this.#vote.root.hidden;
-      this.#vote.show(message);
-      const isVoting = !this.#vote.root.hidden;
-      this.#head.hidden = this.#main.hidden = isVoting;
-      if (wasVoting && !isVoting) this.#head.querySelector<HTMLElement>('[data-key=vote]')?.focus();
-    }
+    } else this.#feed.take(message);
   }
 
   #showNoMatch(): void {
@@ -69,11 +72,13 @@ class Page {
   }
 
   #drawHead(head: AnswersHead): HTMLElement[] {
-    const { title, notices, failure, leak, headline, table, filters } = head;
+    const { title, notices, failure, leak, headline, table, filters, summary } = head;
     return [
       element('div', { class: 'title', attributes: { 'data-key': 'title' } }, [
         element('h1', { text: title }),
-        ...this.#drawActions(head),
+        ...(summary === undefined
+          ? []
+          : [copyButton(summary, 'summary', this.#words.copySummary, undefined, 'secondary')]),
       ]),
       element(
         'div',
@@ -102,18 +107,6 @@ class Page {
     ];
   }
 
-  #drawActions({ canVote, summary }: AnswersHead): HTMLElement[] {
-    const { voteBlind, copySummary } = this.#words;
-    const vote = button(voteBlind, () => this.#client.send({ type: 'vote' }), {
-      class: 'secondary',
-      key: 'vote',
-    });
-    return [
-      ...(canVote ? [vote] : []),
-      ...(summary === undefined ? [] : [copyButton(summary, 'summary', copySummary, undefined, 'secondary')]),
-    ];
-  }
-
   #drawFilters(filters: AnswersHead['filters']): HTMLElement {
     const attributes = { 'data-key': 'filters', role: 'group', 'aria-label': this.#words.rowsToShow };
     const legend = element('span', { class: 'note', text: this.#words.legend });
@@ -128,7 +121,7 @@ class Page {
   }
 
   #drawRow(row: AnswersRow, titleId: string, parts: OpenParts): HTMLElement[] {
-    const texts = new Texts(this.#words, parts, 'h3');
+    const texts = new Texts(this.#words, parts);
     const head = element('header', { class: 'rowHead' }, [
       element('h2', { text: row.title, attributes: { id: titleId } }),
       ...(row.note === undefined ? [] : [element('span', { class: 'note', text: row.note })]),

@@ -11,14 +11,11 @@ export const PROMPT = 'prompt';
 export class Texts {
   readonly #words: Readonly<Record<AnswersWord, string>>;
   readonly #parts: OpenParts;
-  readonly #heading: 'h2' | 'h3';
   readonly #budget: MarkBudget = { marksLeft: MOST_MARKS };
 
-  /** @param heading of an answer, below that of the row */
-  constructor(words: Readonly<Record<AnswersWord, string>>, parts: OpenParts, heading: 'h2' | 'h3') {
+  constructor(words: Readonly<Record<AnswersWord, string>>, parts: OpenParts) {
     this.#words = words;
     this.#parts = parts;
-    this.#heading = heading;
   }
 
   /** Draws a prompt on one line. If something is left out, the line expands. */
@@ -38,26 +35,16 @@ export class Texts {
 
   /** Draws the messages of a prompt, if the user expanded it. */
   drawOpenPrompt({ messages = [] }: AnswersPrompt): HTMLElement[] {
-    return this.#parts.isOpen(PROMPT) ? [this.drawMessages(messages)] : [];
-  }
-
-  drawMessages(messages: readonly AnswersText[]): HTMLElement {
-    return element(
-      'div',
-      { class: 'messages' },
-      messages.map((message) => this.draw(message, 'message')),
-    );
+    if (!this.#parts.isOpen(PROMPT)) return [];
+    const drawn = messages.map((message) => this.draw(message, 'message'));
+    return [element('div', { class: 'messages' }, drawn)];
   }
 
   /** Draws a text with its name. */
   draw(text: AnswersText, kind: 'answer' | 'message'): HTMLElement {
     const { key, name, notes, rest, thinking } = text;
     const head = element('div', { class: 'textHead' }, [
-      element(
-        kind === 'answer' ? this.#heading : 'span',
-        { class: 'name' },
-        drawReadable(name, this.#budget),
-      ),
+      element(kind === 'answer' ? 'h3' : 'span', { class: 'name' }, drawReadable(name, this.#budget)),
       ...notes.map((note) => element('span', { class: 'note', text: note })),
     ]);
     const drawn = element('div', { class: kind }, [head]);

@@ -25,7 +25,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
 /** Creates a button; `key` identifies it after its surroundings were redrawn. */
 export function button(
   words: string,
-  onClick: (event: Event) => void,
+  onClick: () => void,
   more: { class?: string; key?: string; attributes?: Parts['attributes'] } = {},
 ): HTMLButtonElement {
   return element('button', {

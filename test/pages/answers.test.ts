@@ -39,7 +39,7 @@ describe('the page that compares answers', () => {
       assert.deepEqual(await page.headline(), [
         'Adapter exactly right in 13 rows, base model in 0, both in 0.',
         'If neither were exactly right more often, a difference this large would come up in < 0.1% of comparisons.',
-        'Exactly right means the same text, which isn’t the same as better: read the rows or vote.',
+        'Exactly right means the same text, which isn’t the same as better: read the rows.',
       ]);
       assert.deepEqual(await page.table(), [
         ['Exact answer', '0', '13', ''],
@@ -71,10 +71,7 @@ describe('the page that compares answers', () => {
 
     it('tells screen readers what the buttons do, and what is new', async () => {
       const names = await page.frame.locator('header.top').getByRole('button').allTextContents();
-      assert.deepEqual(names, [
-        ...['Vote Blind', 'Copy Summary'],
-        ...['All', 'Different', 'Adapter ahead', 'Base ahead'],
-      ]);
+      assert.deepEqual(names, ['Copy Summary', ...['All', 'Different', 'Adapter ahead', 'Base ahead']]);
       const filters = page.frame.getByRole('group', { name: 'Rows to show' });
       await filters.getByRole('button', { name: 'Base ahead' }).press('Enter');
       await page.frame.getByText('No matching rows').waitFor();
@@ -135,14 +132,11 @@ describe('the page that compares answers', () => {
       assert.doesNotMatch(copied, new RegExp(`${WORD}|warehouse|order|/|jsonl`));
     });
 
-    it('is readable and accessible in each theme, while voting, too', async () => {
-      await view.assertAccessible(THEMES);
-      await page.button('Vote Blind').click();
-      await page.waitForVote('1 of 20');
+    it('is readable and accessible in each theme', async () => {
       await view.assertAccessible(THEMES);
     });
 
-    it('is readable in 600 and 300 pixels, while voting, too', async () => {
+    it('is readable in 600 and 300 pixels', async () => {
       for (const width of [599, 300]) {
         await view.resize(width);
         const tops = await page
@@ -154,12 +148,6 @@ describe('the page that compares answers', () => {
         assert.equal(new Set(tops).size, 3, 'one below the other');
         await view.assertFits('.viewport', '.top');
         await view.assertAccessible();
-        await page.button('Vote Blind').click();
-        await page.waitForVote('1 of 20');
-        await view.assertFits('.voting');
-        await view.assertAccessible();
-        await press('Escape');
-        await page.row(1).waitFor();
       }
     });
 
@@ -270,7 +258,6 @@ describe('the page that compares answers', () => {
         await page.frame.getByText(text).waitFor();
         assert.equal((await page.frame.locator('article').count()) > 0, hasRows);
         assert.equal(await page.frame.locator('table').count(), Number(hasNumbers));
-        assert.equal(await page.button('Vote Blind').count(), Number(hasNumbers));
         await view.resize(300);
         await view.assertFits('.viewport', '.top');
         await view.assertAccessible();

@@ -59,9 +59,4 @@ export class AnswersPage {
   focused(): Locator {
     return this.frame.locator(':focus');
   }
-
-  /** Waits for the title of the row that is voted on. */
-  async waitForVote(title: string): Promise<void> {
-    await this.frame.locator('.voting h1').getByText(title, { exact: true }).waitFor();
-  }
 }

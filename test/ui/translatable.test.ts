@@ -180,18 +180,6 @@ describe('every text is translatable', () => {
     await command('Open Sample Comparison');
     await panel().locator('article .text').first().waitFor();
     await read('comparison', panel().locator('.top, main > .spoken, article :is(h2, h3, .note)'));
-    await panel()
-      .getByRole('button', { name: pseudo('Vote Blind') })
-      .click();
-    await panel().locator('.voting button').first().waitFor();
-    await read('voting', panel().locator('.voting :is(h1, h2, .note, .spoken, button)'));
-    await page.keyboard.press('ArrowLeft');
-    await panel().locator('.voting h1').getByText('2').waitFor();
-    await page.keyboard.press('Escape');
-    await panel()
-      .getByRole('button', { name: pseudo('Discard Votes') })
-      .waitFor();
-    await read('end of voting', panel().locator('.voting'));
     await sideBar.open('Fine-Tuning');
     await page
       .locator('.pane-header')

@@ -19,7 +19,7 @@ export type AnswerEnd = 'length' | 'error';
 export type ComparedSide = 'base' | 'adapter';
 
 export interface AnswerRow extends Readonly<Record<ComparedSide, string>> {
-  /** Its line in the file, from 1. Identifies the row in votes. */
+  /** Its line in the file, from 1. */
   line: number;
   /** The prompt: the messages before the answer. */
   messages: readonly Message[];

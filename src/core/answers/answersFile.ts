@@ -36,7 +36,7 @@ export interface AnswersJob {
 export interface AnswersFile {
   /** When it was opened. */
   stamp: FileStamp;
-  /** Of the bytes that were read, in hexadecimal digits. Votes are bound to it. */
+  /** Of the bytes that were read, in hexadecimal digits. */
   sha256: string;
   /** Without those that were left out. None: the file has no answers. */
   rows: readonly AnswerRow[];

@@ -12,13 +12,13 @@ export type Measure = 'exact' | 'fields' | 'closer';
 export type Lead = ComparedSide | 'equal' | 'failed' | 'trained';
 
 /** What the sign test says of the rows where one side is ahead. */
-export type Chance =
+type Chance =
   | { kind: 'too-few' }
   /** `p`: the probability of at least such a difference without a preference; `unlikely` up to 5 %. */
   | { kind: 'unlikely' | 'likely'; p: number };
 
 /** A number of each side. */
-export type BySide = Readonly<Record<ComparedSide, number>>;
+type BySide = Readonly<Record<ComparedSide, number>>;
 
 export interface Comparison {
   /** Without the trained ones, which no number counts. */

@@ -122,7 +122,7 @@ export class AnswersDocument implements Disposable {
     this.#isLoading = false;
     if (this.#store.disposed) return;
     const before = this.#shown;
-    // What failed once, such as a thread without memory, takes no rows and votes away.
+    // What failed once, such as a thread without memory, takes no rows away.
     if (opened === 'failed') this.#problem = opened;
     else if (typeof opened === 'string') [this.#shown, this.#problem] = [undefined, opened];
     else {

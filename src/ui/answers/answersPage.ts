@@ -18,33 +18,17 @@ import {
   type RequestTable,
 } from '../shared/webview.ts';
 import { AnswersDocument, type AnswersDocumentParts, type ShownAnswers } from './answersDocument.ts';
-import { answersRow, voteTexts } from './answerRows.ts';
+import { answersRow } from './answerRows.ts';
 import { answersHead, answersTitle, answersWords, offeredFilters } from './answersView.ts';
-import { votedText, voteEnd, voteTitle } from './voteText.ts';
 import { trainedWord } from './leakText.ts';
-import type {
-  AnswersChoice,
-  AnswersFilter,
-  AnswersMemory,
-  AnswersMessage,
-  AnswersRequest,
-  AnswersRow,
-  AnswersVoteRow,
-} from './protocol.ts';
-import { Voting, type VoteStep } from './voting.ts';
+import type { AnswersFilter, AnswersMemory, AnswersMessage, AnswersRequest, AnswersRow } from './protocol.ts';
 
-const FILTERS: readonly AnswersFilter[] = ['all', 'different', 'adapter', 'base', 'trained', 'voted'];
-const VOTE_CHOICES: readonly AnswersChoice[] = ['left', 'right', 'equal'];
+const FILTERS: readonly AnswersFilter[] = ['all', 'different', 'adapter', 'base', 'trained'];
 const REQUESTS: Readonly<RequestTable<AnswersRequest>> = {
   need: { generation: isCount, from: isCount, count: isCount },
   filter: { filter: isOneOf(FILTERS) },
   showInHoldOut: { row: isCount },
   chooseDataset: {},
-  vote: {},
-  choose: { row: isCount, choice: isOneOf(VOTE_CHOICES) },
-  back: {},
-  end: {},
-  discardVotes: {},
 };
 /** Limits of one message; the page requests the rest again. Differences take milliseconds a row. */
 const MESSAGE_UNITS = 500_000;
@@ -81,9 +65,8 @@ export class AnswersPage implements Disposable {
   #generation = 0;
   /** What was listed last. */
   #shown: ShownAnswers | undefined;
-  #voting: Voting | undefined;
-  /** Set from a change of the file until the user does something; whether it dropped votes. */
-  #changed: { hadVotes: boolean } | undefined;
+  /** From a change of the file until the user does something. */
+  #hasChanged = false;
 
   constructor(file: string, panel: WebviewPanel, parts: AnswersPageParts) {
     this.#file = file;
@@ -101,7 +84,6 @@ export class AnswersPage implements Disposable {
           this.#host.post({ type: 'start', words: answersWords(), memory: { file } });
           this.#postHead();
           this.#postList(false);
-          this.#postVoting();
         },
         onRequest: (request) => this.#answer(request),
         onShown: () => void this.#document.compareWithDisk(),
@@ -119,35 +101,26 @@ export class AnswersPage implements Disposable {
     if (request.type === 'need') this.#postRows(request);
     else if (request.type === 'showInHoldOut') await this.#showInHoldOut(request.row);
     else if (request.type === 'chooseDataset') await this.#chooseDataset();
-    else if (request.type === 'filter') this.#list(request.filter);
-    else this.#vote(request);
+    else this.#list(request.filter);
   }
 
-  /** Lists another version of the file. Votes on the one before are dropped. */
+  /** Lists another version of the file. */
   #follow(): void {
     const { shown } = this.#document;
     const before = this.#shown;
     this.#shown = shown;
     if (shown !== before) {
       const isSame = shown !== undefined && shown.file.sha256 === before?.file.sha256;
-      // An earlier change may have dropped votes, and the user may not have seen that notice.
-      const hadVotes = this.#changed?.hadVotes === true || this.#voting?.tally !== undefined;
-      if (before !== undefined && !isSame) this.#changed = { hadVotes };
-      if (!isSame) this.#voting = undefined;
-      const voting = this.#voting;
-      if (shown !== undefined && (voting === undefined || shown.trained !== before?.trained))
-        this.#voting = new Voting(shown, voting);
-      if (shown !== undefined && !offeredFilters(shown, this.#voting?.tally).includes(this.#filter))
-        this.#filter = 'all';
+      if (before !== undefined && !isSame) this.#hasChanged = true;
+      if (shown !== undefined && !offeredFilters(shown).includes(this.#filter)) this.#filter = 'all';
       this.#select();
       this.#postList(before !== undefined);
-      if (!isSame || this.#voting !== voting) this.#postVoting();
     }
     this.#postHead();
   }
 
   #list(filter: AnswersFilter): void {
-    [this.#filter, this.#changed] = [filter, undefined];
+    [this.#filter, this.#hasChanged] = [filter, false];
     this.#select();
     this.#postHead();
     this.#postList(false);
@@ -157,7 +130,6 @@ export class AnswersPage implements Disposable {
     const { file, scores, comparison } = this.#shown ?? {};
     const isListed = (index: number): boolean => {
       if (this.#filter === 'all') return true;
-      if (this.#filter === 'voted') return this.#voting?.votes.has(file?.rows[index]?.line ?? 0) === true;
       if (this.#filter === 'different')
         return scores?.[index]?.isSame === false && comparison?.leads[index] !== 'trained';
       return comparison?.leads[index] === this.#filter;
@@ -183,7 +155,6 @@ export class AnswersPage implements Disposable {
       units += unitsOf(row);
       rows.push(
         answersRow(row, this.#shown?.scores[index], {
-          vote: this.#voting?.votes.get(row.line),
           hasHoldOut: this.#shown?.holdOut !== undefined,
           note: this.#shown?.trained.has(index) === true ? trainedWord(this.#shown) : undefined,
         }),
@@ -211,60 +182,15 @@ export class AnswersPage implements Disposable {
     else void showError(notOnDisk(datasetName(uri)));
   }
 
-  #vote(
-    request: Exclude<AnswersRequest, { type: 'need' | 'filter' | 'showInHoldOut' | 'chooseDataset' }>,
-  ): void {
-    const voting = this.#voting;
-    // No vote before it is known which rows were trained.
-    if (voting === undefined || this.#shown?.leak?.kind === 'comparing') return;
-    this.#changed = undefined;
-    const before = voting.step;
-    let said: string | undefined;
-    if (request.type === 'vote') voting.begin();
-    else if (request.type === 'back') voting.back();
-    else if (request.type === 'discardVotes') voting.discard();
-    else if (request.type === 'end') voting.end();
-    else {
-      if (before?.kind !== 'row' || !voting.choose(request.row, request.choice)) return;
-      said = votedText(request.choice, before.at, voting);
-    }
-    this.#postVoting(said);
-    if (voting.step === undefined) this.#list(voting.tally === undefined ? 'all' : 'voted');
-    else this.#postHead();
-  }
-
-  #postVoting(said?: string): void {
-    const voting = this.#voting;
-    const step = voting?.step;
-    this.#host.post({
-      type: 'voting',
-      row: voting && step?.kind === 'row' ? this.#voteRow(voting, step) : undefined,
-      end: voting && step?.kind === 'end' ? voteEnd(voting) : undefined,
-      said,
-    });
-  }
-
-  #voteRow(
-    voting: Voting,
-    { index, left, choice, at }: VoteStep & { kind: 'row' },
-  ): AnswersVoteRow | undefined {
-    const row = this.#shown?.file.rows[index];
-    return row && { ...voteTexts(row, left), ...voteTitle(at, voting), choice, canGoBack: at > 0 };
-  }
-
-  /** Not during voting: it would reveal whose answer is which. */
   #postHead(): void {
-    if (this.#voting?.step?.kind === 'row') return;
     this.#host.post(
       answersHead({
         name: this.#name,
         isSample: this.#file === this.#parts.sample,
-        changed: this.#changed,
+        hasChanged: this.#hasChanged,
         problem: this.#document.problem,
         shown: this.#shown,
         filter: this.#filter,
-        voteRows: this.#voting?.total ?? 0,
-        tally: this.#voting?.tally,
       }),
     );
   }

@@ -6,7 +6,6 @@ import {
   type Comparison,
   type Side,
 } from '../../core/answers/answersFile.ts';
-import type { VoteTally } from '../../core/answers/votes.ts';
 import { refusalSentence } from '../shared/datasetTexts.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
@@ -14,7 +13,6 @@ import { AnswersDocument, type AnswersDocumentParts, type ShownAnswers } from '.
 import { COMPARING, leakOf, trainedWord } from './leakText.ts';
 import type { AnswersFilter, AnswersHead, AnswersTable, AnswersWord } from './protocol.ts';
 import { fileNameOf } from './trainedData.ts';
-import { CHOICES, probabilityText, votesSentences } from './voteText.ts';
 
 /** The page's own texts. */
 export function answersWords(): Record<AnswersWord, string> {
@@ -25,7 +23,6 @@ export function answersWords(): Record<AnswersWord, string> {
     keyboard: l10n.t('Arrow keys: move. Enter: complete prompt.'),
     comparison: l10n.t('Comparison'),
     rowsToShow: l10n.t('Rows to show'),
-    voteBlind: l10n.t('Vote Blind'),
     copySummary: l10n.t('Copy Summary'),
     prompt: l10n.t('Prompt'),
     legend: l10n.t('Struck through: only in the expected answer. Underlined: not in it.'),
@@ -33,20 +30,6 @@ export function answersWords(): Record<AnswersWord, string> {
     showLess: l10n.t('Show Less'),
     emptyText: l10n.t('(empty)'),
     showInHoldOut: l10n.t('Show in Hold-out'),
-    question: l10n.t('Which answer do you prefer?'),
-    left: CHOICES.left,
-    right: CHOICES.right,
-    equal: CHOICES.equal,
-    back: l10n.t('Back'),
-    end: l10n.t('End'),
-    expected: NAMES.expected,
-    showExpected: l10n.t('Show Expected'),
-    hideExpected: l10n.t('Hide Expected'),
-    voteKeyboard: l10n.t(
-      'Left and right arrow: that answer. Down arrow or Space: equal. Backspace: back. E: expected answer. Esc: end.',
-    ),
-    showRows: l10n.t('Show Rows'),
-    discardVotes: l10n.t('Discard Votes'),
   };
 }
 
@@ -63,7 +46,6 @@ const FILTERS: Readonly<Record<AnswersFilter, string>> = {
   adapter: l10n.t('Adapter closer'),
   base: l10n.t('Base closer'),
   trained: l10n.t('Trained'),
-  voted: l10n.t('Voted'),
 };
 /** Titles for sides that are ahead by another measure than being closer. */
 const AHEAD: Readonly<Record<Side, string>> = {
@@ -80,19 +62,16 @@ export interface AnswersFacts {
   name: string;
   /** Whether it is the comparison that is packed with the extension. */
   isSample: boolean;
-  /** Set if the file changed; whether that dropped votes. */
-  changed: { hadVotes: boolean } | undefined;
+  /** Whether the file changed. */
+  hasChanged: boolean;
   problem: AnswersDocument['problem'];
   shown: ShownAnswers | undefined;
   filter: AnswersFilter;
-  /** Rows that can be voted on. */
-  voteRows: number;
-  tally: VoteTally | undefined;
 }
 
 /** Everything above the rows. */
 export function answersHead(facts: AnswersFacts): AnswersHead {
-  const { name, isSample, changed, problem, shown, filter, voteRows, tally } = facts;
+  const { name, isSample, hasChanged, problem, shown, filter } = facts;
   const hasRows = shown !== undefined && shown.file.rows.length > 0;
   const comparison = hasRows ? shown.comparison : undefined;
   const isComparing = shown?.leak?.kind === 'comparing';
@@ -106,20 +85,18 @@ export function answersHead(facts: AnswersFacts): AnswersHead {
     notices: compact(
       isSample &&
         l10n.t('A real, tiny adapter: 80 rows of sums. It learned the form of the answers, not to add.'),
-      changed && shown && changedNotice(name, changed.hadVotes),
+      hasChanged && shown && l10n.t('{0} changed; shown again.', name),
       ...(shown === undefined ? [] : fileNotices(name, shown)),
-      tally && votesSentences(tally).join(' '),
     ),
     failure: problem === undefined ? (isEmpty ? noAnswers(name) : undefined) : problemSentence(name, problem),
     leak,
     headline: isComparing ? { isWarning: false, sentences: [COMPARING] } : verdict && headlineOf(verdict),
     table: verdict && tableOf(verdict),
-    filters: hasRows ? filterButtons(filter, shown, tally) : [],
-    canVote: voteRows > 0 && !isComparing,
+    filters: hasRows ? filterButtons(filter, shown) : [],
     summary:
       isComparing || !hasRows
         ? undefined
-        : `${compact(inMarkdown(leak?.text), verdict && summaryOf(verdict, tally), inMarkdown(fileNotices(name, shown).join('\n'))).join('\n\n')}\n`,
+        : `${compact(inMarkdown(leak?.text), verdict && summaryOf(verdict), inMarkdown(fileNotices(name, shown).join('\n'))).join('\n\n')}\n`,
   };
 }
 
@@ -130,26 +107,18 @@ function problemSentence(name: string, problem: NonNullable<AnswersFacts['proble
 }
 
 /** Returns the filters that list something, in order. */
-export function offeredFilters(
-  { comparison, trained }: ShownAnswers,
-  tally: VoteTally | undefined,
-): AnswersFilter[] {
+export function offeredFilters({ comparison, trained }: ShownAnswers): AnswersFilter[] {
   const hasOthers = comparison.rows > 0;
   const isOffered: Partial<Record<AnswersFilter, boolean>> = {
     ...{ adapter: hasOthers, base: hasOthers, trained: hasOthers && trained.size > 0 },
-    voted: tally !== undefined,
   };
   return (Object.keys(FILTERS) as AnswersFilter[]).filter((filter) => isOffered[filter] ?? true);
 }
 
-function filterButtons(
-  pressed: AnswersFilter,
-  shown: ShownAnswers,
-  tally: VoteTally | undefined,
-): AnswersHead['filters'] {
+function filterButtons(pressed: AnswersFilter, shown: ShownAnswers): AnswersHead['filters'] {
   const isCloser = shown.comparison.measure === 'closer';
   const words = { ...FILTERS, ...(!isCloser && AHEAD), trained: trainedWord(shown) };
-  return offeredFilters(shown, tally).map((filter) => ({
+  return offeredFilters(shown).map((filter) => ({
     filter,
     words: words[filter],
     isPressed: filter === pressed,
@@ -220,9 +189,9 @@ function headlineOf(comparison: Comparison): NonNullable<AnswersHead['headline']
 
 /** What the numbers of a comparison don't show. */
 const NOT_BETTER: Readonly<Record<Comparison['measure'], string>> = {
-  exact: l10n.t('Exactly right means the same text, which isn’t the same as better: read the rows or vote.'),
-  fields: l10n.t('More fields right isn’t the same as better: read the rows or vote.'),
-  closer: l10n.t('Closer isn’t the same as better: read the rows or vote.'),
+  exact: l10n.t('Exactly right means the same text, which isn’t the same as better: read the rows.'),
+  fields: l10n.t('More fields right isn’t the same as better: read the rows.'),
+  closer: l10n.t('Closer isn’t the same as better: read the rows.'),
 };
 
 const INACTIVE = l10n.t('The adapter probably wasn’t active: check the model names and how it was loaded.');
@@ -276,6 +245,12 @@ function chanceSentence(chance: Comparison['chance'], measure: Comparison['measu
         p,
       );
   }
+}
+
+/** Rounds a probability to two digits, and at most one decimal. */
+function probabilityText(p: number): string {
+  if (p < 0.001) return '< 0.1%';
+  return l10n.t('{0}%', formatCount(Math.round(p * (p < 0.1 ? 1_000 : 100)) / (p < 0.1 ? 10 : 1)));
 }
 
 function thinkingSentence({ base, adapter }: Comparison['isMostlyThinking']): string | undefined {
@@ -351,19 +326,13 @@ function noAnswers(name: string): string {
   return l10n.t('{0} has no answers. Each line needs messages, expected, base and adapter.', name);
 }
 
-function changedNotice(name: string, hadVotes: boolean): string {
-  return hadVotes
-    ? l10n.t('{0} changed; shown again. Your votes were discarded.', name)
-    : l10n.t('{0} changed; shown again.', name);
-}
-
 /** Names of runs and files are text, not markup. */
 function inMarkdown(text = ''): string {
   return text.replace(/[\\`*_[\]<>|]/g, String.raw`\$&`);
 }
 
 /** The comparison as Markdown: counts only. */
-function summaryOf(comparison: Comparison, tally: VoteTally | undefined): string {
+function summaryOf(comparison: Comparison): string {
   const table = tableOf(comparison);
   const rows = formatRows(comparison.rows);
   const cells = (parts: readonly string[]) => `| ${parts.join(' | ')} |`;
@@ -375,7 +344,6 @@ function summaryOf(comparison: Comparison, tally: VoteTally | undefined): string
         cells(['---', ...table.columns.map(() => '---:')]),
         ...table.rows.map((row) => cells([compact(row.name, row.note).join(', '), ...row.cells])),
       ].join('\n'),
-    tally && votesSentences(tally).join('\n'),
     table && l10n.t('Method: {0}, exact sign test, {1}', METHODS[comparison.measure], rows),
   ).join('\n\n');
 }

@@ -3,20 +3,15 @@
 /** Names of the texts that the page uses. */
 export type AnswersWord =
   | ('feed' | 'rowsLoading' | 'noMatch' | 'keyboard' | 'comparison' | 'rowsToShow' | 'legend')
-  | ('voteBlind' | 'copySummary' | 'prompt' | 'showMore' | 'showLess' | 'emptyText' | 'showInHoldOut')
-  | ('question' | 'left' | 'right' | 'equal' | 'back' | 'end' | 'expected' | 'showExpected' | 'hideExpected')
-  | ('voteKeyboard' | 'showRows' | 'discardVotes');
+  | ('copySummary' | 'prompt' | 'showMore' | 'showLess' | 'emptyText' | 'showInHoldOut');
 
-/** What the page stores while it is hidden or the window reloads: neither text of rows nor votes. */
+/** What the page stores while it is hidden or the window reloads: no text of rows. */
 export interface AnswersMemory {
   file: string;
 }
 
 /** Which rows are listed. */
-export type AnswersFilter = 'all' | 'different' | 'adapter' | 'base' | 'trained' | 'voted';
-
-/** The user's preference between two answers. */
-export type AnswersChoice = 'left' | 'right' | 'equal';
+export type AnswersFilter = 'all' | 'different' | 'adapter' | 'base' | 'trained';
 
 /** From the page to the extension. */
 export type AnswersRequest =
@@ -24,18 +19,10 @@ export type AnswersRequest =
   | { type: 'filter'; filter: AnswersFilter }
   | { type: 'showInHoldOut'; row: number }
   /** Asks for a dataset to compare the prompts with. */
-  | { type: 'chooseDataset' }
-  /** Shows a row to vote on: the first without a vote, or more of them. */
-  | { type: 'vote' }
-  /** `row` is the shown one: a late key press must not vote on another row. */
-  | { type: 'choose'; row: number; choice: AnswersChoice }
-  | { type: 'back' }
-  /** Ends voting, or returns from its end to the rows. */
-  | { type: 'end' }
-  | { type: 'discardVotes' };
+  | { type: 'chooseDataset' };
 
 /** From the extension to the page. */
-export type AnswersMessage = AnswersStart | AnswersHead | AnswersList | AnswersRows | AnswersVoting;
+export type AnswersMessage = AnswersStart | AnswersHead | AnswersList | AnswersRows;
 
 export interface AnswersStart {
   type: 'start';
@@ -59,7 +46,6 @@ export interface AnswersHead {
   table: AnswersTable | undefined;
   /** Empty without rows. */
   filters: readonly { filter: AnswersFilter; words: string; isPressed: boolean }[];
-  canVote: boolean;
   /** Markdown without text of rows; undefined without rows. */
   summary: string | undefined;
 }
@@ -117,28 +103,4 @@ export interface AnswersText {
   thinking: { title: string; text: string } | undefined;
   /** "= expected". */
   notes: readonly string[];
-}
-
-/** The row to vote on or the end of voting; with neither, the rows are shown. */
-export interface AnswersVoting {
-  type: 'voting';
-  row: AnswersVoteRow | undefined;
-  end: { sentences: readonly string[]; more: string | undefined } | undefined;
-  /** The last vote in words, for screen readers. */
-  said: string | undefined;
-}
-
-export interface AnswersVoteRow {
-  row: number;
-  /** "Row 7 of 20". */
-  title: string;
-  /** "20 of 43 rows". */
-  note: string;
-  prompt: AnswersPrompt;
-  expected: AnswersText;
-  left: AnswersText;
-  right: AnswersText;
-  /** The earlier vote on this row. */
-  choice: AnswersChoice | undefined;
-  canGoBack: boolean;
 }

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FoundRows, TrainedData } from '../../../../src/core/datasets/fingerprints.ts';
 import { CheckError } from '../../../../src/core/datasets/report.ts';
 import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
-import type { AnswersMessage, AnswersRow, AnswersText } from '../../../../src/ui/answers/protocol.ts';
+import type { AnswersMessage, AnswersRow } from '../../../../src/ui/answers/protocol.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
@@ -85,9 +85,6 @@ describe('AnswersPage', () => {
     }
     return all;
   }
-  /** A text without what only the expected one has. */
-  const textOf = ({ pieces }: AnswersText) =>
-    pieces.flatMap(({ text, mark }) => (mark === 'del' ? [] : [text])).join('');
   const didChange = () => standIn.watchers.at(-1)?.change();
 
   function parts() {
@@ -192,7 +189,6 @@ describe('AnswersPage', () => {
       ['different', [1, 2, 4]],
       ['adapter', [1]],
       ['base', [2]],
-      ['voted', []],
       ['all', [1, 2, 3, 4]],
     ] as const) {
       await send({ type: 'filter', filter });
@@ -205,7 +201,7 @@ describe('AnswersPage', () => {
       const pressed = head().filters.filter(({ isPressed }) => isPressed);
       assert.deepEqual(
         pressed.map((one) => one.filter),
-        filter === 'voted' ? [] : [filter],
+        [filter],
       );
     }
   });
@@ -221,70 +217,16 @@ describe('AnswersPage', () => {
       { type: 'filter', filter: 'constructor' },
       { type: 'filter' },
       { type: 'filter', filter: '__proto__' },
-      { type: 'choose', row: 1, choice: 'left' },
-      { type: 'choose', row: 1, choice: 'up' },
       { type: 'showInHoldOut', row: 1 },
       { type: 'showInHoldOut', row: '../1' },
       { type: 'open', file: '/etc/passwd' },
       { type: '__proto__' },
       null,
-      'vote',
+      'need',
     ])
       await send(request);
-    const answered = panel.posted.slice(length) as AnswersMessage[];
-    // A vote on a row that isn't shown changes nothing.
-    assert.deepEqual(
-      answered.filter(({ type }) => type !== 'voting'),
-      [],
-    );
+    assert.deepEqual(panel.posted.slice(length), []);
     assert.deepEqual([standIn.executed, standIn.shown.sentences], [[], []]);
-  });
-
-  it('votes without saying which model an answer is from', async () => {
-    const ANSWERS: Readonly<Record<string, string[]>> = {
-      a: ['no', 'yes'],
-      b: ['no', 'yes'],
-      d: ['nay', 'no'],
-    };
-    await open(...FOUR);
-    const heads = posted('head').length;
-    await send({ type: 'vote' });
-    /** The text that was chosen, by row. */
-    const chosen = new Map<number, string>();
-    for (let at = 1; at <= 3; at++) {
-      const { row } = last('voting');
-      assert.equal(row?.title, `${at} of 3`);
-      const texts = JSON.stringify([row.left, row.right, row.prompt, row.expected]);
-      assert.doesNotMatch(texts, /Base model|Adapter|= expected|"(ins|del)"/);
-      assert.deepEqual([textOf(row.left), textOf(row.right)].sort(), ANSWERS[row.prompt.line]);
-      const choice = at === 2 ? 'right' : 'left';
-      chosen.set(row.row, textOf(row[choice]));
-      // Numbers and votes so far would say it as well.
-      assert.equal(posted('head').length, heads);
-      await send({ type: 'choose', row: row.row, choice });
-      assert.equal(last('voting').said, `${at === 2 ? 'Right' : 'Left'}. ${at} of 3.`);
-    }
-    // The same answers are never voted on.
-    assert.deepEqual([...chosen.keys()].sort(), [1, 2, 4]);
-    const [end = ''] = last('voting').end?.sentences ?? [];
-    await send({ type: 'end' });
-    assert.deepEqual([last('voting').row, last('voting').end], [undefined, undefined]);
-    const voted = (await rows()).map(({ row, texts }) => {
-      const one = texts.find(({ notes }) => notes.includes('Your vote'));
-      return { row, name: one?.name, text: one && textOf(one) };
-    });
-    assert.deepEqual(new Map(voted.map(({ row, text }) => [row, text])), chosen);
-    const count = (name: string) => voted.filter((one) => one.name === name).length;
-    assert.ok(end.startsWith(`You preferred the adapter in ${count('Adapter')} row`), end);
-    assert.ok(end.includes(`the base model in ${count('Base model')}; 0 equal.`), end);
-  });
-
-  it('says while voting that an answer was cut off', async () => {
-    await open(line('a', 'no', 'nay', 'yes', { base_end: 'length' }));
-    await send({ type: 'vote' });
-    const { left, right } = last('voting').row!;
-    const notes = Object.fromEntries([left, right].map((text) => [textOf(text), text.notes]));
-    assert.deepEqual(notes, { no: ['Cut off'], nay: [] });
   });
 
   it('doesn’t say that a file has no answers while its first row is written', async () => {
@@ -297,99 +239,27 @@ describe('AnswersPage', () => {
     );
   });
 
-  it('goes back, keeps each vote, and ends early', async () => {
+  it('says that a file changed until the user does something, and not if it was only saved again', async () => {
     await open(...FOUR);
-    await send({ type: 'vote' });
-    const first = last('voting').row!;
-    assert.equal(first.canGoBack, false);
-    await send({ type: 'back' });
-    assert.equal(last('voting').row?.row, first.row);
-    await send({ type: 'choose', row: first.row, choice: 'right' });
-    // A key that was pressed twice votes once.
-    await send({ type: 'choose', row: first.row, choice: 'right' });
-    assert.equal(last('voting').row?.title, '2 of 3');
-    await send({ type: 'back' });
-    assert.deepEqual([last('voting').row?.row, last('voting').row?.choice], [first.row, 'right']);
-    await send({ type: 'choose', row: first.row, choice: 'equal' });
-    await send({ type: 'end' });
-    assert.deepEqual(last('voting').end, {
-      sentences: [
-        'You preferred the adapter in 0 rows, the base model in 0; 1 equal.',
-        'Too few rows to tell.',
-      ],
-      more: 'Continue',
-    });
-    await send({ type: 'vote' });
-    assert.equal(last('voting').row?.title, '2 of 3');
-    await send({ type: 'discardVotes' });
-    assert.deepEqual([last('voting').row, head().notices], [undefined, []]);
-    await send({ type: 'vote' });
-    assert.deepEqual([last('voting').row?.title, last('voting').row?.choice], ['1 of 3', undefined]);
-    await send({ type: 'end' });
-    assert.deepEqual([last('voting').row, last('voting').end], [undefined, undefined]);
-  });
-
-  it('adds 20 rows at a time', async () => {
-    await open(...Array.from({ length: 43 }, (_, index) => line(`${index}`, 'no', `nay ${index}`)));
-    await send({ type: 'vote' });
-    assert.deepEqual([last('voting').row?.title, last('voting').row?.note], ['1 of 20', '20 of 43 rows']);
-    for (const [limit, more] of [
-      [20, '20 More'],
-      [40, '3 More'],
-      [43, undefined],
-    ] as const) {
-      for (let row; (row = last('voting').row);) {
-        assert.ok(row.title.endsWith(`of ${limit}`), row.title);
-        await send({ type: 'choose', row: row.row, choice: 'equal' });
-      }
-      assert.equal(last('voting').end?.more, more);
-      await send({ type: 'vote' });
-    }
-    assert.equal(last('voting').row, undefined);
-    await send({ type: 'discardVotes' });
-    await send({ type: 'vote' });
-    assert.equal(last('voting').row?.title, '1 of 20');
-  });
-
-  it('drops the votes on a file that changed, and says so', async () => {
-    await open(...FOUR);
-    await send({ type: 'vote' });
-    await send({ type: 'choose', row: last('voting').row?.row, choice: 'left' });
-    const discarded = ['train.answers.jsonl changed; shown again. Your votes were discarded.'];
-    // It is said until the user has seen it, also if the file changes again.
+    const lists = posted('list').length;
+    await delay(10);
+    await writeFile(file, FOUR.join(''));
+    didChange();
+    await until(() => posted('list').length > lists);
+    assert.deepEqual([head().notices, last('list').keepsPosition], [[], true]);
     for (const rows of [FOUR.slice(1), [...FOUR.slice(1), line('e', 'no', 'nay')]]) {
       await writeFile(file, rows.join(''));
       didChange();
-      await until(() => last('list').length === rows.length && head().notices[0]?.includes('changed'));
-      assert.deepEqual(head().notices, discarded);
+      await until(() => last('list').length === rows.length && head().notices.length > 0);
+      assert.deepEqual(head().notices, ['train.answers.jsonl changed; shown again.']);
     }
-    assert.deepEqual([last('voting').row, last('voting').end], [undefined, undefined]);
     assert.deepEqual(
       (await rows()).map(({ prompt }) => prompt.line),
       ['b', 'c', 'd', 'e'],
     );
     assert.equal(last('list').keepsPosition, true);
-    assert.ok(head().filters.every(({ filter }) => filter !== 'voted'));
     await send({ type: 'filter', filter: 'all' });
     assert.deepEqual(head().notices, []);
-  });
-
-  it('keeps the votes on a file that was only saved again', async () => {
-    await open(...FOUR);
-    await send({ type: 'vote' });
-    await send({ type: 'choose', row: last('voting').row?.row, choice: 'left' });
-    const lists = posted('list').length;
-    await delay(10);
-    await writeFile(file, FOUR.join(''));
-    didChange();
-    const shown = posted('voting').length;
-    await until(() => posted('list').length > lists);
-    assert.equal(last('voting').row?.title, '2 of 3');
-    // A row that is drawn again would be folded and scrolled to its beginning.
-    assert.equal(posted('voting').length, shown);
-    await send({ type: 'end' });
-    assert.deepEqual(head().notices.length, 1);
-    assert.match(head().notices[0] ?? '', /^You preferred/);
   });
 
   it('follows a file that is being written, deleted and written again', async () => {
@@ -482,7 +352,7 @@ describe('AnswersPage', () => {
     const leak = () => head().leak?.text;
     const listed = async () => (await rows()).map(({ row, note }) => [row, note]);
 
-    it('beside it, and leaves out of numbers, votes and the summary what it has', async () => {
+    it('beside it, and leaves out of numbers and the summary what it has', async () => {
       const { promise, resolve } = Promise.withResolvers<FoundRows>();
       const asked: [string, TrainedData][] = [];
       find = (chat, data) => {
@@ -496,12 +366,11 @@ describe('AnswersPage', () => {
       const [[chat, data]] = asked as [[string, TrainedData]];
       assert.equal(chat.split('\n').length, 7);
       assert.equal('file' in data && data.file.path, prepared());
-      const { headline, table, summary, canVote } = head();
+      const { headline, table, summary } = head();
       assert.deepEqual(headline?.sentences, ['Comparing with the training data…']);
-      assert.deepEqual([table, summary, canVote, leak()], [undefined, undefined, false, undefined]);
-      // The rows are there at once, and no vote can be.
-      await send({ type: 'vote' });
-      assert.deepEqual([(await rows()).length, last('voting').row], [6, undefined]);
+      assert.deepEqual([table, summary, leak()], [undefined, undefined, undefined]);
+      // The rows are there at once.
+      assert.equal((await rows()).length, 6);
       resolve(foundOf(Buffer.from(chat)));
       await until(() => head().summary !== undefined);
       const sentence =
@@ -535,13 +404,6 @@ describe('AnswersPage', () => {
         (await listed()).map(([row]) => row).filter((row) => Number(row) > 4),
         [],
       );
-      await send({ type: 'vote' });
-      const voted: number[] = [];
-      for (let row; (row = last('voting').row);) {
-        voted.push(row.row);
-        await send({ type: 'choose', row: row.row, choice: 'left' });
-      }
-      assert.deepEqual(voted.sort(), [1, 2, 4]);
     });
 
     it('of a run that its rows name', async () => {
@@ -580,25 +442,18 @@ describe('AnswersPage', () => {
       await until(() => leak() !== undefined);
       // The filter is gone.
       assert.deepEqual([last('list').length, head().filters[0]?.isPressed], [4, true]);
-      const { headline, table, canVote, filters } = head();
+      const { headline, table, filters } = head();
       assert.equal(
         leak(),
         'All 4 prompts are also in train.prepared.jsonl. If that was trained, they can’t show whether it helped.',
       );
-      assert.deepEqual([headline, table, canVote, filters.length], [undefined, undefined, false, 2]);
+      assert.deepEqual([headline, table, filters.length], [undefined, undefined, 2]);
       assert.equal(head().summary, `${leak()}\n`);
-      await send({ type: 'vote' });
-      assert.equal(last('voting').row, undefined);
     });
 
-    it('that the user chooses, and keeps the other votes', async () => {
+    it('that the user chooses', async () => {
       await open(...MIXED);
       assert.equal(leak(), 'Not compared with training data: no run or dataset is known for this file.');
-      await send({ type: 'vote' });
-      for (let row; (row = last('voting').row);)
-        await send({ type: 'choose', row: row.row, choice: 'equal' });
-      await send({ type: 'end' });
-      assert.equal(last('list').length, 5);
       const chosen = path.join(folder, 'other.jsonl');
       await writeFile(chosen, '{}\n');
       standIn.shown.folder = () => undefined;
@@ -610,29 +465,22 @@ describe('AnswersPage', () => {
       find = () => promise;
       await send({ type: 'chooseDataset' });
       await until(() => head().summary === undefined);
-      await send({ type: 'vote' });
-      assert.deepEqual([head().canVote, last('voting').row], [false, undefined]);
       find = (chat) => Promise.resolve(foundOf(chat));
       resolve(foundOf(Buffer.from(MIXED.join(''))));
       await until(() => leak()?.startsWith('2 of these 6 prompts are also in other.jsonl.'));
-      assert.match(head().notices.join(), /; 3 equal\./);
-      // The votes on rows that don't count return if another dataset doesn't have them.
+      assert.match(head().summary ?? '', /exact sign test, 4 rows/);
+      // The rows count again if another dataset doesn't have them.
       const others = path.join(folder, 'others.jsonl');
       await writeFile(others, '{}\n');
       standIn.shown.folder = () => others;
       find = (rowsOfFile) => Promise.resolve({ ...foundOf(rowsOfFile), isFound: [] });
       await send({ type: 'chooseDataset' });
       await until(() => leak()?.startsWith('None of these 6 prompts is in others.jsonl.'));
-      assert.match(head().notices.join(), /; 5 equal\./);
+      assert.match(head().summary ?? '', /exact sign test, 6 rows/);
       standIn.shown.folder = () => chosen;
       find = (rowsOfFile) => Promise.resolve(foundOf(rowsOfFile));
       await send({ type: 'chooseDataset' });
       await until(() => leak()?.startsWith('2 of these 6 prompts are also in other.jsonl.'));
-      await send({ type: 'filter', filter: 'voted' });
-      assert.deepEqual(
-        (await listed()).map(([row]) => row),
-        [1, 2, 4],
-      );
       await send({ type: 'filter', filter: 'trained' });
       assert.equal(last('list').length, 2);
       // It stays chosen. Until it is compared again, no row is known to be in it.
@@ -647,7 +495,7 @@ describe('AnswersPage', () => {
       find = () => Promise.reject(new CheckError('changing'));
       await open(...MIXED);
       assert.equal(leak(), 'Couldn’t compare with train.prepared.jsonl. See the log for details.');
-      assert.deepEqual([(await rows()).length, head().canVote], [6, true]);
+      assert.equal((await rows()).length, 6);
       assert.match(head().summary ?? '', /exact sign test, 6 rows/);
       standIn.shown.folder = () => path.join(folder, 'gone.jsonl');
       await send({ type: 'chooseDataset' });
@@ -704,7 +552,7 @@ describe('AnswersPage', () => {
       await writeFile(prepared(), '{}\n');
       sample = file;
       await open(...MIXED);
-      assert.deepEqual([leak(), head().headline?.sentences.length, head().canVote], [undefined, 3, true]);
+      assert.deepEqual([leak(), head().headline?.sentences.length], [undefined, 3]);
       panels.dispose();
       sample = '/sample';
       await writeFile(file, '{"text":"a"}\n');
@@ -734,7 +582,7 @@ describe('AnswersPage', () => {
       secret,
       '\n',
     );
-    const others = panel.posted.filter((one) => !['rows', 'voting'].includes((one as AnswersMessage).type));
+    const others = panel.posted.filter((one) => (one as AnswersMessage).type !== 'rows');
     assert.doesNotMatch(JSON.stringify([others, panel.title, standIn.shown, standIn.executed]), /zebra/);
   });
 });

@@ -7,9 +7,6 @@ import { golden, pictured } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const { answersHead } = await withVscode(() => import('../../../../src/ui/answers/answersView.ts'));
-const { votedText, voteEnd, voteTitle } = await withVscode(
-  () => import('../../../../src/ui/answers/voteText.ts'),
-);
 
 const COMPARISON: Comparison = {
   rows: 50,
@@ -44,15 +41,11 @@ const FILE: AnswersFile = {
 const FACTS: AnswersFacts = {
   name: 'train.answers.jsonl',
   isSample: false,
-  changed: undefined,
+  hasChanged: false,
   problem: undefined,
   shown: undefined,
   filter: 'all',
-  voteRows: 45,
-  tally: undefined,
 };
-
-const TALLY = { adapter: 12, base: 4, equal: 4, chance: { kind: 'likely', p: 0.0768 } } as const;
 
 /** @param more of the comparison */
 function head(
@@ -72,16 +65,7 @@ function head(
 
 const linesOf = (head: AnswersHead) => pictured('answers', head, linesOfHead(head));
 
-function linesOfHead({
-  title,
-  notices,
-  failure,
-  leak,
-  headline,
-  table,
-  filters,
-  canVote,
-}: AnswersHead): string[] {
+function linesOfHead({ title, notices, failure, leak, headline, table, filters }: AnswersHead): string[] {
   return [
     title,
     ...notices,
@@ -97,7 +81,6 @@ function linesOfHead({
     ...(filters.length === 0
       ? []
       : [filters.map(({ words, isPressed }) => `[${isPressed ? '●' : ''}${words}]`).join(' ')]),
-    ...(canVote ? ['[Vote Blind]'] : []),
   ];
 }
 
@@ -149,15 +132,13 @@ it('everything above the rows of a comparison', () => {
     'no-adapter': 1_000,
   };
   const rows: AnswersFile['rows'] = [];
-  const facts = (more: Partial<AnswersFacts>) => linesOf(answersHead({ ...FACTS, voteRows: 0, ...more }));
+  const facts = (more: Partial<AnswersFacts>) => linesOf(answersHead({ ...FACTS, ...more }));
   const noticesOf = (...of: Parameters<typeof head>) => head(...of).notices;
   const beingWritten = (expectedRows: number | undefined) =>
     noticesOf({}, { rows: FILE.rows.slice(0, 31), isBeingWritten: true }, {}, expectedRows);
   golden('answers-head', {
     compared: linesOf(head({})),
-    'JSON, filtered, voted': linesOf(
-      head({ validJson: { base: 9, adapter: 50 } }, {}, { filter: 'different', tally: TALLY }),
-    ),
+    'JSON, filtered': linesOf(head({ validJson: { base: 9, adapter: 50 } }, {}, { filter: 'different' })),
     'probably inactive': linesOf(head({ isProbablyInactive: true, same: 50 })),
     'the sample': linesOf(head({}, {}, { isSample: true })),
     'nothing yet': facts({}),
@@ -167,15 +148,12 @@ it('everything above the rows of a comparison', () => {
     'not a file': facts({ problem: 'not-a-file' }),
     unreadable: facts({ problem: 'unreadable' }),
     empty: facts({ problem: 'empty' }),
-    'no answers': linesOf(head({ rows: 0 }, { rows }, { voteRows: 0 })),
-    'no answers, but other rows': linesOf(
-      head({ rows: 0 }, { rows, leftOut: { 'no-expected': 1 } }, { voteRows: 0 }),
-    ),
+    'no answers': linesOf(head({ rows: 0 }, { rows })),
+    'no answers, but other rows': linesOf(head({ rows: 0 }, { rows, leftOut: { 'no-expected': 1 } })),
     'rows left out': noticesOf({}, { leftOut }),
     'rows left out for every reason': noticesOf({}, { leftOut: every }),
     'too many rows': noticesOf({}, { isCut: true }),
-    changed: noticesOf({}, {}, { changed: { hadVotes: false } }),
-    'changed, with votes': noticesOf({}, {}, { changed: { hadVotes: true } }),
+    changed: noticesOf({}, {}, { hasChanged: true }),
     'being written': beingWritten(50),
     'being written, of an unknown number': beingWritten(undefined),
   });
@@ -187,8 +165,7 @@ it('what is said of prompts that are in other data', () => {
   /** Everything above the rows, and what else *Copy Summary* copies. @param hits rows whose prompts are in the data */
   const page = (leak: Leak, hits = 0, rows = 50, of: object = {}) => {
     const trained = new Set(Array.from({ length: hits }, (_, index) => index));
-    const voteRows = hits < rows ? 45 : 0;
-    const shown = head({ rows: rows - hits }, { rows: FILE.rows.slice(0, rows) }, { voteRows }, undefined, {
+    const shown = head({ rows: rows - hits }, { rows: FILE.rows.slice(0, rows) }, {}, undefined, {
       ...{ leak, trained, ...of },
     });
     const { summary } = shown;
@@ -239,35 +216,11 @@ it('what is said of prompts that are in other data', () => {
   });
 });
 
-it('the end and the titles of voting', () => {
-  const end = (more: Partial<Parameters<typeof voteEnd>[0]>) => {
-    const { sentences, more: button } = voteEnd({ isUnfinished: false, more: 20, tally: TALLY, ...more });
-    return [...sentences, `[Show Rows]${button === undefined ? '' : ` [${button}]`} [Discard Votes]`];
-  };
-  golden('answers-votes', {
-    'more rows': end({}),
-    'few more rows': end({ more: 3 }),
-    'no more rows': end({ more: 0 }),
-    'ended early, one vote': end({
-      isUnfinished: true,
-      more: 0,
-      tally: { adapter: 1, base: 0, equal: 0, chance: { kind: 'too-few' } },
-    }),
-    'a clear preference': end({
-      tally: { adapter: 20, base: 0, equal: 0, chance: { kind: 'unlikely', p: 0.0000019 } },
-    }),
-    'a row': Object.values(voteTitle(6, { limit: 20, total: 43 })),
-    'a vote': votedText('left', 6, { limit: 20 }),
-    'an equal vote': votedText('equal', 0, { limit: 1_000 }),
-  });
-});
-
 it('the summary of a comparison', () => {
-  const summary = (more: Partial<Comparison>, facts: Partial<AnswersFacts> = {}) =>
-    head(more, {}, facts).summary;
+  const summary = (more: Partial<Comparison>) => head(more).summary;
   golden('answers-summary', {
     compared: summary({}),
-    'with votes': summary({ measure: 'fields', validJson: { base: 9, adapter: 50 } }, { tally: TALLY }),
+    JSON: summary({ measure: 'fields', validJson: { base: 9, adapter: 50 } }),
     'short answers': summary({ measure: 'exact' }),
     'probably inactive': summary({ isProbablyInactive: true, same: 50 }),
   });
