@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
@@ -107,6 +108,8 @@ describe('download watchers', () => {
       stage.pass(HOUR);
       await Promise.all([first, second].map(({ session }) => session.runs.refresh()));
       await until(() => [first, second].some(({ downloads }) => downloads.records('account-1').length > 0));
+      // The file that describes a part goes a moment after the download is recorded.
+      await until(() => readdirSync(folderOf(runId)).length === 1);
       await later();
       assert.deepEqual(await readdir(folderOf(runId)), [fileOf(runId)]);
     });
