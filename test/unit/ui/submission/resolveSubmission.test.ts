@@ -546,6 +546,20 @@ describe('commands for open submissions', () => {
       assert.equal(standIn.shown.inputs.length, 0);
     });
 
+    it('lists several submissions with their files and likely prices', async () => {
+      const paid = (cents: number, sizeBytes: number) =>
+        chargedReceipt({
+          ...{ accountId: 'account-1', atMs: Date.now() - sizeBytes },
+          dataset: { ...dataset, sizeBytes, sha256: `digest-${sizeBytes}` },
+          run: { price_cents: cents, currency: 'USD' },
+        });
+      receipts = [paid(100, 50), paid(200, 100), paid(400, 200)];
+      pending = ['one', 'two'].map((id) => pendingOf('unknown', intentOf({ id, label: id })));
+      await resolve();
+      const { items } = standIn.shown.inputs.at(-1) ?? assert.fail('nothing is listed');
+      for (const { detail } of items) assert.match(detail ?? '', /^train\.jsonl · likely .+ USD$/);
+    });
+
     it('is settled with the run that the user recognizes, after a question that shows the run', async () => {
       const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine', price_cents: 100 };
       finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run] };

@@ -696,6 +696,16 @@ describe('reviewSubmission', () => {
       });
     });
 
+    it('has the label without its marker, and what changed since the run before', async () => {
+      standIn.shown.answer = (buttons) => buttons.at(-1);
+      const changed = '21 added, 9 removed, 17 changed since May 9';
+      const trained = { kind: 'changed', run: { ...prior(30), runId: 'r', rows: 3 }, changed } as const;
+      await confirmed(ACCEPTING, { trainedBefore: () => trained });
+      const question = standIn.shown.details.at(-1) ?? '';
+      assert.ok(question.includes(changed), question);
+      assert.match(question, /^Label: My run$/m);
+    });
+
     it('says which budget it is over, after that was agreed to', async () => {
       const wanted = { size: context.dataset.size, priority: false, sha256: undefined };
       for (const [limits, line] of [
