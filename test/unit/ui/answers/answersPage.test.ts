@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
-import { appendFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import type { ModuleHooks } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -107,6 +107,12 @@ describe('AnswersPage', () => {
     panels = made;
     await made.deserializeWebviewPanel(panel as never, memory);
     panel.send({ type: 'ready', memory });
+  }
+
+  /** Saves the file in one step: the page may just look at the disk once more. */
+  async function replaceFile(text: string): Promise<void> {
+    await writeFile(`${file}.new`, text);
+    await rename(`${file}.new`, file);
   }
 
   async function open(...lines: string[]): Promise<void> {
@@ -242,13 +248,12 @@ describe('AnswersPage', () => {
   it('says that a file changed until the user does something, and not if it was only saved again', async () => {
     await open(...FOUR);
     const lists = posted('list').length;
-    await delay(10);
-    await writeFile(file, FOUR.join(''));
+    await replaceFile(FOUR.join(''));
     didChange();
     await until(() => posted('list').length > lists);
     assert.deepEqual([head().notices, last('list').keepsPosition], [[], true]);
     for (const rows of [FOUR.slice(1), [...FOUR.slice(1), line('e', 'no', 'nay')]]) {
-      await writeFile(file, rows.join(''));
+      await replaceFile(rows.join(''));
       didChange();
       await until(() => last('list').length === rows.length && head().notices.length > 0);
       assert.deepEqual(head().notices, ['train.answers.jsonl changed; shown again.']);
@@ -517,16 +522,15 @@ describe('AnswersPage', () => {
       await restore({ file });
       await until(() => signals.length === 1);
       // The same rows are compared on.
-      await delay(10);
-      await writeFile(file, MIXED.join(''));
       const lists = posted('list').length;
+      await replaceFile(MIXED.join(''));
       didChange();
       await until(() => posted('list').length > lists);
       assert.deepEqual([signals.length, signals[0]?.aborted], [1, false]);
       // A program writes row by row: only the last version is compared.
       for (const row of ['e', 'f', 'g']) {
-        await appendFile(file, line(row, 'no', 'nay'));
         const { length } = posted('list');
+        await appendFile(file, line(row, 'no', 'nay'));
         didChange();
         await until(() => posted('list').length > length);
       }
