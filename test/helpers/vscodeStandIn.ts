@@ -53,6 +53,7 @@ export const ViewColumn = { Active: -1 };
 export const UIKind = { Desktop: 1, Web: 2 };
 export const env = {
   language: 'en',
+  uriScheme: 'vscode',
   uiKind: UIKind.Desktop,
   remoteName: undefined as string | undefined,
   openExternal: (uri: unknown) => Promise.resolve(executed.push(['open', String(uri)]) > 0),

@@ -128,6 +128,8 @@ describe('the spend page', () => {
     await page.waitForFact(/^Total of/, /^at least .+ prices unknown, not all runs loaded\)$/);
     await view.assertAccessible();
     await page.button('Load All Runs').waitFor();
+    await view.resize(900);
+    await view.assertFits('.runs .scroller');
   });
 
   it('keeps three currencies and an unknown one apart, with a long name and every note', async () => {

@@ -102,7 +102,7 @@ function fileOf(record: DownloadRecord): RunPageFile {
     lines: compact(
       isGone && l10n.t('The file was moved or deleted.'),
       l10n.t('{0}, downloaded {1}', formatBytes(sizeBytes), formatTime(completedAtMs)),
-      VERIFIED[verified],
+      !isGone && VERIFIED[verified],
       factLine('SHA-256', sha256),
     ),
     path,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
+import captured from '../../pages/themes.json' with { type: 'json' };
 import { at, sourceOf, walk, type Source } from './sources.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
@@ -40,6 +41,18 @@ describe('webview pages', () => {
         if (ts.isVariableStatement(statement))
           assert.ok((statement.declarationList.flags & ts.NodeFlags.Const) !== 0, at(source, statement));
     }
+  });
+
+  it('use only colors that each theme has, or say another one', () => {
+    const missing = globSync('media/**/*.css', { cwd: ROOT }).flatMap((file) =>
+      [...readFileSync(path.join(ROOT, file), 'utf8').matchAll(/var\(\s*(--vscode-[\w-]+)\s*\)/g)]
+        .map(([, name = '']) => name)
+        // Without a color there is no background, which is right in high contrast.
+        .filter((name) => !/background$/i.test(name))
+        .filter((name) => Object.values(captured.themes).some(({ variables }) => !(name in variables)))
+        .map((name) => `${file}: ${name}`),
+    );
+    assert.deepEqual(missing, []);
   });
 
   it('have a protocol that consists only of types', () => {

@@ -363,7 +363,7 @@ describe('runPageState', () => {
       changes(
         {
           ...Object.fromEntries(states.map((state) => [state, of({ downloads: [download(state)] })])),
-          'of an unknown size': of({ downloads: [download('downloading', { totalBytes: 0 })] }),
+          'of an unknown size': of({ downloads: [download('downloading', { totalBytes: undefined })] }),
           'can’t be resumed': of({ downloads: [download('verifying', { isKept: false })] }),
           ...Object.fromEntries(kinds.map((verified) => [verified, of({ records: [record({ verified })] })])),
           'moved or deleted': of({ records: [record({ isGone: true })] }),
