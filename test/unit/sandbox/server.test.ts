@@ -74,7 +74,7 @@ describe('sandbox server', () => {
     refused.on('error', () => undefined);
     const began = performance.now();
     await sandbox.close();
-    assert.ok(performance.now() - began < 4000);
+    assert.ok(performance.now() - began < 60_000);
     await Promise.all(ends);
     await sandbox.close();
     assert.deepEqual(bench().log, []);

@@ -75,7 +75,7 @@ describe('DatasetChecker with bad input', () => {
     assert.deepEqual(await found(MAX_ROW_BYTES + 1), around('row-too-long'));
   });
 
-  it('checks the worst cases in bounded time', async function () {
+  it('checks the worst cases within the limit of a test', async () => {
     const SIZE = 9 * MB;
     // More rows than are compared for duplicates, and one row above the maximum length.
     const sizes: Record<string, number> = { '{}\n': 27 * MB, x: 200 * MB };
@@ -112,9 +112,7 @@ describe('DatasetChecker with bad input', () => {
     for (const [repeat, rows, problems, [before, after] = ['', '']] of cases) {
       const body = Buffer.alloc(sizes[repeat] ?? SIZE, repeat, 'latin1');
       const content = Buffer.concat([Buffer.from(before), body, Buffer.from(after)]);
-      const startMs = performance.now();
       const report = await check(content);
-      assert.ok(performance.now() - startMs < 30_000, repeat);
       const found = Object.fromEntries(report.problems.map(({ code, total }) => [code, total]));
       assert.deepEqual([report.rows, found], [rows, problems], repeat);
     }

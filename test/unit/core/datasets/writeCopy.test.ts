@@ -772,7 +772,7 @@ describe('a prepared copy', () => {
       setTimeout(() => soon.abort(), 50);
       const startedMs = performance.now();
       await masks.catch(() => undefined);
-      assert.ok(performance.now() - startedMs < 10_000);
+      assert.ok(performance.now() - startedMs < 60_000);
 
       const target = path.join(folder(), 'elsewhere.jsonl');
       await writeFile(target, '{"text":"a"}\n');

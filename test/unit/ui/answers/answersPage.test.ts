@@ -66,7 +66,7 @@ describe('AnswersPage', () => {
   const last = <T extends AnswersMessage['type']>(type: T) => posted(type).at(-1)!;
   const head = () => last('head');
   async function until(isTrue: () => unknown): Promise<void> {
-    for (let tries = 0; tries < 1_000 && isTrue() !== true; tries++) await delay(5);
+    for (let tries = 0; tries < 20_000 && isTrue() !== true; tries++) await delay(5);
     assert.ok(isTrue(), JSON.stringify(panel.posted.slice(-4)));
   }
   /** Sends a request of the page, and waits for its effects. */

@@ -135,7 +135,7 @@ describe('DatasetRuns', () => {
       .map((one) => one?.title)
       .filter((title) => title !== 'Preview' && title !== 'Submit…');
   async function shows(...expected: string[]): Promise<void> {
-    const giveUpAt = Date.now() + 5_000;
+    const giveUpAt = Date.now() + 60_000;
     while (String(titles()) !== String(expected) && Date.now() < giveUpAt) await delay(5);
     assert.deepEqual(titles(), expected);
   }
@@ -252,7 +252,7 @@ describe('DatasetRuns', () => {
       return report && runs.of(report);
     };
     async function becomes(expected: string | null): Promise<void> {
-      const giveUpAt = Date.now() + 5_000;
+      const giveUpAt = Date.now() + 60_000;
       const shown = () => {
         const known = pastOf()?.since;
         return known && known.run.label;

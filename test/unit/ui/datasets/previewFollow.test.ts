@@ -73,7 +73,7 @@ describe('A preview of a file that is saved', () => {
   const posted = <T extends PreviewMessage['type']>(type: T) =>
     panel.posted.filter((one): one is Posted<T> => (one as PreviewMessage).type === type);
   async function until(isTrue: () => unknown): Promise<void> {
-    for (let tries = 0; tries < 5_000 && isTrue() !== true; tries++) await delay(5);
+    for (let tries = 0; tries < 20_000 && isTrue() !== true; tries++) await delay(5);
     assert.ok(isTrue(), JSON.stringify(panel.posted.slice(-4)));
   }
   const lastCard = () => posted('card').at(-1);

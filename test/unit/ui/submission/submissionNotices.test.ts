@@ -131,7 +131,7 @@ describe('SubmissionNotices', () => {
       isReportingElsewhere ? Promise.resolve(undefined) : report(),
   };
   /** Waits for work on files. */
-  const eventually = async (isDone: () => unknown, limitMs = 20_000) => {
+  const eventually = async (isDone: () => unknown, limitMs = 60_000) => {
     // Not by turns: a busy machine needs many. Nor by the clock that is simulated here.
     const endMs = performance.now() + limitMs;
     while (isDone() !== true && performance.now() < endMs) await turn();
