@@ -19,17 +19,6 @@ interface Compared {
   holdOut: Readonly<Record<'here' | 'vllm', string | undefined>>;
 }
 
-/** What differs between the scripts. */
-interface Asking {
-  rows: string | undefined;
-  /** What makes a thinking model answer at once. */
-  unthinking: string;
-  /** Python that defines `answer`, which asks one side. */
-  answer: string;
-  /** Python that asks both for one row. */
-  answers: string;
-}
-
 /**
  * Python scripts that answer 50 rows with the base model and with the adapter. Both answers are written row by
  * row into a new file (`core/answers` counts on the 50 and on its name). They need no other packages than the
@@ -40,52 +29,35 @@ interface Asking {
  */
 export function compareScripts({ base, name, run, scale, loading, holdOut }: Compared) {
   const named = run === undefined ? '' : `, "run": ${pythonString(run)}`;
-  const script = ({ rows, unthinking, answer, answers }: Asking) => [
-    'max_tokens = 1024',
-    'thinking = {}',
-    `# thinking = ${unthinking}  # a model that thinks answers at once`,
-    `rows = ${pythonString(rows ?? HOLD_OUT)}`,
-    '',
-    READING,
-    '',
-    answer,
-    '',
-    `name, number = rows.removesuffix(".jsonl") + ${pythonString(`.${name}`)}, 1`,
-    `while os.path.lexists(path := name + (f"-{number}" if number > 1 else "") + "${ENDING}"):`,
-    '    number += 1',
-    'with open(path, "x") as out:',
-    '    for messages, tools, expected in asked:',
-    answers,
-    `        print(json.dumps({"messages": messages, "expected": expected, **answers${named}}), file=out, flush=True)`,
-    'print(f"Answered: {len(asked)}, in {path}", file=sys.stderr)',
+  const script = (rows: string | undefined, unthinking: string, answer: string, sides: readonly string[]) => [
+    `max_tokens = 1024
+thinking = {}
+# thinking = ${unthinking}  # a model that thinks answers at once
+rows = ${pythonString(rows ?? HOLD_OUT)}
+
+${READING}
+
+${answer}
+
+name, number = rows.removesuffix(".jsonl") + ${pythonString(`.${name}`)}, 1
+while os.path.lexists(path := name + (f"-{number}" if number > 1 else "") + "${ENDING}"):
+    number += 1
+with open(path, "x") as out:
+    for messages, tools, expected in asked:
+        answers = {**answer("base", ${sides[0]}, messages, tools), **answer("adapter", ${sides[1]}, messages, tools)}
+        print(json.dumps({"messages": messages, "expected": expected, **answers${named}}), file=out, flush=True)
+print(f"Answered: {len(asked)}, in {path}", file=sys.stderr)`,
   ];
-  const requests = (tool: Pick<Asking, 'rows'> & Request, one: string, other: string): Asking => ({
-    rows: tool.rows,
-    unthinking: '{"chat_template_kwargs": {"enable_thinking": False}}',
-    answer: requesting(tool),
-    answers: `        answers = answer("base", ${one}, messages, tools)
-        answers |= answer("adapter", ${other}, messages, tools)`,
-  });
   // Without a parser of the model's calls, vLLM takes tools only if it returns calls as text.
-  const vllm = {
-    port: 8000,
-    fields: '"model": chosen',
-    ofTools: ', "tool_choice": "none"',
-    rows: holdOut.vllm,
-  };
-  const lora = '"cache_prompt": False, "lora": [{"id": 0, "scale": chosen}]';
-  const llamacpp = { port: 8080, fields: lora, ofTools: '', rows: holdOut.here };
+  const vllm = requesting(8000, '"model": chosen', ', "tool_choice": "none"');
+  const llamacpp = requesting(8080, '"cache_prompt": False, "lora": [{"id": 0, "scale": chosen}]', '');
+  const peft = [...loading, GENERATING].join('\n');
+  const inTemplate = '{"enable_thinking": False}';
+  const inRequest = `{"chat_template_kwargs": ${inTemplate}}`;
   return {
-    peft: script({
-      rows: holdOut.here,
-      unthinking: '{"enable_thinking": False}',
-      answer: [...loading, GENERATING].join('\n'),
-      answers: `        with model.disable_adapter():
-            answers = answer("base", messages, tools)
-        answers |= answer("adapter", messages, tools)`,
-    }),
-    vllm: script(requests(vllm, pythonString(base), pythonString(name))),
-    llamacpp: script(requests(llamacpp, '0.0', pythonNumber(scale))),
+    peft: script(holdOut.here, inTemplate, peft, ['model.disable_adapter', 'nullcontext']),
+    vllm: script(holdOut.vllm, inRequest, vllm, [pythonString(base), pythonString(name)]),
+    llamacpp: script(holdOut.here, inRequest, llamacpp, ['0.0', pythonNumber(scale)]),
   };
 }
 
@@ -93,35 +65,32 @@ export function compareScripts({ base, name, run, scale, loading, holdOut }: Com
  * Python that asks PEFT. Templates take the arguments of calls as values, not as text. The reason of a template
  * that refuses a row is its answer.
  */
-const GENERATING = `
+const GENERATING = `from contextlib import nullcontext
+
 def values_in(call):
     return {**call, "arguments": parsed(call["arguments"])} if "arguments" in call else call
 
-def answer(side, messages, tools):
+def answer(side, chosen, messages, tools):
     chat = json.loads(json.dumps(messages), object_hook=values_in)
     options = {"add_generation_prompt": True, "return_tensors": "pt", "return_dict": True, **thinking}
     try:
         inputs = tokenizer.apply_chat_template(chat, tools=tools or None, **options).to(model.device)
     except Exception as error:
         return {side: str(error), f"{side}_end": "error"}
-    tokens = model.generate(**inputs, max_new_tokens=max_tokens, do_sample=False)[0, inputs["input_ids"].shape[1] :]
+    with chosen():
+        output = model.generate(**inputs, max_new_tokens=max_tokens, do_sample=False)
+    tokens = output[0, inputs["input_ids"].shape[1] :]
     text = tokenizer.decode(tokens, skip_special_tokens=True)
     return {side: text, f"{side}_end": "length" if len(tokens) == max_tokens else "stop"}`;
-
-interface Request {
-  port: number;
-  /** Of the request, which choose base or adapter by `chosen`. */
-  fields: string;
-  /** More fields of a request with tools. */
-  ofTools: string;
-}
 
 /**
  * Python that asks a server on this machine, never through a proxy, as `urllib` would. It waits while the
  * model is loaded (503). The reason of a refusal (400, 500) is that row's answer. Other errors end the
  * script.
+ * @param fields of the request, which choose base or adapter by `chosen`
+ * @param ofTools more fields of a request with tools
  */
-function requesting({ port, fields, ofTools }: Request): string {
+function requesting(port: number, fields: string, ofTools: string): string {
   return `import time
 from http.client import HTTPConnection
 
@@ -154,16 +123,13 @@ from collections import Counter
 roles = {
     "system": "system", "developer": "developer", "user": "user human", "call": "tool_call function_call",
     "assistant": "assistant gpt chatgpt bard bing claude model ai bot",
-    "tool": "tool function ipython tool_response observation",
-}
+    "tool": "tool function ipython tool_response observation"}
 pairs = [
     ("prompt", [], ["completion"]),
     ("instruction", ["input", "context"], ["output", "response"]),
-    ("question", ["context"], ["answer"]),
-]
+    ("question", ["context"], ["answer"])]
 
-class NotAsked(Exception):
-    pass
+class NotAsked(Exception): pass
 
 def parsed(text):
     try:

@@ -1,61 +1,50 @@
-/** A way to write thinking. */
-interface Spelling {
-  opens: RegExp;
-  /** With what begins the answer then. */
-  closes: RegExp;
-  /** It is ordinary language: without both marks in place it isn't thinking. */
-  isProse?: true;
-}
+/** How thinking is written: its first and last mark, and whether these are ordinary words, which count only together. */
+type Spelling = readonly [opens: RegExp, closes: RegExp, areWords?: true];
 
 /**
- * The spellings of thinking; one row each. Sources: vllm-project/vllm vllm/reasoning, ggml-org/llama.cpp
- * common/chat.cpp, and the models' templates.
+ * The spellings of thinking; one row each. The last mark has what begins the answer. Sources: vllm-project/vllm
+ * vllm/reasoning, ggml-org/llama.cpp common/chat.cpp, and the models' templates.
  */
 const SPELLINGS: readonly Spelling[] = [
   // DeepSeek, Qwen; Anthropic's prompts; Seed; EXAONE. Granite 3.3 and ERNIE put the answer in <response>.
-  {
-    opens: /<(?:\w+:)?(?:think|thinking|thoughts?|reasoning)(?:\s[^<>/]*)?>/i,
-    closes: /<\/(?:\w+:)?(?:think|thinking|thoughts?|reasoning)\s*>\s*(?:<response>)?/i,
-  },
+  [
+    /<(?:\w+:)?(?:think|thinking|thoughts?|reasoning)(?:\s[^<>/]*)?>/i,
+    /<\/(?:\w+:)?(?:think|thinking|thoughts?|reasoning)\s*>\s*(?:<response>)?/i,
+  ],
   // Magistral
-  { opens: /\[THINK\]/, closes: /\[\/THINK\]/ },
+  [/\[THINK\]/, /\[\/THINK\]/],
   // Kimi
-  { opens: /◁think▷/, closes: /◁\/think▷/ },
-  // gpt-oss: what isn't for the user or a tool is thinking.
-  {
-    opens: /(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary)(?! to=)[^<]*<\|message\|>/,
-    closes:
-      /(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>(?:final|commentary to=)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>/,
-  },
+  [/◁think▷/, /◁\/think▷/],
+  // gpt-oss: all that is neither for the user nor for a tool
+  [
+    /(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary)(?! to=)[^<]*<\|message\|>/,
+    /(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>(?:final|commentary to=)[^<]*(?:<\|constrain\|>\w*)?<\|message\|>/,
+  ],
   // The same without special tokens
-  { opens: /analysis(?=[A-Z])/, closes: /assistantfinal/ },
-  { opens: /analysis/, closes: /assistantfinal/, isProse: true },
+  [/analysis(?=[A-Z])/, /assistantfinal/],
+  [/analysis/, /assistantfinal/, true],
   // Gemma 4
-  { opens: /<\|channel>thought/, closes: /<channel\|>/ },
+  [/<\|channel>thought/, /<channel\|>/],
   // MedGemma
-  { opens: /<unused94>(?:thought)?/, closes: /<unused95>/ },
+  [/<unused94>(?:thought)?/, /<unused95>/],
   // Granite 3.2
-  {
-    opens: /Here(?:[’']s| is) my thought process:/,
-    closes: /Here(?:[’']s| is) my response:/,
-    isProse: true,
-  },
+  [/Here(?:[’']s| is) my thought process:/, /Here(?:[’']s| is) my response:/, true],
   // Command
-  { opens: /<\|START_THINKING\|>/, closes: /<\|END_THINKING\|>\s*(?:<\|START_(?:RESPONSE|TEXT)\|>)?/ },
+  [/<\|START_THINKING\|>/, /<\|END_THINKING\|>\s*(?:<\|START_(?:RESPONSE|TEXT)\|>)?/],
   // OpenThinker
-  { opens: /<\|begin_of_thought\|>/, closes: /<\|end_of_thought\|>\s*(?:<\|begin_of_solution\|>)?/ },
+  [/<\|begin_of_thought\|>/, /<\|end_of_thought\|>\s*(?:<\|begin_of_solution\|>)?/],
   // Apriel
-  { opens: /Here are my reasoning steps:/, closes: /\[BEGIN FINAL RESPONSE\]/ },
+  [/Here are my reasoning steps:/, /\[BEGIN FINAL RESPONSE\]/],
 ];
 
 /** What ends an answer after thinking. */
 const ENDS =
   /(?:<\/response>|<\|(?:return|end|call|END_RESPONSE|END_TEXT|end_of_solution)\|>|\[END FINAL RESPONSE\])$/i;
 
-const MARKS = SPELLINGS.map(({ opens, closes, isProse = false }) => ({
+const MARKS = SPELLINGS.map(([opens, closes, areWords = false]) => ({
   opening: new RegExp(String.raw`\s*${opens.source}`, `y${opens.flags}`),
   all: new RegExp(`${opens.source}|(?<close>${closes.source})`, `g${opens.flags}`),
-  isProse,
+  areWords,
 }));
 
 /** What a model thought, and its answer. Only the answer is scored. */
@@ -85,33 +74,28 @@ export function splitThinking(text: string): ThoughtAnswer {
   return { thinking, answer: ENDS.test(ended) ? ended.replace(ENDS, '') : answer, isUnended: false };
 }
 
-interface Block {
-  from: number;
-  to: number;
-  /** Where the text goes on; beyond its end if the block doesn't end. */
-  next: number;
-  isBalanced: boolean;
-}
-
 /** Returns the thinking that begins at a place. At the start of a text, a template may have opened it. */
-function blockAt(text: string, at: number): Block | undefined {
-  for (const { opening, all, isProse } of MARKS) {
+function blockAt(text: string, at: number): ReturnType<typeof blockFrom> | undefined {
+  for (const { opening, all, areWords } of MARKS) {
     opening.lastIndex = at;
     if (!opening.test(text)) continue;
     const block = blockFrom(text, opening.lastIndex, all);
-    if (block.next <= text.length || !isProse) return block;
+    if (block.next <= text.length || !areWords) return block;
   }
   if (at > 0) return undefined;
-  for (const { all, isProse } of MARKS) {
-    const [first] = isProse ? [] : marksIn(text, 0, all);
+  for (const { all, areWords } of MARKS) {
+    const [first] = areWords ? [] : marksIn(text, 0, all);
     if (first?.groups?.['close'] !== undefined)
       return { from: 0, to: first.index, next: first.index + first[0].length, isBalanced: true };
   }
   return undefined;
 }
 
-/** Returns the block that was opened before a place. It may contain others; if not all are closed, the first mark ends it. */
-function blockFrom(text: string, from: number, all: RegExp): Block {
+/**
+ * Returns the block that was opened before a place, and where the text goes on: beyond its end if the block doesn't
+ * end. It may contain others; if not all are closed, the first mark ends it.
+ */
+function blockFrom(text: string, from: number, all: RegExp) {
   let depth = 1;
   let end: RegExpExecArray | undefined;
   for (const mark of marksIn(text, from, all)) {
@@ -128,8 +112,7 @@ function blockFrom(text: string, from: number, all: RegExp): Block {
 function* marksIn(text: string, from: number, all: RegExp): Generator<RegExpExecArray> {
   all.lastIndex = from;
   for (const mark of text.matchAll(all)) {
-    const before = text[mark.index - 1] ?? '';
-    const isQuoted = '`\'"'.includes(before || ' ') && text[mark.index + mark[0].length] === before;
-    if (!isQuoted) yield mark;
+    const before = text[mark.index - 1] ?? ' ';
+    if (!'`\'"'.includes(before) || text[mark.index + mark[0].length] !== before) yield mark;
   }
 }

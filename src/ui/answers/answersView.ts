@@ -161,24 +161,21 @@ export async function verdictFor(
 function headlineOf(comparison: Comparison): NonNullable<AnswersHead['headline']> {
   const { rows, failed, same, isProbablyInactive, isMostlyCutOff, measure, chance, cutOff, shortened } =
     comparison;
+  const answered = formatRows(rows - failed);
   if (isMostlyCutOff) {
-    const [cut, all] = [formatCount(cutOff.rows), formatRows(rows - failed)];
-    return {
-      isWarning: true,
-      sentences: [
-        l10n.t(
-          'The answers were cut off in {0} of {1}. Raise the limit of tokens, then compare again.',
-          cut,
-          all,
-        ),
-      ],
-    };
+    const cut = formatCount(cutOff.rows);
+    const again = l10n.t(
+      'The answers were cut off in {0} of {1}. Raise the limit of tokens, then compare again.',
+      cut,
+      answered,
+    );
+    return { isWarning: true, sentences: [again] };
   }
   if (isProbablyInactive) {
-    const [equal, all] = [formatCount(same), formatRows(rows - failed)];
+    const equal = formatCount(same);
     return {
       isWarning: true,
-      sentences: [l10n.t('Both models gave the same answer in {0} of {1}.', equal, all), INACTIVE],
+      sentences: [l10n.t('Both models gave the same answer in {0} of {1}.', equal, answered), INACTIVE],
     };
   }
   return {
