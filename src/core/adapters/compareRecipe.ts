@@ -197,18 +197,15 @@ def question(line):
         role = next((role for role, names in roles.items() if name in names.split()), None)
         content = text_of(turn["value"] if "value" in turn else turn.get("content"))
         calls = parsed(turn.get("tool_calls")) or turn.get("function_call") or []
-        message = {"role": role, "content": content}
+        message = {"role": role, "content": content, **({"name": turn["name"]} if turn.get("name") else {})}
         if role is None:
             raise NotAsked("an unknown role")
         if role == "call":
             calls = parsed(content)
-            # It belongs to what the assistant said before.
             is_joined = messages and messages[-1]["role"] == "assistant"
             message = messages.pop() if is_joined else {"role": "assistant", "content": ""}
         if role == "tool":
             message["tool_call_id"] = turn.get("tool_call_id") or "call00000"
-        if turn.get("name"):
-            message["name"] = turn["name"]
         if calls:
             calls = [call_of(call) for call in (calls if isinstance(calls, list) else [calls])]
             message["tool_calls"] = message.get("tool_calls", []) + calls

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { CancelledError } from '../base/errors.ts';
+import { textOf } from '../base/json.ts';
 import type { DatasetFile } from '../datasets/fileKind.ts';
 import type { Fingerprints } from '../datasets/fingerprints.ts';
 import { messagesOf, parseObject, type Message } from './answerRow.ts';
@@ -170,35 +171,19 @@ export async function lineInHoldOut(
   return found?.line;
 }
 
-interface HeldOutRow {
-  line: number;
-  /** None if it isn't chat. */
-  messages: readonly Message[];
-  /** All its texts, with blank lines around each, as between an instruction and its input. */
-  texts: string;
-}
-
-/** Returns the rows of a file that are JSON; none if it can't be read. */
-async function rowsOf(file: string): Promise<HeldOutRow[]> {
+/**
+ * Returns the rows of a file that are JSON; none if it can't be read. `messages` is empty if a row isn't chat. `texts` has
+ * blank lines around each, as between an instruction and its input.
+ */
+async function rowsOf(file: string) {
   const read = await readBeginning(file).catch(() => 'unreadable' as const);
   if (typeof read === 'string') return [];
   return Array.from(byteLines(read.bytes)).flatMap(({ number, text }) => {
     const row = parseObject(text);
-    return row === undefined ? [] : [{ line: number, messages: messagesOf(row) ?? [], texts: textsIn(text) }];
+    if (row === undefined) return [];
+    const texts = Object.values(row)
+      .flat()
+      .map((value) => textOf(value) ?? '');
+    return [{ line: number, messages: messagesOf(row) ?? [], texts: `\n\n${texts.join('\n\n')}\n\n` }];
   });
-}
-
-/** @param line a JSON object */
-function textsIn(line: string): string {
-  const texts: unknown[] = [];
-  const note = (_: string, value: unknown): unknown => {
-    if (typeof value === 'string') texts.push(value);
-    return value;
-  };
-  try {
-    JSON.parse(line.replace(/^\uFEFF/, ''), note);
-  } catch {
-    // Nested too deeply
-  }
-  return `\n\n${texts.join('\n\n')}\n\n`;
 }

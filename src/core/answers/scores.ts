@@ -70,10 +70,7 @@ export function scoreRow(row: AnswerRow): RowScores {
     base: base.scores,
     adapter: adapter.scores,
     isSame: base.text === adapter.text,
-    expected: {
-      characters: codePointsIn(expected),
-      fields: all,
-    },
+    expected: { characters: codePointsIn(expected), fields: all },
     isShortened: chrf.isShortened,
   };
 }

@@ -92,8 +92,8 @@ function blockAt(text: string, at: number): ReturnType<typeof blockFrom> | undef
 }
 
 /**
- * Returns the block that was opened before a place, and where the text goes on: beyond its end if the block doesn't
- * end. It may contain others; if not all are closed, the first mark ends it.
+ * Returns the block that was opened before a place. It may contain others; if not all are closed, the first mark ends
+ * it. `next` is beyond the end of the text if none does.
  */
 function blockFrom(text: string, from: number, all: RegExp) {
   let depth = 1;

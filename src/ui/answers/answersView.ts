@@ -163,10 +163,9 @@ function headlineOf(comparison: Comparison): NonNullable<AnswersHead['headline']
     comparison;
   const answered = formatRows(rows - failed);
   if (isMostlyCutOff) {
-    const cut = formatCount(cutOff.rows);
     const again = l10n.t(
       'The answers were cut off in {0} of {1}. Raise the limit of tokens, then compare again.',
-      cut,
+      formatCount(cutOff.rows),
       answered,
     );
     return { isWarning: true, sentences: [again] };
