@@ -20,104 +20,224 @@ interface Compared {
 }
 
 /**
- * Python scripts that answer the first 50 rows with the base model and with the adapter. Both answers are
- * written row by row into a new file (`core/answers` counts on the 50 and on its name). Each has at most 25
- * lines and Python's own modules, so that users can read it before running it. Only rows that end with an
- * answer in plain text are used.
+ * Python scripts that answer 50 rows with the base model and with the adapter. Both answers are written row by
+ * row into a new file (`core/answers` counts on the 50 and on its name). They need no other packages than the
+ * tool, and users can read them before they run them. What may be changed comes first.
  * Both are asked in turn, greedily. `disable_adapter`: huggingface/peft src/peft/peft_model.py. vLLM answers
  * by the name in `model`. llama.cpp takes the scale of each request. Its cache of prompts mixes adapters:
  * ggml-org/llama.cpp tools/server/README.md ("lora"), issue 26207.
  */
 export function compareScripts({ base, name, run, scale, loading, holdOut }: Compared) {
-  const output = { ending: endingOf(name), run };
-  const asked = (one: string, other: string) =>
-    `answers = {**answer("base", ${one}, messages), **answer("adapter", ${other}, messages)}`;
+  const named = run === undefined ? '' : `, "run": ${pythonString(run)}`;
+  const script = (rows: string | undefined, unthinking: string, answer: string, sides: readonly string[]) => [
+    `max_tokens = 1024
+thinking = {}
+# thinking = ${unthinking}  # a model that thinks answers at once
+rows = ${pythonString(rows ?? HOLD_OUT)}
+
+${READING}
+
+${answer}
+
+name, number = rows.removesuffix(".jsonl") + ${pythonString(`.${name}`)}, 1
+while os.path.lexists(path := name + (f"-{number}" if number > 1 else "") + "${ENDING}"):
+    number += 1
+with open(path, "x") as out:
+    for messages, tools, expected in asked:
+        answers = {**answer("base", ${sides[0]}, messages, tools), **answer("adapter", ${sides[1]}, messages, tools)}
+        print(json.dumps({"messages": messages, "expected": expected, **answers${named}}), file=out, flush=True)
+print(f"Answered: {len(asked)}, in {path}", file=sys.stderr)`,
+  ];
+  // Without a parser of the model's calls, vLLM takes tools only if it returns calls as text.
+  const vllm = requesting(8000, '"model": chosen', ', "tool_choice": "none"');
+  const llamacpp = requesting(8080, '"cache_prompt": False, "lora": [{"id": 0, "scale": chosen}]', '');
+  const peft = [...loading, GENERATING].join('\n');
+  const inTemplate = '{"enable_thinking": False}';
+  const inRequest = `{"chat_template_kwargs": ${inTemplate}}`;
   return {
-    peft: [
-      'import json',
-      ...loading,
-      '',
-      'def answer(side, messages):',
-      '    options = {"add_generation_prompt": True, "return_tensors": "pt", "return_dict": True}',
-      '    inputs = tokenizer.apply_chat_template(messages, **options).to(model.device)',
-      '    tokens = model.generate(**inputs, max_new_tokens=512, do_sample=False)[0, inputs["input_ids"].shape[1] :]',
-      '    text = tokenizer.decode(tokens, skip_special_tokens=True)',
-      '    return {side: text, f"{side}_end": "length" if len(tokens) == 512 else "stop"}',
-      '',
-      ...eachRow(holdOut.here, output, [
-        'with model.disable_adapter():',
-        '    answers = answer("base", messages)',
-        'answers |= answer("adapter", messages)',
-      ]),
-    ],
-    vllm: [
-      ...asking(8000, '"model": model', 'model'),
-      ...eachRow(holdOut.vllm, output, [asked(pythonString(base), pythonString(name))]),
-    ],
-    llamacpp: [
-      ...asking(8080, '"cache_prompt": False, "lora": [{"id": 0, "scale": scale}]', 'scale'),
-      ...eachRow(holdOut.here, output, [asked('0.0', pythonNumber(scale))]),
-    ],
+    peft: script(holdOut.here, inTemplate, peft, ['model.disable_adapter', 'nullcontext']),
+    vllm: script(holdOut.vllm, inRequest, vllm, [pythonString(base), pythonString(name)]),
+    llamacpp: script(holdOut.here, inRequest, llamacpp, ['0.0', pythonNumber(scale)]),
   };
 }
+
+/**
+ * Python that asks PEFT. Templates take the arguments of calls as values, not as text. The reason of a template
+ * that refuses a row is its answer.
+ */
+const GENERATING = `from contextlib import nullcontext
+
+def values_in(call):
+    return {**call, "arguments": parsed(call["arguments"])} if "arguments" in call else call
+
+def answer(side, chosen, messages, tools):
+    chat = json.loads(json.dumps(messages), object_hook=values_in)
+    options = {"add_generation_prompt": True, "return_tensors": "pt", "return_dict": True, **thinking}
+    try:
+        inputs = tokenizer.apply_chat_template(chat, tools=tools or None, **options).to(model.device)
+    except Exception as error:
+        return {side: str(error), f"{side}_end": "error"}
+    with chosen():
+        output = model.generate(**inputs, max_new_tokens=max_tokens, do_sample=False)
+    tokens = output[0, inputs["input_ids"].shape[1] :]
+    text = tokenizer.decode(tokens, skip_special_tokens=True)
+    return {side: text, f"{side}_end": "length" if len(tokens) == max_tokens else "stop"}`;
 
 /**
  * Python that asks a server on this machine, never through a proxy, as `urllib` would. It waits while the
  * model is loaded (503). The reason of a refusal (400, 500) is that row's answer. Other errors end the
  * script.
- * @param fields of the request that choose base or adapter by `chosen`
+ * @param fields of the request, which choose base or adapter by `chosen`
+ * @param ofTools more fields of a request with tools
  */
-function asking(port: number, fields: string, chosen: string): string[] {
-  return [
-    'import json',
-    'import time',
-    'from http.client import HTTPConnection',
-    '',
-    `def answer(side, ${chosen}, messages):`,
-    `    body = {"messages": messages, "temperature": 0, "max_tokens": 512, ${fields}}`,
-    `    server = HTTPConnection("localhost", ${port}, timeout=600)`,
-    '    server.request("POST", "/v1/chat/completions", json.dumps(body), {"Content-Type": "application/json"})',
-    '    response = server.getresponse()',
-    '    if response.status == 503:',
-    '        time.sleep(2)',
-    `        return answer(side, ${chosen}, messages)`,
-    '    if response.status in (400, 500):',
-    '        return {side: response.read().decode(), f"{side}_end": "error"}',
-    '    assert response.status == 200, response.read()',
-    '    choice = json.load(response)["choices"][0]',
-    '    return {side: choice["message"]["content"] or "", f"{side}_end": choice["finish_reason"]}',
-    '',
-  ];
-}
+function requesting(port: number, fields: string, ofTools: string): string {
+  return `import time
+from http.client import HTTPConnection
 
-/** Returns the name of the file of answers. It stands beside the rows and contains the adapter's name. */
-export function answersName(rows: string, name: string): string {
-  return `${rows.replace(/\.jsonl$/, '')}${endingOf(name)}`;
-}
-
-function endingOf(name: string): string {
-  return `.${name}.answers.jsonl`;
+def answer(side, chosen, messages, tools):
+    body = {"messages": messages, "temperature": 0, "max_tokens": max_tokens, ${fields}, **thinking}
+    body |= {"tools": tools${ofTools}} if tools else {}
+    server = HTTPConnection("localhost", ${port}, timeout=600)
+    server.request("POST", "/v1/chat/completions", json.dumps(body), {"Content-Type": "application/json"})
+    response = server.getresponse()
+    if response.status == 503:
+        time.sleep(2)
+        return answer(side, chosen, messages, tools)
+    if response.status in (400, 500):
+        return {side: response.read().decode(), f"{side}_end": "error"}
+    assert response.status == 200, response.read()
+    choice = json.load(response)["choices"][0]
+    return {side: answer_of(choice["message"]), f"{side}_end": choice["finish_reason"]}`;
 }
 
 /**
- * Python that sets `messages` for each row, and writes `answers` to a new file. Files of earlier answers
- * stay. It writes only ASCII, which no system's encoding changes.
+ * Python that reads the rows, the same text for each tool. It reads rows as `core/datasets/toChat.ts` does,
+ * and tools as well; a test compares its names with the table of formats. One that has no prompt or answer, or
+ * more than text, is counted by the reason.
  */
-function eachRow(
-  holdOut: string | undefined,
-  { ending, run }: { ending: string; run: string | undefined },
-  answering: readonly string[],
-): string[] {
-  const named = run === undefined ? '' : `, "run": ${pythonString(run)}`;
-  return [
-    `rows = ${pythonString(holdOut ?? HOLD_OUT)}`,
-    `with open(rows, encoding="utf-8-sig") as lines, open(rows.removesuffix(".jsonl") + ${pythonString(ending)}, "x") as out:`,
-    '    for _, row in zip(range(50), map(json.loads, filter(str.strip, lines))):',
-    '        *messages, last = row.get("messages") or [{}]',
-    '        if messages and last.get("role") == "assistant" and isinstance(last.get("content"), str) and last["content"].strip():',
-    ...answering.map((line) => `            ${line}`),
-    `            print(json.dumps({"messages": messages, "expected": last["content"], **answers${named}}), file=out, flush=True)`,
-  ];
+const READING = String.raw`import json
+import os
+import sys
+from collections import Counter
+
+roles = {
+    "system": "system", "developer": "developer", "user": "user human", "call": "tool_call function_call",
+    "assistant": "assistant gpt chatgpt bard bing claude model ai bot",
+    "tool": "tool function ipython tool_response observation"}
+pairs = [
+    ("prompt", [], ["completion"]),
+    ("instruction", ["input", "context"], ["output", "response"]),
+    ("question", ["context"], ["answer"])]
+
+class NotAsked(Exception): pass
+
+def parsed(text):
+    try:
+        return json.loads(text)
+    except (RecursionError, TypeError, ValueError):
+        return text
+
+def filled(value):
+    return value.strip() if isinstance(value, str) else value
+
+def text_of(content):
+    texts = []
+    for part in content if isinstance(content, list) else [content or ""]:
+        if isinstance(part, dict):
+            part = part.get("text", part.get("value") if part.get("type") == "text" else None)
+        if not isinstance(part, str):
+            raise NotAsked("a content that isn't text")
+        texts.append(part)
+    return "".join(texts)
+
+def call_of(call):
+    function = call.get("function", call)
+    arguments = function.get("arguments", {})
+    arguments = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    function = {"name": function["name"], "arguments": arguments}
+    return {"id": call.get("id") or "call00000", "type": "function", "function": function}
+
+def answer_of(message):
+    calls = [call["function"] for call in message.get("tool_calls") or []]
+    calls = [{"name": call["name"], "arguments": parsed(call["arguments"])} for call in calls]
+    return "\n".join(filter(None, [message.get("content"), calls and json.dumps(calls, ensure_ascii=False)]))
+
+def pair_of(row):
+    first, others, answers = next((pair for pair in pairs if pair[0] in row or pair[2][0] in row), ("", [], []))
+    answer = next((row[name] for name in answers if name in row), None)
+    if answer is None or row.get("choices") or row.get("options"):
+        raise NotAsked("no prompt with an answer")
+    if row.get("label") is False:
+        raise NotAsked("an answer that is labeled as bad")
+    other = next((row[name] for name in others if filled(row.get(name))), None)
+    prompt = [part for part in (row.get(first), other) if filled(part)]
+    asked = prompt[0] if prompt and isinstance(prompt[0], list) else [{"role": "user", "content": "\n\n".join(prompt)}]
+    return asked + (answer if isinstance(answer, list) else [{"role": "assistant", "content": answer}])
+
+def question(line):
+    """Returns the prompt, the tools and the expected answer of a row in any form of training data."""
+    row = parsed(line)
+    if not isinstance(row, dict):
+        raise NotAsked("not an object")
+    if any(row.get(name) for name in ("image", "images", "audio", "audios", "video", "videos")):
+        raise NotAsked("images, audio or video")
+    turns = parsed(row.get("messages") or row.get("conversations"))
+    turns = pair_of(row) if turns is None else turns
+    tools = parsed(row.get("tools")) or row.get("functions") or []
+    if not isinstance(turns, list) or any(not isinstance(tool, dict) for tool in tools):
+        raise NotAsked("messages or tools that aren't a list")
+    history = [{"role": "system", "content": row["system"]}] if filled(row.get("system")) else []
+    for asked, answered in row.get("history") or []:
+        history += [{"role": "user", "content": asked}, {"role": "assistant", "content": answered}]
+    messages = []
+    for at, turn in enumerate(history + turns, -len(history)):
+        if isinstance(turn, str):
+            turn = {"role": ("user", "assistant")[at % 2], "content": turn}
+        name = str(turn.get("from") or turn.get("role")).lower()
+        role = next((role for role, names in roles.items() if name in names.split()), None)
+        content = text_of(turn["value"] if "value" in turn else turn.get("content"))
+        calls = parsed(turn.get("tool_calls")) or turn.get("function_call") or []
+        message = {"role": role, "content": content, **({"name": turn["name"]} if turn.get("name") else {})}
+        if role is None:
+            raise NotAsked("an unknown role")
+        if role == "call":
+            calls = parsed(content)
+            is_joined = messages and messages[-1]["role"] == "assistant"
+            message = messages.pop() if is_joined else {"role": "assistant", "content": ""}
+        if role == "tool":
+            message["tool_call_id"] = turn.get("tool_call_id") or "call00000"
+        if calls:
+            calls = [call_of(call) for call in (calls if isinstance(calls, list) else [calls])]
+            message["tool_calls"] = message.get("tool_calls", []) + calls
+        messages.append(message)
+    *messages, last = messages or [{}]
+    expected = answer_of(last)
+    if last.get("role") != "assistant" or not expected.strip():
+        raise NotAsked("no answer at the end")
+    if not any(filled(message["content"]) for message in messages):
+        raise NotAsked("no prompt")
+    tools = [{"type": "function", **(tool if "function" in tool else {"function": tool})} for tool in tools]
+    return messages, tools, expected
+
+asked, refused = [], Counter()
+with open(rows, encoding="utf-8-sig", errors="replace", newline="\n") as lines:
+    for line in filter(str.strip, lines):
+        if len(asked) == 50:
+            break
+        try:
+            asked.append(question(line))
+        except Exception as error:
+            refused[str(error) if isinstance(error, NotAsked) else "an unknown form"] += 1
+for reason, number in refused.items():
+    print(f"Not asked: {number} ({reason})", file=sys.stderr)
+if not asked:
+    sys.exit(f"Nothing was asked: {rows} has no row with a prompt and an answer.")`;
+
+const ENDING = '.answers.jsonl';
+
+/** Returns the name of the file of answers. It stands beside the rows and contains the adapter's name. */
+export function answersName(rows: string, name: string): string {
+  return `${rows.replace(/\.jsonl$/, '')}.${name}${ENDING}`;
 }
 
 function pythonNumber(value: number): string {

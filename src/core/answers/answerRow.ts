@@ -1,4 +1,5 @@
 import { isObject, textOf } from '../base/json.ts';
+import { splitThinking } from './thinking.ts';
 
 // Texts of a row are untrusted: they are only ever shown as text, and never stored or logged.
 
@@ -76,30 +77,4 @@ export function parseObject(line: string): Readonly<Record<string, unknown>> | u
 
 function endOf(value: unknown): AnswerEnd | undefined {
   return value === 'length' || value === 'error' ? value : undefined;
-}
-
-const OPENED = /^\s*<think>/;
-const CLOSING = '</think>';
-
-/** What a model thought, and its answer. Only the answer is scored. */
-export interface ThoughtAnswer {
-  /** Trimmed; empty if there is none. */
-  thinking: string;
-  answer: string;
-}
-
-/** Splits off the thinking at the start of an answer. One of its two tags may be missing. */
-export function splitThinking(text: string): ThoughtAnswer {
-  const opened = OPENED.exec(text)?.[0].length;
-  const closed = text.indexOf(CLOSING);
-  if (closed === -1)
-    return opened === undefined
-      ? { thinking: '', answer: text }
-      : { thinking: text.slice(opened).trim(), answer: '' };
-  const isThinking = opened !== undefined || !text.slice(0, closed).includes('<think>');
-  if (!isThinking) return { thinking: '', answer: text };
-  return {
-    thinking: text.slice(opened ?? 0, closed).trim(),
-    answer: text.slice(closed + CLOSING.length).trimStart(),
-  };
 }

@@ -6,10 +6,10 @@ import type { AnswerScores, RowScores } from './scores.ts';
 export type Measure = 'exact' | 'fields' | 'closer';
 
 /**
- * Who is ahead in a row. The same answers are equal. `failed`: a program failed; `trained`: its prompt was trained.
- * Neither is compared.
+ * Who is ahead in a row. The same answers are equal. `failed`: a program failed; `cut`: an answer was cut off;
+ * `trained`: its prompt was trained. None of these is compared.
  */
-export type Lead = ComparedSide | 'equal' | 'failed' | 'trained';
+export type Lead = ComparedSide | 'equal' | 'failed' | 'cut' | 'trained';
 
 /** What the sign test says of the rows where one side is ahead. */
 type Chance =
@@ -25,6 +25,8 @@ export interface Comparison {
   rows: number;
   /** Rows in which a program failed. All other numbers except `rows` leave them out. */
   failed: number;
+  /** Whether fewer than half of the others are left without those that were cut off. Replaces all statistics. */
+  isMostlyCutOff: boolean;
   measure: Measure;
   /** For each row, in order. */
   leads: readonly Lead[];
@@ -69,22 +71,23 @@ export function compareScores(all: readonly RowScores[], trained: ReadonlySet<nu
   const scores = all.filter((_, index) => !trained.has(index));
   const measure = measureOf(scores.map(({ expected }) => expected));
   const leads = all.map((row, index) => (trained.has(index) ? 'trained' : leadOf(row, measure)));
-  const compared = scores.filter((row) => !hasFailed(row));
+  const answered = scores.filter((row) => !hasFailed(row));
+  const compared = answered.filter((row) => !isCut(row));
   const leading = (lead: Lead) => leads.filter((one) => one === lead).length;
-  const count = (is: (row: RowScores) => boolean) => compared.filter(is).length;
-  const bySide = (is: (answer: AnswerScores) => boolean) => ({
-    base: count(({ base }) => is(base)),
-    adapter: count(({ adapter }) => is(adapter)),
+  const count = (is: (row: RowScores) => boolean, rows = compared) => rows.filter(is).length;
+  const bySide = (is: (answer: AnswerScores) => boolean, rows = compared) => ({
+    base: count(({ base }) => is(base), rows),
+    adapter: count(({ adapter }) => is(adapter), rows),
   });
+  const isRight = (answer: AnswerScores) => answer.isExact || (measure === 'fields' && answer.hasSameFields);
   const ahead = { base: leading('base'), adapter: leading('adapter') };
   const same = count(({ isSame }) => isSame);
-  const isCutOff = (answer: AnswerScores) => answer.isCutOff;
-  const cutOff = bySide(isCutOff);
-  const thinking = bySide(({ thinkingCharacters }) => thinkingCharacters > 0);
-  const isJson = scores.length > 0 && scores.every(({ expected }) => expected.fields !== undefined);
+  const cutOff = bySide((answer) => answer.isCutOff, answered);
+  const thinking = bySide(({ thinkingCharacters }) => thinkingCharacters > 0, answered);
   return {
     rows: scores.length,
-    failed: scores.length - compared.length,
+    failed: scores.length - answered.length,
+    isMostlyCutOff: 2 * compared.length < answered.length,
     measure,
     leads,
     ahead,
@@ -93,21 +96,21 @@ export function compareScores(all: readonly RowScores[], trained: ReadonlySet<nu
     isProbablyInactive: compared.length >= SAME_ROWS && same >= SAME_SHARE * compared.length,
     chance: chanceOf(ahead.base, ahead.adapter),
     exact: {
-      ...bySide(({ isExact }) => isExact),
-      both: count(({ base, adapter }) => base.isExact && adapter.isExact),
+      ...bySide(isRight),
+      both: count(({ base, adapter }) => isRight(base) && isRight(adapter)),
     },
-    validJson: isJson ? bySide((answer) => answer.isJson) : undefined,
+    validJson: measure === 'fields' ? bySide((answer) => answer.isJson) : undefined,
     medianCharacters: {
       base: median(compared.map(({ base }) => base.characters)),
       adapter: median(compared.map(({ adapter }) => adapter.characters)),
       expected: median(compared.map(({ expected }) => expected.characters)),
     },
-    cutOff: { ...cutOff, rows: count(({ base, adapter }) => base.isCutOff || adapter.isCutOff) },
+    cutOff: { ...cutOff, rows: answered.length - compared.length },
     isOftenCutOff:
-      compared.length > 0 && Math.max(cutOff.base, cutOff.adapter) >= CUT_OFF_SHARE * compared.length,
+      answered.length > 0 && Math.max(cutOff.base, cutOff.adapter) >= CUT_OFF_SHARE * answered.length,
     isMostlyThinking: {
-      base: 2 * thinking.base > compared.length,
-      adapter: 2 * thinking.adapter > compared.length,
+      base: 2 * thinking.base > answered.length,
+      adapter: 2 * thinking.adapter > answered.length,
     },
     shortened: {
       rows: measure === 'closer' ? count(({ isShortened }) => isShortened) : 0,
@@ -116,15 +119,16 @@ export function compareScores(all: readonly RowScores[], trained: ReadonlySet<nu
   };
 }
 
-/** Chooses the measure: short expected answers are right or wrong, JSON has fields, others are close. */
+/** Chooses the measure: JSON has fields, short expected answers are right or wrong, others are close. */
 function measureOf(expected: readonly RowScores['expected'][]): Measure {
   if (expected.length === 0) return 'closer';
-  if (median(expected.map(({ characters }) => characters)) <= EXACT_CHARACTERS) return 'exact';
-  return expected.every(({ fields }) => fields !== undefined) ? 'fields' : 'closer';
+  if (expected.every(({ fields }) => fields !== undefined)) return 'fields';
+  return median(expected.map(({ characters }) => characters)) <= EXACT_CHARACTERS ? 'exact' : 'closer';
 }
 
 function leadOf(row: RowScores, measure: Measure): Lead {
   if (hasFailed(row)) return 'failed';
+  if (isCut(row)) return 'cut';
   // The same answers may differ in how their accents are composed.
   if (row.isSame) return 'equal';
   const points = ({ isExact, fieldsRight, chrf }: AnswerScores) =>
@@ -136,6 +140,10 @@ function leadOf(row: RowScores, measure: Measure): Lead {
 
 function hasFailed({ base, adapter }: RowScores): boolean {
   return base.hasFailed || adapter.hasFailed;
+}
+
+function isCut({ base, adapter }: RowScores): boolean {
+  return base.isCutOff || adapter.isCutOff;
 }
 
 /** The mean of the two in the middle if there is an even number; 0 without any. */

@@ -12,19 +12,33 @@ export function parseJson(text: string): { value: unknown } | undefined {
   }
 }
 
-/** Returns the JSON value of an answer that is only a code block of Markdown: its fields count as well. */
-export function fencedJson(text: string): { value: unknown } | undefined {
-  const block = text.trim();
-  // Not a single regular expression: thousands of blank lines, as a model may repeat, take it minutes.
-  const [start, end] = [block.indexOf('\n'), block.lastIndexOf('\n')];
-  const isFenced = /^```\w*\s*$/.test(block.slice(0, start)) && block.slice(end).trim() === '```';
-  return isFenced ? parseJson(block.slice(start, end)) : undefined;
-}
-
-/** Returns an expected answer that is a JSON object or array, or undefined. */
-export function expectedFields(text: string): Container | undefined {
-  const value = parseJson(text)?.value;
-  return isContainer(value) ? value : undefined;
+/**
+ * Returns the JSON object or array that a text is, also in a code block of Markdown. Calls of tools, as models
+ * write them, are an array. Undefined if there is none.
+ * @param orWithin whether there may be words around it
+ */
+export function containerIn(text: string, orWithin: boolean): Container | undefined {
+  // Not matched as a whole: thousands of blank lines or marks, as a model may repeat, would take minutes.
+  const pieces = text.split(/(`{3,}|~{3,})/);
+  const isBlock = `${pieces[0]}${pieces.at(-1)}`.trim() === '';
+  const calls = text.split('<tool_call>').map((call) => call.split('</tool_call>'));
+  const areCalls = calls.length > 1 && (orWithin || /^\s*<tool_call>/.test(text));
+  const blocks = [
+    // A value in JSON may have a code block, too.
+    ...(isBlock || orWithin ? [pieces.slice(2, -2).join('')] : []),
+    ...(orWithin ? pieces.filter((_, index) => index % 4 === 2) : []),
+  ];
+  const called = calls.slice(1).map(([call]) => call);
+  const candidates = [
+    text,
+    ...blocks.map((block) => block.replace(/^[\w+-]+/, '')),
+    ...(areCalls ? [`[${called.join()}]`] : []),
+  ];
+  for (const candidate of candidates) {
+    const value = parseJson(candidate)?.value;
+    if (isContainer(value)) return value;
+  }
+  return undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { CancelledError } from '../base/errors.ts';
+import { textOf } from '../base/json.ts';
 import type { DatasetFile } from '../datasets/fileKind.ts';
 import type { Fingerprints } from '../datasets/fingerprints.ts';
 import { messagesOf, parseObject, type Message } from './answerRow.ts';
@@ -148,32 +149,41 @@ async function firstFile(beside: string, names: readonly string[]): Promise<stri
  * answers every row of a hold-out with at most 50. Undefined otherwise. Never rejects.
  */
 export async function expectedRows(holdOut: string): Promise<number | undefined> {
-  const { length } = await promptsOf(holdOut);
+  const { length } = (await rowsOf(holdOut)).filter(({ messages }) => messages.length > 0);
   return length > 0 && length <= RECIPE_ROWS ? length : undefined;
 }
 
 /**
- * Returns the line of a hold-out, from 1, with these messages and then the answer. Undefined if its first 8
- * MB have none. Never rejects.
+ * Returns the line of a hold-out, from 1, with these messages and then the answer. In other formats than chat it is
+ * the first row with their texts. Undefined if its first 8 MB have none. Never rejects.
  */
 export async function lineInHoldOut(
   holdOut: string,
   messages: readonly Message[],
 ): Promise<number | undefined> {
-  const prompts = await promptsOf(holdOut);
-  return prompts.find(({ messages: all }) => {
+  const rows = await rowsOf(holdOut);
+  const found = rows.find(({ messages: all, texts }) => {
     const isSame = ({ role, text }: Message, index: number) =>
       role === all[index]?.role && text === all[index]?.text;
-    return all.length - messages.length <= 1 && messages.every(isSame);
-  })?.line;
+    if (all.length > 0) return all.length - messages.length <= 1 && messages.every(isSame);
+    return messages.every(({ text }) => text === '' || texts.includes(`\n\n${text}\n\n`));
+  });
+  return found?.line;
 }
 
-/** Returns the chat rows of a file; none if it can't be read. */
-async function promptsOf(file: string): Promise<{ line: number; messages: Message[] }[]> {
+/**
+ * Returns the rows of a file that are JSON; none if it can't be read. `messages` is empty if a row isn't chat. `texts` has
+ * blank lines around each, as between an instruction and its input.
+ */
+async function rowsOf(file: string) {
   const read = await readBeginning(file).catch(() => 'unreadable' as const);
   if (typeof read === 'string') return [];
   return Array.from(byteLines(read.bytes)).flatMap(({ number, text }) => {
-    const messages = messagesOf(parseObject(text) ?? {});
-    return messages === undefined ? [] : [{ line: number, messages }];
+    const row = parseObject(text);
+    if (row === undefined) return [];
+    const texts = Object.values(row)
+      .flat()
+      .map((value) => textOf(value) ?? '');
+    return [{ line: number, messages: messagesOf(row) ?? [], texts: `\n\n${texts.join('\n\n')}\n\n` }];
   });
 }

@@ -1,7 +1,8 @@
-import { splitThinking, type AnswerRow, type ComparedSide } from './answerRow.ts';
+import type { AnswerRow, ComparedSide } from './answerRow.ts';
 import { Chrf } from './chrf.ts';
-import { countFields, expectedFields, fencedJson, parseJson } from './fields.ts';
+import { containerIn, countFields, parseJson } from './fields.ts';
 import { codePointsIn, foldAnswer } from './foldAnswer.ts';
+import { splitThinking } from './thinking.ts';
 
 export interface AnswerScores {
   /** Equal to the expected answer: after NFC, with white space folded to one blank, trimmed. */
@@ -10,10 +11,13 @@ export interface AnswerScores {
   chrf: number;
   /** Fields of the expected answer that this one has with the same value; 0 if it has no fields. */
   fieldsRight: number;
+  /** Whether it has all of these fields, and no others. */
+  hasSameFields: boolean;
   /** Whether all of it is JSON. */
   isJson: boolean;
   /** Code points, without thinking and blanks around it. */
   characters: number;
+  /** At the limit of tokens, or because its thinking doesn't end. */
   isCutOff: boolean;
   /** Whether the program failed, so that there is nothing to compare. */
   hasFailed: boolean;
@@ -38,21 +42,24 @@ export interface RowScores extends Readonly<Record<ComparedSide, AnswerScores>> 
 /** Scores one row. Takes some milliseconds for long texts. */
 export function scoreRow(row: AnswerRow): RowScores {
   const expected = splitThinking(row.expected).answer;
-  const fields = expectedFields(expected);
+  const fields = containerIn(expected, false);
+  const all = fields && countFields(fields, undefined).fields;
   const folded = foldAnswer(expected);
   const chrf = new Chrf(expected);
   const scoresOf = (side: ComparedSide) => {
-    const { answer, thinking } = splitThinking(row[side]);
+    const { answer, thinking, isUnended } = splitThinking(row[side]);
     const text = foldAnswer(answer);
     const isExact = text === folded;
-    const json = parseJson(answer);
+    const found = fields && containerIn(answer, true);
+    const right = fields === undefined ? 0 : countFields(fields, found).right;
     const scores: AnswerScores = {
       isExact,
       chrf: isExact ? 100 : chrf.score(side, answer),
-      fieldsRight: fields === undefined ? 0 : countFields(fields, (json ?? fencedJson(answer))?.value).right,
-      isJson: json !== undefined,
+      fieldsRight: right,
+      hasSameFields: found !== undefined && right === all && countFields(found, undefined).fields === all,
+      isJson: parseJson(answer) !== undefined,
       characters: codePointsIn(answer),
-      isCutOff: row.ends[side] === 'length',
+      isCutOff: row.ends[side] === 'length' || isUnended,
       hasFailed: row.ends[side] === 'error',
       thinkingCharacters: codePointsIn(thinking),
     };
@@ -63,10 +70,7 @@ export function scoreRow(row: AnswerRow): RowScores {
     base: base.scores,
     adapter: adapter.scores,
     isSame: base.text === adapter.text,
-    expected: {
-      characters: codePointsIn(expected),
-      fields: fields === undefined ? undefined : countFields(fields, undefined).fields,
-    },
+    expected: { characters: codePointsIn(expected), fields: all },
     isShortened: chrf.isShortened,
   };
 }

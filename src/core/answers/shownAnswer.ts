@@ -1,4 +1,4 @@
-import { splitThinking, type ThoughtAnswer } from './answerRow.ts';
+import { splitThinking, type ThoughtAnswer } from './thinking.ts';
 
 /** Longer texts, in UTF-16 units, are shown without their differences. */
 const MAX_COMPARED_UNITS = 2_000;

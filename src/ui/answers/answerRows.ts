@@ -21,7 +21,7 @@ export function answersRow(
     ...answerText(side, NAMES[side], row[side], row.expected),
     notes: compact(
       scores?.[side].isExact === true && l10n.t('= expected'),
-      row.ends[side] === 'length' && l10n.t('Cut off'),
+      scores?.[side].isCutOff === true && l10n.t('Cut off'),
       row.ends[side] === 'error' && l10n.t('Error'),
     ),
   });

@@ -159,12 +159,22 @@ export async function verdictFor(
 
 /** The sentence above the rows of a comparison. */
 function headlineOf(comparison: Comparison): NonNullable<AnswersHead['headline']> {
-  const { rows, failed, same, isProbablyInactive, measure, chance, cutOff, shortened } = comparison;
+  const { rows, failed, same, isProbablyInactive, isMostlyCutOff, measure, chance, cutOff, shortened } =
+    comparison;
+  const answered = formatRows(rows - failed);
+  if (isMostlyCutOff) {
+    const again = l10n.t(
+      'The answers were cut off in {0} of {1}. Raise the limit of tokens, then compare again.',
+      formatCount(cutOff.rows),
+      answered,
+    );
+    return { isWarning: true, sentences: [again] };
+  }
   if (isProbablyInactive) {
-    const [equal, all] = [formatCount(same), formatRows(rows - failed)];
+    const equal = formatCount(same);
     return {
       isWarning: true,
-      sentences: [l10n.t('Both models gave the same answer in {0} of {1}.', equal, all), INACTIVE],
+      sentences: [l10n.t('Both models gave the same answer in {0} of {1}.', equal, answered), INACTIVE],
     };
   }
   return {
@@ -259,10 +269,17 @@ function thinkingSentence({ base, adapter }: Comparison['isMostlyThinking']): st
   return adapter ? l10n.t('Thinking fills most answers of the adapter.') : undefined;
 }
 
-/** Undefined if the adapter was probably inactive: numbers would only mislead. */
+/** Undefined if the adapter was probably inactive, or most rows were cut off: numbers would only mislead. */
 function tableOf(comparison: Comparison): AnswersTable | undefined {
-  const { exact, validJson, medianCharacters: median, cutOff, isProbablyInactive } = comparison;
-  if (isProbablyInactive) return undefined;
+  const {
+    exact,
+    validJson,
+    medianCharacters: median,
+    cutOff,
+    isProbablyInactive,
+    isMostlyCutOff,
+  } = comparison;
+  if (isProbablyInactive || isMostlyCutOff) return undefined;
   const row = (name: string, of: Readonly<Record<Side, number>>, note?: string) => ({
     name,
     cells: [formatCount(of.base), formatCount(of.adapter)],

@@ -14,7 +14,9 @@ export type Fault =
 
 interface ChatRequest {
   model?: string;
-  messages: { content: string }[];
+  messages: { role: string; content: string }[];
+  tools?: { type: string; function: { name: string } }[];
+  tool_choice?: string;
   temperature: number;
   max_tokens: number;
   lora?: { id: number; scale: number }[];
@@ -67,16 +69,30 @@ export class ModelServer {
     if (this.#fault === 'loading' && this.#requests <= 2) return [503, 'Loading model'];
     const isAdapted = this.#isAdapted(body);
     if (isAdapted === undefined || this.#fault === 'unnamed') return [404, 'no such model'];
-    if (body.temperature !== 0 || body.max_tokens !== 512) return [422, 'not greedy'];
+    if (body.temperature !== 0 || body.max_tokens !== 1024) return [422, 'not greedy'];
     const question = body.messages.at(-1)?.content ?? '';
     if (this.#fault === 'refusing' && question === '2+2?') return [400, 'The prompt is too long.'];
     this.onAnswer();
     this.answered.push(isAdapted ? 'adapter' : 'base');
+    const [tool] = body.tools ?? [];
+    // Without a parser of calls, vLLM takes tools only if it returns calls as text.
+    if (tool !== undefined && this.#names !== undefined && body.tool_choice !== 'none')
+      return [400, '"auto" tool choice requires --enable-auto-tool-choice'];
+    if (tool !== undefined && isAdapted) return [200, { choices: [this.#call(tool.function.name)] }];
     const text = isAdapted ? `{"of":"${question}"}` : `The sum of ${question} is – 🙂\u2028`;
     const isCut = this.#fault === 'cut-off' && !isAdapted;
     const content = this.#fault === 'empty' && !isAdapted ? null : isCut ? text.slice(0, 7) : text;
     const choice = { message: { role: 'assistant', content }, finish_reason: isCut ? 'length' : 'stop' };
     return [200, { choices: [choice] }];
+  }
+
+  /** A call of a tool: text of vLLM, a structure of llama.cpp. */
+  #call(name: string): object {
+    const text = `<tool_call>\n{"name": "${name}", "arguments": {"lamp": 1}}\n</tool_call>`;
+    const call = { id: 'x', type: 'function', function: { name, arguments: '{"lamp":1}' } };
+    const message =
+      this.#names === undefined ? { content: null, tool_calls: [call] } : { content: text, tool_calls: [] };
+    return { message: { role: 'assistant', ...message }, finish_reason: 'stop' };
   }
 
   /** Undefined if there is no such model. */

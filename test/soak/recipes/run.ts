@@ -33,15 +33,16 @@ const rowOf = (question: string, expected = '{"of":"x"}') =>
       { role: 'assistant', content: expected },
     ],
   });
-/** Rows of a chat that each tool can answer: 46 of the first 50. */
+/** Rows of a chat, of which the first 50 are asked that can be. */
 const questions = Array.from({ length: 60 }, (_, at) => `${at}+${at}?`);
 const others: Readonly<Record<number, string>> = {
-  5: '{"instruction":"a","output":"b"}',
+  5: '{"text":"a"}',
   7: '{"messages":[{"role":"user","content":"no answer"}]}',
   9: '{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[]}]}',
   11: '{"messages":[]}',
 };
-const asked = questions.slice(0, 50).filter((_, at) => others[at] === undefined);
+const asked = questions.filter((_, at) => others[at] === undefined).slice(0, 50);
+const NOT_ASKED = 'Not asked: 2 (no prompt with an answer)\nNot asked: 2 (no answer at the end)\n';
 
 function writeHoldOut(): void {
   const lines = questions.map((question, at) => others[at] ?? rowOf(question));
@@ -111,10 +112,14 @@ const EXPECTED: Readonly<Record<Fault | 'none', Expected>> = {
 
 async function checkAnswers({ rows = asked.length, fits, isInactive = false }: Expected): Promise<void> {
   assert.equal(await answersBeside(path.join(data, 'train.prepared.jsonl')), answersFile);
+  if (rows === 0) {
+    assert.equal(readFileSync(answersFile, 'utf8'), '');
+    return;
+  }
   const read = await readAnswers(answersFile);
   assert.ok(typeof read === 'object');
   assert.deepEqual([read.leftOut, read.isCut, read.isBeingWritten], [{}, false, false]);
-  assert.deepEqual(read.runs, rows > 0 ? ['run-1'] : []);
+  assert.deepEqual(read.runs, ['run-1']);
   assert.deepEqual(
     read.rows.map(({ messages }) => messages.at(-1)?.text),
     asked.slice(0, rows),
@@ -131,8 +136,7 @@ async function checkAnswers({ rows = asked.length, fits, isInactive = false }: E
     );
     if (at < 3) assert.equal(await lineInHoldOut(holdOut, messages), at + 1);
   }
-  if (rows > 0)
-    assert.equal(compareScores(read.rows.map(scoreRow), new Set()).isProbablyInactive, isInactive);
+  assert.equal(compareScores(read.rows.map(scoreRow), new Set()).isProbablyInactive, isInactive);
 }
 
 async function checkServer(tool: 'vllm' | 'llamacpp', fault: Fault | 'none'): Promise<void> {
@@ -155,18 +159,99 @@ async function checkServer(tool: 'vllm' | 'llamacpp', fault: Fault | 'none'): Pr
   const expected = EXPECTED[fault];
   assert.equal(status, expected.error === undefined ? 0 : 1, errors);
   if (expected.error !== undefined) assert.match(errors, expected.error);
-  else if (fault !== 'contaminated')
-    assert.deepEqual(server.answered.slice(0, 4), ['base', 'adapter', 'base', 'adapter']);
+  else {
+    assert.equal(errors, `${NOT_ASKED}Answered: ${asked.length}, in ${answersFile}\n`);
+    if (fault !== 'contaminated')
+      assert.deepEqual(server.answered.slice(0, 4), ['base', 'adapter', 'base', 'adapter']);
+  }
   await checkAnswers(expected);
 }
 
-/** Answers that exist stay, and the script says so before it asks. */
+/** Answers that exist stay: the next file has a number, and is found as the newest one. */
 async function checkEarlier(): Promise<void> {
+  const server = new ModelServer(undefined, [BASE, 'my-run']);
+  const port = String(await server.listen());
+  const text = (await scriptOf('vllm')).replace('"localhost", 8000', `"localhost", ${port}`);
   writeFileSync(answersFile, 'earlier');
-  const { status, errors } = await run(await scriptOf('vllm'));
-  assert.equal(status, 1);
-  assert.match(errors, /FileExistsError: .*train\.holdout\.my-run\.answers\.jsonl/);
+  const second = answersFile.replace('my-run', 'my-run-2');
+  const third = answersFile.replace('my-run', 'my-run-3');
+  for (const file of [second, third]) {
+    const { status, errors } = await run(text);
+    assert.deepEqual([status, errors.endsWith(`in ${file}\n`)], [0, true], errors);
+    assert.equal(await answersBeside(path.join(data, 'train.prepared.jsonl')), file);
+  }
+  server.close();
   assert.equal(readFileSync(answersFile, 'utf8'), 'earlier');
+  for (const file of [second, third]) rmSync(file);
+}
+
+const user = { role: 'user', content: '1+1?' };
+const lamp = { name: 'lamp', parameters: { type: 'object', properties: {} } };
+const call = { id: 'c', type: 'function', function: { name: 'lamp', arguments: '{"lamp":1}' } };
+/** A row in each form of a dataset. All ask the same. */
+const FORMS: Readonly<Record<string, object>> = {
+  chat: { messages: [user, { role: 'assistant', content: '{"of":"x"}' }] },
+  parts: {
+    messages: [
+      { role: 'user', content: [{ type: 'text', text: '1+1?' }] },
+      { role: 'assistant', content: [{ type: 'text', text: '{"of":"x"}' }] },
+    ],
+  },
+  pairs: { prompt: '1+1?', completion: '{"of":"x"}' },
+  instruction: { instruction: '1', input: '+1?', output: '{"of":"x"}' },
+  sharegpt: {
+    conversations: [
+      { from: 'human', value: '1+1?' },
+      { from: 'gpt', value: '{"of":"x"}' },
+    ],
+  },
+  question: { question: '1+1?', answer: '{"of":"x"}' },
+  tools: {
+    messages: [user, { role: 'assistant', content: null, tool_calls: [call] }],
+    tools: [{ type: 'function', function: lamp }],
+  },
+  results: {
+    messages: [
+      { role: 'assistant', content: null, tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'c', content: '1+1?' },
+      { role: 'assistant', content: '{"of":"x"}' },
+    ],
+  },
+};
+
+/** Each form is asked by each tool; of calls, the fields are compared. */
+async function checkForm(tool: 'vllm' | 'llamacpp' | 'peft', form: string): Promise<void> {
+  const server = new ModelServer(undefined, tool === 'vllm' ? [BASE, 'my-run'] : undefined);
+  const port = String(await server.listen());
+  rmSync(answersFile, { force: true });
+  writeFileSync(holdOut, `${JSON.stringify(FORMS[form])}\n`.repeat(10));
+  const text = (await scriptOf(tool)).replace(/"localhost", 80[08]0/, `"localhost", ${port}`);
+  const { status, errors } = await run(text, tool === 'peft' ? MODULES : undefined);
+  server.close();
+  writeHoldOut();
+  assert.deepEqual([status, errors], [0, `Answered: 10, in ${answersFile}\n`], errors);
+  const read = await readAnswers(answersFile);
+  assert.ok(typeof read === 'object');
+  const { measure, ahead, failed } = compareScores(read.rows.map(scoreRow), new Set());
+  assert.deepEqual([read.rows.length, measure, failed], [10, 'fields', 0]);
+  if (tool !== 'peft') assert.equal(ahead.adapter, form === 'tools' ? 10 : 0);
+  rmSync(answersFile);
+}
+
+/** Nothing to ask: one sentence, and no file. */
+async function checkNothing(): Promise<void> {
+  rmSync(answersFile, { force: true });
+  writeFileSync(holdOut, '{"text":"a"}\n');
+  for (const tool of ['vllm', 'llamacpp', 'peft'] as const) {
+    const { status, errors } = await run(await scriptOf(tool));
+    assert.equal(status, 1);
+    assert.match(
+      errors,
+      /^Not asked: 1 .*\nNothing was asked: .* has no row with a prompt and an answer\.\n$/,
+    );
+    assert.ok(!existsSync(answersFile));
+  }
+  writeHoldOut();
 }
 
 /** PEFT itself, with a model of two layers, if it is installed. */
@@ -176,7 +261,9 @@ async function checkPeft(): Promise<void> {
     const { status, errors } = await run(await scriptOf('peft'), MODULES);
     assert.equal(status, 0, errors);
     return checkAnswers({
-      fits: ({ base, ends }, at) => (at === 2) === (ends.base === 'length' && base.length === 512),
+      fits: ({ base, ends }, at) =>
+        (at === 2) === (ends.base === 'length' && base.length === 1024) &&
+        (at === 4) === (ends.base === 'error' && base.includes('no such row')),
     });
   }
   const [base, trained] = [path.join(folder, 'base'), path.join(folder, 'trained')];
@@ -222,6 +309,12 @@ const checks: [name: string, check: () => Promise<void>][] = [
     ]),
   ),
   ['answers that exist', checkEarlier],
+  ['nothing to ask', checkNothing],
+  ...Object.keys(FORMS).flatMap((form) =>
+    (hasPeft ? (['vllm', 'llamacpp'] as const) : (['vllm', 'llamacpp', 'peft'] as const)).map(
+      (tool): [string, () => Promise<void>] => [`${tool}, ${form}`, () => checkForm(tool, form)],
+    ),
+  ),
   [`peft, ${hasPeft ? 'installed' : 'not installed: stand-ins of peft and transformers'}`, checkPeft],
 ];
 let failed = 0;

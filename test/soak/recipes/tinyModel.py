@@ -23,7 +23,7 @@ fast.save_pretrained(base)
 options = {"add_generation_prompt": True, "return_tensors": "pt", "return_dict": True}
 for row in map(json.loads, open(rows, encoding="utf-8")):
     inputs = fast.apply_chat_template(row["messages"][:-1], **options)
-    output = model.generate(**inputs, max_new_tokens=512, do_sample=False)
+    output = model.generate(**inputs, max_new_tokens=1024, do_sample=False)
     print(json.dumps(fast.decode(output[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True)))
 trained = get_peft_model(model, LoraConfig(r=4, lora_alpha=64, target_modules=["q_proj", "v_proj"], init_lora_weights=False))
 trained.save_pretrained(adapter)

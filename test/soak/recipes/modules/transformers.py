@@ -19,8 +19,14 @@ class AutoTokenizer:
     def from_pretrained(name, revision=None):
         return AutoTokenizer()
 
-    def apply_chat_template(self, messages, add_generation_prompt, return_tensors, return_dict):
+    def apply_chat_template(self, messages, tools, add_generation_prompt, return_tensors, return_dict, enable_thinking=True):
         assert (add_generation_prompt, return_tensors, return_dict) == (True, "pt", True)
+        assert tools is None or isinstance(tools, list)
+        # As templates do, it takes arguments that are values.
+        for call in (call for message in messages for call in message.get("tool_calls", [])):
+            assert isinstance(call["function"]["arguments"], dict)
+        if messages[-1]["content"] == "4+4?":
+            raise ValueError("The template takes no such row.")
         return Inputs(input_ids=Tokens([[ord(c) for c in messages[-1]["content"]]]))
 
     def decode(self, tokens, skip_special_tokens):

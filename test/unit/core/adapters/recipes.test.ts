@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import type { AdapterOnDisk } from '../../../../src/core/adapters/recipeFacts.ts';
-import { recipesOf, type Recipe, type RecipeNote, type Tool } from '../../../../src/core/adapters/recipes.ts';
+import { recipesOf, type RecipeNote, type Tool } from '../../../../src/core/adapters/recipes.ts';
 import { adding, sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
 import { tensor } from '../../../helpers/adapters/safetensorsWriter.ts';
 import { block, FOLDER, Place, zipOf } from '../../../helpers/adapters/support.ts';
@@ -143,15 +143,14 @@ describe('recipesOf', () => {
       assert.deepEqual(await comparing(options), expected, JSON.stringify(options));
   });
 
-  it('compares with scripts of at most 25 lines, which ask each model in the way of its tool', async () => {
+  it('compares with scripts that ask each model in the way of its tool', async () => {
     const rows = tensor('base_model.model.model.embed_tokens.weight', [72, 2]);
     const options = { ...adding(rows), config: { use_rslora: true, revision: 'v1' }, rank: 9 };
     const all = [await recipes(), await recipes(options), await recipes({}, { platform: 'win32' })];
     for (const { peft, vllm, llamacpp } of all)
-      for (const { tool, blocks } of [peft, vllm, llamacpp]) {
-        const { text, shell } = block({ blocks } as Recipe, 'compare');
-        assert.ok(text.split('\n').length <= 25, `${tool}: ${text}`);
-        assert.ok(text.includes('open(rows.removesuffix(".jsonl") + ".my-run.answers.jsonl", "x")'), text);
+      for (const recipe of [peft, vllm, llamacpp]) {
+        const { text, shell } = block(recipe, 'compare');
+        assert.ok(text.includes('\nname, number = rows.removesuffix(".jsonl") + ".my-run", 1\n'), text);
         assert.equal(shell, undefined);
       }
     assert.match(block(all[1]!.peft, 'compare').text, /^base\.resize_token_embeddings\(72\)$/m);
@@ -160,16 +159,16 @@ describe('recipesOf', () => {
       /answer\("base", 0\.0, .*answer\("adapter", 1\.0, /,
     );
     for (const { peft, vllm, llamacpp } of [await recipes({}, { run: 'run_1-a.b/c' })])
-      for (const recipe of [peft, vllm, llamacpp]) {
-        const lines = block(recipe, 'compare').text.split('\n');
-        assert.ok(lines.length <= 25);
-        assert.match(lines.at(-1) ?? '', /\*\*answers, "run": "run_1-a\.b\/c"\}\), file=out, flush=True\)$/);
-      }
+      for (const recipe of [peft, vllm, llamacpp])
+        assert.match(
+          block(recipe, 'compare').text,
+          /\*\*answers, "run": "run_1-a\.b\/c"\}\), file=out, flush=True\)$/m,
+        );
     // Nothing that could be code, and for agents nothing of the service.
     const evil = ['"}), exec("x")', 'run\n1', '-run', '', 'ünï', EVIL];
     const hidden = await recipes({}, { run: 'run-1', hidesTexts: true });
     for (const found of [hidden, ...(await Promise.all(evil.map((run) => recipes({}, { run }))))])
-      assert.match(block(found.vllm, 'compare').text, /\*\*answers\}\), file=out, flush=True\)$/);
+      assert.match(block(found.vllm, 'compare').text, /\*\*answers\}\), file=out, flush=True\)$/m);
     const scaled = await recipes({ config: { use_rslora: true }, rank: 9, layers: 1 });
     assert.match(block(scaled.llamacpp, 'compare').text, /answer\("base", 0\.0, .*answer\("adapter", 3\.0, /);
   });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { answerRowOf, parseObject, splitThinking } from '../../../../src/core/answers/answerRow.ts';
+import { answerRowOf, parseObject } from '../../../../src/core/answers/answerRow.ts';
 import { answerRow, writtenAnswer, type WrittenAnswer } from '../../../helpers/answers.ts';
 
 const parseAnswerRow = (line: string, number: number) => answerRowOf(parseObject(line), number);
@@ -84,23 +84,5 @@ describe('answerRowOf', () => {
     assert.equal(parseAnswerRow(line, 1), 'no-messages');
     const row = parseAnswerRow(writtenAnswer().replace('{', '{"__proto__":{"base_end":"length"},'), 1);
     assert.deepEqual(row, answerRow({ ends: { base: undefined, adapter: undefined } }));
-  });
-});
-
-describe('splitThinking', () => {
-  it('splits what an answer begins with', () => {
-    for (const [text, thinking, answer] of [
-      ['5', '', '5'],
-      [' 5 ', '', ' 5 '],
-      ['<think>2 and 3.</think>\n\n5', '2 and 3.', '5'],
-      ['\n<think>\na <think> b\n</think> 5', 'a <think> b', '5'],
-      // Templates may put the opening tag into the prompt.
-      ['2 and 3.\n</think>\n5', '2 and 3.', '5'],
-      ['<think>\n\n</think>\n\n5', '', '5'],
-      ['<think>2 and', '2 and', ''],
-      ['Use <think>a</think> here.', '', 'Use <think>a</think> here.'],
-      ['Use <think>.', '', 'Use <think>.'],
-    ] as const)
-      assert.deepEqual(splitThinking(text), { thinking, answer }, text);
   });
 });

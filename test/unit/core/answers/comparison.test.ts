@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import type { AnswerRow } from '../../../../src/core/answers/answerRow.ts';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { answerRowOf, parseObject, type AnswerRow } from '../../../../src/core/answers/answerRow.ts';
 import {
   chanceOf,
   compareScores,
@@ -30,6 +32,10 @@ describe('compareScores', () => {
       ['closer', '5', 'x'.repeat(80)],
       ['fields', json],
       ['fields', json, `[${json}]`],
+      ['fields', '{"a":1}', '[]'],
+      ['fields', '```json\n{"a":1}\n```'],
+      ['exact', '{"a":1}', '5'],
+      ['exact', '5'.padEnd(20), 'Use:\n```json\n{}\n```'],
       ['closer', json, LONG],
       ['closer', json, `"${LONG}"`],
       ['closer'],
@@ -70,6 +76,12 @@ describe('compareScores', () => {
     assert.deepEqual([measure, leads], ['fields', ['base', 'equal', 'adapter']]);
     assert.deepEqual(validJson, { base: 2, adapter: 3 });
     assert.equal(compare([answerRow({ expected, base: '{}' }), answerRow()]).validJson, undefined);
+  });
+
+  it('calls JSON exact that has the same fields, and texts only if all are JSON', () => {
+    const rows = [answerRow({ expected: '{"a":1}', base: '{ "a": 1 }', adapter: '{"a":1,"b":2}' })];
+    assert.deepEqual(compare(rows).exact, { base: 1, adapter: 0, both: 0 });
+    assert.deepEqual(compare([...rows, answerRow()]).exact, { base: 0, adapter: 1, both: 0 });
   });
 
   it('counts texts by which is closer, by a point', () => {
@@ -126,19 +138,43 @@ describe('compareScores', () => {
     assert.equal(compare(times(5, same)).same, 5);
   });
 
+  const cut = (base: number, adapter: number, both: number, others: number) =>
+    compare([
+      ...times(base, { ends: { base: 'length' } }),
+      ...times(adapter, { adapter: '<think>5' }),
+      ...times(both, { ends: { base: 'length', adapter: 'length' } }),
+      ...times(others, {}),
+    ]);
+
   it('says that answers were cut off, from a tenth of a side on', () => {
-    const cut = (base: number, adapter: number, both: number, others: number) =>
-      compare([
-        ...times(base, { ends: { base: 'length' } }),
-        ...times(adapter, { ends: { adapter: 'length' } }),
-        ...times(both, { ends: { base: 'length', adapter: 'length' } }),
-        ...times(others, {}),
-      ]);
     assert.deepEqual(cut(1, 2, 3, 4).cutOff, { base: 4, adapter: 5, rows: 6 });
     assert.ok(cut(1, 0, 0, 9).isOftenCutOff);
     assert.ok(cut(0, 1, 0, 9).isOftenCutOff);
     assert.ok(!cut(1, 1, 0, 18).isOftenCutOff);
     assert.ok(!compare([]).isOftenCutOff);
+  });
+
+  it('compares no row in which an answer was cut off', () => {
+    const { leads, ahead, equal, exact, medianCharacters, same } = compare([
+      ...times(2, { ends: { base: 'length' } }),
+      ...times(1, { base: '5', adapter: '5', ends: { adapter: 'length' } }),
+      ...times(1, { ends: { base: 'length', adapter: 'error' } }),
+      ...times(1, { base: 'five' }),
+    ]);
+    assert.deepEqual(leads, ['cut', 'cut', 'cut', 'failed', 'adapter']);
+    assert.deepEqual([ahead, equal, same], [{ base: 0, adapter: 1 }, 0, 0]);
+    assert.deepEqual(exact, { base: 0, adapter: 1, both: 0 });
+    assert.deepEqual(medianCharacters, { base: 4, adapter: 1, expected: 1 });
+  });
+
+  it('has no verdict if fewer than half of the rows that didn’t fail are left', () => {
+    assert.ok(cut(2, 2, 2, 5).isMostlyCutOff);
+    assert.ok(!cut(1, 2, 2, 5).isMostlyCutOff);
+    assert.ok(!cut(0, 0, 0, 5).isMostlyCutOff);
+    assert.ok(!compare([]).isMostlyCutOff);
+    const failed = times(9, { ends: { base: 'error' } });
+    assert.ok(!compare([...failed, ...times(1, {})]).isMostlyCutOff);
+    assert.ok(compare([...failed, ...times(1, { base: '<think>' })]).isMostlyCutOff);
   });
 
   it('says that a side mostly thinks, if more than half of its answers begin with it', () => {
@@ -186,7 +222,8 @@ describe('compareScores', () => {
       const { leads, ...counts } = compare(rows.toReversed());
       assert.deepEqual({ ...counts, leads: leads.toReversed() }, comparison);
       const { ahead, equal, failed, same } = comparison;
-      assert.equal(ahead.base + ahead.adapter + equal + failed, rows.length);
+      const isCut = leads.filter((lead) => lead === 'cut').length;
+      assert.equal(ahead.base + ahead.adapter + equal + failed + isCut, rows.length);
       assert.ok(equal >= same);
     }
     assert.deepEqual(measures, new Set(['exact', 'fields', 'closer']));
@@ -243,6 +280,41 @@ function mirrored(comparison: Comparison): Comparison {
     cutOff: swap(cutOff) as typeof cutOff,
     isMostlyThinking: swap(isMostlyThinking),
   };
+}
+
+describe('the answers of the reports', () => {
+  const none = { base: 0, adapter: 0 };
+  const right = { base: 0, adapter: 12, both: 0 };
+  const wrong = { ...none, both: 0 };
+  for (const [name, measure, ahead, exact, isMostlyCutOff = false] of [
+    ['e01-think', 'exact', { ...none, adapter: 12 }, right],
+    ['e01-thinking', 'exact', { ...none, adapter: 12 }, right],
+    ['e01-harmony', 'exact', { ...none, adapter: 12 }, right],
+    ['e01-harmonyDecoded', 'exact', { ...none, adapter: 12 }, right],
+    ['e01-magistral', 'exact', { ...none, adapter: 12 }, right],
+    ['e01-granite', 'exact', { ...none, adapter: 12 }, right],
+    ['e02-base-cut-while-thinking', 'exact', none, wrong, true],
+    ['e03-punctuation', 'exact', none, wrong],
+    ['e03b-numbers', 'exact', none, wrong],
+    ['e03c-fullwidth', 'exact', none, wrong],
+    ['e04-json', 'fields', { ...none, adapter: 20 }, { base: 0, adapter: 20, both: 0 }],
+    ['e06-refusal-expected', 'exact', none, wrong],
+  ] as const)
+    it(`are compared as they should be: ${name}`, () => {
+      const found = compare(answersOf(name));
+      assert.deepEqual(
+        [found.measure, found.ahead, found.exact, found.isMostlyCutOff],
+        [measure, ahead, exact, isMostlyCutOff],
+      );
+    });
+});
+
+function answersOf(name: string): AnswerRow[] {
+  const file = path.join(import.meta.dirname, '../../../fixtures/answers/reports', `${name}.answers.jsonl`);
+  return readFileSync(file, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line, index) => answerRowOf(parseObject(line), index + 1) as AnswerRow);
 }
 
 describe('signTest', () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { countFields, expectedFields, fencedJson } from '../../../../src/core/answers/fields.ts';
+import { containerIn, countFields } from '../../../../src/core/answers/fields.ts';
 
 describe('countFields', () => {
   const count = (expected: string, other: string) => {
-    const { fields, right } = countFields(expectedFields(expected)!, JSON.parse(other) as unknown);
+    const { fields, right } = countFields(containerIn(expected, false)!, JSON.parse(other) as unknown);
     return `${right} of ${fields}`;
   };
 
@@ -41,22 +41,54 @@ describe('countFields', () => {
   });
 });
 
-describe('the fields of an answer', () => {
-  it('are those of an object or array', () => {
-    for (const text of ['{}', ' [1] ', '{"a":1}']) assert.ok(expectedFields(text) !== undefined, text);
-    for (const text of ['', '7', '"a"', 'null', 'x', '{"a":1', '```\n{}\n```'])
-      assert.equal(expectedFields(text), undefined, text);
+describe('containerIn', () => {
+  const json = '{"a":1}';
+  const fence = '```';
+
+  it('finds the object or array that a text is, also in a code block or in calls of tools', () => {
+    for (const [text, value] of [
+      [json, { a: 1 }],
+      [' [1] ', [1]],
+      ['{}', {}],
+      [`${fence}json\n${json}\n${fence}`, { a: 1 }],
+      [`\n${fence}\n${json}\n${fence}\n`, { a: 1 }],
+      [`${fence}JSON \r\n${json}\r\n${fence}`, { a: 1 }],
+      [`~~~json5\n${json}\n~~~`, { a: 1 }],
+      [`${fence}${json}${fence}`, { a: 1 }],
+      [`${fence}json ${json} ${fence}`, { a: 1 }],
+      [`${fence}json\n{"code":"${fence}js\\n1\\n${fence}"}\n${fence}`, { code: `${fence}js\n1\n${fence}` }],
+      ['<tool_call>\n{"name":"f","arguments":{}}\n</tool_call>', [{ name: 'f', arguments: {} }]],
+      ['<tool_call>{"a":1}</tool_call>\n<tool_call>{"a":2}</tool_call>', [{ a: 1 }, { a: 2 }]],
+    ] as const)
+      for (const orWithin of [false, true]) assert.deepEqual(containerIn(text, orWithin), value, text);
+    for (const text of [
+      '',
+      '7',
+      '"a"',
+      'null',
+      'x',
+      '{"a":1',
+      `Sure: ${json}`,
+      `${fence}\n7\n${fence}`,
+      fence,
+    ])
+      for (const orWithin of [false, true]) assert.equal(containerIn(text, orWithin), undefined, text);
   });
 
-  it('may be in a block of Markdown', () => {
-    for (const text of ['```json\n{"a":1}\n```', '\n```\n{"a":1}\n```\n', '```JSON \r\n{"a":1}\r\n```'])
-      assert.deepEqual(fencedJson(text)?.value, { a: 1 }, text);
-    for (const text of ['{"a":1}', 'Sure:\n```json\n{"a":1}\n```', '```\n{"a":1}', '```{"a":1}```'])
-      assert.equal(fencedJson(text), undefined, text);
+  it('finds it with words around its block only in answers: words of an expected one count', () => {
+    for (const [text, value] of [
+      [`Here you are:\n${fence}json\n${json}\n${fence}\nAnything else?`, { a: 1 }],
+      [`First \`x\`:\n${fence}sh\nls\n${fence}\nthen\n${fence}json\n${json}\n${fence}`, { a: 1 }],
+      ['I call it.\n<tool_call>{"a":1}</tool_call>', [{ a: 1 }]],
+    ] as const) {
+      assert.deepEqual(containerIn(text, true), value, text);
+      assert.equal(containerIn(text, false), undefined, text);
+    }
   });
 
-  it('are found at once, however many blank lines a model repeats', () => {
-    assert.equal(fencedJson('```json'.padEnd(20_000, '\n')), undefined);
-    assert.deepEqual(fencedJson('```json\n{"a":1}'.padEnd(20_000, '\n') + '```')?.value, { a: 1 });
+  it('is quick, whatever a model repeats', () => {
+    for (const text of ['\n', '`', fence, `${fence}\n`, '<tool_call>', '<tool_call>{', '{'])
+      assert.ok(containerIn(`${fence}json${text.repeat(50_000)}`, true) === undefined, text);
+    assert.deepEqual(containerIn(`${fence}json\n${json}`.padEnd(20_000, '\n') + fence, false), { a: 1 });
   });
 });

@@ -162,6 +162,32 @@ describe('a hold-out', () => {
     assert.equal(await lineInHoldOut(path.join(folder(), 'none'), [{ role: 'user', text: 'Hi' }]), undefined);
   });
 
+  it('finds the prompt of a row in another format', async () => {
+    const rows = [
+      { instruction: 'Name the capital.', input: '', output: 'France' },
+      { instruction: 'Name the capital.', input: 'France', output: 'Paris' },
+      {
+        conversations: [
+          { from: 'human', value: 'Hi' },
+          { from: 'gpt', value: 'Hello' },
+        ],
+        system: 'Be brief.',
+      },
+      { prompt: 'Hi', completion: 'Hi!' },
+    ];
+    await writeFile(file(), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    const line = (...texts: string[]) =>
+      lineInHoldOut(
+        file(),
+        texts.map((text) => ({ role: 'user', text })),
+      );
+    assert.deepEqual(
+      [await line('Name the capital.\n\nFrance'), await line('Be brief.', 'Hi'), await line('Name')],
+      [2, 3, undefined],
+    );
+    assert.deepEqual([await line('Name the capital.'), await line('Hi')], [1, 3]);
+  });
+
   it('says how many rows are answered, if the recipe answers all', async () => {
     const rows = async (count: number, more = '') => {
       await writeFile(file(), `${chat(user('Hi'))}\n`.repeat(count) + more);

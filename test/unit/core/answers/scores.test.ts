@@ -15,11 +15,11 @@ describe('scoreRow', () => {
     const { chrf, ...others } = base;
     assert.ok(chrf > 10 && chrf < 60);
     assert.deepEqual(others, {
-      ...{ isExact: false, fieldsRight: 1, isJson: false, characters: 26 },
+      ...{ isExact: false, fieldsRight: 1, hasSameFields: false, isJson: false, characters: 26 },
       ...{ isCutOff: true, hasFailed: false, thinkingCharacters: 0 },
     });
     assert.deepEqual(adapter, {
-      ...{ isExact: true, chrf: 100, fieldsRight: 3, isJson: true, characters: 28 },
+      ...{ isExact: true, chrf: 100, fieldsRight: 3, hasSameFields: true, isJson: true, characters: 28 },
       ...{ isCutOff: false, hasFailed: true, thinkingCharacters: 1 },
     });
     assert.deepEqual(expected, { characters: 26, fields: 3 });
@@ -32,5 +32,29 @@ describe('scoreRow', () => {
     assert.ok(isSame('', '<think>x'));
     assert.ok(!isSame('a', 'A'));
     assert.ok(!isSame('a b', 'ab'));
+  });
+
+  it('says that an answer has the same fields as the expected one, and no others', () => {
+    const expected = '{"a":1,"b":[{},"é"]}';
+    for (const [answer, hasSame] of [
+      ['{ "b": [{}, "e\u0301 "], "a": 1.0 }', true],
+      [`Here:\n\`\`\`json\n${expected}\n\`\`\``, true],
+      ['{"a":1,"b":[{},"é"],"c":2}', false],
+      ['{"a":1,"b":[{},"é",3]}', false],
+      ['{"a":"1","b":[{},"é"]}', false],
+      ['{"a":1}', false],
+      ['none', false],
+    ] as const)
+      assert.equal(scoreRow(answerRow({ expected, base: answer })).base.hasSameFields, hasSame, answer);
+    assert.ok(!scoreRow(answerRow({ expected: 'text', base: '{}' })).base.hasSameFields);
+  });
+
+  it('says that an answer was cut off at the limit, or in its thinking', () => {
+    const cut = (base: string, end?: 'length') =>
+      scoreRow(answerRow({ base, ends: { base: end } })).base.isCutOff;
+    assert.deepEqual(
+      [cut('5', 'length'), cut('<think>5'), cut('<think>x</think>5'), cut('5')],
+      [true, true, false, false],
+    );
   });
 });

@@ -245,7 +245,13 @@ describe('the adapter page', () => {
       const { folder, ...rest } = { folder: FOLDER, platform: 'linux', ...more };
       const found = recipesOf(at, { folder, ...rest });
       const { tools } = recipes.adapterRecipes(found, at.config?.baseModel, folder, undefined, at.file);
-      return new Map(tools.map((tool) => [tool.name, toolText(tool, true)]));
+      // What reads the rows is the same text each time, and has a test of its own.
+      const withoutReading = (lines: readonly string[]) => {
+        const first = lines.findIndex((line) => line.endsWith('import json'));
+        const last = lines.findIndex((line) => line.includes('sys.exit('));
+        return first < 0 ? [...lines] : [...lines.slice(0, first), '…', ...lines.slice(last + 1)];
+      };
+      return new Map(tools.map((tool) => [tool.name, withoutReading(toolText(tool, true))]));
     };
     const page = (tools: ReadonlyMap<string, string[]>) =>
       [...tools].flatMap(([name, lines]) => [`== ${name}`, ...lines]);

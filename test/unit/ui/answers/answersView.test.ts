@@ -23,6 +23,7 @@ const COMPARISON: Comparison = {
   medianCharacters: { base: 212, adapter: 64.5, expected: 58 },
   cutOff: { base: 4, adapter: 0, rows: 4 },
   isOftenCutOff: false,
+  isMostlyCutOff: false,
   isMostlyThinking: { base: false, adapter: false },
   shortened: { rows: 0, characters: 8_000 },
 };
@@ -109,6 +110,11 @@ it('the headlines of a comparison', () => {
     'a certain chance': headlineOf(chanceAt(1)),
     'a tiny chance': headlineOf(chanceAt(0.00024)),
     'too few rows': headlineOf({ measure: 'fields', chance: { kind: 'too-few' } }),
+    'no verdict: most answers were cut off': headlineOf({
+      isMostlyCutOff: true,
+      isOftenCutOff: true,
+      cutOff: { base: 30, adapter: 0, rows: 30 },
+    }),
     'answers that were cut off': headlineOf({
       isOftenCutOff: true,
       cutOff: { base: 20, adapter: 3, rows: 21 },
