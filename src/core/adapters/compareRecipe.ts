@@ -32,7 +32,7 @@ export function compareScripts({ base, name, run, scale, loading, holdOut }: Com
   const script = (rows: string | undefined, unthinking: string, answer: string, sides: readonly string[]) => [
     `max_tokens = 1024
 thinking = {}
-# thinking = ${unthinking}  # a model that thinks answers at once
+# thinking = ${unthinking}  # no thinking, if the model has it
 rows = ${pythonString(rows ?? HOLD_OUT)}
 
 ${READING}
