@@ -1,5 +1,6 @@
 // The page that compares answers. It shows the extension's messages and requests rows, but reads no files and composes no sentences.
 import type {
+  AnswersChoices,
   AnswersHead,
   AnswersMessage,
   AnswersRequest,
@@ -16,7 +17,7 @@ import { PROMPT, Texts } from './texts.ts';
 type AnswersClient = Client<{
   message: AnswersMessage;
   request: AnswersRequest;
-  memory: AnswersStart['memory'];
+  memory: AnswersStart['memory'] & AnswersChoices;
 }>;
 
 /** Owns everything on the page: the comparison and its rows. */
@@ -29,11 +30,16 @@ class Page {
   readonly #noMatch: HTMLElement;
   readonly #feed: RowFeed<AnswersRow>;
   #length = 0;
-  #hasFilters = false;
+  #shownHead: AnswersHead | undefined;
+  readonly #memory: () => AnswersStart['memory'] & AnswersChoices;
+  #marksDifferences: boolean;
 
-  constructor(client: AnswersClient, { words }: AnswersStart) {
+  constructor(client: AnswersClient, { words, memory }: AnswersStart) {
     this.#client = client;
     this.#words = words;
+    this.#marksDifferences = client.remembered?.marksDifferences ?? false;
+    this.#memory = () => ({ ...memory, marksDifferences: this.#marksDifferences });
+    client.remember(this.#memory);
     this.#feed = new RowFeed({
       words,
       draw: (row, titleId, parts) => this.#drawRow(row, titleId, parts),
@@ -62,20 +68,25 @@ class Page {
   }
 
   #showNoMatch(): void {
-    this.#noMatch.hidden = this.#length > 0 || !this.#hasFilters;
+    this.#noMatch.hidden = this.#length > 0 || !this.#shownHead?.filters.length;
   }
 
   #showHead(head: AnswersHead): void {
-    this.#hasFilters = head.filters.length > 0;
+    this.#shownHead = head;
     this.#showNoMatch();
     morph(this.#headContent, element('div', {}, this.#drawHead(head)));
   }
 
   #drawHead(head: AnswersHead): HTMLElement[] {
-    const { title, notices, failure, leak, headline, table, filters, summary } = head;
+    const { title, notices, failure, leak, headline, tables, filters, summary } = head;
+    const { compareWithOther } = this.#words;
+    const compare = () => this.#client.send({ type: 'compareWithOther' });
     return [
       element('div', { class: 'title', attributes: { 'data-key': 'title' } }, [
         element('h1', { text: title }),
+        ...(head.canCompareWithOther
+          ? [button(compareWithOther, compare, { class: 'secondary', key: 'compareWithOther' })]
+          : []),
         ...(summary === undefined
           ? []
           : [copyButton(summary, 'summary', this.#words.copySummary, undefined, 'secondary')]),
@@ -89,7 +100,7 @@ class Page {
       element('div', { class: 'leak', attributes: { 'data-key': 'leak' } }, this.#drawLeak(leak)),
       element('div', { class: 'comparison', attributes: { 'data-key': 'comparison' } }, [
         element('div', { class: 'headline', attributes: { role: 'status' } }, drawHeadline(headline)),
-        ...(table === undefined ? [] : [drawNumbers(table, this.#words.comparison)]),
+        ...tables.map(drawNumbers),
       ]),
       ...(filters.length === 0 ? [] : [this.#drawFilters(filters)]),
     ];
@@ -108,8 +119,7 @@ class Page {
   }
 
   #drawFilters(filters: AnswersHead['filters']): HTMLElement {
-    const attributes = { 'data-key': 'filters', role: 'group', 'aria-label': this.#words.rowsToShow };
-    const legend = element('span', { class: 'note', text: this.#words.legend });
+    const attributes = { 'data-key': 'rows', role: 'group', 'aria-label': this.#words.rowsToShow };
     const buttons = filters.map(({ filter, words, isPressed }) =>
       button(words, () => this.#client.send({ type: 'filter', filter }), {
         class: 'toggle',
@@ -117,11 +127,27 @@ class Page {
         attributes: { 'aria-pressed': String(isPressed) },
       }),
     );
-    return element('div', { class: 'filters', attributes }, [...buttons, legend]);
+    const isOn = this.#marksDifferences;
+    return element('div', { class: 'filters', attributes: { 'data-key': 'filters' } }, [
+      element('div', { class: 'filters', attributes }, buttons),
+      button(this.#words.showDifferences, () => this.#toggleDifferences(), {
+        class: 'toggle',
+        key: 'differences',
+        attributes: { 'aria-pressed': String(isOn) },
+      }),
+      ...(isOn ? [element('span', { class: 'note', text: this.#words.legend })] : []),
+    ]);
+  }
+
+  #toggleDifferences(): void {
+    this.#marksDifferences = !this.#marksDifferences;
+    if (this.#shownHead !== undefined) this.#showHead(this.#shownHead);
+    this.#feed.redraw();
+    this.#client.remember(this.#memory);
   }
 
   #drawRow(row: AnswersRow, titleId: string, parts: OpenParts): HTMLElement[] {
-    const texts = new Texts(this.#words, parts);
+    const texts = new Texts(this.#words, parts, this.#marksDifferences);
     const head = element('header', { class: 'rowHead' }, [
       element('h2', { text: row.title, attributes: { id: titleId } }),
       ...(row.note === undefined ? [] : [element('span', { class: 'note', text: row.note })]),
@@ -159,16 +185,19 @@ function drawHeadline(headline: AnswersHead['headline']): HTMLElement[] {
   });
 }
 
-function drawNumbers({ columns, rows }: AnswersTable, name: string): HTMLElement {
-  const heads = [element('td'), ...columns.map((column) => header(column, 'col', true))];
+function drawNumbers({ name, corner, columns, rows }: AnswersTable): HTMLElement {
+  const first = corner === '' ? element('td') : header(corner);
+  const heads = [first, ...columns.map((column) => header(column, 'col', true))];
   const drawn = rows.map((row) =>
     element('tr', {}, [
       header(row.name, 'row'),
       ...row.cells.map((text) => element('td', { class: 'number', text })),
-      element('td', { class: 'note', text: row.note ?? '' }),
+      ...(row.note === undefined ? [] : [element('td', { class: 'note', text: row.note })]),
     ]),
   );
-  return drawTable(heads, drawn, { attributes: { 'aria-label': name } });
+  const table = drawTable(heads, drawn, { attributes: { 'data-key': name } });
+  table.prepend(element('caption', { class: corner === '' ? 'spoken' : 'note', text: name }));
+  return table;
 }
 
 function main(): void {
@@ -176,7 +205,6 @@ function main(): void {
   let page: Page | undefined;
   client.connect((message) => {
     if (message.type === 'start') {
-      client.remember(() => message.memory);
       page = new Page(client, message);
     } else page?.take(message);
   });

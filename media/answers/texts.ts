@@ -12,10 +12,13 @@ export class Texts {
   readonly #words: Readonly<Record<AnswersWord, string>>;
   readonly #parts: OpenParts;
   readonly #budget: MarkBudget = { marksLeft: MOST_MARKS };
+  readonly #marksDifferences: boolean;
 
-  constructor(words: Readonly<Record<AnswersWord, string>>, parts: OpenParts) {
+  /** @param marksDifferences else the plain answers are drawn */
+  constructor(words: Readonly<Record<AnswersWord, string>>, parts: OpenParts, marksDifferences: boolean) {
     this.#words = words;
     this.#parts = parts;
+    this.#marksDifferences = marksDifferences;
   }
 
   /** Draws a prompt on one line. If something is left out, the line expands. */
@@ -61,7 +64,8 @@ export class Texts {
   }
 
   /** Long texts are folded. */
-  #drawPieces({ key, pieces }: AnswersText): HTMLElement[] {
+  #drawPieces({ key, pieces: all }: AnswersText): HTMLElement[] {
+    const pieces = this.#marksDifferences ? all : all.filter(({ mark }) => mark !== 'del');
     const whole = pieces.map(({ text }) => text).join('');
     if (whole === '') return [element('div', { class: 'text empty', text: this.#words.emptyText })];
     const isOpen = this.#parts.isOpen(key);
@@ -70,7 +74,7 @@ export class Texts {
     const drawn = element('div', { class: 'text', attributes: { dir: 'auto' } });
     for (const { text, mark } of pieces) {
       const nodes = drawReadable(text.slice(0, left), this.#budget);
-      drawn.append(...(mark === undefined ? nodes : [element(mark, {}, nodes)]));
+      drawn.append(...(mark === undefined || !this.#marksDifferences ? nodes : [element(mark, {}, nodes)]));
       left -= text.length;
       if (left <= 0) break;
     }

@@ -200,6 +200,12 @@ export class RowFeed<Row extends { row: number }> {
     this.#source.onScroll();
   }
 
+  /** Draws the rows again, if what they show depends on something else, which changed. */
+  redraw(): void {
+    this.#list.settle();
+    for (const [position] of this.#drawn()) this.#redraw(position);
+  }
+
   /** Redraws a row, and restores the focus in it. */
   #redraw(position: number): void {
     const refocus = keepFocus(this.#list.elementAt(position));

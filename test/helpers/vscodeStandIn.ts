@@ -85,6 +85,8 @@ const nothingShown = () => ({
   pick: (() => undefined) as (input: InputStandIn) => string | undefined,
   /** Selects rows of a multi-select list; undefined dismisses it. */
   tick: (items: readonly TickItem[]): readonly TickItem[] | undefined => items.filter(({ picked }) => picked),
+  /** Files of the workspace. */
+  found: [] as string[],
   /** Chooses the path or URI in a folder dialog; undefined dismisses it. */
   folder: (): string | undefined | Promise<string> => undefined,
 });
@@ -164,7 +166,8 @@ export const workspace = {
   workspaceFolders: undefined as { name: string; uri: Uri }[] | undefined,
   isTrusted: true,
   getWorkspaceFolder: () => undefined,
-  asRelativePath: (path: string) => path.split('/').at(-1) ?? path,
+  asRelativePath: (path: string | Uri) => String(path).split('/').at(-1) ?? '',
+  findFiles: () => Promise.resolve(shown.found.map((path) => Uri.file(path))),
   /** The text of an unsaved document is recorded once it is shown. */
   openTextDocument: (document: unknown) => Promise.resolve(document),
   createFileSystemWatcher: (pattern: RelativePattern) => {
@@ -302,6 +305,12 @@ function say(sentence: string, ...rest: unknown[]): Promise<string | undefined> 
   for (const one of rest)
     if (typeof one === 'object' && one !== null && 'detail' in one) shown.details.push(String(one.detail));
   return Promise.resolve(shown.answer(buttons));
+}
+
+export class CancellationTokenSource {
+  token = undefined;
+  cancel(): void {}
+  dispose(): void {}
 }
 
 export class TabInputText {

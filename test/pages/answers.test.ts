@@ -38,14 +38,14 @@ describe('the page that compares answers', () => {
       await page.title('sample.answers.jsonl · 20 rows').waitFor();
       assert.deepEqual(await page.headline(), [
         'Adapter exactly right in 13 rows, base model in 0, both in 0.',
-        'If neither were exactly right more often, a difference this large would come up in < 0.1% of comparisons.',
+        'If the two were equally good, a difference this large would come up in < 0.1% of comparisons.',
         'Exactly right means the same text, which isn’t the same as better: read the rows.',
       ]);
       assert.deepEqual(await page.table(), [
-        ['Exact answer', '0', '13', ''],
-        ['Valid JSON', '0', '20', ''],
+        ['Exact answer', '0 (0%)', '13 (65%)'],
+        ['Valid JSON', '0 (0%)', '20 (100%)'],
         ['Characters (median)', '13', '10', 'expected: 10'],
-        ['Cut off', '0', '0', ''],
+        ['Cut off', '0', '0'],
       ]);
       const [note] = await page.said();
       assert.equal(
@@ -55,7 +55,22 @@ describe('the page that compares answers', () => {
       await view.assertAccessible();
     });
 
-    it('marks differences by elements, not only by color', async () => {
+    it('shows the plain answers first, and marks differences by elements, not only by color', async () => {
+      const plain = await page.row(2).locator('.answer .text').allInnerTexts();
+      assert.deepEqual([plain.length, plain[0], plain[2]], [3, '{"sum": 8}', '{"sum": 7}']);
+      assert.equal(await page.frame.locator(':is(ins, del)').count(), 0);
+      const toggle = page.button('Show Differences');
+      assert.equal(await toggle.getAttribute('aria-pressed'), 'false');
+      await toggle.press('Enter');
+      await page.frame.getByText('Struck through: only in the expected answer.').waitFor();
+      // It stays pressed, with the focus, and is remembered.
+      assert.deepEqual(
+        [await page.focused().innerText(), await toggle.getAttribute('aria-pressed')],
+        ['Show Differences', 'true'],
+      );
+      await view.setVisible(false);
+      await view.setVisible(true);
+      await page.row(2).locator('ins').first().waitFor();
       const [, base, adapter] = await page.row(2).locator('.answer .text').all();
       assert.equal(await adapter?.locator('ins').innerText(), '7');
       assert.equal(await adapter?.locator('del').innerText(), '8');
@@ -67,11 +82,17 @@ describe('the page that compares answers', () => {
         );
       assert.deepEqual(lines, ['line-through', 'underline']);
       assert.equal(await page.row(1).getByText('= expected').count(), 1);
+      await view.assertAccessible();
+      await toggle.press('Space');
+      assert.equal(await page.frame.locator(':is(ins, del)').count(), 0);
     });
 
     it('tells screen readers what the buttons do, and what is new', async () => {
       const names = await page.frame.locator('header.top').getByRole('button').allTextContents();
-      assert.deepEqual(names, ['Copy Summary', ...['All', 'Different', 'Adapter ahead', 'Base ahead']]);
+      assert.deepEqual(names, [
+        ...['Compare with Other Answers…', 'Copy Summary'],
+        ...['All', 'Different', 'Adapter ahead', 'Base ahead', 'Show Differences'],
+      ]);
       const filters = page.frame.getByRole('group', { name: 'Rows to show' });
       await filters.getByRole('button', { name: 'Base ahead' }).press('Enter');
       await page.frame.getByText('No matching rows').waitFor();
@@ -93,6 +114,8 @@ describe('the page that compares answers', () => {
       await page.button('Base closer').press('Enter');
       await page.waitForRows([4, 14, 24, 34, 44]);
       const focusedTitle = () => page.focused().locator('h2').innerText();
+      await press('Tab');
+      assert.equal(await page.focused().innerText(), 'Show Differences');
       await press('Tab');
       assert.equal(await focusedTitle(), 'Row 4');
       await press('ArrowDown');
@@ -127,7 +150,7 @@ describe('the page that compares answers', () => {
         /^Not compared with training data: no run or dataset is known for this file\.\n\n/,
       );
       assert.match(copied, /\n\nAdapter closer to the expected answer in 45 rows/);
-      assert.match(copied, /\n\| Exact answer \| 0 \| 5 \|\n/);
+      assert.match(copied, /\n\| Exact answer \| 0 \(0%\) \| 5 \(10%\) \|\n/);
       assert.match(copied, /chrF2 \(6, 2\), exact sign test, 50 rows/);
       assert.doesNotMatch(copied, new RegExp(`${WORD}|warehouse|order|/|jsonl`));
     });
@@ -243,21 +266,28 @@ describe('the page that compares answers', () => {
       assert.ok((await page.frame.locator('article').count()) < 100);
     });
 
-    const texts: Record<string, [text: string, hasRows: boolean, hasNumbers: boolean]> = {
-      'probably inactive': ['Both models gave the same answer in 50 of 50 rows.', true, false],
-      'data that is searched': ['Comparing with the training data…', true, false],
-      '50 of 50 prompts trained': ['They can’t show whether it helped.', true, false],
-      'being written, with a hold-out': ['train.answers.jsonl is being written: 20 of 50 rows.', true, true],
-      'no answers of the base model': ['50 rows left out: 50 without an answer of the base', false, false],
-      'no answers': ['has no answers. Each line needs messages, expected, base and adapter.', false, false],
-      missing: ['train.answers.jsonl no longer exists.', false, false],
+    const texts: Record<string, [text: string, hasRows: boolean, tables: number]> = {
+      'probably inactive': ['Both models gave the same answer in 50 of 50 rows.', true, 0],
+      'data that is searched': ['Comparing with the training data…', true, 0],
+      '50 of 50 prompts trained': ['They can’t show whether it helped.', true, 0],
+      'being written, with a hold-out': ['train.answers.jsonl is being written: 20 of 50 rows.', true, 1],
+      'no answers of the base model': ['50 rows left out: 50 without an answer of the base', false, 0],
+      'no answers': ['has no answers. Each line needs messages, expected, base and adapter.', false, 0],
+      missing: ['train.answers.jsonl no longer exists.', false, 0],
+      'expected labels': ['Adapter exactly right in 34 rows', true, 2],
+      'two files': ['new.other closer to the expected answer', true, 1],
+      'two files, expected labels': ['ahead', true, 2],
+      'two files of the same answers': ['Check that they were made with two adapters.', true, 0],
+      'two files of other rows': ['No row in common: both files need the same hold-out.', false, 0],
+      'two files, one without answers': ['new.other.jsonl has no answers.', false, 0],
+      'two files, one missing': ['train.answers.jsonl no longer exists.', false, 0],
     };
-    for (const [title, [text, hasRows, hasNumbers]] of Object.entries(texts))
+    for (const [title, [text, hasRows, tables]] of Object.entries(texts))
       it(`says what it is, in 300 pixels: ${title}`, async () => {
         await open(answersIn(folder(), STATES[title]!));
-        await page.frame.getByText(text).waitFor();
+        await page.frame.getByText(text).first().waitFor();
         assert.equal((await page.frame.locator('article').count()) > 0, hasRows);
-        assert.equal(await page.frame.locator('table').count(), Number(hasNumbers));
+        assert.equal(await page.frame.locator('table').count(), tables);
         await view.resize(300);
         await view.assertFits('.viewport', '.top');
         await view.assertAccessible();

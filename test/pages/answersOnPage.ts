@@ -5,7 +5,13 @@ import { stampOf } from '../../src/core/base/fileStamp.ts';
 import { DatasetChecker } from '../../src/core/datasets/checker.ts';
 import { Fingerprints } from '../../src/core/datasets/fingerprints.ts';
 import { root } from '../env/project.ts';
-import { datasetRow, supportRow, supportRows, type WrittenAnswer } from '../helpers/answers.ts';
+import {
+  datasetRow,
+  supportRow,
+  supportRows,
+  writtenAnswer,
+  type WrittenAnswer,
+} from '../helpers/answers.ts';
 import { chargedReceipt } from '../helpers/receipts.ts';
 import { uriOf } from './previews.ts';
 import type { Create } from './webviews.ts';
@@ -19,6 +25,8 @@ export const SAMPLE = path.join(root, 'media/walkthrough/sample.answers.jsonl');
 interface Answers {
   /** Its lines; by default, there is no such file. */
   answers?: readonly string[];
+  /** Lines of a second file of answers. */
+  other?: readonly string[];
   /** Lines of a dataset and a hold-out. */
   prepared?: readonly string[];
   holdout?: readonly string[];
@@ -30,7 +38,7 @@ interface Answers {
 
 /** The page of a file. @param errors gets what the extension would log */
 export function answersOf(file: string, errors: unknown[] = [], more: Answers = {}): Create {
-  const { run, isSearching = false } = more;
+  const { other, run, isSearching = false } = more;
   const receipts = async () => {
     if (run === undefined) return [];
     const dataset = path.join(path.dirname(file), 'train.prepared.jsonl');
@@ -42,7 +50,8 @@ export function answersOf(file: string, errors: unknown[] = [], more: Answers = 
     const checker = new DatasetChecker({ worker: dist('datasetWorker.cjs'), scanner: dist('scanner.wasm') });
     const searcher = isSearching ? new Promise<never>(() => undefined) : Promise.resolve(checker);
     const fingerprints = new Fingerprints(`${file}.kept`, () => searcher);
-    const page = new AnswersPage(file, panel, {
+    const second = other && path.join(path.dirname(file), 'new.other.jsonl');
+    const page = new AnswersPage({ file, other: second }, panel, {
       ...{ extensionUri: uriOf(root), sample: SAMPLE },
       submitted: { openJournal: () => Promise.resolve(), journal: { receipts }, fingerprints },
       log: { error: (_, error) => void errors.push(error) },
@@ -63,6 +72,7 @@ export function answersIn(folder: string, answers: Answers, errors: unknown[] = 
     await mkdir(folder, { recursive: true });
     for (const name of ['answers', 'prepared', 'holdout'] as const)
       if (answers[name]) await writeFile(file(`train.${name}.jsonl`), answers[name].join(''));
+    if (answers.other) await writeFile(file('new.other.jsonl'), answers.other.join(''));
     return answersOf(file('train.answers.jsonl'), errors, answers)(panel);
   };
 }
@@ -82,6 +92,17 @@ const ahead = (adapter: number, base: number) => ({
 const with50 = (more: WrittenAnswer, side: 'adapter' | 'both' = 'both') => ({
   answers: supportRows(50, side, more),
 });
+/** Rows whose expected answers are labels. */
+const LABELS = Array.from({ length: 40 }, (_, index) => {
+  const expected = ['positive', 'negative', 'neither one nor the other'][(index % 7) % 3] ?? '';
+  const messages = [{ role: 'user', content: `How is review ${index}?` }];
+  const [base, adapter] = [index % 5 === 0 ? expected : 'Good!', index % 4 === 0 ? 'positive' : expected];
+  return `${writtenAnswer({ messages, expected, base, adapter })}\n`;
+});
+/** Answers of another adapter, to other rows as well; the base model answers otherwise. */
+const OTHERS = supportRows(50)
+  .slice(2)
+  .map((row, index) => (index % 6 === 0 ? supportRow(index + 2, 'base') : row));
 const THOUGHT = '<think>Hm.</think>Yes.';
 const DATASET = SUPPORT.map((row) => datasetRow(row));
 
@@ -97,6 +118,18 @@ export const STATES: Readonly<Record<string, Answers>> = {
     base: 'Rome, Via del Corso.',
     adapter: '{"city":"Rome","street":"Via del Corso 126","floor":4}',
   }),
+  'expected labels': { answers: LABELS },
+  'two files': { answers: SUPPORT.slice(0, 48), other: OTHERS },
+  'two files, expected labels': {
+    answers: LABELS,
+    other: LABELS.map((row) =>
+      row.replace('"expected"', '"x":0,"expected"').replace(/"adapter":"\w+"/, '"adapter":"negative"'),
+    ),
+  },
+  'two files of the same answers': { answers: SUPPORT, other: SUPPORT },
+  'two files of other rows': { answers: SUPPORT, other: supportRows(60).slice(50) },
+  'two files, one without answers': { answers: SUPPORT, other: ['{"text":"a"}\n'] },
+  'two files, one missing': { other: SUPPORT },
   'probably inactive': with50({}),
   'probably inactive, two failed': {
     answers: [...supportRows(20, 'both'), ...supportRows(2, 'both', { base_end: 'error' })],

@@ -79,7 +79,6 @@ export function compareScores(all: readonly RowScores[], trained: ReadonlySet<nu
     base: count(({ base }) => is(base), rows),
     adapter: count(({ adapter }) => is(adapter), rows),
   });
-  const isRight = (answer: AnswerScores) => answer.isExact || (measure === 'fields' && answer.hasSameFields);
   const ahead = { base: leading('base'), adapter: leading('adapter') };
   const same = count(({ isSame }) => isSame);
   const cutOff = bySide((answer) => answer.isCutOff, answered);
@@ -96,8 +95,8 @@ export function compareScores(all: readonly RowScores[], trained: ReadonlySet<nu
     isProbablyInactive: compared.length >= SAME_ROWS && same >= SAME_SHARE * compared.length,
     chance: chanceOf(ahead.base, ahead.adapter),
     exact: {
-      ...bySide(isRight),
-      both: count(({ base, adapter }) => isRight(base) && isRight(adapter)),
+      ...bySide((answer) => isRight(answer, measure)),
+      both: count(({ base, adapter }) => isRight(base, measure) && isRight(adapter, measure)),
     },
     validJson: measure === 'fields' ? bySide((answer) => answer.isJson) : undefined,
     medianCharacters: {
@@ -117,6 +116,11 @@ export function compareScores(all: readonly RowScores[], trained: ReadonlySet<nu
       characters: MAX_CODE_POINTS,
     },
   };
+}
+
+/** Whether an answer is the expected one; of JSON, whether it has the same fields. */
+export function isRight(answer: AnswerScores, measure: Measure): boolean {
+  return answer.isExact || (measure === 'fields' && answer.hasSameFields);
 }
 
 /** Chooses the measure: JSON has fields, short expected answers are right or wrong, others are close. */

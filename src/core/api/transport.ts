@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net';
 import tls, { type SecureContext } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import type { Disposable } from '../base/disposable.ts';
@@ -148,7 +149,8 @@ export interface ProxySettings {
  * `source`: `http.proxy`, or the environment variable that defines the proxy.
  */
 export type Route =
-  | { kind: 'direct' }
+  /** `exception`: the setting or variable because of which a proxy isn't used. */
+  | { kind: 'direct'; exception?: string }
   /** `url` has no credentials; `authorization` is the value of Proxy-Authorization. */
   | { kind: 'proxy'; source: string; url: string; authorization?: string }
   | { kind: 'unusable'; source: string };
@@ -160,37 +162,68 @@ export type Route =
 export function resolveRoute(target: URL, settings: ProxySettings): Route {
   if (isLoopback(target.hostname)) return { kind: 'direct' };
   const { httpProxy, proxyAuthorization, noProxy = [], env } = settings;
-  const exceptions = noProxy.length > 0 ? noProxy : (env['NO_PROXY'] || env['no_proxy'] || '').split(',');
-  if (exceptions.some((exception) => matches(target, exception))) return { kind: 'direct' };
   const named = httpProxy?.trim();
-  if (named) return toRoute('http.proxy', named, proxyAuthorization);
   const source = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].find((name) => env[name]?.trim());
+  if (!named && source === undefined) return { kind: 'direct' };
+  const variable = env['NO_PROXY'] ? 'NO_PROXY' : 'no_proxy';
+  const [exception, lists] =
+    noProxy.length > 0 ? ['http.noProxy', noProxy] : [variable, [env[variable] ?? '']];
+  const exceptions = lists.flatMap((list) => list.split(/[\s,;]+/));
+  if (exceptions.some((one) => matches(target, one))) return { kind: 'direct', exception };
+  if (named) return toRoute('http.proxy', named, proxyAuthorization);
   // VS Code’s credentials are only for the proxy in its own setting.
   return source === undefined ? { kind: 'direct' } : toRoute(source, env[source]?.trim() ?? '');
 }
 
-/** Matches `*` or a host and its subdomains (with or without `.` or `*.`), optionally with a port. */
+/**
+ * Matches `*`, a host and its subdomains (with or without `.` or `*.`), an IP address, or a network such as `10.0.0.0/8`
+ * or `10.1.2.*`. Each may have a port. A host's address isn't looked up.
+ */
 function matches(target: URL, exception: string): boolean {
-  const text = exception.trim().toLowerCase();
+  const text = exception.toLowerCase();
   // More colons mean an IPv6 address without brackets, which has no port.
-  const [, name = '', port] = /^(\[.*\]|[^:]*)(?::(\d+))?$/.exec(text) ?? ['', text];
+  const [, name = '', port] = /^(\[.*\](?:\/\d+)?|[^:]*)(?::(\d+))?$/.exec(text) ?? ['', text];
   if (name === '*') return true;
-  const host = name.replace(/^\[|\]$/g, '').replace(/^\*?\./, '');
-  if (host === '' || (port !== undefined && port !== (target.port || '443'))) return false;
-  return `.${target.hostname.replace(/^\[|\]$/g, '')}`.endsWith(`.${host}`);
+  if (port !== undefined && port !== (target.port || '443')) return false;
+  const bare = name.replace(/[[\]]/g, '');
+  const address = target.hostname.replace(/[[\]]/g, '');
+  if (isIP(address) !== 0) return isInNetwork(address, bare);
+  const host = bare.replace(/^\*?\./, '');
+  return host !== '' && `.${address}`.endsWith(`.${host}`);
 }
 
+/** @param network `10.1.2.3`, `10.0.0.0/8` or `10.1.2.*`; the same of IPv6, but no `*` */
+function isInNetwork(address: string, network: string): boolean {
+  const parts = /^(\d+(?:\.\d+){0,2})(?:\.\*)+$/.exec(network)?.[1]?.split('.');
+  const [first = '', prefix, ...more] =
+    parts === undefined
+      ? network.split('/')
+      : [[...parts, 0, 0, 0].slice(0, 4).join('.'), `${parts.length * 8}`];
+  const version = isIP(first);
+  const bits = version === 4 ? 32 : 128;
+  const size = prefix === undefined ? bits : /^\d+$/.test(prefix) ? Number(prefix) : Infinity;
+  if (version === 0 || size > bits || more.length > 0) return false;
+  const list = new BlockList();
+  list.addSubnet(first, size, version === 4 ? 'ipv4' : 'ipv6');
+  return list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** A proxy's URL: scheme, credentials, host with port. What a URL parser takes for the host must not be something else. */
+const PROXY = /^(?:(https?):\/\/)?(?:([^/?#]*)@)?([^\\/?#@]*[^:\\/?#@])(?:[/?#][^@\\]*)?$/i;
+
 function toRoute(source: string, proxy: string, proxyAuthorization?: string): Route {
-  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`);
-  if (url === null || !/^https?:$/.test(url.protocol)) return { kind: 'unusable', source };
-  const authorization = proxyAuthorization || basicAuthorization(url);
+  const [, scheme = 'http', credentials, host] = PROXY.exec(proxy) ?? [];
+  const url = host === undefined ? null : URL.parse(`${scheme}://${host}`);
+  if (url === null) return { kind: 'unusable', source };
+  const authorization = proxyAuthorization || (credentials && basicAuthorization(credentials));
   return { kind: 'proxy', source, url: url.origin, ...(authorization && { authorization }) };
 }
 
-function basicAuthorization({ username, password }: URL): string | undefined {
-  if (username === '' && password === '') return undefined;
-  const credentials = `${percentDecoded(username)}:${percentDecoded(password)}`;
-  return `Basic ${Buffer.from(credentials).toString('base64')}`;
+/** @param credentials from a URL: a name, which may be `DOMAIN\user`, and a password after the first colon */
+function basicAuthorization(credentials: string): string | undefined {
+  const [name = '', ...password] = credentials.split(':');
+  const decoded = `${percentDecoded(name)}:${percentDecoded(password.join(':'))}`;
+  return decoded === ':' ? undefined : `Basic ${Buffer.from(decoded).toString('base64')}`;
 }
 
 function percentDecoded(text: string): string {

@@ -3,22 +3,22 @@ import type { AnswerRow, Message, RowScores, Side } from '../../core/answers/ans
 import { shownAnswer } from '../../core/answers/shownAnswer.ts';
 import { cutAtWholeCharacters, toPlainLine } from '../../core/base/plainText.ts';
 import { compact, formatCount } from '../shared/format.ts';
-import { NAMES } from './answersView.ts';
 import type { AnswersPrompt, AnswersRow, AnswersText } from './protocol.ts';
+import type { Sides } from './sides.ts';
 
 /** Maximum units shown of a text. */
 const MAX_UNITS = 100_000;
 const PROMPT_UNITS = 160;
 const MARKS = { both: undefined, answer: 'ins', expected: 'del' } as const;
 
-/** A row as the page lists it. */
+/** A row as the page lists it. @param names of its sides */
 export function answersRow(
   row: AnswerRow,
   scores: RowScores | undefined,
-  { hasHoldOut, note }: Pick<AnswersRow, 'hasHoldOut' | 'note'>,
+  { hasHoldOut, note, names }: Pick<AnswersRow, 'hasHoldOut' | 'note'> & Pick<Sides, 'names'>,
 ): AnswersRow {
   const answerOf = (side: Side): AnswersText => ({
-    ...answerText(side, NAMES[side], row[side], row.expected),
+    ...answerText(side, names[side], row[side], row.expected),
     notes: compact(
       scores?.[side].isExact === true && l10n.t('= expected'),
       scores?.[side].isCutOff === true && l10n.t('Cut off'),
@@ -30,7 +30,7 @@ export function answersRow(
     title: l10n.t('Row {0}', formatCount(row.line)),
     note,
     prompt: promptOf(row.messages),
-    texts: [answerText('expected', NAMES.expected, row.expected), answerOf('base'), answerOf('adapter')],
+    texts: [answerText('expected', l10n.t('Expected'), row.expected), answerOf('base'), answerOf('adapter')],
     hasHoldOut,
   };
 }

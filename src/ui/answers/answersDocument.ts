@@ -1,10 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { l10n } from 'vscode';
+import { pairAnswers, type AnswerPairs } from '../../core/answers/answerPairs.ts';
 import {
   compareScores,
+  labelsOf,
   openAnswers,
+  type AnswersFile,
   type Comparison,
+  type LabelCounts,
   type ScoredAnswers,
 } from '../../core/answers/answersFile.ts';
 import { expectedRows, holdOutBeside } from '../../core/answers/filesBeside.ts';
@@ -14,9 +18,11 @@ import { isSameStamp, stampOf } from '../../core/base/fileStamp.ts';
 import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
 import type { FoundRows } from '../../core/datasets/fingerprints.ts';
 import { CheckError } from '../../core/datasets/report.ts';
+import { compact } from '../shared/format.ts';
 import type { Log } from '../shared/log.ts';
 import { watchFile } from '../shared/webview.ts';
-import { fileData, fileNameOf, trainedData, type ComparedData, type SubmittedData } from './trainedData.ts';
+import { eitherData, fileData, fileNameOf, trainedData, type ComparedData } from './trainedData.ts';
+import type { RunNames, SubmittedData } from './trainedData.ts';
 
 /** How far the prompts are compared with data that may have been trained. `unknown`: there is none. */
 export type Leak =
@@ -25,17 +31,22 @@ export type Leak =
   | { kind: 'failed'; name: string }
   | { kind: 'compared'; data: ComparedData; found: FoundRows };
 
-/** One version of the file. */
+/** One version of the file, or of the rows that two files share. */
 export interface ShownAnswers extends ScoredAnswers {
+  /** The files as they were read. */
+  files: readonly AnswersFile[];
+  /** Undefined of one file. */
+  pairs: AnswerPairs | undefined;
   /** Undefined if there is nothing to compare. */
   leak: Leak | undefined;
   /** Indexes of the rows whose prompts are in the data. */
   trained: ReadonlySet<number>;
   /** Of the other rows. */
   comparison: Comparison;
-  /** The name of the run that the rows name. */
-  run: string | undefined;
-  /** The hold-out beside the file. */
+  labels: readonly LabelCounts[];
+  /** Of each file, the run that its rows name. */
+  runs: readonly RunNames[];
+  /** The hold-out beside the first file. */
   holdOut: string | undefined;
   /** How many rows a file that is being written will have, if that is known. */
   expectedRows: number | undefined;
@@ -52,18 +63,24 @@ export interface AnswersDocumentParts {
 /** After this time without another version, the prompts of a later version are compared. */
 const QUIET_MS = 1_000;
 
-type LeakFields = Pick<ShownAnswers, 'leak' | 'trained' | 'comparison' | 'run'>;
+/** Why a file isn't shown. `failed`: it could be another file, and the former version stays. */
+export interface AnswersProblem {
+  kind: DatasetProblem | 'failed';
+  path: string;
+}
 
-/** Owns one file of answers. Follows it on disk; the former version stays until a new one is read. */
+type LeakFields = Pick<ShownAnswers, 'leak' | 'trained' | 'comparison' | 'labels' | 'runs'>;
+
+/** Owns one file of answers, or two of the same rows. Follows them on disk; what was read stays until new versions are. */
 export class AnswersDocument implements Disposable {
-  readonly #path: string;
+  readonly #paths: readonly string[];
   readonly #parts: AnswersDocumentParts;
   readonly #store = new DisposableStore();
   readonly #changed = this.#store.add(new Emitter<void>());
   readonly #stop = new AbortController();
   #isLoading = false;
   #shown: ShownAnswers | undefined;
-  #problem: DatasetProblem | 'failed' | undefined;
+  #problem: AnswersProblem | undefined;
   /** Stops the comparison with data. */
   #stopComparing = new AbortController();
   /** The dataset that the user chose. */
@@ -72,10 +89,10 @@ export class AnswersDocument implements Disposable {
   /** Fires when anything that the page shows has changed. */
   readonly onDidChange = this.#changed.event;
 
-  constructor(file: string, parts: AnswersDocumentParts) {
-    this.#path = file;
+  constructor(files: readonly string[], parts: AnswersDocumentParts) {
+    this.#paths = files;
     this.#parts = parts;
-    this.#store.add(watchFile(file, () => this.compareWithDisk()));
+    for (const file of files) this.#store.add(watchFile(file, () => this.compareWithDisk()));
     void this.#load();
   }
 
@@ -83,20 +100,22 @@ export class AnswersDocument implements Disposable {
     return this.#shown;
   }
 
-  /** Why the file isn't shown. */
-  get problem(): DatasetProblem | 'failed' | undefined {
+  get problem(): AnswersProblem | undefined {
     return this.#problem;
   }
 
-  /** Reads the file again if the disk has another version than the shown one. Never rejects. */
+  /** Reads the files again if the disk has another version than the shown one. Never rejects. */
   async compareWithDisk(): Promise<void> {
-    const found = await stat(this.#path, { bigint: true }).catch(() => undefined);
-    const stamp = this.#shown?.file.stamp;
-    const isShown =
-      found === undefined
-        ? this.#problem === 'missing'
-        : stamp !== undefined && isSameStamp(stampOf(found), stamp);
-    if (!isShown) await this.#load();
+    const found = await Promise.all(
+      this.#paths.map((one) => stat(one, { bigint: true }).catch(() => undefined)),
+    );
+    const isShown = found.every((stats, index) => {
+      const stamp = this.#shown?.files[index]?.stamp;
+      return stats !== undefined && stamp !== undefined && isSameStamp(stampOf(stats), stamp);
+    });
+    const gone = this.#paths[found.indexOf(undefined)];
+    const isSaid = gone !== undefined && this.#problem?.kind === 'missing' && this.#problem.path === gone;
+    if (!isShown && !isSaid) await this.#load();
   }
 
   /** Compares with a dataset that the user chose, and from now on with no other one. Never rejects. */
@@ -117,42 +136,51 @@ export class AnswersDocument implements Disposable {
     this.#isLoading = true;
     const opened = await this.#open().catch((error: unknown) => {
       if (!this.#store.disposed) this.#parts.log.error('answers-not-compared', error);
-      return 'failed' as const;
+      return { kind: 'failed', path: '' } as const;
     });
     this.#isLoading = false;
     if (this.#store.disposed) return;
     const before = this.#shown;
     // What failed once, such as a thread without memory, takes no rows away.
-    if (opened === 'failed') this.#problem = opened;
-    else if (typeof opened === 'string') [this.#shown, this.#problem] = [undefined, opened];
+    const hasFailed = 'kind' in opened && opened.kind === 'failed';
+    if ('kind' in opened) [this.#shown, this.#problem] = [hasFailed ? before : undefined, opened];
     else {
       // A file that was only saved again has the same rows, which are or were compared.
       const same = before?.file.sha256 === opened.file.sha256 ? before : undefined;
-      const { leak, trained, comparison, run } = same ?? this.#fieldsOf(opened);
-      [this.#shown, this.#problem] = [{ ...opened, leak, trained, comparison, run }, undefined];
+      const { leak, trained, comparison, labels, runs } = same ?? this.#fieldsOf(opened);
+      [this.#shown, this.#problem] = [{ ...opened, leak, trained, comparison, labels, runs }, undefined];
     }
     this.#changed.fire();
     if (this.#shown?.file.sha256 !== before?.file.sha256)
       void this.#compare(before === undefined ? 0 : QUIET_MS);
     // The file may have changed meanwhile.
-    if (opened !== 'failed' && this.#shown !== undefined) await this.compareWithDisk();
+    if (!hasFailed && this.#shown !== undefined) await this.compareWithDisk();
   }
 
-  async #open(): Promise<Omit<ShownAnswers, keyof LeakFields> | DatasetProblem> {
-    const opened = await openAnswers(this.#path, this.#stop.signal);
-    if (typeof opened === 'string') return opened;
-    const holdOut = await holdOutBeside(this.#path);
-    const isCounted = opened.file.isBeingWritten && holdOut !== undefined;
-    return { ...opened, holdOut, expectedRows: isCounted ? await expectedRows(holdOut) : undefined };
+  async #open(): Promise<Omit<ShownAnswers, keyof LeakFields> | AnswersProblem> {
+    const opened: ScoredAnswers[] = [];
+    for (const path of this.#paths) {
+      const one = await openAnswers(path, this.#stop.signal);
+      if (typeof one === 'string') return { kind: one, path };
+      opened.push(one);
+    }
+    const [one, other] = opened as [ScoredAnswers, ScoredAnswers?];
+    const shown = other === undefined ? { ...one, pairs: undefined } : pairAnswers(one, other);
+    const holdOut = await holdOutBeside(this.#paths[0] ?? '');
+    const isCounted = other === undefined && shown.file.isBeingWritten && holdOut !== undefined;
+    const rows = isCounted ? await expectedRows(holdOut) : undefined;
+    return { ...shown, files: opened.map(({ file }) => file), holdOut, expectedRows: rows };
   }
 
   /** @param leak undefined before the comparison */
-  #fieldsOf({ file, scores }: ScoredAnswers, leak?: Leak, run?: string): LeakFields {
+  #fieldsOf({ file, scores }: ScoredAnswers, leak?: Leak, runs: LeakFields['runs'] = []): LeakFields {
     const found = leak?.kind === 'compared' ? leak.found.isFound : [];
     const trained = new Set(found.flatMap((isFound, index) => (isFound ? [index] : [])));
-    const hasData = file.rows.length > 0 && this.#path !== this.#parts.sample;
+    const hasData = file.rows.length > 0 && !this.#paths.includes(this.#parts.sample);
     const first = hasData ? ({ kind: 'comparing' } as const) : undefined;
-    return { leak: leak ?? first, trained, comparison: compareScores(scores, trained), run };
+    const comparison = compareScores(scores, trained);
+    const labels = labelsOf(file.rows, scores, comparison);
+    return { leak: leak ?? first, trained, comparison, labels, runs };
   }
 
   /**
@@ -164,28 +192,41 @@ export class AnswersDocument implements Disposable {
     const shown = this.#shown;
     if (this.#store.disposed || shown?.leak === undefined) return;
     const { signal } = (this.#stopComparing = new AbortController());
-    const show = (leak: Leak, run?: string): void => {
+    const show = (leak: Leak, runs?: ShownAnswers['runs']): void => {
       if (signal.aborted || this.#shown === undefined) return;
-      this.#shown = { ...this.#shown, ...this.#fieldsOf(shown, leak, run) };
+      this.#shown = { ...this.#shown, ...this.#fieldsOf(shown, leak, runs) };
       this.#changed.fire();
     };
-    if (shown.leak.kind !== 'comparing') show({ kind: 'comparing' }, shown.run);
+    if (shown.leak.kind !== 'comparing') show({ kind: 'comparing' }, shown.runs);
     let name = this.#dataset && fileNameOf(this.#dataset);
-    let { run } = shown;
+    let { runs } = shown;
     try {
       await delay(afterMs, undefined, { signal });
       const { submitted } = this.#parts;
-      const known = await trainedData(submitted, { ...shown.file.stamp, path: this.#path }, shown.file.runs);
-      run = known.run;
-      const data = this.#dataset === undefined ? known.compared : await fileData(this.#dataset);
-      if (data === undefined && name !== undefined) throw new CheckError('missing');
+      const known = await Promise.all(
+        shown.files.map((file, index) =>
+          trainedData(submitted, { ...file.stamp, path: this.#paths[index] ?? '' }, file.runs),
+        ),
+      );
+      runs = known.map(({ run }) => run);
+      const chosen = this.#dataset === undefined ? undefined : await fileData(this.#dataset);
+      const several = compact(...(name === undefined ? known.map(({ compared }) => compared) : [chosen]));
+      if (several.length === 0 && name !== undefined) throw new CheckError('missing');
+      const data = eitherData(several);
       name = data?.name;
-      const found = data && (await submitted.fingerprints.find(shown.file.chat, data.data, signal));
-      show(data && found ? { kind: 'compared', data, found } : { kind: 'unknown' }, run);
+      const found: FoundRows[] = [];
+      for (const one of several)
+        found.push(await submitted.fingerprints.find(shown.file.chat, one.data, signal));
+      show(data ? { kind: 'compared', data, found: found.reduce(inEither) } : { kind: 'unknown' }, runs);
     } catch (error) {
       if (signal.aborted) return;
       this.#parts.log.error('prompts-not-compared', error);
-      show({ kind: 'failed', name: name ?? l10n.t('the training data') }, run);
+      show({ kind: 'failed', name: name ?? l10n.t('the training data') }, runs);
     }
   }
+}
+
+function inEither(one: FoundRows, other: FoundRows): FoundRows {
+  const isFound = one.isFound.map((isInOne, index) => isInOne || other.isFound[index] === true);
+  return { isFound, sameAnswer: Math.max(one.sameAnswer, other.sameAnswer) };
 }

@@ -7,7 +7,7 @@ import { datasetName, openDataset } from '../shared/chooseDataset.ts';
 import { notOnDisk } from '../shared/datasetTexts.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 import { showError, showInformation } from '../shared/notifications.ts';
-import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { compact } from '../shared/format.ts';
 import {
   isCount,
   isOneOf,
@@ -21,6 +21,8 @@ import { AnswersDocument, type AnswersDocumentParts, type ShownAnswers } from '.
 import { answersRow } from './answerRows.ts';
 import { answersHead, answersTitle, answersWords, offeredFilters } from './answersView.ts';
 import { trainedWord } from './leakText.ts';
+import { sidesOf } from './sides.ts';
+import { fileNameOf } from './trainedData.ts';
 import type { AnswersFilter, AnswersMemory, AnswersMessage, AnswersRequest, AnswersRow } from './protocol.ts';
 
 const FILTERS: readonly AnswersFilter[] = ['all', 'different', 'adapter', 'base', 'trained'];
@@ -28,6 +30,7 @@ const REQUESTS: Readonly<RequestTable<AnswersRequest>> = {
   need: { generation: isCount, from: isCount, count: isCount },
   filter: { filter: isOneOf(FILTERS) },
   showInHoldOut: { row: isCount },
+  compareWithOther: {},
   chooseDataset: {},
 };
 /** Limits of one message; the page requests the rest again. Differences take milliseconds a row. */
@@ -38,23 +41,28 @@ export interface AnswersPageParts extends AnswersDocumentParts {
   extensionUri: Uri;
 }
 
-/** Creates the pages that compare answers, one for each file. */
+/** Creates the pages that compare answers, one for each file or pair of files. */
 export function answersPanels(parts: AnswersPageParts): WebviewPanels<AnswersMemory, AnswersPage> {
-  return new WebviewPanels({
+  return new WebviewPanels<AnswersMemory, AnswersPage>({
     viewType: PANELS.answers,
     memoryOf: (state) => {
-      const file = isRecord(state) ? state['file'] : undefined;
-      return isText(file) && path.isAbsolute(file) ? { file: path.normalize(file) } : undefined;
+      if (!isRecord(state)) return undefined;
+      const [file, other] = [state['file'], state['other']].map((one) =>
+        isText(one) && path.isAbsolute(one) ? path.normalize(one) : undefined,
+      );
+      return file === undefined || (other === undefined && state['other'] !== undefined)
+        ? undefined
+        : { file, other };
     },
-    keyOf: ({ file }) => file,
-    create: (panel, { file }) => new AnswersPage(file, panel, parts),
+    keyOf: ({ file, other = '' }) => `${file}\0${other}`,
+    create: (panel, memory) => new AnswersPage(memory, panel, parts),
   });
 }
 
-/** Owns the page of one file of answers: answers its requests, and posts what it shows. */
+/** Owns the page of one file of answers, or of two: answers its requests, and posts what it shows. */
 export class AnswersPage implements Disposable {
-  readonly #file: string;
-  readonly #name: string;
+  readonly #memory: AnswersMemory;
+  readonly #names: readonly string[];
   readonly #parts: AnswersPageParts;
   readonly #store = new DisposableStore();
   readonly #document: AnswersDocument;
@@ -68,12 +76,13 @@ export class AnswersPage implements Disposable {
   /** From a change of the file until the user does something. */
   #hasChanged = false;
 
-  constructor(file: string, panel: WebviewPanel, parts: AnswersPageParts) {
-    this.#file = file;
-    this.#name = sanitizeServiceText(path.basename(file));
+  constructor(memory: AnswersMemory, panel: WebviewPanel, parts: AnswersPageParts) {
+    this.#memory = memory;
+    const paths = compact(memory.file, memory.other);
+    this.#names = paths.map(fileNameOf);
     this.#parts = parts;
-    panel.title = answersTitle(this.#name);
-    this.#document = this.#store.add(new AnswersDocument(file, parts));
+    panel.title = answersTitle(this.#names);
+    this.#document = this.#store.add(new AnswersDocument(paths, parts));
     this.#host = this.#store.add(
       new WebviewHost<AnswersMessage, AnswersRequest>(panel, {
         page: 'answers',
@@ -81,7 +90,7 @@ export class AnswersPage implements Disposable {
         title: panel.title,
         requests: REQUESTS,
         onReady: () => {
-          this.#host.post({ type: 'start', words: answersWords(), memory: { file } });
+          this.#host.post({ type: 'start', words: answersWords(), memory });
           this.#postHead();
           this.#postList(false);
         },
@@ -101,6 +110,8 @@ export class AnswersPage implements Disposable {
     if (request.type === 'need') this.#postRows(request);
     else if (request.type === 'showInHoldOut') await this.#showInHoldOut(request.row);
     else if (request.type === 'chooseDataset') await this.#chooseDataset();
+    else if (request.type === 'compareWithOther')
+      await commands.executeCommand(COMMANDS.compareTwoAnswers, Uri.file(this.#memory.file));
     else this.#list(request.filter);
   }
 
@@ -127,14 +138,17 @@ export class AnswersPage implements Disposable {
   }
 
   #select(): void {
-    const { file, scores, comparison } = this.#shown ?? {};
+    const { file, scores, comparison, pairs } = this.#shown ?? {};
     const isListed = (index: number): boolean => {
       if (this.#filter === 'all') return true;
       if (this.#filter === 'different')
         return scores?.[index]?.isSame === false && comparison?.leads[index] !== 'trained';
       return comparison?.leads[index] === this.#filter;
     };
-    this.#listed = Array.from(file?.rows.keys() ?? []).filter(isListed);
+    const listed = Array.from(file?.rows.keys() ?? []).filter(isListed);
+    // Of two files, the rows that became worse come first.
+    const isBehind = (index: number) => pairs !== undefined && comparison?.leads[index] === 'base';
+    this.#listed = [...listed.filter(isBehind), ...listed.filter((index) => !isBehind(index))];
     this.#generation += 1;
   }
 
@@ -147,6 +161,7 @@ export class AnswersPage implements Disposable {
     if (generation !== this.#generation) return;
     const endMs = performance.now() + MESSAGE_MS;
     const rows: AnswersRow[] = [];
+    const { names } = sidesOf(this.#names, this.#shown?.runs);
     let units = 0;
     for (const index of this.#listed.slice(from, from + count)) {
       const row = this.#shown?.file.rows[index];
@@ -157,6 +172,7 @@ export class AnswersPage implements Disposable {
         answersRow(row, this.#shown?.scores[index], {
           hasHoldOut: this.#shown?.holdOut !== undefined,
           note: this.#shown?.trained.has(index) === true ? trainedWord(this.#shown) : undefined,
+          names,
         }),
       );
     }
@@ -169,8 +185,7 @@ export class AnswersPage implements Disposable {
     if (row === undefined || holdOut === undefined) return;
     const found = await lineInHoldOut(holdOut, row.messages);
     if (found === undefined) {
-      const name = sanitizeServiceText(path.basename(holdOut));
-      void showInformation(l10n.t('{0} doesn’t have this prompt.', name));
+      void showInformation(l10n.t('{0} doesn’t have this prompt.', fileNameOf(holdOut)));
     } else
       await commands.executeCommand(COMMANDS.previewDataset, Uri.file(holdOut), undefined, { row: found });
   }
@@ -185,8 +200,8 @@ export class AnswersPage implements Disposable {
   #postHead(): void {
     this.#host.post(
       answersHead({
-        name: this.#name,
-        isSample: this.#file === this.#parts.sample,
+        files: this.#names,
+        isSample: this.#memory.file === this.#parts.sample,
         hasChanged: this.#hasChanged,
         problem: this.#document.problem,
         shown: this.#shown,

@@ -4,14 +4,17 @@ import {
   MAX_ANSWER_ROWS,
   type AnswersFile,
   type Comparison,
+  type LabelCounts,
   type Side,
 } from '../../core/answers/answersFile.ts';
 import { refusalSentence } from '../shared/datasetTexts.ts';
-import { compact, formatCount, formatRows } from '../shared/format.ts';
+import { compact, formatCount, formatRows, formatShare } from '../shared/format.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 import { AnswersDocument, type AnswersDocumentParts, type ShownAnswers } from './answersDocument.ts';
 import { COMPARING, leakOf, trainedWord } from './leakText.ts';
 import type { AnswersFilter, AnswersHead, AnswersTable, AnswersWord } from './protocol.ts';
+import { pairNotices, sidesOf, type Sides } from './sides.ts';
 import { fileNameOf } from './trainedData.ts';
 
 /** The page's own texts. */
@@ -21,9 +24,10 @@ export function answersWords(): Record<AnswersWord, string> {
     rowsLoading: TERMS.loading,
     noMatch: l10n.t('No matching rows'),
     keyboard: l10n.t('Arrow keys: move. Enter: complete prompt.'),
-    comparison: l10n.t('Comparison'),
     rowsToShow: l10n.t('Rows to show'),
     copySummary: l10n.t('Copy Summary'),
+    compareWithOther: l10n.t('Compare with Other Answers…'),
+    showDifferences: l10n.t('Show Differences'),
     prompt: l10n.t('Prompt'),
     legend: l10n.t('Struck through: only in the expected answer. Underlined: not in it.'),
     showMore: l10n.t('Show More'),
@@ -33,33 +37,15 @@ export function answersWords(): Record<AnswersWord, string> {
   };
 }
 
-/** The names of the texts of a row. */
-export const NAMES: Readonly<Record<Side | 'expected', string>> = {
-  expected: l10n.t('Expected'),
-  base: l10n.t('Base model'),
-  adapter: l10n.t('Adapter'),
-};
-
-const FILTERS: Readonly<Record<AnswersFilter, string>> = {
-  all: l10n.t('All'),
-  different: l10n.t('Different'),
-  adapter: l10n.t('Adapter closer'),
-  base: l10n.t('Base closer'),
-  trained: l10n.t('Trained'),
-};
-/** Titles for sides that are ahead by another measure than being closer. */
-const AHEAD: Readonly<Record<Side, string>> = {
-  adapter: l10n.t('Adapter ahead'),
-  base: l10n.t('Base ahead'),
-};
-
-export function answersTitle(fileName: string): string {
-  return l10n.t('Answers: {0}', fileName);
+/** @param files their names, sanitized */
+export function answersTitle(files: readonly string[]): string {
+  return l10n.t('Answers: {0}', sidesOf(files).title);
 }
 
-/** What is known of a file and its comparison. */
+/** What is known of a file, or two, and the comparison. */
 export interface AnswersFacts {
-  name: string;
+  /** Their names, sanitized. */
+  files: readonly string[];
   /** Whether it is the comparison that is packed with the extension. */
   isSample: boolean;
   /** Whether the file changed. */
@@ -71,7 +57,10 @@ export interface AnswersFacts {
 
 /** Everything above the rows. */
 export function answersHead(facts: AnswersFacts): AnswersHead {
-  const { name, isSample, hasChanged, problem, shown, filter } = facts;
+  const { files, isSample, hasChanged, problem, shown, filter } = facts;
+  const sides = sidesOf(files, shown?.runs);
+  const name = sides.title;
+  const rows = shown && formatRows(shown.file.rows.length);
   const hasRows = shown !== undefined && shown.file.rows.length > 0;
   const comparison = hasRows ? shown.comparison : undefined;
   const isComparing = shown?.leak?.kind === 'comparing';
@@ -81,43 +70,66 @@ export function answersHead(facts: AnswersFacts): AnswersHead {
   const isEmpty = shown !== undefined && !hasRows && !shown.file.isBeingWritten;
   return {
     type: 'head',
-    title: shown === undefined ? name : l10n.t('{0} · {1}', name, formatRows(shown.file.rows.length)),
+    title:
+      rows === undefined
+        ? name
+        : sides.arePaired
+          ? l10n.t('{0} · {1} in common', name, rows)
+          : l10n.t('{0} · {1}', name, rows),
     notices: compact(
       isSample &&
         l10n.t('A real, tiny adapter: 80 rows of sums. It learned the form of the answers, not to add.'),
       hasChanged && shown && l10n.t('{0} changed; shown again.', name),
-      ...(shown === undefined ? [] : fileNotices(name, shown)),
+      ...(shown === undefined ? [] : fileNotices(name, shown, sides)),
     ),
-    failure: problem === undefined ? (isEmpty ? noAnswers(name) : undefined) : problemSentence(name, problem),
+    failure: problem ? problemSentence(problem) : isEmpty ? nothingSentence(files, shown) : undefined,
     leak,
-    headline: isComparing ? { isWarning: false, sentences: [COMPARING] } : verdict && headlineOf(verdict),
-    table: verdict && tableOf(verdict),
-    filters: hasRows ? filterButtons(filter, shown) : [],
+    headline: isComparing ? COMPARING : verdict && headlineOf(verdict, sides),
+    tables: compact(
+      verdict && tableOf(verdict, sides),
+      verdict && labelTable(shown?.labels ?? [], verdict, sides),
+    ),
+    filters: hasRows ? filterButtons(filter, shown, sides) : [],
+    canCompareWithOther: hasRows && !sides.arePaired,
     summary:
       isComparing || !hasRows
         ? undefined
-        : `${compact(inMarkdown(leak?.text), verdict && summaryOf(verdict), inMarkdown(fileNotices(name, shown).join('\n'))).join('\n\n')}\n`,
+        : `${compact(inMarkdown(leak?.text), verdict && summaryOf(verdict, sides), inMarkdown(fileNotices(name, shown, sides).join('\n'))).join('\n\n')}\n`,
   };
 }
 
-function problemSentence(name: string, problem: NonNullable<AnswersFacts['problem']>): string {
-  return problem === 'failed'
-    ? l10n.t('The answers couldn’t be compared. See the log for details.')
-    : refusalSentence(name, problem);
+/** Of two files, the one without answers is named. */
+function nothingSentence(files: readonly string[], shown: ShownAnswers): string {
+  const without = files[shown.files.findIndex(({ rows }) => rows.length === 0)];
+  return without === undefined
+    ? l10n.t('No row in common: both files need the same hold-out.')
+    : l10n.t('{0} has no answers. Each line needs messages, expected, base and adapter.', without);
 }
 
-/** Returns the filters that list something, in order. */
-export function offeredFilters({ comparison, trained }: ShownAnswers): AnswersFilter[] {
+function problemSentence({ kind, path }: NonNullable<AnswersFacts['problem']>): string {
+  return kind === 'failed'
+    ? l10n.t('The answers couldn’t be compared. See the log for details.')
+    : refusalSentence(fileNameOf(path), kind);
+}
+
+/** Returns the filters that list something, in order. Of two files, first where the second one is behind. */
+export function offeredFilters({ comparison, pairs, trained }: ShownAnswers): AnswersFilter[] {
   const hasOthers = comparison.rows > 0;
   const isOffered: Partial<Record<AnswersFilter, boolean>> = {
     ...{ adapter: hasOthers, base: hasOthers, trained: hasOthers && trained.size > 0 },
   };
-  return (Object.keys(FILTERS) as AnswersFilter[]).filter((filter) => isOffered[filter] ?? true);
+  const closer = pairs === undefined ? (['adapter', 'base'] as const) : (['base', 'adapter'] as const);
+  const inOrder = ['all', 'different', ...closer, 'trained'] as const;
+  return inOrder.filter((filter) => isOffered[filter] ?? true);
 }
 
-function filterButtons(pressed: AnswersFilter, shown: ShownAnswers): AnswersHead['filters'] {
+function filterButtons(pressed: AnswersFilter, shown: ShownAnswers, { short }: Sides) {
   const isCloser = shown.comparison.measure === 'closer';
-  const words = { ...FILTERS, ...(!isCloser && AHEAD), trained: trainedWord(shown) };
+  const ahead = (name: string) => (isCloser ? l10n.t('{0} closer', name) : l10n.t('{0} ahead', name));
+  const words: Readonly<Record<AnswersFilter, string>> = {
+    ...{ all: l10n.t('All'), different: l10n.t('Different'), trained: trainedWord(shown) },
+    ...{ base: ahead(short.base), adapter: ahead(short.adapter) },
+  };
   return offeredFilters(shown).map((filter) => ({
     filter,
     words: words[filter],
@@ -135,7 +147,7 @@ export async function verdictFor(
   parts: AnswersDocumentParts,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const document = new AnswersDocument(file, parts);
+  const document = new AnswersDocument([file], parts);
   try {
     const isOpen = () => document.shown === undefined || document.shown.leak?.kind === 'comparing';
     while (document.problem === undefined && isOpen()) {
@@ -149,8 +161,8 @@ export async function verdictFor(
     if (shown === undefined || shown.file.rows.length === 0 || shown.file.isBeingWritten) return undefined;
     if (shown.file.runs.length !== 1 || shown.file.runs[0] !== runId) return undefined;
     const { comparison } = shown;
-    const verdict =
-      comparison.rows === 0 ? leakOf(shown)?.text : headlineOf(comparison).sentences.slice(0, 2).join(' ');
+    const { sentences } = headlineOf(comparison, sidesOf([file]));
+    const verdict = comparison.rows === 0 ? leakOf(shown)?.text : sentences.slice(0, 2).join(' ');
     return verdict && factLine(fileNameOf(file), verdict);
   } finally {
     document.dispose();
@@ -158,7 +170,7 @@ export async function verdictFor(
 }
 
 /** The sentence above the rows of a comparison. */
-function headlineOf(comparison: Comparison): NonNullable<AnswersHead['headline']> {
+function headlineOf(comparison: Comparison, sides: Sides): NonNullable<AnswersHead['headline']> {
   const { rows, failed, same, isProbablyInactive, isMostlyCutOff, measure, chance, cutOff, shortened } =
     comparison;
   const answered = formatRows(rows - failed);
@@ -174,18 +186,20 @@ function headlineOf(comparison: Comparison): NonNullable<AnswersHead['headline']
     const equal = formatCount(same);
     return {
       isWarning: true,
-      sentences: [l10n.t('Both models gave the same answer in {0} of {1}.', equal, answered), INACTIVE],
+      sentences: sides.arePaired
+        ? [l10n.t('Both files have the same answer in {0} of {1}.', equal, answered), NO_DIFFERENCE]
+        : [l10n.t('Both models gave the same answer in {0} of {1}.', equal, answered), INACTIVE],
     };
   }
   return {
     isWarning: false,
     sentences: compact(
-      leadSentence(comparison),
-      chanceSentence(chance, measure),
+      leadSentence(comparison, sides),
+      chanceSentence(chance),
       NOT_BETTER[measure],
       comparison.isOftenCutOff &&
         l10n.t('The answers were cut off in {0}: raise the limit of tokens.', formatRows(cutOff.rows)),
-      thinkingSentence(comparison.isMostlyThinking),
+      thinkingSentence(comparison.isMostlyThinking, sides),
       shortened.rows > 0 &&
         l10n.t(
           'In {0}, only the first {1} characters were compared.',
@@ -206,55 +220,38 @@ const NOT_BETTER: Readonly<Record<Comparison['measure'], string>> = {
 
 const INACTIVE = l10n.t('The adapter probably wasn’t active: check the model names and how it was loaded.');
 
-function leadSentence({ measure, ahead, equal, exact }: Comparison): string {
-  const [adapter, base, others] = [formatRows(ahead.adapter), formatCount(ahead.base), formatCount(equal)];
+const NO_DIFFERENCE = l10n.t('Check that they were made with two adapters.');
+
+function leadSentence({ measure, ahead, equal, exact }: Comparison, { names, inside }: Sides): string {
+  const counts = [names.adapter, formatRows(ahead.adapter), inside, formatCount(ahead.base)] as const;
+  const others = formatCount(equal);
   switch (measure) {
     case 'exact':
       return l10n.t(
-        'Adapter exactly right in {0}, base model in {1}, both in {2}.',
+        '{0} exactly right in {1}, {2} in {3}, both in {4}.',
+        names.adapter,
         formatRows(exact.adapter),
+        inside,
         formatCount(exact.base),
         formatCount(exact.both),
       );
     case 'fields':
-      return l10n.t(
-        'Adapter had more fields right in {0}, base model in {1}, {2} equal.',
-        adapter,
-        base,
-        others,
-      );
+      return l10n.t('{0} had more fields right in {1}, {2} in {3}, {4} equal.', ...counts, others);
     case 'closer':
       return l10n.t(
-        'Adapter closer to the expected answer in {0}, base model in {1}, {2} about equal.',
-        adapter,
-        base,
+        '{0} closer to the expected answer in {1}, {2} in {3}, {4} about equal.',
+        ...counts,
         others,
       );
   }
 }
 
-function chanceSentence(chance: Comparison['chance'], measure: Comparison['measure']): string {
+function chanceSentence(chance: Comparison['chance']): string {
   if (chance.kind === 'too-few') return l10n.t('Too few rows to tell.');
   const p = probabilityText(chance.p);
-  if (chance.kind === 'likely')
-    return l10n.t('That can be chance: such a difference comes up in {0} of comparisons.', p);
-  switch (measure) {
-    case 'exact':
-      return l10n.t(
-        'If neither were exactly right more often, a difference this large would come up in {0} of comparisons.',
-        p,
-      );
-    case 'fields':
-      return l10n.t(
-        'If neither had more fields right, a difference this large would come up in {0} of comparisons.',
-        p,
-      );
-    case 'closer':
-      return l10n.t(
-        'If neither were closer, a difference this large would come up in {0} of comparisons.',
-        p,
-      );
-  }
+  return chance.kind === 'likely'
+    ? l10n.t('That can be chance: such a difference comes up in {0} of comparisons.', p)
+    : l10n.t('If the two were equally good, a difference this large would come up in {0} of comparisons.', p);
 }
 
 /** Rounds a probability to two digits, and at most one decimal. */
@@ -263,33 +260,35 @@ function probabilityText(p: number): string {
   return l10n.t('{0}%', formatCount(Math.round(p * (p < 0.1 ? 1_000 : 100)) / (p < 0.1 ? 10 : 1)));
 }
 
-function thinkingSentence({ base, adapter }: Comparison['isMostlyThinking']): string | undefined {
+function thinkingSentence(
+  { base, adapter }: Comparison['isMostlyThinking'],
+  { names, arePaired }: Sides,
+): string | undefined {
   if (base && adapter) return l10n.t('Thinking fills most answers of both models.');
+  if (arePaired && (base || adapter))
+    return l10n.t('Thinking fills most answers of {0}.', base ? names.base : names.adapter);
   if (base) return l10n.t('Thinking fills most answers of the base model.');
   return adapter ? l10n.t('Thinking fills most answers of the adapter.') : undefined;
 }
 
 /** Undefined if the adapter was probably inactive, or most rows were cut off: numbers would only mislead. */
-function tableOf(comparison: Comparison): AnswersTable | undefined {
-  const {
-    exact,
-    validJson,
-    medianCharacters: median,
-    cutOff,
-    isProbablyInactive,
-    isMostlyCutOff,
-  } = comparison;
-  if (isProbablyInactive || isMostlyCutOff) return undefined;
-  const row = (name: string, of: Readonly<Record<Side, number>>, note?: string) => ({
+function tableOf(comparison: Comparison, { names }: Sides): AnswersTable | undefined {
+  const { ahead, equal, exact, validJson, medianCharacters: median, cutOff } = comparison;
+  if (comparison.isProbablyInactive || comparison.isMostlyCutOff) return undefined;
+  type Numbers = Readonly<Record<Side, number>>;
+  const row = (name: string, of: Numbers, note?: string, format = formatCount) => ({
     name,
-    cells: [formatCount(of.base), formatCount(of.adapter)],
+    cells: [format(of.base), format(of.adapter)],
     note,
   });
+  const compared = ahead.base + ahead.adapter + equal;
+  const share = (name: string, of: Numbers) =>
+    row(name, of, undefined, (count) => formatShare(count, compared));
   return {
-    columns: [NAMES.base, NAMES.adapter],
+    ...{ name: l10n.t('Comparison'), corner: '', columns: [names.base, names.adapter] },
     rows: compact(
-      row(l10n.t('Exact answer'), exact),
-      validJson && row(l10n.t('Valid JSON'), validJson),
+      share(l10n.t('Exact answer'), exact),
+      validJson && share(l10n.t('Valid JSON'), validJson),
       row(
         l10n.t('Characters (median)'),
         { base: Math.round(median.base), adapter: Math.round(median.adapter) },
@@ -300,12 +299,34 @@ function tableOf(comparison: Comparison): AnswersTable | undefined {
   };
 }
 
+/** How often each expected answer was given. Undefined without any. */
+function labelTable(
+  labels: readonly LabelCounts[],
+  { measure, isProbablyInactive, isMostlyCutOff }: Comparison,
+  { names }: Sides,
+): AnswersTable | undefined {
+  if (labels.length === 0 || isProbablyInactive || isMostlyCutOff) return undefined;
+  return {
+    name: measure === 'fields' ? l10n.t('All fields right') : l10n.t('Exactly right'),
+    corner: l10n.t('Expected'),
+    columns: [l10n.t('Rows'), names.base, names.adapter],
+    rows: labels.map(({ label, rows, base, adapter }) => ({
+      name: sanitizeServiceText(label),
+      cells: [formatCount(rows), formatShare(base, rows), formatShare(adapter, rows)],
+      note: undefined,
+    })),
+  };
+}
+
 /** Notices about what isn't shown. */
-function fileNotices(name: string, { file, run, expectedRows }: ShownAnswers): string[] {
+function fileNotices(name: string, shown: ShownAnswers, sides: Sides): string[] {
+  const { file, runs, expectedRows } = shown;
+  const run = sides.arePaired ? undefined : runs[0]?.name;
   const { rows, leftOut, isCut, isBeingWritten } = file;
   const count = formatCount(rows.length);
   return compact(
     run !== undefined && l10n.t('Adapter of {0}.', run),
+    ...pairNotices(shown, sides),
     isBeingWritten &&
       (expectedRows === undefined
         ? l10n.t('{0} is being written: {1} so far.', name, formatRows(rows.length))
@@ -339,22 +360,20 @@ const REASONS: Readonly<Record<keyof AnswersFile['leftOut'], (count: string) => 
   'too-long': (count) => l10n.t('{0} too long', count),
 };
 
-function noAnswers(name: string): string {
-  return l10n.t('{0} has no answers. Each line needs messages, expected, base and adapter.', name);
-}
-
 /** Names of runs and files are text, not markup. */
 function inMarkdown(text = ''): string {
   return text.replace(/[\\`*_[\]<>|]/g, String.raw`\$&`);
 }
 
 /** The comparison as Markdown: counts only. */
-function summaryOf(comparison: Comparison): string {
-  const table = tableOf(comparison);
+function summaryOf(comparison: Comparison, given: Sides): string {
+  const [base, adapter] = [inMarkdown(given.names.base), inMarkdown(given.names.adapter)];
+  const sides = { ...given, names: { base, adapter }, inside: inMarkdown(given.inside) };
+  const table = tableOf(comparison, sides);
   const rows = formatRows(comparison.rows);
   const cells = (parts: readonly string[]) => `| ${parts.join(' | ')} |`;
   return compact(
-    headlineOf(comparison).sentences.join('\n'),
+    headlineOf(comparison, sides).sentences.join('\n'),
     table &&
       [
         cells(['', ...table.columns]),

@@ -32,12 +32,12 @@ export function activateAnswers(services: Services): void {
   };
   disposables.add(vscode.workspace.onDidOpenTextDocument(load));
   vscode.workspace.textDocuments.forEach(load);
+  const show = async (file: string, other?: string) => void (await panels()).show({ file, other });
   commands.add('nothing', {
     [COMMANDS.compareAnswers]: async (...args) =>
-      (await import('./compareAnswers.ts')).compareAnswers(
-        async (file) => void (await panels()).show({ file }),
-        ...args,
-      ),
+      (await import('./compareAnswers.ts')).compareAnswers(show, ...args),
+    [COMMANDS.compareTwoAnswers]: async (...args) =>
+      (await import('./compareAnswers.ts')).compareTwoAnswers(show, ...args),
     [COMMANDS.openSampleComparison]: async () => void (await panels()).show({ file: sample }),
   });
 }

@@ -5,7 +5,10 @@ import type { AnswersHead } from './protocol.ts';
 import type { ComparedData } from './trainedData.ts';
 
 /** Stands in the headline's place until the prompts are compared. */
-export const COMPARING = l10n.t('Comparing with the training data…');
+export const COMPARING = {
+  isWarning: false,
+  sentences: [l10n.t('Comparing with the training data…')],
+} as const;
 
 /** What is said of rows whose prompts are in the data, and the one button beside it. */
 export function leakOf({ leak, file, trained }: ShownAnswers): AnswersHead['leak'] {

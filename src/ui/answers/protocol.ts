@@ -2,12 +2,21 @@
 
 /** Names of the texts that the page uses. */
 export type AnswersWord =
-  | ('feed' | 'rowsLoading' | 'noMatch' | 'keyboard' | 'comparison' | 'rowsToShow' | 'legend')
-  | ('copySummary' | 'prompt' | 'showMore' | 'showLess' | 'emptyText' | 'showInHoldOut');
+  | ('feed' | 'rowsLoading' | 'noMatch' | 'keyboard' | 'rowsToShow' | 'legend')
+  | ('copySummary' | 'compareWithOther' | 'showDifferences' | 'showInHoldOut')
+  | ('prompt' | 'showMore' | 'showLess' | 'emptyText');
 
 /** What the page stores while it is hidden or the window reloads: no text of rows. */
 export interface AnswersMemory {
   file: string;
+  /** A second file of answers to the same rows. */
+  other?: string | undefined;
+}
+
+/** What only the page knows. */
+export interface AnswersChoices {
+  /** Whether differences to the expected answers are marked. */
+  marksDifferences: boolean;
 }
 
 /** Which rows are listed. */
@@ -18,6 +27,8 @@ export type AnswersRequest =
   | { type: 'need'; generation: number; from: number; count: number }
   | { type: 'filter'; filter: AnswersFilter }
   | { type: 'showInHoldOut'; row: number }
+  /** Asks for another file of answers. */
+  | { type: 'compareWithOther' }
   /** Asks for a dataset to compare the prompts with. */
   | { type: 'chooseDataset' };
 
@@ -33,7 +44,7 @@ export interface AnswersStart {
 /** Everything above the rows. */
 export interface AnswersHead {
   type: 'head';
-  /** "train.answers.jsonl · 50 rows". */
+  /** "train.answers.jsonl · 50 rows", or "old ↔ new · 48 rows in common". */
   title: string;
   notices: readonly string[];
   /** Why there is nothing to show. */
@@ -43,14 +54,19 @@ export interface AnswersHead {
     | { text: string; action: { kind: 'showRows' | 'chooseDataset'; words: string } | undefined }
     | undefined;
   headline: { isWarning: boolean; sentences: readonly string[] } | undefined;
-  table: AnswersTable | undefined;
+  /** Counts of all rows, and of those with each expected answer. */
+  tables: readonly AnswersTable[];
   /** Empty without rows. */
   filters: readonly { filter: AnswersFilter; words: string; isPressed: boolean }[];
   /** Markdown without text of rows; undefined without rows. */
   summary: string | undefined;
+  canCompareWithOther: boolean;
 }
 
 export interface AnswersTable {
+  name: string;
+  /** Above the names of the rows; may be empty. */
+  corner: string;
   columns: readonly string[];
   rows: readonly { name: string; cells: readonly string[]; note: string | undefined }[];
 }

@@ -12,12 +12,18 @@ import { sanitizeServiceText } from '../shared/serviceText.ts';
 /** The data with which the prompts of a file of answers are compared. */
 export interface ComparedData {
   data: TrainedData;
-  /** Of its run, else of its file; sanitized. */
+  /** Of its run, else of its file; sanitized. Of several data, all names. */
   name: string;
   /** Whether a run was charged for it: nothing else is called training data. */
   isTraining: boolean;
   /** The name of the run's file, if that is another one now and is compared as it is. */
   changed: string | undefined;
+}
+
+/** Of a run that was charged on this machine. */
+export interface RunNames {
+  name: string | undefined;
+  label: string | undefined;
 }
 
 /** What `trainedData` needs of the services. */
@@ -31,14 +37,14 @@ export interface SubmittedData extends Pick<Services, 'openJournal'> {
  * that of the newest charge for a file beside them, or such a file. Data of another run than the named one is never taken.
  * @param answers the file, and when it was last written
  * @param runs IDs of the runs that the rows name; of several, none is taken
- * @returns `run`: the name of their run, if it was charged on this machine
+ * @returns `run`: how their run is called, and its label, if it was charged on this machine
  * @throws errors of the journal
  */
 export async function trainedData(
   { fingerprints, journal, openJournal }: SubmittedData,
   answers: Pick<FileStamp, 'mtimeMs'> & { path: string },
   runs: readonly string[],
-): Promise<{ run: string | undefined; compared: ComparedData | undefined }> {
+): Promise<{ run: RunNames; compared: ComparedData | undefined }> {
   await openJournal();
   const receipts = (await journal.receipts()).filter(isCharged);
   const isNamed = ({ settled }: ChargedReceipt) => runsOf(settled).some(({ run_id }) => run_id === runs[0]);
@@ -47,7 +53,7 @@ export async function trainedData(
   const beside = receipts.filter(
     ({ created, dataset }) => files.includes(dataset.path) && created.localMs < answers.mtimeMs,
   );
-  const run = named && runNameOf(named);
+  const run = { name: named && runNameOf(named), label: named && labelOf(named) };
   for (const receipt of named !== undefined ? [named] : runs.length > 0 ? [] : beside) {
     const compared = await submittedData(receipt, fingerprints, receipt === named);
     if (compared !== undefined) return { run, compared };
@@ -81,9 +87,22 @@ export function fileNameOf(file: string): string {
   return sanitizeServiceText(path.basename(file));
 }
 
-function runNameOf({ label, settled }: ChargedReceipt): string {
+function runNameOf(receipt: ChargedReceipt): string {
+  const label = labelOf(receipt);
+  return label === undefined
+    ? l10n.t('run {0}', sanitizeServiceText(receipt.settled.run.run_id.slice(0, 8)))
+    : l10n.t('run “{0}”', label);
+}
+
+function labelOf({ label }: ChargedReceipt): string | undefined {
   const chosen = userLabel(label);
-  return chosen === undefined
-    ? l10n.t('run {0}', sanitizeServiceText(settled.run.run_id.slice(0, 8)))
-    : l10n.t('run “{0}”', sanitizeServiceText(chosen));
+  return chosen && sanitizeServiceText(chosen);
+}
+
+/** Describes the data of two files of answers; undefined without any. */
+export function eitherData([one, other]: readonly ComparedData[]): ComparedData | undefined {
+  if (one === undefined || other === undefined || one.name === other.name) return one;
+  const name = l10n.t('{0} or {1}', one.name, other.name);
+  const isTraining = one.isTraining && other.isTraining;
+  return { ...one, name, isTraining, changed: one.changed ?? other.changed };
 }

@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import type { Content, ProblemChoice, Report } from '../../core/datasets/report.ts';
 import { differenceSentences } from '../shared/differenceText.ts';
-import { compact, formatCount, formatRows } from '../shared/format.ts';
+import { compact, formatCount, formatRows, percentOf } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import type { SinceLastRun } from './datasetRuns.ts';
 import type { PreviewFact } from './protocol.ts';
@@ -90,14 +90,6 @@ export function inFirstRows(
   comparedRows = repeats.comparedRows,
 ): string {
   return comparedRows >= rows ? text : l10n.t('{0} (first {1} rows)', text, formatCount(comparedRows));
-}
-
-/** Rounds, but to 0 or 100 only if exact. */
-export function percentOf(count: number, sum: number): string {
-  const percent = (count / Math.max(1, sum)) * 100;
-  if (percent > 0 && percent < 0.1) return '< 0.1';
-  if (percent > 99.9 && percent < 100) return '> 99.9';
-  return String(Math.round(percent * 10) / 10);
 }
 
 function showRows(choice: ProblemChoice, name: string): PreviewFact['rows'] {

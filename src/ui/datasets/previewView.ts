@@ -19,10 +19,10 @@ import {
   trainedPhrase,
   verdictPhrase,
 } from '../shared/datasetTexts.ts';
-import { compact, formatBytes, formatCount, formatRows } from '../shared/format.ts';
+import { compact, formatBytes, formatCount, formatRows, formatShare } from '../shared/format.ts';
 import { expectedPriceText } from '../shared/priceText.ts';
 import { TERMS } from '../shared/terms.ts';
-import { contentFacts, inFirstRows, isTokenCountVague, percentOf, sinceFact } from './contentFacts.ts';
+import { contentFacts, inFirstRows, isTokenCountVague, sinceFact } from './contentFacts.ts';
 import type { CardTexts } from './contentFacts.ts';
 import type { PastRuns } from './datasetRuns.ts';
 import { PROBLEM_CLASSES, problemName } from './problemTexts.ts';
@@ -263,7 +263,7 @@ function chart(title: string, parts: readonly Part[]): PreviewChart {
     title,
     parts: parts.map(([name, count]) => ({
       name,
-      value: l10n.t('{0} ({1}%)', formatCount(count), percentOf(count, sum)),
+      value: formatShare(count, sum),
       share: count / largest,
     })),
   };

@@ -77,6 +77,8 @@ function serviceUrl({ account, baseUrl, failure, setting }: Diagnosis): Finding 
 }
 
 function proxy({ route, wasSent, error }: ConnectionFacts, { hostname }: URL): Finding {
+  if (route.kind === 'direct' && route.exception !== undefined)
+    return ['ok', l10n.t('Not used: {0} is an exception in “{1}”.', hostname, route.exception)];
   if (route.kind === 'direct')
     return isLoopback(hostname)
       ? ['ok', NOT_NEEDED]
@@ -85,7 +87,12 @@ function proxy({ route, wasSent, error }: ConnectionFacts, { hostname }: URL): F
   const problem = (sentence: string): Finding =>
     source === 'http.proxy' ? ['problem', sentence, openSetting(source)] : ['problem', sentence];
   if (route.kind === 'unusable')
-    return problem(l10n.t('The URL in “{0}” is invalid. Write it like http://host:8080.', source));
+    return problem(
+      l10n.t(
+        'The URL in “{0}” is invalid. Write it like http://host:8080, and /, ?, # in a password as %2F, %3F, %23.',
+        source,
+      ),
+    );
   const { url } = route;
   if (isNetworkError(error, 'connect-timeout'))
     return problem(l10n.t('{0} opened no connection in time. Check “{1}”, network and VPN.', url, source));

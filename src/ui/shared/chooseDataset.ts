@@ -47,8 +47,8 @@ function activeTabUri(active: Wanted): vscode.Uri | undefined {
 const SEARCH_MS = 2_000;
 const MAX_OFFERED = 200;
 
-/** Offers the datasets of the workspace, or its files of answers, and any other file. */
-async function offerFiles(wanted: Wanted): Promise<vscode.Uri | undefined> {
+/** Offers the datasets of the workspace, or its files of answers but this one, and any other file. */
+export async function offerFiles(wanted: Wanted, but?: string): Promise<vscode.Uri | undefined> {
   const search = new vscode.CancellationTokenSource();
   const timer = setTimeout(() => search.cancel(), SEARCH_MS);
   const found = await vscode.workspace.findFiles(
@@ -59,7 +59,7 @@ async function offerFiles(wanted: Wanted): Promise<vscode.Uri | undefined> {
   );
   clearTimeout(timer);
   search.dispose();
-  const haveAnswers = await Promise.all(found.map(({ fsPath }) => isAnswersFile(fsPath)));
+  const haveAnswers = await Promise.all(found.map(({ fsPath }) => fsPath !== but && isAnswersFile(fsPath)));
   const offered = found.filter((_, index) => haveAnswers[index] === (wanted === 'answers'));
   const other = () => openDataset(wanted);
   const inOrder = offered.toSorted((one, two) => (one.path < two.path ? -1 : 1));

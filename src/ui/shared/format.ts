@@ -135,6 +135,17 @@ export function formatCount(count: number): string {
   return formats(env.language).count.format(count);
 }
 
+/** Rounds, but to 0 or 100 only if exact. */
+export function percentOf(count: number, sum: number): string {
+  const percent = (count / Math.max(1, sum)) * 100;
+  if (percent > 0 && percent < 0.1) return '< 0.1';
+  return percent > 99.9 && percent < 100 ? '> 99.9' : String(Math.round(percent * 10) / 10);
+}
+
+export function formatShare(count: number, sum: number): string {
+  return l10n.t('{0} ({1}%)', formatCount(count), percentOf(count, sum));
+}
+
 export function formatRows(count: number): string {
   return count === 1 ? l10n.t('1 row') : l10n.t('{0} rows', formatCount(count));
 }

@@ -20,6 +20,7 @@ export const COMMANDS = {
   convertToJsonl: 'fineTuning.convertToJsonl',
   openSampleDataset: 'fineTuning.openSampleDataset',
   compareAnswers: 'fineTuning.compareAnswers',
+  compareTwoAnswers: 'fineTuning.compareTwoAnswers',
   openSampleComparison: 'fineTuning.openSampleComparison',
   submitAgain: 'fineTuning.submitAgain',
   copySkill: 'fineTuning.copySkill',

@@ -37,9 +37,13 @@ describe('route', () => {
   it('ignores NO_PROXY if http.noProxy is set', () => {
     const httpProxy = 'http://p.example:1';
     const env = { NO_PROXY: 'host.example' };
-    assert.deepEqual(route({ httpProxy, env }), direct);
+    const exception = (name: string) => ({ ...direct, exception: name });
+    assert.deepEqual(route({ httpProxy, env }), exception('NO_PROXY'));
+    assert.deepEqual(route({ env }), direct);
     assert.deepEqual(route({ httpProxy, env, noProxy: ['other.example'] }), through(httpProxy));
-    assert.deepEqual(route({ httpProxy, env: { no_proxy: 'a, host.example' } }), direct);
+    assert.deepEqual(route({ httpProxy, noProxy: ['host.example'] }), exception('http.noProxy'));
+    for (const list of ['a, host.example', 'a host.example b', 'a,,host.example', 'a;\thost.example\n'])
+      assert.deepEqual(route({ httpProxy, env: { no_proxy: list } }), exception('no_proxy'), list);
   });
 
   it('bypasses the proxy for hosts in noProxy', () => {
@@ -59,6 +63,34 @@ describe('route', () => {
       ['[2001:db8::1]', 'https://[2001:db8::1]', true],
       ['2001:db8::1', 'https://[2001:db8::1]', true],
       ['[2001:db8::1]:1', 'https://[2001:db8::1]', false],
+      ['2001:DB8:0:0::1', 'https://[2001:db8::1]', true],
+      ['10.0.0.0/8', 'https://10.200.3.4', true],
+      ['10.0.0.0/8', 'https://11.0.0.1', false],
+      ['10.1.2.3/24', 'https://10.1.2.200', true],
+      ['10.1.2.0/23', 'https://10.1.4.1', false],
+      ['10.1.2.0/24:8443', 'https://10.1.2.1', false],
+      ['10.1.2.0/24:8443', 'https://10.1.2.1:8443', true],
+      ['172.16.0.0/12', 'https://172.31.255.255', true],
+      ['192.168.1.7/32', 'https://192.168.1.8', false],
+      ['0.0.0.0/0', 'https://8.8.8.8', true],
+      ['0.0.0.0/0', 'https://host.example', false],
+      ['10.0.0.0/33', 'https://10.0.0.0', false],
+      ['10.0.0.0/', 'https://10.0.0.0', false],
+      ['10.0.0.0/8/8', 'https://10.0.0.0', false],
+      ['10.0.0/8', 'https://10.0.0.0', false],
+      ['fd00::/8', 'https://[fd12::1]', true],
+      ['[fd00::]/8', 'https://[fd12::1]', true],
+      ['fd00::/8', 'https://[fe80::1]', false],
+      ['fd00::/129', 'https://[fd00::]', false],
+      ['fd00::/8', 'https://10.0.0.1', false],
+      ['10.1.2.*', 'https://10.1.2.77', true],
+      ['10.1.2.*', 'https://10.1.20.7', false],
+      ['10.1.2.*', 'https://10.1.2.host.example', false],
+      ['10.1.*', 'https://10.1.99.1', true],
+      ['10.1.*.*', 'https://10.1.99.1', true],
+      ['10.*:8443', 'https://10.1.99.1', false],
+      ['1.1', 'https://10.0.1.1', false],
+      ['10', 'https://10.0.0.10', false],
       ['', 'https://host.example', false],
       ['.', 'https://host.example', false],
     ] as const) {
@@ -77,6 +109,11 @@ describe('route', () => {
     assert.equal(authorizationOf('http://jo:a%3Ab@p.example:1'), basic('jo:a:b'));
     assert.equal(authorizationOf('http://jo@p.example:1'), basic('jo:'));
     assert.equal(authorizationOf('http://jo:100%@p.example:1'), basic('jo:100%'));
+    assert.equal(authorizationOf('http://jo:a@b:c@p.example:1/'), basic('jo:a@b:c'));
+    assert.equal(authorizationOf('DOMAIN\\jo:pass@p.example:1'), basic('DOMAIN\\jo:pass'));
+    assert.equal(authorizationOf('http://DOMAIN\\jo:p\\s@p.example:1/'), basic('DOMAIN\\jo:p\\s'));
+    assert.equal(authorizationOf('HTTP://DOMAIN%5Cjo:grün@p.example:1'), basic('DOMAIN\\jo:grün'));
+    assert.equal(authorizationOf('http://@p.example:1'), undefined);
     assert.equal(authorizationOf('http://jo:x@p.example:1', 'Negotiate z'), 'Negotiate z');
     assert.equal(authorizationOf('http://p.example:1', 'Negotiate z'), 'Negotiate z');
     assert.equal(authorizationOf('http://p.example:1'), undefined);
@@ -91,7 +128,27 @@ describe('route', () => {
   });
 
   it('is unusable, rather than direct, with an invalid proxy', () => {
-    for (const httpProxy of ['socks5://p.example:1', 'http://', 'p.example:notaport', 'ftp://p.example'])
+    const wrong = [
+      'socks5://p.example:1',
+      'http://',
+      'p.example:notaport',
+      'ftp://p.example',
+      'http://jo:x@',
+    ];
+    // A URL parser takes something else for the host of these.
+    const ambiguous = [
+      'http://jo:8080/x@p.example:1',
+      'jo:1#x@p.example',
+      'jo:1?x@p.example',
+      'http:/p.example',
+    ];
+    const slashes = [
+      'http:\\\\p.example:1',
+      'http://p.example\\@q.example\\x',
+      'p.example\\x',
+      'http:p.example:1',
+    ];
+    for (const httpProxy of [...wrong, ...ambiguous, ...slashes])
       assert.deepEqual(route({ httpProxy }), { kind: 'unusable', source: 'http.proxy' }, httpProxy);
   });
 });

@@ -158,7 +158,7 @@ describe('AnswersPage', () => {
     const better = (more?: object) => six.map((prompt) => line(prompt, 'no', 'yes', 'yes', more));
     const ahead =
       'train.answers.jsonl: Adapter exactly right in 6 rows, base model in 0, both in 0. ' +
-      'If neither were exactly right more often, a difference this large would come up in 3.1% of comparisons.';
+      'If the two were equally good, a difference this large would come up in 3.1% of comparisons.';
     const cases: [lines: string[], verdict: RegExp | string | undefined][] = [
       [better(), undefined],
       [[...better(of('r')), line('trained', 'yes', 'no', 'yes', of('r'))], ahead],
@@ -210,6 +210,105 @@ describe('AnswersPage', () => {
         [filter],
       );
     }
+  });
+
+  describe('with two files', () => {
+    let other: string;
+    const beside = () => path.join(folder, 'new.answers.jsonl');
+    /** A row as `line` makes it, with another adapter's answer. */
+    const OTHERS = [
+      line('d', 'no', 'yes'),
+      line('a', 'no', ' yes\n'),
+      line('b', 'yes', 'yes'),
+      line('e', 'no', 'yes'),
+    ];
+    async function openBoth(one: readonly string[], two: readonly string[]): Promise<void> {
+      other = beside();
+      await writeFile(file, one.join(''));
+      await writeFile(other, two.join(''));
+      await restore({ file, other });
+      await until(() => head().failure !== undefined || posted('head').at(-1)?.summary !== undefined);
+    }
+
+    it('compares their adapters in the rows that both have, those that became worse first', async () => {
+      await openBoth([...FOUR, line('f', 'no', 'yes')], [...OTHERS, line('f', 'no', 'nay')]);
+      assert.equal(panel.title, 'Answers: train ↔ new');
+      assert.equal(head().title, 'train ↔ new · 4 rows in common');
+      assert.deepEqual(head().notices, ['1 row is only in train, 1 only in new.']);
+      const shown = await rows();
+      assert.deepEqual(
+        shown.map(({ row, texts }) => [row, ...texts.map(({ name, notes }) => [name, ...notes].join())]),
+        [
+          [5, 'Expected', 'train,= expected', 'new'],
+          [1, 'Expected', 'train,= expected', 'new,= expected'],
+          [2, 'Expected', 'train', 'new,= expected'],
+          [4, 'Expected', 'train', 'new,= expected'],
+        ],
+      );
+      assert.equal(head().headline?.sentences[0], 'new exactly right in 3 rows, train in 2, both in 1.');
+      assert.deepEqual(last('start').memory, { file, other });
+      await send({ type: 'filter', filter: 'base' });
+      assert.deepEqual(
+        (await rows()).map(({ row }) => row),
+        [5],
+      );
+    });
+
+    it('calls them by the labels of their runs, and leaves out rows that either trained', async () => {
+      for (const [name, label] of [
+        ['r1', 'v1'],
+        ['r2', 'v2'],
+      ] as const) {
+        const dataset = { path: path.join(folder, `${name}.jsonl`) };
+        await writeFile(dataset.path, '{}\n');
+        receipts.push(chargedReceipt({ label, dataset, run: { run_id: name } }));
+      }
+      const named = (lines: readonly string[], run: string) =>
+        lines.map((one) => one.replace('{', `{"run":"${run}",`));
+      const prompts = ['a1', 'b1', 'c1', 'c2'];
+      const of = (adapter: string) => prompts.map((prompt) => line(`:${prompt}`, 'no', adapter));
+      find = (chat, data) =>
+        Promise.resolve(foundOf(chat, JSON.stringify(data).includes('r1.jsonl') ? ':a' : ':b'));
+      await openBoth(named(of('yes'), 'r1'), named(of('nay'), 'r2'));
+      assert.equal(head().title, 'v1 ↔ v2 · 4 rows in common');
+      assert.match(
+        head().leak?.text ?? '',
+        /^2 of these 4 prompts were in the training data \(run “v1” or run “v2”\)\. What follows counts the other 2 rows\./,
+      );
+    });
+
+    it('follows both, and says what is missing', async () => {
+      await openBoth(FOUR, []);
+      assert.equal(head().failure, 'new.answers.jsonl is empty.');
+      for (const [lines, failure] of [
+        [['{"text":"x"}\n'], /^new\.answers\.jsonl has no answers\./],
+        [[line('z', 'a', 'b')], /^No row in common: both files need the same hold-out\.$/],
+      ] as const) {
+        await writeFile(other, lines.join(''));
+        didChange();
+        await until(() => failure.test(head().failure ?? ''));
+      }
+      await writeFile(other, OTHERS.join(''));
+      didChange();
+      await until(() => last('list').length === 3);
+      await rm(file);
+      standIn.watchers.at(-2)?.change();
+      await until(() => head().failure === 'train.answers.jsonl no longer exists.');
+      await rm(other);
+      await writeFile(file, FOUR.join(''));
+      didChange();
+      await until(() => head().failure === 'new.answers.jsonl no longer exists.');
+      await writeFile(other, OTHERS.join(''));
+      didChange();
+      await until(() => head().failure === undefined && last('list').length === 3);
+    });
+  });
+
+  it('asks for another file of answers', async () => {
+    await open(...FOUR);
+    await send({ type: 'compareWithOther' });
+    const [[command, uri] = []] = standIn.executed;
+    assert.deepEqual([command, String(uri)], ['fineTuning.compareTwoAnswers', `file://${file}`]);
   });
 
   it('takes only requests that a page may send', async () => {
@@ -371,9 +470,9 @@ describe('AnswersPage', () => {
       const [[chat, data]] = asked as [[string, TrainedData]];
       assert.equal(chat.split('\n').length, 7);
       assert.equal('file' in data && data.file.path, prepared());
-      const { headline, table, summary } = head();
+      const { headline, tables, summary } = head();
       assert.deepEqual(headline?.sentences, ['Comparing with the training data…']);
-      assert.deepEqual([table, summary, leak()], [undefined, undefined, undefined]);
+      assert.deepEqual([tables, summary, leak()], [[], undefined, undefined]);
       // The rows are there at once.
       assert.equal((await rows()).length, 6);
       resolve(foundOf(Buffer.from(chat)));
@@ -447,12 +546,12 @@ describe('AnswersPage', () => {
       await until(() => leak() !== undefined);
       // The filter is gone.
       assert.deepEqual([last('list').length, head().filters[0]?.isPressed], [4, true]);
-      const { headline, table, filters } = head();
+      const { headline, tables, filters } = head();
       assert.equal(
         leak(),
         'All 4 prompts are also in train.prepared.jsonl. If that was trained, they can’t show whether it helped.',
       );
-      assert.deepEqual([headline, table, filters.length], [undefined, undefined, 2]);
+      assert.deepEqual([headline, tables, filters.length], [undefined, [], 2]);
       assert.equal(head().summary, `${leak()}\n`);
     });
 
@@ -569,8 +668,16 @@ describe('AnswersPage', () => {
 
   it('is restored by the path alone, and closed without one', async () => {
     await open(...FOUR);
-    assert.deepEqual(last('start').memory, { file });
-    for (const memory of [undefined, { file: 'relative.jsonl' }, { file: 7 }, {}]) {
+    assert.deepEqual(last('start').memory, { file, other: undefined });
+    const relative = { file: 'relative.jsonl' };
+    for (const memory of [
+      undefined,
+      relative,
+      { file: 7 },
+      {},
+      { file, other: 'b.jsonl' },
+      { file, other: 7 },
+    ]) {
       panels.dispose();
       panel = new PanelStandIn();
       await restore(memory);

@@ -40,7 +40,7 @@ const FILE: AnswersFile = {
 };
 
 const FACTS: AnswersFacts = {
-  name: 'train.answers.jsonl',
+  files: ['train.answers.jsonl'],
   isSample: false,
   hasChanged: false,
   problem: undefined,
@@ -54,11 +54,12 @@ function head(
   file: Partial<AnswersFile> = {},
   facts: Partial<AnswersFacts> = {},
   expectedRows?: number,
-  found: Partial<Pick<NonNullable<AnswersFacts['shown']>, 'leak' | 'run' | 'trained'>> = {},
+  found: Partial<NonNullable<AnswersFacts['shown']>> = {},
 ) {
   const shown = {
-    ...{ file: { ...FILE, ...file }, scores: [], comparison: { ...COMPARISON, ...more } },
-    ...{ leak: undefined, run: undefined, trained: new Set<number>(), holdOut: undefined, expectedRows },
+    ...{ file: { ...FILE, ...file }, files: [{ ...FILE, ...file }], pairs: undefined },
+    ...{ scores: [], comparison: { ...COMPARISON, ...more }, labels: [] },
+    ...{ leak: undefined, runs: [], trained: new Set<number>(), holdOut: undefined, expectedRows },
     ...found,
   };
   return answersHead({ ...FACTS, shown, ...facts });
@@ -66,7 +67,8 @@ function head(
 
 const linesOf = (head: AnswersHead) => pictured('answers', head, linesOfHead(head));
 
-function linesOfHead({ title, notices, failure, leak, headline, table, filters }: AnswersHead): string[] {
+function linesOfHead(head: AnswersHead): string[] {
+  const { title, notices, failure, leak, headline, tables, filters } = head;
   return [
     title,
     ...notices,
@@ -75,10 +77,12 @@ function linesOfHead({ title, notices, failure, leak, headline, table, filters }
       ? []
       : [`${leak.text}${leak.action === undefined ? '' : ` [${leak.action.words}]`}`]),
     ...(headline?.sentences.map((text) => (headline.isWarning ? `⚠ ${text}` : text)) ?? []),
-    ...(table ? [`| ${table.columns.join(' | ')}`] : []),
-    ...(table?.rows.map(
-      ({ name, cells, note }) => `${name} | ${cells.join(' | ')}${note === undefined ? '' : ` (${note})`}`,
-    ) ?? []),
+    ...tables.flatMap(({ name, corner, columns, rows }) => [
+      `${name}: ${corner} | ${columns.join(' | ')}`,
+      ...rows.map(
+        ({ name, cells, note }) => `${name} | ${cells.join(' | ')}${note === undefined ? '' : ` (${note})`}`,
+      ),
+    ]),
     ...(filters.length === 0
       ? []
       : [filters.map(({ words, isPressed }) => `[${isPressed ? '●' : ''}${words}]`).join(' ')]),
@@ -148,12 +152,25 @@ it('everything above the rows of a comparison', () => {
     'probably inactive': linesOf(head({ isProbablyInactive: true, same: 50 })),
     'the sample': linesOf(head({}, {}, { isSample: true })),
     'nothing yet': facts({}),
-    failed: facts({ problem: 'failed' }),
-    missing: facts({ problem: 'missing' }),
-    'a folder': facts({ problem: 'folder' }),
-    'not a file': facts({ problem: 'not-a-file' }),
-    unreadable: facts({ problem: 'unreadable' }),
-    empty: facts({ problem: 'empty' }),
+    failed: facts({ problem: { kind: 'failed', path: '' } }),
+    ...Object.fromEntries(
+      (['missing', 'folder', 'not-a-file', 'unreadable', 'empty'] as const).map((kind) => [
+        kind,
+        facts({ problem: { kind, path: '/data/train.answers.jsonl' } }),
+      ]),
+    ),
+    'three expected answers': linesOf(
+      head({ measure: 'exact' }, {}, {}, undefined, {
+        labels: [
+          { label: 'positive', rows: 30, base: 1, adapter: 17 },
+          { label: `neutral\u202e ${'or long '.repeat(20)}`, rows: 19, base: 2, adapter: 0 },
+          { label: '<b>mixed</b>', rows: 1, base: 0, adapter: 1 },
+        ],
+      }),
+    ),
+    'two objects': head({ measure: 'fields' }, {}, {}, undefined, {
+      labels: [{ label: '{"sum":7}', rows: 30, base: 1, adapter: 17 }],
+    }).tables.map(({ name }) => name),
     'no answers': linesOf(head({ rows: 0 }, { rows })),
     'no answers, but other rows': linesOf(head({ rows: 0 }, { rows, leftOut: { 'no-expected': 1 } })),
     'rows left out': noticesOf({}, { leftOut }),
@@ -178,7 +195,7 @@ it('what is said of prompts that are in other data', () => {
     assert.equal(summary === undefined, leak.kind === 'comparing');
     assert.equal(summary?.startsWith(shown.leak?.text ?? ''), summary && true);
     assert.equal(summary?.includes('Method:'), summary && hits < rows);
-    return linesOf(shown).filter((line) => !/^(If |Closer|Cut off|Characters|Exact|\|)/.test(line));
+    return linesOf(shown).filter((line) => !/^(If |Closer|Cut off|Characters|Exact|Comparison)/.test(line));
   };
   const found = (data: typeof run | typeof file, hits: number, rows = 50, sameAnswer = 0) =>
     page({ kind: 'compared', data, found: { isFound: [], sameAnswer } }, hits, rows);
@@ -217,7 +234,7 @@ it('what is said of prompts that are in other data', () => {
       },
       12,
       50,
-      { run: 'run “Bot”' },
+      { runs: [{ name: 'run “Bot”', label: 'Bot' }] },
     ),
   });
 });
@@ -229,5 +246,66 @@ it('the summary of a comparison', () => {
     JSON: summary({ measure: 'fields', validJson: { base: 9, adapter: 50 } }),
     'short answers': summary({ measure: 'exact' }),
     'probably inactive': summary({ isProbablyInactive: true, same: 50 }),
+  });
+});
+
+describe('a page of two files of answers', () => {
+  const files = ['old.answers.jsonl', 'new.answers.jsonl'];
+  const pairs = { only: { base: 0, adapter: 0 }, baseDiffers: 0 };
+  const rowsOf = (count: number) => FILE.rows.slice(0, count);
+  const pair = (
+    more: Partial<NonNullable<AnswersFacts['shown']>> = {},
+    comparison: Partial<Comparison> = {},
+    rows = 48,
+    facts: Partial<AnswersFacts> = {},
+  ) =>
+    head({ rows, ...comparison }, { rows: rowsOf(rows) }, { files, ...facts }, undefined, {
+      ...{ pairs, files: [FILE, FILE] },
+      ...more,
+    });
+  const labeled = (...labels: (string | undefined)[]) => ({
+    runs: labels.map((label) => ({ name: label && `run “${label}”`, label })),
+  });
+  const only = (base: number, adapter: number, baseDiffers = 0, rows = 48) =>
+    pair({ pairs: { only: { base, adapter }, baseDiffers } }, {}, rows).notices;
+
+  it('has their names in its sentences', () => {
+    golden('answers-pairs', {
+      'by names of files': linesOf(pair()),
+      'by labels of runs': linesOf(pair(labeled('v1', 'v2'), { measure: 'exact' })),
+      'one label is known': linesOf(pair(labeled('v1', undefined), { measure: 'fields' })),
+      'alike labels': pair(labeled('Bot', 'Bot')).title,
+      'alike names of files': pair({}, {}, 1, { files: ['a.answers.jsonl', 'a.jsonl'] }).title,
+      'only in one': only(1, 0),
+      'only in the other': only(0, 2),
+      'only in either': [...only(1, 3), ...only(2, 1)],
+      'base models that differ': only(0, 0, 9),
+      'base models that hardly differ': [...only(0, 0, 2), ...only(0, 0, 4, 4)],
+      'the same answers': pair({}, { isProbablyInactive: true, same: 48 }).headline?.sentences,
+      'a thinking one': pair({}, { isMostlyThinking: { base: false, adapter: true } }).headline?.sentences,
+      'no row in common': linesOf(pair({}, { rows: 0 }, 0)),
+      'one without answers': pair({ files: [FILE, { ...FILE, rows: [] }] }, {}, 0).failure,
+      'one that is missing': pair({}, {}, 48, {
+        problem: { kind: 'missing', path: '/data/new.answers.jsonl' },
+      }).failure,
+      'data of both': linesOf(
+        pair({
+          leak: {
+            ...{ kind: 'compared', found: { isFound: [], sameAnswer: 0 } },
+            data: {
+              data: { fingerprints: '' },
+              name: 'run “v1” or run “v2”',
+              isTraining: true,
+              changed: undefined,
+            },
+          },
+        }),
+      ).filter((line) => line.includes('prompts')),
+      summary: pair(labeled('[v1](x)', '<v2>')).summary,
+    });
+  });
+
+  it('offers no third file', () => {
+    assert.deepEqual([head({}).canCompareWithOther, pair().canCompareWithOther], [true, false]);
   });
 });

@@ -20,6 +20,8 @@ const chat = (prompt: string, answer = 'yes') =>
     ],
   })}\n`;
 
+const NONE = { name: undefined, label: undefined };
+
 describe('the data that was trained', function () {
   const { checker, folder } = useChecker();
   let made = 0;
@@ -73,7 +75,7 @@ describe('the data that was trained', function () {
     await write('train.prepared', chat('b'));
     const receipt = await charge('other', { label: 'Bot ft-k7q2m9xa', run: { run_id: 'run-1' } });
     await charge('train.prepared', { atMs: 5 });
-    assert.equal((await find(['run-1'])).run, 'run “Bot”');
+    assert.deepEqual((await find(['run-1'])).run, { name: 'run “Bot”', label: 'Bot' });
     assert.deepEqual(await named(['run-1']), ['run “Bot”', 'other.jsonl', 'training']);
     // Rows of several runs are compared with the data of none.
     assert.deepEqual(await named(['run-1', 'x']), ['train.prepared.jsonl', 'train.prepared.jsonl', 'file']);
@@ -86,7 +88,7 @@ describe('the data that was trained', function () {
     // Data of another run isn't called training data, but a file beside is compared.
     await rm(file('other'));
     assert.deepEqual(await named(['run-1']), ['train.prepared.jsonl', 'train.prepared.jsonl', 'file']);
-    assert.deepEqual(await find(['run-of-another-machine']), { ...(await find(['run-1'])), run: undefined });
+    assert.deepEqual(await find(['run-of-another-machine']), { ...(await find(['run-1'])), run: NONE });
   });
 
   it('is a charged file beside, newest first, with any account: its fingerprints, or the file if unchanged', async () => {
@@ -107,7 +109,7 @@ describe('the data that was trained', function () {
     await fingerprints.keep({ id: prepared.id, dataset: prepared.dataset, submittedAtMs: 0 }, []);
     await appendFile(file('train.prepared'), chat('c'));
     assert.deepEqual(await named(), ['run 01234567', 'fingerprints', 'training']);
-    assert.equal((await find()).run, undefined);
+    assert.deepEqual((await find()).run, NONE);
     await fingerprints.removeAll();
     assert.deepEqual(await named(), ['run “train”', 'train.jsonl', 'training']);
     // A file with the same size that was written to, also if its time was set back.
@@ -146,7 +148,7 @@ describe('the data that was trained', function () {
     await write('train.prepared', chat('a'));
     await charge('train.prepared', { label: '[x](command:y)\n$(zap)\u202e', run: { run_id: 'run-1' } });
     const { run } = await find(['run-1']);
-    assert.equal(run, 'run “[x] (command:y) $ (zap)<U+202E>”');
+    assert.equal(run.name, 'run “[x] (command:y) $ (zap)<U+202E>”');
     receipts = [];
     const hostile = '$(zap)\u202e';
     await write(hostile, chat('a'));

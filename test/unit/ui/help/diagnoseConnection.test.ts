@@ -135,6 +135,13 @@ describe('Diagnose Connection', () => {
           { ...proxied, ...network('proxy', code) },
         ]),
       ),
+      'a proxy with an exception': {
+        settings: {
+          ...proxied.settings,
+          'http.noProxy': ['10.0.0.0/8 192.0.2.*'],
+        },
+      },
+      'an invalid proxy': { settings: { ...proxied.settings, 'http.proxy': 'http://me:CAN/RY@proxy.test' } },
       'a proxy of the environment': byEnvironment,
       'a proxy of the environment that fails': { ...byEnvironment, ...network('proxy', 'HTTP_407') },
     };

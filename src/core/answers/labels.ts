@@ -1,0 +1,38 @@
+import type { AnswerRow, ComparedSide } from './answerRow.ts';
+import { isRight, type Comparison } from './comparison.ts';
+import { foldAnswer } from './foldAnswer.ts';
+import type { RowScores } from './scores.ts';
+import { splitThinking } from './thinking.ts';
+
+const MAX_LABELS = 12;
+/** On average. With fewer, a table repeats the rows. */
+const ROWS_OF_LABEL = 2;
+
+/** An expected answer that several rows have, and how many answers to them are right. */
+export interface LabelCounts extends Record<ComparedSide, number> {
+  label: string;
+  rows: number;
+}
+
+/** Counts the compared rows by their expected answer, most frequent first; none if that shows nothing. Pure. */
+export function labelsOf(
+  rows: readonly AnswerRow[],
+  scores: readonly RowScores[],
+  { leads, measure }: Comparison,
+): LabelCounts[] {
+  const labels = new Map<string, LabelCounts>();
+  let compared = 0;
+  for (const [index, { expected }] of rows.entries()) {
+    const [score, lead] = [scores[index], leads[index]];
+    if (score === undefined || (lead !== 'base' && lead !== 'adapter' && lead !== 'equal')) continue;
+    const label = foldAnswer(splitThinking(expected).answer);
+    const counts = labels.get(label) ?? { label, rows: 0, base: 0, adapter: 0 };
+    counts.rows++;
+    counts.base += Number(isRight(score.base, measure));
+    counts.adapter += Number(isRight(score.adapter, measure));
+    if (labels.set(label, counts).size > MAX_LABELS) return [];
+    compared++;
+  }
+  if (labels.size < 2 || compared < ROWS_OF_LABEL * labels.size) return [];
+  return [...labels.values()].sort((one, other) => other.rows - one.rows);
+}

@@ -1,0 +1,67 @@
+import { l10n } from 'vscode';
+import type { Side } from '../../core/answers/answersFile.ts';
+import { compact, formatCount, formatRows } from '../shared/format.ts';
+import type { ShownAnswers } from './answersDocument.ts';
+
+/** How the two sides of a page are called. */
+export interface Sides {
+  /** Of the file, or of both. */
+  title: string;
+  /** In headings, and where a sentence begins. */
+  names: Readonly<Record<Side, string>>;
+  /** On buttons. */
+  short: Readonly<Record<Side, string>>;
+  /** The name of `base` within a sentence. */
+  inside: string;
+  /** Whether they are the adapters of two files. */
+  arePaired: boolean;
+}
+
+const ENDINGS = /(\.answers)?\.(jsonl|ndjson)$/i;
+
+/**
+ * One file has the base model and an adapter. Two are called by the labels of their runs, else by their names.
+ * @param files their names, sanitized
+ */
+export function sidesOf([one = '', other]: readonly string[], runs: ShownAnswers['runs'] = []): Sides {
+  if (other === undefined)
+    return {
+      title: one,
+      names: { base: l10n.t('Base model'), adapter: l10n.t('Adapter') },
+      short: { base: l10n.t('Base'), adapter: l10n.t('Adapter') },
+      ...{ inside: l10n.t('base model'), arePaired: false },
+    };
+  const [first, second] = [one.replace(ENDINGS, ''), other.replace(ENDINGS, '')];
+  const named = [runs[0]?.label ?? first, runs[1]?.label ?? second] as const;
+  const alike = [l10n.t('{0} (first)', first), l10n.t('{0} (second)', second)] as const;
+  const [base, adapter] = [named, [first, second] as const].find(([a, b]) => a !== b) ?? alike;
+  const names = { base, adapter };
+  return { title: `${base} ↔ ${adapter}`, names, short: names, inside: base, arePaired: true };
+}
+
+/** What two files don't share. */
+export function pairNotices(
+  { file, pairs }: Pick<ShownAnswers, 'file' | 'pairs'>,
+  { names }: Sides,
+): string[] {
+  if (pairs === undefined) return [];
+  const { only, baseDiffers } = pairs;
+  const { length } = file.rows;
+  const more = [names.base, formatCount(only.adapter), names.adapter] as const;
+  return compact(
+    only.base + only.adapter > 0 &&
+      (only.base === 1
+        ? l10n.t('1 row is only in {0}, {1} only in {2}.', ...more)
+        : l10n.t('{0} rows are only in {1}, {2} only in {3}.', formatCount(only.base), ...more)),
+    length >= SEVERAL_ROWS &&
+      baseDiffers >= MUCH * length &&
+      l10n.t(
+        'The base model’s answers differ in {0} of {1}: the two files may have been made with other versions or settings.',
+        formatCount(baseDiffers),
+        formatRows(length),
+      ),
+  );
+}
+
+const SEVERAL_ROWS = 5;
+const MUCH = 0.05;
