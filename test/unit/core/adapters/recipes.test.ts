@@ -46,7 +46,7 @@ describe('recipesOf', () => {
   });
 
   it('refuses exactly the adapters that a tool cannot load', async () => {
-    const [lost, changed, scale] = ['base-change-lost', 'base-changed', 'scale-varies'] as const;
+    const [changed, scale] = ['base-changed', 'scale-varies'] as const;
     const init = (init_lora_weights: unknown) => ({ config: { init_lora_weights } });
     const rsLora: SampleOptions = {
       config: { use_rslora: true },
@@ -63,8 +63,6 @@ describe('recipesOf', () => {
       ...['pissa', 'pissa_niter_4', 'OLoRA', 'loftq'].map(
         (way): [SampleOptions, ...(RecipeNote | undefined)[]] => [init(way), no, changed, changed],
       ),
-      [init('corda'), lost, lost, lost, lost],
-      [init('lora_ga'), lost, lost, lost, lost],
       [{ config: { alora_invocation_tokens: [1] } }, no, 'alora', no, 'alora'],
       // Merging with PEFT solves the other reasons, but not this one.
       [{ config: repeats }, no, 'layers-repeated', 'layers-repeated', 'layers-repeated'],
