@@ -171,7 +171,7 @@ describe('inspectAdapter, comparing config and tensors', () => {
     const { config: read } = await inspectConfig(await readFile(file, 'utf8'));
     const flags = [
       ...['useRslora', 'useDora', 'isAlora', 'choosesLayers', 'repeatsLayers'],
-      ...['loraBias', 'tiesWeights'],
+      ...['loraBias', 'tiesWeights', 'isMlx'],
     ];
     assert.deepEqual(read, {
       peftType: 'LORA',
@@ -189,6 +189,7 @@ describe('inspectAdapter, comparing config and tensors', () => {
       modulesToSave: [],
       bias: 'none',
       peftVersion: undefined,
+      needsPeft: undefined,
     });
   });
 

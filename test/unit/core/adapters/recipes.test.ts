@@ -269,6 +269,24 @@ describe('recipesOf', () => {
       assert.deepEqual((await shown(classifier, { system })).notes, []);
   });
 
+  it('names folders of WSL as WSL does, and says where other folders of Windows are', async () => {
+    const cases: [folder: string, seen: string, isInWsl: boolean][] = [
+      [String.raw`\\wsl.localhost\Ubuntu\home\me\a`, '/home/me/a', true],
+      [String.raw`\\wsl$\Ubuntu-24.04\home\me\a`, '/home/me/a', true],
+      ['//WSL.LOCALHOST/Debian/srv/a', '/srv/a', true],
+      [String.raw`\\?\UNC\wsl.localhost\Ubuntu\a`, '/a', true],
+      [String.raw`D:\data\a`, '/mnt/d/data/a', false],
+      [String.raw`\\server\share\a`, '//server/share/a', false],
+    ];
+    for (const [folder, seen, isInWsl] of cases) {
+      const at = { folder, platform: 'win32', holdOut: String.raw`${folder}\x.jsonl` };
+      const { vllm } = await recipes({}, at);
+      assert.ok(block(vllm, 'serve').text.includes(`'a=${seen}'`), block(vllm, 'serve').text);
+      assert.ok(block(vllm, 'compare').text.includes(`rows = "${seen}/x.jsonl"`));
+      assert.equal(vllm.warnings.includes('needs-wsl'), !isInWsl, folder);
+    }
+  });
+
   it('passes a path with any quotation marks to PowerShell unchanged', async () => {
     const folder = "C:\\Users\\Jo’s; ‘x‚\\O'Neil‛’ & run";
     const { llamacpp, ollama } = await recipes({}, { folder, platform: 'win32' });
