@@ -133,6 +133,7 @@ const UNLOADABLE = [
 /** Folders with checkpoints: the config and the weights of each, if it has them. */
 const CHECKPOINTS: Readonly<Record<string, Readonly<Record<string, 'whole' | 'config' | 'cut'>>>> = {
   'numbers, not letters': { 'checkpoint-500': 'whole', 'checkpoint-1000': 'whole', 'checkpoint-50': 'whole' },
+  'letters would do': { 'checkpoint-5': 'whole', 'checkpoint-9': 'whole' },
   'one checkpoint': { 'checkpoint-500': 'whole' },
   'an unfinished newest': { 'checkpoint-500': 'whole', 'checkpoint-1000': 'config' },
   'a cut newest': { 'checkpoint-500': 'whole', 'checkpoint-1000': 'cut' },
