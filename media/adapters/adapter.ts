@@ -75,7 +75,7 @@ class Page {
       all.map(({ title, facts = [], notes = [] }) =>
         element('section', {}, [
           heading(title),
-          facts.length > 0 ? drawFacts(facts, words) : drawNotes(notes, words),
+          facts.length > 0 ? drawFacts(facts, words, this.#openCheckpoint) : drawNotes(notes, words),
         ]),
       ),
     );
@@ -114,7 +114,7 @@ class Page {
       heading(title),
       ...(packed === undefined ? [] : [question(packed)]),
       this.#work.unpack,
-      ...(folder === undefined ? [] : [drawFacts([folder], words)]),
+      ...(folder === undefined ? [] : [drawFacts([folder], words, this.#openCheckpoint)]),
       drawNotes(notes, words),
       ...drawRecipes(tools, words, this.#tool, (tool) => {
         this.#tool = tool;
@@ -122,6 +122,8 @@ class Page {
       }),
     ];
   }
+
+  readonly #openCheckpoint = (checkpoint: string) => this.#client.send({ type: 'open', checkpoint });
 
   /** Creates a button that starts work. */
   #startButton(name: string, request: AdapterRequest, look: 'primary' | 'secondary'): HTMLButtonElement {

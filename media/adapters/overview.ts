@@ -5,7 +5,7 @@ import type {
   AdapterPageState,
   AdapterVerdict,
 } from '../../src/ui/adapters/protocol.ts';
-import { copyButton, drawTable, element, fill, header, icon } from '../shared/dom.ts';
+import { button, copyButton, drawTable, element, fill, header, icon } from '../shared/dom.ts';
 
 type Words = AdapterPageState['words'];
 
@@ -50,13 +50,22 @@ export function drawNotes(notes: readonly AdapterNote[], words: Words): HTMLElem
   );
 }
 
-/** Draws names and values, some with a Copy button. */
-export function drawFacts(facts: readonly AdapterFact[], words: Words): HTMLElement {
+/** Draws names and values, some with a Copy button. @param open shows a checkpoint */
+export function drawFacts(
+  facts: readonly AdapterFact[],
+  words: Words,
+  open: (checkpoint: string) => void,
+): HTMLElement {
   return element(
     'dl',
     { class: 'facts' },
-    facts.flatMap(({ name, value, hasCopy }) => {
-      const shown = element('dd', { text: value });
+    facts.flatMap(({ name, value, hasCopy, opens }) => {
+      const shown = element('dd', opens === undefined ? { text: value } : {});
+      for (const one of opens ?? [])
+        shown.append(
+          button(one, () => open(one), { class: 'link', key: one }),
+          ' ',
+        );
       if (hasCopy === true) shown.append(' ', copyOf(name, value, words, 'link'));
       return [element('dt', { text: name }), shown];
     }),

@@ -36,6 +36,7 @@ export function drawRecipes(
   };
   const attributes = { role: 'tablist', 'aria-label': words.tools };
   const list = element('div', { class: 'tabs', attributes }, tabs);
+  list.hidden = tools.length === 1;
   list.addEventListener('keydown', (event) => {
     const at = tabs.findIndex((tab) => tab === document.activeElement);
     const targets: Readonly<Record<string, number>> = {

@@ -150,8 +150,10 @@ describe('the adapter page', () => {
     await open('with problems', 'Adapter with problems');
     await page.frame.getByText(/Modules where A or B is missing/).waitFor();
     await page.frame.getByText(/pickle, not opened/).waitFor();
+    assert.equal(await page.frame.getByRole('tab').count(), 0);
+    await open('with warnings', 'LoRA adapter with warnings');
     await page.recipe('vLLM').click();
-    await page.recipePanel.getByText(/vLLM can’t load this adapter \(modules_to_save\)/).waitFor();
+    await page.recipePanel.getByText(/aLoRA acts only after its invocation tokens/).waitFor();
     await open('without a base', 'LoRA adapter with warnings');
     await page.frame.getByText('The config has no base_model_name_or_path.').waitFor();
     await open('of another type', 'Not a LoRA adapter');

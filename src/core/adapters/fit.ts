@@ -1,7 +1,9 @@
+import { checkBase } from './baseKinds.ts';
 import { baseChangeOf, type AdapterConfig } from './peftConfig.ts';
 import { printable, type Problems } from './problems.ts';
 import type { LoraPair, WeightsReport } from './report.ts';
-import { endsOf, hasTokenRows, moduleScaling, modulePlaceOf, PREFIX, type SortedTensors } from './tensors.ts';
+import { isModuleRefused } from './tensorNames.ts';
+import { endsOf, hasTokenRows, moduleScaling, modulePlaceOf, type SortedTensors } from './tensors.ts';
 
 /** PEFT names both for a classifier (src/peft/peft_model.py, `classifier_module_names`); a model has only one. */
 const HEADS: readonly string[] = ['classifier', 'score'];
@@ -30,6 +32,7 @@ export function findMisfits(
   if (config?.choosesLayers !== true) checkLayers(sorted, problems);
   for (const { name } of sorted.unknown) problems.add('tensor-unexpected', 'warning', name);
   if (config === undefined) return;
+  checkBase(config, weights, problems);
   checkRanks(weights.pairs, config, problems);
   checkTargets(weights, config, problems);
   checkEmbeddings(sorted, config, problems);
@@ -68,11 +71,8 @@ export function isPath(baseModel: string): boolean {
 }
 
 function checkParts({ parts }: SortedTensors, problems: Problems): void {
-  for (const { path, a, b, magnitude } of parts) {
-    for (const tensor of [a, b, magnitude])
-      // A compiled model that was saved as it is has `_orig_mod` in the names of its modules.
-      if (tensor !== undefined && (!tensor.name.startsWith(PREFIX) || tensor.name.includes('_orig_mod.')))
-        problems.add('prefix-missing', 'error', tensor.name);
+  for (const { path, a, b } of parts) {
+    if (isModuleRefused(path)) problems.add('module-refused', 'error', path);
     if (a === undefined || b === undefined) problems.add('partner-missing', 'error', path);
     else if (a.shape[0] !== b.shape[1])
       problems.add('pair-mismatch', 'error', path, { expected: a.shape[0] ?? 0, actual: b.shape[1] ?? 0 });

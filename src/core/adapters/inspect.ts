@@ -22,6 +22,7 @@ import {
 import type { AdapterEntry, AdapterReport } from './report.ts';
 import { tensorRoleOf, pairsOf, sortTensors, weightsReport, type ModuleTensors } from './tensors.ts';
 import { WEIGHTS_NAME } from './safetensors.ts';
+import { otherFormatOf, withPeftNames } from './tensorNames.ts';
 
 const MAX_ENTRIES = 200;
 const KINDS: readonly AdapterEntry['kind'][] = ['config', 'weights', 'pickle', 'archive', 'other'];
@@ -66,26 +67,64 @@ function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
   if (contents.hasExtraBytes) problems.add('extra-bytes', 'warning');
   const choice = chooseAdapter(contents);
   const config = choice && configOf(choice, contents, problems);
+  const root = choice?.root ?? '';
+  const own = contents.entries.filter(({ name }) => root === '' || name.startsWith(`${root}/`));
   const base: AdapterReport = {
     ...empty,
+    ...(empty.container === 'folder' && { sizeBytes: own.reduce((sum, one) => sum + one.sizeBytes, 0) }),
     entries: shownEntries(contents.entries),
     entryCount: contents.entries.length,
-    root: choice?.root ?? '',
+    root,
     ...(config === undefined ? {} : { config }),
+    ...(choice?.checkpoints.length ? { checkpoints: choice.checkpoints.map(printable) } : {}),
   };
   const name = choice?.weights;
-  if (choice === undefined || name === undefined) {
+  const header = name === undefined ? undefined : contents.weights.get(name);
+  if (header instanceof BrokenArchiveError) throw header;
+  const configText = contents.configs.get(choice?.config ?? '');
+  const sample = createHash('sha256')
+    .update(JSON.stringify([configText, header?.sample]))
+    .digest('hex');
+  const writer = otherFormat(config, header, own);
+  if (writer !== undefined)
+    return { report: { ...base, verdict: { code: 'other-format', detail: writer }, sample } };
+  if (choice === undefined || name === undefined || header === undefined) {
     const verdict = verdictWithoutWeights(contents.entries);
     return { report: { ...base, verdict, problems: problems.list() } };
   }
+  if (choice.config === undefined) problems.add('config-missing', 'error');
+  else if (config !== undefined) checkConfig(config, problems);
   checkFiles(choice, contents.entries, problems);
-  const header = contents.weights.get(name);
-  if (header === undefined || header instanceof BrokenArchiveError)
-    throw header ?? new BrokenArchiveError('safetensors', name);
-  const { tensors } = header;
+  return inspectWeights({ ...base, sample }, { name, header }, problems);
+}
+
+/** MLX may keep its weights in a file of NumPy. */
+function otherFormat(
+  config: AdapterConfig | undefined,
+  header: Weights | undefined,
+  entries: readonly AdapterEntry[],
+): string | undefined {
+  const isMlx = config?.isMlx === true || entries.some(({ name }) => baseOf(name) === 'adapters.npz');
+  return header === undefined || config?.isMlx ? (isMlx ? 'MLX' : undefined) : otherFormatOf(header.tensors);
+}
+
+function inspectWeights(
+  base: AdapterReport,
+  { name, header }: { name: string; header: Weights },
+  problems: Problems,
+): Inspection {
+  const { config } = base;
+  const isOther = config !== undefined && !isLora(config);
+  const empty = header.tensors.filter(({ parameters }) => parameters === 0);
+  if (header.tensors.length === 0) problems.add('weights-empty', 'error');
+  for (const one of empty) problems.add('weights-empty', 'error', one.name);
+  if (empty.length === header.tensors.length)
+    return { report: { ...base, verdict: { code: 'adapter' }, problems: problems.list() } };
+  const { tensors, renames } = isOther
+    ? { tensors: header.tensors, renames: undefined }
+    : withPeftNames(header.tensors, problems);
   const sorted = sortTensors(tensors);
   const pairs = pairsOf(sorted, config);
-  const isOther = config !== undefined && !isLora(config);
   if (pairs.length === 0 && sorted.saved.size === 0 && !isOther) {
     // A full model is recognized by tensor names that an adapter doesn't use.
     const isModel = tensors.some(
@@ -95,19 +134,16 @@ function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
     return { report: { ...base, verdict, problems: problems.list() } };
   }
   const weights = weightsReport(tensors, sorted, pairs);
-  const configText = choice.config && contents.configs.get(choice.config);
-  if (!isOther) findMisfits(sorted, weights, config, problems);
+  if (!isOther && empty.length === 0) findMisfits(sorted, weights, config, problems);
   const report: AdapterReport = {
     ...base,
     verdict: { code: 'adapter' },
-    sample: createHash('sha256')
-      .update(JSON.stringify([configText, header.sample]))
-      .digest('hex'),
     isFromSandbox: header.isFromSandbox,
     weights,
+    ...(renames !== undefined && { renames }),
     problems: problems.list(),
   };
-  return { report, weights: { name, header, pairs: sorted.pairs } };
+  return { report, weights: { name, header: { ...header, tensors }, pairs: sorted.pairs } };
 }
 
 function configOf(
@@ -115,18 +151,11 @@ function configOf(
   { configs }: Contents,
   problems: Problems,
 ): AdapterConfig | undefined {
-  if (choice.config === undefined) {
-    problems.add('config-missing', 'error');
-    return undefined;
-  }
+  if (choice.config === undefined) return undefined;
   const text = configs.get(choice.config);
-  if (text === undefined) {
-    problems.add('config-too-large', 'error', choice.config);
-    return undefined;
-  }
-  const config = readConfig(text, problems);
-  if (config !== undefined) checkConfig(config, problems);
-  return config;
+  if (text !== undefined) return readConfig(text, problems);
+  problems.add('config-too-large', 'error', choice.config);
+  return undefined;
 }
 
 function checkFiles(choice: FormingFiles, entries: readonly AdapterEntry[], problems: Problems): void {

@@ -4,6 +4,24 @@ import { printable, type Problems } from './problems.ts';
 /** Limits the keys of a pattern and the names in a list. */
 const MAX_NAMES = 10_000;
 const BOM = '\ufeff';
+/** Fields by the PEFT 0.x that first knew them (huggingface/peft, history of src/peft/tuners/lora/config.py). Older ones refuse them. */
+const FIELDS_OF_VERSION: Readonly<Record<number, readonly string[]>> = {
+  6: ['rank_pattern', 'alpha_pattern'],
+  7: ['loftq_config', 'megatron_config', 'megatron_core'],
+  8: ['use_rslora'],
+  9: ['use_dora'],
+  10: ['layer_replication'],
+  14: ['exclude_modules', 'eva_config', 'lora_bias'],
+  15: ['corda_config', 'trainable_token_indices'],
+  16: ['use_qalora', 'qalora_group_size'],
+  17: ['target_parameters'],
+  18: ['alora_invocation_tokens', 'arrow_config', 'ensure_weight_tying'],
+  19: ['use_bdlora', 'lora_ga_config'],
+  20: ['velora_config', 'monteclora_config'],
+  21: ['kasa_config'],
+};
+/** Fields that only MLX writes. */
+const MLX_FIELDS: readonly string[] = ['lora_parameters', 'fine_tune_type', 'lora_layers'];
 
 /** The values of `adapter_config.json` that have the right types. */
 export type AdapterConfig = Readonly<NonNullable<ReturnType<typeof readConfig>>>;
@@ -27,7 +45,8 @@ export function readConfig(text: string, problems: Problems) {
   return {
     peftType: read('peft_type', string),
     taskType: read('task_type', string),
-    baseModel: read('base_model_name_or_path', string),
+    /** MLX calls it `model`. */
+    baseModel: read('base_model_name_or_path', string) ?? read('model', string),
     revision: read('revision', string),
     /** Types other than LoRA have 0. */
     rank: read('r', natural) || undefined,
@@ -53,6 +72,12 @@ export function readConfig(text: string, problems: Problems) {
     tiesWeights: read('ensure_weight_tying', boolean) ?? false,
     bias: read('bias', string) ?? 'none',
     peftVersion: read('peft_version', string),
+    /** The first PEFT that knows all fields, such as `0.14`. */
+    needsPeft: Object.entries(FIELDS_OF_VERSION)
+      .filter(([, names]) => names.some((name) => Object.hasOwn(fields, name)))
+      .map(([minor]) => `0.${minor}`)
+      .at(-1),
+    isMlx: MLX_FIELDS.some((name) => Object.hasOwn(fields, name)),
   };
 }
 

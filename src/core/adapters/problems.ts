@@ -16,6 +16,8 @@ export type VerdictCode =
   | 'unsupported'
   /** Readable, but without an adapter. */
   | 'no-adapter'
+  /** An adapter in the format of another program, which `detail` names. */
+  | 'other-format'
   /** The weights of a full model, not of an adapter. */
   | 'full-model'
   /** Weights only in pickle files (`.bin`, `.pt`, `.pkl`), which can run code: listed, but never opened. */
@@ -105,11 +107,21 @@ export type AdapterProblemCode =
   | 'alpha-missing'
   | 'target-modules-missing'
   | 'base-changed'
+  /** MLX and GGUF repositories. */
+  | 'base-unloadable'
+  /** Warning: the adapted modules have the names of a text-only model. */
+  | 'base-vision'
+  /** Information: `actual` is how, `expected` the 16-bit original. */
+  | 'base-quantized'
   // The tensors.
   | 'partner-missing'
   | 'pair-mismatch'
-  /** Without `base_model.model.`, or with `_orig_mod`, PEFT reports tensors as missing keys: the model stays as it is. */
-  | 'prefix-missing'
+  /** PEFT reports tensors with such names as missing keys: the model stays as it is. `expected` says who writes them. */
+  | 'names-wrapped'
+  /** Modules that no tool loads. */
+  | 'module-refused'
+  /** The training saved tensors without values, or none. */
+  | 'weights-empty'
   | 'tensor-unexpected'
   /** Few layers have another width: normal if the base model was pruned, else PEFT refuses the adapter. */
   | 'width-differs'

@@ -65,9 +65,11 @@ export const POWERSHELL: Readonly<Shell> = {
   cd: 'Set-Location -LiteralPath',
 };
 
-/** Returns the WSL path of a Windows folder, assuming the default mount point. */
+/** Returns the WSL path of a Windows folder, one of WSL itself or else below the default mount point. */
 export function wslPath(folder: string): string {
   const drive = /^([A-Za-z]):[\\/]/.exec(folder);
   const path = folder.replaceAll('\\', '/');
+  const inside = /^\/\/(?:\?\/UNC\/)?wsl(?:\$|\.localhost)\/[^/]+(\/.*)?$/i.exec(path);
+  if (inside !== null) return inside[1] ?? '/';
   return drive === null ? path : `/mnt/${(drive[1] ?? '').toLowerCase()}${path.slice(2)}`;
 }

@@ -1,9 +1,12 @@
+import { baseKindOf } from './baseKinds.ts';
 import { isPath } from './fit.ts';
 import { baseChangeOf, type AdapterConfig } from './peftConfig.ts';
+import { wslPath } from './quoting.ts';
 import type { AdapterReport, LoraPair } from './report.ts';
+import { isModuleRefused } from './tensorNames.ts';
 
 /** Tasks (huggingface/peft src/peft/auto.py) and their classes (huggingface/transformers docs model_doc/auto.md). */
-export const CLASSES: Readonly<Record<string, string>> = {
+const CLASSES: Readonly<Record<string, string>> = {
   CAUSAL_LM: 'AutoModelForCausalLM',
   SEQ_2_SEQ_LM: 'AutoModelForSeq2SeqLM',
   SEQ_CLS: 'AutoModelForSequenceClassification',
@@ -13,6 +16,8 @@ export const CLASSES: Readonly<Record<string, string>> = {
 };
 
 export const BASE_MODEL = 'BASE_MODEL';
+/** Stands for the original of a quantized base model. */
+export const BASE_MODEL_16BIT = 'BASE_MODEL_16BIT';
 /** Stands for the revision of the base model where its name is hidden. */
 export const BASE_REVISION = 'BASE_REVISION';
 export const USERNAME = 'USERNAME';
@@ -52,13 +57,17 @@ export interface AdapterOnDisk {
 export type RecipeFacts = ReturnType<typeof factsOf>;
 
 export function factsOf(
-  { config, weights, problems }: AdapterReport,
+  { config, weights, problems, renames, verdict }: AdapterReport,
   { folder, platform, holdOut, run, system, hidesTexts = false }: AdapterOnDisk,
 ) {
   const { baseModel = '', revision = '', taskType = '' } = config ?? {};
   const isBaseKnown = isPlain(baseModel) && !isPath(baseModel);
   const isAssumed = !Object.hasOwn(CLASSES, taskType.toUpperCase());
+  const task = isAssumed ? 'CAUSAL_LM' : taskType.toUpperCase();
+  const kind = baseKindOf(baseModel, weights);
+  const base = isBaseKnown && !hidesTexts ? baseModel : BASE_MODEL;
   const pairs = weights?.pairs ?? [];
+  const errors = problems.filter(({ severity }) => severity === 'error').map(({ code }) => code);
   // vLLM checks all ranks in the config, even unused ones.
   const ranks = [weights?.maxRank ?? 0, config?.rank ?? 0, ...Object.values(config?.rankPattern ?? {})];
   const rank = ranks.reduce((most, one) => Math.max(most, one), 0);
@@ -70,11 +79,29 @@ export function factsOf(
     holdOut,
     run: run === undefined || hidesTexts || !isPlain(run) ? undefined : run,
     isWindows: platform === 'win32',
-    task: isAssumed ? 'CAUSAL_LM' : taskType.toUpperCase(),
+    task,
+    /** The class that loads the base model (huggingface/transformers docs model_doc/auto.md). */
+    loader:
+      kind.isVision && task === 'CAUSAL_LM' ? 'AutoModelForImageTextToText' : (CLASSES[task] ?? 'AutoModel'),
+    kind,
+    /** No tool loads the adapter as it is. */
+    isRejected: errors.length > 0 || verdict.code !== 'adapter',
+    /** What mends it, if names are all that is wrong. */
+    renames: errors.every((code) => code === 'names-wrapped') ? renames : undefined,
+    isMlx: verdict.detail === 'MLX',
+    /** The model to merge into. */
+    mergeBase:
+      kind.quantizedBy === undefined
+        ? base
+        : hidesTexts || !isBaseKnown
+          ? BASE_MODEL_16BIT
+          : (kind.original ?? BASE_MODEL_16BIT),
+    hasModuleRefusedByLlamacpp: pairs.some(({ path }) => isModuleRefused(path, 'llamacpp')),
+    isInWsl: /^[\\/]/.test(folder) && wslPath(folder) !== folder.replaceAll('\\', '/'),
     /** The config has no known task, so text generation is assumed. */
     isAssumed,
     isBaseKnown,
-    base: isBaseKnown && !hidesTexts ? baseModel : BASE_MODEL,
+    base,
     revision: !isBaseKnown || !isPlain(revision) ? undefined : hidesTexts ? BASE_REVISION : revision,
     isSystemUnknown: system === 'unknown',
     /** The system message to send, or its placeholder; undefined if there is none. */

@@ -1,16 +1,13 @@
 import path from 'node:path';
 import { answersName, compareScripts, HOLD_OUT } from './compareRecipe.ts';
-import { isLora } from './fit.ts';
 import { jsonText, POWERSHELL, pythonString, SH, wslPath, type Shell } from './quoting.ts';
 import {
   BASE_MODEL,
+  BASE_MODEL_16BIT,
   BASE_REVISION,
   canCompare,
-  CLASSES,
   factsOf,
   generatesText,
-  isChangedByPeft,
-  leavesBase,
   adapterNameOf,
   repositoryOf,
   SYSTEM_MESSAGE,
@@ -19,13 +16,15 @@ import {
   type RecipeFacts,
   type AdapterOnDisk,
 } from './recipeFacts.ts';
+import { RULES, TOOLS, type Rule, type Tool } from './recipeRules.ts';
+import { renaming } from './renameRecipe.ts';
 import type { AdapterReport } from './report.ts';
 
+export type { Tool } from './recipeRules.ts';
 export type { SystemMessage } from './recipeFacts.ts';
 
-const TOOLS = ['peft', 'vllm', 'llamacpp', 'ollama'] as const;
-/** A program that loads adapters. */
-export type Tool = (typeof TOOLS)[number];
+/** The ID of a rule that applies to an adapter and a tool. */
+export type RecipeNote = keyof typeof RULES;
 
 /** The purpose of a block, which determines its title. */
 export type BlockPurpose =
@@ -40,6 +39,8 @@ export type BlockPurpose =
   | 'modelfile'
   | 'create'
   | 'compare'
+  | 'rename'
+  | 'fuse'
   | 'hub-login'
   | 'hub-upload';
 
@@ -67,109 +68,15 @@ export interface Recipe {
 export interface Recipes {
   /** Shown before the commands of every tool: if ignored, the commands work but the model answers incorrectly. */
   notes: readonly RecipeNote[];
+  /** None if no tool loads the adapter. */
   tools: readonly Recipe[];
+  /** Commands that make an adapter, or a model, that tools load; none unless it is rejected. */
+  mend: readonly RecipeBlock[];
   /** Name of the file of answers that the comparing scripts write. */
   answers: string;
   /** Commands that publish it on the Hugging Face Hub. */
   hub: readonly RecipeBlock[];
 }
-
-interface Rule {
-  refuses?: readonly Tool[];
-  warns?: readonly Tool[];
-  notes?: readonly Tool[];
-  /** Applies to all tools. */
-  isGeneral?: boolean;
-  /** If undefined, the rule always applies. */
-  when?: (facts: RecipeFacts, tool: Tool | undefined) => boolean | undefined;
-}
-
-const NOT_PEFT: readonly Tool[] = ['vllm', 'llamacpp', 'ollama'];
-/** Tools that read the adapter's files directly; for Ollama it is merged with PEFT. */
-const READERS: readonly Tool[] = ['vllm', 'llamacpp'];
-/** Tools that can answer with and without the adapter. */
-const COMPARING: readonly Tool[] = ['peft', 'vllm', 'llamacpp'];
-/** The only modules that vLLM accepts fully saved: classifier heads (vllm-project/vllm vllm/lora/peft_helper.py). */
-const VLLM_SAVED: readonly string[] = ['classifier', 'score'];
-
-/**
- * Rules by ID. The first one that refuses is shown, so rules that merging with PEFT doesn't solve come first.
- * Each has a sentence in `ui/adapters/adapterRecipes.ts`.
- */
-const RULES = {
-  /** Other models may load the adapter without an error. */
-  'same-base': { isGeneral: true },
-  'same-template': { isGeneral: true, when: generatesText },
-  'system-unknown': { isGeneral: true, when: (facts) => generatesText(facts) && facts.isSystemUnknown },
-  'not-lora': { refuses: NOT_PEFT, when: ({ config }) => config && !isLora(config) },
-  'config-missing': { refuses: TOOLS, when: ({ config }) => config === undefined },
-  'other-task': { refuses: NOT_PEFT, when: (facts) => !generatesText(facts) },
-  /** The layers differ from those in the base model's files. */
-  'layers-repeated': { refuses: NOT_PEFT, when: ({ config }) => config?.repeatsLayers },
-  /** PEFT can't merge them into layers without biases, as most models have. */
-  'lora-bias': { refuses: NOT_PEFT, when: ({ config }) => config?.loraBias },
-  /** The adapter acts only after its invocation tokens and can't be merged. */
-  alora: {
-    refuses: ['vllm', 'ollama'],
-    warns: ['peft', 'llamacpp'],
-    when: ({ config }) => config?.isAlora,
-  },
-  /** No tool can recreate the base that the adapter needs. */
-  'base-change-lost': { refuses: TOOLS, when: ({ change }) => change === 'lost' },
-  /** The base was changed for training, but the tool loads it as published. */
-  'base-changed': { refuses: READERS, when: isChangedByPeft },
-  'base-repeated': { warns: ['peft', 'ollama'], when: isChangedByPeft },
-  'rank-too-large': { refuses: ['vllm'], when: ({ vllmRank }) => vllmRank === undefined },
-  'saved-modules': {
-    refuses: READERS,
-    when: ({ config, weights }, tool) => {
-      const saved = weights?.savedModules ?? [];
-      if (tool !== 'vllm') return saved.length > 0;
-      const names = [...(config?.modulesToSave ?? []), ...saved];
-      return names.some((name) => !VLLM_SAVED.includes(name.slice(name.lastIndexOf('.') + 1)));
-    },
-  },
-  dora: {
-    refuses: READERS,
-    when: ({ config, pairs }) => config?.useDora === true || pairs.some(({ hasMagnitude }) => hasMagnitude),
-  },
-  bias: {
-    refuses: READERS,
-    when: ({ config, weights }, tool) =>
-      weights?.hasBias === true || (tool === 'vllm' && (config?.bias ?? 'none') !== 'none'),
-  },
-  /** The tool scales by alpha / rank, and no single correction fits all modules. */
-  'scale-varies': { refuses: ['llamacpp'], when: ({ correction }) => correction === 'none' },
-  'scale-corrected': {
-    warns: ['llamacpp'],
-    when: ({ correction }) => correction !== 'none' && correction !== 1,
-  },
-  'task-assumed': { warns: ['peft'], when: ({ config, isAssumed }) => config && isAssumed },
-  /** vLLM runs only on Linux. */
-  'needs-wsl': { warns: ['vllm'], when: ({ isWindows }) => isWindows },
-  /** Ollama loads one merged model. */
-  'merged-first': { notes: ['ollama'] },
-  /** Requests choose the adapter by its name as `model`; otherwise the base answers. */
-  'model-name': { notes: ['vllm'] },
-  'system-in-prompt': {
-    notes: ['peft', 'vllm'],
-    when: (facts) => generatesText(facts) && facts.system !== undefined,
-  },
-  'base-unknown': { notes: TOOLS, when: ({ isBaseKnown }) => !isBaseKnown },
-  'ollama-template': { notes: ['ollama'] },
-  /** What else training changed stays when the adapter is switched off. */
-  'compare-changed-base': {
-    notes: ['peft'],
-    when: (facts) => generatesText(facts) && !leavesBase(facts),
-  },
-  'compare-in-peft': { notes: ['ollama'], when: canCompare },
-  'compare-open': { notes: COMPARING, when: canCompare },
-  'compare-unseen-rows': { notes: COMPARING, when: canCompare },
-  'compare-sends-nothing': { notes: COMPARING, when: canCompare },
-} satisfies Readonly<Record<string, Rule>>;
-
-/** The ID of a rule that applies to an adapter and a tool. */
-export type RecipeNote = keyof typeof RULES;
 
 const generate = (system: string | undefined) => `
 messages = [${system === undefined ? '' : `{"role": "system", "content": ${pythonString(system)}}, `}{"role": "user", "content": "PROMPT"}]
@@ -181,6 +88,7 @@ print(tokenizer.decode(outputs[0, inputs["input_ids"].shape[1] :], skip_special_
 
 const PLACEHOLDERS: readonly string[] = [
   BASE_MODEL,
+  BASE_MODEL_16BIT,
   BASE_REVISION,
   'NUM_LABELS',
   'PROMPT',
@@ -198,7 +106,7 @@ export function recipesOf(report: AdapterReport, place: AdapterOnDisk): Recipes 
     (Object.entries(RULES) as [RecipeNote, Rule][])
       .filter(([, rule]) => isMeant(rule) && (rule.when?.(facts, tool) ?? rule.when === undefined))
       .map(([note]) => note);
-  const tools = TOOLS.map((tool): Recipe => {
+  const tools = (facts.isRejected ? [] : TOOLS).map((tool): Recipe => {
     const by = (how: 'refuses' | 'warns' | 'notes') => notesOf((rule) => rule[how]?.includes(tool), tool);
     const [refusal] = by('refuses');
     return {
@@ -211,7 +119,10 @@ export function recipesOf(report: AdapterReport, place: AdapterOnDisk): Recipes 
   });
   const { folder, holdOut = HOLD_OUT, isWindows } = facts;
   const answers = answersName((isWindows ? path.win32 : path.posix).basename(holdOut), adapterNameOf(folder));
-  return { notes: notesOf(({ isGeneral }) => isGeneral), tools, answers, hub: blocks.hub };
+  const { mend, hub } = blocks;
+  return facts.isRejected
+    ? { notes: [], tools, mend, answers, hub: [] }
+    : { notes: notesOf(({ isGeneral }) => isGeneral), tools, mend: [], answers, hub };
 }
 
 /**
@@ -223,14 +134,17 @@ export function recipesOf(report: AdapterReport, place: AdapterOnDisk): Recipes 
  *   `--lora-scaled`, commas and colons end a file name, so the command runs in the adapter's folder.
  * - Ollama: ollama/ollama docs/import.mdx. It refuses ADAPTER, so the adapter is merged.
  */
-function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'hub', readonly RecipeBlock[]>> {
+function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'mend' | 'hub', readonly RecipeBlock[]>> {
   const {
     config,
     folder,
     holdOut,
     isWindows,
     task,
+    loader,
+    kind,
     base,
+    mergeBase,
     run,
     tokens,
     revision,
@@ -259,22 +173,25 @@ function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'hub', readonly Re
   // Outside a virtual environment, many systems have no `python`; Windows has no `python3`.
   const interpreter = isWindows ? 'python' : 'python3';
   const quantizer = change === 'quantized' ? ' bitsandbytes scipy' : '';
-  const merged = `${folder.replace(/[\\/]$/, '')}-merged`;
+  const packages = quantizer.includes(kind.packages) ? quantizer : `${kind.packages}${quantizer}`;
+  const beside = (ending: string) => `${folder.replace(/[\\/]$/, '')}-${ending}`;
+  const merged = beside('merged');
   const name = adapterNameOf(folder);
   const ofRevision = revision === undefined ? '' : `, revision=${pythonString(revision)}`;
   const isClassifier = task === 'SEQ_CLS' || task === 'TOKEN_CLS';
   const labels = isClassifier ? ', num_labels=NUM_LABELS' : '';
-  const loading = (options: string) => [
+  const loading = (options: string, from = base) => [
     'from peft import PeftModel',
-    `from transformers import ${CLASSES[task]}, AutoTokenizer`,
+    `from transformers import ${loader}, AutoTokenizer`,
     '',
-    `base = ${CLASSES[task]}.from_pretrained(${pythonString(base)}${ofRevision}${options})`,
+    `base = ${loader}.from_pretrained(${pythonString(from)}${from === base ? ofRevision : ''}${options})`,
     ...(tokens === undefined ? [] : [`base.resize_token_embeddings(${tokens})`]),
-    `tokenizer = AutoTokenizer.from_pretrained(${pythonString(base)}${ofRevision})`,
+    `tokenizer = AutoTokenizer.from_pretrained(${pythonString(from)}${from === base ? ofRevision : ''})`,
     `model = PeftModel.from_pretrained(base, ${pythonString(folder)})`,
   ];
   const loadForUse = [...loading(`${labels}, dtype="auto", device_map="auto"`), 'model.eval()'];
-  const merge = [
+  const merging = (isAlone: boolean) => [
+    ...(isAlone ? [...loading(`${labels}, dtype="auto"`, mergeBase), ''] : []),
     'merged = model.merge_and_unload()',
     `merged.save_pretrained(${pythonString(merged)})`,
     `tokenizer.save_pretrained(${pythonString(merged)})`,
@@ -294,11 +211,11 @@ function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'hub', readonly Re
 
   return {
     peft: [
-      shell('install', [`${interpreter} -m pip install -U peft transformers accelerate${quantizer}`]),
+      shell('install', [`${interpreter} -m pip install -U peft transformers accelerate${packages}`]),
       generatesText(facts)
         ? asking((message) => python('load-and-run', [...loadForUse, generate(message)]))
         : python('load', loadForUse),
-      ...(isMergeable ? [python('merge', merge)] : []),
+      ...(isMergeable ? [python('merge', merging(mergeBase !== base))] : []),
       ...compare('peft'),
     ],
     vllm: [
@@ -320,11 +237,11 @@ function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'hub', readonly Re
     ],
     llamacpp: [
       shell('install', [
-        `${interpreter} -m pip install -r "LLAMA_CPP/requirements/requirements-convert_lora_to_gguf.txt"`,
+        `${interpreter} -m pip install -U -r "LLAMA_CPP/requirements/requirements-convert_lora_to_gguf.txt"`,
       ]),
       shell('convert', [
         `${interpreter} "LLAMA_CPP/convert_lora_to_gguf.py"`,
-        `--base-model-id ${quote(base)}`,
+        `--base-model-id ${quote(mergeBase)}`,
         '--outtype f16',
         `--outfile ${quote(paths.join(folder, 'adapter.gguf'))}`,
         quote(folder),
@@ -341,9 +258,9 @@ function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'hub', readonly Re
     ],
     ollama: [
       shell('install', [
-        `${interpreter} -m pip install peft accelerate${quantizer} -r "LLAMA_CPP/requirements/requirements-convert_hf_to_gguf.txt"`,
+        `${interpreter} -m pip install -U peft accelerate${quantizer} -r "LLAMA_CPP/requirements/requirements-convert_hf_to_gguf.txt"`,
       ]),
-      python('merge', [...loading(', dtype="auto"'), '', ...merge]),
+      python('merge', merging(true)),
       shell('convert', [
         `${interpreter} "LLAMA_CPP/convert_hf_to_gguf.py"`,
         '--outtype f16',
@@ -354,6 +271,21 @@ function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'hub', readonly Re
       shell('create', [`ollama create ${name.toLowerCase()} -f Modelfile`], merged),
       shell('run', [`ollama run ${name.toLowerCase()}`]),
     ],
+    mend: facts.isMlx
+      ? [
+          shell('install', [`${interpreter} -m pip install -U mlx-lm`]),
+          shell('fuse', [
+            `mlx_lm fuse --model ${quote(base)}`,
+            `--adapter-path ${quote(folder)}`,
+            `--save-path ${quote(beside('fused'))}`,
+          ]),
+        ]
+      : facts.renames === undefined
+        ? []
+        : [
+            shell('install', [`${interpreter} -m pip install -U safetensors torch`]),
+            python('rename', renaming(facts.renames, folder, beside('renamed'))),
+          ],
     // huggingface/huggingface_hub docs/source/en/guides/cli.md. The first asks for what is pasted next.
     hub: [
       shell('hub-login', ['hf auth login']),
@@ -383,7 +315,11 @@ function command({ quote, joint, cd }: Shell, lines: readonly Line[], at?: strin
 }
 
 function block(purpose: BlockPurpose, text: string): RecipeBlock {
-  return { purpose, text, placeholders: PLACEHOLDERS.filter((word) => text.includes(word)) };
+  return {
+    purpose,
+    text,
+    placeholders: PLACEHOLDERS.filter((word) => new RegExp(`\\b${word}\\b`).test(text)),
+  };
 }
 
 /** The short form of `--lora-modules` can't contain commas and is split at each equals sign. */

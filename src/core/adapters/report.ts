@@ -2,6 +2,7 @@ import { CancelledError } from '../base/errors.ts';
 import { runThread } from '../base/thread.ts';
 import type { AdapterConfig } from './peftConfig.ts';
 import { NotAnAdapterError, type AdapterProblem, type InspectionVerdict } from './problems.ts';
+import type { NameRow } from './tensorNames.ts';
 
 export type { AdapterConfig } from './peftConfig.ts';
 export type { AdapterProblem } from './problems.ts';
@@ -84,6 +85,10 @@ export interface AdapterReport {
   isFromSandbox?: boolean;
   config?: AdapterConfig;
   weights?: WeightsReport;
+  /** What mends the names of the tensors; undefined if nothing does, or if it isn't needed. */
+  renames?: readonly NameRow[];
+  /** Folders of other checkpoints, the newest first. */
+  checkpoints?: readonly string[];
   /** Errors first. */
   problems: readonly AdapterProblem[];
 }

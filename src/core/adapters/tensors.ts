@@ -162,7 +162,7 @@ export function dtypeShares(tensors: readonly Tensor[]): DtypeShare[] {
 const MAX_NAME_LENGTH = 1024;
 const MAX_PARTS = 64;
 /** The prefix that PEFT puts before each module's name. */
-export const PREFIX = 'base_model.model.';
+const PREFIX = 'base_model.model.';
 /** `<module>.lora_A.weight`, `<module>.lora_A.<adapter>.weight`, `<module>.lora_embedding_A`, … */
 const LORA = /^lora_(?:(A|B|embedding_A|embedding_B)|magnitude_vector)$/;
 

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { l10n, Uri, type WebviewPanel } from 'vscode';
+import { commands, l10n, Uri, type WebviewPanel } from 'vscode';
 import { extractAdapter } from '../../core/adapters/archive.ts';
 import { recipesOf, type SystemMessage } from '../../core/adapters/recipes.ts';
 import {
@@ -10,7 +10,7 @@ import {
 } from '../../core/adapters/report.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { diskSentence } from '../shared/datasetTexts.ts';
-import { PANELS } from '../shared/ids.ts';
+import { COMMANDS, PANELS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
 import { chooseFolder } from '../shared/open.ts';
 import {
@@ -43,6 +43,7 @@ const REQUESTS: Readonly<RequestTable<AdapterRequest>> = {
   measure: {},
   cancel: {},
   unpack: { elsewhere: isBoolean },
+  open: { checkpoint: isText },
 };
 
 const CORE = { extractAdapter, runInWorker } as const;
@@ -171,10 +172,17 @@ export class AdapterPage implements Disposable {
     else if (request.type === 'cancel') this.#working?.abort();
     else if (report === undefined) return;
     else if (request.type === 'measure') await this.#measure(report);
+    else if (request.type === 'open') this.#open(report, request.checkpoint);
     else {
       const parent = request.elsewhere ? await this.#chooseParent() : undefined;
       if (!request.elsewhere || parent !== undefined) await this.#unpack(parent);
     }
+  }
+
+  #open(report: AdapterReport, checkpoint: string): void {
+    if (report.checkpoints?.includes(checkpoint) !== true) return;
+    const folder = path.join(this.#known.place?.folder ?? this.#file, ...checkpoint.split('/'));
+    void commands.executeCommand(COMMANDS.inspectAdapter, Uri.file(folder));
   }
 
   #chooseParent(): Promise<string | undefined> {
@@ -219,7 +227,7 @@ export class AdapterPage implements Disposable {
       this.#watchesFolder = true;
       this.#store.add(watchFile(this.#file, () => this.check(), 'its-files'));
     }
-    if (report.verdict.code !== 'adapter' || !isPacked(report)) return { report, run };
+    if (report.sample === undefined || !isPacked(report)) return { report, run };
     return { report, run, place: await this.#unpackedPlace(report, signal) };
   }
 
@@ -335,11 +343,12 @@ export class AdapterPage implements Disposable {
       notice,
     } as const;
     if (report === undefined) return { ...page, status: pageStatus(this.#name, problem) };
-    const { verdict, weights, config } = report;
+    const { weights, config } = report;
     const canMeasure = measurements === undefined && change !== 'missing';
-    const head = { ...page, ...adapterOverview(report, measurements) };
+    const isOnDisk = !isPacked(report) || place?.exists === true;
+    const head = { ...page, ...adapterOverview(report, measurements, isOnDisk) };
     const picture = weights?.pairs.length ? adapterPicture(weights, measurements, canMeasure) : undefined;
-    if (verdict.code !== 'adapter') return { ...head, picture };
+    if (report.sample === undefined) return { ...head, picture };
     // It may not exist yet.
     const folder = adapterFolder(report, place?.folder ?? report.file);
     const { platform } = process;
@@ -347,8 +356,11 @@ export class AdapterPage implements Disposable {
     return {
       ...head,
       picture,
-      recipes: adapterRecipes(recipes, config?.baseModel, folder, place, report.file),
-      publishing: config === undefined ? undefined : adapterPublishing(recipes),
+      recipes:
+        recipes.tools.length + recipes.mend.length === 0
+          ? undefined
+          : adapterRecipes(recipes, config?.baseModel, folder, place, report.file),
+      publishing: recipes.hub.length === 0 ? undefined : adapterPublishing(recipes),
     };
   }
 }

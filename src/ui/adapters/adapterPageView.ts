@@ -4,7 +4,8 @@ import { diskSentence } from '../shared/datasetTexts.ts';
 import { formatBytes } from '../shared/format.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 import type { AdapterPageState, AdapterWork } from './protocol.ts';
-import { knownFault, listText } from './adapterOverview.ts';
+import { listText } from './adapterOverview.ts';
+import { knownFault } from './adapterVerdict.ts';
 
 export function adapterPageWords(): AdapterPageState['words'] {
   return {

@@ -47,8 +47,16 @@ export function adapterRecipes(
   file: string,
 ): AdapterRecipes {
   const isPacked = place?.exists === false;
+  const isMending = recipes.mend.length > 0;
+  const mending: AdapterTool = {
+    tool: 'mend',
+    name: recipes.mend.some(({ purpose }) => purpose === 'fuse') ? 'MLX' : 'Python',
+    warnings: [],
+    blocks: recipes.mend.map(blockOf),
+    notes: [{ severity: 'info', text: l10n.t('It writes a new folder beside this one.') }],
+  };
   return {
-    title: l10n.t('How to Use It'),
+    title: isMending ? l10n.t('How to Mend It') : l10n.t('How to Use It'),
     packed: isPacked
       ? {
           text: l10n.t('These tools need an unpacked folder. Unpack to {0}?', place.folder),
@@ -66,7 +74,9 @@ export function adapterRecipes(
             hasCopy: isVisible(folder),
           },
     notes: recipes.notes.map((note) => ({ severity: 'info', text: noteSentences('', baseModel)[note] })),
-    tools: recipes.tools.map((recipe) => adapterTool(recipe, baseModel, recipes.answers)),
+    tools: isMending
+      ? [mending]
+      : recipes.tools.map((recipe) => adapterTool(recipe, baseModel, recipes.answers)),
   };
 }
 
@@ -95,8 +105,8 @@ export function adapterTool(recipe: Recipe, baseModel: string | undefined, answe
     severity,
     text: sentences[note],
   });
-  // Hide commands that can't work. If only the config is missing, they work once it exists.
-  const isUseful = refusal === undefined || refusal === 'config-missing';
+  // Hide commands that can't work.
+  const isUseful = refusal === undefined;
   return {
     tool,
     name,
@@ -133,6 +143,8 @@ const PURPOSES: Readonly<Record<BlockPurpose, string>> = {
   modelfile: l10n.t('Modelfile, in the merged folder'),
   create: l10n.t('Create the model'),
   compare: l10n.t('Compare with the base model'),
+  rename: l10n.t('Rename the tensors'),
+  fuse: l10n.t('Fuse with the base model'),
   'hub-login': l10n.t('Log in'),
   'hub-upload': l10n.t('Upload'),
 };
@@ -148,13 +160,15 @@ export function noteSentences(
     l10n.t('{0} can’t load this adapter ({1}). Merge it with PEFT first.', tool, unsupported);
   return {
     'not-lora': l10n.t('{0} can’t load this type of adapter.', tool),
-    'config-missing': l10n.t('{0} needs adapter_config.json, which is missing.', tool),
     'other-task': l10n.t('{0} can’t do this task (task_type). Use PEFT.', tool),
     'task-assumed': l10n.t('The task (task_type) is unknown: text generation is assumed.'),
     'layers-repeated': l10n.t('{0} can’t repeat layers (layer_replication). Use PEFT.', tool),
     'lora-bias': l10n.t('{0} can’t load the biases of LoRA (lora_bias). Use PEFT.', tool),
     alora: l10n.t('aLoRA acts only after its invocation tokens, and can’t be merged.'),
-    'base-change-lost': l10n.t('Training changed the base model’s weights: no tool can repeat that.'),
+    'module-refused': mergeFirst('.linear'),
+    'vision-refused': l10n.t('{0} can’t load adapters of vision models.', tool),
+    'vision-class': l10n.t('Loaded as a text-only model, the adapter can have no effect.'),
+    'merge-into-original': l10n.t('Merge it only into the 16-bit base model.'),
     'base-changed': mergeFirst('init_lora_weights'),
     'base-repeated': l10n.t('Use the original base model, not a quantized one.'),
     'saved-modules': mergeFirst('modules_to_save'),

@@ -6,7 +6,9 @@ export type AdapterRequest =
   | { type: 'measure' }
   | { type: 'cancel' }
   /** `elsewhere`: let the user choose the folder. */
-  | { type: 'unpack'; elsewhere: boolean };
+  | { type: 'unpack'; elsewhere: boolean }
+  /** Shows another checkpoint. */
+  | { type: 'open'; checkpoint: string };
 
 /** What the page stores while it is hidden, and while the window reloads. */
 export interface AdapterMemory {
@@ -64,6 +66,8 @@ export interface AdapterFact {
   name: string;
   value: string;
   hasCopy?: boolean;
+  /** Checkpoints that can be shown, instead of the value. */
+  opens?: readonly string[];
 }
 
 export interface AdapterNote {

@@ -1,6 +1,6 @@
 import { isNotFound } from '../../core/api/errors.ts';
 import { foldText, isPlainId } from '../../core/base/plainText.ts';
-import { recipesOf } from '../../core/adapters/recipes.ts';
+import { recipesOf, type RecipeBlock } from '../../core/adapters/recipes.ts';
 import { runInWorker, type AdapterReport } from '../../core/adapters/report.ts';
 import { localAdapter } from '../../core/downloads/localFiles.ts';
 import { moneyOf } from '../../core/money/accountMoney.ts';
@@ -174,7 +174,8 @@ export async function inspectAdapterTool(
     alpha: config?.alpha,
     modules: weights?.modules.slice(0, 20).map((name) => data(name)),
     problems: problems.map(({ code, severity, count: found }) => ({ problem: code, severity, count: found })),
-    ...(verdict.code === 'adapter' && recipesFor(report)),
+    ...(verdict.code === 'other-format' && { format: verdict.detail }),
+    ...((verdict.code === 'adapter' || verdict.code === 'other-format') && recipesFor(report)),
   };
 }
 
@@ -195,25 +196,24 @@ async function downloadedAdapter(services: Services, run: string): Promise<strin
 const FOLDER = 'ADAPTER_FOLDER';
 
 function recipesFor(report: AdapterReport) {
-  const { notes, tools } = recipesOf(report, {
+  const { notes, tools, mend } = recipesOf(report, {
     ...{ folder: FOLDER, platform: process.platform, system: { text: '' } },
     hidesTexts: true,
   });
+  const commandsOf = (blocks: readonly RecipeBlock[]) =>
+    blocks.map(({ purpose, text: lines, placeholders }) => ({ purpose, lines, placeholders }));
   return {
+    ...(mend.length > 0 && { howToMend: commandsOf(mend) }),
     howToLoad: tools.map(({ tool, refusal, warnings, blocks, notes: more }) =>
-      refusal !== undefined && refusal !== 'config-missing'
+      refusal !== undefined
         ? { tool, cannotLoadIt: refusal }
         : {
             tool,
             warnings,
             notes: [...notes, ...more],
-            commands: blocks.map(({ purpose, text: lines, placeholders }) => ({
-              purpose,
-              lines,
-              placeholders,
-            })),
+            commands: commandsOf(blocks),
           },
     ),
-    next: `Replace ${FOLDER} with the unpacked folder that has adapter_config.json, BASE_MODEL with "baseModel", BASE_REVISION with "baseRevision", and SYSTEM_MESSAGE with the dataset’s system message, or leave that message out if the dataset has none. Don’t run commands without asking.`,
+    next: `Replace ${FOLDER} with the unpacked folder that has adapter_config.json, BASE_MODEL with "baseModel", BASE_MODEL_16BIT with its 16-bit original, BASE_REVISION with "baseRevision", and SYSTEM_MESSAGE with the dataset’s system message, or leave that message out if the dataset has none. Don’t run commands without asking.`,
   };
 }

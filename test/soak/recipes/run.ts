@@ -297,6 +297,36 @@ async function checkPeft(): Promise<void> {
   );
 }
 
+/** The script that renames tensors writes an adapter that is complete, with the same values. */
+async function checkRenaming(): Promise<void> {
+  const names: Record<string, (name: string) => string> = {
+    wrapped: (name) => `module._orig_mod.${name.replace('self_attn', '_fsdp_wrapped_module.self_attn')}`,
+    'state dict': (name) => name.replace('.weight', '.default.weight'),
+    bare: (name) => name.replace('base_model.model.', ''),
+    twice: (name) => `thinker.base_model.model.${name}`,
+  };
+  const isTorchMissing = spawnSync('python3', ['-c', 'import safetensors.torch']).status !== 0;
+  for (const [title, change] of Object.entries(names)) {
+    const wrong = path.join(data, title);
+    const files = sampleAdapter({ tensors: (all) => all.map((one) => ({ ...one, name: change(one.name) })) });
+    mkdirSync(wrong);
+    for (const [name, bytes] of Object.entries(files)) writeFileSync(path.join(wrong, name), bytes);
+    const report = await inspectionReport(wrong);
+    const { tools, mend } = recipesOf(report, { folder: wrong, platform: process.platform });
+    assert.deepEqual(tools, []);
+    const text = mend.at(-1)?.text ?? '';
+    assert.ok(text.split('\n').length <= 15);
+    const modules = isTorchMissing ? MODULES : undefined;
+    const { status, errors } = await run(text, modules);
+    assert.equal(status, 0, errors);
+    const [renamed, good] = await Promise.all([`${wrong}-renamed`, adapter].map(inspectionReport));
+    assert.deepEqual([renamed?.verdict, renamed?.problems], [{ code: 'adapter' }, []]);
+    assert.deepEqual(renamed?.weights, good?.weights);
+    // A second run replaces nothing.
+    assert.match((await run(text, modules)).errors, /FileExistsError/);
+  }
+}
+
 mkdirSync(adapter, { recursive: true });
 for (const [name, bytes] of Object.entries(sampleAdapter())) writeFileSync(path.join(adapter, name), bytes);
 writeHoldOut();
@@ -308,6 +338,7 @@ const checks: [name: string, check: () => Promise<void>][] = [
       () => checkServer(tool, fault),
     ]),
   ),
+  ['names of tensors', checkRenaming],
   ['answers that exist', checkEarlier],
   ['nothing to ask', checkNothing],
   ...Object.keys(FORMS).flatMap((form) =>

@@ -15,7 +15,7 @@ const MAX_CONFIG_BYTES = 2 ** 20;
 const MAX_CONFIGS_BYTES = 16 * 2 ** 20;
 const PICKLE = /\.(?:bin|pt|pth|pkl|pickle|ckpt|joblib|mar)$/i;
 const ARCHIVE = /\.(?:zip|tar|gz|tgz|bz2|tbz2?|xz|txz|zst|7z|rar|jar|whl)$/i;
-const CONFIG_NAME = 'adapter_config.json';
+export const CONFIG_NAME = 'adapter_config.json';
 /** Usually enough for the header and the first modules after it, and fast to read. */
 const SAMPLE_BYTES = 4 * 2 ** 20;
 /** Faults after which the rest of a packed archive can't be read. */
@@ -120,25 +120,48 @@ export interface FormingFiles {
   /** The file with PEFT's name, otherwise the first by name: tools read only one. */
   weights: string | undefined;
   otherWeights: readonly string[];
+  /** Folders of other checkpoints, the newest first. */
+  checkpoints: readonly string[];
 }
 
-/** Chooses the outermost folder with config and weights, else with weights, else with a config, if any. */
+/**
+ * Chooses the outermost folder with config and weights, else with weights, else with a config, if any. Of
+ * checkpoints it is the newest that is complete.
+ */
 export function chooseAdapter({
   configs,
   weights,
 }: Pick<Contents, 'configs' | 'weights'>): FormingFiles | undefined {
-  const [best] = [...Map.groupBy([...configs.keys(), ...weights.keys()], folderOf)]
+  const [best, ...others] = [...Map.groupBy([...configs.keys(), ...weights.keys()], folderOf)]
     .map(([root, names]) => {
       const files = names.filter((name) => weights.has(name)).sort();
       const own = files.find((name) => baseOf(name) === WEIGHTS_NAME) ?? files[0];
-      return { root, config: names.find((name) => configs.has(name)), weights: own };
+      const config = names.find((name) => configs.has(name));
+      const number = checkpointOf(root);
+      const isCut = number !== undefined && own !== undefined && !('tensors' in (weights.get(own) ?? {}));
+      const rank = (own === undefined ? 0 : isCut ? 0.5 : 2) + (config === undefined ? 0 : 1);
+      return { root, config, weights: own, rank, number };
     })
-    .sort((a, b) => rankOf(b) - rankOf(a) || depthOf(a.root) - depthOf(b.root) || (a.root < b.root ? -1 : 1));
-  return best && { ...best, otherWeights: [...weights.keys()].filter((name) => name !== best.weights) };
+    .sort(
+      (a, b) =>
+        b.rank - a.rank ||
+        depthOf(a.root) - depthOf(b.root) ||
+        (b.number ?? Infinity) - (a.number ?? Infinity) ||
+        (a.root < b.root ? -1 : 1),
+    );
+  if (best === undefined) return undefined;
+  const checkpoints = others
+    .filter(({ number }) => number !== undefined)
+    .sort((a, b) => (b.number ?? 0) - (a.number ?? 0))
+    .map(({ root }) => root);
+  const isOther = (name: string) => name !== best.weights && !checkpoints.includes(folderOf(name));
+  return { ...best, checkpoints, otherWeights: [...weights.keys()].filter(isOther) };
 }
 
-function rankOf({ config, weights }: Pick<FormingFiles, 'config' | 'weights'>): number {
-  return (weights === undefined ? 0 : 2) + (config === undefined ? 0 : 1);
+/** Returns the number of a folder that is named as a checkpoint. */
+export function checkpointOf(folder: string): number | undefined {
+  const found = /^(?:checkpoint|ckpt|epoch|global_?step|step|iter)\D{0,20}(\d{1,12})$/i.exec(baseOf(folder));
+  return found === null ? undefined : Number(found[1]);
 }
 
 function depthOf(folder: string): number {

@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { BrokenArchiveError, NotAnAdapterError } from '../problems.ts';
 import { MAX_HEADER_BYTES, WEIGHTS_NAME } from '../safetensors.ts';
+import { checkpointOf, CONFIG_NAME } from './contents.ts';
 import { FileBytes, gunzipped, readThrough, type Archive, type Member } from './bytes.ts';
 import { MAX_ENTRIES } from './entryNames.ts';
 import { beginsAsTar, TAR_BLOCK_BYTES, TarBytes, tarMembers } from './tar.ts';
@@ -78,7 +79,7 @@ async function openFolder(folder: string, signal: AbortSignal | undefined): Prom
   const names = (await readdir(folder)).sort();
   if (names.length > MAX_ENTRIES) throw new BrokenArchiveError('too-large');
   const files: Member[] = [];
-  for (const name of names) {
+  for (const name of names.flatMap((one) => [one, ...filesOfCheckpoint(one)])) {
     const file = path.join(folder, name);
     const found = await stat(file).catch(() => undefined);
     if (found?.isFile()) files.push({ name, sizeBytes: found.size, open: () => fileIn(file, signal) });
@@ -89,6 +90,12 @@ async function openFolder(folder: string, signal: AbortSignal | undefined): Prom
     close: () => Promise.resolve(),
     members: () => files,
   };
+}
+
+/** What could be an adapter, if the name is that of a folder with a checkpoint. */
+function filesOfCheckpoint(name: string): string[] {
+  const files = [CONFIG_NAME, WEIGHTS_NAME, 'adapters.safetensors'];
+  return checkpointOf(name) === undefined ? [] : files.map((file) => `${name}/${file}`);
 }
 
 async function* fileIn(file: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void> {

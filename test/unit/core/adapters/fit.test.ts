@@ -52,9 +52,9 @@ describe('inspectAdapter, comparing config and tensors', () => {
   const cases: [AdapterProblemCode, SampleOptions, Partial<AdapterProblem>][] = [
     ['partner-missing', { tensors: (all) => all.slice(1) }, { severity: 'error', examples: [Q0_PATH] }],
     ['pair-mismatch', otherB([16, 3]), { expected: 4, actual: 3 }],
-    ['prefix-missing', unprefixed(), { severity: 'error', count: 8 }],
-    ['prefix-missing', compiled('base_model.model._orig_mod.'), { severity: 'error', count: 8 }],
-    ['prefix-missing', compiled('_orig_mod.base_model.model.'), { severity: 'error', count: 8 }],
+    ['names-wrapped', unprefixed(), { severity: 'error', count: 8 }],
+    ['names-wrapped', compiled('base_model.model._orig_mod.'), { severity: 'error', count: 8 }],
+    ['names-wrapped', compiled('_orig_mod.base_model.model.'), { severity: 'error', count: 8 }],
     ['rank-mismatch', config({ r: 8 }), { count: 4, expected: 8, actual: 4 }],
     ['rank-mismatch', config({ rank_pattern: { 'self_attn.q_proj': 2 } }), { count: 2, expected: 2 }],
     ['module-not-targeted', config({ target_modules: ['q_proj'] }), { count: 2 }],
@@ -171,7 +171,7 @@ describe('inspectAdapter, comparing config and tensors', () => {
     const { config: read } = await inspectConfig(await readFile(file, 'utf8'));
     const flags = [
       ...['useRslora', 'useDora', 'isAlora', 'choosesLayers', 'repeatsLayers'],
-      ...['loraBias', 'tiesWeights'],
+      ...['loraBias', 'tiesWeights', 'isMlx'],
     ];
     assert.deepEqual(read, {
       peftType: 'LORA',
@@ -189,6 +189,7 @@ describe('inspectAdapter, comparing config and tensors', () => {
       modulesToSave: [],
       bias: 'none',
       peftVersion: undefined,
+      needsPeft: undefined,
     });
   });
 

@@ -7,8 +7,8 @@ import { Place, WORKER, zipOf } from '../../../helpers/adapters/support.ts';
 
 const WEIGHTS = 'adapter_model.safetensors';
 
-function empty(name: string): WrittenTensor {
-  return { name: `base_model.model.${name}`, dtype: 'F32', shape: [1, 0], data: Buffer.alloc(0) };
+function small(name: string): WrittenTensor {
+  return { name: `base_model.model.${name}`, dtype: 'F32', shape: [1], data: Buffer.alloc(4) };
 }
 
 describe('inspecting a hostile file', () => {
@@ -16,7 +16,7 @@ describe('inspecting a hostile file', () => {
 
   it('with thousands of long names uses little memory and does not block the event loop', async function () {
     const saved = (count: number, path: string) =>
-      Array.from({ length: count }, (_, index) => empty(`${path}${index}.weight`));
+      Array.from({ length: count }, (_, index) => small(`${path}${index}.weight`));
     const tensors = [
       ...saved(5_000, 'abcdefg.'.repeat(60)),
       // Names with too many parts, and one that is too long.
@@ -37,7 +37,7 @@ describe('inspecting a hostile file', () => {
   });
 
   it('with a name of many wrappers is inspected at once, and no inspection runs for ever', async () => {
-    const saved = (path: string) => empty(`${path}.weight`);
+    const saved = (path: string) => small(`${path}.weight`);
     const nested = '.modules_to_save'.repeat(54);
     // An expression that can read these in two ways tries all 2^54 before it finds that the name ends otherwise.
     const tensors = [
@@ -47,7 +47,7 @@ describe('inspecting a hostile file', () => {
     const options = { tensors: (all: WrittenTensor[]) => [...all, ...tensors] };
     const file = await place.file(zipOf(sampleAdapter(options)));
     const { weights } = await runInWorker('inspect', file, { worker: WORKER, limitMs: 20_000 });
-    assert.deepEqual(weights?.savedModules, [`lm_head${nested}.a.b`.slice(0, 199) + '…', 'model.norm']);
+    assert.deepEqual(weights?.savedModules, ['lm_head.a.b', 'model.norm']);
     const worker = `${place.name()}.mjs`;
     await writeFile(worker, 'for (;;);');
     await assert.rejects(runInWorker('inspect', file, { worker, limitMs: 1 }), /took too long/);

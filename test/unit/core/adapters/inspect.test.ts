@@ -120,13 +120,11 @@ describe('inspectAdapter', () => {
       }),
     );
     assert.equal(report.root, 'out');
+    assert.deepEqual(report.checkpoints, ['out/checkpoint-5']);
     assert.equal(report.entries.find(({ name }) => name === 'more/data.zip')?.kind, 'archive');
     assert.deepEqual(
       report.problems.map(({ code, examples }) => [code, examples]),
-      [
-        ['several-weights', ['out/checkpoint-5/adapter_model.safetensors']],
-        ['pickle-present', ['out/training_args.bin']],
-      ],
+      [['pickle-present', ['out/training_args.bin']]],
     );
     assert.equal(report.weights?.pairs.length, 4);
   });
@@ -159,7 +157,7 @@ describe('inspectAdapter', () => {
       ['a pickle', 'pickle-only', Buffer.from('\x80\x04\x95 and more', 'latin1')],
       ['a full model', 'full-model', zipOf({ 'model.safetensors': model })],
       ['a bare model', 'full-model', model],
-      ['tensors of nothing', 'no-adapter', writeTensors([])],
+      ['no tensors', 'adapter', writeTensors([])],
       ['broken weights', 'broken', zipOf({ ...config, [WEIGHTS]: withHeader('{}', x) })],
       [
         'weights that are pickled',

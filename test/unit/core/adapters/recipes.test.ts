@@ -46,7 +46,7 @@ describe('recipesOf', () => {
   });
 
   it('refuses exactly the adapters that a tool cannot load', async () => {
-    const [lost, changed, scale] = ['base-change-lost', 'base-changed', 'scale-varies'] as const;
+    const [changed, scale] = ['base-changed', 'scale-varies'] as const;
     const init = (init_lora_weights: unknown) => ({ config: { init_lora_weights } });
     const rsLora: SampleOptions = {
       config: { use_rslora: true },
@@ -63,8 +63,6 @@ describe('recipesOf', () => {
       ...['pissa', 'pissa_niter_4', 'OLoRA', 'loftq'].map(
         (way): [SampleOptions, ...(RecipeNote | undefined)[]] => [init(way), no, changed, changed],
       ),
-      [init('corda'), lost, lost, lost, lost],
-      [init('lora_ga'), lost, lost, lost, lost],
       [{ config: { alora_invocation_tokens: [1] } }, no, 'alora', no, 'alora'],
       // Merging with PEFT solves the other reasons, but not this one.
       [{ config: repeats }, no, 'layers-repeated', 'layers-repeated', 'layers-repeated'],
@@ -268,6 +266,24 @@ describe('recipesOf', () => {
     const classifier = { config: { task_type: 'SEQ_CLS' } };
     for (const system of ['unknown', { text: 'a' }] as const)
       assert.deepEqual((await shown(classifier, { system })).notes, []);
+  });
+
+  it('names folders of WSL as WSL does, and says where other folders of Windows are', async () => {
+    const cases: [folder: string, seen: string, isInWsl: boolean][] = [
+      [String.raw`\\wsl.localhost\Ubuntu\home\me\a`, '/home/me/a', true],
+      [String.raw`\\wsl$\Ubuntu-24.04\home\me\a`, '/home/me/a', true],
+      ['//WSL.LOCALHOST/Debian/srv/a', '/srv/a', true],
+      [String.raw`\\?\UNC\wsl.localhost\Ubuntu\a`, '/a', true],
+      [String.raw`D:\data\a`, '/mnt/d/data/a', false],
+      [String.raw`\\server\share\a`, '//server/share/a', false],
+    ];
+    for (const [folder, seen, isInWsl] of cases) {
+      const at = { folder, platform: 'win32', holdOut: String.raw`${folder}\x.jsonl` };
+      const { vllm } = await recipes({}, at);
+      assert.ok(block(vllm, 'serve').text.includes(`'a=${seen}'`), block(vllm, 'serve').text);
+      assert.ok(block(vllm, 'compare').text.includes(`rows = "${seen}/x.jsonl"`));
+      assert.equal(vllm.warnings.includes('needs-wsl'), !isInWsl, folder);
+    }
   });
 
   it('passes a path with any quotation marks to PowerShell unchanged', async () => {

@@ -11,7 +11,8 @@ import { buildArchive } from '../../../../src/sandbox/adapterArchive.ts';
 import type { AdapterPageParts } from '../../../../src/ui/adapters/adapterPage.ts';
 import type { AdapterRun } from '../../../../src/ui/adapters/adapterRun.ts';
 import type { AdapterMessage } from '../../../../src/ui/adapters/protocol.ts';
-import { WORKER } from '../../../helpers/adapters/support.ts';
+import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
+import { WORKER, zipOf } from '../../../helpers/adapters/support.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
@@ -82,6 +83,42 @@ describe('AdapterPage', () => {
       (one === task ? work(options) : undefined) ?? runInWorker(one, which, options),
   });
   const drawn = () => posted('page', ({ verdict }) => verdict !== undefined);
+
+  it('opens another checkpoint of the folder, and nothing else', async () => {
+    const top = path.join(folder(), 'run');
+    for (const name of ['checkpoint-5', 'checkpoint-10', 'checkpoint-9']) {
+      await mkdir(path.join(top, name), { recursive: true });
+      for (const [file, bytes] of Object.entries(sampleAdapter()))
+        await writeFile(path.join(top, name, file), bytes);
+    }
+    await open(top);
+    const { verdict, sections = [] } = await drawn();
+    assert.match(verdict?.sentences[0] ?? '', /checkpoint-10, the newest complete one of 3/);
+    const [fact] = sections.at(-1)?.facts ?? [];
+    assert.deepEqual(fact?.opens, ['checkpoint-9', 'checkpoint-5']);
+    for (const checkpoint of ['../x', 'checkpoint-10', 'checkpoint-5'])
+      panel.send({ type: 'open', checkpoint });
+    const opened = standIn.executed.filter(([command]) => command === 'fineTuning.inspectAdapter');
+    assert.deepEqual(
+      opened.map(([, uri]) => (uri as vscode.Uri).fsPath),
+      [path.join(top, 'checkpoint-5')],
+    );
+  });
+
+  it('offers what mends an archive that tools reject, and no recipe', async () => {
+    const wrapped = sampleAdapter({
+      tensors: (all) => all.map((one) => ({ ...one, name: `module.${one.name}` })),
+    });
+    await writeFile(file, zipOf(wrapped));
+    await open();
+    const { recipes, publishing } = await posted('page', (one) => one.recipes);
+    assert.equal(recipes?.packed?.unpack, 'Unpack');
+    assert.deepEqual(
+      recipes.tools.flatMap(({ tool, blocks }) => [tool, ...blocks.map((one) => one.purpose)]),
+      ['mend', 'install', 'rename'],
+    );
+    assert.equal(publishing, undefined);
+  });
 
   it('measures once with progress, then shows that nothing was learned', async () => {
     let passes = 0;

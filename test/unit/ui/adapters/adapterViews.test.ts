@@ -28,6 +28,8 @@ import { changedLines, golden, pictured } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const reports = await withVscode(() => import('../../../../src/ui/adapters/adapterOverview.ts'));
+const problemTexts = await withVscode(() => import('../../../../src/ui/adapters/adapterProblems.ts'));
+const verdicts = await withVscode(() => import('../../../../src/ui/adapters/adapterVerdict.ts'));
 const recipes = await withVscode(() => import('../../../../src/ui/adapters/adapterRecipes.ts'));
 const pictures = await withVscode(() => import('../../../../src/ui/adapters/adapterPicture.ts'));
 type WorkEnd = Parameters<typeof words.workResult>[2];
@@ -90,7 +92,7 @@ describe('the adapter page', () => {
   const noteText = ({ severity, text, examples, more }: AdapterNote) =>
     [severity, text, ...(examples ?? []), ...(more === undefined ? [] : [more])].join(' | ');
   const verdictOf = (more: Partial<AdapterReport>, measured?: Partial<Measurements>) =>
-    reports.adapterVerdict({ ...report, ...more }, measured && { ...measurements, ...measured });
+    verdicts.adapterVerdict({ ...report, ...more }, measured && { ...measurements, ...measured });
   const shown = (message: Partial<AdapterPageState>, ...lines: (string | undefined)[]) =>
     pictured('adapter', { type: 'page', ...message }, lines);
   const verdictText = ({ kind, title, sentences }: AdapterVerdict) =>
@@ -100,7 +102,7 @@ describe('the adapter page', () => {
     return shown({ verdict: found }, verdictText(found));
   };
   const overview = (more: Partial<AdapterReport>) => {
-    const { sections, files } = reports.adapterOverview({ ...report, ...more }, undefined);
+    const { sections, files } = reports.adapterOverview({ ...report, ...more }, undefined, true);
     return shown(
       { verdict: verdictOf(more), sections, files },
       verdictText(verdictOf(more)),
@@ -141,13 +143,13 @@ describe('the adapter page', () => {
       infinities: verdict({}, { infinities: 1 }),
       'an error without effect': verdict({ problems: [error] }, { hasNoEffect: true }),
     });
-    for (const code of ['ENOENT', 'toString']) assert.equal(reports.knownFault(code), undefined);
+    for (const code of ['ENOENT', 'toString']) assert.equal(verdicts.knownFault(code), undefined);
   });
 
   it('has a sentence for each problem, and counts further examples', () => {
-    const codes = Object.keys(reports.problemSentences(error)) as AdapterProblemCode[];
+    const codes = Object.keys(problemTexts.problemSentences(error)) as AdapterProblemCode[];
     const noted = (code: AdapterProblemCode, more?: Partial<AdapterProblem>) => {
-      const note = reports.problemNote(problem(code, more));
+      const note = problemTexts.problemNote(problem(code, more));
       return shown({ sections: [{ title: code, notes: [note] }] }, noteText(note));
     };
     golden('adapter-problems', {
@@ -204,15 +206,13 @@ describe('the adapter page', () => {
         recipes.adapterTool({ tool: 'vllm', blocks: [], warnings: [], notes: [], ...changes }, baseModel, ''),
       );
     const every = Object.entries(recipes.noteSentences('vLLM', '', 'train.holdout.my-run.answers.jsonl'));
-    const general = { notes: ['same-base'], tools: [], answers: '', hub: [] } as const;
+    const general = { notes: ['same-base'], tools: [], mend: [], answers: '', hub: [] } as const;
     const { notes } = recipes.adapterRecipes(general, undefined, '/a', undefined, '/a');
     const bare = { text: 'a', placeholders: [] } as const;
     golden('adapter-recipe-notes', {
       ...Object.fromEntries(every),
       'for all tools': notes.map(noteText),
       'a refusal': shown({ ...full, refusal: 'dora' }),
-      // The commands help once the file exists.
-      'a missing config': shown({ ...full, refusal: 'config-missing' }),
       'no refusal': shown(full),
       'titles, placeholders and the shell': shown({
         blocks: [
