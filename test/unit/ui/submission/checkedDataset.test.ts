@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { MAX_DATASET_BYTES } from '../../../../src/core/api/types.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { CheckError, type CheckFailure, type Report } from '../../../../src/core/datasets/report.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
@@ -172,13 +171,6 @@ describe('chooseCheckedDataset', () => {
       assert.deepEqual(sentences, [messages.failureSentence('rows.jsonl', 'changing')]);
     }
   });
-
-  it('refuses a file above the limit of the contract, and shows the limit', () =>
-    assert.ok(
-      messages
-        .refusalSentence('a.jsonl', 'too-large')
-        .includes(`600 MB (${MAX_DATASET_BYTES.toLocaleString('en')}`),
-    ));
 
   it('describes a dataset with exact counts', () => {
     const line = (report: Partial<Report>) => messages.verdictLine(reportOf(report));

@@ -496,36 +496,6 @@ describe('commands for open submissions', () => {
       assert.deepEqual(callsOf('resume'), []);
     });
 
-    it('says that it was continued meanwhile only if the user was to continue it', async () => {
-      receipts = [chargedAt(intentOf({ id: 'one' }), Date.now())];
-      const said = async (begin?: 'continue') => {
-        standIn.forget();
-        const end = await resolve('one', begin);
-        assert.deepEqual(end, { outcome: 'charged', id: 'run-1' });
-        return standIn.shown.sentences[0];
-      };
-      assert.match((await said('continue')) ?? '', /^train\.jsonl was continued meanwhile: charged 5\.00/);
-      assert.match((await said()) ?? '', /^Submitted train\.jsonl to Work\. Charged 5\.00/);
-      // The answer came while it was checked: another window was sending it, or it awaited the user.
-      const { submissions } = parts;
-      parts.submissions = servicesOf({
-        submissions: {
-          get pending() {
-            return pending;
-          },
-          check: () => Promise.resolve(void (pending = [])),
-        },
-      }).submissions;
-      for (const [state, begun] of [
-        ['elsewhere', 'Submitted train.jsonl to Work.'],
-        ['unknown', 'train.jsonl was continued meanwhile:'],
-      ] as const) {
-        pending = [pendingOf(state, unknown().intent)];
-        assert.ok((await said())?.startsWith(begun), state);
-      }
-      parts.submissions = submissions;
-    });
-
     it('always continues a refused one, with the file as it is', async () => {
       rmSync(dataset.path);
       Object.assign(active, { keyId: 'second' });
@@ -536,14 +506,6 @@ describe('commands for open submissions', () => {
       assert.deepEqual(actions(), ['Continue…', 'Discard…']);
       await resolve('one', 'continue');
       assert.match(standIn.shown.sentences[0] ?? '', /^train\.jsonl is not where it was\./);
-    });
-
-    it('reports a run that the check found, without asking', async () => {
-      pending = [unknown()];
-      finding = { verdict: 'charged', run: { run_id: 'r' } };
-      await resolve('one');
-      assert.deepEqual(calls, ['check one in Work', 'report r']);
-      assert.equal(standIn.shown.inputs.length, 0);
     });
 
     it('lists several submissions with their files and likely prices', async () => {
@@ -630,31 +592,6 @@ describe('commands for open submissions', () => {
       assert.deepEqual(callsOf('discard'), []);
       // No warning appeared that could have denied a charge.
       assert.deepEqual(standIn.shown.details, []);
-    });
-
-    it('has its actions while an automatic check is running, which they wait for', async () => {
-      const checking = () => (pending = [pendingOf('checking', unknown().intent)]);
-      checking();
-      await resolve('one');
-      assert.deepEqual(actions(), ['Check Now', 'Resend…', 'Discard…']);
-      for (const row of ['Discard', 'Resend']) {
-        pending = [unknown()];
-        const rows = [row];
-        standIn.shown.pick = () => {
-          checking();
-          return rows.shift();
-        };
-        press('Discard', 'Submit and Pay');
-        await resolve('one');
-      }
-      assert.match(standIn.shown.details[0] ?? '', /^You may have been charged, and checks will stop\. /);
-      assert.deepEqual(
-        calls.filter((call) => /^(discard|resume)/.test(call)),
-        ['discard one as may-be-charged', 'resume one in Work'],
-      );
-      calls.length = standIn.shown.inputs.length = 0;
-      await resolve('one', 'continue');
-      assert.deepEqual([callsOf('resume').length, standIn.shown.inputs.length], [1, 0]);
     });
 
     it('says what became of a submission that another window resolved, whatever the user chose', async () => {
@@ -810,54 +747,6 @@ describe('commands for open submissions', () => {
         assert.deepEqual(calls.splice(0).at(-1), 'resume one in Work');
         Object.assign(active.account, { budget: undefined });
       }
-    });
-
-    it('repeat the steps for a refused submission, with its choices but without its marker', async () => {
-      const dataset = { ...intentOf().dataset, path: import.meta.filename };
-      const label = 'My run ft-7k3m9qpx';
-      const intent = intentOf({ id: 'one', label, dataset, priority_processing: true });
-      pending = [pendingOf('refused', intent)];
-      await resolve('one', 'continue');
-      const [command, uri, , preset] = standIn.executed[0] ?? [];
-      assert.deepEqual(
-        [command, Reflect.get(uri as object, 'fsPath'), preset],
-        [
-          'fineTuning.submitDataset',
-          import.meta.filename,
-          {
-            ...{ modelId: 'qwen3-8b', label: 'My run', priority: true },
-            ...{ replacesRefused: 'one', accountId: 'account-1' },
-          },
-        ],
-      );
-      assert.deepEqual([calls, standIn.shown.sentences], [['activate account-1'], []]);
-    });
-
-    it('switch to the submission’s account first, or end', async () => {
-      pending = [pendingOf('unsent', intentOf({ id: 'one', accountId: 'account-2' }))];
-      await module.resolveSubmission(
-        { ...parts, ensureActiveAccount: (id) => done(`activate ${id}`).then(() => false) },
-        'one',
-        'continue',
-      );
-      assert.deepEqual([calls, standIn.shown.sentences], [['activate account-2'], []]);
-    });
-
-    it('ask with the state that is current once the account is active', async () => {
-      whileActivating = () => (pending = [unknown()]);
-      pending = [pendingOf('unsent', intentOf({ id: 'one' }))];
-      await resolve('one', 'continue');
-      assert.match(standIn.shown.details.join(), /^You may have been charged\. /);
-      for (const next of [[], [pendingOf('elsewhere', unknown().intent)]]) {
-        standIn.forget();
-        pending = [pendingOf('unsent', intentOf({ id: 'one' }))];
-        whileActivating = () => (pending = next);
-        await resolve('one', 'continue');
-        assert.deepEqual(standIn.shown.details, [], 'no question');
-        const sentences = next.length === 0 ? ['This submission is already resolved.'] : [];
-        assert.deepEqual(standIn.shown.sentences, sentences);
-      }
-      assert.deepEqual(callsOf('resume'), []);
     });
   });
 

@@ -329,27 +329,6 @@ describe('SubmissionNotices', () => {
   });
 
   describe('after the start', () => {
-    it('reports a charge from just before a window was killed', async () => {
-      unreported = [receiptOf(unknown(), 'answered'), receiptOf(unknown('x', 'gone'), 'answered')];
-      await begin();
-      await begin();
-      assert.deepEqual(reported, ['r train.jsonl account-1']);
-    });
-
-    it('leaves charges to a window that is reporting them, unless it is killed', async () => {
-      for (const isKilled of [false, true]) {
-        [isReportingElsewhere, reported] = [true, []];
-        unreported = [receiptOf(unknown(), 'answered')];
-        await begin();
-        isReportingElsewhere = false;
-        if (!isKilled) unreported = [];
-        await afterMs(9_999);
-        assert.deepEqual(reported, []);
-        await afterMs(1);
-        assert.equal(reported.length, isKilled ? 1 : 0);
-      }
-    });
-
     it('leaves a recent charge to the window that got the response, for a while', async () => {
       unreported = [receiptOf(unknown(), 'answered', Date.now())];
       await begin();
@@ -475,18 +454,6 @@ describe('SubmissionNotices', () => {
       assert.deepEqual([checked.length, shown.sentences], [2, []]);
     });
 
-    it('says nothing of one that wasn’t sent because the service asked to wait, until that is over', async () => {
-      const busy = pendingOf('stopped', intentOf({ notBefore: { localMs: Date.now() + 60_000 } }));
-      whileChecking = answer;
-      pending = [busy];
-      await begin();
-      assert.deepEqual(shown.sentences, []);
-      mock.timers.tick(60_000);
-      pending = [busy];
-      await begin();
-      assert.equal(shown.sentences.length, 1);
-    });
-
     it('combines several submissions in one notification, from which the user then chooses', async () => {
       shown.answer = ([button]) => button;
       for (const [submissions, now, text] of [
@@ -537,28 +504,6 @@ describe('SubmissionNotices', () => {
       assert.deepEqual(shown.sentences, []);
       await afterMs(FIRST_CHECK_MS);
       assert.equal(shown.sentences.length, 1);
-    });
-
-    it('shows no warning if the first check found the run or that nothing was charged', async () => {
-      for (const found of [undefined, 'not-charged', 'uploading'] as const) {
-        pending = [unknown()];
-        whileChecking = () =>
-          (pending = found === undefined ? [] : pending.map((one) => ({ ...one, state: found })));
-        await begin();
-        await afterMs(FIRST_CHECK_MS);
-        assert.doesNotMatch(shown.sentences.join(), /may have been charged/);
-      }
-    });
-
-    it('warns about a possible charge even if another window has started a check', async () => {
-      pending = [unknown(), pendingOf('unsent', intentOf({ id: 'unsent' }))];
-      whileChecking = () => (pending = pending.map((one) => ({ ...one, state: 'elsewhere' })));
-      state = 'connecting';
-      await begin();
-      state = 'ready';
-      stateChanged.fire('ready');
-      await later();
-      assert.match(shown.sentences.join(), /^You may have been charged for train\.jsonl: /);
     });
 
     it('leaves a charge to the next window if this one closes while the journal opens', async () => {

@@ -331,19 +331,6 @@ describe('showResult', () => {
     golden('submission-charges', cases);
   });
 
-  it('removes the notice of a charge only once the user can have seen it, so that a killed window repeats it', async () => {
-    mock.timers.enable({ apis: ['setTimeout'] });
-    const receipt = chargedAt(draft, 1) as ChargedReceipt;
-    receipts = () => Promise.resolve([{ ...receipt, accountId: 'account-1' }]);
-    await report({ kind: 'charged', run: receipt.settled.run });
-    mock.timers.tick(2_999);
-    await turn();
-    assert.deepEqual([standIn.shown.sentences.length, removed], [1, []]);
-    mock.timers.tick(1);
-    await turn();
-    assert.deepEqual(removed, ['run-1']);
-  });
-
   it('says what became of a submission that another window ended or still has, and no more than this machine knows', async () => {
     const at = { localMs: 1 };
     const cases: Record<string, string> = {};
@@ -470,11 +457,6 @@ describe('showResult', () => {
     assert.equal(text, 'train.jsonl is not where it was. Choose the dataset to submit.');
   });
 
-  it('shows the run in its own account', async () => {
-    const { executed } = await report({ kind: 'charged', run: { run_id: 'r' } }, 'Show Run');
-    assert.deepEqual(executed, [['fineTuning.showRun', { accountId: 'account-1', id: 'r' }]]);
-  });
-
   it('offers to continue a stored draft, and otherwise to submit again', async () => {
     for (const [error, others] of [
       [TOO_LOW, []],
@@ -494,15 +476,6 @@ describe('showResult', () => {
     );
     assert.deepEqual((await report(dropped, 'Submit Again…', sessionOf(), false)).executed, []);
     assert.deepEqual((await report(notCharged(new CancelledError(), false))).buttons, []);
-  });
-
-  it('offers the folder of a record that can’t be read, and to answer the question again', async () => {
-    const file = '/storage/submissions/lost.json';
-    const failed = notCharged(new SubmissionError('journal-unreadable', { file }), false);
-    const { executed, buttons } = await report(failed, 'Submit Again…');
-    assert.equal(executed[0]?.[0], 'fineTuning.submitDataset');
-    const { executed: opened } = await report(failed, buttons[1]);
-    assert.deepEqual(opened.map(String), [`revealFileInOS,file://${file}`]);
   });
 
   it('resolves a refusal by a dataset check or a new API key', async () => {

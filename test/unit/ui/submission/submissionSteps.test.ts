@@ -116,12 +116,6 @@ describe('reviewSubmission', () => {
   const rowsOf = (input: InputStandIn | undefined) =>
     new Map(input?.items.map(({ label, description }) => [label.replace(/^\S+ /, ''), description]));
 
-  it('returns to the summary on Esc in the box of a row, with nothing changed', async () => {
-    const answers = ['Model', undefined, 'Label', undefined, 'Queue', undefined, ...ACCEPTING];
-    const { label, model: taken, priority } = await confirmed(answers, { models: [model] });
-    assert.deepEqual([label, taken, priority], [`My run ${marker}`, model, false]);
-  });
-
   it('adds the marker, if any, within the maximum length of a label', async () => {
     const labelOf = async (label: string, changes = {}) =>
       (await confirmed(ACCEPTING, changes, { label })).label;
@@ -204,14 +198,6 @@ describe('reviewSubmission', () => {
     assert.equal(await walk([undefined]), undefined);
   });
 
-  it('returns from the final question to the summary, then repeats the terms', async () => {
-    const buttons = ['Back to Summary', 'Submit and Pay'];
-    standIn.shown.answer = () => buttons.shift();
-    await confirmed([...ACCEPTING, ...ACCEPTING]);
-    assert.equal(standIn.shown.inputs.length, 4);
-    assert.equal(standIn.shown.sentences.length, 2);
-  });
-
   it('restarts if the account or dataset changes at any time', async () => {
     const stale = (answers: (string | undefined)[]) => () => Promise.resolve(answers.shift() as never);
     for (const reason of ['account-changed', 'dataset-changed'])
@@ -226,35 +212,6 @@ describe('reviewSubmission', () => {
     const changed = await walk(ACCEPTING, { sha256 });
     assert.deepEqual(changed, { kind: 'restart', reason: 'dataset-changed', choices: chosen });
     assert.deepEqual(await walk(['Dataset']), { kind: 'restart', reason: 'other-dataset', choices: chosen });
-  });
-
-  it('waits for the digest with the summary open, then shows the current money', async () => {
-    const digest = Promise.withResolvers<string>();
-    let balance_cents = 100;
-    const result = walk(ACCEPTING, {
-      sha256: digest.promise,
-      ready: () => digest.promise.then(() => undefined),
-      get balance() {
-        return { balance_cents, currency: 'USD' };
-      },
-    });
-    await turn();
-    assert.equal(standIn.shown.inputs.length, 1);
-    balance_cents = 200;
-    digest.resolve('digest');
-    assert.equal((await result)?.kind, 'confirmed');
-    assert.match(standIn.shown.details[0] ?? '', /^Balance: 2\.00 USD$/m);
-  });
-
-  it('doesn’t ask for the terms if the user declines a second submission of the dataset', async () => {
-    for (const [answer, boxes] of [
-      [undefined, 1],
-      ['back', 2],
-    ] as const) {
-      standIn.forget();
-      assert.equal(await walk(['Continue'], { confirmDuplicates: () => Promise.resolve(answer) }), undefined);
-      assert.equal(standIn.shown.inputs.length, boxes, answer);
-    }
   });
 
   describe('money', () => {
@@ -344,30 +301,6 @@ describe('reviewSubmission', () => {
         assert.ok(standIn.shown.sentences.every((text) => text.startsWith('This run may exceed')));
       }
     });
-
-    it('is filled in: a late balance, and the price once the digest is known', async () => {
-      const late = Promise.withResolvers<undefined>();
-      const known: { balance?: ReturnType<typeof usd> } = {};
-      void walk(['Continue'], {
-        late: [late.promise],
-        sha256: Promise.resolve('digest-1'),
-        ready: () => new Promise(() => undefined),
-        money: moneyOf({ receipts }),
-        get balance() {
-          return known.balance;
-        },
-      });
-      await turn();
-      const rows = () => rowsOf(standIn.shown.inputs[0]);
-      assert.equal(rows().get('Balance'), 'unknown');
-      known.balance = usd(700);
-      late.resolve(undefined);
-      await turn();
-      assert.deepEqual(
-        [rows().get('Balance'), rows().get('Price')?.slice(0, 18)],
-        ['7.00 USD', '5.00 USD last time'],
-      );
-    });
   });
 
   it('says in the final question if the same run was submitted within a day', async () => {
@@ -384,44 +317,6 @@ describe('reviewSubmission', () => {
     const discarded = prior(5, { kind: 'discarded', runId: undefined });
     await confirmed([...ACCEPTING], { earlierOf: () => [elsewhere, discarded] });
     assert.match(standIn.shown.details.at(-1) ?? '', /^Submitted before: 5 h ago · May be charged$/m);
-  });
-
-  it('previews what the check found and shows the earlier run behind the summary, which stays', async () => {
-    mock.timers.enable({ apis: ['Date'], now: NOW_MS });
-    const email = groupOf('email-address', [{ row: 9 }]);
-    const problems = [groupOf('bad-literal', [{ row: 7 }]), email];
-    const check = reportOf({ path: '/data/train.jsonl', problems });
-    const run = { accountId: 'account-1', id: 'run-1' };
-    const preview = ['fineTuning.previewDataset', standIn.Uri.file('/data/train.jsonl'), undefined];
-    for (const [picked, executed, changes] of [
-      ['Check', [...preview, { row: 7 }], {}],
-      ['Personal data', [...preview, { problems: 'privacy' }], {}],
-      // Its preview has no rows.
-      ['Check', [...preview, {}], { kind: 'json-array' }],
-      ['Submitted before', ['fineTuning.showRun', run], { isCompleted: false, status: 'queued' }],
-      ['Trained before', ['fineTuning.showRun', run], {}],
-      ['Submitted before', undefined, { runId: undefined, isCompleted: false, status: undefined }],
-    ] as const) {
-      standIn.forget();
-      // The rows about earlier runs follow when the digest is known.
-      const known = Promise.withResolvers<string>();
-      known.resolve('digest');
-      let box: InputStandIn | undefined;
-      standIn.shown.pick = (input) => void (box = input);
-      const ended = reviewSubmission(
-        reviewOf({
-          check: { ...check, ...('kind' in changes && changes) },
-          sha256: known.promise,
-          earlierOf: () => [prior(30, 'kind' in changes ? {} : changes)],
-        }),
-        chosen,
-      );
-      while (box?.items.some(({ label }) => label.includes(picked)) !== true) await turn();
-      standIn.shown.pick = () => picked;
-      box.show();
-      assert.deepEqual(standIn.executed, executed === undefined ? [] : [executed]);
-      assert.equal(await ended, undefined);
-    }
   });
 
   it('shows in the summary what is sent, who pays, the known price, and what the user may not expect', async () => {

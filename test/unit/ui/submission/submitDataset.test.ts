@@ -266,20 +266,6 @@ describe('submitDataset', () => {
     }
   });
 
-  it('considers charges made while the user read the summary', async () => {
-    const answers = [...ACCEPTING];
-    standIn.shown.pick = () => {
-      const dataset = { sizeBytes: TEXT.length, rows: 1, characters: reportOf().statistics.characters };
-      receipts = ['a', 'b'].map((sha256) =>
-        chargedReceipt({ accountId: 'account-1', dataset: { ...dataset, sha256: sha256.repeat(64) } }),
-      );
-      return answers.shift();
-    };
-    standIn.shown.answer = () => undefined;
-    await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
-    assert.match(standIn.shown.details[0] ?? '', /^Price: known only after the charge\. Likely .+ USD$/m);
-  });
-
   it('waits at most 3 s for the balance, and fills in a late one', async () => {
     const late = Promise.withResolvers<undefined>();
     const asked = Promise.withResolvers<undefined>();
@@ -545,17 +531,6 @@ describe('submitDataset', () => {
     }
   });
 
-  it('hashes an unchecked file', async () => {
-    reports.currentReport = () => Promise.reject(new CheckError('worker-died'));
-    await submit({ modelId: 'm' }, ACCEPTING, [
-      'Submit Without Checking…',
-      'Submit Without Checking',
-      SUBMIT,
-    ]);
-    assert.equal(drafts[0]?.dataset.sha256, SHA256);
-    assert.equal('rows' in drafts[0].dataset, false);
-  });
-
   it('ends if the journal can’t be opened', async () => {
     parts.openJournal = () =>
       Promise.reject(Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'mkdir' }));
@@ -696,12 +671,6 @@ describe('submitDataset', () => {
     assert.equal(drafts.length, 3);
   });
 
-  it('offers to continue a stored draft by its Idempotency-Key', async () => {
-    result = { kind: 'not-charged', error: new Error('x'), kept: true };
-    await submit({ modelId: 'm' }, ACCEPTING, [SUBMIT, 'Continue…']);
-    assert.deepEqual(standIn.executed, [['fineTuning.continueSubmission', 'mine']]);
-  });
-
   it('discards only a refused submission of the same account', async () => {
     result = { kind: 'charged', run: { run_id: 'r' } };
     const discarded: string[] = [];
@@ -768,38 +737,10 @@ describe('submitDataset', () => {
       assert.equal(drafts[0]?.proposedBy, 'agent');
     });
 
-    it('asks nothing once its agent has the answer', async () => {
-      const proposal = new Proposal('Ready', new AbortController().signal);
-      proposal.isOver = true;
-      const preset = { modelId: 'm', proposal };
-      const ended = await submitDataset(parts, standIn.Uri.file(file), undefined, preset);
-      assert.deepEqual([ended, standIn.shown.inputs], [{ outcome: 'cancelled' }, []]);
-    });
-
     it('can’t be pretended by another extension, since its objects are no proposals', async () => {
       await submit({ modelId: 'm', proposal: { reason: 'Ready', signal: new AbortController().signal } });
       assert.ok(rowsOfSummary()?.every((row) => !row.includes('agent')));
       assert.equal('proposedBy' in (drafts[0] ?? {}), false);
-    });
-
-    it('shows nothing more once it is withdrawn, and sends nothing unless the final question was answered', async () => {
-      for (const [withdrawnAfter, dialogs] of [
-        [-1, 0],
-        [0, 1],
-        [1, 2],
-      ] as const) {
-        standIn.forget();
-        await propose(withdrawnAfter);
-        const { inputs, sentences } = standIn.shown;
-        assert.deepEqual(
-          [inputs.length + sentences.length, drafts.length],
-          [dialogs, 0],
-          String(withdrawnAfter),
-        );
-      }
-      standIn.forget();
-      await propose(2);
-      assert.deepEqual([standIn.shown.isModal[0], drafts.length], [true, 1]);
     });
 
     it('knows that an open submission came first, before or after the final question', async () => {
@@ -811,23 +752,6 @@ describe('submitDataset', () => {
       pending = [pendingOf('unknown', intentOf({ dataset, model_id: 'm' }))];
       const { ended, proposal } = await propose();
       assert.deepEqual([ended, proposal.metOpen], [{ outcome: 'cancelled' }, true]);
-    });
-
-    it('returns how the open submission ended that the user turned to, but met none if a record can’t be read', async () => {
-      const dataset = { ...intentOf().dataset, sha256: SHA256 };
-      pending = [pendingOf('unknown', intentOf({ id: 'theirs', dataset, model_id: 'm' }))];
-      const charged = { outcome: 'charged', id: 'run-1' };
-      const execute = mock.method(standIn.commands, 'executeCommand', () => Promise.resolve(charged));
-      try {
-        const { ended, proposal } = await propose(Infinity, ACCEPTING, 'Open It');
-        assert.deepEqual([ended, proposal.metOpen], [charged, true]);
-        assert.deepEqual(execute.mock.calls[0]?.arguments, ['fineTuning.resolveSubmission', 'theirs']);
-      } finally {
-        execute.mock.restore();
-      }
-      [pending, unreadable] = [[], ['one']];
-      const { ended, proposal } = await propose();
-      assert.deepEqual([ended, proposal.metOpen], [{ outcome: 'cancelled' }, false]);
     });
 
     it('is the user’s own if they choose another dataset', async () => {
