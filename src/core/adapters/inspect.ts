@@ -76,7 +76,12 @@ function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
     entryCount: contents.entries.length,
     root,
     ...(config === undefined ? {} : { config }),
-    ...(choice?.checkpoints.length ? { checkpoints: choice.checkpoints.map(printable) } : {}),
+    ...(choice?.checkpoints.length
+      ? {
+          checkpoints: choice.checkpoints.map(printable),
+          isCheckpoint: choice.number !== undefined,
+        }
+      : {}),
   };
   const name = choice?.weights;
   const header = name === undefined ? undefined : contents.weights.get(name);

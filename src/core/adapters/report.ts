@@ -89,6 +89,8 @@ export interface AdapterReport {
   renames?: readonly NameRow[];
   /** Folders of other checkpoints, the newest first. */
   checkpoints?: readonly string[];
+  /** Whether the one that was read is a checkpoint, too. */
+  isCheckpoint?: boolean;
   /** Errors first. */
   problems: readonly AdapterProblem[];
 }

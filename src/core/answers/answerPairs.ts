@@ -1,6 +1,7 @@
-import { splitThinking, type AnswerRow, type ComparedSide } from './answerRow.ts';
+import type { AnswerRow, ComparedSide } from './answerRow.ts';
 import type { RowScores, ScoredAnswers } from './answersFile.ts';
 import { foldAnswer } from './foldAnswer.ts';
+import { splitThinking } from './thinking.ts';
 
 /** What two files of answers don't share. */
 export interface AnswerPairs {

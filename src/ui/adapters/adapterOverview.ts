@@ -5,7 +5,6 @@ import type {
   Measurements,
   WeightsReport,
 } from '../../core/adapters/report.ts';
-import { checkpointOf } from '../../core/adapters/archive/contents.ts';
 import { isVisible } from '../../core/base/plainText.ts';
 import { compact, formatBytes, formatCount } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
@@ -32,7 +31,7 @@ export function adapterOverview(
   );
   const verdict = adapterVerdict(report, measurements);
   const { root, checkpoints = [] } = report;
-  if (checkpoints.length > 0 && checkpointOf(root) !== undefined)
+  if (report.isCheckpoint === true)
     verdict.sentences = [
       l10n.t(
         'This is {0}, the newest complete one of {1} checkpoints.',

@@ -59,11 +59,11 @@ export async function offerFiles(wanted: Wanted, but?: string): Promise<vscode.U
   );
   clearTimeout(timer);
   search.dispose();
-  const haveAnswers = await Promise.all(found.map(({ fsPath }) => fsPath !== but && isAnswersFile(fsPath)));
+  const hasAnswers = async ({ fsPath }: vscode.Uri) => fsPath !== but && (await isAnswersFile(fsPath));
+  const haveAnswers = await Promise.all(found.map(hasAnswers));
   const offered = found.filter((_, index) => haveAnswers[index] === (wanted === 'answers'));
-  const other = () => openDataset(wanted);
   const inOrder = offered.toSorted((one, two) => (one.path < two.path ? -1 : 1));
-  return offered.length === 0 ? other() : pickOne(inOrder, wanted, other);
+  return offered.length === 0 ? openDataset(wanted) : pickOne(inOrder, wanted, () => openDataset(wanted));
 }
 
 /** Asks the user for a file. */

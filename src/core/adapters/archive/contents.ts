@@ -120,6 +120,8 @@ export interface FormingFiles {
   /** The file with PEFT's name, otherwise the first by name: tools read only one. */
   weights: string | undefined;
   otherWeights: readonly string[];
+  /** Of its folder, if that is a checkpoint. */
+  number: number | undefined;
   /** Folders of other checkpoints, the newest first. */
   checkpoints: readonly string[];
 }

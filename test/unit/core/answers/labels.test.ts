@@ -35,7 +35,7 @@ describe('the counts of each expected answer', () => {
     ]);
   });
 
-  it('compare JSON by its fields', () => {
+  it('compare JSON by its fields, which have no others beside them', () => {
     const json = (intent: string, more: string) =>
       `{"intent":"${intent}","why":"${'long '.repeat(9)}"${more}}`;
     const rows = ['a', 'b', 'a', 'b'].map((one) =>
@@ -45,7 +45,7 @@ describe('the counts of each expected answer', () => {
       labels(rows).map(([, ...counts]) => counts),
       [
         [2, 0, 2],
-        [2, 2, 2],
+        [2, 0, 2],
       ],
     );
   });
