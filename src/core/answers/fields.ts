@@ -31,7 +31,7 @@ export function containerIn(text: string, orWithin: boolean): Container | undefi
   const called = calls.slice(1).map(([call]) => call);
   const candidates = [
     text,
-    ...blocks.map((block) => block.replace(/^[\w+-]+/, '')),
+    ...blocks.map((block) => block.replace(/^\w[^\n[{]*/, '')),
     ...(areCalls ? [`[${called.join()}]`] : []),
   ];
   for (const candidate of candidates) {

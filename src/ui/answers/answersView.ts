@@ -2,9 +2,9 @@ import { l10n } from 'vscode';
 import {
   MAX_BYTES,
   MAX_ANSWER_ROWS,
+  labelsOf,
   type AnswersFile,
   type Comparison,
-  type LabelCounts,
   type Side,
 } from '../../core/answers/answersFile.ts';
 import { refusalSentence } from '../shared/datasetTexts.ts';
@@ -85,10 +85,7 @@ export function answersHead(facts: AnswersFacts): AnswersHead {
     failure: problem ? problemSentence(problem) : isEmpty ? nothingSentence(files, shown) : undefined,
     leak,
     headline: isComparing ? COMPARING : verdict && headlineOf(verdict, sides),
-    tables: compact(
-      verdict && tableOf(verdict, sides),
-      verdict && labelTable(shown?.labels ?? [], verdict, sides),
-    ),
+    tables: compact(verdict && tableOf(verdict, sides), shown && verdict && labelTable(shown, sides)),
     filters: hasRows ? filterButtons(filter, shown, sides) : [],
     canCompareWithOther: hasRows && !sides.arePaired,
     summary:
@@ -114,13 +111,9 @@ function problemSentence({ kind, path }: NonNullable<AnswersFacts['problem']>): 
 
 /** Returns the filters that list something, in order. Of two files, first where the second one is behind. */
 export function offeredFilters({ comparison, pairs, trained }: ShownAnswers): AnswersFilter[] {
-  const hasOthers = comparison.rows > 0;
-  const isOffered: Partial<Record<AnswersFilter, boolean>> = {
-    ...{ adapter: hasOthers, base: hasOthers, trained: hasOthers && trained.size > 0 },
-  };
+  if (comparison.rows === 0) return ['all', 'different'];
   const closer = pairs === undefined ? (['adapter', 'base'] as const) : (['base', 'adapter'] as const);
-  const inOrder = ['all', 'different', ...closer, 'trained'] as const;
-  return inOrder.filter((filter) => isOffered[filter] ?? true);
+  return compact('all', 'different', ...closer, trained.size > 0 && 'trained');
 }
 
 function filterButtons(pressed: AnswersFilter, shown: ShownAnswers, { short }: Sides) {
@@ -173,22 +166,28 @@ export async function verdictFor(
 function headlineOf(comparison: Comparison, sides: Sides): NonNullable<AnswersHead['headline']> {
   const { rows, failed, same, isProbablyInactive, isMostlyCutOff, measure, chance, cutOff, shortened } =
     comparison;
-  const answered = formatRows(rows - failed);
+  const answered = rows - failed;
   if (isMostlyCutOff) {
     const again = l10n.t(
       'The answers were cut off in {0} of {1}. Raise the limit of tokens, then compare again.',
       formatCount(cutOff.rows),
-      answered,
+      formatRows(answered),
     );
     return { isWarning: true, sentences: [again] };
   }
   if (isProbablyInactive) {
-    const equal = formatCount(same);
+    const counts = [formatCount(same), formatRows(answered - cutOff.rows)] as const;
     return {
       isWarning: true,
       sentences: sides.arePaired
-        ? [l10n.t('Both files have the same answer in {0} of {1}.', equal, answered), NO_DIFFERENCE]
-        : [l10n.t('Both models gave the same answer in {0} of {1}.', equal, answered), INACTIVE],
+        ? [
+            l10n.t('Both files have the same answer in {0} of {1}.', ...counts),
+            l10n.t('Check that they were made with two adapters.'),
+          ]
+        : [
+            l10n.t('Both models gave the same answer in {0} of {1}.', ...counts),
+            l10n.t('The adapter probably wasn’t active: check the model names and how it was loaded.'),
+          ],
     };
   }
   return {
@@ -217,10 +216,6 @@ const NOT_BETTER: Readonly<Record<Comparison['measure'], string>> = {
   fields: l10n.t('More fields right isn’t the same as better: read the rows.'),
   closer: l10n.t('Closer isn’t the same as better: read the rows.'),
 };
-
-const INACTIVE = l10n.t('The adapter probably wasn’t active: check the model names and how it was loaded.');
-
-const NO_DIFFERENCE = l10n.t('Check that they were made with two adapters.');
 
 function leadSentence({ measure, ahead, equal, exact }: Comparison, { names, inside }: Sides): string {
   const counts = [names.adapter, formatRows(ahead.adapter), inside, formatCount(ahead.base)] as const;
@@ -287,7 +282,7 @@ function tableOf(comparison: Comparison, { names }: Sides): AnswersTable | undef
   return {
     ...{ name: l10n.t('Comparison'), corner: '', columns: [names.base, names.adapter] },
     rows: compact(
-      share(l10n.t('Exact answer'), exact),
+      share(validJson ? l10n.t('All fields right') : l10n.t('Exact answer'), exact),
       validJson && share(l10n.t('Valid JSON'), validJson),
       row(
         l10n.t('Characters (median)'),
@@ -300,11 +295,9 @@ function tableOf(comparison: Comparison, { names }: Sides): AnswersTable | undef
 }
 
 /** How often each expected answer was given. Undefined without any. */
-function labelTable(
-  labels: readonly LabelCounts[],
-  { measure, isProbablyInactive, isMostlyCutOff }: Comparison,
-  { names }: Sides,
-): AnswersTable | undefined {
+function labelTable({ file, scores, comparison }: ShownAnswers, { names }: Sides): AnswersTable | undefined {
+  const { measure, isProbablyInactive, isMostlyCutOff } = comparison;
+  const labels = labelsOf(file.rows, scores, comparison);
   if (labels.length === 0 || isProbablyInactive || isMostlyCutOff) return undefined;
   return {
     name: measure === 'fields' ? l10n.t('All fields right') : l10n.t('Exactly right'),
