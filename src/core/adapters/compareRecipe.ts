@@ -198,8 +198,8 @@ def question(line):
         if role == "tool":
             message["tool_call_id"] = turn.get("tool_call_id") or "call00000"
         if calls:
-            calls = [call_of(call) for call in (calls if isinstance(calls, list) else [calls])]
-            message["tool_calls"] = message.get("tool_calls", []) + calls
+            calls = calls if isinstance(calls, list) else [calls]
+            message["tool_calls"] = message.get("tool_calls", []) + [call_of(call) for call in calls]
         messages.append(message)
     *messages, last = messages or [{}]
     expected = answer_of(last)

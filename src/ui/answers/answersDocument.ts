@@ -144,8 +144,7 @@ export class AnswersDocument implements Disposable {
     else {
       // A file that was only saved again has the same rows, which are or were compared.
       const same = before?.file.sha256 === opened.file.sha256 ? before : undefined;
-      const { leak, trained, comparison, runs } = same ?? this.#fieldsOf(opened);
-      [this.#shown, this.#problem] = [{ ...opened, leak, trained, comparison, runs }, undefined];
+      [this.#shown, this.#problem] = [{ ...(same ?? this.#fieldsOf(opened)), ...opened }, undefined];
     }
     this.#changed.fire();
     if (this.#shown?.file.sha256 !== before?.file.sha256)

@@ -37,11 +37,6 @@ export function answersWords(): Record<AnswersWord, string> {
   };
 }
 
-/** @param files their names, sanitized */
-export function answersTitle(files: readonly string[]): string {
-  return l10n.t('Answers: {0}', sidesOf(files).title);
-}
-
 /** What is known of a file, or two, and the comparison. */
 export interface AnswersFacts {
   /** Their names, sanitized. */
@@ -116,12 +111,12 @@ export function offeredFilters({ comparison, pairs, trained }: ShownAnswers): An
   return compact('all', 'different', ...closer, trained.size > 0 && 'trained');
 }
 
-function filterButtons(pressed: AnswersFilter, shown: ShownAnswers, { short }: Sides) {
+function filterButtons(pressed: AnswersFilter, shown: ShownAnswers, { names, shortBase }: Sides) {
   const isCloser = shown.comparison.measure === 'closer';
   const ahead = (name: string) => (isCloser ? l10n.t('{0} closer', name) : l10n.t('{0} ahead', name));
   const words: Readonly<Record<AnswersFilter, string>> = {
     ...{ all: l10n.t('All'), different: l10n.t('Different'), trained: trainedWord(shown) },
-    ...{ base: ahead(short.base), adapter: ahead(short.adapter) },
+    ...{ base: ahead(shortBase), adapter: ahead(names.adapter) },
   };
   return offeredFilters(shown).map((filter) => ({
     filter,
