@@ -196,11 +196,11 @@ function matches(target: URL, exception: string): boolean {
 function isInNetwork(address: string, network: string): boolean {
   const parts = /^(\d+(?:\.\d+){0,2})(?:\.\*)+$/.exec(network)?.[1]?.split('.') ?? [];
   const range = `${[...parts, 0, 0, 0].slice(0, 4).join('.')}/${parts.length * 8}`;
-  const [first = '', prefix, ...more] = (parts.length > 0 ? range : network).split('/');
+  const [, first = '', prefix] = /^([^/]+)(?:\/(\d+))?$/.exec(parts.length > 0 ? range : network) ?? [];
   const version = isIP(first);
   const bits = version === 4 ? 32 : 128;
-  const size = prefix === undefined ? bits : /^\d+$/.test(prefix) ? Number(prefix) : Infinity;
-  if (version === 0 || size > bits || more.length > 0) return false;
+  const size = Number(prefix ?? bits);
+  if (version === 0 || size > bits) return false;
   const list = new BlockList();
   list.addSubnet(first, size, version === 4 ? 'ipv4' : 'ipv6');
   return list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');

@@ -265,20 +265,16 @@ function thinkingSentence(
 function tableOf(comparison: Comparison, { names }: Sides): AnswersTable | undefined {
   const { ahead, equal, exact, validJson, medianCharacters: median, cutOff } = comparison;
   if (comparison.isProbablyInactive || comparison.isMostlyCutOff) return undefined;
-  type Numbers = Readonly<Record<Side, number>>;
-  const row = (name: string, of: Numbers, note?: string, format = formatCount) => ({
-    name,
-    cells: [format(of.base), format(of.adapter)],
-    note,
-  });
   const compared = ahead.base + ahead.adapter + equal;
-  const share = (name: string, of: Numbers) =>
-    row(name, of, undefined, (count) => formatShare(count, compared));
+  const row = (name: string, of: Readonly<Record<Side, number>>, note?: string, isShare = false) => {
+    const format = (count: number) => (isShare ? formatShare(count, compared) : formatCount(count));
+    return { name, cells: [format(of.base), format(of.adapter)], note };
+  };
   return {
     ...{ name: l10n.t('Comparison'), corner: '', columns: [names.base, names.adapter] },
     rows: compact(
-      share(validJson ? l10n.t('All fields right') : l10n.t('Exact answer'), exact),
-      validJson && share(l10n.t('Valid JSON'), validJson),
+      row(validJson ? l10n.t('All fields right') : l10n.t('Exact answer'), exact, undefined, true),
+      validJson && row(l10n.t('Valid JSON'), validJson, undefined, true),
       row(
         l10n.t('Characters (median)'),
         { base: Math.round(median.base), adapter: Math.round(median.adapter) },
