@@ -67,12 +67,18 @@ export function adapterIn(folder: string, name: keyof typeof ADAPTERS, errors: u
     const file = path.join(folder, `${name}.zip`);
     const { bytes, core }: State = ADAPTERS[name];
     if (bytes !== undefined) await writeFile(file, await bytes());
-    return new AdapterPage(file, panel, {
+    return adapterAt(file, errors, core)(panel);
+  };
+}
+
+/** The page of a file or folder. */
+export function adapterAt(file: string, errors: unknown[] = [], core?: State['core']): Create {
+  return (panel) =>
+    new AdapterPage(file, panel, {
       extensionUri: uriOf(root),
       worker: path.join(root, 'dist/adapterWorker.cjs'),
       runOf: () => Promise.resolve(undefined),
       log: { error: (_, error) => void errors.push(error) },
       ...(core && { core }),
     });
-  };
 }

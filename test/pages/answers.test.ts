@@ -37,9 +37,9 @@ describe('the page that compares answers', () => {
     it('shows its headline, numbers and note', async () => {
       await page.title('sample.answers.jsonl · 20 rows').waitFor();
       assert.deepEqual(await page.headline(), [
-        'Adapter exactly right in 13 rows, base model in 0, both in 0.',
+        'Adapter had more fields right in 13 rows, base model in 0, 7 equal.',
         'If the two were equally good, a difference this large would come up in < 0.1% of comparisons.',
-        'Exactly right means the same text, which isn’t the same as better: read the rows.',
+        'More fields right isn’t the same as better: read the rows.',
       ]);
       assert.deepEqual(await page.table(), [
         ['All fields right', '0 (0%)', '13 (65%)'],
@@ -106,7 +106,7 @@ describe('the page that compares answers', () => {
   describe('of a file', () => {
     beforeEach(async () => {
       await openAnswers(SUPPORT);
-      await page.frame.getByText('in 45 rows, base model in 5, 0 about equal.').waitFor();
+      await page.frame.getByText('in 40 rows, base model in 5, 0 about equal.').waitFor();
       await page.row(1).locator('.text').first().waitFor();
     });
 
@@ -149,8 +149,8 @@ describe('the page that compares answers', () => {
         copied,
         /^Not compared with training data: no run or dataset is known for this file\.\n\n/,
       );
-      assert.match(copied, /\n\nAdapter closer to the expected answer in 45 rows/);
-      assert.match(copied, /\n\| Exact answer \| 0 \(0%\) \| 5 \(10%\) \|\n/);
+      assert.match(copied, /\n\nAdapter closer to the expected answer in 40 rows/);
+      assert.match(copied, /\n\| Exact answer \| 0 \(0%\) \| 5 \(11.1%\) \|\n/);
       assert.match(copied, /chrF2 \(6, 2\), exact sign test, 50 rows/);
       assert.doesNotMatch(copied, new RegExp(`${WORD}|warehouse|order|/|jsonl`));
     });

@@ -671,11 +671,12 @@ describe('commands for open submissions', () => {
       for (const [row, submission, money] of kinds()) {
         standIn.forget();
         calls.length = 0;
-        pending = [submission];
+        pending = [{ ...submission, intent: { ...submission.intent, label: 'mine ft-7k3m9qpx' } }];
         choose(row);
         await resolve('one');
         assert.deepEqual(standIn.shown.sentences, ['Submit this dataset to Work and pay?']);
         const [detail = ''] = standIn.shown.details;
+        assert.match(detail, /^Label: mine$/m);
         assert.match(detail, money);
         assert.match(detail, /^You’re charged when the service accepts it\.$/m);
         // The consents name the provider, although no models were read before.

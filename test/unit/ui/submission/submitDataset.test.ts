@@ -363,10 +363,20 @@ describe('submitDataset', () => {
       assert.deepEqual(rows(), ['Submitted before: +1 ~2 since May 1 · Model M · 5.00 USD', inHoldOut]);
       mayContinue.resolve(undefined);
       await submitted;
+      assert.match(standIn.shown.details.join('\n'), /^1 added, 0 removed, 2 changed since \w/m);
       assert.deepEqual(
         [drafts.length, logged, asked.map(({ signal }) => signal.aborted)],
         [1, [], [true, true]],
       );
+    });
+
+    it('are in the final question only if all rows were compared', async () => {
+      await pressContinue();
+      found.since.resolve({ added: 1, removed: 0, changed: 2, equal: 5, notCompared: 3, rows: {} });
+      await turn();
+      mayContinue.resolve(undefined);
+      await submitted;
+      assert.doesNotMatch(standIn.shown.details.join('\n'), /changed since/);
     });
 
     it('hold up nothing: if they never come or fail, the summary says what it always does', async () => {
