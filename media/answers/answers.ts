@@ -1,6 +1,5 @@
 // The page that compares answers. It shows the extension's messages and requests rows, but reads no files and composes no sentences.
 import type {
-  AnswersChoices,
   AnswersHead,
   AnswersMessage,
   AnswersRequest,
@@ -17,7 +16,7 @@ import { PROMPT, Texts } from './texts.ts';
 type AnswersClient = Client<{
   message: AnswersMessage;
   request: AnswersRequest;
-  memory: AnswersStart['memory'] & AnswersChoices;
+  memory: AnswersStart['memory'];
 }>;
 
 /** Owns everything on the page: the comparison and its rows. */
@@ -31,15 +30,13 @@ class Page {
   readonly #feed: RowFeed<AnswersRow>;
   #length = 0;
   #shownHead: AnswersHead | undefined;
-  readonly #memory: () => AnswersStart['memory'] & AnswersChoices;
-  #marksDifferences: boolean;
+  #memory: AnswersStart['memory'];
 
   constructor(client: AnswersClient, { words, memory }: AnswersStart) {
     this.#client = client;
     this.#words = words;
-    this.#marksDifferences = client.remembered?.marksDifferences ?? false;
-    this.#memory = () => ({ ...memory, marksDifferences: this.#marksDifferences });
-    client.remember(this.#memory);
+    this.#memory = { ...memory, marksDifferences: client.remembered?.marksDifferences ?? false };
+    client.remember(() => this.#memory);
     this.#feed = new RowFeed({
       words,
       draw: (row, titleId, parts) => this.#drawRow(row, titleId, parts),
@@ -127,7 +124,7 @@ class Page {
         attributes: { 'aria-pressed': String(isPressed) },
       }),
     );
-    const isOn = this.#marksDifferences;
+    const isOn = this.#memory.marksDifferences === true;
     return element('div', { class: 'filters', attributes: { 'data-key': 'filters' } }, [
       element('div', { class: 'filters', attributes }, buttons),
       button(this.#words.showDifferences, () => this.#toggleDifferences(), {
@@ -140,14 +137,14 @@ class Page {
   }
 
   #toggleDifferences(): void {
-    this.#marksDifferences = !this.#marksDifferences;
+    this.#memory = { ...this.#memory, marksDifferences: this.#memory.marksDifferences !== true };
     if (this.#shownHead !== undefined) this.#showHead(this.#shownHead);
     this.#feed.redraw();
-    this.#client.remember(this.#memory);
+    this.#client.remember(() => this.#memory);
   }
 
   #drawRow(row: AnswersRow, titleId: string, parts: OpenParts): HTMLElement[] {
-    const texts = new Texts(this.#words, parts, this.#marksDifferences);
+    const texts = new Texts(this.#words, parts, this.#memory.marksDifferences === true);
     const head = element('header', { class: 'rowHead' }, [
       element('h2', { text: row.title, attributes: { id: titleId } }),
       ...(row.note === undefined ? [] : [element('span', { class: 'note', text: row.note })]),

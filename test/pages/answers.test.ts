@@ -42,7 +42,7 @@ describe('the page that compares answers', () => {
         'More fields right isn’t the same as better: read the rows.',
       ]);
       assert.deepEqual(await page.table(), [
-        ['Exact answer', '0 (0%)', '13 (65%)'],
+        ['All fields right', '0 (0%)', '13 (65%)'],
         ['Valid JSON', '0 (0%)', '20 (100%)'],
         ['Characters (median)', '13', '10', 'expected: 10'],
         ['Cut off', '0', '0'],

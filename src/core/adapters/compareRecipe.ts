@@ -129,8 +129,6 @@ pairs = [
     ("instruction", ["input", "context"], ["output", "response"]),
     ("question", ["context"], ["answer"])]
 
-class NotAsked(Exception): pass
-
 def parsed(text):
     try:
         return json.loads(text)
@@ -145,15 +143,14 @@ def text_of(content):
     for part in content if isinstance(content, list) else [content or ""]:
         if isinstance(part, dict):
             part = part.get("text", part.get("value") if part.get("type") == "text" else None)
-        if not isinstance(part, str):
-            raise NotAsked("a content that isn't text")
+        assert isinstance(part, str), "a content that isn't text"
         texts.append(part)
     return "".join(texts)
 
 def call_of(call):
     function = call.get("function", call)
-    arguments = function.get("arguments", {})
-    arguments = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    arguments = function.get("arguments")
+    arguments = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
     function = {"name": function["name"], "arguments": arguments}
     return {"id": call.get("id") or "call00000", "type": "function", "function": function}
 
@@ -165,10 +162,8 @@ def answer_of(message):
 def pair_of(row):
     first, others, answers = next((pair for pair in pairs if pair[0] in row or pair[2][0] in row), ("", [], []))
     answer = next((row[name] for name in answers if name in row), None)
-    if answer is None or row.get("choices") or row.get("options"):
-        raise NotAsked("no prompt with an answer")
-    if row.get("label") is False:
-        raise NotAsked("an answer that is labeled as bad")
+    assert answer is not None and not row.get("choices") and not row.get("options"), "no prompt with an answer"
+    assert row.get("label") is not False, "an answer that is labeled as bad"
     other = next((row[name] for name in others if filled(row.get(name))), None)
     prompt = [part for part in (row.get(first), other) if filled(part)]
     asked = prompt[0] if prompt and isinstance(prompt[0], list) else [{"role": "user", "content": "\n\n".join(prompt)}]
@@ -177,15 +172,12 @@ def pair_of(row):
 def question(line):
     """Returns the prompt, the tools and the expected answer of a row in any form of training data."""
     row = parsed(line)
-    if not isinstance(row, dict):
-        raise NotAsked("not an object")
-    if any(row.get(name) for name in ("image", "images", "audio", "audios", "video", "videos")):
-        raise NotAsked("images, audio or video")
+    assert isinstance(row, dict), "not an object"
+    assert not any(row.get(name) for name in ("image", "images", "audio", "audios", "video", "videos")), "images, audio or video"
     turns = parsed(row.get("messages") or row.get("conversations"))
     turns = pair_of(row) if turns is None else turns
     tools = parsed(row.get("tools")) or row.get("functions") or []
-    if not isinstance(turns, list) or any(not isinstance(tool, dict) for tool in tools):
-        raise NotAsked("messages or tools that aren't a list")
+    assert isinstance(turns, list) and all(isinstance(tool, dict) for tool in tools), "messages or tools that aren't a list"
     history = [{"role": "system", "content": row["system"]}] if filled(row.get("system")) else []
     for asked, answered in row.get("history") or []:
         history += [{"role": "user", "content": asked}, {"role": "assistant", "content": answered}]
@@ -198,8 +190,7 @@ def question(line):
         content = text_of(turn["value"] if "value" in turn else turn.get("content"))
         calls = parsed(turn.get("tool_calls")) or turn.get("function_call") or []
         message = {"role": role, "content": content, **({"name": turn["name"]} if turn.get("name") else {})}
-        if role is None:
-            raise NotAsked("an unknown role")
+        assert role, "an unknown role"
         if role == "call":
             calls = parsed(content)
             is_joined = messages and messages[-1]["role"] == "assistant"
@@ -207,15 +198,13 @@ def question(line):
         if role == "tool":
             message["tool_call_id"] = turn.get("tool_call_id") or "call00000"
         if calls:
-            calls = [call_of(call) for call in (calls if isinstance(calls, list) else [calls])]
-            message["tool_calls"] = message.get("tool_calls", []) + calls
+            calls = calls if isinstance(calls, list) else [calls]
+            message["tool_calls"] = message.get("tool_calls", []) + [call_of(call) for call in calls]
         messages.append(message)
     *messages, last = messages or [{}]
     expected = answer_of(last)
-    if last.get("role") != "assistant" or not expected.strip():
-        raise NotAsked("no answer at the end")
-    if not any(filled(message["content"]) for message in messages):
-        raise NotAsked("no prompt")
+    assert last.get("role") == "assistant" and expected.strip(), "no answer at the end"
+    assert any(filled(message["content"]) for message in messages), "no prompt"
     tools = [{"type": "function", **(tool if "function" in tool else {"function": tool})} for tool in tools]
     return messages, tools, expected
 
@@ -227,7 +216,7 @@ with open(rows, encoding="utf-8-sig", errors="replace", newline="\n") as lines:
         try:
             asked.append(question(line))
         except Exception as error:
-            refused[str(error) if isinstance(error, NotAsked) else "an unknown form"] += 1
+            refused[str(error) if isinstance(error, AssertionError) else "an unknown form"] += 1
 for reason, number in refused.items():
     print(f"Not asked: {number} ({reason})", file=sys.stderr)
 if not asked:

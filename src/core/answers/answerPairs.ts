@@ -51,16 +51,10 @@ export function pairAnswers(
   };
 }
 
-interface ReadRow {
-  row: AnswerRow;
-  score: RowScores;
-  line: string;
-}
-
 /** The first row of each kind, in order, with its line for the search of prompts. */
-function byPrompt({ file, scores }: ScoredAnswers): Map<string, ReadRow> {
+function byPrompt({ file, scores }: ScoredAnswers) {
   const lines = Buffer.from(file.chat).toString().split('\n');
-  const found = new Map<string, ReadRow>();
+  const found = new Map<string, { row: AnswerRow; score: RowScores; line: string }>();
   for (const [index, row] of file.rows.entries()) {
     const asked = row.messages.map(({ role = null, text }) => [role, foldAnswer(text)]);
     const key = JSON.stringify([asked, foldAnswer(row.expected)]);

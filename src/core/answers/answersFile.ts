@@ -9,7 +9,7 @@ import type { RowScores } from './scores.ts';
 
 export type { AnswerRow, Message, ComparedSide as Side } from './answerRow.ts';
 export { compareScores, type Comparison } from './comparison.ts';
-export { labelsOf, type LabelCounts } from './labels.ts';
+export { labelsOf } from './labels.ts';
 export type { RowScores } from './scores.ts';
 
 /** What is read of a file. The recipe's program writes 50 rows. */

@@ -21,20 +21,19 @@ export function containerIn(text: string, orWithin: boolean): Container | undefi
   // Not matched as a whole: thousands of blank lines or marks, as a model may repeat, would take minutes.
   const pieces = text.split(/(`{3,}|~{3,})/);
   const isBlock = `${pieces[0]}${pieces.at(-1)}`.trim() === '';
-  const calls = text.split('<tool_call>').map((call) => call.split('</tool_call>'));
-  const areCalls = calls.length > 1 && (orWithin || /^\s*<tool_call>/.test(text));
+  const [before, ...calls] = text.split('<tool_call>').map((call) => call.split('</tool_call>')[0]);
+  const areCalls = calls.length > 0 && (orWithin || before?.trim() === '');
   const blocks = [
     // A value in JSON may have a code block, too.
     ...(isBlock || orWithin ? [pieces.slice(2, -2).join('')] : []),
     ...(orWithin ? pieces.filter((_, index) => index % 4 === 2) : []),
   ];
-  const called = calls.slice(1).map(([call]) => call);
   const candidates = [
     text,
-    ...blocks.map((block) => block.replace(/^[\w+-]+/, '')),
-    ...(areCalls ? [`[${called.join()}]`] : []),
+    ...blocks.map((block) => block.replace(/^\w[^\n[{]*/, '')),
+    ...(areCalls ? [`[${calls.join()}]`] : []),
   ];
-  for (const candidate of candidates) {
+  for (const candidate of candidates.filter((one) => /^\s*[[{]/.test(one))) {
     const value = parseJson(candidate)?.value;
     if (isContainer(value)) return value;
   }

@@ -4,6 +4,7 @@ import { CancelledError } from '../base/errors.ts';
 import { textOf } from '../base/json.ts';
 import type { DatasetFile } from '../datasets/fileKind.ts';
 import type { Fingerprints } from '../datasets/fingerprints.ts';
+import { toChat } from '../datasets/toChat.ts';
 import { messagesOf, parseObject, type Message } from './answerRow.ts';
 import { byteLines, readBeginning } from './answersFile.ts';
 
@@ -146,11 +147,13 @@ async function firstFile(beside: string, names: readonly string[]): Promise<stri
 
 /**
  * Returns how many rows a file that is being written will have, if that is certain. The recipe's program
- * answers every row of a hold-out with at most 50. Undefined otherwise. Never rejects.
+ * answers every row of a hold-out with at most 50, if each is chat or becomes it. Undefined otherwise. Never rejects.
  */
 export async function expectedRows(holdOut: string): Promise<number | undefined> {
-  const { length } = (await rowsOf(holdOut)).filter(({ messages }) => messages.length > 0);
-  return length > 0 && length <= RECIPE_ROWS ? length : undefined;
+  const rows = await rowsOf(holdOut);
+  const isAsked = ({ messages, text }: (typeof rows)[number]) =>
+    messages.length > 0 || typeof toChat(text) === 'object';
+  return rows.length > 0 && rows.length <= RECIPE_ROWS && rows.every(isAsked) ? rows.length : undefined;
 }
 
 /**
@@ -184,6 +187,6 @@ async function rowsOf(file: string) {
     const texts = Object.values(row)
       .flat()
       .map((value) => textOf(value) ?? '');
-    return [{ line: number, messages: messagesOf(row) ?? [], texts: `\n\n${texts.join('\n\n')}\n\n` }];
+    return [{ line: number, text, messages: messagesOf(row) ?? [], texts: `\n\n${texts.join('\n\n')}\n\n` }];
   });
 }

@@ -8,19 +8,16 @@ const MAX_LABELS = 12;
 /** On average. With fewer, a table repeats the rows. */
 const ROWS_OF_LABEL = 2;
 
-/** An expected answer that several rows have, and how many answers to them are right. */
-export interface LabelCounts extends Record<ComparedSide, number> {
-  label: string;
-  rows: number;
-}
-
-/** Counts the compared rows by their expected answer, most frequent first; none if that shows nothing. Pure. */
+/**
+ * Counts the compared rows of each expected answer, and those in which a side is right; most frequent first. None if
+ * that shows nothing. Pure.
+ */
 export function labelsOf(
   rows: readonly AnswerRow[],
   scores: readonly RowScores[],
   { leads, measure }: Comparison,
-): LabelCounts[] {
-  const labels = new Map<string, LabelCounts>();
+) {
+  const labels = new Map<string, { label: string } & Record<ComparedSide | 'rows', number>>();
   let compared = 0;
   for (const [index, { expected }] of rows.entries()) {
     const [score, lead] = [scores[index], leads[index]];

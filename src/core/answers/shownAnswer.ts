@@ -1,4 +1,4 @@
-import { splitThinking, type ThoughtAnswer } from './thinking.ts';
+import { splitThinking } from './thinking.ts';
 
 /** Longer texts, in UTF-16 units, are shown without their differences. */
 const MAX_COMPARED_UNITS = 2_000;
@@ -9,17 +9,11 @@ export interface Difference {
   text: string;
 }
 
-/** An answer as a page shows it. */
-export interface ShownAnswer extends ThoughtAnswer {
-  /** From the expected answer, in reading order; undefined without one, or if a text is too long. */
-  differences: Difference[] | undefined;
-}
-
 /**
  * Splits an answer into thinking and answer. Compares it with the expected one, which may have thinking, too.
  * Takes some tens of milliseconds at most. For pages that show rows.
  */
-export function shownAnswer(text: string, expected?: string): ShownAnswer {
+export function shownAnswer(text: string, expected?: string) {
   const split = splitThinking(text);
   const from = expected === undefined ? undefined : splitThinking(expected).answer;
   return { ...split, differences: from === undefined ? undefined : differences(split.answer, from) };

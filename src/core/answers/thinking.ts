@@ -85,7 +85,9 @@ function blockAt(text: string, at: number): ReturnType<typeof blockFrom> | undef
   if (at > 0) return undefined;
   for (const { all, areWords } of MARKS) {
     const [first] = areWords ? [] : marksIn(text, 0, all);
-    if (first?.groups?.['close'] !== undefined)
+    if (first?.groups?.['close'] === undefined) continue;
+    // One in an open block of code is only quoted.
+    if (text.slice(0, first.index).split('```').length % 2 === 1)
       return { from: 0, to: first.index, next: first.index + first[0].length, isBalanced: true };
   }
   return undefined;

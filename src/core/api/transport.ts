@@ -183,8 +183,8 @@ function matches(target: URL, exception: string): boolean {
   const text = exception.toLowerCase();
   // More colons mean an IPv6 address without brackets, which has no port.
   const [, name = '', port] = /^(\[.*\](?:\/\d+)?|[^:]*)(?::(\d+))?$/.exec(text) ?? ['', text];
-  if (name === '*') return true;
   if (port !== undefined && port !== (target.port || '443')) return false;
+  if (name === '*') return true;
   const bare = name.replace(/[[\]]/g, '');
   const address = target.hostname.replace(/[[\]]/g, '');
   if (isIP(address) !== 0) return isInNetwork(address, bare);
@@ -194,15 +194,13 @@ function matches(target: URL, exception: string): boolean {
 
 /** @param network `10.1.2.3`, `10.0.0.0/8` or `10.1.2.*`; the same of IPv6, but no `*` */
 function isInNetwork(address: string, network: string): boolean {
-  const parts = /^(\d+(?:\.\d+){0,2})(?:\.\*)+$/.exec(network)?.[1]?.split('.');
-  const [first = '', prefix, ...more] =
-    parts === undefined
-      ? network.split('/')
-      : [[...parts, 0, 0, 0].slice(0, 4).join('.'), `${parts.length * 8}`];
+  const parts = /^(\d+(?:\.\d+){0,2})(?:\.\*)+$/.exec(network)?.[1]?.split('.') ?? [];
+  const range = `${[...parts, 0, 0, 0].slice(0, 4).join('.')}/${parts.length * 8}`;
+  const [, first = '', prefix] = /^([^/]+)(?:\/(\d+))?$/.exec(parts.length > 0 ? range : network) ?? [];
   const version = isIP(first);
   const bits = version === 4 ? 32 : 128;
-  const size = prefix === undefined ? bits : /^\d+$/.test(prefix) ? Number(prefix) : Infinity;
-  if (version === 0 || size > bits || more.length > 0) return false;
+  const size = Number(prefix ?? bits);
+  if (version === 0 || size > bits) return false;
   const list = new BlockList();
   list.addSubnet(first, size, version === 4 ? 'ipv4' : 'ipv6');
   return list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');

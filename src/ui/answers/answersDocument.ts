@@ -4,11 +4,9 @@ import { l10n } from 'vscode';
 import { pairAnswers, type AnswerPairs } from '../../core/answers/answerPairs.ts';
 import {
   compareScores,
-  labelsOf,
   openAnswers,
   type AnswersFile,
   type Comparison,
-  type LabelCounts,
   type ScoredAnswers,
 } from '../../core/answers/answersFile.ts';
 import { expectedRows, holdOutBeside } from '../../core/answers/filesBeside.ts';
@@ -43,7 +41,6 @@ export interface ShownAnswers extends ScoredAnswers {
   trained: ReadonlySet<number>;
   /** Of the other rows. */
   comparison: Comparison;
-  labels: readonly LabelCounts[];
   /** Of each file, the run that its rows name. */
   runs: readonly RunNames[];
   /** The hold-out beside the first file. */
@@ -69,7 +66,7 @@ export interface AnswersProblem {
   path: string;
 }
 
-type LeakFields = Pick<ShownAnswers, 'leak' | 'trained' | 'comparison' | 'labels' | 'runs'>;
+type LeakFields = Pick<ShownAnswers, 'leak' | 'trained' | 'comparison' | 'runs'>;
 
 /** Owns one file of answers, or two of the same rows. Follows them on disk; what was read stays until new versions are. */
 export class AnswersDocument implements Disposable {
@@ -147,8 +144,7 @@ export class AnswersDocument implements Disposable {
     else {
       // A file that was only saved again has the same rows, which are or were compared.
       const same = before?.file.sha256 === opened.file.sha256 ? before : undefined;
-      const { leak, trained, comparison, labels, runs } = same ?? this.#fieldsOf(opened);
-      [this.#shown, this.#problem] = [{ ...opened, leak, trained, comparison, labels, runs }, undefined];
+      [this.#shown, this.#problem] = [{ ...(same ?? this.#fieldsOf(opened)), ...opened }, undefined];
     }
     this.#changed.fire();
     if (this.#shown?.file.sha256 !== before?.file.sha256)
@@ -178,9 +174,7 @@ export class AnswersDocument implements Disposable {
     const trained = new Set(found.flatMap((isFound, index) => (isFound ? [index] : [])));
     const hasData = file.rows.length > 0 && !this.#paths.includes(this.#parts.sample);
     const first = hasData ? ({ kind: 'comparing' } as const) : undefined;
-    const comparison = compareScores(scores, trained);
-    const labels = labelsOf(file.rows, scores, comparison);
-    return { leak: leak ?? first, trained, comparison, labels, runs };
+    return { leak: leak ?? first, trained, comparison: compareScores(scores, trained), runs };
   }
 
   /**

@@ -19,7 +19,7 @@ import {
 } from '../shared/webview.ts';
 import { AnswersDocument, type AnswersDocumentParts, type ShownAnswers } from './answersDocument.ts';
 import { answersRow } from './answerRows.ts';
-import { answersHead, answersTitle, answersWords, offeredFilters } from './answersView.ts';
+import { answersHead, answersWords, offeredFilters } from './answersView.ts';
 import { trainedWord } from './leakText.ts';
 import { sidesOf } from './sides.ts';
 import { fileNameOf } from './trainedData.ts';
@@ -81,7 +81,7 @@ export class AnswersPage implements Disposable {
     const paths = compact(memory.file, memory.other);
     this.#names = paths.map(fileNameOf);
     this.#parts = parts;
-    panel.title = answersTitle(this.#names);
+    panel.title = l10n.t('Answers: {0}', sidesOf(this.#names).title);
     this.#document = this.#store.add(new AnswersDocument(paths, parts));
     this.#host = this.#store.add(
       new WebviewHost<AnswersMessage, AnswersRequest>(panel, {

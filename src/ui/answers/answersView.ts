@@ -2,9 +2,9 @@ import { l10n } from 'vscode';
 import {
   MAX_BYTES,
   MAX_ANSWER_ROWS,
+  labelsOf,
   type AnswersFile,
   type Comparison,
-  type LabelCounts,
   type Side,
 } from '../../core/answers/answersFile.ts';
 import { refusalSentence } from '../shared/datasetTexts.ts';
@@ -35,11 +35,6 @@ export function answersWords(): Record<AnswersWord, string> {
     emptyText: l10n.t('(empty)'),
     showInHoldOut: l10n.t('Show in Hold-out'),
   };
-}
-
-/** @param files their names, sanitized */
-export function answersTitle(files: readonly string[]): string {
-  return l10n.t('Answers: {0}', sidesOf(files).title);
 }
 
 /** What is known of a file, or two, and the comparison. */
@@ -85,10 +80,7 @@ export function answersHead(facts: AnswersFacts): AnswersHead {
     failure: problem ? problemSentence(problem) : isEmpty ? nothingSentence(files, shown) : undefined,
     leak,
     headline: isComparing ? COMPARING : verdict && headlineOf(verdict, sides),
-    tables: compact(
-      verdict && tableOf(verdict, sides),
-      verdict && labelTable(shown?.labels ?? [], verdict, sides),
-    ),
+    tables: compact(verdict && tableOf(verdict, sides), shown && verdict && labelTable(shown, sides)),
     filters: hasRows ? filterButtons(filter, shown, sides) : [],
     canCompareWithOther: hasRows && !sides.arePaired,
     summary:
@@ -114,21 +106,17 @@ function problemSentence({ kind, path }: NonNullable<AnswersFacts['problem']>): 
 
 /** Returns the filters that list something, in order. Of two files, first where the second one is behind. */
 export function offeredFilters({ comparison, pairs, trained }: ShownAnswers): AnswersFilter[] {
-  const hasOthers = comparison.rows > 0;
-  const isOffered: Partial<Record<AnswersFilter, boolean>> = {
-    ...{ adapter: hasOthers, base: hasOthers, trained: hasOthers && trained.size > 0 },
-  };
+  if (comparison.rows === 0) return ['all', 'different'];
   const closer = pairs === undefined ? (['adapter', 'base'] as const) : (['base', 'adapter'] as const);
-  const inOrder = ['all', 'different', ...closer, 'trained'] as const;
-  return inOrder.filter((filter) => isOffered[filter] ?? true);
+  return compact('all', 'different', ...closer, trained.size > 0 && 'trained');
 }
 
-function filterButtons(pressed: AnswersFilter, shown: ShownAnswers, { short }: Sides) {
+function filterButtons(pressed: AnswersFilter, shown: ShownAnswers, { names, shortBase }: Sides) {
   const isCloser = shown.comparison.measure === 'closer';
   const ahead = (name: string) => (isCloser ? l10n.t('{0} closer', name) : l10n.t('{0} ahead', name));
   const words: Readonly<Record<AnswersFilter, string>> = {
     ...{ all: l10n.t('All'), different: l10n.t('Different'), trained: trainedWord(shown) },
-    ...{ base: ahead(short.base), adapter: ahead(short.adapter) },
+    ...{ base: ahead(shortBase), adapter: ahead(names.adapter) },
   };
   return offeredFilters(shown).map((filter) => ({
     filter,
@@ -173,22 +161,28 @@ export async function verdictFor(
 function headlineOf(comparison: Comparison, sides: Sides): NonNullable<AnswersHead['headline']> {
   const { rows, failed, same, isProbablyInactive, isMostlyCutOff, measure, chance, cutOff, shortened } =
     comparison;
-  const answered = formatRows(rows - failed);
+  const answered = rows - failed;
   if (isMostlyCutOff) {
     const again = l10n.t(
       'The answers were cut off in {0} of {1}. Raise the limit of tokens, then compare again.',
       formatCount(cutOff.rows),
-      answered,
+      formatRows(answered),
     );
     return { isWarning: true, sentences: [again] };
   }
   if (isProbablyInactive) {
-    const equal = formatCount(same);
+    const counts = [formatCount(same), formatRows(answered - cutOff.rows)] as const;
     return {
       isWarning: true,
       sentences: sides.arePaired
-        ? [l10n.t('Both files have the same answer in {0} of {1}.', equal, answered), NO_DIFFERENCE]
-        : [l10n.t('Both models gave the same answer in {0} of {1}.', equal, answered), INACTIVE],
+        ? [
+            l10n.t('Both files have the same answer in {0} of {1}.', ...counts),
+            l10n.t('Check that they were made with two adapters.'),
+          ]
+        : [
+            l10n.t('Both models gave the same answer in {0} of {1}.', ...counts),
+            l10n.t('The adapter probably wasn’t active: check the model names and how it was loaded.'),
+          ],
     };
   }
   return {
@@ -217,10 +211,6 @@ const NOT_BETTER: Readonly<Record<Comparison['measure'], string>> = {
   fields: l10n.t('More fields right isn’t the same as better: read the rows.'),
   closer: l10n.t('Closer isn’t the same as better: read the rows.'),
 };
-
-const INACTIVE = l10n.t('The adapter probably wasn’t active: check the model names and how it was loaded.');
-
-const NO_DIFFERENCE = l10n.t('Check that they were made with two adapters.');
 
 function leadSentence({ measure, ahead, equal, exact }: Comparison, { names, inside }: Sides): string {
   const counts = [names.adapter, formatRows(ahead.adapter), inside, formatCount(ahead.base)] as const;
@@ -275,20 +265,16 @@ function thinkingSentence(
 function tableOf(comparison: Comparison, { names }: Sides): AnswersTable | undefined {
   const { ahead, equal, exact, validJson, medianCharacters: median, cutOff } = comparison;
   if (comparison.isProbablyInactive || comparison.isMostlyCutOff) return undefined;
-  type Numbers = Readonly<Record<Side, number>>;
-  const row = (name: string, of: Numbers, note?: string, format = formatCount) => ({
-    name,
-    cells: [format(of.base), format(of.adapter)],
-    note,
-  });
   const compared = ahead.base + ahead.adapter + equal;
-  const share = (name: string, of: Numbers) =>
-    row(name, of, undefined, (count) => formatShare(count, compared));
+  const row = (name: string, of: Readonly<Record<Side, number>>, note?: string, isShare = false) => {
+    const format = (count: number) => (isShare ? formatShare(count, compared) : formatCount(count));
+    return { name, cells: [format(of.base), format(of.adapter)], note };
+  };
   return {
     ...{ name: l10n.t('Comparison'), corner: '', columns: [names.base, names.adapter] },
     rows: compact(
-      share(l10n.t('Exact answer'), exact),
-      validJson && share(l10n.t('Valid JSON'), validJson),
+      row(validJson ? l10n.t('All fields right') : l10n.t('Exact answer'), exact, undefined, true),
+      validJson && row(l10n.t('Valid JSON'), validJson, undefined, true),
       row(
         l10n.t('Characters (median)'),
         { base: Math.round(median.base), adapter: Math.round(median.adapter) },
@@ -300,11 +286,9 @@ function tableOf(comparison: Comparison, { names }: Sides): AnswersTable | undef
 }
 
 /** How often each expected answer was given. Undefined without any. */
-function labelTable(
-  labels: readonly LabelCounts[],
-  { measure, isProbablyInactive, isMostlyCutOff }: Comparison,
-  { names }: Sides,
-): AnswersTable | undefined {
+function labelTable({ file, scores, comparison }: ShownAnswers, { names }: Sides): AnswersTable | undefined {
+  const { measure, isProbablyInactive, isMostlyCutOff } = comparison;
+  const labels = labelsOf(file.rows, scores, comparison);
   if (labels.length === 0 || isProbablyInactive || isMostlyCutOff) return undefined;
   return {
     name: measure === 'fields' ? l10n.t('All fields right') : l10n.t('Exactly right'),

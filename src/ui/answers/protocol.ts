@@ -11,12 +11,8 @@ export interface AnswersMemory {
   file: string;
   /** A second file of answers to the same rows. */
   other?: string | undefined;
-}
-
-/** What only the page knows. */
-export interface AnswersChoices {
-  /** Whether differences to the expected answers are marked. */
-  marksDifferences: boolean;
+  /** Whether differences to the expected answers are marked. Only the page knows it. */
+  marksDifferences?: boolean;
 }
 
 /** Which rows are listed. */

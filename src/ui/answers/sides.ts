@@ -9,8 +9,8 @@ export interface Sides {
   title: string;
   /** In headings, and where a sentence begins. */
   names: Readonly<Record<Side, string>>;
-  /** On buttons. */
-  short: Readonly<Record<Side, string>>;
+  /** The name of `base` on buttons. */
+  shortBase: string;
   /** The name of `base` within a sentence. */
   inside: string;
   /** Whether they are the adapters of two files. */
@@ -28,15 +28,14 @@ export function sidesOf([one = '', other]: readonly string[], runs: ShownAnswers
     return {
       title: one,
       names: { base: l10n.t('Base model'), adapter: l10n.t('Adapter') },
-      short: { base: l10n.t('Base'), adapter: l10n.t('Adapter') },
-      ...{ inside: l10n.t('base model'), arePaired: false },
+      ...{ shortBase: l10n.t('Base'), inside: l10n.t('base model'), arePaired: false },
     };
   const [first, second] = [one.replace(ENDINGS, ''), other.replace(ENDINGS, '')];
   const named = [runs[0]?.label ?? first, runs[1]?.label ?? second] as const;
   const alike = [l10n.t('{0} (first)', first), l10n.t('{0} (second)', second)] as const;
   const [base, adapter] = [named, [first, second] as const].find(([a, b]) => a !== b) ?? alike;
-  const names = { base, adapter };
-  return { title: `${base} ↔ ${adapter}`, names, short: names, inside: base, arePaired: true };
+  const title = `${base} ↔ ${adapter}`;
+  return { title, names: { base, adapter }, shortBase: base, inside: base, arePaired: true };
 }
 
 /** What two files don't share. */

@@ -32,7 +32,7 @@ function readLines(lines: readonly string[]): Read[] {
 for line in json.load(sys.stdin):
     try:
         print(json.dumps(dict(zip(("messages", "tools", "expected"), question(line))), allow_nan=False))
-    except NotAsked as error:
+    except AssertionError as error:
         print(json.dumps(str(error)))
     except Exception as error:
         print(json.dumps("an unknown form"))
@@ -167,6 +167,13 @@ const ASKED: readonly (readonly [row: object, messages: object[], expected: stri
       ],
     },
     [user('Q'), calling('Yes.', callOf('lamp', '{"on": 1}'), callOf('lamp', '{"on": 2}')), result('ok')],
+    'A',
+  ],
+  [
+    {
+      messages: [user('Q'), { role: 'assistant', tool_calls: [lampOn(null)] }, assistant('A')],
+    },
+    [user('Q'), calling('', callOf('lamp', '{}', 'c'))],
     'A',
   ],
   // Prompt and completion

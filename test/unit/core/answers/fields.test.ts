@@ -56,6 +56,7 @@ describe('containerIn', () => {
       [`~~~json5\n${json}\n~~~`, { a: 1 }],
       [`${fence}${json}${fence}`, { a: 1 }],
       [`${fence}json ${json} ${fence}`, { a: 1 }],
+      [`${fence}json title="x.json"\n${json}\n${fence}`, { a: 1 }],
       [`${fence}json\n{"code":"${fence}js\\n1\\n${fence}"}\n${fence}`, { code: `${fence}js\n1\n${fence}` }],
       ['<tool_call>\n{"name":"f","arguments":{}}\n</tool_call>', [{ name: 'f', arguments: {} }]],
       ['<tool_call>{"a":1}</tool_call>\n<tool_call>{"a":2}</tool_call>', [{ a: 1 }, { a: 2 }]],

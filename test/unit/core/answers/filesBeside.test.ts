@@ -197,8 +197,12 @@ describe('a hold-out', () => {
       [await rows(50), await rows(51), await rows(1), await rows(0)],
       [50, undefined, 1, undefined],
     );
-    // Others have no prompt.
-    assert.equal(await rows(3, '\n{"text":"no chat"}\nno JSON'), 3);
+    assert.equal(
+      await rows(3, '\n{"prompt":"Q","completion":"A"}\n{"question":"Q","answer":"A"}\nno JSON'),
+      5,
+    );
+    // Whether it is asked isn't certain.
+    assert.equal(await rows(3, '{"text":"no chat"}'), undefined);
     assert.equal(await expectedRows(path.join(folder(), 'none')), undefined);
   });
 });

@@ -48,6 +48,7 @@ describe('splitThinking', () => {
       // Templates may put the opening mark into the prompt.
       ['2 and 3.\n</think>\n5', '2 and 3.', '5'],
       ['Hm.</seed:think>5', 'Hm.', '5'],
+      ['```\nHm.\n```\n</think>5', '```\nHm.\n```', '5'],
       ['Hm.[/THINK]5', 'Hm.', '5'],
       ['Hm.<channel|>5', 'Hm.', '5'],
       [`Hm.<|end|>${start}${final}5`, 'Hm.', '5'],
@@ -87,6 +88,7 @@ describe('splitThinking', () => {
       'It ends with `</think>`, then comes the answer.',
       'It ends with "</thinking>".',
       '```xml\n<think>\n```',
+      'Put this after it:\n```\n</think>\n```',
       '<thinker>a</thinker>',
       '<think/>5',
       'analysis of the tides',

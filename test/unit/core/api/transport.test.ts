@@ -84,6 +84,8 @@ describe('route', () => {
       ['fd00::/129', 'https://[fd00::]', false],
       ['fd00::/8', 'https://10.0.0.1', false],
       ['10.1.2.*', 'https://10.1.2.77', true],
+      ['*:8443', 'https://host.example', false],
+      ['*:8443', 'https://host.example:8443', true],
       ['10.1.2.*', 'https://10.1.20.7', false],
       ['10.1.2.*', 'https://10.1.2.host.example', false],
       ['10.1.*', 'https://10.1.99.1', true],

@@ -3,6 +3,8 @@ import type { AnswersFile, Comparison } from '../../../../src/core/answers/answe
 import type { Leak } from '../../../../src/ui/answers/answersDocument.ts';
 import type { AnswersFacts } from '../../../../src/ui/answers/answersView.ts';
 import type { AnswersHead } from '../../../../src/ui/answers/protocol.ts';
+import { scoreRow } from '../../../../src/core/answers/scores.ts';
+import { answerRow } from '../../../helpers/answers.ts';
 import { golden, pictured } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
@@ -58,11 +60,25 @@ function head(
 ) {
   const shown = {
     ...{ file: { ...FILE, ...file }, files: [{ ...FILE, ...file }], pairs: undefined },
-    ...{ scores: [], comparison: { ...COMPARISON, ...more }, labels: [] },
+    ...{ scores: [], comparison: { ...COMPARISON, ...more } },
     ...{ leak: undefined, runs: [], trained: new Set<number>(), holdOut: undefined, expectedRows },
     ...found,
   };
   return answersHead({ ...FACTS, shown, ...facts });
+}
+
+/** @param counts of each expected answer: its rows, and those that are right */
+function labeled(
+  more: Partial<Comparison>,
+  counts: readonly [label: string, rows: number, base: number, adapter: number][],
+) {
+  const rows = counts.flatMap(([expected, length, base, adapter]) =>
+    Array.from({ length }, (_, at) =>
+      answerRow({ expected, base: at < base ? expected : '', adapter: at < adapter ? expected : '' }),
+    ),
+  );
+  const leads = rows.map(() => 'equal' as const);
+  return head({ ...more, leads }, { rows }, {}, undefined, { scores: rows.map(scoreRow) });
 }
 
 const linesOf = (head: AnswersHead) => pictured('answers', head, linesOfHead(head));
@@ -99,11 +115,11 @@ it('the headlines of a comparison', () => {
   golden('answers-headlines', {
     'the same answers': headlineOf({
       isProbablyInactive: true,
-      same: 50,
+      same: 46,
       failed: 0,
       chance: { kind: 'too-few' },
     }),
-    'the same answers, and two that failed': headlineOf({ isProbablyInactive: true, same: 47, failed: 2 }),
+    'the same answers, and two that failed': headlineOf({ isProbablyInactive: true, same: 43, failed: 2 }),
     'short expected answers': headlineOf({ measure: 'exact' }),
     'expected JSON': headlineOf({ measure: 'fields', ahead: { base: 4, adapter: 28 }, equal: 18 }),
     'other answers': headlineOf({}),
@@ -149,7 +165,7 @@ it('everything above the rows of a comparison', () => {
   golden('answers-head', {
     compared: linesOf(head({})),
     'JSON, filtered': linesOf(head({ validJson: { base: 9, adapter: 50 } }, {}, { filter: 'different' })),
-    'probably inactive': linesOf(head({ isProbablyInactive: true, same: 50 })),
+    'probably inactive': linesOf(head({ isProbablyInactive: true, same: 46 })),
     'the sample': linesOf(head({}, {}, { isSample: true })),
     'nothing yet': facts({}),
     failed: facts({ problem: { kind: 'failed', path: '' } }),
@@ -160,17 +176,20 @@ it('everything above the rows of a comparison', () => {
       ]),
     ),
     'three expected answers': linesOf(
-      head({ measure: 'exact' }, {}, {}, undefined, {
-        labels: [
-          { label: 'positive', rows: 30, base: 1, adapter: 17 },
-          { label: `neutral\u202e ${'or long '.repeat(20)}`, rows: 19, base: 2, adapter: 0 },
-          { label: '<b>mixed</b>', rows: 1, base: 0, adapter: 1 },
-        ],
-      }),
+      labeled({ measure: 'exact' }, [
+        ['positive', 30, 1, 17],
+        [`neutral\u202e ${'or long '.repeat(20)}`, 19, 2, 0],
+        ['<b>mixed</b>', 1, 0, 1],
+      ]),
     ),
-    'two objects': head({ measure: 'fields' }, {}, {}, undefined, {
-      labels: [{ label: '{"sum":7}', rows: 30, base: 1, adapter: 17 }],
-    }).tables.map(({ name }) => name),
+    'two objects': labeled({ measure: 'fields', validJson: { base: 9, adapter: 50 } }, [
+      ['{"sum":7}', 30, 1, 17],
+      ['{"sum":8}', 9, 1, 1],
+    ]).tables.map(({ name }) => name),
+    'two objects, but most were cut off': labeled({ measure: 'fields', isMostlyCutOff: true }, [
+      ['{"sum":7}', 30, 1, 17],
+      ['{"sum":8}', 9, 1, 1],
+    ]).tables.map(({ name }) => name),
     'no answers': linesOf(head({ rows: 0 }, { rows })),
     'no answers, but other rows': linesOf(head({ rows: 0 }, { rows, leftOut: { 'no-expected': 1 } })),
     'rows left out': noticesOf({}, { leftOut }),
@@ -245,7 +264,7 @@ it('the summary of a comparison', () => {
     compared: summary({}),
     JSON: summary({ measure: 'fields', validJson: { base: 9, adapter: 50 } }),
     'short answers': summary({ measure: 'exact' }),
-    'probably inactive': summary({ isProbablyInactive: true, same: 50 }),
+    'probably inactive': summary({ isProbablyInactive: true, same: 46 }),
   });
 });
 
@@ -281,7 +300,7 @@ describe('a page of two files of answers', () => {
       'only in either': [...only(1, 3), ...only(2, 1)],
       'base models that differ': only(0, 0, 9),
       'base models that hardly differ': [...only(0, 0, 2), ...only(0, 0, 4, 4)],
-      'the same answers': pair({}, { isProbablyInactive: true, same: 48 }).headline?.sentences,
+      'the same answers': pair({}, { isProbablyInactive: true, same: 44 }).headline?.sentences,
       'a thinking one': pair({}, { isMostlyThinking: { base: false, adapter: true } }).headline?.sentences,
       'no row in common': linesOf(pair({}, { rows: 0 }, 0)),
       'one without answers': pair({ files: [FILE, { ...FILE, rows: [] }] }, {}, 0).failure,
