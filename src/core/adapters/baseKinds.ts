@@ -2,86 +2,68 @@ import type { AdapterConfig } from './peftConfig.ts';
 import type { Problems } from './problems.ts';
 import type { WeightsReport } from './report.ts';
 
-/** What the base model's name, or the adapted modules, say of it. */
-interface KindRow {
-  name: RegExp;
-  /** In the path of a module. */
-  module?: RegExp;
-  kind: 'vision' | 'unloadable' | 'quantized';
-  /** How it is quantized, and the packages that load it so. */
-  by?: string;
-  packages?: string;
-}
-
+/** Names of vision and omni models. Some that text classes load too (Qwen3.5) are recognized by their modules. */
+const VISION = new RegExp(
+  `(?:^|[^a-z])(?:${[
+    '[a-z]*vl[mo]?|(?:one)?vision|omni|multimodal|[a-z]*llava|mllama|qvq|pixtral|idefics|[a-z]*blip|molmoe?',
+    'florence|fuyu|moondream|ovis|janus|kosmos|minicpm-?[vo]|[a-z]*ocr|ui-tars|chameleon|glm-?4[.\\d]*v',
+    'llama-?4-(?:scout|maverick)|llama-guard-4|ministral-3|mistral-small-3\\.[12]|magistral-small-2509',
+    'devstral-small-2-|gemma[-_]?3[-_]?(?:n|(?:4|12|27)b)|gemma[-_]?4(?![\\db])|(?:pali|med|translate)gemma',
+    'shieldgemma-2-4b',
+  ].join('|')})(?![a-z])`,
+  'i',
+);
+const TEXT_ONLY = /[-_](?:text|novision)/i;
+/** In the path of a module. */
+const VISION_MODULE =
+  /(?:^|\.)(?:visual|vision_\w+|vision|language_model|text_model|multi_modal_projector|mm_projector|image_\w+|img_processor|audio_tower|thinker|talker|vpm)\./;
+const UNLOADABLE = /^mlx-community\/|(?:^|[^a-z])(?:gguf|ggml|mlx|exl[23])(?![a-z])/i;
 /**
- * Of each kind the first row that fits counts. Packages: huggingface/transformers docs quantization/bitsandbytes,
- * gptq and awq (GPT-QModel loads both), compressed_tensors.
+ * How a base model is quantized, and the packages that load it so; the first name that fits counts. Packages:
+ * huggingface/transformers docs quantization/overview (GPT-QModel loads GPTQ and AWQ).
  */
-const KINDS: readonly KindRow[] = [
-  {
-    kind: 'vision',
-    name: new RegExp(
-      [
-        '(?:^|[^a-z])(?:[a-z]*vl[mo]?|(?:one)?vision|visual|omni|multimodal|[a-z]*llava|mllama|qvq)(?![a-z])',
-        'pixtral|idefics|paligemma|molmo|florence|blip|fuyu|moondream|ovis|janus|kosmos|minicpm-?[vo](?![a-z])',
-        'glm-?4[.\\d]*v(?![a-z])|llama-?4-(?:scout|maverick)|mistral-small-3\\.[12]',
-        'gemma[-_]?3[-_]?(?:n(?![a-z])|(?:4|12|27)b)|gemma[-_]?4(?![\\db])|medgemma(?!.*text)',
-      ].join('|'),
-      'i',
-    ),
-    module:
-      /(?:^|\.)(?:visual|vision_\w+|vision|language_model|text_model|multi_modal_projector|mm_projector|image_\w+|img_processor|audio_tower|thinker|talker|vpm)\./,
-  },
-  {
-    kind: 'unloadable',
-    name: /^mlx-community\/|(?:^|[^a-z])(?:gguf|ggml|mlx|exl[23])(?![a-z])|[-_.]i?q\d(?:_\w+)?\.gguf$/i,
-  },
-  {
-    kind: 'quantized',
-    ...{ by: 'GPTQ', packages: ' gptqmodel optimum' },
-    name: /[-_.](?:auto)?gptq(?![a-z])/i,
-  },
-  { kind: 'quantized', by: 'AWQ', packages: ' gptqmodel', name: /[-_.]awq(?![a-z])/i },
-  { kind: 'quantized', by: 'FP8', name: /[-_.]fp8(?![a-z\d])/i },
-  {
-    kind: 'quantized',
-    ...{ by: 'compressed-tensors', packages: ' compressed-tensors' },
-    name: /[-_.](?:quantized\.)?(?:w[48]a(?:8|16)|(?:nv|mx)fp4)(?![a-z\d])/i,
-  },
-  {
-    // PEFT trained on it, so a name that only says 4-bit isn't one of MLX.
-    kind: 'quantized',
-    ...{ by: 'bitsandbytes', packages: ' bitsandbytes' },
-    name: /[-_.](?:(?:unsloth[-_])?bnb(?![a-z])|nf4|[48][-_]?bit|int[48])(?![a-z\d])/i,
-  },
+const QUANTIZED: readonly (readonly [by: string, packages: string, name: RegExp])[] = [
+  ['GPTQ', ' gptqmodel optimum', /[-_.](?:auto)?gptq(?![a-z])/i],
+  ['AWQ', ' gptqmodel', /[-_.]awq(?![a-z])/i],
+  ['AutoRound', ' auto-round', /[-_.](?:int\d-)?auto-?round(?![a-z])/i],
+  ['HQQ', ' hqq', /[-_.](?:\dbit\w*-)?hqq(?![a-z])/i],
+  ['AQLM', ' aqlm', /[-_.]aqlm(?![a-z])/i],
+  ['FP8', '', /[-_.]fp8(?![a-z\d])/i],
+  [
+    'compressed-tensors',
+    ' compressed-tensors',
+    /[-_.](?:quantized\.)?(?:w[48]a(?:8|16)|(?:nv|mx)fp4)(?![a-z\d])/i,
+  ],
+  // PEFT trained on it, so a name that only says 4-bit isn't one of MLX.
+  [
+    'bitsandbytes',
+    ' bitsandbytes',
+    /[-_.](?:(?:unsloth[-_])?bnb(?![a-z])|nf4|[48][-_]?bit|int[48])(?![a-z\d])/i,
+  ],
 ];
 /** Those who publish the original of a quantized model under the same name without its ending. */
 const PUBLISH_BOTH = /^(?:unsloth|Qwen|OpenGVLab|LGAI-EXAONE|meta-llama|mistralai|zai-org|deepseek-ai)\//;
 
 /** What loading depends on. */
-export type BaseKind = ReturnType<typeof baseKindOf>;
-
 export function baseKindOf(baseModel: string, weights: Pick<WeightsReport, 'pairs'> | undefined) {
   // Of a path, only the model's own folder counts; caches call it `models--owner--name`.
   const parts = baseModel.split(/[\\/]+/).filter((part) => part !== '');
   const own = parts.find((part) => part.startsWith('models--')) ?? parts.at(-1) ?? '';
   const name = parts.length === 2 && parts[0] === 'mlx-community' ? baseModel : own;
-  const rowOf = (kind: KindRow['kind']) => KINDS.find((row) => row.kind === kind && row.name.test(name));
-  const { module } = KINDS.find(({ kind }) => kind === 'vision') ?? {};
-  const showsVision = weights?.pairs.some(({ path }) => module?.test(path)) === true;
-  const isUnloadable = rowOf('unloadable') !== undefined;
-  const quantized = isUnloadable ? undefined : rowOf('quantized');
-  const at = quantized === undefined ? -1 : baseModel.search(quantized.name);
+  const showsVision = weights?.pairs.some(({ path }) => VISION_MODULE.test(path)) === true;
+  const isUnloadable = UNLOADABLE.test(name);
+  const [by, packages = '', ending] =
+    (isUnloadable ? undefined : QUANTIZED.find((row) => row[2].test(name))) ?? [];
+  const at = ending === undefined || parts.length !== 2 ? -1 : baseModel.search(ending);
   return {
-    isVision: showsVision || rowOf('vision') !== undefined,
+    isVision: showsVision || (VISION.test(name) && !TEXT_ONLY.test(name)),
     /** The adapter's modules are those of a vision model, not only the base model's name. */
     showsVision,
     isUnloadable,
-    quantizedBy: quantized?.by,
-    packages: quantized?.packages ?? '',
+    quantizedBy: by,
+    packages,
     /** Name of the 16-bit original, if it is known. */
-    original:
-      at > 0 && parts.length === 2 && PUBLISH_BOTH.test(baseModel) ? baseModel.slice(0, at) : undefined,
+    original: at > 0 && PUBLISH_BOTH.test(baseModel) ? baseModel.slice(0, at) : undefined,
   };
 }
 
@@ -96,6 +78,6 @@ export function checkBase(
   if (quantizedBy !== undefined)
     problems.add('base-quantized', 'info', undefined, {
       actual: quantizedBy,
-      ...(original !== undefined && { expected: original }),
+      ...(original && { expected: original }),
     });
 }

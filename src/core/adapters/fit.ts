@@ -70,9 +70,10 @@ export function isPath(baseModel: string): boolean {
   return /^[./~\\]|^[A-Za-z]:[\\/]|\\|\/.*\//.test(baseModel);
 }
 
-function checkParts({ parts }: SortedTensors, problems: Problems): void {
-  for (const { path, a, b } of parts) {
+function checkParts({ parts, saved }: SortedTensors, problems: Problems): void {
+  for (const path of [...parts.map((one) => one.path), ...saved])
     if (isModuleRefused(path)) problems.add('module-refused', 'error', path);
+  for (const { path, a, b } of parts) {
     if (a === undefined || b === undefined) problems.add('partner-missing', 'error', path);
     else if (a.shape[0] !== b.shape[1])
       problems.add('pair-mismatch', 'error', path, { expected: a.shape[0] ?? 0, actual: b.shape[1] ?? 0 });

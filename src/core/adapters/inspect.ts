@@ -66,7 +66,10 @@ function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
   const problems = new Problems();
   if (contents.hasExtraBytes) problems.add('extra-bytes', 'warning');
   const choice = chooseAdapter(contents);
-  const config = choice && configOf(choice, contents, problems);
+  const configText = contents.configs.get(choice?.config ?? '');
+  const config = configText === undefined ? undefined : readConfig(configText, problems);
+  if (choice?.config !== undefined && configText === undefined)
+    problems.add('config-too-large', 'error', choice.config);
   const root = choice?.root ?? '';
   const own = contents.entries.filter(({ name }) => root === '' || name.startsWith(`${root}/`));
   const base: AdapterReport = {
@@ -75,26 +78,28 @@ function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
     entries: shownEntries(contents.entries),
     entryCount: contents.entries.length,
     root,
-    ...(config === undefined ? {} : { config }),
-    ...(choice?.checkpoints.length
-      ? {
-          checkpoints: choice.checkpoints.map(printable),
-          isCheckpoint: choice.number !== undefined,
-        }
-      : {}),
+    ...(config && { config }),
+    ...(choice?.checkpoints.length && {
+      checkpoints: choice.checkpoints.map(printable),
+      isCheckpoint: choice.isCheckpoint,
+    }),
   };
   const name = choice?.weights;
   const header = name === undefined ? undefined : contents.weights.get(name);
   if (header instanceof BrokenArchiveError) throw header;
-  const configText = contents.configs.get(choice?.config ?? '');
   const sample = createHash('sha256')
     .update(JSON.stringify([configText, header?.sample]))
     .digest('hex');
+  const hollow = header?.tensors.filter(({ parameters }) => parameters === 0);
+  if (header?.tensors.length === 0) problems.add('weights-empty', 'error');
+  for (const one of hollow ?? []) problems.add('weights-empty', 'error', one.name);
+  if (hollow !== undefined && hollow.length === header?.tensors.length)
+    return { report: { ...base, verdict: { code: 'adapter' }, sample, problems: problems.list() } };
   const writer = otherFormat(config, header, own);
   if (writer !== undefined)
     return { report: { ...base, verdict: { code: 'other-format', detail: writer }, sample } };
   if (choice === undefined || name === undefined || header === undefined) {
-    const verdict = verdictWithoutWeights(contents.entries);
+    const verdict = verdictWithoutWeights(contents.entries, empty.container);
     return { report: { ...base, verdict, problems: problems.list() } };
   }
   if (choice.config === undefined) problems.add('config-missing', 'error');
@@ -103,14 +108,16 @@ function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
   return inspectWeights({ ...base, sample }, { name, header }, problems);
 }
 
-/** MLX may keep its weights in a file of NumPy. */
+/** MLX may keep its weights in a file of NumPy, and its config may stay beside weights that were converted. */
 function otherFormat(
   config: AdapterConfig | undefined,
   header: Weights | undefined,
   entries: readonly AdapterEntry[],
 ): string | undefined {
-  const isMlx = config?.isMlx === true || entries.some(({ name }) => baseOf(name) === 'adapters.npz');
-  return header === undefined || config?.isMlx ? (isMlx ? 'MLX' : undefined) : otherFormatOf(header.tensors);
+  const isPeft = header?.tensors.some(({ name }) => tensorRoleOf(name) !== undefined);
+  const isNumpy = header === undefined && entries.some(({ name }) => baseOf(name) === 'adapters.npz');
+  if (isNumpy || (config?.isMlx && !isPeft)) return 'MLX';
+  return header && otherFormatOf(header.tensors);
 }
 
 function inspectWeights(
@@ -120,14 +127,7 @@ function inspectWeights(
 ): Inspection {
   const { config } = base;
   const isOther = config !== undefined && !isLora(config);
-  const empty = header.tensors.filter(({ parameters }) => parameters === 0);
-  if (header.tensors.length === 0) problems.add('weights-empty', 'error');
-  for (const one of empty) problems.add('weights-empty', 'error', one.name);
-  if (empty.length === header.tensors.length)
-    return { report: { ...base, verdict: { code: 'adapter' }, problems: problems.list() } };
-  const { tensors, renames } = isOther
-    ? { tensors: header.tensors, renames: undefined }
-    : withPeftNames(header.tensors, problems);
+  const { tensors = header.tensors, renames } = isOther ? {} : withPeftNames(header.tensors, problems);
   const sorted = sortTensors(tensors);
   const pairs = pairsOf(sorted, config);
   if (pairs.length === 0 && sorted.saved.size === 0 && !isOther) {
@@ -139,7 +139,8 @@ function inspectWeights(
     return { report: { ...base, verdict, problems: problems.list() } };
   }
   const weights = weightsReport(tensors, sorted, pairs);
-  if (!isOther && empty.length === 0) findMisfits(sorted, weights, config, problems);
+  if (!isOther && header.tensors.every(({ parameters }) => parameters > 0))
+    findMisfits(sorted, weights, config, problems);
   const report: AdapterReport = {
     ...base,
     verdict: { code: 'adapter' },
@@ -149,18 +150,6 @@ function inspectWeights(
     problems: problems.list(),
   };
   return { report, weights: { name, header: { ...header, tensors }, pairs: sorted.pairs } };
-}
-
-function configOf(
-  choice: FormingFiles,
-  { configs }: Contents,
-  problems: Problems,
-): AdapterConfig | undefined {
-  if (choice.config === undefined) return undefined;
-  const text = configs.get(choice.config);
-  if (text !== undefined) return readConfig(text, problems);
-  problems.add('config-too-large', 'error', choice.config);
-  return undefined;
 }
 
 function checkFiles(choice: FormingFiles, entries: readonly AdapterEntry[], problems: Problems): void {
@@ -173,8 +162,12 @@ function checkFiles(choice: FormingFiles, entries: readonly AdapterEntry[], prob
     if (kind === 'pickle') problems.add('pickle-present', 'warning', name);
 }
 
-function verdictWithoutWeights(entries: readonly AdapterEntry[]): InspectionVerdict {
-  if (entries.length === 0) return { code: 'empty' };
+function verdictWithoutWeights(
+  entries: readonly AdapterEntry[],
+  container: AdapterReport['container'],
+): InspectionVerdict {
+  // A folder may have its files further inside.
+  if (entries.length === 0 && container !== 'folder') return { code: 'empty' };
   const pickle = entries.find(({ kind }) => kind === 'pickle');
   if (pickle === undefined) return { code: 'no-adapter' };
   return { code: 'pickle-only', entry: printable(pickle.name) };

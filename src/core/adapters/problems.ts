@@ -87,7 +87,7 @@ export class BrokenArchiveError extends NotAnAdapterError {
   }
 }
 
-/** Problems that users run into. Each has a sentence in `ui/adapters/adapterOverview.ts`. */
+/** Problems that users run into. Each has a sentence in `ui/adapters/adapterVerdict.ts`. */
 export type AdapterProblemCode =
   // The config.
   | 'config-missing'

@@ -3,7 +3,6 @@ import { isPath } from './fit.ts';
 import { baseChangeOf, type AdapterConfig } from './peftConfig.ts';
 import { wslPath } from './quoting.ts';
 import type { AdapterReport, LoraPair } from './report.ts';
-import { isModuleRefused } from './tensorNames.ts';
 
 /** Tasks (huggingface/peft src/peft/auto.py) and their classes (huggingface/transformers docs model_doc/auto.md). */
 const CLASSES: Readonly<Record<string, string>> = {
@@ -15,12 +14,12 @@ const CLASSES: Readonly<Record<string, string>> = {
   FEATURE_EXTRACTION: 'AutoModel',
 };
 
-export const BASE_MODEL = 'BASE_MODEL';
+const BASE_MODEL = 'BASE_MODEL';
 /** Stands for the original of a quantized base model. */
-export const BASE_MODEL_16BIT = 'BASE_MODEL_16BIT';
+const BASE_MODEL_16BIT = 'BASE_MODEL_16BIT';
 /** Stands for the revision of the base model where its name is hidden. */
-export const BASE_REVISION = 'BASE_REVISION';
-export const USERNAME = 'USERNAME';
+const BASE_REVISION = 'BASE_REVISION';
+const USERNAME = 'USERNAME';
 /** Stands for a system message that is hidden or too long for a command. */
 export const SYSTEM_MESSAGE = 'SYSTEM_MESSAGE';
 const MAX_SYSTEM_UNITS = 2_000;
@@ -93,10 +92,7 @@ export function factsOf(
     mergeBase:
       kind.quantizedBy === undefined
         ? base
-        : hidesTexts || !isBaseKnown
-          ? BASE_MODEL_16BIT
-          : (kind.original ?? BASE_MODEL_16BIT),
-    hasModuleRefusedByLlamacpp: pairs.some(({ path }) => isModuleRefused(path, 'llamacpp')),
+        : ((hidesTexts || !isBaseKnown ? undefined : kind.original) ?? BASE_MODEL_16BIT),
     isInWsl: /^[\\/]/.test(folder) && wslPath(folder) !== folder.replaceAll('\\', '/'),
     /** The config has no known task, so text generation is assumed. */
     isAssumed,

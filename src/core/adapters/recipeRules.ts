@@ -1,5 +1,6 @@
 import { isLora } from './fit.ts';
 import { canCompare, generatesText, isChangedByPeft, leavesBase, type RecipeFacts } from './recipeFacts.ts';
+import { isModuleRefused } from './tensorNames.ts';
 
 export const TOOLS = ['peft', 'vllm', 'llamacpp', 'ollama'] as const;
 /** A program that loads adapters. */
@@ -39,11 +40,7 @@ export const RULES = {
   /** PEFT can't merge them into layers without biases, as most models have. */
   'lora-bias': { refuses: NOT_PEFT, when: ({ config }) => config?.loraBias },
   /** The adapter acts only after its invocation tokens and can't be merged. */
-  alora: {
-    refuses: ['vllm', 'ollama'],
-    warns: ['peft', 'llamacpp'],
-    when: ({ config }) => config?.isAlora,
-  },
+  alora: { refuses: ['vllm', 'ollama'], warns: ['peft', 'llamacpp'], when: ({ config }) => config?.isAlora },
   /** The base was changed for training, but the tool loads it as published. */
   'base-changed': { refuses: READERS, when: isChangedByPeft },
   'base-repeated': { warns: ['peft', 'ollama'], when: isChangedByPeft },
@@ -69,7 +66,10 @@ export const RULES = {
   /** The tool scales by alpha / rank, and no single correction fits all modules. */
   'scale-varies': { refuses: ['llamacpp'], when: ({ correction }) => correction === 'none' },
   /** The converter doesn't know the modules. */
-  'module-refused': { refuses: ['llamacpp'], when: (facts) => facts.hasModuleRefusedByLlamacpp },
+  'module-refused': {
+    refuses: ['llamacpp'],
+    when: ({ pairs }) => pairs.some(({ path }) => isModuleRefused(path, 'llamacpp')),
+  },
   /** Their converters read text models. */
   'vision-refused': { refuses: ['llamacpp', 'ollama'], when: ({ kind }) => kind.isVision },
   'vision-class': { warns: ['peft', 'vllm'], when: ({ kind }) => kind.isVision },
@@ -92,10 +92,7 @@ export const RULES = {
   'base-unknown': { notes: TOOLS, when: ({ isBaseKnown }) => !isBaseKnown },
   'ollama-template': { notes: ['ollama'] },
   /** What else training changed stays when the adapter is switched off. */
-  'compare-changed-base': {
-    notes: ['peft'],
-    when: (facts) => generatesText(facts) && !leavesBase(facts),
-  },
+  'compare-changed-base': { notes: ['peft'], when: (facts) => generatesText(facts) && !leavesBase(facts) },
   'compare-in-peft': { notes: ['ollama'], when: canCompare },
   'compare-open': { notes: COMPARING, when: canCompare },
   'compare-unseen-rows': { notes: COMPARING, when: canCompare },

@@ -2,23 +2,19 @@ import path from 'node:path';
 import { answersName, compareScripts, HOLD_OUT } from './compareRecipe.ts';
 import { jsonText, POWERSHELL, pythonString, SH, wslPath, type Shell } from './quoting.ts';
 import {
-  BASE_MODEL,
-  BASE_MODEL_16BIT,
-  BASE_REVISION,
   canCompare,
   factsOf,
   generatesText,
   adapterNameOf,
   repositoryOf,
   SYSTEM_MESSAGE,
-  USERNAME,
   VLLM_DEFAULT_RANK,
   type RecipeFacts,
   type AdapterOnDisk,
 } from './recipeFacts.ts';
 import { RULES, TOOLS, type Rule, type Tool } from './recipeRules.ts';
-import { renaming } from './renameRecipe.ts';
 import type { AdapterReport } from './report.ts';
+import type { NameRow } from './tensorNames.ts';
 
 export type { Tool } from './recipeRules.ts';
 export type { SystemMessage } from './recipeFacts.ts';
@@ -86,18 +82,12 @@ inputs = tokenizer.apply_chat_template(
 outputs = model.generate(**inputs, max_new_tokens=200)
 print(tokenizer.decode(outputs[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True))`;
 
-const PLACEHOLDERS: readonly string[] = [
-  BASE_MODEL,
-  BASE_MODEL_16BIT,
-  BASE_REVISION,
-  'NUM_LABELS',
-  'PROMPT',
-  SYSTEM_MESSAGE,
-  'LLAMA_CPP',
-  'BASE.gguf',
-  HOLD_OUT,
-  USERNAME,
-];
+/** In the order in which they are named. */
+const PLACEHOLDERS: readonly string[] =
+  `BASE_MODEL BASE_MODEL_16BIT BASE_REVISION NUM_LABELS PROMPT ${SYSTEM_MESSAGE} LLAMA_CPP BASE.gguf ${HOLD_OUT} USERNAME`.split(
+    ' ',
+  );
+
 /** Returns commands that load an adapter in each tool, with paths quoted for the platform's shell. */
 export function recipesOf(report: AdapterReport, place: AdapterOnDisk): Recipes {
   const facts = factsOf(report, place);
@@ -135,25 +125,8 @@ export function recipesOf(report: AdapterReport, place: AdapterOnDisk): Recipes 
  * - Ollama: ollama/ollama docs/import.mdx. It refuses ADAPTER, so the adapter is merged.
  */
 function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'mend' | 'hub', readonly RecipeBlock[]>> {
-  const {
-    config,
-    folder,
-    holdOut,
-    isWindows,
-    task,
-    loader,
-    kind,
-    base,
-    mergeBase,
-    run,
-    tokens,
-    revision,
-    change,
-    correction,
-    rank,
-    system,
-    vllmRank,
-  } = facts;
+  const { config, folder, holdOut, isWindows, task, loader, kind, base, mergeBase } = facts;
+  const { run, tokens, revision, change, correction, rank, system, vllmRank } = facts;
   const paths = isWindows ? path.win32 : path.posix;
   const own = isWindows ? POWERSHELL : SH;
   const { quote } = own;
@@ -298,6 +271,30 @@ function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'mend' | 'hub', re
       ]),
     ],
   };
+}
+
+/**
+ * Python that writes the adapter with mended names to a new folder: at most 15 lines, so that users can read it
+ * before running it. Nothing that exists is changed.
+ */
+function renaming(rows: readonly NameRow[], folder: string, mended: string): string[] {
+  const names = rows.map(({ pattern, to }) => `(r"${pattern}", "${to}")`);
+  return [
+    'import os, re, shutil',
+    'from safetensors.torch import load_file, save_file',
+    '',
+    `old = ${pythonString(folder)}`,
+    `new = ${pythonString(mended)}`,
+    'tensors = {}',
+    'for name, tensor in load_file(os.path.join(old, "adapter_model.safetensors")).items():',
+    `    for pattern, text in [${names.join(', ')}]:`,
+    '        name = re.sub(pattern, text, name)',
+    '    assert name not in tensors, name',
+    '    tensors[name] = tensor',
+    'os.mkdir(new)',
+    'shutil.copy(os.path.join(old, "adapter_config.json"), new)',
+    'save_file(tensors, os.path.join(new, "adapter_model.safetensors"), metadata={"format": "pt"})',
+  ];
 }
 
 function messagesOf(system: string | undefined): object[] {

@@ -6,6 +6,8 @@ import { BrokenArchiveError, type ArchiveFault } from './problems.ts';
 export const WEIGHTS_NAME = 'adapter_model.safetensors';
 /** Longest header that the safetensors reader accepts. */
 export const MAX_HEADER_BYTES = 100_000_000;
+/** Longer names are those of no adapter. */
+export const MAX_NAME_LENGTH = 1024;
 export const MAX_TENSORS = 200_000;
 /** Bits of a value, by the type names of the format. */
 const DTYPE_BITS: ReadonlyMap<unknown, number> = new Map(

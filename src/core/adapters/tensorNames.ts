@@ -1,5 +1,5 @@
 import type { Problems } from './problems.ts';
-import type { Tensor } from './safetensors.ts';
+import { MAX_NAME_LENGTH, type Tensor } from './safetensors.ts';
 
 /** What a program adds to the names that PEFT reads, and the text that replaces it. */
 export interface NameRow {
@@ -20,7 +20,7 @@ const RENAMED: readonly NameRow[] = [
   { writer: 'Lightning or Opacus', pattern: String.raw`\b(?:_forward_module|_module)\.`, to: '' },
   {
     writer: 'DistributedDataParallel',
-    pattern: String.raw`(?:^|(?<=\bbase_model\.)|(?<=base_model\.model\.))(?:module\.)+`,
+    pattern: String.raw`(?:^|(?<=\.))(?:module\.)+`,
     to: '',
   },
   { writer: 'a wrapper', pattern: String.raw`^.+\bbase_model\.model\.`, to: 'base_model.model.' },
@@ -47,6 +47,8 @@ const OTHER_FORMATS: readonly { writer: string; pattern: RegExp }[] = [
   { writer: 'torchtune', pattern: /\.(?:lora_[ab]\.weight|magnitude)$/ },
   { writer: 'MLX', pattern: /\.lora_[ab]$/ },
   { writer: 'LitGPT', pattern: /\.lora_[AB]$/ },
+  { writer: 'Kohya', pattern: /\.lora_(?:down|up)\.weight$/ },
+  { writer: 'NeMo', pattern: /adapter\.linear_(?:in|out)\.weight$/ },
 ];
 
 /** Modules that tools refuse. Without `tool`, every tool does. */
@@ -67,8 +69,6 @@ export function otherFormatOf(tensors: readonly Tensor[]): string | undefined {
   return OTHER_FORMATS.find(({ pattern }) => tensors.some(({ name }) => pattern.test(name)))?.writer;
 }
 
-const MAX_NAME_LENGTH = 1024;
-
 /**
  * Returns the tensors with the names that PEFT gives them, so that all else can be checked, and reports the others.
  * `renames` are the rows that mend them; undefined if none is needed, or if two tensors would get one name.
@@ -76,9 +76,9 @@ const MAX_NAME_LENGTH = 1024;
 export function withPeftNames(
   tensors: readonly Tensor[],
   problems: Problems,
-): { tensors: readonly Tensor[]; renames: readonly NameRow[] | undefined } {
-  // In weights without LoRA, another prefix is no mistake.
-  if (!tensors.some(({ name }) => name.includes('.lora_'))) return { tensors, renames: undefined };
+): { tensors?: readonly Tensor[]; renames?: readonly NameRow[] } {
+  // In the weights of a model, another prefix is no mistake.
+  if (!tensors.some(({ name }) => /\.lora_|\.base_model\.model\./.test(name))) return {};
   const rows = RENAMED.map((row) => ({ row, expression: new RegExp(row.pattern, 'g') }));
   const used = new Set<NameRow>();
   const wrong: string[] = [];
@@ -97,5 +97,5 @@ export function withPeftNames(
   const expected = renames.map(({ writer }) => writer).join(', ');
   for (const name of wrong) problems.add('names-wrapped', 'error', name, { expected });
   const isUnique = new Set(mended.map(({ name }) => name)).size === tensors.length;
-  return { tensors: mended, renames: wrong.length > 0 && isUnique ? renames : undefined };
+  return { tensors: mended, ...(wrong.length > 0 && isUnique && { renames }) };
 }

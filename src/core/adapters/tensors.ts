@@ -1,7 +1,7 @@
 import type { AdapterConfig } from './peftConfig.ts';
 import { printable } from './problems.ts';
 import type { DtypeShare, LoraPair, WeightsReport } from './report.ts';
-import type { Tensor } from './safetensors.ts';
+import { MAX_NAME_LENGTH, type Tensor } from './safetensors.ts';
 
 /** The tensors of one module. */
 export interface ModuleTensors {
@@ -159,7 +159,6 @@ export function dtypeShares(tensors: readonly Tensor[]): DtypeShare[] {
     .sort((a, b) => b.tensors - a.tensors);
 }
 
-const MAX_NAME_LENGTH = 1024;
 const MAX_PARTS = 64;
 /** The prefix that PEFT puts before each module's name. */
 const PREFIX = 'base_model.model.';

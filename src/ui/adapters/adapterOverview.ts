@@ -8,8 +8,7 @@ import type {
 import { isVisible } from '../../core/base/plainText.ts';
 import { compact, formatBytes, formatCount } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
-import { moreText, problemNote } from './adapterProblems.ts';
-import { adapterVerdict } from './adapterVerdict.ts';
+import { adapterVerdict, moreText, problemNote } from './adapterVerdict.ts';
 import type { AdapterFact, AdapterFiles, AdapterSection } from './protocol.ts';
 
 const MAX_NAMES = 20;
@@ -30,17 +29,13 @@ export function adapterOverview(
     { title: l10n.t('Facts'), facts: [...checkpointFact(report, isOnDisk), ...adapterFacts(report)] },
   );
   const verdict = adapterVerdict(report, measurements);
-  const { root, checkpoints = [] } = report;
-  if (report.isCheckpoint === true)
-    verdict.sentences = [
-      l10n.t(
-        'This is {0}, the newest complete one of {1} checkpoints.',
-        root,
-        formatCount(checkpoints.length + 1),
-      ),
-      ...verdict.sentences,
-    ];
-  return { verdict, sections, files: adapterFiles(report) };
+  const { root, checkpoints = [], isCheckpoint } = report;
+  const number = formatCount(checkpoints.length + 1);
+  const sentences = compact(
+    isCheckpoint && l10n.t('This is {0}, the newest complete one of {1} checkpoints.', root, number),
+    ...verdict.sentences,
+  );
+  return { verdict: { ...verdict, sentences }, sections, files: adapterFiles(report) };
 }
 
 /** @param isOnDisk whether each is a folder that can be opened */
@@ -50,7 +45,8 @@ function checkpointFact({ checkpoints = [] }: AdapterReport, isOnDisk: boolean):
   return [{ name: l10n.t('Other checkpoints'), value: listText(checkpoints), ...opens }];
 }
 
-function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterReport): AdapterFact[] {
+function adapterFacts(report: AdapterReport): AdapterFact[] {
+  const { file, container, sizeBytes, config, weights } = report;
   const fact = (name: string, value: string | undefined, hasCopy = false): AdapterFact[] =>
     value === undefined || value === ''
       ? []
@@ -64,6 +60,8 @@ function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterRe
     targetModules.every((one) => adapted.has(one));
   const targets = isAdapted ? undefined : targetModules;
   const dtypes = weights?.dtypes ?? [];
+  // PEFT loads nothing else, of any version.
+  const needsPeft = report.verdict.code === 'adapter' ? config?.needsPeft : undefined;
   return [
     ...fact(l10n.t('Base model'), config?.baseModel, true),
     ...fact(l10n.t('Type'), config && typeText(config)),
@@ -87,7 +85,7 @@ function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterRe
         : dtypes[0]?.dtype,
     ),
     ...fact(l10n.t('PEFT version'), config?.peftVersion),
-    ...fact(l10n.t('Loading'), config?.needsPeft && l10n.t('Needs PEFT {0} or newer.', config.needsPeft)),
+    ...fact(l10n.t('Loading'), needsPeft && l10n.t('Needs PEFT {0} or newer.', needsPeft)),
     ...fact(TERMS.size, formatBytes(sizeBytes)),
     ...fact(l10n.t('Format'), container === 'folder' ? l10n.t('folder') : container),
     ...fact(l10n.t('Path'), file, true),

@@ -68,11 +68,7 @@ export function adapterRecipes(
     folder:
       isPacked || folder === file
         ? undefined
-        : {
-            name: l10n.t('Adapter folder'),
-            value: folder,
-            hasCopy: isVisible(folder),
-          },
+        : { name: l10n.t('Adapter folder'), value: folder, hasCopy: isVisible(folder) },
     notes: recipes.notes.map((note) => ({ severity: 'info', text: noteSentences('', baseModel)[note] })),
     tools: isMending
       ? [mending]

@@ -120,8 +120,8 @@ export interface FormingFiles {
   /** The file with PEFT's name, otherwise the first by name: tools read only one. */
   weights: string | undefined;
   otherWeights: readonly string[];
-  /** Of its folder, if that is a checkpoint. */
-  number: number | undefined;
+  /** Whether it is a complete checkpoint. */
+  isCheckpoint: boolean;
   /** Folders of other checkpoints, the newest first. */
   checkpoints: readonly string[];
 }
@@ -140,8 +140,9 @@ export function chooseAdapter({
       const own = files.find((name) => baseOf(name) === WEIGHTS_NAME) ?? files[0];
       const config = names.find((name) => configs.has(name));
       const number = checkpointOf(root);
-      const isCut = number !== undefined && own !== undefined && !('tensors' in (weights.get(own) ?? {}));
-      const rank = (own === undefined ? 0 : isCut ? 0.5 : 2) + (config === undefined ? 0 : 1);
+      const header = weights.get(own ?? '');
+      const isWhole = number === undefined || (header && 'tensors' in header && header.tensors.length > 0);
+      const rank = (own === undefined ? 0 : isWhole ? 2 : 0.5) + (config === undefined ? 0 : 1);
       return { root, config, weights: own, rank, number };
     })
     .sort(
@@ -157,13 +158,16 @@ export function chooseAdapter({
     .sort((a, b) => (b.number ?? 0) - (a.number ?? 0))
     .map(({ root }) => root);
   const isOther = (name: string) => name !== best.weights && !checkpoints.includes(folderOf(name));
-  return { ...best, checkpoints, otherWeights: [...weights.keys()].filter(isOther) };
+  const isCheckpoint = best.number !== undefined && best.rank === 3;
+  return { ...best, isCheckpoint, checkpoints, otherWeights: [...weights.keys()].filter(isOther) };
 }
 
-/** Returns the number of a folder that is named as a checkpoint. */
+const CHECKPOINT = /(?:^|(?:^|[-_. ])(?:checkpoint|ckpt|epoch|global_?step|step|iter)\D{0,20})(\d{1,12})$/i;
+
+/** Returns the number of a folder that is named as a checkpoint, or is in one. */
 export function checkpointOf(folder: string): number | undefined {
-  const found = /^(?:checkpoint|ckpt|epoch|global_?step|step|iter)\D{0,20}(\d{1,12})$/i.exec(baseOf(folder));
-  return found === null ? undefined : Number(found[1]);
+  const found = folder.split('/').flatMap((name) => CHECKPOINT.exec(name)?.[1] ?? []);
+  return found.length === 0 ? undefined : Number(found.at(-1));
 }
 
 function depthOf(folder: string): number {

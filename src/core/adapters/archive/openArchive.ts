@@ -8,6 +8,9 @@ import { MAX_ENTRIES } from './entryNames.ts';
 import { beginsAsTar, TAR_BLOCK_BYTES, TarBytes, tarMembers } from './tar.ts';
 import { findZip, zipMembers } from './zip.ts';
 
+/** Limits the search for checkpoints. */
+const MAX_FOLDERS = 500;
+
 /**
  * Opens an archive, a safetensors file, or a folder, detected by content.
  * @throws NotAnAdapterError, BrokenArchiveError, CancelledError, and errors of the file system
@@ -79,7 +82,7 @@ async function openFolder(folder: string, signal: AbortSignal | undefined): Prom
   const names = (await readdir(folder)).sort();
   if (names.length > MAX_ENTRIES) throw new BrokenArchiveError('too-large');
   const files: Member[] = [];
-  for (const name of names.flatMap((one) => [one, ...filesOfCheckpoint(one)])) {
+  for (const name of [...names, ...(await filesOfCheckpoints(folder, names))]) {
     const file = path.join(folder, name);
     const found = await stat(file).catch(() => undefined);
     if (found?.isFile()) files.push({ name, sizeBytes: found.size, open: () => fileIn(file, signal) });
@@ -92,10 +95,23 @@ async function openFolder(folder: string, signal: AbortSignal | undefined): Prom
   };
 }
 
-/** What could be an adapter, if the name is that of a folder with a checkpoint. */
-function filesOfCheckpoint(name: string): string[] {
+/** What could be an adapter in the folders of checkpoints, which are here or in the folders of runs. */
+async function filesOfCheckpoints(folder: string, names: readonly string[]): Promise<string[]> {
+  const isRun = (name: string) => !names.includes(CONFIG_NAME) && checkpointOf(name) === undefined;
+  const inRuns = names
+    .filter(isRun)
+    .slice(0, MAX_FOLDERS)
+    .map(async (name) => {
+      const inside = await readdir(path.join(folder, name)).catch(() => []);
+      return inside.map((one) => `${name}/${one}`);
+    });
   const files = [CONFIG_NAME, WEIGHTS_NAME, 'adapters.safetensors'];
-  return checkpointOf(name) === undefined ? [] : files.map((file) => `${name}/${file}`);
+  return [...names, ...(await Promise.all(inRuns)).flat()]
+    .filter((name) => checkpointOf(name) !== undefined)
+    .slice(0, MAX_FOLDERS)
+    .flatMap((name) =>
+      [...files, ...files.map((file) => `adapter_model/${file}`)].map((file) => `${name}/${file}`),
+    );
 }
 
 async function* fileIn(file: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void> {

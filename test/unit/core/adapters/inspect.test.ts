@@ -189,7 +189,7 @@ describe('inspectAdapter', () => {
       assert.equal((await inspectionReport(path.join(place.folder, 'missing'))).verdict.code, 'unreadable');
       const empty = path.join(place.folder, 'empty');
       await mkdir(empty);
-      assert.equal((await inspectionReport(empty)).verdict.code, 'empty');
+      assert.equal((await inspectionReport(empty)).verdict.code, 'no-adapter');
     });
   });
 

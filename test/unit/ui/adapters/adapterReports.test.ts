@@ -5,7 +5,7 @@ import { inspectionReport } from '../../../../src/core/adapters/inspect.ts';
 import { recipesOf } from '../../../../src/core/adapters/recipes.ts';
 import type { AdapterReport } from '../../../../src/core/adapters/report.ts';
 import { sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
-import { tensor } from '../../../helpers/adapters/safetensorsWriter.ts';
+import { tensor, writeTensors } from '../../../helpers/adapters/safetensorsWriter.ts';
 import { FOLDER, Place, zipOf } from '../../../helpers/adapters/support.ts';
 import { golden, pictured } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
@@ -47,7 +47,12 @@ const NAMES: Readonly<Record<string, SampleOptions>> = {
   'no prefix': named(bare),
   'module instead of the prefix': named((name) => `module.${bare(name)}`),
   'DistributedDataParallel inside': named((name) => name.replace('base_model.', 'base_model.module.')),
+  'DistributedDataParallel in a layer': inside('module.'),
   'the prefix twice': before('base_model.model.'),
+  'a saved module alone': {
+    config: { modules_to_save: ['lm_head'], target_modules: [] },
+    tensors: () => [tensor('module.base_model.model.lm_head.weight', [8, 4])],
+  },
   'DoRA with an adapter’s name': {
     config: { use_dora: true },
     tensors: (all) => [
@@ -65,6 +70,24 @@ const NAMES: Readonly<Record<string, SampleOptions>> = {
   'trained tokens with an adapter’s name': saving(
     'base_model.model.model.embed_tokens.token_adapter.trainable_tokens_delta.default',
     { trainable_token_indices: [1] },
+  ),
+};
+
+/** Siblings of what was reported without a mend: modules, formats and values. */
+const OTHERS: Readonly<Record<string, SampleOptions>> = {
+  'Tinker’s head, fully saved': saving('base_model.model.model.unembed_tokens.weight', {
+    modules_to_save: ['unembed_tokens'],
+  }),
+  'torchtune without values': {
+    tensors: (all) => all.map(({ name }) => tensor(name.replace(/lora_[AB]/, 'lora_a'), [0])),
+  },
+  'PEFT beside a config of MLX': { config: { lora_parameters: { rank: 8 } } },
+  'MLX without tensors': { config: { lora_parameters: { rank: 8 } }, tensors: () => [] },
+  Kohya: named((name) =>
+    name.replace('base_model.model', 'lora_unet').replace('lora_A', 'lora_down').replace('lora_B', 'lora_up'),
+  ),
+  NeMo: named((name) =>
+    bare(name).replace('lora_', 'adapter.linear_').replace('_A', '_in').replace('_B', '_out'),
   ),
 };
 
@@ -87,6 +110,9 @@ const VISION = [
   ...['HuggingFaceTB/SmolVLM2-2.2B-Instruct', 'deepseek-ai/deepseek-vl2-tiny', 'openbmb/MiniCPM-V-2_6'],
   ...['zai-org/GLM-4.5V', 'microsoft/Phi-4-multimodal-instruct', '/models/Qwen2.5-VL-7B-Instruct'],
   ...['/hub/models--Qwen--Qwen3-VL-8B-Instruct/snapshots/0c1a', 'unsloth/gemma-3-4b-it-unsloth-bnb-4bit'],
+  ...['mistralai/Ministral-3-8B-Instruct-2512', 'mistralai/Magistral-Small-2509'],
+  ...['ByteDance-Seed/UI-TARS-1.5-7B', 'deepseek-ai/DeepSeek-OCR', 'meta-llama/Llama-Guard-4-12B'],
+  ...['Salesforce/instructblip-vicuna-7b', 'google/shieldgemma-2-4b-it', 'JSL/medgemma-4b'],
 ];
 const TEXT = [
   ...[
@@ -110,6 +136,14 @@ const TEXT = [
     'C:\\gguf\\Qwen3-8B',
     'acme/novlty',
   ],
+  ...['acme/gemma-3-4b-it-text-only', 'gghfez/gemma-3-27b-novision', 'mistralai/Magistral-Small-2506'],
+  ...[
+    'acme/visual-novel-writer-7b',
+    'acme/Janusz-7b',
+    'acme/Jovis-7b',
+    'acme/ocritic',
+    'microsoft/bitnet-b1.58',
+  ],
 ];
 /** By name: how it is quantized, its 16-bit original, and the packages that load it. */
 const QUANTIZED: Readonly<Record<string, string>> = {
@@ -122,6 +156,9 @@ const QUANTIZED: Readonly<Record<string, string>> = {
   'Qwen/Qwen2.5-7B-Instruct-GPTQ-Int8': 'gptqmodel optimum, Qwen/Qwen2.5-7B-Instruct',
   'hugging-quants/Llama-3.1-8B-AWQ-INT4': 'gptqmodel, BASE_MODEL_16BIT',
   'Qwen/Qwen3-30B-A3B-Instruct-2507-FP8': ', Qwen/Qwen3-30B-A3B-Instruct-2507',
+  'Intel/Qwen3-8B-int4-AutoRound': 'auto-round, BASE_MODEL_16BIT',
+  'mobiuslabsgmbh/Llama-2-7b-hf-4bit_g64-HQQ': 'hqq, BASE_MODEL_16BIT',
+  'ISTA-DASLab/Llama-2-7b-AQLM-2Bit-1x16-hf': 'aqlm, BASE_MODEL_16BIT',
   'RedHatAI/Qwen3-8B-quantized.w4a16': 'compressed-tensors, BASE_MODEL_16BIT',
   '/models/Qwen3-8B-bnb-4bit': 'bitsandbytes, BASE_MODEL_16BIT',
 };
@@ -131,15 +168,31 @@ const UNLOADABLE = [
 ];
 
 /** Folders with checkpoints: the config and the weights of each, if it has them. */
-const CHECKPOINTS: Readonly<Record<string, Readonly<Record<string, 'whole' | 'config' | 'cut'>>>> = {
-  'numbers, not letters': { 'checkpoint-500': 'whole', 'checkpoint-1000': 'whole', 'checkpoint-50': 'whole' },
-  'letters would do': { 'checkpoint-5': 'whole', 'checkpoint-9': 'whole' },
-  'one checkpoint': { 'checkpoint-500': 'whole' },
-  'an unfinished newest': { 'checkpoint-500': 'whole', 'checkpoint-1000': 'config' },
-  'a cut newest': { 'checkpoint-500': 'whole', 'checkpoint-1000': 'cut' },
-  'beside the adapter': { '': 'whole', 'checkpoint-500': 'whole', 'checkpoint-1000': 'whole' },
-  epochs: { epoch_2: 'whole', epoch_10: 'whole' },
-};
+const CHECKPOINTS: Readonly<Record<string, Readonly<Record<string, 'whole' | 'config' | 'cut' | 'empty'>>>> =
+  {
+    'numbers, not letters': {
+      'checkpoint-500': 'whole',
+      'checkpoint-1000': 'whole',
+      'checkpoint-50': 'whole',
+    },
+    'letters would do': { 'checkpoint-5': 'whole', 'checkpoint-9': 'whole' },
+    'one checkpoint': { 'checkpoint-500': 'whole' },
+    'an unfinished newest': { 'checkpoint-500': 'whole', 'checkpoint-1000': 'config' },
+    'a cut newest': { 'checkpoint-500': 'whole', 'checkpoint-1000': 'cut' },
+    'beside the adapter': { '': 'whole', 'checkpoint-500': 'whole', 'checkpoint-1000': 'whole' },
+    'without tensors in the newest': { 'checkpoint-500': 'whole', 'checkpoint-1000': 'empty' },
+    'none complete': { 'checkpoint-500': 'config', 'checkpoint-1000': 'config' },
+    'too far inside': { 'out/run/checkpoint-500': 'whole' },
+    'in the folder of a run': { 'run/checkpoint-500': 'whole', 'run/checkpoint-1000': 'whole' },
+    'with the adapter in a folder': {
+      'checkpoint-500/adapter_model': 'whole',
+      'checkpoint-1000/adapter_model': 'whole',
+    },
+    'two numbers': { 'checkpoint-500-epoch-9': 'whole', 'checkpoint-1000-epoch-10': 'whole' },
+    Lightning: { 'epoch=1-step=900': 'whole', 'epoch=2-step=1000': 'whole' },
+    'numbers alone': { 500: 'whole', 1000: 'whole' },
+    epochs: { epoch_2: 'whole', epoch_10: 'whole' },
+  };
 
 describe('an adapter as people report them', () => {
   const place = new Place();
@@ -169,7 +222,8 @@ describe('an adapter as people report them', () => {
     const names = (await readdir(FIXTURES)).sort();
     const found = new Map<string, ReturnType<typeof said>>();
     for (const name of names) found.set(name, said(await inspectionReport(path.join(FIXTURES, name))));
-    for (const [name, options] of Object.entries(NAMES)) found.set(name, said(await sampled(options)));
+    for (const [name, options] of Object.entries({ ...NAMES, ...OTHERS }))
+      found.set(name, said(await sampled(options)));
     assert.equal(names.length, 25);
     golden('adapter-reports', Object.fromEntries(found));
   });
@@ -304,8 +358,13 @@ describe('an adapter as people report them', () => {
       for (const [folder, state] of Object.entries(folders))
         for (const [name, bytes] of Object.entries(files)) {
           if (name === WEIGHTS && state === 'config') continue;
+          const isWeights = name === WEIGHTS;
           all[path.posix.join(folder, name)] =
-            name === WEIGHTS && state === 'cut' ? bytes.subarray(0, -9) : bytes;
+            isWeights && state === 'cut'
+              ? bytes.subarray(0, -9)
+              : isWeights && state === 'empty'
+                ? writeTensors([])
+                : bytes;
         }
       const folder = await mkdtemp(path.join(place.folder, 'checkpoints-'));
       for (const [name, bytes] of Object.entries(all)) {

@@ -28,7 +28,6 @@ import { changedLines, golden, pictured } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const reports = await withVscode(() => import('../../../../src/ui/adapters/adapterOverview.ts'));
-const problemTexts = await withVscode(() => import('../../../../src/ui/adapters/adapterProblems.ts'));
 const verdicts = await withVscode(() => import('../../../../src/ui/adapters/adapterVerdict.ts'));
 const recipes = await withVscode(() => import('../../../../src/ui/adapters/adapterRecipes.ts'));
 const pictures = await withVscode(() => import('../../../../src/ui/adapters/adapterPicture.ts'));
@@ -147,9 +146,9 @@ describe('the adapter page', () => {
   });
 
   it('has a sentence for each problem, and counts further examples', () => {
-    const codes = Object.keys(problemTexts.problemSentences(error)) as AdapterProblemCode[];
+    const codes = Object.keys(verdicts.problemSentences(error)) as AdapterProblemCode[];
     const noted = (code: AdapterProblemCode, more?: Partial<AdapterProblem>) => {
-      const note = problemTexts.problemNote(problem(code, more));
+      const note = verdicts.problemNote(problem(code, more));
       return shown({ sections: [{ title: code, notes: [note] }] }, noteText(note));
     };
     golden('adapter-problems', {
