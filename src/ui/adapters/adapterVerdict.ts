@@ -19,14 +19,21 @@ export function adapterVerdict(
       l10n.t('Check the dataset before a new run.'),
     );
   if (problems.some(({ code }) => code === 'weights-empty'))
-    return error(l10n.t('Empty adapter'), l10n.t('Its weights are empty: the training saved nothing.'));
+    return error(
+      l10n.t('Empty adapter'),
+      l10n.t('Its weights are empty: the training saved nothing.'),
+      l10n.t('Look for an earlier checkpoint, and find the cause before you train again.'),
+    );
   const other = problems.find(({ code }) => code === 'not-lora');
   const otherType = other && problemSentences(other)['not-lora'];
+  const canRename =
+    report.renames !== undefined &&
+    problems.every((one) => one.severity !== 'error' || one.code === 'names-wrapped');
   if (has('error'))
     return error(
       l10n.t('Adapter with problems'),
       l10n.t('Tools reject it or load it incorrectly.'),
-      otherType,
+      otherType ?? (canRename ? l10n.t('Nothing is lost: rename the tensors as shown below.') : undefined),
     );
   if (otherType !== undefined) return warning(l10n.t('Not a LoRA adapter'), otherType);
   if (report.isFromSandbox === true)
@@ -88,8 +95,8 @@ function unreadable(
       l10n.t('{0} adapter', type ?? ''),
       l10n.t('PEFT, vLLM and llama.cpp find nothing in it.'),
       type === 'MLX'
-        ? l10n.t('Fuse it with mlx_lm fuse, or train again for PEFT.')
-        : l10n.t('Export it in PEFT’s format with {0}.', type ?? ''),
+        ? l10n.t('Use it with mlx_lm, or fuse it with the base model. For PEFT, it has to be trained again.')
+        : l10n.t('Use it with {0}, or export it from there in PEFT’s format.', type ?? ''),
     ],
     'full-model': [l10n.t('A full model, not an adapter'), l10n.t('It needs no base model.')],
     'pickle-only': [
@@ -217,7 +224,11 @@ export function problemSentences({
     'base-quantized':
       expected === undefined
         ? l10n.t('The base model is quantized ({0}). Merge only into its 16-bit original.', found)
-        : l10n.t('The base model is quantized ({0}). Merge only into {1}.', found, wanted),
+        : l10n.t(
+            'The base model is quantized ({0}). Merge only into {1}, its 16-bit original.',
+            found,
+            wanted,
+          ),
     'dora-mismatch': l10n.t('{0} DoRA magnitudes expected, {1} found.', wanted, found),
     'magnitude-mismatch': l10n.t('DoRA magnitudes of another length than B:'),
     'lora-bias-ignored': l10n.t('PEFT ignores the biases of LoRA unless the config sets lora_bias.'),
