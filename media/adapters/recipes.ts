@@ -15,6 +15,10 @@ export function drawRecipes(
   onTool: (tool: string) => void,
 ): HTMLElement[] {
   const panels = tools.map((tool) => drawPanel(tool, words));
+  if (panels.length === 1) {
+    for (const name of ['role', 'aria-labelledby']) panels[0]?.removeAttribute(name);
+    return panels;
+  }
   const tabs = tools.map(({ tool, name }, index) =>
     button(name, () => choose(index), {
       class: 'tab',
@@ -36,7 +40,6 @@ export function drawRecipes(
   };
   const attributes = { role: 'tablist', 'aria-label': words.tools };
   const list = element('div', { class: 'tabs', attributes }, tabs);
-  list.hidden = tools.length === 1;
   list.addEventListener('keydown', (event) => {
     const at = tabs.findIndex((tab) => tab === document.activeElement);
     const targets: Readonly<Record<string, number>> = {

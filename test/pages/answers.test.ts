@@ -42,7 +42,7 @@ describe('the page that compares answers', () => {
         'More fields right isn’t the same as better: read the rows.',
       ]);
       assert.deepEqual(await page.table(), [
-        ['All fields right', '0 (0%)', '13 (65%)'],
+        ['Same fields', '0 (0%)', '13 (65%)'],
         ['Valid JSON', '0 (0%)', '20 (100%)'],
         ['Characters (median)', '13', '10', 'expected: 10'],
         ['Cut off', '0', '0'],
@@ -277,7 +277,7 @@ describe('the page that compares answers', () => {
       'expected labels': ['Adapter exactly right in 34 rows', true, 2],
       'two files': ['new.other closer to the expected answer', true, 1],
       'two files, expected labels': ['ahead', true, 2],
-      'two files of the same answers': ['Check that they were made with two adapters.', true, 0],
+      'two files of the same answers': ['Check that each was made with its own adapter.', true, 0],
       'two files of other rows': ['No row in common: both files need the same hold-out.', false, 0],
       'two files, one without answers': ['new.other.jsonl has no answers.', false, 0],
       'two files, one missing': ['train.answers.jsonl no longer exists.', false, 0],

@@ -2,9 +2,9 @@ import { isLora } from './fit.ts';
 import { canCompare, generatesText, isChangedByPeft, leavesBase, type RecipeFacts } from './recipeFacts.ts';
 import { isModuleRefused } from './tensorNames.ts';
 
-export const TOOLS = ['peft', 'vllm', 'llamacpp', 'ollama'] as const;
+export const LOADERS = ['peft', 'vllm', 'llamacpp', 'ollama'] as const;
 /** A program that loads adapters. */
-export type Tool = (typeof TOOLS)[number];
+export type Tool = (typeof LOADERS)[number];
 
 export interface Rule {
   refuses?: readonly Tool[];
@@ -89,7 +89,7 @@ export const RULES = {
     notes: ['peft', 'vllm'],
     when: (facts) => generatesText(facts) && facts.system !== undefined,
   },
-  'base-unknown': { notes: TOOLS, when: ({ isBaseKnown }) => !isBaseKnown },
+  'base-unknown': { notes: LOADERS, when: ({ isBaseKnown }) => !isBaseKnown },
   'ollama-template': { notes: ['ollama'] },
   /** What else training changed stays when the adapter is switched off. */
   'compare-changed-base': { notes: ['peft'], when: (facts) => generatesText(facts) && !leavesBase(facts) },

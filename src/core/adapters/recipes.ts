@@ -12,7 +12,7 @@ import {
   type RecipeFacts,
   type AdapterOnDisk,
 } from './recipeFacts.ts';
-import { RULES, TOOLS, type Rule, type Tool } from './recipeRules.ts';
+import { LOADERS, RULES, type Rule, type Tool } from './recipeRules.ts';
 import type { AdapterReport } from './report.ts';
 import type { NameRow } from './tensorNames.ts';
 
@@ -96,7 +96,7 @@ export function recipesOf(report: AdapterReport, place: AdapterOnDisk): Recipes 
     (Object.entries(RULES) as [RecipeNote, Rule][])
       .filter(([, rule]) => isMeant(rule) && (rule.when?.(facts, tool) ?? rule.when === undefined))
       .map(([note]) => note);
-  const tools = (facts.isRejected ? [] : TOOLS).map((tool): Recipe => {
+  const tools = (facts.isRejected ? [] : LOADERS).map((tool): Recipe => {
     const by = (how: 'refuses' | 'warns' | 'notes') => notesOf((rule) => rule[how]?.includes(tool), tool);
     const [refusal] = by('refuses');
     return {

@@ -3,6 +3,7 @@ import { MAX_NAME_LENGTH, type Tensor } from './safetensors.ts';
 
 /** What a program adds to the names that PEFT reads, and the text that replaces it. */
 export interface NameRow {
+  /** A product's name, or a code that `ui` has a word for. */
   writer: string;
   /** A pattern that JavaScript and Python read alike. */
   pattern: string;
@@ -15,7 +16,7 @@ export interface NameRow {
  */
 const RENAMED: readonly NameRow[] = [
   { writer: 'FSDP', pattern: String.raw`\b(?:_fsdp_wrapped_module|_fpw_module)\.`, to: '' },
-  { writer: 'activation checkpointing', pattern: String.raw`\b_checkpoint_wrapped_module\.`, to: '' },
+  { writer: 'checkpointing', pattern: String.raw`\b_checkpoint_wrapped_module\.`, to: '' },
   { writer: 'torch.compile', pattern: String.raw`\b_orig_mod\.`, to: '' },
   { writer: 'Lightning or Opacus', pattern: String.raw`\b(?:_forward_module|_module)\.`, to: '' },
   {
@@ -23,14 +24,14 @@ const RENAMED: readonly NameRow[] = [
     pattern: String.raw`(?:^|(?<=\.))(?:module\.)+`,
     to: '',
   },
-  { writer: 'a wrapper', pattern: String.raw`^.+\bbase_model\.model\.`, to: 'base_model.model.' },
+  { writer: 'wrapper', pattern: String.raw`^.+\bbase_model\.model\.`, to: 'base_model.model.' },
   {
-    writer: 'a program that leaves out “base_model.model.”',
+    writer: 'no-prefix',
     pattern: String.raw`^(?!base_model\.model\.)(?:base_model\.)?(?=.*\.(?:lora_|modules_to_save\.))`,
     to: 'base_model.model.',
   },
   {
-    writer: 'a saved state_dict',
+    writer: 'state-dict',
     pattern: [
       String.raw`(?<=\.lora_[AB])\.[^.]+(?=\.(?:weight|bias)$)`,
       String.raw`(?<=\.lora_embedding_[AB])\.[^.]+$`,

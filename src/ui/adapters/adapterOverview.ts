@@ -39,10 +39,11 @@ export function adapterOverview(
 }
 
 /** @param isOnDisk whether each is a folder that can be opened */
-function checkpointFact({ checkpoints = [] }: AdapterReport, isOnDisk: boolean): AdapterFact[] {
+function checkpointFact({ checkpoints = [], isCheckpoint }: AdapterReport, isOnDisk: boolean): AdapterFact[] {
   if (checkpoints.length === 0) return [];
   const opens = isOnDisk ? { opens: checkpoints.slice(0, MAX_NAMES) } : {};
-  return [{ name: l10n.t('Other checkpoints'), value: listText(checkpoints), ...opens }];
+  const name = isCheckpoint === true ? l10n.t('Other checkpoints') : l10n.t('Checkpoints');
+  return [{ name, value: listText(checkpoints), ...opens }];
 }
 
 function adapterFacts(report: AdapterReport): AdapterFact[] {
@@ -61,7 +62,10 @@ function adapterFacts(report: AdapterReport): AdapterFact[] {
   const targets = isAdapted ? undefined : targetModules;
   const dtypes = weights?.dtypes ?? [];
   // PEFT loads nothing else, of any version.
-  const needsPeft = report.verdict.code === 'adapter' ? config?.needsPeft : undefined;
+  const isLoadable =
+    report.verdict.code === 'adapter' &&
+    report.problems.every(({ severity, code }) => severity !== 'error' || code === 'names-wrapped');
+  const needsPeft = isLoadable ? config?.needsPeft : undefined;
   return [
     ...fact(l10n.t('Base model'), config?.baseModel, true),
     ...fact(l10n.t('Type'), config && typeText(config)),

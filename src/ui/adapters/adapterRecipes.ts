@@ -48,15 +48,19 @@ export function adapterRecipes(
 ): AdapterRecipes {
   const isPacked = place?.exists === false;
   const isMending = recipes.mend.length > 0;
+  const isFusing = recipes.mend.some(({ purpose }) => purpose === 'fuse');
+  const text = isFusing
+    ? l10n.t('It writes the fused model to a new folder.')
+    : l10n.t('It writes a new folder. Inspect that one next.');
   const mending: AdapterTool = {
     tool: 'mend',
-    name: recipes.mend.some(({ purpose }) => purpose === 'fuse') ? 'MLX' : 'Python',
+    name: isFusing ? 'MLX' : 'Python',
     warnings: [],
     blocks: recipes.mend.map(blockOf),
-    notes: [{ severity: 'info', text: l10n.t('It writes a new folder beside this one.') }],
+    notes: [{ severity: 'info', text }],
   };
   return {
-    title: isMending ? l10n.t('How to Mend It') : l10n.t('How to Use It'),
+    title: isMending && !isFusing ? l10n.t('How to Fix It') : l10n.t('How to Use It'),
     packed: isPacked
       ? {
           text: l10n.t('These tools need an unpacked folder. Unpack to {0}?', place.folder),
@@ -162,8 +166,8 @@ export function noteSentences(
     'lora-bias': l10n.t('{0} can’t load the biases of LoRA (lora_bias). Use PEFT.', tool),
     alora: l10n.t('aLoRA acts only after its invocation tokens, and can’t be merged.'),
     'module-refused': mergeFirst('.linear'),
-    'vision-refused': l10n.t('{0} can’t load adapters of vision models.', tool),
-    'vision-class': l10n.t('Loaded as a text-only model, the adapter can have no effect.'),
+    'vision-refused': l10n.t('{0} can’t load adapters of vision models. Use PEFT or vLLM.', tool),
+    'vision-class': l10n.t('Load it with this class. In a text-only model, the adapter may do nothing.'),
     'merge-into-original': l10n.t('Merge it only into the 16-bit base model.'),
     'base-changed': mergeFirst('init_lora_weights'),
     'base-repeated': l10n.t('Use the original base model, not a quantized one.'),
@@ -187,7 +191,10 @@ export function noteSentences(
     'ollama-template': l10n.t('If answers look wrong, set TEMPLATE in the Modelfile.'),
     'compare-changed-base': l10n.t('Switched off, this adapter doesn’t leave the published base model.'),
     'compare-in-peft': l10n.t('Compare in PEFT: Ollama’s base model is usually quantized differently.'),
-    'compare-open': l10n.t('Then open {0}.', sanitizeServiceText(answers, MAX_NAME_UNITS)),
+    'compare-open': l10n.t(
+      'Then open {0}, or the file that the script names.',
+      sanitizeServiceText(answers, MAX_NAME_UNITS),
+    ),
     'compare-unseen-rows': l10n.t('Use rows that weren’t trained on.'),
     'compare-sends-nothing': l10n.t('Nothing is sent by this extension.'),
   };

@@ -95,7 +95,7 @@ function unreadable(
       l10n.t('{0} adapter', type ?? ''),
       l10n.t('PEFT, vLLM and llama.cpp find nothing in it.'),
       type === 'MLX'
-        ? l10n.t('Use it with mlx_lm, or fuse it with the base model. For PEFT, it has to be trained again.')
+        ? l10n.t('Use it with mlx_lm, or fuse it with the base model. To use PEFT, train it again.')
         : l10n.t('Use it with {0}, or export it from there in PEFT’s format.', type ?? ''),
     ],
     'full-model': [l10n.t('A full model, not an adapter'), l10n.t('It needs no base model.')],
@@ -138,6 +138,14 @@ const FAULTS: Readonly<Record<NonNullable<AdapterReport['verdict']['fault']>, st
   'header-too-large': l10n.t('Its headers are too large.'),
 };
 
+/** Writers of names that are no products. */
+const WRITERS: Readonly<Record<string, string>> = {
+  checkpointing: l10n.t('activation checkpointing'),
+  wrapper: l10n.t('a wrapper'),
+  'no-prefix': l10n.t('a program that leaves out “base_model.model.”'),
+  'state-dict': l10n.t('a saved state_dict'),
+};
+
 /** Returns a problem as a note for the page. */
 export function problemNote(problem: AdapterProblem): AdapterNote {
   const { code, severity, count } = problem;
@@ -166,7 +174,7 @@ export function problemSentences({
   ) as [string, string];
   const missing = (field: string) => l10n.t('The config has no {0}.', field);
   return {
-    'config-missing': l10n.t('adapter_config.json is missing.'),
+    'config-missing': l10n.t('adapter_config.json is missing. Add the one that the training wrote.'),
     'config-too-large': l10n.t('adapter_config.json is too large to read.'),
     'config-not-json': l10n.t('adapter_config.json is not a valid JSON object.'),
     'config-bom': l10n.t('PEFT can’t read the byte order mark of adapter_config.json.'),
@@ -217,9 +225,9 @@ export function problemSentences({
     'base-unloadable': l10n.t('PEFT can’t load this base model. Use its 16-bit original.'),
     'base-vision':
       severity === 'info'
-        ? l10n.t('The base model is a vision model: load it as one, or the adapter can have no effect.')
+        ? l10n.t('The base model is a vision model. Load it as one, or the adapter may do nothing.')
         : l10n.t(
-            'The base model is a vision model, but the modules have the names of a text model: the adapter can have no effect.',
+            'The base model is a vision model, but the modules are named as in a text model: the adapter may do nothing.',
           ),
     'base-quantized':
       expected === undefined
@@ -234,8 +242,14 @@ export function problemSentences({
     'lora-bias-ignored': l10n.t('PEFT ignores the biases of LoRA unless the config sets lora_bias.'),
     'partner-missing': l10n.t('Modules where A or B is missing:'),
     'pair-mismatch': l10n.t('A and B have different ranks:'),
-    'names-wrapped': l10n.t('Tools ignore tensors with names from {0}. Rename them:', wanted),
-    'module-refused': l10n.t('No tool loads these modules:'),
+    'names-wrapped': l10n.t(
+      'Tools ignore these names of tensors, which come from {0}:',
+      wanted
+        .split(', ')
+        .map((writer) => WRITERS[writer] ?? writer)
+        .join(', '),
+    ),
+    'module-refused': l10n.t('No tool loads these modules. Train again without them:'),
     'weights-empty':
       examples.length === 0
         ? l10n.t('The file of weights has no tensors.')
@@ -245,7 +259,7 @@ export function problemSentences({
     'tensor-unexpected': l10n.t('Tensors that aren’t part of LoRA:'),
     'extra-bytes': l10n.t('There are other bytes before or after the archive.'),
     'several-weights': l10n.t('Other weights were not read:'),
-    'weights-name': l10n.t('Tools only find weights named adapter_model.safetensors:'),
+    'weights-name': l10n.t('Tools only find weights named adapter_model.safetensors. Rename the file:'),
     'pickle-present': l10n.t('Pickle files can run code and were not opened:'),
   };
 }

@@ -74,7 +74,11 @@ export function answersHead(facts: AnswersFacts): AnswersHead {
     notices: compact(
       isSample &&
         l10n.t('A real, tiny adapter: 80 rows of sums. It learned the form of the answers, not to add.'),
-      hasChanged && shown && l10n.t('{0} changed; shown again.', name),
+      hasChanged &&
+        shown &&
+        (sides.arePaired
+          ? l10n.t('A file changed; shown again.')
+          : l10n.t('{0} changed; shown again.', name)),
       ...(shown === undefined ? [] : fileNotices(name, shown, sides)),
     ),
     failure: problem ? problemSentence(problem) : isEmpty ? nothingSentence(files, shown) : undefined,
@@ -177,7 +181,7 @@ function headlineOf(comparison: Comparison, sides: Sides): NonNullable<AnswersHe
       sentences: sides.arePaired
         ? [
             l10n.t('Both files have the same answer in {0} of {1}.', ...counts),
-            l10n.t('Check that they were made with two adapters.'),
+            l10n.t('Check that each was made with its own adapter.'),
           ]
         : [
             l10n.t('Both models gave the same answer in {0} of {1}.', ...counts),
@@ -273,7 +277,7 @@ function tableOf(comparison: Comparison, { names }: Sides): AnswersTable | undef
   return {
     ...{ name: l10n.t('Comparison'), corner: '', columns: [names.base, names.adapter] },
     rows: compact(
-      row(validJson ? l10n.t('All fields right') : l10n.t('Exact answer'), exact, undefined, true),
+      row(validJson ? l10n.t('Same fields') : l10n.t('Exact answer'), exact, undefined, true),
       validJson && row(l10n.t('Valid JSON'), validJson, undefined, true),
       row(
         l10n.t('Characters (median)'),
@@ -291,7 +295,7 @@ function labelTable({ file, scores, comparison }: ShownAnswers, { names }: Sides
   const labels = labelsOf(file.rows, scores, comparison);
   if (labels.length === 0 || isProbablyInactive || isMostlyCutOff) return undefined;
   return {
-    name: measure === 'fields' ? l10n.t('All fields right') : l10n.t('Exactly right'),
+    name: measure === 'fields' ? l10n.t('Same fields') : l10n.t('Exactly right'),
     corner: l10n.t('Expected'),
     columns: [l10n.t('Rows'), names.base, names.adapter],
     rows: labels.map(({ label, rows, base, adapter }) => ({
@@ -312,9 +316,11 @@ function fileNotices(name: string, shown: ShownAnswers, sides: Sides): string[] 
     run !== undefined && l10n.t('Adapter of {0}.', run),
     ...pairNotices(shown, sides),
     isBeingWritten &&
-      (expectedRows === undefined
-        ? l10n.t('{0} is being written: {1} so far.', name, formatRows(rows.length))
-        : l10n.t('{0} is being written: {1} of {2}.', name, count, formatRows(expectedRows))),
+      (sides.arePaired
+        ? l10n.t('A file is being written: {0} in common so far.', formatRows(rows.length))
+        : expectedRows === undefined
+          ? l10n.t('{0} is being written: {1} so far.', name, formatRows(rows.length))
+          : l10n.t('{0} is being written: {1} of {2}.', name, count, formatRows(expectedRows))),
     leftOutSentence(leftOut),
     isCut &&
       l10n.t(

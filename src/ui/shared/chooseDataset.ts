@@ -47,7 +47,7 @@ function activeTabUri(active: Wanted): vscode.Uri | undefined {
 const SEARCH_MS = 2_000;
 const MAX_OFFERED = 200;
 
-/** Offers the datasets of the workspace, or its files of answers but this one, and any other file. */
+/** Offers the datasets of the workspace, or its files of answers except `but`, and any other file. */
 export async function offerFiles(wanted: Wanted, but?: string): Promise<vscode.Uri | undefined> {
   const search = new vscode.CancellationTokenSource();
   const timer = setTimeout(() => search.cancel(), SEARCH_MS);
