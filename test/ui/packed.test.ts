@@ -12,7 +12,7 @@ import { extensionsFolder, VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 import { actUntil } from './waits.ts';
 
-const MAX_BYTES = 635_000;
+const MAX_BYTES = 652_000;
 
 describe('the packed extension', () => {
   it('consists of the listed files, and stays small', async () => {

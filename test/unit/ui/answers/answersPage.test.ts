@@ -626,18 +626,18 @@ describe('AnswersPage', () => {
       didChange();
       await until(() => posted('list').length > lists);
       assert.deepEqual([signals.length, signals[0]?.aborted], [1, false]);
-      // A program writes row by row: only the last version is compared.
+      // A program writes row by row: if it is quick, only the last version is compared.
+      const startedMs = performance.now();
       for (const row of ['e', 'f', 'g']) {
         const { length } = posted('list');
         await appendFile(file, line(row, 'no', 'nay'));
         didChange();
         await until(() => posted('list').length > length);
       }
-      await until(() => signals.length === 2);
-      assert.deepEqual(
-        signals.map(({ aborted }) => aborted),
-        [true, false],
-      );
+      const isQuick = performance.now() - startedMs < 900;
+      await until(() => signals.length > 1 && signals.at(-1)?.aborted === false);
+      assert.ok(signals.slice(0, -1).every(({ aborted }) => aborted));
+      if (isQuick) assert.equal(signals.length, 2);
       // What is found too late is of other rows.
       resolve({ isFound: Array(6).fill(true) as boolean[], sameAnswer: 0 });
       await delay(20);
@@ -646,7 +646,7 @@ describe('AnswersPage', () => {
         [undefined, ['Comparing with the training data…']],
       );
       panels.dispose();
-      assert.equal(signals[1]?.aborted, true);
+      assert.equal(signals.at(-1)?.aborted, true);
     });
 
     it('but not those of the sample, and not without rows', async () => {
