@@ -40,7 +40,7 @@ export async function compareTwoAnswers(
   // Also by another name or a link.
   const isSame = mine !== undefined && mine.dev === theirs?.dev && mine.ino === theirs.ino;
   if (isSame || one.fsPath === other.fsPath)
-    return refused(l10n.t('This is the same file. Choose another one.'));
+    return refused(l10n.t('This is the same file. Choose another file.'));
   const isNewer = isSelected && mine !== undefined && theirs !== undefined && mine.mtimeNs > theirs.mtimeNs;
   await (isNewer ? show(other.fsPath, one.fsPath) : show(one.fsPath, other.fsPath));
   return { outcome: 'done' };

@@ -46,24 +46,20 @@ export function pairNotices(
   if (pairs === undefined) return [];
   const { only, baseDiffers } = pairs;
   const { length } = file.rows;
+  const more = [names.base, formatCount(only.adapter), names.adapter] as const;
   return compact(
-    onlyIn(only.base, names.base),
-    onlyIn(only.adapter, names.adapter),
+    only.base + only.adapter > 0 &&
+      (only.base === 1
+        ? l10n.t('1 row is only in {0}, {1} only in {2}.', ...more)
+        : l10n.t('{0} rows are only in {1}, {2} only in {3}.', formatCount(only.base), ...more)),
     length >= SEVERAL_ROWS &&
       baseDiffers >= MUCH * length &&
       l10n.t(
-        'The base model’s answers differ in {0} of {1}: the two files may have been made with different versions or settings.',
+        'The base model’s answers differ in {0} of {1}: the two files may have been made with other versions or settings.',
         formatCount(baseDiffers),
         formatRows(length),
       ),
   );
-}
-
-function onlyIn(count: number, name: string): string | undefined {
-  if (count === 0) return undefined;
-  return count === 1
-    ? l10n.t('1 row is only in {0}.', name)
-    : l10n.t('{0} rows are only in {1}.', formatCount(count), name);
 }
 
 const SEVERAL_ROWS = 5;

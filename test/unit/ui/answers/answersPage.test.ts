@@ -234,7 +234,7 @@ describe('AnswersPage', () => {
       await openBoth([...FOUR, line('f', 'no', 'yes')], [...OTHERS, line('f', 'no', 'nay')]);
       assert.equal(panel.title, 'Answers: train ↔ new');
       assert.equal(head().title, 'train ↔ new · 4 rows in common');
-      assert.deepEqual(head().notices, ['1 row is only in train.', '1 row is only in new.']);
+      assert.deepEqual(head().notices, ['1 row is only in train, 1 only in new.']);
       const shown = await rows();
       assert.deepEqual(
         shown.map(({ row, texts }) => [row, ...texts.map(({ name, notes }) => [name, ...notes].join())]),

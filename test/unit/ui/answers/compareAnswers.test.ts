@@ -42,7 +42,7 @@ describe('Compare with Other Answers', () => {
     );
     return [outcome, ...opened.flat().map((file) => path.basename(file)), ...standIn.shown.sentences];
   }
-  const SAME = ['failed', 'This is the same file. Choose another one.'];
+  const SAME = ['failed', 'This is the same file. Choose another file.'];
 
   it('opens two files in their order, but two selected ones by age', async () => {
     const [old, one] = [uri('old.jsonl'), uri('new.jsonl')];
