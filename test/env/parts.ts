@@ -55,7 +55,7 @@ export const lintPart: Part = {
 };
 
 /** Mocha's tests without VS Code, in three processes: they wait half of the time. @param args mocha's own arguments */
-export function mochaPart(name: string, args: readonly string[], limitMs = 900_000): Part {
+export function mochaPart(name: string, args: readonly string[], limitMs = 2_400_000): Part {
   const output = ['--reporter', script('reporter.ts'), '--reporter-option', `output=${reportFile(name)}`];
   return {
     name,
