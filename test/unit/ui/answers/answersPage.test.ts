@@ -626,18 +626,18 @@ describe('AnswersPage', () => {
       didChange();
       await until(() => posted('list').length > lists);
       assert.deepEqual([signals.length, signals[0]?.aborted], [1, false]);
-      // A program writes row by row: if it is quick, only the last version is compared.
-      const startedMs = performance.now();
+      // A program writes row by row: a version is compared only when none has come for a second.
+      let lastMs = 0;
       for (const row of ['e', 'f', 'g']) {
+        lastMs = performance.now();
         const { length } = posted('list');
         await appendFile(file, line(row, 'no', 'nay'));
         didChange();
         await until(() => posted('list').length > length);
       }
-      const isQuick = performance.now() - startedMs < 900;
       await until(() => signals.length > 1 && signals.at(-1)?.aborted === false);
       assert.ok(signals.slice(0, -1).every(({ aborted }) => aborted));
-      if (isQuick) assert.equal(signals.length, 2);
+      assert.ok(performance.now() - lastMs > 900);
       // What is found too late is of other rows.
       resolve({ isFound: Array(6).fill(true) as boolean[], sameAnswer: 0 });
       await delay(20);
