@@ -46,7 +46,7 @@ const PUBLISH_BOTH = /^(?:unsloth|Qwen|OpenGVLab|LGAI-EXAONE|meta-llama|mistrala
 
 /** What loading depends on. */
 export function baseKindOf(baseModel: string, weights: Pick<WeightsReport, 'pairs'> | undefined) {
-  // Of a path, only the model's own folder counts; caches call it `models--owner--name`.
+  // In a path, only the model's own folder counts; caches call it `models--owner--name`.
   const parts = baseModel.split(/[\\/]+/).filter((part) => part !== '');
   const own = parts.find((part) => part.startsWith('models--')) ?? parts.at(-1) ?? '';
   const name = parts.length === 2 && parts[0] === 'mlx-community' ? baseModel : own;

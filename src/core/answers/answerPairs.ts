@@ -13,7 +13,7 @@ export interface AnswerPairs {
 
 /**
  * Pairs the rows of two files by messages and expected answer. In what it returns, `base` is the adapter of the first
- * file and `adapter` that of the second; lines are those of the first. Of equal rows in a file, the first counts.
+ * file and `adapter` that of the second; lines are those of the first. If rows in a file are equal, the first counts.
  */
 export function pairAnswers(
   one: ScoredAnswers,

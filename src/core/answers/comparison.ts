@@ -6,7 +6,7 @@ import type { AnswerScores, RowScores } from './scores.ts';
 export type Measure = 'exact' | 'fields' | 'closer';
 
 /**
- * Who is ahead in a row. The same answers are equal. `failed`: a program failed; `cut`: an answer was cut off;
+ * The side that is ahead in a row. The same answers are equal. `failed`: a program failed; `cut`: an answer was cut off;
  * `trained`: its prompt was trained. None of these is compared.
  */
 export type Lead = ComparedSide | 'equal' | 'failed' | 'cut' | 'trained';

@@ -41,7 +41,7 @@ export interface ShownAnswers extends ScoredAnswers {
   trained: ReadonlySet<number>;
   /** Of the other rows. */
   comparison: Comparison;
-  /** Of each file, the run that its rows name. */
+  /** The run that the rows of each file name. */
   runs: readonly RunNames[];
   /** The hold-out beside the first file. */
   holdOut: string | undefined;

@@ -146,7 +146,7 @@ export class AnswersPage implements Disposable {
       return comparison?.leads[index] === this.#filter;
     };
     const listed = Array.from(file?.rows.keys() ?? []).filter(isListed);
-    // Of two files, the rows that became worse come first.
+    // With two files, the rows that became worse come first.
     const isBehind = (index: number) => pairs !== undefined && comparison?.leads[index] === 'base';
     this.#listed = [...listed.filter(isBehind), ...listed.filter((index) => !isBehind(index))];
     this.#generation += 1;

@@ -94,7 +94,7 @@ export function answersHead(facts: AnswersFacts): AnswersHead {
   };
 }
 
-/** Of two files, the one without answers is named. */
+/** With two files, the one without answers is named. */
 function nothingSentence(files: readonly string[], shown: ShownAnswers): string {
   const without = files[shown.files.findIndex(({ rows }) => rows.length === 0)];
   return without === undefined
@@ -108,7 +108,7 @@ function problemSentence({ kind, path }: NonNullable<AnswersFacts['problem']>): 
     : refusalSentence(fileNameOf(path), kind);
 }
 
-/** Returns the filters that list something, in order. Of two files, first where the second one is behind. */
+/** Returns the filters that list something, in order. With two files, first where the second one is behind. */
 export function offeredFilters({ comparison, pairs, trained }: ShownAnswers): AnswersFilter[] {
   if (comparison.rows === 0) return ['all', 'different'];
   const closer = pairs === undefined ? (['adapter', 'base'] as const) : (['base', 'adapter'] as const);

@@ -5,7 +5,7 @@ import type { ShownAnswers } from './answersDocument.ts';
 
 /** How the two sides of a page are called. */
 export interface Sides {
-  /** Of the file, or of both. */
+  /** The name of the file, or of both. */
   title: string;
   /** In headings, and where a sentence begins. */
   names: Readonly<Record<Side, string>>;
