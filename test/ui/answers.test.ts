@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import { datasetRow, supportRows, WORD } from '../helpers/answers.ts';
+import { readdir, writeFile } from 'node:fs/promises';
+import { datasetRow, supportRows } from '../helpers/answers.ts';
 import { assertAccessible } from './accessible.ts';
 import { AnswersPage } from './answersPage.ts';
 import { smallDataset } from './datasets.ts';
@@ -58,31 +57,6 @@ describe('comparison of answers', () => {
     await assertAccessible(page.frame);
     await workbench.screenshot('answers-sample');
     assert.deepEqual(await readdir(vscode.folder), before);
-  });
-
-  it('is shown again after it was hidden and after a reload, and stores no text', async () => {
-    await open('train.answers.jsonl');
-    await page.button('Different').click();
-    await page.button('Different').and(page.frame.locator('[aria-pressed=true]')).waitFor();
-    await openSample();
-    await workbench.page.locator('.tab').filter({ hasText: 'Answers: train.answers.jsonl' }).click();
-    await page.button('Different').and(page.frame.locator('[aria-pressed=true]')).waitFor();
-    await page.row(1).waitFor();
-    await workbench.reload();
-    await page.title('train.answers.jsonl · 15 rows').waitFor();
-    await page.button('All').and(page.frame.locator('[aria-pressed=true]')).waitFor();
-    await page.row(1).waitFor();
-    const kept = await readdir(vscode.userData, { recursive: true, withFileTypes: true });
-    const files = kept.filter((one) => one.isFile()).map((one) => path.join(one.parentPath, one.name));
-    assert.ok(files.some((name) => name.includes('logs')));
-    const found = await Promise.all(
-      // A file of a transaction may be gone.
-      files.map(async (name) => ((await readFile(name).catch(() => '')).includes(WORD) ? [name] : [])),
-    );
-    assert.deepEqual(found.flat(), []);
-    const stored = await storedInBrowser(workbench);
-    assert.match(stored, /fineTuning\.answers/);
-    assert.ok(!stored.includes(WORD));
   });
 
   it('shows a row in the hold-out beside it', async () => {
@@ -173,23 +147,3 @@ describe('comparison of answers', () => {
     });
   });
 });
-
-/** All that the window has stored in the browser, such as the states of pages. */
-function storedInBrowser({ page }: Workbench): Promise<string> {
-  return page.evaluate<string>(`(async () => {
-    const done = (request) => new Promise((resolve, reject) => {
-      request.onsuccess = () => resolve(request.result);
-      request.onerror = () => reject(request.error);
-    });
-    const found = [JSON.stringify({ ...localStorage }), JSON.stringify({ ...sessionStorage })];
-    for (const { name } of await indexedDB.databases()) {
-      const database = await done(indexedDB.open(name));
-      for (const store of database.objectStoreNames) {
-        const values = await done(database.transaction(store).objectStore(store).getAll());
-        found.push(...values.map((value) => typeof value === 'string' ? value : value instanceof Uint8Array ? new TextDecoder().decode(value) : JSON.stringify(value)));
-      }
-      database.close();
-    }
-    return found.join('\\n');
-  })()`);
-}

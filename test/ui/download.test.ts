@@ -22,33 +22,27 @@ describe('downloads', () => {
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-  });
-
-  after(async () => {
-    await rm(folder, { recursive: true, force: true });
-  });
-
-  afterEach(() => {
-    service.release();
-    service.control.setScenario('none');
-  });
-
-  /** Starts a VS Code that is signed in to a new service. */
-  async function begin(settings: Record<string, unknown>): Promise<void> {
     service = await Service.start(API_KEY);
     // At this speed, a run takes a third of a second.
     service.setSpeed(1_000);
-    vscode = await VSCode.start({ settings });
+    vscode = await VSCode.start();
     workbench = await vscode.open(folder);
     await workbench.sideBar.open('Fine-Tuning');
     await signIn(workbench, { address: service.baseUrl, name: 'Work', apiKey: API_KEY });
     await workbench.statusItem('balance').getByText('1,000.00 USD').waitFor();
-  }
+  });
 
-  async function end(): Promise<void> {
+  after(async () => {
     await vscode.close();
     await service.close();
-  }
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  afterEach(async () => {
+    service.release();
+    service.control.setScenario('none');
+    await workbench.clearNotifications();
+  });
 
   async function submit(name: string): Promise<void> {
     await writeFile(path.join(folder, `${name}.jsonl`), smallDataset(name));
@@ -94,185 +88,104 @@ describe('downloads', () => {
     await until('the download is held', () => service.held > 0);
   }
 
-  describe('into a chosen folder', () => {
-    before(() => begin({}));
-    after(end);
-    afterEach(() => workbench.clearNotifications());
-
-    it('start from the notification of a completed run, and then offer Inspect', async () => {
-      const where = await newFolder('here');
-      await submit('maths');
-      await finished('maths').waitFor();
-      await workbench.screenshot('run-finished');
-      await workbench.dialogs.pressInToast(/maths completed/, 'Download');
-      await workbench.quickInput.choosePath(where);
-      const toast = await workbench.dialogs.waitForToast(/Downloaded .+ to /);
-      assert.match(toast, /^Downloaded adapter-\w{8}\.zip to .+here\.$/);
-      await isAdapter(where);
-      await workbench.screenshot('download-shown');
-      await downloaded('maths').waitFor();
-      await workbench.dialogs.pressInToast(/Downloaded .+ to /, 'Inspect');
-      await new AdapterPage(workbench).waitForVerdict('Sandbox: nothing was trained');
-      await workbench.screenshot('download-inspected');
-      // A notification closes when its button is pressed, and VS Code shows that of a progress for a moment longer.
-      const others = () => workbench.dialogs.notifications();
-      await until('one notification is left', async () => (await others()).length === 1);
-      assert.match((await others()).join('\n'), /^Submitted maths /);
-    });
-
-    it('complete the steps of a walkthrough that is opened afterwards', async () => {
-      await workbench.runCommand('Fine-Tuning: Open Walkthrough');
-      const done = workbench.page
-        .locator('.getting-started-step')
-        .filter({ has: workbench.page.locator('[data-done-step-id][aria-checked=true]') });
-      for (const title of ['Check a dataset', 'Submit a run'])
-        await done.filter({ hasText: title }).waitFor();
-      assert.equal(await done.count(), 2);
-      await workbench.editors.closeAll();
-    });
-
-    it('ask first if the adapter is already downloaded', async () => {
-      await press('maths');
-      const detail = await workbench.dialogs.waitForModal('The adapter for maths is already downloaded.');
-      assert.match(detail, /here\/adapter-\w{8}\.zip$/);
-      await workbench.screenshot('downloaded-already');
-      await workbench.dialogs.press('Cancel');
-    });
-
-    it('leave nothing when canceled in the notification', async () => {
-      const where = await newFolder('cancelled');
-      service.holdsDownloads = true;
-      await downloadAgain(where);
-      await isHeld();
-      await workbench.dialogs.waitForToast(/Downloading maths: .+ of [\d.]+ kB/);
-      await workbench.screenshot('downloading');
-      assert.deepEqual(await visible(where), []);
-      await workbench.dialogs.pressInToast('Downloading maths', 'Cancel');
-      await workbench.dialogs.toast('Downloading maths').waitFor({ state: 'hidden' });
-      await isEmpty(where);
-    });
-
-    it('leave nothing when canceled in the row', async () => {
-      const where = await newFolder('cancelled-in-row');
-      service.holdsDownloads = true;
-      await downloadAgain(where);
-      await isHeld();
-      await workbench.sideBar.view('Runs').pressInRow(/^Run maths, /, 'Cancel Download');
-      await workbench.dialogs.toast('Downloading maths').waitFor({ state: 'hidden' });
-      await isEmpty(where);
-    });
-
-    it('resume automatically after a cut', async () => {
-      const where = await newFolder('cut');
-      service.control.setScenario('cut-download');
-      await downloadAgain(where);
-      await workbench.dialogs.waitForToast(/Downloaded .+ to .+\. It was interrupted and resumed\./);
-      await isAdapter(where);
-      assert.ok(service.requests.filter((request) => request.startsWith('GET /artifacts/')).length > 1);
-    });
-
-    it('are offered by a reminder before the adapter expires', async () => {
-      service.control.setScenario('short-retention');
-      await submit('soon');
-      await workbench.dialogs.waitForToast(charged('soon'));
-      service.control.setScenario('none');
-      // The reminder is due half a minute later by the service's clock, so it is not part of this notification.
-      await finished('soon').waitFor();
-      // A little more, because the service's clock is only known to the second.
-      service.passTime(35_000);
-      await workbench.runCommand('Fine-Tuning: Refresh');
-      const reminder = workbench.dialogs.toast(/The adapter for soon expires in /);
-      await reminder.waitFor();
-      assert.match(await reminder.innerText(), /expires in [12] h and isn’t downloaded/);
-      await workbench.screenshot('reminder');
-      const where = await newFolder('soon');
-      await workbench.dialogs.pressInToast(/isn’t downloaded/, 'Download');
-      await workbench.quickInput.choosePath(where);
-      await workbench.dialogs.waitForToast(/Downloaded .+ to /);
-      await isAdapter(where);
-    });
-
-    it('can be resumed from the row after the extension host crashed', async () => {
-      const where = await newFolder('killed');
-      service.holdsDownloads = true;
-      await downloadAgain(where);
-      await isHeld();
-      await vscode.killExtensionHosts();
-      service.release();
-      assert.deepEqual(await visible(where), []);
-      await workbench.sideBar
-        .view('Runs')
-        .row(/^Run maths, .+, (Stopped at \d+%|Downloaded)$/)
-        .waitFor();
-      await workbench.screenshot('download-interrupted');
-      await press('maths');
-      await workbench.dialogs.waitForModal(
-        /^The download of maths was interrupted at (\d+%|[\d.]+ k?B|\d+ bytes)\.$/,
-      );
-      await workbench.dialogs.press('Resume');
-      await workbench.dialogs.waitForToast(/Downloaded .+ to /);
-      await isAdapter(where);
-    });
+  it('start from the notification of a completed run, and then offer Inspect', async () => {
+    const where = await newFolder('here');
+    await submit('maths');
+    await finished('maths').waitFor();
+    await workbench.screenshot('run-finished');
+    await workbench.dialogs.pressInToast(/maths completed/, 'Download');
+    await workbench.quickInput.choosePath(where);
+    const toast = await workbench.dialogs.waitForToast(/Downloaded .+ to /);
+    assert.match(toast, /^Downloaded adapter-\w{8}\.zip to .+here\.$/);
+    await isAdapter(where);
+    await workbench.screenshot('download-shown');
+    await downloaded('maths').waitFor();
+    await workbench.dialogs.pressInToast(/Downloaded .+ to /, 'Inspect');
+    await new AdapterPage(workbench).waitForVerdict('Sandbox: nothing was trained');
+    await workbench.screenshot('download-inspected');
+    // A notification closes when its button is pressed, and VS Code shows that of a progress for a moment longer.
+    const others = () => workbench.dialogs.notifications();
+    await until('one notification is left', async () => (await others()).length === 1);
+    assert.match((await others()).join('\n'), /^Submitted maths /);
   });
 
-  describe('of completed runs, into the download directory', () => {
-    let directory: string;
+  it('complete the steps of a walkthrough that is opened afterwards', async () => {
+    await workbench.runCommand('Fine-Tuning: Open Walkthrough');
+    const done = workbench.page
+      .locator('.getting-started-step')
+      .filter({ has: workbench.page.locator('[data-done-step-id][aria-checked=true]') });
+    for (const title of ['Check a dataset', 'Submit a run']) await done.filter({ hasText: title }).waitFor();
+    assert.equal(await done.count(), 2);
+    await workbench.editors.closeAll();
+  });
 
-    before(async () => {
-      directory = await newFolder('directory');
-      await begin({ 'fineTuning.downloadDirectory': directory, 'fineTuning.downloadWhenComplete': 'always' });
-    });
-    after(end);
-    afterEach(() => workbench.clearNotifications());
+  it('ask first if the adapter is already downloaded', async () => {
+    await press('maths');
+    const detail = await workbench.dialogs.waitForModal('The adapter for maths is already downloaded.');
+    assert.match(detail, /here\/adapter-\w{8}\.zip$/);
+    await workbench.screenshot('downloaded-already');
+    await workbench.dialogs.press('Cancel');
+  });
 
-    it('start automatically, each into a separate folder, and are not offered in the notification', async () => {
-      await submit('verse');
-      await finished('verse').hover();
-      assert.equal(await finished('verse').getByRole('button', { name: 'Download', exact: true }).count(), 0);
-      await downloaded('verse').waitFor();
-      await workbench.screenshot('downloaded-when-complete');
-      const [own = '', ...others] = await readdir(directory);
-      assert.deepEqual(others, []);
-      assert.match(own, /^verse \w{8}$/);
-      await isAdapter(path.join(directory, own));
-    });
+  it('leave nothing when canceled in the notification', async () => {
+    const where = await newFolder('cancelled');
+    service.holdsDownloads = true;
+    await downloadAgain(where);
+    await isHeld();
+    await workbench.dialogs.waitForToast(/Downloading maths: .+ of [\d.]+ kB/);
+    await workbench.screenshot('downloading');
+    assert.deepEqual(await visible(where), []);
+    await workbench.dialogs.pressInToast('Downloading maths', 'Cancel');
+    await workbench.dialogs.toast('Downloading maths').waitFor({ state: 'hidden' });
+    await isEmpty(where);
+  });
 
-    it('start for runs that completed while no window was open, with one notification for all', async () => {
-      service.setSpeed(1);
-      for (const name of ['away', 'far']) await service.submitElsewhere(name);
-      await workbench.runCommand('Fine-Tuning: Refresh');
-      for (const name of ['away', 'far'])
-        await row(name)
-          .and(workbench.sideBar.view('Runs').row(/Queued/))
-          .waitFor();
-      const [far, away] = await service.runs();
-      await vscode.waitUntilStored([far, away].map((run) => run?.run_id ?? ''));
-      await vscode.restart();
-      service.setSpeed(10_000);
-      workbench = await vscode.open(folder);
-      const toast = '2 runs completed.';
-      await workbench.dialogs.toast(toast).waitFor();
-      await workbench.screenshot('runs-digest');
-      const texts = await workbench.dialogs.toastTexts();
-      assert.deepEqual(
-        texts.filter((text) => text.includes('completed')),
-        [toast],
-      );
-      await workbench.dialogs.pressInToast(toast, 'Show Runs');
-      for (const name of ['away', 'far']) await downloaded(name).waitFor();
-      const own = (await readdir(directory)).find((name) => name.startsWith('away ')) ?? '';
-      await isAdapter(path.join(directory, own));
-    });
+  it('resume automatically after a cut', async () => {
+    const where = await newFolder('cut');
+    service.control.setScenario('cut-download');
+    await downloadAgain(where);
+    await workbench.dialogs.waitForToast(/Downloaded .+ to .+\. It was interrupted and resumed\./);
+    await isAdapter(where);
+    assert.ok(service.requests.filter((request) => request.startsWith('GET /artifacts/')).length > 1);
+  });
 
-    it('can be repeated by the user, beside the existing file', async () => {
-      await press('verse');
-      await workbench.dialogs.waitForModal('The adapter for verse is already downloaded.');
-      await workbench.dialogs.press('Download Again…');
-      await workbench.dialogs.waitForModal(/^adapter-\w{8}\.zip already exists in that folder\.$/);
-      await workbench.dialogs.press('Keep Both');
-      await workbench.dialogs.waitForToast(/Downloaded adapter-\w{8} \(2\)\.zip to /);
-      const own = (await readdir(directory)).find((name) => name.startsWith('verse ')) ?? '';
-      assert.equal((await readdir(path.join(directory, own))).length, 2);
+  it('are offered by a reminder before the adapter expires', async () => {
+    service.control.setScenario('short-retention');
+    await submit('soon');
+    await workbench.dialogs.waitForToast(charged('soon'));
+    service.control.setScenario('none');
+    // The reminder is due half a minute later by the service's clock, so it is not part of this notification.
+    await finished('soon').waitFor();
+    // A little more, because the service's clock is only known to the second.
+    service.passTime(35_000);
+    await workbench.runCommand('Fine-Tuning: Refresh');
+    const reminder = workbench.dialogs.toast(/The adapter for soon expires in /);
+    await reminder.waitFor();
+    assert.match(await reminder.innerText(), /expires in [12] h and isn’t downloaded/);
+    await workbench.screenshot('reminder');
+    const where = await newFolder('soon');
+    await workbench.dialogs.pressInToast(/isn’t downloaded/, 'Download');
+    await workbench.quickInput.choosePath(where);
+    await workbench.dialogs.waitForToast(/Downloaded .+ to /);
+    await isAdapter(where);
+  });
+
+  it('start automatically if the settings say so, each into a separate folder, and are not offered then', async () => {
+    const directory = await newFolder('directory');
+    await vscode.set({
+      'fineTuning.downloadDirectory': directory,
+      'fineTuning.downloadWhenComplete': 'always',
     });
+    await workbench.reload();
+    await workbench.sideBar.open('Fine-Tuning');
+    await submit('verse');
+    await finished('verse').hover();
+    assert.equal(await finished('verse').getByRole('button', { name: 'Download', exact: true }).count(), 0);
+    await downloaded('verse').waitFor();
+    await workbench.screenshot('downloaded-when-complete');
+    const [own = '', ...others] = await readdir(directory);
+    assert.deepEqual(others, []);
+    assert.match(own, /^verse \w{8}$/);
+    await isAdapter(path.join(directory, own));
   });
 });

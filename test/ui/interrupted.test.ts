@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
-import path from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { smallDataset, writeBigDataset } from './datasets.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
@@ -20,7 +19,7 @@ describe('an interrupted submission', () => {
   before(async () => {
     vscode = await VSCode.start();
     for (const name of ['big', 'killed']) await writeBigDataset(vscode.file(`${name}.jsonl`));
-    for (const name of ['small', 'unanswered', 'unread', 'torn', 'lost'])
+    for (const name of ['small', 'unanswered', 'unread'])
       await writeFile(vscode.file(`${name}.jsonl`), smallDataset(name));
     service = await Service.start(API_KEY);
     workbench = await vscode.open();
@@ -134,15 +133,6 @@ describe('an interrupted submission', () => {
       await workbench.clearNotifications();
     });
 
-    it('in the row is reported as not charged, and its notification disappears', async () => {
-      await submit('big');
-      await uploading();
-      await cancelInRow('big');
-      await workbench.dialogs.toast('Submitting big.jsonl').waitFor({ state: 'hidden' });
-      assert.equal(service.submissions, 1);
-      await workbench.clearNotifications();
-    });
-
     it('while queued is never sent, and the previous one continues', async () => {
       await submit('big');
       await uploading();
@@ -193,37 +183,6 @@ describe('an interrupted submission', () => {
       assert.equal(new Set(service.idempotencyKeys).size, 1);
     });
 
-    it('of the extension host during the upload says nothing of a charge until the service answers', async () => {
-      const { dialogs, quickInput } = workbench;
-      service.holdsUploads = true;
-      await submit('big');
-      await firstRowIs(/^big, big\.jsonl, Uploading \d+%/);
-      await isHeld();
-      await vscode.killExtensionHosts();
-      await service.shut();
-      service.release();
-      const sentence = await dialogs.waitForToast(
-        'The upload of big.jsonl was interrupted. The service didn’t answer whether it was charged.',
-      );
-      await firstRowIs(/^big, big\.jsonl, Upload stopped$/);
-      await workbench.screenshot('interrupted-stopped');
-
-      await service.reopen();
-      await dialogs.pressInToast(sentence, 'Check Now');
-      await quickInput.waitForTitle('Submission of big.jsonl');
-      await workbench.screenshot('interrupted-looked');
-      await quickInput.pick('Discard…');
-      await dialogs.waitForModal('Discard the submission of big?');
-      await dialogs.press('Discard');
-      await runs()
-        .row(/^big, big\.jsonl, /)
-        .waitFor({ state: 'hidden' });
-      await isNotCharged();
-      // Within five minutes, VS Code starts an extension host only twice by itself.
-      await workbench.reload();
-      await workbench.sideBar.open('Fine-Tuning');
-    });
-
     it('of the extension host after the upload may have been charged, and Check Now finds the run', async () => {
       service.holdsAnswers = true;
       await submit('unanswered');
@@ -255,78 +214,6 @@ describe('an interrupted submission', () => {
       await workbench.dialogs.waitForToast(/unread was submitted to .+ after all\. Charged \d/);
       await isChargedOnce('unread');
       service.release();
-      assert.equal(service.submissions, 1);
-    });
-
-    /** Leaves a submission that was charged and not answered. @returns the files of its record, oldest version first */
-    const leaveUnanswered = async (name: string): Promise<string[]> => {
-      service.holdsAnswers = true;
-      await submit(name);
-      await isHeld();
-      await vscode.killExtensionHosts();
-      await service.shut();
-      service.release();
-      await runs().row(`${name}, ${name}.jsonl, May be charged, no answer`).waitFor();
-      const folder = path.join(vscode.globalStorage, 'submissions');
-      const numberOf = (file: string) => Number(/\.(\d+)\.json$/.exec(file)?.[1]);
-      const files = (await readdir(folder)).filter((file) => file.endsWith('.json'));
-      const texts = await Promise.all(files.map((file) => readFile(path.join(folder, file), 'utf8')));
-      const id = files[texts.findIndex((text) => text.includes(`${name}.jsonl`))]?.split('.')[0] ?? '';
-      return files
-        .filter((file) => file.startsWith(id))
-        .sort((one, other) => numberOf(one) - numberOf(other))
-        .map((file) => path.join(folder, file));
-    };
-
-    it('and then of the newest version of its record, is found all the same', async () => {
-      const files = await leaveUnanswered('torn');
-      await writeFile(files.at(-1)!, 'spoilt');
-      await workbench.reload();
-      await workbench.sideBar.open('Fine-Tuning');
-      await runs().row('torn, torn.jsonl, May be charged, no answer').waitFor();
-      await service.reopen();
-      await workbench.runCommand('Fine-Tuning: Refresh');
-      // By an automatic check, or else by the label that the refresh reads. The new window may also report the charges
-      // of earlier tests.
-      await workbench.dialogs.waitForNotification(
-        /(?:torn was submitted to .+ after all|Submitted torn to .+)\. Charged \d/,
-      );
-      await isChargedOnce('torn');
-      assert.equal(service.submissions, 1);
-    });
-
-    it('and then of its whole record, is asked about before the next submission, until it is set aside', async () => {
-      const { dialogs, quickInput } = workbench;
-      for (const file of await leaveUnanswered('lost')) await writeFile(file, 'spoilt');
-      await workbench.reload();
-      await workbench.sideBar.open('Fine-Tuning');
-      const message = workbench.page.getByText('A submission record can’t be read.').first();
-      await message.waitFor();
-      await dialogs.waitForToast(
-        /You may have been charged: the submission record [\w-]+\.\d+\.json can’t be read\./,
-      );
-      await workbench.screenshot('record-unreadable');
-      await service.reopen();
-      await workbench.clearNotifications();
-
-      const begin = async () => {
-        await beginFromList(workbench, 'lost.jsonl');
-        await quickInput.pickUntil('Continue', dialogs.modal);
-        return dialogs.waitForModal('A submission record can’t be read.');
-      };
-      assert.match(await begin(), /you could be charged twice\.\s+Don’t delete single files\.$/);
-      await workbench.screenshot('submit-beside-unreadable');
-      await dialogs.press('Back to Summary');
-      await quickInput.pickUntil('Continue', dialogs.modal);
-      await dialogs.press('Set Aside…');
-      await dialogs.waitForModal('Set the record aside?');
-      await dialogs.press('Set Aside');
-      // By keyboard: once its label is read, the run that no record has gets a row, which moves the others.
-      await quickInput.activeItem.filter({ hasText: 'Continue' }).waitFor();
-      await quickInput.accept();
-      await quickInput.waitForTitle(/^Terms /);
-      await quickInput.close();
-      await message.waitFor({ state: 'hidden' });
       assert.equal(service.submissions, 1);
     });
   });

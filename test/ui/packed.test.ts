@@ -9,6 +9,7 @@ import { packedReadme } from '../env/readme.ts';
 import { golden } from '../helpers/golden.ts';
 import { unzip } from '../helpers/unzip.ts';
 import { extensionsFolder, VSCode } from './vscode.ts';
+import { weekly } from '../helpers/weekly.ts';
 import type { Workbench } from './workbench.ts';
 import { actUntil } from './waits.ts';
 
@@ -41,62 +42,64 @@ describe('the packed extension', () => {
   });
 });
 
-describe('the page of the extension in VS Code', () => {
-  let vscode: VSCode;
-  let workbench: Workbench;
-  const served = new Map<string, number>();
-  const tls = (name: string) => readFileSync(path.join(root, 'test/fixtures/tls', name));
-  /** In place of the repository's own server. */
-  const server = createServer(
-    { key: tls('server.key.pem'), cert: tls('server.pem') },
-    (request, response) => {
-      const file = path.join(
-        root,
-        /^\/someone\/fine-tuning\/raw\/v[\d.]+\/(.+)$/.exec(request.url ?? '')?.[1] ?? '-',
-      );
-      const status = existsSync(file) ? 200 : 404;
-      served.set(request.url ?? '', status);
-      response.writeHead(status).end(status === 200 ? readFileSync(file) : '');
-    },
-  );
+weekly(() =>
+  describe('the page of the extension in VS Code', () => {
+    let vscode: VSCode;
+    let workbench: Workbench;
+    const served = new Map<string, number>();
+    const tls = (name: string) => readFileSync(path.join(root, 'test/fixtures/tls', name));
+    /** In place of the repository's own server. */
+    const server = createServer(
+      { key: tls('server.key.pem'), cert: tls('server.pem') },
+      (request, response) => {
+        const file = path.join(
+          root,
+          /^\/someone\/fine-tuning\/raw\/v[\d.]+\/(.+)$/.exec(request.url ?? '')?.[1] ?? '-',
+        );
+        const status = existsSync(file) ? 200 : 404;
+        served.set(request.url ?? '', status);
+        response.writeHead(status).end(status === 200 ? readFileSync(file) : '');
+      },
+    );
 
-  before(async () => {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    const folder = path.join(results, 'ui/extensions-with-repository');
-    await rm(folder, { recursive: true, force: true });
-    await cp(extensionsFolder, folder, { recursive: true });
-    // Without its list of extensions, VS Code scans the folder.
-    await rm(path.join(folder, 'extensions.json'));
-    const [name = ''] = (await readdir(folder)).filter((entry) => entry.startsWith('fine-tuning-tools.'));
-    const repository = { url: `https://127.0.0.1:${port}/someone/fine-tuning` };
-    const readme = packedReadme(await readFile(path.join(root, 'README.md'), 'utf8'), {
-      version: '0.6.0',
-      repository,
+    before(async () => {
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      const folder = path.join(results, 'ui/extensions-with-repository');
+      await rm(folder, { recursive: true, force: true });
+      await cp(extensionsFolder, folder, { recursive: true });
+      // Without its list of extensions, VS Code scans the folder.
+      await rm(path.join(folder, 'extensions.json'));
+      const [name = ''] = (await readdir(folder)).filter((entry) => entry.startsWith('fine-tuning-tools.'));
+      const repository = { url: `https://127.0.0.1:${port}/someone/fine-tuning` };
+      const readme = packedReadme(await readFile(path.join(root, 'README.md'), 'utf8'), {
+        version: '0.6.0',
+        repository,
+      });
+      await writeFile(path.join(folder, name, 'readme.md'), readme);
+      vscode = await VSCode.start({ extensions: folder });
+      workbench = await vscode.open();
     });
-    await writeFile(path.join(folder, name, 'readme.md'), readme);
-    vscode = await VSCode.start({ extensions: folder });
-    workbench = await vscode.open();
-  });
 
-  after(async () => {
-    await vscode.close();
-    server.close();
-  });
+    after(async () => {
+      await vscode.close();
+      server.close();
+    });
 
-  it('shows the pictures of the repository', async () => {
-    await workbench.runCommand('Extensions: Show Installed Extensions');
-    const page = workbench.webview('panel');
-    const pictures = page.locator('img');
-    const item = workbench.page.locator('.extension-list-item', { hasText: 'Fine-Tuning' }).first();
-    await actUntil(() => item.click(), pictures.first());
-    for (const picture of await pictures.all()) {
-      await picture.scrollIntoViewIfNeeded();
-      await picture.evaluate((image: { decode(): Promise<void> }) => image.decode());
-    }
-    assert.ok((await pictures.count()) > 1);
-    assert.deepEqual([...new Set(served.values())], [200]);
-    await page.locator('h1').scrollIntoViewIfNeeded();
-    await workbench.screenshotInThemes('extension-page', () => Promise.resolve());
-  });
-});
+    it('shows the pictures of the repository', async () => {
+      await workbench.runCommand('Extensions: Show Installed Extensions');
+      const page = workbench.webview('panel');
+      const pictures = page.locator('img');
+      const item = workbench.page.locator('.extension-list-item', { hasText: 'Fine-Tuning' }).first();
+      await actUntil(() => item.click(), pictures.first());
+      for (const picture of await pictures.all()) {
+        await picture.scrollIntoViewIfNeeded();
+        await picture.evaluate((image: { decode(): Promise<void> }) => image.decode());
+      }
+      assert.ok((await pictures.count()) > 1);
+      assert.deepEqual([...new Set(served.values())], [200]);
+      await page.locator('h1').scrollIntoViewIfNeeded();
+      await workbench.screenshotInThemes('extension-page', () => Promise.resolve());
+    });
+  }),
+);

@@ -1,18 +1,8 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
-import path from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
-import {
-  ACCEPT,
-  beginFromList,
-  charged,
-  CONTINUE,
-  walkThroughSteps,
-  waitForConfirm,
-  type Way,
-} from './submission.ts';
+import { beginFromList, charged, walkThroughSteps, waitForConfirm, type Way } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -22,7 +12,6 @@ const rows = (count: number) => Array.from({ length: count }, (_, n) => row(n)).
 describe('paying for a run', () => {
   let work: Service;
   let home: Service;
-  let long: Service;
   let vscode: VSCode;
   let workbench: Workbench;
 
@@ -38,7 +27,6 @@ describe('paying for a run', () => {
       await writeFile(file(name), rows(count));
     work = await Service.start('service_work_test');
     home = await Service.start('service_home_test');
-    long = await Service.start('service_long_test');
     workbench = await vscode.open();
     await workbench.sideBar.open('Fine-Tuning');
     await signIn(workbench, { address: work.baseUrl, name: 'Work', apiKey: 'service_work_test' });
@@ -46,7 +34,7 @@ describe('paying for a run', () => {
 
   after(async () => {
     await vscode.close();
-    await Promise.all([work.close(), home.close(), long.close()]);
+    await Promise.all([work.close(), home.close()]);
   });
 
   async function descriptionOf(name: string): Promise<string> {
@@ -113,58 +101,5 @@ describe('paying for a run', () => {
     await workbench.screenshot('two-accounts');
     assert.equal(await work.balanceCents(), before);
     assert.equal(home.submissions, 1);
-  });
-
-  it('identifies the dataset and the account in the final question, with long names and every note', async () => {
-    const { dialogs, quickInput } = workbench;
-    const name = 'Research and Development Europe, bills 2026';
-    await signIn(workbench, { address: long.baseUrl, name, apiKey: 'service_long_test' });
-    await submit('small', { model: 'Qwen3 8B' });
-    await submit('large');
-    // The budget stays in the currency that the balance had.
-    const balanceIn = async (currency: string) => {
-      long.currency = currency;
-      await workbench.runCommand('Fine-Tuning: Refresh Balance');
-      await workbench.statusItem('balance').getByText(currency).waitFor();
-    };
-    await balanceIn('EUR');
-    await workbench.runCommand('Fine-Tuning: Set Budget…');
-    await quickInput.waitForTitle(/Budget/);
-    await quickInput.fill('0.10');
-    await quickInput.waitForMessage(/Limit per month \(UTC\)/);
-    await quickInput.fill('');
-    await dialogs.waitForToast(/^Budget of Research/);
-    await workbench.clearNotifications();
-    long.setBalance(1);
-    await balanceIn('USD');
-    const folder = path.join('experiments', 'support-conversations-of-2026', 'anonymized-and-deduplicated');
-    const fileName = `${'support-conversations.'.repeat(4)}v2.jsonl`;
-    const worst = path.join(vscode.file(folder), fileName);
-    await mkdir(path.dirname(worst), { recursive: true });
-    await writeFile(worst, rows(29_000));
-    await workbench.editors.open(worst);
-    const summary = quickInput.titled(/^Submit support-.+ to Research/);
-    await workbench.editors.pressTitleAction('Submit Dataset for Training…', summary);
-    assert.match(await descriptionOf('Dataset'), new RegExp(`^${fileName} · `));
-    assert.equal(await descriptionOf('Folder'), folder);
-    await workbench.screenshot('summary-long-names');
-    await quickInput.pick('Queue');
-    await quickInput.pick('Priority queue');
-    await quickInput.pickUntil(CONTINUE, quickInput.item(ACCEPT));
-    await quickInput.pickUntil(ACCEPT, dialogs.modal);
-    const lines = (await waitForConfirm(workbench, fileName)).split('\n');
-    const sha256 = createHash('sha256').update(rows(29_000)).digest('hex');
-    assert.equal(lines[0], fileName);
-    assert.match(
-      lines[1] ?? '',
-      new RegExp(`^in experiments/supp.*….+duplicated \\(${sha256.slice(0, 8)}\\)$`),
-    );
-    assert.match(lines.join('\n'), /Budget: not checked: it is in EUR$/m);
-    await workbench.screenshot('confirm-long-names');
-    await workbench.resize(600, 700);
-    await workbench.screenshot('confirm-long-names-narrow');
-    await workbench.resize(1400, 900);
-    await dialogs.press('Cancel');
-    assert.equal(long.submissions, 2);
   });
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
-import path from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { chooseInSandbox, chooseScenario, openInSandbox, sandboxLedger, setClockSpeed } from './sandbox.ts';
 import { ACCEPT, CONTINUE, waitForConfirm, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
@@ -216,64 +215,5 @@ describe('open submissions', () => {
     assert.match(labels.at(-1) ?? '', /^too poor ft-/);
     assert.ok(balanceCents < before.balanceCents);
     await workbench.clearNotifications();
-  });
-
-  describe('without a marker', () => {
-    before(async () => {
-      await workbench.editors.closeAll();
-      await workbench.editors.open(vscode.file('more.jsonl'));
-      await switchMarkerOff();
-    });
-
-    /** Uses the Settings editor, as a user does. */
-    async function switchMarkerOff(): Promise<void> {
-      await workbench.runCommand('Preferences: Open Settings (UI)');
-      const editor = workbench.page.locator('.settings-editor');
-      await editor
-        .locator('.search-container .monaco-editor, .suggest-input-container .monaco-editor')
-        .first()
-        .click();
-      await workbench.page.keyboard.insertText('fineTuning.labelMarker');
-      const box = editor.getByRole('checkbox', { name: 'fineTuning.labelMarker' });
-      await box.waitFor();
-      await workbench.screenshot('setting-marker');
-      await actUntil(
-        async () => {
-          if ((await box.getAttribute('aria-checked')) === 'true') await box.click();
-        },
-        box.and(workbench.page.locator('[aria-checked=false]')),
-      );
-      // The change is written a moment later, and lost if the editor is closed before.
-      const settings = path.join(vscode.userData, 'User/settings.json');
-      await until('the setting is written', async () =>
-        (await readFile(settings, 'utf8')).includes('"fineTuning.labelMarker": false'),
-      );
-      await press('Escape');
-      await editor.waitFor({ state: 'hidden' });
-    }
-
-    it('with a lost response stay open, and their row shows facts and actions', async () => {
-      const runsBefore = sandboxLedger(vscode).labels.length;
-      await chooseScenario(workbench, 'Response lost after the charge');
-      await begin();
-      const way = { fileName: 'more.jsonl', model: 'Qwen3 8B', label: 'twin' };
-      await walkThroughSteps(workbench, { ...way, until: 'summary' });
-      assert.equal(await descriptionOf('Label'), 'twin');
-      await walkThroughSteps(workbench, { fileName: 'more.jsonl' });
-      await workbench.dialogs.waitForToast(/may have been charged for .+: the service didn’t confirm it/);
-      await workbench.screenshot('unknown');
-      await workbench.clearNotifications();
-      const open = /^twin, more\.jsonl, May be charged, 1 possible run$/;
-      await runs().clickUntil(open, workbench.quickInput.item('This Is the Run: twin'));
-      await workbench.quickInput.waitForTitle('Submission of more.jsonl');
-      const labels = (await workbench.quickInput.labels()).map((label) => label.trim());
-      assert.deepEqual(labels.slice(0, 4), ['Check Now', 'This Is the Run: twin', 'Resend…', 'Discard…']);
-      assert.match(await descriptionOf('Why'), /looks like this submission/);
-      assert.match(await descriptionOf('Balance before'), /^[\d,.]+ · now [\d,.]+ USD$/);
-      assert.match(await descriptionOf('Attempts'), /^1, first at /);
-      await workbench.quickInput.pick('Check Now');
-      await workbench.quickInput.item('This Is the Run: twin').waitFor();
-      assert.deepEqual(sandboxLedger(vscode).labels.slice(runsBefore), ['twin']);
-    });
   });
 });

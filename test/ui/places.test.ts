@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import type { Locator } from 'playwright-core';
 import { Preview } from './preview.ts';
 import { openInSandbox, sandboxLedger } from './sandbox.ts';
@@ -10,7 +10,6 @@ import { actUntil, untilEqual } from './waits.ts';
 
 const START_CENTS = 100_000;
 const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
-const BIG_BYTES = 60 * 1024 * 1024;
 const SUBMIT = 'Submit Dataset for Training…';
 
 describe('submitting from each place', () => {
@@ -20,8 +19,7 @@ describe('submitting from each place', () => {
   const file = (name: string) => vscode.file(name);
 
   before(async () => {
-    // Prevents the editor from asking before it opens a large file.
-    vscode = await VSCode.start({ settings: { 'workbench.editorLargeFileConfirmation': 1024 } });
+    vscode = await VSCode.start();
     await writeFile(file('first.jsonl'), ROW.repeat(20));
     await writeFile(file('second.jsonl'), ROW.repeat(30));
     await writeFile(file('draft.jsonl'), ROW);
@@ -29,10 +27,6 @@ describe('submitting from each place', () => {
     await writeFile(file('empty.jsonl'), '');
     await mkdir(file('folder.jsonl'));
     for (const name of ['lora.zip', 'photos.zip']) await writeFile(file(name), '');
-    await writeFile(file('big.jsonl'), ROW.repeat(Math.ceil(BIG_BYTES / ROW.length)));
-    const huge = await open(file('huge.jsonl'), 'w');
-    await huge.truncate(629_145_601);
-    await huge.close();
     workbench = await openInSandbox(vscode);
   });
 
@@ -121,41 +115,10 @@ describe('submitting from each place', () => {
       await workbench.editors.closeAll();
     });
 
-    it('for an untitled document, after asking where to save it', async () => {
-      await workbench.runCommand('File: New Untitled Text File');
-      await workbench.editors.tab('Untitled-1').waitFor();
-      await workbench.editors.typeAtStart(ROW);
-      await workbench.runCommand('Change Language Mode');
-      await workbench.quickInput.type('JSON Lines');
-      await workbench.page
-        .locator('.quick-input-widget .monaco-list-row', { hasText: 'JSON Lines' })
-        .first()
-        .click();
-      await workbench.page.locator('[id="status.editor.mode"]', { hasText: 'JSON Lines' }).waitFor();
-
-      await workbench.runCommand(`Fine-Tuning: ${SUBMIT}`);
-      await workbench.quickInput.waitForTitle(/Save/);
-      await workbench.quickInput.close();
-      assert.equal(await workbench.editors.isDirty('Untitled-1'), true);
-
-      await workbench.runCommand(`Fine-Tuning: ${SUBMIT}`);
-      await workbench.quickInput.waitForTitle(/Save/);
-      await workbench.quickInput.choosePath(file('new.jsonl'));
-      await leaveFirstStepOf('new.jsonl');
-      assert.equal(await readFile(file('new.jsonl'), 'utf8'), ROW);
-      await workbench.editors.closeAll();
-    });
-
     it('but not for an empty file', async () => {
       const explorer = await workbench.sideBar.explorer();
       await explorer.chooseInContextMenu('empty.jsonl', SUBMIT);
       await refusal(/empty\.jsonl is empty\./);
-    });
-
-    it('but not for a file that is one byte too large', async () => {
-      const explorer = await workbench.sideBar.explorer();
-      await explorer.chooseInContextMenu('huge.jsonl', SUBMIT);
-      await refusal(/huge\.jsonl is larger than the service’s limit of 600 MB/);
     });
 
     it('but not for a deleted file that is still open', async () => {
@@ -172,7 +135,7 @@ describe('submitting from each place', () => {
       await (await workbench.sideBar.models()).pressInRowUntil('Qwen3 8B', SUBMIT, boxes);
       await workbench.quickInput.item('second.jsonl').waitFor();
       const labels = (await workbench.quickInput.labels()).map((label) => label.trim());
-      assert.deepEqual([labels[0], labels.at(-1)], ['big.jsonl', 'Choose Another File…']);
+      assert.deepEqual([labels[0], labels.at(-1)], ['draft.jsonl', 'Choose Another File…']);
       assert.ok(!labels.some((label) => label.includes('folder')), labels.join());
       await workbench.screenshot('choose-dataset');
       await workbench.quickInput.pick('Choose Another File…');
@@ -215,16 +178,6 @@ describe('submitting from each place', () => {
       assert.match(await model.innerText(), /^Mistral Nemo 12B Instruct, /);
       await workbench.quickInput.close();
       await workbench.editors.closeAll();
-    });
-
-    it('for a file of 60 MB, although extensions cannot see its document', async () => {
-      await workbench.editors.open(file('big.jsonl'));
-      await beginSubmission(workbench, 'big.jsonl');
-      await leaveFirstStepOf('big.jsonl');
-      await workbench.editors.chooseInTabMenu('big.jsonl', SUBMIT);
-      await leaveFirstStepOf('big.jsonl');
-      await workbench.runCommand(`Fine-Tuning: ${SUBMIT}`);
-      await leaveFirstStepOf('big.jsonl');
     });
   });
 });

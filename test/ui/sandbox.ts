@@ -57,11 +57,6 @@ export async function chooseInSandbox({ quickInput }: Workbench, row: string): P
   await quickInput.pick(row);
 }
 
-/** Adds 10,000 past runs to the sandbox, as if they had been submitted elsewhere. */
-export function addRunsElsewhere(vscode: VSCode): void {
-  addPastRuns(path.join(vscode.globalStorage, 'sandbox'), 10_000);
-}
-
 /** The prices in the sandbox's own database, oldest first, in cents. */
 export function sandboxPrices(vscode: VSCode): number[] {
   return runsOf(vscode).map(({ price_cents }) => price_cents);

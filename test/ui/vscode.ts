@@ -1,11 +1,9 @@
 // The server with the packed extension, opened in a browser: VS Code as a user has it, without what only costs time to draw.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { chromium as playwright, type BrowserContext } from 'playwright-core';
 import { chromium, chromiumArguments } from '../env/chromium.ts';
 import { results } from '../env/project.ts';
@@ -67,10 +65,7 @@ async function startBrowser(): Promise<BrowserContext> {
 
 /** A server and its user data. */
 interface Host {
-  /** What it was started with. */
-  key: string;
   userData: string;
-  serve: () => Promise<RunningServer>;
   server: RunningServer;
   /** Whether nothing is stored. */
   isEmpty: boolean;
@@ -79,22 +74,16 @@ interface Host {
 /** The servers of this process, by what they were started with. Each serves all tests that need it, one after another. */
 const hosts = new Map<string, Host>();
 
-async function startHost(key: string, options: Pick<Options, 'extensions' | 'language'>): Promise<Host> {
+async function startHost(options: Pick<Options, 'extensions' | 'language'>): Promise<Host> {
   const installed = await vscodeServer('vscode');
   const userData = path.join(results, 'ui/user-data', randomUUID().slice(0, 8));
   await mkdir(userData, { recursive: true });
   if (options.language !== undefined) await writeLanguagePack(userData, options.language);
-  let port = 0;
-  const serve = async () => {
-    const server = await serveForUser(installed, {
-      ...{ userData, builtIn: builtInFolder, port, env: withoutGallery, language: options.language },
-      extensions: options.extensions ?? extensionsFolder,
-    });
-    // Compiled code is cached by URL, and a restarted server is found at its address.
-    port = Number(new URL(server.origin).port);
-    return server;
-  };
-  return { key, userData, serve, server: await serve(), isEmpty: true };
+  const server = await serveForUser(installed, {
+    ...{ userData, builtIn: builtInFolder, port: 0, env: withoutGallery, language: options.language },
+    extensions: options.extensions ?? extensionsFolder,
+  });
+  return { userData, server, isEmpty: true };
 }
 
 /** What a test needs of VS Code. */
@@ -122,7 +111,7 @@ export class VSCode {
   /** Starts an empty VS Code. */
   static async start(options: Options = {}): Promise<VSCode> {
     const key = JSON.stringify([options.extensions, options.language]);
-    const host = hosts.get(key) ?? (await startHost(key, options));
+    const host = hosts.get(key) ?? (await startHost(options));
     hosts.set(key, host);
     browser ??= await startBrowser();
     // A file whose hooks failed has left something.
@@ -130,11 +119,10 @@ export class VSCode {
     for (const page of browser.pages().slice(1)) await page.close();
     if (!host.isEmpty) await forget(host, browser);
     host.isEmpty = false;
-    const user = path.join(host.userData, 'User');
-    await writeSettings(user, { ...testSettings, ...options.settings });
-    await writeKeys(user, BINDINGS);
     const folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
     const vscode = new VSCode(folder, browser, host);
+    await vscode.set(options.settings ?? {});
+    await writeKeys(path.join(host.userData, 'User'), BINDINGS);
     running.add(vscode);
     return vscode;
   }
@@ -142,6 +130,11 @@ export class VSCode {
   /** The folder of settings and storage. */
   get userData(): string {
     return this.#host.userData;
+  }
+
+  /** Replaces the user's settings, added to `testSettings`; a window that is loaded later has them. */
+  async set(settings: Record<string, unknown>): Promise<void> {
+    await writeSettings(path.join(this.userData, 'User'), { ...testSettings, ...settings });
   }
 
   get globalStorage(): string {
@@ -163,39 +156,6 @@ export class VSCode {
     const workbench = new Workbench(await this.#context.newPage());
     await workbench.goto(`${this.#host.server.origin}/?folder=${encodeURIComponent(folder)}`);
     return workbench;
-  }
-
-  /** Closes all windows and restarts the server on the same address, as if the machine had been off. */
-  async restart(): Promise<void> {
-    for (const window of this.windows) await window.close();
-    const host = this.#host;
-    hosts.delete(host.key);
-    await host.server.stop();
-    host.server = await host.serve();
-    hosts.set(host.key, host);
-  }
-
-  /** Waits until these runs are in a stored list. */
-  async waitUntilStored(runIds: readonly string[]): Promise<void> {
-    await until('the runs are stored', () => {
-      const lists = this.#storedLists();
-      return runIds.every((id) => lists.includes(id));
-    });
-  }
-
-  /** The stored lists of runs as text, or empty if there is none. */
-  #storedLists(): string {
-    const file = path.join(this.globalStorage, 'state.sqlite');
-    if (!existsSync(file)) return '';
-    const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
-    try {
-      const rows = database.prepare('SELECT list FROM run_list').all() as { list: string }[];
-      return rows.map(({ list }) => list).join();
-    } catch {
-      return '';
-    } finally {
-      database.close();
-    }
   }
 
   /**

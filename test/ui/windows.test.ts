@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { writeBigDataset } from './datasets.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
-import { beginFromList, charged, pressSubmit, waitForConfirm, walkThroughSteps } from './submission.ts';
+import { beginFromList, charged, pressSubmit, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import { until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 const API_KEY = 'service_Windows8n2hB6';
-const NEXT_KEY = 'service_Windows3k7tQ9';
 
 describe('two windows', () => {
   let service: Service;
@@ -125,55 +124,5 @@ describe('two windows', () => {
       kept.push(...(await dialogs.notifications()).filter((text) => text.includes('both completed.')));
     }
     assert.equal(kept.length, 1, kept.join('\n'));
-  });
-
-  it('replace an API key: the other one is asked to reload, and stores none until then', async () => {
-    const [first, second] = windows;
-    service.apiKey = NEXT_KEY;
-    await first.page.bringToFront();
-    await first.runCommand('Fine-Tuning: Replace API Key…');
-    await first.quickInput.waitForTitle('Replace the API Key of Work');
-    await first.quickInput.fill(NEXT_KEY);
-    await first.dialogs.waitForToast('Replaced the API key of Work.');
-    await second.page.bringToFront();
-    await second.clearNotifications();
-    await second.runCommand('Fine-Tuning: Replace API Key…');
-    await second.dialogs.waitForToast('The API key was replaced in another window.');
-    await second.runCommand('Fine-Tuning: Sign In…');
-    await second.dialogs.waitForToast('API keys were changed in another window. Reload this one first.');
-    await second.screenshot('keys-changed');
-    const loaded = second.page.waitForEvent('load');
-    await second.dialogs.pressInToast('API keys were changed', 'Reload Window');
-    await loaded;
-    await second.statusItem('balance').getByText(/ USD/).waitFor();
-    await first.page.bringToFront();
-    await first.reload();
-    await first.statusItem('balance').getByText(/ USD/).waitFor();
-  });
-
-  it('continue each other’s interrupted uploads with one charge', async () => {
-    const [, staying] = windows;
-    const [runsBefore, sentBefore] = [(await service.runs()).length, service.submissions];
-    service.holdsUploads = true;
-    await begin(windows[0], 'left');
-    await walkThroughSteps(windows[0], { fileName: 'left.jsonl', model: 'Qwen3 8B' });
-    await runs(staying).row('left.jsonl, Other window').waitFor();
-    await until('the upload is held', () => service.held === 1);
-    await windows[0].close();
-    await runs(staying).row('left.jsonl, Not charged, upload stopped').waitFor();
-    assert.equal((await service.runs()).length, runsBefore);
-    service.release();
-    const { modal } = staying.dialogs;
-    await runs(staying).pressInRowUntil('left.jsonl, Not charged', 'Continue Submission…', modal);
-    assert.match(
-      await waitForConfirm(staying, 'left.jsonl'),
-      /^Not charged: the upload of left\.jsonl was interrupted\./,
-    );
-    await pressSubmit(staying);
-    await staying.dialogs.waitForToast(charged('left'));
-    assert.equal((await service.runs()).length, runsBefore + 1);
-    assert.equal(service.submissions, sentBefore + 2);
-    const [first, second] = service.idempotencyKeys.slice(-2);
-    assert.equal(first, second);
   });
 });

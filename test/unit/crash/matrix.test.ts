@@ -15,6 +15,7 @@ import { ProcessClock, SimulatedClock } from '../../helpers/crash/clock.ts';
 import { REPEATS } from '../../helpers/crash/service.ts';
 import { reportOf, runCells, type CellResult } from '../../helpers/crash/simulation.ts';
 import { Stage } from '../../helpers/crash/stage.ts';
+import { isFull } from '../../helpers/weekly.ts';
 
 /** Concurrent cells: each spends half of its time waiting for the disk or for its processes. */
 const AT_ONCE = 3;
@@ -25,12 +26,11 @@ const RANDOM_CELLS = 40;
 /**
  * Always run: every crash point (a real SIGKILL), every fault, a second window at every crash point, all lies.
  * Sampled by a seed that changes with each run: after which crash points a group of faults follows, half of the stories, and
- * random combinations of everything. CRASH_MATRIX=full combines every point with every fault and runs all stories, as CI does
+ * random combinations of everything. TESTS=full combines every point with every fault and runs all stories, as CI does
  * once a week; CRASH_SEED=n repeats a run; `npm run test:soak` runs a thousand random cells, or repeats one.
  */
 const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000_000);
 process.stdout.write(`Crash matrix: CRASH_SEED=${seed}\n`);
-const isFull = process.env['CRASH_MATRIX'] === 'full';
 const sections = {
   'Every crash point and fault': crashCells(seed, isFull),
   'A second window at every crash point': secondWindowCells(),

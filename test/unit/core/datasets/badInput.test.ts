@@ -5,6 +5,7 @@ import path from 'node:path';
 import { verdictOf } from '../../../../src/core/datasets/report.ts';
 import { MAX_ROW_BYTES } from '../../../../src/core/datasets/scanner/codes.ts';
 import { problemsOf, useChecker } from '../../../helpers/checker.ts';
+import { weekly } from '../../../helpers/weekly.ts';
 
 const MB = 1_000_000;
 
@@ -75,46 +76,48 @@ describe('DatasetChecker with bad input', () => {
     assert.deepEqual(await found(MAX_ROW_BYTES + 1), around('row-too-long'));
   });
 
-  it('checks the worst cases within the limit of a test', async () => {
-    const SIZE = 9 * MB;
-    // More rows than are compared for duplicates, and one row above the maximum length.
-    const sizes: Record<string, number> = { '{}\n': 27 * MB, x: 200 * MB };
-    const secrets = Math.floor(SIZE / 51);
-    const cases: [
-      repeat: string,
-      rows: number,
-      problems: Record<string, number>,
-      around?: [string, string],
-    ][] = [
-      ['x', 2, { 'row-too-long': 1, 'unknown-format': 1 }, ['{"text":"', '"}\n{}']],
-      ['\n', SIZE, { 'blank-line': SIZE }],
-      ['[', 1, { 'cut-off': 1, 'too-deep': 1 }],
-      ['{"a":', 1, { 'cut-off': 1, 'too-deep': 1 }],
-      ['"', 1, { 'extra-value': 1 }],
-      ['@', 1, { 'unexpected-character': 1 }],
-      ['4111111111111111', 1, { 'not-an-object': 1, 'number-precision': 1, 'very-long-row': 1 }],
-      ['"a":1,', 1, { 'duplicate-key': 1, 'very-long-row': 1, 'unknown-format': 1 }, ['{', '"a":1}']],
-      ['sk-.', 1, { 'bad-literal': 1 }],
-      ['AccountKey=ABC', 1, { 'bad-literal': 1 }],
-      // Tails of several kinds that reach to the end, headers without a key, URLs without an end.
-      ['.eyJ.ghp_SG.=ecretAccessKey=AccountKey=sk-', 1, { 'bad-number': 1 }],
-      ['-----BEGIN PRIVATE KEY', 1, { 'bad-number': 1 }],
-      [`://${'a1'.repeat(32)}:`, 1, { 'unexpected-character': 1 }],
-      // Escapes, of which each can have any number of backslashes.
-      ['@AccountKey\\\\u003dAKIA\\', 1, { 'unexpected-character': 1 }],
-      [
-        `ghp_${'a1'.repeat(18)} a@b.test \r`,
-        1,
-        { 'bad-literal': 1, 'api-key': secrets, 'email-address': secrets },
-      ],
-      ['{}\n', 9 * MB, { 'unknown-format': 9 * MB, 'duplicate-row': 7_999_999 }],
-    ];
-    for (const [repeat, rows, problems, [before, after] = ['', '']] of cases) {
-      const body = Buffer.alloc(sizes[repeat] ?? SIZE, repeat, 'latin1');
-      const content = Buffer.concat([Buffer.from(before), body, Buffer.from(after)]);
-      const report = await check(content);
-      const found = Object.fromEntries(report.problems.map(({ code, total }) => [code, total]));
-      assert.deepEqual([report.rows, found], [rows, problems], repeat);
-    }
-  });
+  weekly(() =>
+    it('checks the worst cases within the limit of a test', async () => {
+      const SIZE = 9 * MB;
+      // More rows than are compared for duplicates, and one row above the maximum length.
+      const sizes: Record<string, number> = { '{}\n': 27 * MB, x: 200 * MB };
+      const secrets = Math.floor(SIZE / 51);
+      const cases: [
+        repeat: string,
+        rows: number,
+        problems: Record<string, number>,
+        around?: [string, string],
+      ][] = [
+        ['x', 2, { 'row-too-long': 1, 'unknown-format': 1 }, ['{"text":"', '"}\n{}']],
+        ['\n', SIZE, { 'blank-line': SIZE }],
+        ['[', 1, { 'cut-off': 1, 'too-deep': 1 }],
+        ['{"a":', 1, { 'cut-off': 1, 'too-deep': 1 }],
+        ['"', 1, { 'extra-value': 1 }],
+        ['@', 1, { 'unexpected-character': 1 }],
+        ['4111111111111111', 1, { 'not-an-object': 1, 'number-precision': 1, 'very-long-row': 1 }],
+        ['"a":1,', 1, { 'duplicate-key': 1, 'very-long-row': 1, 'unknown-format': 1 }, ['{', '"a":1}']],
+        ['sk-.', 1, { 'bad-literal': 1 }],
+        ['AccountKey=ABC', 1, { 'bad-literal': 1 }],
+        // Tails of several kinds that reach to the end, headers without a key, URLs without an end.
+        ['.eyJ.ghp_SG.=ecretAccessKey=AccountKey=sk-', 1, { 'bad-number': 1 }],
+        ['-----BEGIN PRIVATE KEY', 1, { 'bad-number': 1 }],
+        [`://${'a1'.repeat(32)}:`, 1, { 'unexpected-character': 1 }],
+        // Escapes, of which each can have any number of backslashes.
+        ['@AccountKey\\\\u003dAKIA\\', 1, { 'unexpected-character': 1 }],
+        [
+          `ghp_${'a1'.repeat(18)} a@b.test \r`,
+          1,
+          { 'bad-literal': 1, 'api-key': secrets, 'email-address': secrets },
+        ],
+        ['{}\n', 9 * MB, { 'unknown-format': 9 * MB, 'duplicate-row': 7_999_999 }],
+      ];
+      for (const [repeat, rows, problems, [before, after] = ['', '']] of cases) {
+        const body = Buffer.alloc(sizes[repeat] ?? SIZE, repeat, 'latin1');
+        const content = Buffer.concat([Buffer.from(before), body, Buffer.from(after)]);
+        const report = await check(content);
+        const found = Object.fromEntries(report.problems.map(({ code, total }) => [code, total]));
+        assert.deepEqual([report.rows, found], [rows, problems], repeat);
+      }
+    }),
+  );
 });

@@ -10,8 +10,9 @@ import { sha256Of } from '../../../helpers/api/support.ts';
 import { BlobServer } from '../../../helpers/blobServer.ts';
 import type { DownloadTask } from '../../../helpers/downloadChild.ts';
 import { Random } from '../../../helpers/random.ts';
+import { isFull } from '../../../helpers/weekly.ts';
 
-const KILLS = 24;
+const KILLS = isFull ? 24 : 8;
 const LANES = 4;
 const SIZE_BYTES = 12_000_000;
 /** Longest life of a process after its last bytes, or, if killed early, after its first output. */

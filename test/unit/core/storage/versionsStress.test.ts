@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { useFolder } from '../../../helpers/folder.ts';
+import { isFull } from '../../../helpers/weekly.ts';
 import { stressVersions, type Variant } from '../../../helpers/storage/versionsStress.ts';
 
-const ROUNDS = 500;
+const ROUNDS = isFull ? 500 : 120;
 const ROUNDS_UNTIL_FORKED = 200;
 
 describe('three windows that are killed and stopped at any time', function () {
