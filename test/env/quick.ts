@@ -5,20 +5,23 @@ import { fail } from './project.ts';
 
 /** The files that take most of the time, by folder. `npm test` runs them, too. */
 const SLOW: Readonly<Record<string, string>> = {
+  contract: '*',
   crash: '*',
   'core/adapters/archive': 'archive',
-  'core/adapters': 'fuzz hostile measurePass',
+  'core/adapters': 'compareRecipe fuzz hostile measurePass',
   'core/answers': 'answersFile comparison',
   'core/api': 'client createRun globals proxyAndCertificates',
   'core/datasets':
     'badInput checker content convert convertRows duplicates fileKind fingerprints newFiles repeats requestRows scanner toChat writeCopy',
   'core/datasets/scanner': 'contents ordinaryText rows secrets',
-  'core/downloads': 'downloadKills',
-  'core/money': 'replay',
-  'core/runs': 'watcher',
+  'core/downloads': 'downloadDisk downloadFaults downloadKills',
+  'core/money': 'estimate replay',
+  'core/runs': 'runStore watcher',
   'core/storage': 'state versionsStress',
-  'core/submission': 'attempt journal looks resume submissions',
+  'core/submission': 'attempt checks journal looks reconciler resume submissions',
   house: 'comments longText words',
+  'ui/accounts': 'sameKey',
+  'ui/adapters': 'adapterPage',
   'ui/answers': 'answersPage',
   'ui/datasets': 'convertToJsonl previewFollow previewRow',
   'ui/downloads': 'downloadAdapter watchers',

@@ -51,7 +51,6 @@ const SECONDS: Readonly<Record<string, number>> = {
   rowsSince: 27,
   prepare: 26,
   convert: 25,
-  faults: 25,
   partlyTranslated: 23,
   hostile: 16,
 };

@@ -1,6 +1,7 @@
 import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { results } from '../env/project.ts';
+import { weekly } from '../helpers/weekly.ts';
 import { readSources, sentencesOf } from '../unit/house/sources.ts';
 import { inPseudoLanguage } from './pseudoLanguage.ts';
 import { extensionsFolder, VSCode } from './vscode.ts';
@@ -29,18 +30,20 @@ async function translateHalf(): Promise<string> {
   return folder;
 }
 
-describe('a translation that lacks half of the sentences', () => {
-  let vscode: VSCode;
+weekly(() =>
+  describe('a translation that lacks half of the sentences', () => {
+    let vscode: VSCode;
 
-  before(async () => {
-    vscode = await VSCode.start({ extensions: await translateHalf(), language: 'de' });
-  });
-  after(() => vscode.close());
+    before(async () => {
+      vscode = await VSCode.start({ extensions: await translateHalf(), language: 'de' });
+    });
+    after(() => vscode.close());
 
-  it('is used sentence by sentence, beside English ones', async () => {
-    const workbench = await vscode.open();
-    await workbench.runCommand('Fine-Tuning: Sign In…');
-    await workbench.quickInput.waitForTitle(/^Sign In \(1/);
-    await workbench.quickInput.waitForMessage(/\u27e6Service URL/);
-  });
-});
+    it('is used sentence by sentence, beside English ones', async () => {
+      const workbench = await vscode.open();
+      await workbench.runCommand('Fine-Tuning: Sign In…');
+      await workbench.quickInput.waitForTitle(/^Sign In \(1/);
+      await workbench.quickInput.waitForMessage(/\u27e6Service URL/);
+    });
+  }),
+);

@@ -216,4 +216,39 @@ describe('open submissions', () => {
     assert.ok(balanceCents < before.balanceCents);
     await workbench.clearNotifications();
   });
+
+  it('with a lost response: its run is found before it would be sent again, and one charge is reported', async () => {
+    const before = sandboxLedger(vscode);
+    await workbench.editors.open(vscode.file('more.jsonl'));
+    await chooseScenario(workbench, 'Response lost after the charge');
+    await begin();
+    const choices = { model: 'Qwen3 8B', label: 'lost', queue: 'Priority queue' } as const;
+    await walkThroughSteps(workbench, { fileName: 'more.jsonl', ...choices });
+    const said = await workbench.dialogs.waitForToast(
+      /Sandbox: lost was submitted after all\. [\d.]+ USD of sandbox money\./,
+    );
+    await runs()
+      .row(/^Run lost, /)
+      .waitFor();
+    const { balanceCents, labels } = sandboxLedger(vscode);
+    assert.ok(said.includes(` ${((before.balanceCents - balanceCents) / 100).toFixed(2)} USD `), said);
+    assert.equal(labels.length, before.labels.length + 1);
+    assert.match(labels.at(-1) ?? '', /^lost ft-[\da-z]{8}$/);
+    await workbench.screenshot('answer-lost');
+    await workbench.clearNotifications();
+  });
+
+  it('"Reset Sandbox" asks first, then resets runs and balance', async () => {
+    const before = sandboxLedger(vscode);
+    await chooseInSandbox(workbench, 'Reset Sandbox…');
+    await workbench.dialogs.waitForModal('Reset the sandbox?');
+    await workbench.dialogs.press('Cancel');
+    assert.deepEqual(sandboxLedger(vscode), before);
+    await chooseInSandbox(workbench, 'Reset Sandbox…');
+    await workbench.dialogs.waitForModal('Reset the sandbox?');
+    await workbench.dialogs.press('Reset');
+    await runs().welcomeButton('Submit Dataset').waitFor();
+    await workbench.statusItem('balance').getByText('Sandbox 1,000.00 USD').waitFor();
+    assert.deepEqual(sandboxLedger(vscode), { balanceCents: 100_000, labels: [] });
+  });
 });
