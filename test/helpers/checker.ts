@@ -37,8 +37,7 @@ export function useChecker(): { check: Check; checker: () => DatasetChecker; fol
   let folder: string | undefined;
   let files = 0;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     checker = new DatasetChecker(await checkerFiles());
     folder = await mkdtemp(path.join(tmpdir(), 'dataset-test-'));
   });
