@@ -131,6 +131,34 @@ describe('download watchers', () => {
       assert.deepEqual(await readdir(folderOf(two, 'two')), [fileOf(two)]);
     });
 
+    for (const isDone of [true, false])
+      it(`leaves out what the user ${isDone ? 'has downloaded' : 'is downloading'} meanwhile`, async () => {
+        const verified = Promise.withResolvers<'zip'>();
+        const window = stage.window('account-1', () => verified.promise);
+        const { downloads, ledger, session } = window;
+        downloads.onDidChange(() =>
+          isDone || downloads.active.length > 1 ? verified.resolve('zip') : undefined,
+        );
+        let mine: string | undefined;
+        const claim: Window['ledger']['claim'] = async (account, runId, what) => {
+          if (mine === undefined) {
+            const [artifact] = await downloads.list(session, (mine = runId));
+            const target = path.join(stage.out, 'mine.zip');
+            const done = downloads.start({ session, runId, artifact: artifact!, target });
+            await (isDone ? done : until(() => downloads.active.length > 0));
+          }
+          return ledger.claim(account, runId, what);
+        };
+        watch({ ...window, ...claiming(claim) });
+        for (const label of ['one', 'two']) await stage.submit(window, label);
+        await session.runs.refresh();
+        stage.pass(HOUR);
+        await session.runs.refresh();
+        const records = () => downloads.records('account-1').map(({ runId }) => runId === mine);
+        await until(() => records().includes(false) && downloads.active.length === 0);
+        assert.equal(records().length, 2);
+      });
+
     for (const [mode, directory] of [
       ['off', 'there'],
       ['ask', 'there'],
