@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { ReportBuilder } from '../../../../src/core/datasets/buildReport.ts';
+import { MAX_COMPARED_ROWS } from '../../../../src/core/datasets/sameRows.ts';
 import { SEGMENT_BYTES } from '../../../../src/core/datasets/segments.ts';
 import { problemsOf, useChecker } from '../../../helpers/checker.ts';
 import { Random } from '../../../helpers/random.ts';
+import { reportOf } from '../../../helpers/report.ts';
 
 type Found = [row: number, line: number, of: string];
 
@@ -76,5 +79,19 @@ describe('duplicate rows', () => {
   it('are distinguished from 300,000 similar rows', async () => {
     const rows = Array.from({ length: 300_000 }, (_, n) => `{"a":${n % 1000},"b":"${'x'.repeat(40)}${n}"}`);
     assert.deepEqual(await duplicatesIn([...rows, rows[7]].join('\n')), [[300_001, 300_001, '8']]);
+  });
+
+  it('are looked for in the first 8,000,000 rows, and the report says so', () => {
+    const builder = new ReportBuilder();
+    const rows = MAX_COMPARED_ROWS / 2 + 1;
+    for (let number = 0; number < 3; number++) {
+      const runs = new Uint32Array(3);
+      const [hashes, starts] = [new Uint32Array(2 * rows), new Uint32Array(rows)];
+      const hashed = [{ base: 0, hashes, prompts: undefined, starts, runs }];
+      const counts = { rows, blankRows: 0, lineBreaks: 0, characters: 0 };
+      builder.addSegment({ number, ...counts, places: [], hashed });
+    }
+    const { comparedRows } = builder.build(reportOf({}), 'rows');
+    assert.deepEqual([builder.hashes.length / 2, comparedRows], [MAX_COMPARED_ROWS, MAX_COMPARED_ROWS]);
   });
 });

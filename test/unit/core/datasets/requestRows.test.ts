@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { appendFile, open, readdir, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { mock } from 'node:test';
 import { kindByFirstRow } from '../../../../src/core/answers/answersFile.ts';
-import { convertDataset, type ConvertCounts } from '../../../../src/core/datasets/convert.ts';
+import { convertDataset, MAX_REQUESTS, type ConvertCounts } from '../../../../src/core/datasets/convert.ts';
 import { convertRows } from '../../../../src/core/datasets/convertRows.ts';
 import { inspectDataset } from '../../../../src/core/datasets/fileKind.ts';
 import { useFolder } from '../../../helpers/folder.ts';
@@ -374,6 +375,18 @@ describe('requests and answers', function () {
       await output.close();
     }
     assert.ok(mostBytes < 300_000_000, `${mostBytes}`);
+  });
+
+  it('of a batch are counted against the limit of its requests', async () => {
+    const requests = lines([asked('a')]);
+    const count = mock.getter(Map.prototype, 'size', () => MAX_REQUESTS);
+    try {
+      assert.deepEqual((await convert(lines([answered('a')]), requests)).rows, [CHAT]);
+      count.mock.mockImplementation(() => MAX_REQUESTS + 1);
+      await assert.rejects(convert(lines([answered('a')]), requests), { code: 'too-many-requests' });
+    } finally {
+      count.mock.restore();
+    }
   });
 
   weekly(() =>

@@ -22,7 +22,11 @@ import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { HashIndex, StoppedError } from '../../../../src/core/datasets/hashIndex.ts';
 import { inspectDataset, type DatasetFile } from '../../../../src/core/datasets/fileKind.ts';
 import { prepareCopy, type Prepared } from '../../../../src/core/datasets/writeCopy.ts';
-import { PrepareError, type PrepareChoices } from '../../../../src/core/datasets/copyTypes.ts';
+import {
+  MAX_SPLIT_ROWS,
+  PrepareError,
+  type PrepareChoices,
+} from '../../../../src/core/datasets/copyTypes.ts';
 import { PreparePass } from '../../../../src/core/datasets/copyPass.ts';
 import { CheckError, countOf } from '../../../../src/core/datasets/report.ts';
 import { Scanner } from '../../../../src/core/datasets/scanner.ts';
@@ -730,6 +734,7 @@ describe('a prepared copy', () => {
       ['{"a":}\n', { withoutErrors: true }, 'empty'],
       ['{"a":}\n', { withoutErrors: true, holdOut: { rows: 1 } }, 'empty'],
       ['\n\n', {}, 'empty'],
+      ['{}\n'.repeat(MAX_SPLIT_ROWS + 1), { trial: { rows: 1 } }, 'too-many-rows'],
     ] as const) {
       const source = await sourceOf(text);
       await assert.rejects(prepare(source, choices), { code });

@@ -409,10 +409,12 @@ describe('secrets in rows', () => {
 
   it('are both of a key of AWS, as its console writes them', async () => {
     const id = `AKIA${upper(16)}`;
+    const temporaryId = `ASIA${upper(16)}`;
     for (const [row, length] of [
       [`Access key ID,Secret access key\\r\\n${id},${VALUE}\\r\\n`, 2],
       [`\\"User name\\",\\"Access key ID\\"\\n\\"ada\\",\\"${id}\\",\\"${VALUE}\\",\\"https://x.test\\"`, 2],
       [`${id}:${VALUE}`, 2],
+      [`${temporaryId}:${VALUE}`, 2],
       [`${id}\\t${VALUE}`, 2],
       [`${id};${VALUE}`, 2],
       [`| ${id} | ${' '.repeat(20)}${VALUE} |`, 2],
@@ -421,7 +423,9 @@ describe('secrets in rows', () => {
       [`hf_${tail(34)},${VALUE}`, 1],
     ] as const) {
       const found = (await foundIn([`{"text":"${row}"}`])).get(1) ?? [];
-      const texts = [`hf_${tail(34)}`, id, VALUE].filter((text) => row.includes(text)).slice(0, length);
+      const texts = [`hf_${tail(34)}`, id, temporaryId, VALUE]
+        .filter((text) => row.includes(text))
+        .slice(0, length);
       const expected = texts.map((text) => [row.indexOf(text) + 10, text.length]);
       assert.deepEqual(found.map(({ column, length }) => [column, length]).sort(), expected.sort(), row);
     }
