@@ -229,9 +229,12 @@ describe('VersionStore', () => {
     );
     const reads: string[] = [];
     let [running, most] = [0, 0];
+    const eight = Promise.withResolvers<undefined>();
     replaceCall('readFile', (own) => async (file: string) => {
       reads.push(path.basename(file));
       most = Math.max(most, ++running);
+      if (running === 8) eight.resolve(undefined);
+      await eight.promise;
       await new Promise((resolve) => setTimeout(resolve, 1));
       running--;
       return own(file);
