@@ -304,7 +304,7 @@ function datasetSection({ receipt, dataset: now, rows: known, session }: KnownRu
     fact('file', l10n.t('File'), sanitizeServiceText(filename), ...compact(open)),
     fact('rows', TERMS.rows, rows === undefined ? TERMS.unknown : formatCount(rows)),
     since && fact('now', l10n.t('Now'), since),
-    before && fact('before', l10n.t('Since the run before'), before),
+    before && fact('before', l10n.t('Run before'), before),
     fact('size', TERMS.size, formatBytes(sizeBytes)),
     copied('path', l10n.t('Path'), path, sanitizeText(path)),
     copied('sha256', 'SHA-256', sha256),
