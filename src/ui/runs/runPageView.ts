@@ -1,4 +1,5 @@
 import { l10n } from 'vscode';
+import { isAdapter } from '../../core/downloads/localFiles.ts';
 import { currencyOf } from '../../core/money/estimate.ts';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
@@ -189,7 +190,7 @@ function endedText({ session, runId, phase, receipt, receiptLoading, detail, det
 
 /** Always returns the same two buttons; a button that can't be used now is disabled. */
 function adapterActions({ runId, artifacts: { kind }, downloads, records }: KnownRun) {
-  const here = records.filter(({ isGone }) => !isGone);
+  const here = records.filter(({ isGone, artifactType }) => !isGone && isAdapter(artifactType));
   const adapter = adapterHere({ records });
   const isBusy = downloads.some(({ state }) => state !== 'interrupted');
   const words =
