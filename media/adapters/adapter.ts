@@ -69,7 +69,10 @@ class Page {
       if ('kind' in one) return [drawVerdict(one)];
       const { text, retry } = one;
       const progress = () => element('progress', { attributes: { 'aria-label': text } });
-      return [element('p', { text }), retry === undefined ? progress() : reload(retry)];
+      return [
+        element('p', { text }),
+        retry === undefined ? progress() : element('p', { class: 'actions' }, [reload(retry)]),
+      ];
     });
     this.#draw(this.#overview, sections, (all) =>
       all.map(({ title, facts = [], notes = [] }) =>

@@ -59,13 +59,14 @@ export function drawFacts(
   return element(
     'dl',
     { class: 'facts' },
-    facts.flatMap(({ name, value, hasCopy, opens }) => {
+    facts.flatMap(({ name, value, hasCopy, opens, more = '' }) => {
       const shown = element('dd', opens === undefined ? { text: value } : {});
       for (const one of opens ?? [])
         shown.append(
           button(one, () => open(one), { class: 'link', key: one }),
           ' ',
         );
+      shown.append(more);
       if (hasCopy === true) shown.append(' ', copyOf(name, value, words, 'link'));
       return [element('dt', { text: name }), shown];
     }),

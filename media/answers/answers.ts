@@ -189,7 +189,6 @@ function drawNumbers({ name, corner, columns, rows }: AnswersTable): HTMLElement
     element('tr', {}, [
       header(row.name, 'row'),
       ...row.cells.map((text) => element('td', { class: 'number', text })),
-      ...(row.note === undefined ? [] : [element('td', { class: 'note', text: row.note })]),
     ]),
   );
   const table = drawTable(heads, drawn, { attributes: { 'data-key': name } });

@@ -44,7 +44,7 @@ describe('the page that compares answers', () => {
       assert.deepEqual(await page.table(), [
         ['Same fields', '0 (0%)', '13 (65%)'],
         ['Valid JSON', '0 (0%)', '20 (100%)'],
-        ['Characters (median)', '13', '10', 'expected: 10'],
+        ['Characters (median), expected: 10', '13', '10'],
         ['Cut off', '0', '0'],
       ]);
       const [note] = await page.said();

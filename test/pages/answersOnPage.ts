@@ -169,7 +169,7 @@ function statesOfPrompts(run: 'trained' | undefined): Record<string, Answers> {
       {
         run,
         answers: SUPPORT.slice(0, Number(all)),
-        prepared: [...DATASET.slice(0, count), '{"messages":[]}\n'],
+        prepared: [...DATASET.slice(0, count), datasetRow(supportRow(99))],
       },
     ]),
   );

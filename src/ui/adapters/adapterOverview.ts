@@ -41,7 +41,8 @@ export function adapterOverview(
 /** @param isOnDisk whether each is a folder that can be opened */
 function checkpointFact({ checkpoints = [], isCheckpoint }: AdapterReport, isOnDisk: boolean): AdapterFact[] {
   if (checkpoints.length === 0) return [];
-  const opens = isOnDisk ? { opens: checkpoints.slice(0, MAX_NAMES) } : {};
+  const more = moreText(checkpoints.length - MAX_NAMES);
+  const opens = isOnDisk ? { opens: checkpoints.slice(0, MAX_NAMES), more } : {};
   const name = isCheckpoint === true ? l10n.t('Other checkpoints') : l10n.t('Checkpoints');
   return [{ name, value: listText(checkpoints), ...opens }];
 }

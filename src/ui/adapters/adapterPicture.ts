@@ -176,7 +176,8 @@ function findingsOf(measurements: Measurements | undefined): AdapterNote[] {
   if (hasNoEffect) add('warning', l10n.t('Nothing was learned: A or B is all zero.'));
   else if (zeros > 0) {
     const counts = [zeros, pairs.length].map(formatCount);
-    add('warning', l10n.t('{0} of {1} modules learned nothing.', ...counts));
+    const nothing = l10n.t('{0} of {1} modules learned nothing.', ...counts);
+    add('warning', pairs.length === 1 ? l10n.t('The only adapted module learned nothing.') : nothing);
   }
   if (notMeasured.length > 0) {
     const types = notMeasured.map(({ dtype, tensors }) => `${dtype} (${formatCount(tensors)})`);

@@ -125,7 +125,7 @@ const FAULTS: Readonly<Record<NonNullable<AdapterReport['verdict']['fault']>, st
   safetensors: MISMATCH,
   checksum: MISMATCH,
   length: MISMATCH,
-  'data-after-end': l10n.t('Trailing data after the archive.'),
+  'data-after-end': l10n.t('There is data after the end of the archive.'),
   path: UNSAFE,
   name: UNSAFE,
   link: UNSAFE,

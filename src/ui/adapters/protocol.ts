@@ -68,6 +68,8 @@ export interface AdapterFact {
   hasCopy?: boolean;
   /** Checkpoints that can be shown, instead of the value. */
   opens?: readonly string[];
+  /** "and 5 more", which have no buttons. */
+  more?: string | undefined;
 }
 
 export interface AdapterNote {

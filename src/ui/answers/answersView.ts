@@ -8,7 +8,7 @@ import {
   type Side,
 } from '../../core/answers/answersFile.ts';
 import { refusalSentence } from '../shared/datasetTexts.ts';
-import { compact, formatCount, formatRows, formatShare } from '../shared/format.ts';
+import { compact, formatCount, formatPercent, formatRows, formatShare } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 import { AnswersDocument, type AnswersDocumentParts, type ShownAnswers } from './answersDocument.ts';
@@ -248,10 +248,9 @@ function chanceSentence(chance: Comparison['chance']): string {
     : l10n.t('If the two were equally good, a difference this large would come up in {0} of comparisons.', p);
 }
 
-/** Rounds a probability to two digits, and at most one decimal. */
+/** Rounds a probability to two digits, and at most one decimal. None is 0, but a number may be too small to say so. */
 function probabilityText(p: number): string {
-  if (p < 0.001) return '< 0.1%';
-  return l10n.t('{0}%', formatCount(Math.round(p * (p < 0.1 ? 1_000 : 100)) / (p < 0.1 ? 10 : 1)));
+  return formatPercent(p < 0.1 ? Math.max(p, Number.MIN_VALUE) : Math.round(p * 100) / 100);
 }
 
 function thinkingSentence(
@@ -270,20 +269,19 @@ function tableOf(comparison: Comparison, { names }: Sides): AnswersTable | undef
   const { ahead, equal, exact, validJson, medianCharacters: median, cutOff } = comparison;
   if (comparison.isProbablyInactive || comparison.isMostlyCutOff) return undefined;
   const compared = ahead.base + ahead.adapter + equal;
-  const row = (name: string, of: Readonly<Record<Side, number>>, note?: string, isShare = false) => {
+  const row = (name: string, of: Readonly<Record<Side, number>>, isShare = false) => {
     const format = (count: number) => (isShare ? formatShare(count, compared) : formatCount(count));
-    return { name, cells: [format(of.base), format(of.adapter)], note };
+    return { name, cells: [format(of.base), format(of.adapter)] };
   };
   return {
     ...{ name: l10n.t('Comparison'), corner: '', columns: [names.base, names.adapter] },
     rows: compact(
-      row(validJson ? l10n.t('Same fields') : l10n.t('Exact answer'), exact, undefined, true),
-      validJson && row(l10n.t('Valid JSON'), validJson, undefined, true),
-      row(
-        l10n.t('Characters (median)'),
-        { base: Math.round(median.base), adapter: Math.round(median.adapter) },
-        l10n.t('expected: {0}', formatCount(Math.round(median.expected))),
-      ),
+      row(validJson ? l10n.t('Same fields') : l10n.t('Exact answer'), exact, true),
+      validJson && row(l10n.t('Valid JSON'), validJson, true),
+      row(l10n.t('Characters (median), expected: {0}', formatCount(Math.round(median.expected))), {
+        base: Math.round(median.base),
+        adapter: Math.round(median.adapter),
+      }),
       row(l10n.t('Cut off'), cutOff),
     ),
   };
@@ -301,7 +299,6 @@ function labelTable({ file, scores, comparison }: ShownAnswers, { names }: Sides
     rows: labels.map(({ label, rows, base, adapter }) => ({
       name: sanitizeServiceText(label),
       cells: [formatCount(rows), formatShare(base, rows), formatShare(adapter, rows)],
-      note: undefined,
     })),
   };
 }
@@ -368,7 +365,7 @@ function summaryOf(comparison: Comparison, given: Sides): string {
       [
         cells(['', ...table.columns]),
         cells(['---', ...table.columns.map(() => '---:')]),
-        ...table.rows.map((row) => cells([compact(row.name, row.note).join(', '), ...row.cells])),
+        ...table.rows.map((row) => cells([row.name, ...row.cells])),
       ].join('\n'),
     table && l10n.t('Method: {0}, exact sign test, {1}', METHODS[comparison.measure], rows),
   ).join('\n\n');

@@ -64,7 +64,7 @@ export interface AnswersTable {
   /** Above the names of the rows; may be empty. */
   corner: string;
   columns: readonly string[];
-  rows: readonly { name: string; cells: readonly string[]; note: string | undefined }[];
+  rows: readonly { name: string; cells: readonly string[] }[];
 }
 
 /** The list of rows to show. */

@@ -144,7 +144,7 @@ function factsOf({ session, money }: SpendFacts): SpendState['facts'] {
   const { spending, charged } = money;
   const balance = session?.isLocked === true ? undefined : session?.balance.current;
   const fact = (key: string, name: string, value: string) => ({ key, name, value });
-  const total = () => amountsText(amountsOf(charged), session !== undefined && isComplete(session));
+  const total = () => amountsText(amountsOf(charged), session?.isLocked === false && isComplete(session));
   const pending = spending && pendingAmount(spending);
   const budget = session?.account.budget;
   const over = charged

@@ -11,9 +11,10 @@ import type { RunPageDownload, RunPageFact, RunPageFile, RunPageSection } from '
 import { adapterHere, runButton, fact, withLabel, type KnownRun } from './runPageFacts.ts';
 
 export function adapterSection(view: KnownRun): RunPageSection | undefined {
-  const { artifacts, downloads, records, phase } = view;
+  const { artifacts, downloads, records, phase, answers } = view;
   const isPromised = phase !== 'ended' || artifacts.kind !== 'not-known';
   if (!isPromised && downloads.length + records.length === 0) return undefined;
+  const isLost = artifacts.kind === 'expired' && adapterHere(view) === undefined && answers === undefined;
   return {
     kind: 'adapter',
     key: 'adapter',
@@ -22,7 +23,7 @@ export function adapterSection(view: KnownRun): RunPageSection | undefined {
       artifacts.kind === 'available' && adapterHere(view) !== undefined
         ? l10n.t('The adapter is downloaded.')
         : ADAPTERS[isPromised ? artifacts.kind : 'unknown'],
-    facts: phase === 'finished' ? [comparison(view)] : [],
+    facts: phase === 'finished' && !isLost ? [comparison(view)] : [],
     downloads: downloads.map(downloadOf),
     files: records.map(fileOf),
   };

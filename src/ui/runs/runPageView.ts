@@ -1,4 +1,5 @@
 import { l10n } from 'vscode';
+import { isAdapter } from '../../core/downloads/localFiles.ts';
 import { currencyOf } from '../../core/money/estimate.ts';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
@@ -189,7 +190,7 @@ function endedText({ session, runId, phase, receipt, receiptLoading, detail, det
 
 /** Always returns the same two buttons; a button that can't be used now is disabled. */
 function adapterActions({ runId, artifacts: { kind }, downloads, records }: KnownRun) {
-  const here = records.filter(({ isGone }) => !isGone);
+  const here = records.filter(({ isGone, artifactType }) => !isGone && isAdapter(artifactType));
   const adapter = adapterHere({ records });
   const isBusy = downloads.some(({ state }) => state !== 'interrupted');
   const words =
@@ -304,7 +305,7 @@ function datasetSection({ receipt, dataset: now, rows: known, session }: KnownRu
     fact('file', l10n.t('File'), sanitizeServiceText(filename), ...compact(open)),
     fact('rows', TERMS.rows, rows === undefined ? TERMS.unknown : formatCount(rows)),
     since && fact('now', l10n.t('Now'), since),
-    before && fact('before', l10n.t('Since the run before'), before),
+    before && fact('before', l10n.t('Run before'), before),
     fact('size', TERMS.size, formatBytes(sizeBytes)),
     copied('path', l10n.t('Path'), path, sanitizeText(path)),
     copied('sha256', 'SHA-256', sha256),

@@ -27,6 +27,7 @@ import {
   formatDuration,
   formatMoment,
   formatMoney,
+  formatPercent,
   formatPrice,
   inSandbox,
 } from './format.ts';
@@ -93,11 +94,11 @@ function refusal(code: string | undefined): string {
 
 function uploadText(submission: PendingSubmission, nowMs: number): string {
   const { attempt, sentBytes, startedAtMs = nowMs, totalBytes } = submission;
-  const percent = Math.floor((100 * sentBytes) / totalBytes);
+  const percent = formatPercent(Math.floor((100 * sentBytes) / totalBytes) / 100);
   const passedMs = nowMs - startedAtMs;
   const leftMs = (passedMs * (totalBytes - sentBytes)) / sentBytes;
   return compact(
-    l10n.t('Uploading {0}%', percent),
+    l10n.t('Uploading {0}', percent),
     passedMs >= 500 && sentBytes > 0 && leftText(formatDuration(leftMs)),
     attempt > 1 && l10n.t('attempt {0}', attempt),
   ).join(' · ');

@@ -47,7 +47,7 @@ function activeTabUri(active: Wanted): vscode.Uri | undefined {
 const SEARCH_MS = 2_000;
 const MAX_OFFERED = 200;
 
-/** Offers the datasets of the workspace, or its files of answers except `but`, and any other file. */
+/** Offers the datasets of the workspace, or its files of answers except `but`, the first of two, and any other file. */
 export async function offerFiles(wanted: Wanted, but?: string): Promise<vscode.Uri | undefined> {
   const search = new vscode.CancellationTokenSource();
   const timer = setTimeout(() => search.cancel(), SEARCH_MS);
@@ -63,13 +63,13 @@ export async function offerFiles(wanted: Wanted, but?: string): Promise<vscode.U
   const haveAnswers = await Promise.all(found.map(hasAnswers));
   const offered = found.filter((_, index) => haveAnswers[index] === (wanted === 'answers'));
   const inOrder = offered.toSorted((one, two) => (one.path < two.path ? -1 : 1));
-  return offered.length === 0 ? openDataset(wanted) : pickOne(inOrder, wanted, () => openDataset(wanted));
+  return offered.length === 0 ? openDataset(wanted, but) : pickOne(inOrder, wanted, { but });
 }
 
 /** Asks the user for a file. */
-export async function openDataset(wanted: Wanted = 'jsonl'): Promise<vscode.Uri | undefined> {
+export async function openDataset(wanted: Wanted = 'jsonl', but?: string): Promise<vscode.Uri | undefined> {
   const chosen = await vscode.window.showOpenDialog({
-    title: titleOf(wanted),
+    title: titleOf(wanted, but),
     openLabel: wanted === 'answers' ? TERMS.compareAnswers : vscode.l10n.t('Use as Dataset'),
     filters: { JSONL: ['jsonl', 'ndjson'], [TERMS.allFiles]: ['*'] },
     canSelectMany: false,
@@ -77,17 +77,19 @@ export async function openDataset(wanted: Wanted = 'jsonl'): Promise<vscode.Uri 
   return chosen?.[0];
 }
 
-function titleOf(wanted: Wanted): string {
+function titleOf(wanted: Wanted, but: string | undefined): string {
+  if (but !== undefined)
+    return vscode.l10n.t('Choose Answers to Compare with {0}', datasetName(vscode.Uri.file(but)));
   return wanted === 'answers'
     ? vscode.l10n.t('Choose Answers to Compare')
     : vscode.l10n.t('Choose a Dataset');
 }
 
-/** @param other asks for another file, if the list is to offer that */
+/** @param search what was searched, if the list is to offer another file */
 async function pickOne(
   uris: readonly vscode.Uri[],
   wanted: Wanted,
-  other?: () => Promise<vscode.Uri | undefined>,
+  search?: { but: string | undefined },
 ): Promise<vscode.Uri | undefined> {
   const items: PickRow<vscode.Uri | undefined>[] = uris.map((uri) => ({
     icon: 'file',
@@ -95,14 +97,14 @@ async function pickOne(
     description: path.posix.dirname(vscode.workspace.asRelativePath(uri)).replace(/^\.$/, ''),
     value: uri,
   }));
-  if (other !== undefined)
+  if (search !== undefined)
     items.push({ icon: 'folder-opened', label: vscode.l10n.t('Choose Another File…'), value: undefined });
   const answer = await pick(
-    { title: titleOf(wanted) },
+    { title: titleOf(wanted, search?.but) },
     { placeholder: wanted === 'answers' ? '' : vscode.l10n.t('A run trains on one file. Which one?'), items },
   );
   if (answer.kind !== 'value') return undefined;
-  return answer.value ?? other?.();
+  return answer.value ?? openDataset(wanted, search?.but);
 }
 
 /**

@@ -16,6 +16,7 @@ const formats = lazyBy((language) => ({
   timeOfDay: new Intl.DateTimeFormat(language, { timeStyle: 'short' }),
   seconds: new Intl.DateTimeFormat(language, { timeStyle: 'medium' }),
   count: new Intl.NumberFormat(language),
+  percent: new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 }),
   amount: new Intl.NumberFormat(language, { minimumFractionDigits: 2 }),
 }));
 
@@ -48,14 +49,9 @@ export function formatPrice(cents: number, currency: string | undefined): string
 export function formatBytes(bytes: number): string {
   if (bytes === 1) return l10n.t('1 byte');
   if (bytes < 1_000) return l10n.t('{0} bytes', bytes);
-  const units = ['kB', 'MB', 'GB'];
-  let value = bytes / 1_000;
-  let unit = 0;
-  while (value >= 999.95 && unit < units.length - 1) {
-    value /= 1_000;
-    unit += 1;
-  }
-  return `${value.toFixed(1)} ${units[unit] ?? ''}`;
+  // What would round to 1000.0 has the next unit.
+  const unit = bytes < 999_950 ? 'kB' : bytes < 999_950_000 ? 'MB' : 'GB';
+  return `${(bytes / { kB: 1e3, MB: 1e6, GB: 1e9 }[unit]).toFixed(1)} ${unit}`;
 }
 
 /** Formats a duration as `45 s`, `3 min`, `2 h 5 min`, or `4 d`. */
@@ -72,12 +68,9 @@ export function formatDuration(ms: number): string {
 
 /** Formats a duration in one unit, rounded down: `45 s`, `3 min`, `21 h`, `6 days`. */
 export function formatRoughly(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1_000));
-  if (seconds < 60) return l10n.t('{0} s', seconds);
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return l10n.t('{0} min', minutes);
-  const hours = Math.floor(minutes / 60);
-  return hours < 48 ? l10n.t('{0} h', hours) : l10n.t('{0} days', Math.floor(hours / 24));
+  const unitMs = ms < 60_000 ? 1_000 : ms < 3_600_000 ? 60_000 : 3_600_000;
+  if (ms < 48 * 3_600_000) return formatDuration(ms - (ms % unitMs));
+  return l10n.t('{0} days', Math.floor(ms / 86_400_000));
 }
 
 /** Like `formatRoughly`, but days are rounded to the nearest: an adapter that is kept for 7 days begins with `7 days`. */
@@ -94,11 +87,11 @@ export function formatAgo(timeMs: number, nowMs: number): string {
   return hours < 48 ? l10n.t('{0} h ago', hours) : l10n.t('{0} d ago', Math.floor(hours / 24));
 }
 
-/** Formats a time of the service in the user's zone and language; returns an invalid time as received, but sanitized. */
+/** Formats a service's time in the user's zone and language, with no line end before PM; an invalid one is sanitized. */
 export function formatTime(text: string | number): string {
   const timeMs = typeof text === 'number' ? text : instantOf(text);
   if (Number.isNaN(timeMs)) return sanitizeServiceText(String(text));
-  return formatDate(timeMs, 'time');
+  return formatDate(timeMs, 'time').replace(/ (?=\D+$)/, '\u00a0');
 }
 
 export function formatDay(timeMs: number): string {
@@ -135,15 +128,20 @@ export function formatCount(count: number): string {
   return formats(env.language).count.format(count);
 }
 
-/** Rounds, but to 0 or 100 only if exact. */
+/** Like `formatPercent`, for sentences that add the sign. */
 export function percentOf(count: number, sum: number): string {
-  const percent = (count / Math.max(1, sum)) * 100;
-  if (percent > 0 && percent < 0.1) return '< 0.1';
-  return percent > 99.9 && percent < 100 ? '> 99.9' : String(Math.round(percent * 10) / 10);
+  return formatPercent(count / Math.max(1, sum)).replace(/\s?%/, '');
+}
+
+/** Rounds to a tenth of a percent, but to 0 or 100 only if exact. */
+export function formatPercent(share: number): string {
+  const { percent } = formats(env.language);
+  if (share > 0 && share < 0.001) return `< ${percent.format(0.001)}`;
+  return share > 0.999 && share < 1 ? `> ${percent.format(0.999)}` : percent.format(share);
 }
 
 export function formatShare(count: number, sum: number): string {
-  return l10n.t('{0} ({1}%)', formatCount(count), percentOf(count, sum));
+  return l10n.t('{0} ({1})', formatCount(count), formatPercent(count / Math.max(1, sum)));
 }
 
 export function formatRows(count: number): string {

@@ -3,7 +3,7 @@ import { MAX_LABEL_LENGTH } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/clock.ts';
 import { adapterLeftMs, runState, type RunKnown, type RunState } from '../../core/downloads/runState.ts';
 import type { Phase } from '../../core/runs/run.ts';
-import { formatAgo, formatLeft, formatRoughly } from './format.ts';
+import { formatAgo, formatLeft, formatPercent, formatRoughly } from './format.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 import { TERMS } from './terms.ts';
 
@@ -46,7 +46,8 @@ export function runWords(view: RunView, nowMs: number): string[] {
 
 /** The state of a run in its row. */
 export function stateText(state: RunState, { run, download }: RunView, nowMs: number): string {
-  const percent = download?.fraction === undefined ? undefined : Math.floor(download.fraction * 100);
+  const { fraction, isKept } = download ?? {};
+  const percent = fraction === undefined ? undefined : formatPercent(Math.floor(fraction * 100) / 100);
   const leftMs = adapterLeftMs(run, nowMs);
   switch (state) {
     case 'queued': {
@@ -63,16 +64,14 @@ export function stateText(state: RunState, { run, download }: RunView, nowMs: nu
       return l10n.t('Expired');
     case 'no-adapter':
       return l10n.t('No adapter');
-    case 'downloading':
-      if (download?.isKept === false)
-        return percent === undefined
-          ? l10n.t('Downloading… · can’t be resumed')
-          : l10n.t('Download {0}% · can’t be resumed', percent);
-      return percent === undefined ? l10n.t('Downloading…') : l10n.t('Download {0}%', percent);
+    case 'downloading': {
+      const text = percent === undefined ? l10n.t('Downloading…') : l10n.t('Download {0}', percent);
+      return isKept === false ? l10n.t('{0} · can’t be resumed', text) : text;
+    }
     case 'verifying':
       return l10n.t('Verifying…');
     case 'stopped':
-      return percent === undefined ? l10n.t('Download stopped') : l10n.t('Stopped at {0}%', percent);
+      return percent === undefined ? l10n.t('Download stopped') : l10n.t('Stopped at {0}', percent);
     case 'downloaded':
       return l10n.t('Downloaded');
     case 'damaged':

@@ -108,7 +108,10 @@ describe('the adapter page', () => {
       ...sections.flatMap(({ title, facts = [], notes = [] }) => [
         `# ${title}`,
         ...notes.map(noteText),
-        ...facts.map(({ name, value, hasCopy }) => `${name}: ${value}${hasCopy === true ? ' [Copy]' : ''}`),
+        ...facts.map(({ name, value, hasCopy, opens, more = '' }) => {
+          const buttons = opens && [...opens.map((one) => `[${one}]`), more].join(' ');
+          return `${name}: ${buttons ?? value}${hasCopy === true ? ' [Copy]' : ''}`;
+        }),
       ]),
       ...(files === undefined ? [] : [`# ${files.title}`]),
       ...(files?.rows ?? []).map(({ name, size, note }) => [name, size, note].join(' | ')),
@@ -180,6 +183,7 @@ describe('the adapter page', () => {
       'notes and problems': overview({
         problems: [unused, problem('width-differs', { layer: 7, module: 'q_proj' })],
       }),
+      'many checkpoints': overview({ checkpoints: Array.from({ length: 22 }, (_, at) => `c-${at}`) }),
       'many entries': overview({
         entries: [{ name: 'a.bin', sizeBytes: 5, kind: 'pickle' }],
         entryCount: 300,

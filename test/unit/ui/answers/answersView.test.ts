@@ -95,9 +95,7 @@ function linesOfHead(head: AnswersHead): string[] {
     ...(headline?.sentences.map((text) => (headline.isWarning ? `⚠ ${text}` : text)) ?? []),
     ...tables.flatMap(({ name, corner, columns, rows }) => [
       `${name}: ${corner} | ${columns.join(' | ')}`,
-      ...rows.map(
-        ({ name, cells, note }) => `${name} | ${cells.join(' | ')}${note === undefined ? '' : ` (${note})`}`,
-      ),
+      ...rows.map(({ name, cells }) => `${name} | ${cells.join(' | ')}`),
     ]),
     ...(filters.length === 0
       ? []
@@ -129,6 +127,7 @@ it('the headlines of a comparison', () => {
     'a difference above the limit': headlineOf(chanceAt(0.0501)),
     'a certain chance': headlineOf(chanceAt(1)),
     'a tiny chance': headlineOf(chanceAt(0.00024)),
+    'a chance too tiny for a number': headlineOf(chanceAt(0)),
     'too few rows': headlineOf({ measure: 'fields', chance: { kind: 'too-few' } }),
     'no verdict: most answers were cut off': headlineOf({
       isMostlyCutOff: true,

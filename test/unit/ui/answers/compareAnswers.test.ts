@@ -67,6 +67,10 @@ describe('Compare with Other Answers', () => {
     standIn.shown.inputs.length = 0;
     standIn.shown.pick = ({ items }) => items[standIn.shown.inputs.length - 1]?.label;
     assert.deepEqual(await run(), ['done', 'new.jsonl', 'old.jsonl']);
+    assert.deepEqual(
+      standIn.shown.inputs.map(({ title }) => title),
+      ['Choose Answers to Compare', 'Choose Answers to Compare with new.jsonl'],
+    );
   });
 
   it('ends if nothing is chosen', async () => {

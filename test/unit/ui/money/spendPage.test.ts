@@ -342,6 +342,7 @@ describe('SpendPage', () => {
     await session.runs.refresh().catch(() => undefined);
     await shows('rejected this account’s API key');
     assert.doesNotMatch(texts(), /secret/);
+    assert.match(state().facts.find(({ key }) => key === 'all')?.value ?? '', /not all runs loaded/);
     act('replaceKey');
     await until(() => standIn.executed.length > 0);
     assert.deepEqual(standIn.executed, [['fineTuning.replaceKey', 'account-1']]);

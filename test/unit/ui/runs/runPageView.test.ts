@@ -166,6 +166,7 @@ describe('runPageState', () => {
   const queued: Given = { run: { status: 'queued' }, detail: bare({ status: 'queued' }) };
   const failed: Given = { run: { status: 'failed' }, detail: bare({ status: 'failed', started_at: at(1) }) };
   const available: Given = { run: { artifacts_available: true, artifacts_expires_at: at(70) } };
+  const expired: Given = { run: { artifacts_available: true, artifacts_expires_at: at(9) } };
 
   it('shows every event, “not yet” only if that is certain, and promises no adapter that the service doesn’t list', () => {
     const busy: Given = { run: { status: 'busy' }, receiptLoading: 'failed' };
@@ -173,7 +174,7 @@ describe('runPageState', () => {
       'a completed run': linesOf({}),
       ...changes({
         'its adapter is available': available,
-        'its adapter expired': { run: { artifacts_available: true, artifacts_expires_at: at(9) } },
+        'its adapter expired': expired,
         'its adapter expired just now': { run: { artifacts_available: true, artifacts_expires_at: at(10) } },
         'a queued run while its receipt is read': { ...queued, receiptLoading: 'loading' },
         'an active run without a readable receipt': {
@@ -398,6 +399,9 @@ describe('runPageState', () => {
       'of an account that is not active': shown({ isActive: false, answers }),
       'of an account that is not active, its adapter is here': shown({ isActive: false, records: [adapter] }),
       'in the sandbox': shown({ kind: 'sandbox' }),
+      'its adapter expired': shown(expired),
+      'its adapter expired, and is here': shown({ ...expired, records: [adapter] }),
+      'its adapter expired after a file of answers': shown({ ...expired, answers }),
       'a run that is active': shown({ run: { status: 'busy' }, detail: bare({ status: 'busy' }), answers }),
       'a failed run with a file': shown({ ...failed, answers, records: [adapter] }),
     });

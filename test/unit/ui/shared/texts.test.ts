@@ -61,6 +61,27 @@ describe('Texts', () => {
     });
   });
 
+  it('have percents in the style of the language, which round to 0 or 100 only if exact', () => {
+    const shares = [0, 0.0004, 0.0946, 0.81, 0.9996, 1];
+    const cases = {
+      en: ['0%', '< 0.1%', '9.5%', '81%', '> 99.9%', '100%', '1 (33.3%)'],
+      de: ['0 %', '< 0,1 %', '9,5 %', '81 %', '> 99,9 %', '100 %', '1 (33,3 %)'],
+    };
+    for (const [language, expected] of Object.entries(cases)) {
+      standIn.env.language = language;
+      const shown = [...shares.map(format.formatPercent), format.formatShare(1, 3)];
+      standIn.env.language = 'en';
+      assert.deepEqual(
+        shown.map((text) => text.replaceAll('\u00a0', ' ')),
+        expected,
+      );
+    }
+  });
+
+  it('break no line before AM or PM', () => {
+    assert.match(format.formatTime(0), /\d[\u00a0\u202f][AP]M$/);
+  });
+
   describe('Untrusted texts', () => {
     it('become one line without links and icons, in which hidden characters are named', () => {
       assert.equal(sanitizeServiceText(' [x](command:y)\r\n\t$(check)  z '), '[x] (command:y) $ (check) z');
