@@ -116,6 +116,7 @@ export class ReportBuilder {
       format,
       untrainable: this.#named(UNTRAINABLE, this.#added('untrainable').subarray(1)),
       errorRows: this.#counts.reduce((total, { errorRows }) => total + errorRows, 0),
+      unprompted: this.#counts.reduce((total, { unprompted }) => total + unprompted, 0),
       datasetRows: Math.max(0, ...this.#added('typedFormats')),
       repeats: this.#repeats(repeats, rows),
       content: this.#content(repeats, rows),

@@ -118,6 +118,8 @@ export interface Mendable extends Pick<Report, 'untrainable'> {
   /** Whether chat is the most common format, and all other rows have a format that can be converted. */
   convertsAll: boolean;
   canSplit: boolean;
+  /** Whether most rows have answers to compare, but no prompt. */
+  namesNoPrompt: boolean;
   /** Blank rows, a byte order mark or CRs before line ends, which no copy has. */
   hasLitter: boolean;
 }
@@ -145,6 +147,7 @@ export function mendableOf(report: Report): Mendable {
     cardNumbers: countOf(report, 'card-number'),
     convertsAll: format === 'chat' && convertible.length > 0 && unconvertible.length === 0,
     canSplit: rows > 1 && rows <= MAX_SPLIT_ROWS,
+    namesNoPrompt: 2 * report.unprompted >= rows,
     hasLitter: blankRows > 0 || countOf(report, 'bom-at-start', 'crlf') > 0,
   };
 }

@@ -129,6 +129,8 @@ export interface Report extends FileStamp {
   format: Format | undefined;
   /** The most rows that have one training format by the names and types of their fields: few other files have any. */
   datasetRows: number;
+  /** Preference rows that name no prompt, among the first million rows. */
+  unprompted: number;
   /** Rows, from the first, that were compared for duplicates; fewer than `rows` only in huge files. */
   comparedRows: number;
   repeats: RepeatedTexts;
@@ -178,7 +180,7 @@ export function hasOnlyBlankRows({ rows, blankRows }: Report): boolean {
 
 /** Returns how many rows can't be trained on, apart from errors. */
 export function untrainableRows({ untrainable }: Pick<Report, 'untrainable'>): number {
-  return untrainable.format + untrainable.content + untrainable.answer;
+  return Object.values(untrainable).reduce((sum, rows) => sum + rows, 0);
 }
 
 /** Whether rows aren't broken, but none can be trained on. */

@@ -14,6 +14,7 @@ import {
   ROW_REPEATS_KEY,
   ROW_SECRET,
   ROW_UNCHECKED,
+  ROW_UNTRAINABLE_MASK,
   ROW_UNTRAINABLE_SHIFT,
 } from './scanner/codes.ts';
 import { MAX_COMPARED_ROWS } from './sameRows.ts';
@@ -195,7 +196,7 @@ export class RowDecisions {
     if ((flags & ROW_BLANK) !== 0) return 'blank';
     if ((flags & ROW_UNCHECKED) !== 0) return 'unchecked';
     if ((flags & ROW_ERROR) !== 0 && this.#choices.withoutErrors) return 'error';
-    const isUntrainable = ((flags >> ROW_UNTRAINABLE_SHIFT) & 3) !== 0;
+    const isUntrainable = ((flags >> ROW_UNTRAINABLE_SHIFT) & ROW_UNTRAINABLE_MASK) !== 0;
     return isUntrainable && this.#choices.withoutUntrainable ? 'untrainable' : undefined;
   }
 

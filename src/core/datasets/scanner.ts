@@ -85,6 +85,8 @@ export interface Counts {
   /** Conversations, and those in which the assistant speaks once. */
   conversations: number;
   exchanges: number;
+  /** Preference rows whose prompt is unknown, while prompts were hashed. */
+  unprompted: number;
   /** Bytes of decoded text, and of those in each script, by its number. */
   writtenBytes: number;
   scriptBytes: Float64Array;
@@ -190,12 +192,12 @@ export class Scanner {
     const floats = (address: number, length: number) =>
       new Float64Array(exports.memory.buffer, address, length);
     const [textBytes = 0, assistantBytes = 0, writtenBytes = 0] = floats(exports.FILE.value, 3);
-    const numbers = this.#view(exports.FILE, 13).subarray(6);
+    const numbers = this.#view(exports.FILE, 14).subarray(6);
     const [rowsOver4096 = 0, rowsOver8192 = 0, errorRows = 0, maxTurns = 0, maxLength = 0] = numbers;
-    const [conversations = 0, exchanges = 0] = numbers.subarray(5);
+    const [conversations = 0, exchanges = 0, unprompted = 0] = numbers.subarray(5);
     return {
       ...{ textBytes, assistantBytes, rowsOver4096, rowsOver8192, errorRows, maxTurns, maxLength },
-      ...{ conversations, exchanges, writtenBytes },
+      ...{ conversations, exchanges, unprompted, writtenBytes },
       scriptBytes: floats(exports.SCRIPT_BYTES.value, SCRIPT_COUNT).slice(),
       totals: this.#view(exports.TOTALS, PLACE_CODE_COUNT).slice(),
       formats: this.#view(exports.FORMAT_COUNTS, FORMAT_COUNT).slice(),

@@ -79,9 +79,13 @@ export async function choosePreparation(
       askAmount(
         'hold-out',
         'holdOut',
-        l10n.t(
-          'Rows for evaluation: a share or a number. Rows with the same prompt stay together; spelling, white space and case don’t count.',
-        ),
+        mendable.namesNoPrompt
+          ? l10n.t(
+              'Rows for evaluation: a share or a number. These rows name no prompt: rows with the same beginning can come on both sides.',
+            )
+          : l10n.t(
+              'Rows for evaluation: a share or a number. Rows with the same prompt stay together; white space, case of A to Z and JSON spelling don’t count.',
+            ),
       ),
       askAmount('trial', 'trial', l10n.t('Rows for a trial run: a share or a number.')),
     ],
@@ -171,11 +175,15 @@ function rowsFor(mendable: Offered): PickRow<Change>[] {
 }
 
 /** "125 rows: 50 of no known format, 40 without content, 35 without an answer". */
-function reasonsPhrase({ untrainableRows, untrainable: { format, content, answer } }: Mendable): string {
+function reasonsPhrase({
+  untrainableRows,
+  untrainable: { format, content, answer, weight },
+}: Mendable): string {
   const reasons = compact(
     format > 0 && l10n.t('{0} of no known format', formatCount(format)),
     content > 0 && l10n.t('{0} without content', formatCount(content)),
     answer > 0 && l10n.t('{0} without an answer', formatCount(answer)),
+    weight > 0 && l10n.t('{0} with weight 0 only', formatCount(weight)),
   );
   return l10n.t('{0}: {1}', formatRows(untrainableRows), reasons.join(', '));
 }

@@ -62,6 +62,8 @@ class File {
   /** Conversations, and those in which the assistant speaks once. */
   conversations: u32;
   exchanges: u32;
+  /** Pairs of answers to compare whose prompt is unknown. */
+  unprompted: u32;
   /** How prompts are hashed: `HASH_NONE` and so on. */
   hashing: i32;
   /** Whether the editor shows a character for each byte that is not UTF-8. */

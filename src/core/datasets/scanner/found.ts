@@ -26,6 +26,9 @@ class Row {
   hasBreaks: bool;
   /** Whether a tool is used in the parts of a content. */
   hasToolParts: bool;
+  /** In the list that is read: whether an answer is to be learned, and where the first one is that isn't, or 0. */
+  learns: bool;
+  ignoredAt: usize;
   /** Whether the string that was read last contains an escape; and a character beyond ASCII, also as an escape. */
   hasEscape: bool;
   isWide: bool;

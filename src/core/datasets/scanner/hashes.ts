@@ -6,6 +6,7 @@ import { kinds } from './formats';
 import { mix } from './lines';
 import {
   addToWhole,
+  askShared,
   beginWhole,
   hashesAnswers,
   isNormalized,
@@ -38,6 +39,8 @@ export function readMessages(): void {
   const question = questionHash();
   if (question != 0) say(whole, codes.ROLE_USER, question);
   else if (has(asked)) addToWhole(asked);
+  const compared = shape.format.second;
+  if (whole.asked == 0 && compared != 0 && has(compared)) askShared(shape.format.first, compared);
   const field = answerField();
   const answer = hashesAnswers() ? textOf(field) : 0;
   if (answer == 0 && (shape.lists & bitOf(field)) != 0) addToWhole(field);

@@ -5,7 +5,8 @@ import * as codes from './codes';
 import { addToContent, endContent, takeAnswer, texts } from './contents';
 import { conversation, keep, skipMessage, takeMessage } from './conversation';
 import { noteInRow, row } from './found';
-import { countedRole, isTextName, isToolName, isTypeName, KIND_NULL, KIND_STRING } from './names';
+import { countedRole, isTextName, isToolName, isTypeName, KIND_BOOLEAN, KIND_NULL } from './names';
+import { KIND_NUMBER, KIND_STRING, PART_LEARNED, PART_WEIGHT } from './names';
 import { PART_CONTENT, PART_FROM, PART_MARK, PART_OTHER, PART_REASONING, PART_ROLE } from './names';
 import { PART_TOOL_CALLS, PART_VALUE, partOf, roleOf } from './names';
 import { endOfMessage } from './prompts';
@@ -20,6 +21,9 @@ class Message {
   hasCalls: bool;
   hasReasoning: bool;
   isMarked: bool;
+  /** Whether it isn't to be learned; and whether its weight is neither 0 nor 1. */
+  isIgnored: bool;
+  isOddWeight: bool;
   hasContent: bool;
   /** Whether the key that was read last names a part's text, or its type; whether the part's text is blank. */
   isText: bool;
@@ -43,6 +47,9 @@ class Message {
   /** Its first text, at 0 if it has none. */
   textAt: usize;
   textTo: usize;
+  /** Its weight, at 0 if it has none. */
+  weightAt: usize;
+  weightLength: usize;
 }
 const MESSAGE: usize = memory.data(80, 16);
 const message = changetype<Message>(MESSAGE);
@@ -152,7 +159,7 @@ function takePart(kind: i32, from: usize, to: usize): void {
     message.roleLength = to - from;
     if (kind != KIND_STRING) message.partsSeen &= ~bit(message.part);
   } else if (kind == KIND_NULL) return;
-  else if (message.part == PART_MARK) message.isMarked = true;
+  else if (message.part >= PART_MARK) takeMark(kind, from, to);
   else if (message.part == PART_REASONING)
     message.hasReasoning = kind == KIND_STRING && !isBlankText(from, to);
   else if (isContent()) {
@@ -161,6 +168,28 @@ function takePart(kind: i32, from: usize, to: usize): void {
     takeText(from, to);
     if (isBlankText(from, to)) setFault(codes.CONTENT_EMPTY, from - 1, to - from + 2);
   }
+}
+
+/** Takes how to train the message. */
+function takeMark(kind: i32, from: usize, to: usize): void {
+  message.isMarked = true;
+  if (message.part == PART_MARK) return;
+  message.isIgnored = isZero(kind, from, to);
+  if (message.part == PART_LEARNED) return;
+  setWeight(from, to - from, kind != KIND_NUMBER || to - from != 1 || load<u8>(from) > 0x31);
+}
+
+function setWeight(at: usize, length: usize, isOdd: bool): void {
+  message.weightAt = at;
+  message.weightLength = length;
+  message.isOddWeight = isOdd;
+}
+
+/** Whether it is `false`, or a number without a digit but 0. */
+function isZero(kind: i32, from: usize, to: usize): bool {
+  if (kind != KIND_NUMBER) return kind == KIND_BOOLEAN && load<u8>(from) == 0x66;
+  for (let at = from; at < to && (load<u8>(at) | 0x20) != 0x65; at++) if (load<u8>(at) >= 0x31) return false;
+  return true;
 }
 
 /** Takes the string that was read last as text of the content. */
@@ -188,6 +217,7 @@ export function openInMessage(depth: i32, isAnObject: bool, at: usize): void {
 function openPart(isAnObject: bool, at: usize): void {
   message.parts = message.emptyParts = 0;
   if (message.part == PART_REASONING) message.hasReasoning = true;
+  else if (message.part == PART_WEIGHT) setWeight(at, 1, true);
   else if (isRole()) {
     message.role = codes.ROLE_OTHER;
     message.roleAt = at;
@@ -220,6 +250,7 @@ export function endMessage(): void {
   endContent(isAnswer);
   if (isAnswer) takeAnswer(message.textAt, message.textTo);
   endOfMessage(countedRole(message.role));
+  endOfWeight(isAnswer);
   if (message.isTurn) {
     if (!message.isObject) return skipMessage();
     takeMessage(message.role, message.roleAt, message.roleLength, message.hasCalls, message.isMarked);
@@ -233,4 +264,14 @@ export function endMessage(): void {
   if (!message.hasContent) noteInRow(codes.CONTENT_MISSING, message.at, 1);
   else if (message.fault == codes.CONTENT_EMPTY && message.role != codes.ROLE_TOOL && !message.hasReasoning)
     noteInRow(message.fault, message.faultAt, message.faultLength);
+}
+
+/** Notes a weight that trainers refuse, and whether the row has an answer to learn. */
+function endOfWeight(isAnswer: bool): void {
+  const isOthers = !isAnswer && message.role >= 0 && countedRole(message.role) != codes.ROLE_OTHER;
+  if (message.weightAt != 0 && (message.isOddWeight || isOthers))
+    noteInRow(codes.WEIGHT, message.weightAt, message.weightLength);
+  if (!isAnswer) return;
+  if (!message.isIgnored) row.learns = true;
+  else if (row.ignoredAt == 0) row.ignoredAt = message.weightAt != 0 ? message.weightAt : message.at;
 }

@@ -120,7 +120,8 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
     if (!hasFailed()) hash = hashRow(start, end);
     const flags = flagsOfRow() | (isObject ? shape.format.number << codes.ROW_FORMAT_SHIFT : 0);
     if (flags & codes.ROW_ERROR) file.errorRows++;
-    else increment(UNTRAINABLE_COUNTS, (flags >> codes.ROW_UNTRAINABLE_SHIFT) & 3, 1);
+    else
+      increment(UNTRAINABLE_COUNTS, (flags >> codes.ROW_UNTRAINABLE_SHIFT) & codes.ROW_UNTRAINABLE_MASK, 1);
     setRow(flags);
     if (isObject && file.hashing != codes.HASH_NONE) takeHashes(start);
   }
@@ -153,7 +154,9 @@ function takeHashes(start: usize): void {
     // The last bit says so, too: only the compared rows are counted. The one before keeps the hash from being none.
     if (answer != 0) answer = (answer & ~(<u64>codes.REFUSAL_BIT)) | 2 | <u64>refuses;
   }
-  setHashes(promptHash(), answer, system);
+  const prompt = promptHash();
+  if (prompt == 0 && shape.format.second != 0) file.unprompted++;
+  setHashes(prompt, answer, system);
 }
 
 /** Stores where a row begins, its hash, and its number of lone CRs. */

@@ -207,6 +207,8 @@ export function openShape(depth: i32, isObject: bool, at: usize): void {
 
 function openField(isObject: bool, at: usize): void {
   shape.inList = !isObject && isOf(kinds.turns | kinds.lists);
+  row.learns = false;
+  row.ignoredAt = 0;
   shape.elements = 0;
   if (!isObject) shape.lists |= shape.bit;
   shape.messageLists &= ~shape.bit;
@@ -249,6 +251,8 @@ export function closeShape(depth: i32, at: usize): void {
   if (depth == 2) {
     endAnswer(at + 1);
     if (shape.inList && isOf(kinds.turns)) endConversation(at);
+    if (row.ignoredAt != 0 && !row.learns && isOf(kinds.turns | (kinds.spoken & ~kinds.compared)))
+      noteInRow(codes.WEIGHTS_ZERO, row.ignoredAt, 1);
     shape.inList = false;
     shape.deeper = 0;
   } else if (depth > 2 && shape.inList) {

@@ -577,16 +577,18 @@ describe('a prepared copy', () => {
         { question: 'a' },
         { prompt: 'a', chosen: 'b' },
       ],
+      weight: [{ messages: [user, { role: 'assistant', content: 'b', weight: 0 }] }],
     };
     const rows = [...good, ...Object.values(bad).flat()].map((row) => JSON.stringify(row));
     const content = `${rows.join('\n')}\n{"messages":[],}\n`;
     const source = await sourceOf(content);
     const { untrainable } = await check(content);
-    assert.deepEqual(untrainable, { format: 6, content: 7, answer: 5 });
+    assert.deepEqual(untrainable, { format: 6, content: 7, answer: 5, weight: 1 });
     const { main, counts } = await prepare(source, { withoutUntrainable: true, withoutErrors: true });
     assert.deepEqual(await linesOf(main), rows.slice(0, good.length));
-    assert.deepEqual([counts.leftOut.untrainable, counts.leftOut.error], [18, 1]);
-    assert.deepEqual((await check(await readFile(main))).untrainable, { format: 0, content: 0, answer: 0 });
+    assert.deepEqual([counts.leftOut.untrainable, counts.leftOut.error], [19, 1]);
+    const left = (await check(await readFile(main))).untrainable;
+    assert.deepEqual(left, { format: 0, content: 0, answer: 0, weight: 0 });
     assert.equal((await prepare(source, {})).counts.written, rows.length + 1);
     await assert.rejects(prepare(await sourceOf('{"a":1}\n'), { withoutUntrainable: true }), {
       code: 'empty',

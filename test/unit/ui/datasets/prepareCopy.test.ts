@@ -131,6 +131,7 @@ describe('Prepare Copy', () => {
       { messages: [{ role: 'Writer', content: 'a' }] },
       { prompt: 'a', completion: ' ' },
       { messages: [{ role: 'user', content: 'a' }] },
+      { messages: [{ role: 'assistant', content: 'a', weight: 0 }] },
     ];
     const many = rows(Array.from({ length: 2_000 }, (_, at) => chat(`question ${at}`)));
     const fewer = many.split('\n').slice(0, 300).join('\n');
@@ -171,6 +172,37 @@ describe('Prepare Copy', () => {
       ];
     }
     golden('prepare-copy', cases);
+  });
+
+  it('says on which side of a split rows come, also if they name no prompt', async () => {
+    const [user, assistant] = ['user', 'assistant'].map((role) => (content: string) => ({ role, content }));
+    const pair = (at: number) => ({ chosen: `Hi ${at}`, rejected: `Ho ${at}` });
+    const list = (at: number) => ({
+      chosen: [user!(`q${at}`), assistant!('x')],
+      rejected: [user!(`q${at}`), assistant!('y')],
+    });
+    const unnamed = 'These rows name no prompt: rows with the same beginning can come on both sides.';
+    const named =
+      'Rows with the same prompt stay together; white space, case of A to Z and JSON spelling don’t count.';
+    for (const [content, expected] of [
+      [[pair(1), pair(2), pair(3)], unnamed],
+      [[pair(1), pair(2), list(3)], unnamed],
+      [[pair(1), list(2), list(3)], named],
+      [[list(1), list(2)], named],
+      [
+        [
+          { ...pair(1), prompt: 'p' },
+          { ...pair(2), prompt: 'q' },
+        ],
+        named,
+      ],
+      [[{ text: 'a' }, { text: 'b' }], named],
+      [[chat('a'), chat('b')], named],
+    ] as const) {
+      await run(rows(content), [['Hold out rows for evaluation…'], undefined]);
+      const said = `Rows for evaluation: a share or a number. ${expected}`;
+      assert.equal(standIn.shown.inputs[1]?.prompt, said, JSON.stringify(content));
+    }
   });
 
   it('masks what only a conversion makes readable, unless the user chose not to mask', async () => {

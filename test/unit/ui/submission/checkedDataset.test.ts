@@ -20,7 +20,7 @@ const errors = { problems: [groupOf('trailing-comma', ROW, 3)] };
 const secret = { problems: [groupOf('blank-line', ROW), groupOf('private-key', ROW)] };
 const address = { problems: [groupOf('email-address', ROW, 12), groupOf('card-number', ROW)] };
 
-const of = (format: number, content = 0, answer = 0) => ({ format, content, answer });
+const of = (format: number, content = 0, answer = 0) => ({ format, content, answer, weight: 0 });
 
 describe('chooseCheckedDataset', () => {
   let folder: string;
