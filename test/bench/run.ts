@@ -4,7 +4,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { checkerFiles } from '../helpers/checker.ts';
-import type { PrepareChoices } from '../../src/core/datasets/copyTypes.ts';
+import { NO_CHANGES, type PrepareChoices } from '../../src/core/datasets/copyTypes.ts';
 import { DatasetChecker } from '../../src/core/datasets/checker.ts';
 import { inspectDataset } from '../../src/core/datasets/fileKind.ts';
 import { Fingerprints } from '../../src/core/datasets/fingerprints.ts';
@@ -137,8 +137,7 @@ async function prepare(folder: string): Promise<void> {
   const { worker, scanner } = await checkerFiles();
   const jobOf = await bundled(folder, { worker });
   const none: PrepareChoices = {
-    ...{ withoutErrors: true, withoutUntrainable: true, withoutDuplicates: true, toChat: false },
-    ...{ withoutHeldOut: undefined, holdOut: undefined, trial: undefined },
+    ...{ ...NO_CHANGES, withoutErrors: true, withoutUntrainable: true, withoutDuplicates: true },
     mask: { secrets: true, personal: false },
   };
   const job = (file: string, choices: Partial<PrepareChoices>): Job =>

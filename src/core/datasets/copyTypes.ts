@@ -1,5 +1,6 @@
 import { ExpectedError } from '../base/errors.ts';
 import type { DatasetFile } from './fileKind.ts';
+import { isRepairable } from './fixes.ts';
 import { TRAINING_FORMATS, type Format } from './formats.ts';
 import type { MaskCounts, Masks } from './masks.ts';
 import { countOf, untrainableRows, type Report } from './report.ts';
@@ -31,6 +32,8 @@ export type Preset = 'clean';
 
 /** What a copy of a dataset changes. Blank rows, a byte order mark and CRs before line ends are never copied. */
 export interface PrepareChoices extends Split {
+  /** Repairs rows with errors as quick fixes do, if they can be trained on then; `withoutErrors` leaves out the others. */
+  repair: boolean;
   withoutErrors: boolean;
   /** Leaves out rows that can't be trained on, as the source has them. */
   withoutUntrainable: boolean;
@@ -39,6 +42,17 @@ export interface PrepareChoices extends Split {
   withoutHeldOut: string | DatasetFile | undefined;
   mask: Masks;
   toChat: boolean;
+}
+
+export const NO_CHANGES: Readonly<PrepareChoices> = {
+  ...{ repair: false, withoutErrors: false, withoutUntrainable: false, withoutDuplicates: false },
+  ...{ withoutHeldOut: undefined, toChat: false, holdOut: undefined, trial: undefined },
+  mask: { secrets: false, personal: false },
+};
+
+/** Whether something was chosen. */
+export function changesAnything({ mask, ...choices }: PrepareChoices): boolean {
+  return mask.secrets || mask.personal || Object.values<unknown>(choices).some(Boolean);
 }
 
 /**
@@ -64,6 +78,7 @@ export interface PrepareCounts {
   heldOut: number;
   leftOut: Record<SkippedRow, number>;
   masked: MaskCounts;
+  repaired: number;
   converted: number;
   /** Why rows couldn't be converted, and the fields that were dropped from rows that were, with their numbers. */
   notConverted: Partial<Record<NotConverted, number>>;
@@ -104,6 +119,8 @@ export interface Mendable extends Pick<Report, 'untrainable'> {
   /** Rows that aren't blank. */
   rows: number;
   errorRows: number;
+  /** Those of them that a copy can repair. */
+  repairableRows: number;
   /** Rows that can't be trained on. Leaving them out is proposed only if they are less than half of the rows. */
   untrainableRows: number;
   duplicateRows: number;
@@ -128,6 +145,7 @@ const CONVERTIBLE: ReadonlySet<Format> = new Set(
   TRAINING_FORMATS.filter(({ toChat }) => toChat === 'turns' || toChat === 'pair').map(({ name }) => name),
 );
 
+/** As far as the report shows it: no row is tried. */
 export function mendableOf(report: Report): Mendable {
   const { blankRows, errorRows, untrainable, format, formats } = report;
   const rows = report.rows - blankRows;
@@ -138,7 +156,7 @@ export function mendableOf(report: Report): Mendable {
   const convertible = others.filter(([one]) => CONVERTIBLE.has(one));
   const unconvertible = others.filter(([one]) => !CONVERTIBLE.has(one));
   return {
-    ...{ rows, errorRows, untrainable, convertible, unconvertible },
+    ...{ rows, errorRows, repairableRows: 0, untrainable, convertible, unconvertible },
     untrainableRows: untrainableRows(report),
     duplicateRows: countOf(report, 'duplicate-row'),
     apiKeys: countOf(report, 'api-key'),
@@ -169,9 +187,14 @@ export function leavesOutUntrainable({ rows, untrainableRows }: Mendable): boole
   return untrainableRows > 0 && 2 * untrainableRows < rows;
 }
 
-/** Whether a row is left that has no errors and can be trained on. */
+/** Whether rows have errors that a copy may repair. */
+export function mayBeRepaired({ problems }: Report): boolean {
+  return problems.some(({ code }) => code === 'bom-inside' || isRepairable(code));
+}
+
+/** Whether a row is left that has no errors, or may be repaired, and can be trained on. */
 export function hasUsableRow(report: Report): boolean {
-  return report.rows - report.blankRows > report.errorRows + untrainableRows(report);
+  return mayBeRepaired(report) || report.rows - report.blankRows > report.errorRows + untrainableRows(report);
 }
 
 /** Whether a copy mends a problem that the check reports, or can have chat messages instead of another format. */

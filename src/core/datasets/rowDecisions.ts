@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import { allRepaired } from './fixes.ts';
 import { FORMATS } from './formats.ts';
 import { HashIndex } from './hashIndex.ts';
-import type { Change } from './keptRows.ts';
 import { lastLineOf, maskRow, noMasks, scanRow, type MaskCounts, type ScannedRow } from './masks.ts';
 import type { SkippedRow, PrepareChoices, PrepareCounts } from './copyTypes.ts';
 import { CheckError } from './report.ts';
@@ -25,20 +26,32 @@ import { toChat, type NotConverted } from './toChat.ts';
 const MAX_DROPPED = 1_000;
 /** A longer row isn't converted: its values could take a hundred times its bytes. */
 const MAX_CONVERTED_BYTES = 16 * 1024 * 1024;
+/** It has an error, or can't be trained on. */
+const ROW_USELESS = ROW_ERROR | (ROW_UNTRAINABLE_MASK << ROW_UNTRAINABLE_SHIFT);
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** A row that stays: its bytes (valid until the next row), its prompt's hash for a split, and its change. */
-export interface Kept {
-  change: Change;
+/** What was done to a row. */
+interface Done {
+  isRepaired?: boolean;
+  masked?: MaskCounts;
+  /** Fields that were dropped, if it was converted. */
+  dropped?: readonly string[];
+}
+
+/** A row that stays: its bytes (valid until the next row), its prompt's hash for a split, and whether it is changed. */
+export interface Kept extends Done {
+  isChanged: boolean;
   input: Uint8Array;
   from: number;
   to: number;
   low?: number;
   high?: number;
-  masked?: MaskCounts | undefined;
-  /** Fields that were dropped, if it was converted. */
-  dropped?: readonly string[] | undefined;
+}
+
+/** A row, and its scan alone. */
+interface ReadRow extends ScannedRow {
+  flags: number;
 }
 
 /** Decides what becomes of each row of a dataset, in order, and counts it. */
@@ -53,7 +66,7 @@ export class RowDecisions {
   /** Whether the previous rows are parts of a private key that has not ended. */
   #isInKey = false;
   readonly counts: PrepareCounts = {
-    ...{ rows: 0, written: 0, heldOut: 0, converted: 0, notConverted: {}, dropped: new Map() },
+    ...{ rows: 0, written: 0, heldOut: 0, repaired: 0, converted: 0, notConverted: {}, dropped: new Map() },
     leftOut: {
       ...{ blank: 0, error: 0, untrainable: 0, 'held-out': 0, duplicate: 0 },
       ...{ unchecked: 0, mask: 0, format: 0, split: 0 },
@@ -79,39 +92,68 @@ export class RowDecisions {
   of({ scanned, input }: ScannedRows, row: number): Kept | SkippedRow {
     this.counts.rows++;
     const flags = scanned.rowFlags[row] ?? 0;
-    const reason = this.#reasonToLeaveOut(flags);
-    if (reason !== undefined) return reason;
     const [from, to] = rangeOf(scanned, input, row);
     const bytes = input.subarray(from, to);
+    const repaired = this.#repaired(flags, bytes);
+    const reason = this.#reasonToLeaveOut(flags, repaired !== undefined);
+    if (reason !== undefined) return reason;
+    const read = repaired ?? { scanned, bytes, flags };
+    const at = repaired === undefined ? row : 0;
+    // Before the memory of the rows is used again.
+    const { rowHashes } = read.scanned;
+    const [low, high] = [rowHashes[2 * at] ?? 0, rowHashes[2 * at + 1] ?? 0];
+    const hasPrompt = this.#withPrompts || this.#heldOut.size > 0;
+    const prompt = hasPrompt ? promptOf(read.scanned, at, read.bytes) : { low: 0, high: 0 };
     // Rows with errors aren't compared.
-    if (this.#heldOut.size > 0 && (flags & ROW_ERROR) === 0) {
-      const { low, high } = promptOf(scanned, row, bytes);
-      if (this.#heldOut.find(low, high) >= 0) return 'held-out';
-    }
-    const prompt = () => this.#withPrompts && promptOf(scanned, row, bytes);
-    const kept = this.#changed(flags, bytes) ?? { change: 'none', input, from, to, ...prompt() };
-    const hash = [scanned.rowHashes[2 * row] ?? 0, scanned.rowHashes[2 * row + 1] ?? 0] as const;
+    const isJson = (read.flags & ROW_ERROR) === 0;
+    if (isJson && this.#heldOut.size > 0 && this.#heldOut.find(prompt.low, prompt.high) >= 0)
+      return 'held-out';
+    if (this.#choices.mask.secrets && this.#isOfKey(isJson, bytes)) return 'mask';
+    const unchanged = { ...prompt, isChanged: false, input, from, to };
+    const kept =
+      this.#changed(read.flags, read.bytes, repaired !== undefined) ??
+      (repaired === undefined ? unchanged : { ...prompt, ...whole(read.bytes), isRepaired: true });
     // A row without a hash isn't JSON.
-    const isCompared = this.#choices.withoutDuplicates && hash.some((half) => half !== 0);
+    const isCompared = this.#choices.withoutDuplicates && (low | high) !== 0;
     if (typeof kept === 'string' || !isCompared) return kept;
     // A changed row is hashed as it will be written: equal rows stay equal, and others may become equal.
-    const isSame = this.#isRepeated(...(kept.change === 'none' ? hash : this.#rowScanner.hashOf(kept.input)));
+    const isSame = this.#isRepeated(
+      ...(kept.isChanged ? this.#rowScanner.hashOf(kept.input) : ([low, high] as const)),
+    );
     return isSame ? 'duplicate' : kept;
   }
 
-  /** Changes a row as chosen; undefined if nothing changes it. */
-  #changed(flags: number, bytes: Uint8Array): Kept | SkippedRow | undefined {
+  /** Repairs a row with errors, if that was chosen and makes a row to train on. */
+  #repaired(flags: number, bytes: Uint8Array): ReadRow | undefined {
+    if ((flags & ROW_ERROR) === 0 || !this.#choices.repair || bytes.length > MAX_CONVERTED_BYTES)
+      return undefined;
+    const text = isUtf8(bytes) ? allRepaired(textOf(bytes)) : undefined;
+    if (text === undefined) return undefined;
+    const row = Buffer.from(text);
+    const { scanned } = scanRow(this.#rowScanner, row, this.#withPrompts || this.#heldOut.size > 0);
+    const flagsNow = scanned.rowFlags[0] ?? ROW_ERROR;
+    return (flagsNow & ROW_USELESS) === 0 ? { scanned, bytes: row, flags: flagsNow } : undefined;
+  }
+
+  /** Changes a row as chosen; undefined if nothing more changes it. */
+  #changed(flags: number, bytes: Uint8Array, isRepaired: boolean): Kept | SkippedRow | undefined {
     const isJson = (flags & ROW_ERROR) === 0;
-    if (this.#choices.mask.secrets && this.#isOfKey(isJson, bytes)) return 'mask';
+    const done = { isRepaired };
     if (this.#choices.toChat && isJson && FORMATS[flags >> ROW_FORMAT_SHIFT] !== 'chat')
-      return (flags & ROW_REPEATS_KEY) === 0 ? this.#convert(bytes) : this.#notConverted('key');
-    return this.#hasMasked(flags) ? this.#mask(bytes) : undefined;
+      return (flags & ROW_REPEATS_KEY) === 0 ? this.#convert(bytes, done) : this.#notConverted('key');
+    return this.#hasMasked(flags) ? this.#mask(bytes, done) : undefined;
   }
 
   /** Changes a row again as `of` did. @throws CheckError `changing` if it is another row now */
-  changedAgain(change: Change, bytes: Uint8Array): Kept {
-    const kept = change === 'converted' ? this.#convert(bytes) : this.#mask(bytes);
-    if (typeof kept === 'string') throw new CheckError('changing');
+  changedAgain(bytes: Uint8Array): Kept {
+    const { scanned } = scanRow(this.#rowScanner, bytes, false);
+    const flags = scanned.rowFlags[0] ?? 0;
+    const repaired = this.#repaired(flags, bytes);
+    const read = repaired ?? { bytes, flags };
+    const kept =
+      this.#changed(read.flags, read.bytes, repaired !== undefined) ??
+      (repaired && { ...whole(read.bytes), isRepaired: true });
+    if (kept === undefined || typeof kept === 'string') throw new CheckError('changing');
     return kept;
   }
 
@@ -126,8 +168,9 @@ export class RowDecisions {
   }
 
   /** Counts what was changed in a row that is written. */
-  countChanges({ masked, dropped }: Kept): void {
+  countChanges({ isRepaired = false, masked, dropped }: Kept): void {
     const { counts } = this;
+    counts.repaired += Number(isRepaired);
     if (masked !== undefined)
       for (const kind of Object.keys(masked) as (keyof MaskCounts)[]) counts.masked[kind] += masked[kind];
     if (dropped === undefined) return;
@@ -156,34 +199,32 @@ export class RowDecisions {
     return (secrets && (flags & ROW_SECRET) !== 0) || (personal && (flags & ROW_PERSONAL) !== 0);
   }
 
-  #mask(bytes: Uint8Array, dropped?: readonly string[]): Kept | SkippedRow {
+  #mask(bytes: Uint8Array, done: Done): Kept | SkippedRow {
     const result = maskRow(this.#rowScanner, bytes, this.#choices.mask, {
       withPrompts: this.#withPrompts,
       shouldContinue: this.#shouldContinue,
     });
     if (result === undefined) return 'mask';
-    const change = dropped === undefined ? 'masked' : 'converted';
-    return { ...this.#scannedRow(change, result.row), masked: result.masked, dropped };
+    return { ...this.#scannedRow(result.row), ...done, masked: result.masked };
   }
 
-  #scannedRow(change: Change, { scanned, bytes }: ScannedRow): Kept {
-    const prompt = this.#withPrompts && promptOf(scanned, 0, bytes);
-    return { change, input: bytes, from: 0, to: bytes.length, ...prompt };
+  #scannedRow({ scanned, bytes }: ScannedRow): Kept {
+    return { ...whole(bytes), ...(this.#withPrompts && promptOf(scanned, 0, bytes)) };
   }
 
-  #convert(row: Uint8Array): Kept | SkippedRow {
+  #convert(row: Uint8Array, before: Done): Kept | SkippedRow {
     if (row.length > MAX_CONVERTED_BYTES) return 'unchecked';
-    const result = toChat(Buffer.from(row.buffer, row.byteOffset, row.length).toString('utf8'));
+    const result = toChat(textOf(row));
     if (typeof result === 'string') return this.#notConverted(result);
+    const done = { ...before, dropped: result.dropped };
     const text = Buffer.from(result.text);
     const { secrets, personal } = this.#choices.mask;
-    if (!secrets && !personal && !this.#withPrompts)
-      return { change: 'converted', input: text, from: 0, to: text.length, dropped: result.dropped };
+    if (!secrets && !personal && !this.#withPrompts) return { ...whole(text), ...done };
     // Unescaped texts may reveal secrets that the source hides.
     const { scanned, bytes } = scanRow(this.#rowScanner, text, this.#withPrompts);
     if (scanned.rows !== 1) return 'unchecked';
-    if (this.#hasMasked(scanned.rowFlags[0] ?? 0)) return this.#mask(text, result.dropped);
-    return { ...this.#scannedRow('converted', { scanned, bytes }), dropped: result.dropped };
+    if (this.#hasMasked(scanned.rowFlags[0] ?? 0)) return this.#mask(text, done);
+    return { ...this.#scannedRow({ scanned, bytes }), ...done };
   }
 
   #notConverted(reason: NotConverted): SkippedRow {
@@ -192,10 +233,10 @@ export class RowDecisions {
     return 'format';
   }
 
-  #reasonToLeaveOut(flags: number): SkippedRow | undefined {
+  #reasonToLeaveOut(flags: number, isRepaired: boolean): SkippedRow | undefined {
     if ((flags & ROW_BLANK) !== 0) return 'blank';
     if ((flags & ROW_UNCHECKED) !== 0) return 'unchecked';
-    if ((flags & ROW_ERROR) !== 0 && this.#choices.withoutErrors) return 'error';
+    if ((flags & ROW_ERROR) !== 0 && this.#choices.withoutErrors && !isRepaired) return 'error';
     const isUntrainable = ((flags >> ROW_UNTRAINABLE_SHIFT) & ROW_UNTRAINABLE_MASK) !== 0;
     return isUntrainable && this.#choices.withoutUntrainable ? 'untrainable' : undefined;
   }
@@ -232,6 +273,15 @@ export function rangeOf(
   let to = input[next - 1] === LF && next > from ? next - 1 : next;
   while (to > from && input[to - 1] === CR) to--;
   return [from, to];
+}
+
+/** A changed row. */
+function whole(bytes: Uint8Array): Kept {
+  return { isChanged: true, input: bytes, from: 0, to: bytes.length };
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
 }
 
 export function isSplit({ holdOut, trial }: PrepareChoices): boolean {

@@ -5,8 +5,9 @@ import { throwIfCancelled } from '../base/errors.ts';
 import { isStill, stampOf } from '../base/fileStamp.ts';
 import { modeOf, type DatasetFile } from './fileKind.ts';
 import { NewFiles } from './newFiles.ts';
-import type { PrepareChoices, PrepareCounts, PrepareJob } from './copyTypes.ts';
-import { CheckError } from './report.ts';
+import { mayBeRepaired, mendableOf, NO_CHANGES } from './copyTypes.ts';
+import type { Mendable, PrepareChoices, PrepareCounts, PrepareJob } from './copyTypes.ts';
+import { CheckError, type Report } from './report.ts';
 
 /** The new files, and what was done. */
 export interface Prepared {
@@ -71,27 +72,28 @@ export function prepareCopy(
   );
 }
 
-/** `DatasetChecker.canConvertAll`. */
-export function canConvertAll(
+/** `DatasetChecker.mendableIn`. */
+export async function mendableIn(
   checker: Passes,
-  source: DatasetFile,
+  report: Report,
   options: Omit<PrepareOptions, 'maxBytes'>,
-): Promise<boolean> {
-  return onDisk(
-    withInput(source, async (input) => {
-      const job = { fd: input.fd, sizeBytes: source.sizeBytes, choices: ONLY_TO_CHAT };
-      const nothing = { mainFd: undefined, holdOutFd: undefined, maxBytes: 0 };
-      const { leftOut } = await checker.prepare({ ...job, ...nothing }, options);
-      return leftOut.format === 0;
-    }),
-  );
+): Promise<Mendable> {
+  const mendable = mendableOf(report);
+  const count = (choices: Partial<PrepareChoices>) =>
+    onDisk(
+      withInput(report, (input) => {
+        const nothing = { mainFd: undefined, holdOutFd: undefined, maxBytes: 0 };
+        const job = { fd: input.fd, sizeBytes: report.sizeBytes, ...nothing };
+        return checker.prepare({ ...job, choices: { ...NO_CHANGES, ...choices } }, options);
+      }),
+    );
+  const json = { repair: true, withoutErrors: true };
+  return {
+    ...mendable,
+    repairableRows: mayBeRepaired(report) ? (await count(json)).repaired : 0,
+    convertsAll: mendable.convertsAll && (await count({ ...json, toChat: true })).leftOut.format === 0,
+  };
 }
-
-const ONLY_TO_CHAT: Readonly<PrepareChoices> = {
-  ...{ withoutErrors: true, withoutUntrainable: false, withoutDuplicates: false, toChat: true },
-  ...{ withoutHeldOut: undefined, holdOut: undefined, trial: undefined },
-  mask: { secrets: false, personal: false },
-};
 
 /** Opens the version of a file that was inspected. */
 async function withInput<T>(

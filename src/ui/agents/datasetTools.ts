@@ -5,11 +5,11 @@ import { sha256OfFile } from '../../core/api/dataset.ts';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
 import {
+  changesAnything,
   hasUsableRow,
   isMendable,
   leavesOutUntrainable,
   masksSecrets,
-  mendableOf,
   type Mendable,
   type PrepareChoices,
 } from '../../core/datasets/copyTypes.ts';
@@ -82,6 +82,7 @@ export async function checkDatasetTool(
   const { rows, blankRows, errorRows, format, formats, sizeBytes, statistics, repeats } = report;
   const { tokens, maxTurns } = statistics;
   const heldOut = await heldOutOf(report, services, signal, holdOutInWorkspace);
+  const checker = await services.datasetChecker.get()();
   return {
     ...about,
     ...{ rows, blankRows, errorRows, sizeBytes, format, maxTurns },
@@ -91,7 +92,7 @@ export async function checkDatasetTool(
     repeatedPrompts: repeats.prompts,
     texts: textsOf(report),
     problems: problemsOf(report),
-    prepareDatasetCan: changesOf(mendableOf(report)),
+    prepareDatasetCan: changesOf(await checker.mendableIn(report, { signal })),
     next: adviceOf(report),
   };
 }
@@ -181,16 +182,12 @@ export async function prepareDatasetTool(
   const report = await reportOn(dataset, services, signal);
   if (report.kind !== 'rows') throw new Refusal(adviceOf(report));
   const checker = await services.datasetChecker.get()();
-  const mendable = mendableOf(report);
-  const convertsAll =
-    input.convertToChat === undefined &&
-    mendable.convertsAll &&
-    (await checker.canConvertAll(report, { signal }));
+  const mendable = await checker.mendableIn(report, { signal });
   const heldOut =
     input.withoutHeldOut === false
       ? undefined
       : await heldOutOf(report, services, signal, holdOutInWorkspace);
-  const choices = choicesOf(input, mendable, { convertsAll, heldOut });
+  const choices = choicesOf(input, mendable, heldOut);
   if (!changesAnything(choices) && !mendable.hasLitter)
     return {
       path: pathData(dataset.shown),
@@ -218,11 +215,12 @@ export async function prepareDatasetTool(
 function choicesOf(
   input: Input<typeof PREPARATION>,
   mendable: Mendable,
-  { convertsAll, heldOut }: { convertsAll: boolean; heldOut: HeldOut | undefined },
+  heldOut: HeldOut | undefined,
 ): PrepareChoices {
   const { errorRows, untrainableRows, duplicateRows, emailAddresses, cardNumbers } = mendable;
-  const toChat = input.convertToChat ?? convertsAll;
+  const toChat = input.convertToChat ?? mendable.convertsAll;
   return {
+    repair: mendable.repairableRows > 0,
     withoutErrors: input.withoutErrors !== false && errorRows > 0,
     withoutUntrainable: untrainableRows > 0 && (input.withoutUntrainable ?? leavesOutUntrainable(mendable)),
     withoutDuplicates: input.withoutDuplicates !== false && duplicateRows > 0,
@@ -239,11 +237,6 @@ function choicesOf(
     holdOut: input.holdOutPercent === undefined ? undefined : { share: input.holdOutPercent / 100 },
     trial: input.trialRows === undefined ? undefined : { rows: input.trialRows },
   };
-}
-
-function changesAnything({ mask, ...choices }: PrepareChoices): boolean {
-  const { secrets, personal } = mask;
-  return secrets || personal || Object.values<unknown>(choices).some((one) => Boolean(one));
 }
 
 /** Says what earlier receipts suggest about the price, and what the account has. */

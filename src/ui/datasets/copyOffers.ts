@@ -25,7 +25,7 @@ import {
 /** What a row of the dialog chooses. */
 type Change =
   | ('errors' | 'untrainable' | 'held-out' | 'duplicates')
-  | ('secrets' | 'personal' | 'chat' | 'hold-out' | 'trial');
+  | ('repair' | 'secrets' | 'personal' | 'chat' | 'hold-out' | 'trial');
 
 /** What can be chosen. */
 type Offered = Mendable & { heldOut: HeldOut | undefined };
@@ -98,6 +98,7 @@ function choicesOf({ changes, holdOut, trial }: State, mendable: Offered): Prepa
   const wasAsked = secretsPhrase(mendable) !== '';
   const secrets = masksSecrets(mendable, wasAsked ? changes.has('secrets') : undefined, changes.has('chat'));
   return {
+    repair: changes.has('repair'),
     withoutErrors: changes.has('errors'),
     withoutUntrainable: changes.has('untrainable'),
     withoutDuplicates: changes.has('duplicates'),
@@ -118,13 +119,13 @@ function trialRows(rows: number): number {
 function pickedAtFirst(mendable: Mendable): ReadonlySet<Change> {
   const untrainable = leavesOutUntrainable(mendable) && 'untrainable';
   const chat = mendable.convertsAll && 'chat';
-  return new Set(compact<Change>('errors', untrainable, 'held-out', 'duplicates', 'secrets', chat));
+  return new Set(compact<Change>('errors', untrainable, 'held-out', 'duplicates', 'repair', 'secrets', chat));
 }
 
 /** Only rows that apply, with their counts. */
 function rowsFor(mendable: Offered): PickRow<Change>[] {
-  const { errorRows, untrainableRows, heldOut, duplicateRows, convertible, unconvertible, canSplit } =
-    mendable;
+  const { errorRows, repairableRows, untrainableRows, heldOut, duplicateRows } = mendable;
+  const { convertible, unconvertible, canSplit } = mendable;
   const row = (value: Change, label: string, description: string): PickRow<Change> => ({
     label,
     description,
@@ -138,7 +139,15 @@ function rowsFor(mendable: Offered): PickRow<Change>[] {
   const personal = personalPhrase(mendable);
   return [
     ...group(l10n.t('Leave Out'), [
-      errorRows > 0 ? row('errors', l10n.t('Rows with errors'), formatRows(errorRows)) : undefined,
+      errorRows > 0
+        ? row(
+            'errors',
+            l10n.t('Rows with errors'),
+            repairableRows === 0
+              ? formatRows(errorRows)
+              : l10n.t('{0}; {1} can be repaired', formatRows(errorRows), formatCount(repairableRows)),
+          )
+        : undefined,
       untrainableRows > 0
         ? row('untrainable', l10n.t('Rows that can’t be trained on'), reasonsPhrase(mendable))
         : undefined,
@@ -154,6 +163,9 @@ function rowsFor(mendable: Offered): PickRow<Change>[] {
         : undefined,
     ]),
     ...group(l10n.t('Change'), [
+      repairableRows > 0
+        ? row('repair', l10n.t('Repair JSON syntax'), formatRows(repairableRows))
+        : undefined,
       secrets === '' ? undefined : row('secrets', l10n.t('Mask secrets'), secrets),
       personal === ''
         ? undefined

@@ -138,6 +138,13 @@ describe('Prepare Copy', () => {
     const cases: Record<string, readonly string[]> = {};
     for (const [name, content, answers] of [
       ['faulty', faulty, [['as it is']]],
+      [
+        'rows to repair',
+        rows([chat('a'), '{"text":"b",}', "{'text':'c'},", '// d', '{"text":"e",']),
+        [['as it is']],
+      ],
+      ['rows to repair, not chosen', rows(['{"text":"b"}', "{'text':'c'}"]), [['Rows with errors']]],
+      ['only rows to repair', rows(["{'text':'b'}", "{'text':'c'}"]), [['as it is']]],
       ['mixed formats, chat most common', mixed, [['as it is']]],
       [
         'mostly chat, but not all other rows can be converted',
