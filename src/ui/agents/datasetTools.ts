@@ -18,9 +18,9 @@ import {
   hasOnlyBlankRows,
   isConvertible,
   verdictOf,
-  type FactRows,
   type Report,
 } from '../../core/datasets/report.ts';
+import type { FactName, Reading } from '../../core/datasets/readFacts.ts';
 import { moneyOf, type BudgetCheck } from '../../core/money/accountMoney.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
@@ -80,7 +80,9 @@ export async function checkDatasetTool(
   const about = { path: pathData(shown), verdict, kind: report.kind, ...(isDirty && { unsaved: UNSAVED }) };
   if (report.kind !== 'rows') return { ...about, next: adviceOf(report) };
   const { rows, blankRows, errorRows, format, formats, sizeBytes, statistics, repeats } = report;
-  const { tokens, maxTurns } = statistics;
+  const { maxTurns } = statistics;
+  const reading = await (await services.readings()).currentReport(dataset.file, signal);
+  if (!isSameStamp(reading, dataset.stamp)) throw new CheckError('changing');
   const heldOut = await heldOutOf(report, services, signal, holdOutInWorkspace);
   const checker = await services.datasetChecker.get()();
   return {
@@ -88,9 +90,9 @@ export async function checkDatasetTool(
     ...{ rows, blankRows, errorRows, sizeBytes, format, maxTurns },
     ...(heldOut && { alsoInHoldOut: { rows: heldOut.rows, file: data(basename(heldOut.path)) } }),
     formats: Object.fromEntries(Object.entries(formats).filter(([, found]) => found > 0)),
-    approximateTokens: tokens,
+    approximateTokens: { ...reading.tokens, rows: undefined },
     repeatedPrompts: repeats.prompts,
-    texts: textsOf(report),
+    texts: textsOf(reading),
     problems: problemsOf(report),
     prepareDatasetCan: changesOf(await checker.mendableIn(report, { signal })),
     next: adviceOf(report),
@@ -118,20 +120,20 @@ function notJsonl({ kind }: Report): string {
 }
 
 /** What the card says of the texts, without any text. */
-function textsOf({ content, repeats }: Report) {
-  const { conversations, singleExchanges, system, refusals, answers, labels, scripts } = content;
+function textsOf(reading: Reading) {
+  const { conversations, singleExchanges, system, findings, answers, labels, scripts } = reading;
   const { without, texts: differentTexts, main } = system;
-  const fact = ({ total, rows }: FactRows) => ({
-    count: total,
-    firstRows: rows.slice(0, MAX_PLACES_OF_A_KIND),
-  });
+  const rowsOf = (name: FactName) => {
+    const { total = 0, rows = [] } = findings.find((one) => one.name === name) ?? {};
+    return { count: total, firstRows: rows.slice(0, MAX_PLACES_OF_A_KIND) };
+  };
   return {
     ...{ conversations, singleExchanges },
     shareOfScripts: Object.fromEntries(Object.entries(scripts).filter(([, share]) => share >= 0.01)),
-    inFirstRows: {
-      ...{ rows: repeats.comparedRows, answers, refusals: fact(refusals) },
-      rowsOfEachAnswer: labels.map(({ rows }) => rows),
-      systemMessage: { differentTexts, mostCommonIn: main?.rows ?? 0, without: fact(without) },
+    ...{ answers, refusals: rowsOf('refusals'), rowsOfEachAnswer: labels.map(({ rows }) => rows) },
+    systemMessage: {
+      ...{ differentTexts, mostCommonIn: main?.rows ?? 0 },
+      without: { ...rowsOf('withoutSystem'), count: without },
     },
   };
 }

@@ -2,6 +2,8 @@ import { stat } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
+import { isSameStamp } from '../../core/base/fileStamp.ts';
+import type { Reading } from '../../core/datasets/readFacts.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import type { Log } from '../shared/log.ts';
 import { setting } from '../shared/settings.ts';
@@ -26,9 +28,8 @@ export function checkAutomatically(reports: Reports, log: Log): Disposable {
     try {
       const found = await stat(path).catch(() => undefined);
       if (stop.signal.aborted) return;
-      const maxBytes = setting('checkAutomaticallyUpToMB', uri) * 1_000_000;
       // A report that the user asked for remains until the file changes.
-      if (found?.isFile() !== true || found.size === 0 || found.size > maxBytes)
+      if (found?.isFile() !== true || found.size === 0 || found.size > maxBytesOf(uri))
         await reports.dropIfOld(path);
       else await reports.currentReport(path, stop.signal);
     } catch (error) {
@@ -81,4 +82,38 @@ export function checkAutomatically(reports: Reports, log: Log): Disposable {
     store.add(one);
   workspace.textDocuments.forEach(schedule);
   return store;
+}
+
+/** Reads what the texts of a file say when it has a verdict, if it is small enough to be checked automatically. */
+export function readAutomatically(reports: Reports, readings: Reports<Reading>, log: Log): Disposable {
+  const stops = new Map<string, AbortController>();
+  const store = new DisposableStore();
+  const read = async (path: string) => {
+    const stop = new AbortController();
+    stops.set(path, stop);
+    try {
+      await readings.currentReport(path, stop.signal);
+    } catch (error) {
+      if (!(error instanceof CancelledError)) log.error('texts-not-read', error);
+    } finally {
+      if (stops.get(path) === stop) stops.delete(path);
+    }
+  };
+  store.add(
+    reports.onDidChange(({ path, progress, report }) => {
+      if (progress !== undefined) return;
+      const known = readings.get(path);
+      if (report !== undefined && known?.report !== undefined && isSameStamp(known.report, report)) return;
+      stops.get(path)?.abort();
+      if (report === undefined) readings.drop(path);
+      else if (report.kind === 'rows' && report.sizeBytes <= maxBytesOf(vscode.Uri.file(path)))
+        void read(path);
+    }),
+  );
+  store.add({ dispose: () => stops.forEach((stop) => stop.abort()) });
+  return store;
+}
+
+function maxBytesOf(uri: vscode.Uri): number {
+  return setting('checkAutomaticallyUpToMB', uri) * 1_000_000;
 }

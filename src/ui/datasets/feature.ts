@@ -19,6 +19,7 @@ export function activateDatasets(services: Services): void {
   });
   const reports = async () => (await datasets()).reports;
   services.datasetReports.provide(reports);
+  services.datasetReadings.provide(async () => (await datasets()).readings);
   services.datasetChecker.provide(async () => (await datasets()).checker);
   services.rowComparer.provide(async () => (await datasets()).comparer);
   const previews = lazy(async () => {

@@ -7,7 +7,8 @@ import { DisposableStore } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import { Emitter } from '../../core/base/event.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
-import { CheckError, type CheckFailure, type CommonText } from '../../core/datasets/report.ts';
+import type { CommonText, Reading } from '../../core/datasets/readFacts.ts';
+import { CheckError, type CheckFailure } from '../../core/datasets/report.ts';
 import type { FileKind, Report } from '../../core/datasets/report.ts';
 import { inspectDataset, kindOf, SAMPLE_BYTES, type DatasetProblem } from '../../core/datasets/fileKind.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
@@ -44,6 +45,7 @@ export interface PreviewCheck {
 /** Sources of what a preview shows besides rows. */
 export interface PreviewChecks {
   reports: Reports;
+  readings: Reports<Reading>;
   runs: DatasetRuns;
 }
 
@@ -52,6 +54,7 @@ export class PreviewDocument implements vscode.CustomDocument {
   readonly uri: vscode.Uri;
   readonly name: string;
   readonly #reports: Reports;
+  readonly #readings: PreviewChecks['readings'];
   readonly #runs: PreviewChecks['runs'];
   readonly #log: Log;
   readonly #store = new DisposableStore();
@@ -61,6 +64,7 @@ export class PreviewDocument implements vscode.CustomDocument {
   #kind: FileKind = 'rows';
   #problem: UnshownReason | undefined;
   #check: PreviewCheck = { progress: undefined, report: undefined, failure: undefined };
+  #reading: Reading | undefined;
   /** Texts of the file, so they are shown and used for nothing else. */
   #texts: CardTexts = {};
   #change: 'changed' | 'missing' | undefined;
@@ -72,10 +76,11 @@ export class PreviewDocument implements vscode.CustomDocument {
   /** Fires when the file's state has changed. */
   readonly onDidChange = this.#changed.event;
 
-  constructor(uri: vscode.Uri, { reports, runs }: PreviewChecks, log: Log) {
+  constructor(uri: vscode.Uri, { reports, readings, runs }: PreviewChecks, log: Log) {
     this.uri = uri;
     this.name = path.posix.basename(uri.path);
     this.#reports = reports;
+    this.#readings = readings;
     this.#runs = runs;
     this.#log = log;
     this.#store.add(reports.onDidChange((state) => this.#updateCheck(state.path)));
@@ -100,6 +105,11 @@ export class PreviewDocument implements vscode.CustomDocument {
 
   get check(): PreviewCheck {
     return this.#check;
+  }
+
+  /** What the texts of the shown version say, once they were read. */
+  get reading(): Reading | undefined {
+    return this.#reading;
   }
 
   /** The common texts in the shown version of the file. */
@@ -134,6 +144,7 @@ export class PreviewDocument implements vscode.CustomDocument {
     this.#problem = typeof opened === 'string' ? opened : undefined;
     this.#change = undefined;
     this.#texts = {};
+    this.#reading = undefined;
     this.#check = { progress: undefined, report: undefined, failure: undefined };
     this.#changed.fire('opened');
     // Without rows, there is nothing to count or check.
@@ -230,18 +241,20 @@ export class PreviewDocument implements vscode.CustomDocument {
   }
 
   async #readTexts(file: RowFile, signal: AbortSignal): Promise<void> {
-    const { report } = this.#check;
-    if (signal.aborted || report === undefined) return;
-    const { repeats, content } = report;
+    if (signal.aborted || this.#check.report?.kind !== 'rows') return;
     const textOf = async (at: CommonText | undefined, of: 'answer' | 'system') =>
       at && (await file.textOf(at.row, of, TEXT_BYTES));
     try {
+      const reading = await this.#readings.currentReport(file.path, signal);
+      if (!isSameStamp(reading, file.stamp)) return;
+      const { answer, labels, system } = reading;
       const texts = {
-        answer: await textOf(repeats.answer, 'answer'),
-        system: await textOf(content.system.main, 'system'),
-        labels: await Promise.all(content.labels.map(async (label) => (await textOf(label, 'answer')) ?? '')),
+        answer: await textOf(answer, 'answer'),
+        system: await textOf(system.main, 'system'),
+        labels: await Promise.all(labels.map(async (label) => (await textOf(label, 'answer')) ?? '')),
       };
       if (this.#file !== file) return;
+      this.#reading = reading;
       this.#texts = texts;
       this.#changed.fire('checked');
     } catch (error) {

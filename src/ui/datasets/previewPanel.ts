@@ -64,7 +64,7 @@ export class PreviewPanel implements Disposable {
   /** Whether rows are shown, and whether the page then offers to open them in an editor. */
   #shown: { hasSource: boolean } | undefined;
   /** Of the posted card: what the lists of rows with problems come from. */
-  #posted: { report: unknown; changed: unknown } | undefined;
+  #posted: { report: unknown; changed: unknown; reading: unknown } | undefined;
   #listTimer: NodeJS.Timeout | undefined;
   #cardTimer: NodeJS.Timeout | undefined;
 
@@ -110,8 +110,10 @@ export class PreviewPanel implements Disposable {
   }
 
   #rowsOf(choice: ProblemChoice): ProblemRows | undefined {
-    const { check, past } = this.#document;
+    const { check, past, reading } = this.#document;
     if (choice === SINCE) return past?.since ? rowsOfFact(past.since.difference.rows) : undefined;
+    const finding = reading?.findings.find(({ name }) => name === choice);
+    if (finding !== undefined) return rowsOfFact(finding);
     return check.report && rowsWithProblems(check.report, choice);
   }
 
@@ -248,13 +250,13 @@ export class PreviewPanel implements Disposable {
   #postCard(): void {
     clearTimeout(this.#cardTimer);
     this.#cardTimer = undefined;
-    const { check, file, name, past, texts } = this.#document;
+    const { check, file, name, past, reading, texts } = this.#document;
     if (!this.#host.isReady || file === undefined || this.#list === undefined || this.#showKind()) return;
     if (this.#isHeld()) return;
     const { progress, report, failure } = check;
     const reason = failure === undefined ? undefined : checkFailure(name, failure);
     this.#host.post(
-      previewCard({ sizeBytes: file.sizeBytes, report, progress, failure: reason, past, texts }),
+      previewCard({ sizeBytes: file.sizeBytes, report, progress, failure: reason, past, reading, texts }),
     );
     // Without a report it is unknown which rows have problems, and without an earlier run which ones changed.
     const { problems } = this.#filter;
@@ -263,9 +265,10 @@ export class PreviewPanel implements Disposable {
     if (isUnchanged || (failure !== undefined && problems !== undefined))
       this.#setFilter({ ...this.#filter, problems: undefined });
     const changed = past?.since?.difference;
-    if (report === this.#posted?.report && changed === this.#posted?.changed) return;
-    this.#posted = { report, changed };
-    this.#host.post({ type: 'stale' });
+    const { report: posted, changed: known, reading: read } = this.#posted ?? {};
+    if (report === posted && changed === known && reading === read) return;
+    this.#posted = { report, changed, reading };
+    if (report !== posted) this.#host.post({ type: 'stale' });
     if (this.#filter.problems !== undefined) {
       this.#generation += 1;
       this.#list.refresh();

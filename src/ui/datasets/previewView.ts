@@ -6,8 +6,8 @@ import {
   type Report,
   type Role,
   type RowLengths,
-  type Tokens,
 } from '../../core/datasets/report.ts';
+import type { Reading, Tokens } from '../../core/datasets/readFacts.ts';
 import type { RowFile, RowList } from '../../core/datasets/rowFile.ts';
 import {
   diskSentence,
@@ -110,6 +110,8 @@ export interface CardSource {
   /** Why there is no report, as a sentence. */
   failure: string | undefined;
   past: PastRuns | undefined;
+  /** What the texts say, once they are read. */
+  reading: Reading | undefined;
   texts: CardTexts;
 }
 
@@ -133,18 +135,20 @@ function verdictOfCard(report: Report | undefined): PreviewCard['verdict'] {
   return { kind: verdictOf(report), text: `${verdictPhrase(report)}.` };
 }
 
-function factsOf({ sizeBytes, report, texts }: CardSource): PreviewCard['facts'] {
+function factsOf({ sizeBytes, report, reading, texts }: CardSource): PreviewCard['facts'] {
   const size = { name: TERMS.size, value: compact(formatBytes(sizeBytes), sizePhrase(sizeBytes)).join(', ') };
   if (report === undefined) return [size];
   const { rows, blankRows, statistics, repeats } = report;
-  const { characters, tokens } = statistics;
+  const { characters, maxTurns } = statistics;
+  const tokens = reading?.tokens;
   const tooLong = countOf(report, 'row-too-long');
   return compact(
     size,
     { name: TERMS.rows, value: rowsText(rows, blankRows) },
     characters !== undefined && { name: l10n.t('Characters'), value: formatCount(characters) },
-    tokens.text > 0 && { name: l10n.t('Tokens'), value: tokensText(tokens, isTokenCountVague(report)) },
-    tokens.rowsOver4096 > 0 && { name: l10n.t('Long rows'), value: longRowsText(tokens) },
+    tokens &&
+      tokens.text > 0 && { name: l10n.t('Tokens'), value: tokensText(tokens, isTokenCountVague(reading)) },
+    tokens && tokens.rowsOver4096 > 0 && { name: l10n.t('Long rows'), value: longRowsText(tokens) },
     tooLong > 0 && {
       name: TERMS.notChecked,
       value: l10n.t('{0} longer than 64 MiB, left out of lengths and charts', formatRows(tooLong)),
@@ -152,7 +156,7 @@ function factsOf({ sizeBytes, report, texts }: CardSource): PreviewCard['facts']
     { name: l10n.t('Row length'), value: lengthsText(statistics.lengths) },
     { name: TERMS.duplicates, value: duplicatesText(report) },
     repeats.prompts > 0 && { name: l10n.t('Repeated prompts'), value: repeatedPromptsText(report) },
-    ...contentFacts(report, texts),
+    ...(reading === undefined ? [] : contentFacts(reading, maxTurns, texts)),
   );
 }
 

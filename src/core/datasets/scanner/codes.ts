@@ -81,10 +81,7 @@ export const ROW_OF_FORMAT = PROBLEM_COUNT;
 
 // Row formats have the numbers of `datasets/formats.ts`; an unknown one has 0.
 export const FORMAT_COUNT = 8;
-// Facts with rows, counted while prompts and answers are hashed.
-export const ROW_WITHOUT_SYSTEM = ROW_OF_FORMAT + FORMAT_COUNT;
-export const ROW_REFUSAL = ROW_WITHOUT_SYSTEM + 1;
-export const PLACE_CODE_COUNT = ROW_REFUSAL + 1;
+export const PLACE_CODE_COUNT = ROW_OF_FORMAT + FORMAT_COUNT;
 
 // Roles in a conversation.
 export const ROLE_SYSTEM = 0;
@@ -124,31 +121,6 @@ export const HASH_NORMALIZED = 2;
 export const HASH_ANSWERS = 3;
 /** The same of prompts; and in place of the answer, all texts of the row exactly, with the roles. */
 export const HASH_TEXTS = 4;
-
-/** In place of the hash of a conversation's system messages, if it has none. */
-export const NO_SYSTEM = 1;
-
-/** A rough average for most languages and models, used instead of a tokenizer. */
-export const BYTES_PER_TOKEN = 4;
-
-/** In the hash of an answer: whether it begins like a refusal. */
-export const REFUSAL_BIT = 1;
-
-// Scripts that are counted, as `SCRIPTS` of `datasets/writing.ts` names them. 0 is any other text.
-export const SCRIPT_HAN = 1;
-export const SCRIPT_CYRILLIC = 2;
-export const SCRIPT_KANA = 3;
-export const SCRIPT_HANGUL = 4;
-export const SCRIPT_COUNT = 11;
-/** Characters that share an entry in the table of scripts, as a shift; and the entries, up to U+FFFF. */
-export const SCRIPT_SHIFT = 6;
-export const SCRIPT_BLOCKS = 1024;
-// Phrases of refusals.
-export const PHRASE_DIRECT = 1;
-export const PHRASE_OPENING = 2;
-export const PHRASE_DENIAL = 3;
-/** Bytes of the lists of phrases with which refusals begin. */
-export const MAX_PHRASE_BYTES = 4096;
 
 /** Places of a code beyond this number are only counted. */
 export const LOCATED_LIMIT = 5000;

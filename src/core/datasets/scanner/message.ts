@@ -2,7 +2,6 @@
 // and preferences, only roles and contents matter: a prompt ends with the user, and a completion is only an answer.
 import { clear } from './buffers';
 import * as codes from './codes';
-import { addToContent, endContent, takeAnswer, texts } from './contents';
 import { conversation, keep, skipMessage, takeMessage } from './conversation';
 import { noteInRow, row } from './found';
 import { countedRole, isTextName, isToolName, isTypeName, KIND_BOOLEAN, KIND_NULL } from './names';
@@ -44,14 +43,11 @@ class Message {
   /** Parts of the content, and how many of them are empty. */
   parts: u32;
   emptyParts: u32;
-  /** Its first text, at 0 if it has none. */
-  textAt: usize;
-  textTo: usize;
   /** Its weight, at 0 if it has none. */
   weightAt: usize;
   weightLength: usize;
 }
-const MESSAGE: usize = memory.data(80, 16);
+const MESSAGE: usize = memory.data(64, 16);
 const message = changetype<Message>(MESSAGE);
 
 function bit(index: i32): u32 {
@@ -91,14 +87,13 @@ function isRole(): bool {
 
 /** Begins an element of the list, an object or an array. @param isTurn whether it is of a conversation */
 export function beginMessage(at: usize, isObject: bool, isTurn: bool): void {
-  clear(MESSAGE, 80);
+  clear(MESSAGE, 64);
   message.isTurn = isTurn;
   message.isObject = isObject;
   message.at = at;
   message.role = -1;
   message.roleAt = at;
   message.roleLength = 1;
-  texts.messageBytes = 0;
   if (!isTurn) return;
   conversation.messageAt = at;
   if (!isObject) noteInRow(codes.MESSAGE_NOT_OBJECT, at, 1);
@@ -106,8 +101,6 @@ export function beginMessage(at: usize, isObject: bool, isTurn: bool): void {
 
 /** Begins another content, of which only the last counts. */
 function noContent(): void {
-  texts.messageBytes = 0;
-  message.textAt = 0;
   message.hasContent = false;
   message.fault = 0;
 }
@@ -142,13 +135,10 @@ export function scalarInMessage(depth: i32, kind: i32, from: usize, to: usize): 
   } else if (depth == 4 && isContent()) {
     message.parts++;
     if (kind != KIND_STRING) return setFault(codes.CONTENT_WRONG_TYPE, from, to - from);
-    takeText(from, to);
     if (isBlankText(from, to)) message.emptyParts++;
   } else if (depth == 5 && isContent() && kind == KIND_STRING) {
-    if (message.isText) {
-      takeText(from, to);
-      message.isEmptyPart = isBlankText(from, to);
-    } else if (message.isType && isToolName(from, to)) row.hasToolParts = true;
+    if (message.isText) message.isEmptyPart = isBlankText(from, to);
+    else if (message.isType && isToolName(from, to)) row.hasToolParts = true;
   }
 }
 
@@ -165,7 +155,6 @@ function takePart(kind: i32, from: usize, to: usize): void {
   else if (isContent()) {
     message.hasContent = true;
     if (kind != KIND_STRING) return setFault(codes.CONTENT_WRONG_TYPE, from, to - from);
-    takeText(from, to);
     if (isBlankText(from, to)) setFault(codes.CONTENT_EMPTY, from - 1, to - from + 2);
   }
 }
@@ -190,14 +179,6 @@ function isZero(kind: i32, from: usize, to: usize): bool {
   if (kind != KIND_NUMBER) return kind == KIND_BOOLEAN && load<u8>(from) == 0x66;
   for (let at = from; at < to && (load<u8>(at) | 0x20) != 0x65; at++) if (load<u8>(at) >= 0x31) return false;
   return true;
-}
-
-/** Takes the string that was read last as text of the content. */
-function takeText(from: usize, to: usize): void {
-  addToContent(from, to);
-  if (message.textAt != 0) return;
-  message.textAt = from;
-  message.textTo = to;
 }
 
 /** Handles the start of a container in the message, at its depth. */
@@ -246,11 +227,8 @@ export function hasMessageFields(): bool {
 
 /** Ends an element of the list. */
 export function endMessage(): void {
-  const isAnswer = countedRole(message.role) == codes.ROLE_ASSISTANT;
-  endContent(isAnswer);
-  if (isAnswer) takeAnswer(message.textAt, message.textTo);
   endOfMessage(countedRole(message.role));
-  endOfWeight(isAnswer);
+  endOfWeight(countedRole(message.role) == codes.ROLE_ASSISTANT);
   if (message.isTurn) {
     if (!message.isObject) return skipMessage();
     takeMessage(message.role, message.roleAt, message.roleLength, message.hasCalls, message.isMarked);

@@ -87,22 +87,23 @@ export function moveHash(from: i32, to: i32): void {
   memory.copy(chainOf(to), chainOf(from), CHAIN_AND_ASKED);
 }
 
-/** Adds the string that was read last to a hash. An empty one changes nothing. @param isSystem if it may be the system's */
-function added(hash: u64, from: usize, to: usize, isSystem: bool): u64 {
+/** Adds the string that was read last to a hash. An empty one changes nothing. */
+function added(hash: u64, from: usize, to: usize): u64 {
   if (from == to) return hash;
   // As written, escapes count as their characters only where that is cheap.
-  const decodes = isSystem || to - from <= MAX_LABEL_BYTES;
-  const text = isNormalized() ? hashOfText(from, to, 0, 0) : exactHashOf(from, to, decodes);
+  const text = isNormalized()
+    ? hashOfText(from, to, 0, 0)
+    : exactHashOf(from, to, to - from <= MAX_LABEL_BYTES);
   return text == 0 ? hash : mix(hash, text);
 }
 
-export function addToField(field: i32, from: usize, to: usize, isSystem: bool): void {
+export function addToField(field: i32, from: usize, to: usize): void {
   const entry = FIELDS + ((<usize>field) << 3);
-  store<u64>(entry, added(load<u64>(entry), from, to, isSystem));
+  store<u64>(entry, added(load<u64>(entry), from, to));
 }
 
-export function addToMessage(from: usize, to: usize, isSystem: bool): void {
-  said.message = added(said.message, from, to, isSystem);
+export function addToMessage(from: usize, to: usize): void {
+  said.message = added(said.message, from, to);
 }
 
 /** Ends a message of the field. @param role a negative one is missing */

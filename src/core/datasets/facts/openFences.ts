@@ -1,0 +1,23 @@
+import { kindsIf, type Fact } from './fact.ts';
+
+/** A fence of code that opens, or closes what one of its kind opened. */
+const FENCE = /^[ \t>]*(`{3,}|~{3,})([^`\n]*)$/gm;
+
+export const openFences: Fact = {
+  name: 'openFences',
+  kindsOf({ raw, answers, prompts }) {
+    if (!raw.includes('```') && !raw.includes('~~~')) return [];
+    // An answer may end what its prompt opened.
+    const isAsked = openFence(prompts.at(-1) ?? '') !== '';
+    return kindsIf({ open: !isAsked && answers.some((text) => openFence(text) !== '') });
+  },
+};
+
+/** Returns the fence that a text leaves open, or nothing. */
+export function openFence(text: string): string {
+  let open = '';
+  for (const [, fence = '', info = ''] of text.matchAll(FENCE))
+    if (open === '') open = fence;
+    else if (fence.startsWith(open) && info.trim() === '') open = '';
+  return open;
+}
