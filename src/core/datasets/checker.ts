@@ -17,6 +17,7 @@ import {
   type PrepareCounts,
   type PrepareJob,
 } from './copyTypes.ts';
+import type { Reading } from './readFacts.ts';
 import type { Prepared, PrepareOptions } from './writeCopy.ts';
 import { CheckError, isUnread, type Report } from './report.ts';
 import {
@@ -123,10 +124,15 @@ export class DatasetChecker implements Disposable {
 
   /**
    * Returns what a copy of a checked dataset can change, exactly: whether rows can be repaired or converted is tried.
+   * @param reading what its texts say, if that is known of this version
    * @throws CheckError `changing`; DiskError; CancelledError
    */
-  async mendableIn(report: Report, options: Omit<PrepareOptions, 'maxBytes'>): Promise<Mendable> {
-    return (await import('./writeCopy.ts')).mendableIn(this, report, options);
+  async mendableIn(
+    report: Report,
+    reading: Reading | undefined,
+    options: Omit<PrepareOptions, 'maxBytes'>,
+  ): Promise<Mendable> {
+    return (await import('./writeCopy.ts')).mendableIn(this, report, reading, options);
   }
 
   async dispose(): Promise<void> {

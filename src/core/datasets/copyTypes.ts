@@ -1,10 +1,11 @@
 import { ExpectedError } from '../base/errors.ts';
 import type { DatasetFile } from './fileKind.ts';
+import type { Finding, FactName } from './facts/fact.ts';
 import { isRepairable } from './fixes.ts';
 import { TRAINING_FORMATS, type Format } from './formats.ts';
 import type { MaskCounts, Masks } from './masks.ts';
 import { countOf, untrainableRows, type Report } from './report.ts';
-import type { NotConverted } from './toChat.ts';
+import { toChat, type NotConverted } from './toChat.ts';
 
 export type { NotConverted };
 
@@ -27,6 +28,27 @@ export interface Split {
 /** Why nothing can be held out: too few rows are left, all have one prompt, or each prompt has more rows than were asked for. */
 export type SplitFailure = 'too-few-rows' | 'one-prompt' | 'large-prompts';
 
+/** Findings whose rows a copy can leave out. */
+const LEAVABLE = ['templateMarks', 'emptyWords', 'refusals'] as const satisfies readonly FactName[];
+export type Leavable = (typeof LEAVABLE)[number];
+
+/** One of them, and how many rows it has. */
+export type LeavableFinding = Pick<Finding, 'kinds' | 'total'> & { name: Leavable };
+
+export function leavableOf(findings: readonly Finding[]): LeavableFinding[] {
+  return LEAVABLE.flatMap((name) => {
+    const found = findings.find((one) => one.name === name);
+    return found === undefined ? [] : { name, kinds: found.kinds, total: found.total };
+  });
+}
+
+/** Whether a copy leaves out the rows of a finding unless the user chooses otherwise: few, with marks that no conversion takes. */
+export function leavesOut({ name, kinds, total }: LeavableFinding, rows: number): boolean {
+  const isRefused = (mark: string) =>
+    toChat(JSON.stringify({ prompt: `\n\n${mark}`, completion: 'x' })) === 'template';
+  return name === 'templateMarks' && 2 * total < rows && Object.keys(kinds).every(isRefused);
+}
+
 /** A choice that needs no dialog: a copy without what none has. */
 export type Preset = 'clean';
 
@@ -40,19 +62,27 @@ export interface PrepareChoices extends Split {
   withoutDuplicates: boolean;
   /** A hold-out, or its path: leaves out rows whose prompts are there, as the source has them. */
   withoutHeldOut: string | DatasetFile | undefined;
+  /** Leaves out the rows of these findings, as the source has them. */
+  withoutFindings: readonly LeavableFinding[];
+  /** What the system is to say in conversations in which it says nothing. */
+  system: string | undefined;
   mask: Masks;
   toChat: boolean;
 }
 
 export const NO_CHANGES: Readonly<PrepareChoices> = {
   ...{ repair: false, withoutErrors: false, withoutUntrainable: false, withoutDuplicates: false },
-  ...{ withoutHeldOut: undefined, toChat: false, holdOut: undefined, trial: undefined },
+  ...{ withoutHeldOut: undefined, withoutFindings: [], system: undefined, toChat: false },
+  ...{ holdOut: undefined, trial: undefined },
   mask: { secrets: false, personal: false },
 };
 
 /** Whether something was chosen. */
-export function changesAnything({ mask, ...choices }: PrepareChoices): boolean {
-  return mask.secrets || mask.personal || Object.values<unknown>(choices).some(Boolean);
+export function changesAnything({ mask, withoutFindings, ...choices }: PrepareChoices): boolean {
+  return (
+    [mask.secrets, mask.personal, withoutFindings.length > 0].some(Boolean) ||
+    Object.values<unknown>(choices).some(Boolean)
+  );
 }
 
 /**
@@ -64,6 +94,7 @@ export type SkippedRow =
   | 'error'
   | 'untrainable'
   | 'held-out'
+  | Leavable
   | 'duplicate'
   | 'unchecked'
   | 'mask'
@@ -79,6 +110,8 @@ export interface PrepareCounts {
   leftOut: Record<SkippedRow, number>;
   masked: MaskCounts;
   repaired: number;
+  /** Conversations that got the system message. */
+  withSystem: number;
   converted: number;
   /** Why rows couldn't be converted, and the fields that were dropped from rows that were, with their numbers. */
   notConverted: Partial<Record<NotConverted, number>>;
@@ -134,6 +167,10 @@ export interface Mendable extends Pick<Report, 'untrainable'> {
   unconvertible: readonly (readonly [Format, number])[];
   /** Whether chat is the most common format, and all other rows have a format that can be converted. */
   convertsAll: boolean;
+  /** Findings whose rows can be left out. */
+  leavable: readonly LeavableFinding[];
+  /** The usual system message, and how many conversations lack it. */
+  system: { text: string; rows: number } | undefined;
   canSplit: boolean;
   /** Whether most rows have answers to compare, but no prompt. */
   namesNoPrompt: boolean;
@@ -164,6 +201,7 @@ export function mendableOf(report: Report): Mendable {
     emailAddresses: countOf(report, 'email-address'),
     cardNumbers: countOf(report, 'card-number'),
     convertsAll: format === 'chat' && convertible.length > 0 && unconvertible.length === 0,
+    ...{ leavable: [], system: undefined },
     canSplit: rows > 1 && rows <= MAX_SPLIT_ROWS,
     namesNoPrompt: 2 * report.unprompted >= rows,
     hasLitter: blankRows > 0 || countOf(report, 'bom-at-start', 'crlf') > 0,

@@ -3,13 +3,11 @@ import os from 'node:os';
 import { setImmediate as pause } from 'node:timers/promises';
 import { runThread, serveThread } from '../base/thread.ts';
 import { RowTexts, type PartOfReading } from './facts/reading.ts';
-import { textRow } from './facts/textRow.ts';
+import { MAX_TEXT_BYTES, textRow } from './facts/textRow.ts';
 import { FACTS_HEAP, FACTS_WORKER, type FactsFault, type FactsJob } from './readFacts.ts';
 import { CheckError } from './report.ts';
 import { readBytes, SEGMENT_BYTES } from './segments.ts';
 
-/** Longer rows aren't read: each byte may be a value. */
-const MAX_ROW_BYTES = 1_000_000;
 /** With fewer segments, starting another thread costs more than it saves. */
 const SEGMENTS_OF_TWO = 4;
 /** Beside what the user does. Only Linux knows it of a thread. */
@@ -27,7 +25,7 @@ serveThread(async (job: FactsJob, onProgress: (fraction: number) => void) => {
       : runThread<never, PartOfReading, FactsFault>(FACTS_WORKER, { ...job, isHelper: true }, options);
   // It is awaited only below.
   other?.catch(() => undefined);
-  const input = Buffer.allocUnsafeSlow(SEGMENT_BYTES + 2 * MAX_ROW_BYTES);
+  const input = Buffer.allocUnsafeSlow(SEGMENT_BYTES + 2 * MAX_TEXT_BYTES);
   for (;;) {
     const number = Atomics.add(next, 0, 1);
     if (number >= segments) break;
@@ -42,14 +40,14 @@ serveThread(async (job: FactsJob, onProgress: (fraction: number) => void) => {
 
 /** Reads the rows that begin in a segment, and returns their number. @throws CheckError `changing` */
 function readSegment(texts: RowTexts, job: FactsJob, number: number, memory: Buffer): number {
-  const read = readBytes(job, number, (bytes) => memory.subarray(0, bytes), MAX_ROW_BYTES);
+  const read = readBytes(job, number, (bytes) => memory.subarray(0, bytes), MAX_TEXT_BYTES);
   if (read === undefined) return 0;
   const { first, end, atFileEnd, base } = read;
   let rows = 0;
   for (let at = first; at < end; rows++) {
     const lineEnd = memory.subarray(0, end).indexOf(LF, at);
     const to = lineEnd === -1 ? end : lineEnd;
-    if (to - at > MAX_ROW_BYTES || (lineEnd === -1 && !atFileEnd)) texts.skip();
+    if (to - at > MAX_TEXT_BYTES || (lineEnd === -1 && !atFileEnd)) texts.skip();
     else if (to > at) {
       const row = memory.toString('utf8', at, to);
       texts.add(textRow(base + at === 0 ? row.replace(/^\uFEFF/, '') : row), number * SEGMENT_BYTES + rows);

@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { allRepaired } from './fixes.ts';
+import { isOfFinding } from './facts/table.ts';
+import { MAX_TEXT_BYTES, textRow, type TextRow } from './facts/textRow.ts';
 import { FORMATS } from './formats.ts';
 import { HashIndex } from './hashIndex.ts';
 import { lastLineOf, maskRow, noMasks, scanRow, type MaskCounts, type ScannedRow } from './masks.ts';
@@ -21,6 +23,7 @@ import {
 import { MAX_COMPARED_ROWS } from './sameRows.ts';
 import type { ScannedRows } from './segments.ts';
 import { toChat, type NotConverted } from './toChat.ts';
+import { withSystem } from './withSystem.ts';
 
 /** Dropped fields that are counted by name. */
 const MAX_DROPPED = 1_000;
@@ -34,6 +37,8 @@ const CR = 0x0d;
 /** What was done to a row. */
 interface Done {
   isRepaired?: boolean;
+  /** Whether it got the system message. */
+  hasSystem?: boolean;
   masked?: MaskCounts;
   /** Fields that were dropped, if it was converted. */
   dropped?: readonly string[];
@@ -66,10 +71,11 @@ export class RowDecisions {
   /** Whether the previous rows are parts of a private key that has not ended. */
   #isInKey = false;
   readonly counts: PrepareCounts = {
-    ...{ rows: 0, written: 0, heldOut: 0, repaired: 0, converted: 0, notConverted: {}, dropped: new Map() },
+    ...{ rows: 0, written: 0, heldOut: 0, repaired: 0, withSystem: 0, converted: 0 },
+    ...{ notConverted: {}, dropped: new Map() },
     leftOut: {
-      ...{ blank: 0, error: 0, untrainable: 0, 'held-out': 0, duplicate: 0 },
-      ...{ unchecked: 0, mask: 0, format: 0, split: 0 },
+      ...{ blank: 0, error: 0, untrainable: 0, 'held-out': 0, templateMarks: 0, emptyWords: 0, refusals: 0 },
+      ...{ duplicate: 0, unchecked: 0, mask: 0, format: 0, split: 0 },
     },
     masked: noMasks(),
   };
@@ -109,25 +115,24 @@ export class RowDecisions {
     if (isJson && this.#heldOut.size > 0 && this.#heldOut.find(prompt.low, prompt.high) >= 0)
       return 'held-out';
     if (this.#choices.mask.secrets && this.#isOfKey(isJson, bytes)) return 'mask';
-    const unchanged = { ...prompt, isChanged: false, input, from, to };
-    const kept =
-      this.#changed(read.flags, read.bytes, repaired !== undefined) ??
-      (repaired === undefined ? unchanged : { ...prompt, ...whole(read.bytes), isRepaired: true });
+    const text = this.#textOf(bytes);
+    const finding = text && this.#choices.withoutFindings.find((one) => isOfFinding(one, text));
+    if (finding !== undefined) return finding.name;
+    const changed = this.#changed(read, repaired !== undefined, text);
+    if (typeof changed === 'string') return changed;
+    const kept = { ...prompt, ...(changed ?? { isChanged: false, input, from, to }) };
     // A row without a hash isn't JSON.
-    const isCompared = this.#choices.withoutDuplicates && (low | high) !== 0;
-    if (typeof kept === 'string' || !isCompared) return kept;
+    if (!this.#choices.withoutDuplicates || (low | high) === 0) return kept;
     // A changed row is hashed as it will be written: equal rows stay equal, and others may become equal.
-    const isSame = this.#isRepeated(
-      ...(kept.isChanged ? this.#rowScanner.hashOf(kept.input) : ([low, high] as const)),
-    );
-    return isSame ? 'duplicate' : kept;
+    const hash = kept.isChanged ? this.#rowScanner.hashOf(kept.input) : ([low, high] as const);
+    return this.#isRepeated(...hash) ? 'duplicate' : kept;
   }
 
   /** Repairs a row with errors, if that was chosen and makes a row to train on. */
   #repaired(flags: number, bytes: Uint8Array): ReadRow | undefined {
-    if ((flags & ROW_ERROR) === 0 || !this.#choices.repair || bytes.length > MAX_CONVERTED_BYTES)
-      return undefined;
-    const text = isUtf8(bytes) ? allRepaired(textOf(bytes)) : undefined;
+    if ((flags & ROW_ERROR) === 0 || !this.#choices.repair) return undefined;
+    const isReadable = bytes.length <= MAX_CONVERTED_BYTES && isUtf8(bytes);
+    const text = isReadable ? allRepaired(textOf(bytes)) : undefined;
     if (text === undefined) return undefined;
     const row = Buffer.from(text);
     const { scanned } = scanRow(this.#rowScanner, row, this.#withPrompts || this.#heldOut.size > 0);
@@ -135,13 +140,31 @@ export class RowDecisions {
     return (flagsNow & ROW_USELESS) === 0 ? { scanned, bytes: row, flags: flagsNow } : undefined;
   }
 
-  /** Changes a row as chosen; undefined if nothing more changes it. */
-  #changed(flags: number, bytes: Uint8Array, isRepaired: boolean): Kept | SkippedRow | undefined {
-    const isJson = (flags & ROW_ERROR) === 0;
-    const done = { isRepaired };
-    if (this.#choices.toChat && isJson && FORMATS[flags >> ROW_FORMAT_SHIFT] !== 'chat')
+  /** Reads what a row says, if that matters, with the limit of the reading that counted it. */
+  #textOf(bytes: Uint8Array): TextRow | undefined {
+    const { withoutFindings, system } = this.#choices;
+    const isRead = (withoutFindings.length > 0 || system !== undefined) && bytes.length <= MAX_TEXT_BYTES;
+    return isRead ? textRow(textOf(bytes)) : undefined;
+  }
+
+  /** Changes a row as chosen; undefined if nothing changes it. @param text what the source says */
+  #changed(
+    read: Omit<ReadRow, 'scanned'>,
+    isRepaired: boolean,
+    text?: TextRow,
+  ): Kept | SkippedRow | undefined {
+    const { system, toChat: isConverted } = this.#choices;
+    let { bytes, flags } = read;
+    const hasSystem = system !== undefined && text?.system === '' && (flags & ROW_ERROR) === 0;
+    if (hasSystem) {
+      bytes = Buffer.from(withSystem(text, system));
+      flags = scanRow(this.#rowScanner, bytes, false).scanned.rowFlags[0] ?? flags;
+    }
+    const done = { isRepaired, hasSystem };
+    if (isConverted && (flags & ROW_ERROR) === 0 && FORMATS[flags >> ROW_FORMAT_SHIFT] !== 'chat')
       return (flags & ROW_REPEATS_KEY) === 0 ? this.#convert(bytes, done) : this.#notConverted('key');
-    return this.#hasMasked(flags) ? this.#mask(bytes, done) : undefined;
+    if (this.#hasMasked(flags)) return this.#mask(bytes, done);
+    return isRepaired || hasSystem ? { ...whole(bytes), ...done } : undefined;
   }
 
   /** Changes a row again as `of` did. @throws CheckError `changing` if it is another row now */
@@ -150,9 +173,7 @@ export class RowDecisions {
     const flags = scanned.rowFlags[0] ?? 0;
     const repaired = this.#repaired(flags, bytes);
     const read = repaired ?? { bytes, flags };
-    const kept =
-      this.#changed(read.flags, read.bytes, repaired !== undefined) ??
-      (repaired && { ...whole(read.bytes), isRepaired: true });
+    const kept = this.#changed(read, repaired !== undefined, this.#textOf(bytes));
     if (kept === undefined || typeof kept === 'string') throw new CheckError('changing');
     return kept;
   }
@@ -168,9 +189,10 @@ export class RowDecisions {
   }
 
   /** Counts what was changed in a row that is written. */
-  countChanges({ isRepaired = false, masked, dropped }: Kept): void {
+  countChanges({ isRepaired = false, hasSystem = false, masked, dropped }: Kept): void {
     const { counts } = this;
     counts.repaired += Number(isRepaired);
+    counts.withSystem += Number(hasSystem);
     if (masked !== undefined)
       for (const kind of Object.keys(masked) as (keyof MaskCounts)[]) counts.masked[kind] += masked[kind];
     if (dropped === undefined) return;

@@ -5,6 +5,7 @@ import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { isSameStamp, stampOf, type FileStamp } from '../base/fileStamp.ts';
 import { answerText, systemText } from './answerText.ts';
+import type { DatasetFile } from './fileKind.ts';
 import { SPEAKER_OF } from './formats.ts';
 import { CheckError } from './report.ts';
 import { RowList, type RowsOfChoice } from './rowList.ts';
@@ -131,6 +132,22 @@ export class RowFile implements Disposable {
   async textOf(row: number, of: 'answer' | 'system', rowBytes: number): Promise<string | undefined> {
     const [found] = await this.readRows(row, 1, { rowBytes, totalBytes: rowBytes });
     return found && (of === 'answer' ? answerText : systemText)(found.bytes.toString('utf8'));
+  }
+
+  /** Returns a text of one row of a file that wasn't indexed. @throws CheckError, also `changing`; CancelledError */
+  static async readText(
+    source: DatasetFile,
+    [row, of, rowBytes]: Parameters<RowFile['textOf']>,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const file = await RowFile.open(source.path);
+    try {
+      await file.count(signal, () => undefined);
+      if (!isSameStamp(source, file.stamp)) throw new CheckError('changing');
+      return await file.textOf(row, of, rowBytes);
+    } finally {
+      file.dispose();
+    }
   }
 
   /** Lists the rows, all at first. */

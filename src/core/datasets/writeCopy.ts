@@ -3,11 +3,14 @@ import path from 'node:path';
 import { onDisk } from '../base/diskError.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { isStill, stampOf } from '../base/fileStamp.ts';
+import { MAX_TEXT_BYTES } from './facts/textRow.ts';
 import { modeOf, type DatasetFile } from './fileKind.ts';
 import { NewFiles } from './newFiles.ts';
-import { mayBeRepaired, mendableOf, NO_CHANGES } from './copyTypes.ts';
+import { leavableOf, mayBeRepaired, mendableOf, NO_CHANGES } from './copyTypes.ts';
 import type { Mendable, PrepareChoices, PrepareCounts, PrepareJob } from './copyTypes.ts';
+import type { Reading } from './readFacts.ts';
 import { CheckError, type Report } from './report.ts';
+import { RowFile } from './rowFile.ts';
 
 /** The new files, and what was done. */
 export interface Prepared {
@@ -76,6 +79,7 @@ export function prepareCopy(
 export async function mendableIn(
   checker: Passes,
   report: Report,
+  reading: Reading | undefined,
   options: Omit<PrepareOptions, 'maxBytes'>,
 ): Promise<Mendable> {
   const mendable = mendableOf(report);
@@ -91,8 +95,26 @@ export async function mendableIn(
   return {
     ...mendable,
     repairableRows: mayBeRepaired(report) ? (await count(json)).repaired : 0,
+    leavable: leavableOf(reading?.findings ?? []),
+    system: reading && (await usualSystem(reading, options.signal)),
     convertsAll: mendable.convertsAll && (await count({ ...json, toChat: true })).leftOut.format === 0,
   };
+}
+
+/** In fewer conversations, or if fewer have it, no system message is the usual one. */
+const FEWEST_CONVERSATIONS = 10;
+const USUAL_SHARE = 0.8;
+
+/** Returns the usual system message, and how many conversations have none. @throws CheckError `changing` */
+async function usualSystem(
+  reading: Reading,
+  signal = new AbortController().signal,
+): Promise<Mendable['system']> {
+  const { conversations, main, without: rows } = reading.system;
+  if (rows === 0 || main === undefined || conversations < FEWEST_CONVERSATIONS) return undefined;
+  if (main.rows <= USUAL_SHARE * conversations) return undefined;
+  const text = await RowFile.readText(reading, [main.row, 'system', MAX_TEXT_BYTES], signal);
+  return text === undefined || text === '' ? undefined : { text, rows };
 }
 
 /** Opens the version of a file that was inspected. */

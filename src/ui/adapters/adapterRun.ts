@@ -1,6 +1,6 @@
 import type { SystemMessage } from '../../core/adapters/recipes.ts';
 import { holdOutBeside } from '../../core/answers/filesBeside.ts';
-import { isSameStamp, isStill } from '../../core/base/fileStamp.ts';
+import { isStill } from '../../core/base/fileStamp.ts';
 import { CheckError } from '../../core/datasets/report.ts';
 import { RowFile } from '../../core/datasets/rowFile.ts';
 import { userLabel } from '../../core/runs/marker.ts';
@@ -74,20 +74,15 @@ async function systemMessageOf(
   signal: AbortSignal,
 ): Promise<SystemMessage | undefined> {
   if (!(await isStill(dataset.path, dataset))) return 'unknown';
-  let file: RowFile | undefined;
   try {
     const { system } = await (await readings()).currentReport(dataset.path, signal);
     const { main, conversations } = system;
     if (main === undefined || 2 * main.rows <= conversations) return undefined;
-    file = await RowFile.open(dataset.path);
-    await file.count(signal, () => undefined);
-    const text = await file.textOf(main.row, 'system', ROW_BYTES);
-    return isSameStamp(dataset, file.stamp) ? { text: text ?? '' } : 'unknown';
+    const text = await RowFile.readText(dataset, [main.row, 'system', ROW_BYTES], signal);
+    return { text: text ?? '' };
   } catch (error) {
     // It changed or went meanwhile.
     if (error instanceof CheckError) return 'unknown';
     throw error;
-  } finally {
-    file?.dispose();
   }
 }

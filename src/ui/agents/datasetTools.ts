@@ -94,7 +94,7 @@ export async function checkDatasetTool(
     repeatedPrompts: repeats.prompts,
     texts: textsOf(reading),
     problems: problemsOf(report),
-    prepareDatasetCan: changesOf(await checker.mendableIn(report, { signal })),
+    prepareDatasetCan: changesOf(await checker.mendableIn(report, undefined, { signal })),
     next: adviceOf(report),
   };
 }
@@ -153,7 +153,7 @@ function problemsOf({ problems }: Report) {
 }
 
 function changesOf(mendable: Mendable) {
-  const { convertible, unconvertible, ...counts } = mendable;
+  const { convertible, unconvertible, leavable: _, system: __, ...counts } = mendable;
   return {
     ...counts,
     convertible: Object.fromEntries(convertible),
@@ -184,7 +184,7 @@ export async function prepareDatasetTool(
   const report = await reportOn(dataset, services, signal);
   if (report.kind !== 'rows') throw new Refusal(adviceOf(report));
   const checker = await services.datasetChecker.get()();
-  const mendable = await checker.mendableIn(report, { signal });
+  const mendable = await checker.mendableIn(report, undefined, { signal });
   const heldOut =
     input.withoutHeldOut === false
       ? undefined
@@ -223,6 +223,8 @@ function choicesOf(
   const toChat = input.convertToChat ?? mendable.convertsAll;
   return {
     repair: mendable.repairableRows > 0,
+    // What texts say is for the user to judge.
+    ...{ withoutFindings: [], system: undefined },
     withoutErrors: input.withoutErrors !== false && errorRows > 0,
     withoutUntrainable: untrainableRows > 0 && (input.withoutUntrainable ?? leavesOutUntrainable(mendable)),
     withoutDuplicates: input.withoutDuplicates !== false && duplicateRows > 0,

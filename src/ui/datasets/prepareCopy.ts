@@ -19,7 +19,9 @@ import {
   type NotConverted,
 } from '../../core/datasets/copyTypes.ts';
 import { CheckError, reportOrFailure, type Report } from '../../core/datasets/report.ts';
+import type { Reading } from '../../core/datasets/readFacts.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
+import { isSameStamp } from '../../core/base/fileStamp.ts';
 import type { DatasetFile } from '../../core/datasets/fileKind.ts';
 import type { Fingerprints } from '../../core/datasets/fingerprints.ts';
 import { chooseDataset, inspectOrRefuse, datasetName, saveIfNeeded } from '../shared/chooseDataset.ts';
@@ -42,6 +44,7 @@ import { choosePreparation, personalPhrase } from './copyOffers.ts';
 /** What the command needs. */
 export interface PrepareParts {
   reports: Reports;
+  readings: Pick<Reports<Reading>, 'currentReport'>;
   checker: Pick<DatasetChecker, 'prepareCopy' | 'mendableIn'>;
   fingerprints: Pick<Fingerprints, 'alsoIn'>;
   log: Log;
@@ -64,8 +67,8 @@ export async function prepareDatasetCopy(
   const name = datasetName(uri);
   const report = await checked(uri, name, parts);
   if (report === undefined) return { outcome: 'failed' };
-  const mendable = await countedMendable(report, name, parts);
   const isClean = preset === ('clean' satisfies Preset);
+  const mendable = isClean ? mendableOf(report) : await countedMendable(report, name, parts);
   const countHeldOut = () =>
     withLateProgress(checkingDatasetTitle(name), (signal) => heldOutOf(report, parts, signal));
   const choices = isClean
@@ -110,10 +113,22 @@ async function checked(
 }
 
 /** Returns what can be mended; without what must be tried, if that fails. */
-function countedMendable(report: Report, name: string, { checker }: PrepareParts): Promise<Mendable> {
-  return withLateProgress(checkingDatasetTitle(name), (signal, onProgress) =>
-    checker.mendableIn(report, { signal, onProgress }),
-  ).catch((error: unknown) => {
+function countedMendable(
+  report: Report,
+  name: string,
+  { checker, readings, log }: PrepareParts,
+): Promise<Mendable> {
+  return withLateProgress(checkingDatasetTitle(name), async (signal, onProgress) => {
+    const reading = await readings.currentReport(report.path, signal).catch((error: unknown) => {
+      if (!(error instanceof CheckError)) throw error;
+      log.error('reading', error);
+      return undefined;
+    });
+    return checker.mendableIn(report, reading && isSameStamp(reading, report) ? reading : undefined, {
+      signal,
+      onProgress,
+    });
+  }).catch((error: unknown) => {
     if (!(error instanceof CheckError || error instanceof DiskError)) throw error;
     return { ...mendableOf(report), convertsAll: false };
   });
@@ -227,6 +242,10 @@ function leftOut({ leftOut: rows, notConverted }: PrepareCounts): string[] {
     rows.error > 0 && vscode.l10n.t('{0} with errors', formatCount(rows.error)),
     rows.untrainable > 0 && vscode.l10n.t('{0} that can’t be trained on', formatCount(rows.untrainable)),
     rows['held-out'] > 0 && vscode.l10n.t('{0} in the hold-out', formatCount(rows['held-out'])),
+    rows.templateMarks > 0 &&
+      vscode.l10n.t('{0} with marks of a chat template', formatCount(rows.templateMarks)),
+    rows.emptyWords > 0 && vscode.l10n.t('{0} with words of empty cells', formatCount(rows.emptyWords)),
+    rows.refusals > 0 && vscode.l10n.t('{0} like a refusal', formatCount(rows.refusals)),
     rows.duplicate > 0 &&
       (rows.duplicate === 1
         ? vscode.l10n.t('1 duplicate')
@@ -260,7 +279,7 @@ const NOT_CONVERTED: Readonly<Record<NotConverted, (count: string) => string>> =
 /** Names of dropped fields that are listed. */
 const LISTED_FIELDS = 3;
 
-function changesOf({ masked, repaired, converted, dropped }: PrepareCounts): string[] {
+function changesOf({ masked, repaired, withSystem, converted, dropped }: PrepareCounts): string[] {
   const secrets = masked.apiKeys + masked.privateKeys;
   const personal = personalPhrase(masked);
   return compact(
@@ -270,6 +289,7 @@ function changesOf({ masked, repaired, converted, dropped }: PrepareCounts): str
         : vscode.l10n.t('{0} secrets masked', formatCount(secrets))),
     personal !== '' && vscode.l10n.t('{0} masked', personal),
     repaired > 0 && vscode.l10n.t('{0} repaired', formatRows(repaired)),
+    withSystem > 0 && vscode.l10n.t('{0} with the system message added', formatRows(withSystem)),
     converted > 0 && vscode.l10n.t('{0} converted', formatRows(converted)),
     dropped.size > 0 && vscode.l10n.t('fields dropped: {0}', droppedNames(dropped)),
   );

@@ -3,6 +3,9 @@ import { isObject, textOf } from '../../base/json.ts';
 import { ALIASES, HISTORY_FIELDS, SPEAKER_OF, SYSTEM_FIELD, TRAINING_FORMATS } from '../formats.ts';
 import type { Speaker, TrainingFormat } from '../formats.ts';
 
+/** Longer rows aren't read: each byte may be a value. */
+export const MAX_TEXT_BYTES = 1_000_000;
+
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** A text of a row. `by`: undefined if its role is unknown. */

@@ -7,6 +7,7 @@ import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { Fingerprints } from '../../../../src/core/datasets/fingerprints.ts';
 import { PrepareError, type PrepareFailure } from '../../../../src/core/datasets/copyTypes.ts';
 import { CheckError } from '../../../../src/core/datasets/report.ts';
+import { readFacts, type Reading } from '../../../../src/core/datasets/readFacts.ts';
 import { Reports } from '../../../../src/core/datasets/reports.ts';
 import type { Log } from '../../../../src/ui/shared/log.ts';
 import { useChecker } from '../../../helpers/checker.ts';
@@ -34,6 +35,7 @@ describe('Prepare Copy', () => {
   let made = 0;
   /** Counts the rows that are also in the hold-out. */
   let alsoIn: Fingerprints['alsoIn'];
+  const readings = new Reports<Reading>({ check: readFacts });
   const fingerprints: { alsoIn: typeof alsoIn } = { alsoIn: (...args) => alsoIn(...args) };
 
   beforeEach(() => {
@@ -67,7 +69,7 @@ describe('Prepare Copy', () => {
     };
     const reports = new Reports(checker());
     const result = await prepareDatasetCopy(
-      { reports, checker: checker(), fingerprints, log },
+      { reports, checker: checker(), readings, fingerprints, log },
       standIn.Uri.file(file),
       undefined,
       preset,
@@ -116,6 +118,23 @@ describe('Prepare Copy', () => {
       ],
       ...['{"messages":[}', ''],
     ]);
+    const said = (prompt: string, answer: string, system = true) => ({
+      messages: [
+        ...(system ? [{ role: 'system', content: 'Be $(zap) brief.\n'.repeat(9) }] : []),
+        { role: 'user', content: prompt },
+        { role: 'assistant', content: answer },
+      ],
+    });
+    const usual = Array.from({ length: 30 }, (_, at) => said(`q${at}`, `a${at}`));
+    const texts = rows([
+      ...usual,
+      ...[said('b', 'b', false), said('c', 'c', false), said('d', 'nan'), said('e', ' #N/A')],
+      ...[said('f', 'I cannot help.'), said('g', '[INST] g'), said('h', '<|im_start|>'), said('i', '[INST]')],
+    ]);
+    const one = rows([
+      ...usual,
+      ...[said('b', 'b', false), said('d', 'nan'), said('f', 'I cannot help.'), said('g', 'x</s>')],
+    ]);
     const mixed = rows([
       ...[chat('a'), chat('b'), { instruction: 'c', output: 'd', id: 1, source: 'x', y: 1, z: 2 }],
       ...[{ prompt: 'p', completion: `q ${KEY}` }],
@@ -145,6 +164,13 @@ describe('Prepare Copy', () => {
       ],
       ['rows to repair, not chosen', rows(['{"text":"b"}', "{'text':'c'}"]), [['Rows with errors']]],
       ['only rows to repair', rows(["{'text':'b'}", "{'text':'c'}"]), [['as it is']]],
+      ['texts to mend', texts, [['as it is']]],
+      [
+        'texts to mend, chosen',
+        texts,
+        [['Rows with words of empty cells', '1 answer that begins like a refusal']],
+      ],
+      ['one row of each', one, [['Add the usual system message to 1 row']]],
       ['mixed formats, chat most common', mixed, [['as it is']]],
       [
         'mostly chat, but not all other rows can be converted',
@@ -305,7 +331,7 @@ describe('Prepare Copy', () => {
       const holdOut = path.join(dir, 'train.holdout.jsonl');
       await writeFile(holdOut, three);
       const reports = new Reports(checker());
-      const parts = { reports, checker: checker(), fingerprints, log };
+      const parts = { reports, checker: checker(), readings, fingerprints, log };
       standIn.shown.pick = () => undefined;
       assert.equal((await prepareDatasetCopy(parts, standIn.Uri.file(holdOut))).outcome, 'cancelled');
       assert.deepEqual(logged, []);
@@ -370,7 +396,7 @@ describe('Prepare Copy', () => {
     };
     const reports = new Reports(checker());
     const result = await prepareDatasetCopy(
-      { reports, checker: checker(), fingerprints, log },
+      { reports, checker: checker(), readings, fingerprints, log },
       standIn.Uri.file(file),
     );
     reports.dispose();
