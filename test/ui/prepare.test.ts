@@ -94,7 +94,7 @@ describe('a prepared copy of a dataset', () => {
     const text = await dialogs.waitForToast('Created faulty.prepared-2.jsonl');
     assert.match(
       text,
-      /^Created faulty\.prepared-2\.jsonl: 37 of 44 rows, and faulty\.holdout-2\.jsonl \(4 rows for evaluation\)\. /,
+      /^Created faulty\.prepared-2\.jsonl: 38 of 44 rows, and faulty\.holdout-2\.jsonl \(4 rows for evaluation\)\. /,
     );
     assert.deepEqual(await files(), [
       ...['faulty.holdout-2.jsonl', 'faulty.jsonl', 'faulty.prepared-2.jsonl', 'faulty.prepared.jsonl'],

@@ -42,11 +42,14 @@ export function leavableOf(findings: readonly Finding[]): LeavableFinding[] {
   });
 }
 
-/** Whether a copy leaves out the rows of a finding unless the user chooses otherwise: few, with marks that no conversion takes. */
+/** Whether a copy leaves out the rows of a finding unless the user chooses otherwise: few, with marks that conversions refuse. */
 export function leavesOut({ name, kinds, total }: LeavableFinding, rows: number): boolean {
+  if (name !== 'templateMarks' || 2 * total >= rows) return false;
   const isRefused = (mark: string) =>
     toChat(JSON.stringify({ prompt: `\n\n${mark}`, completion: 'x' })) === 'template';
-  return name === 'templateMarks' && 2 * total < rows && Object.keys(kinds).every(isRefused);
+  const refused = Object.entries(kinds).filter(([mark]) => isRefused(mark));
+  // Other marks may stand beside them. Alone, they may be what the row is about.
+  return refused.reduce((sum, [, found]) => sum + found, 0) >= total;
 }
 
 /** A choice that needs no dialog: a copy without what none has. */

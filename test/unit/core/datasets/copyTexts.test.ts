@@ -178,7 +178,7 @@ describe('a copy, by what the texts say,', () => {
       assert.deepEqual(offers((await dataset(of)).mendable), expected);
   });
 
-  it('leaves out rows with marks at first only if they are few, and no conversion takes the marks', () => {
+  it('leaves out rows with marks at first only if they are few, and have marks that conversions refuse', () => {
     const finding = (
       kinds: readonly string[],
       total = 1,
@@ -189,7 +189,8 @@ describe('a copy, by what the texts say,', () => {
     });
     assert.ok(leavesOut(finding(['<|im_start|>', '[INST]', 'Human:']), 3));
     assert.ok(!leavesOut(finding(['<|im_start|>'], 2), 4));
-    assert.ok(!leavesOut(finding(['<|im_start|>', '</s>']), 3));
+    assert.ok(leavesOut(finding(['<|im_start|>', '<|im_end|>']), 3));
+    assert.ok(!leavesOut(finding(['<|im_start|>', '</s>'], 2), 5));
     assert.ok(!leavesOut(finding(['<|anything|>']), 3));
     for (const name of ['refusals', 'emptyWords'] as const) assert.ok(!leavesOut(finding(['x'], 1, name), 9));
   });

@@ -22,7 +22,12 @@ import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { HashIndex, StoppedError } from '../../../../src/core/datasets/hashIndex.ts';
 import { inspectDataset, type DatasetFile } from '../../../../src/core/datasets/fileKind.ts';
 import { prepareCopy, type Prepared } from '../../../../src/core/datasets/writeCopy.ts';
-import { NO_CHANGES, PrepareError, type PrepareChoices } from '../../../../src/core/datasets/copyTypes.ts';
+import {
+  isMendable,
+  NO_CHANGES,
+  PrepareError,
+  type PrepareChoices,
+} from '../../../../src/core/datasets/copyTypes.ts';
 import { PreparePass } from '../../../../src/core/datasets/copyPass.ts';
 import { CheckError, countOf } from '../../../../src/core/datasets/report.ts';
 import { Scanner } from '../../../../src/core/datasets/scanner.ts';
@@ -234,6 +239,8 @@ describe('a prepared copy', () => {
     assert.equal(split.counts.repaired, 4);
     const { counts: kept } = await prepare(source, { withoutErrors: true });
     assert.deepEqual([kept.repaired, kept.leftOut.error], [0, 8]);
+    assert.ok(isMendable(await check('{"text":"a",}\n{"text":"b",}')));
+    assert.ok(!isMendable(await check('{"text":"a"\n{"text":"b"')));
   });
 
   it('masks secrets and personal data completely, in rows that stay JSON, and nothing else', async () => {
