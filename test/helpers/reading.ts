@@ -1,4 +1,4 @@
-import { readFacts } from '../../src/core/datasets/readFacts.ts';
+import { readFacts, type FactName, type Finding } from '../../src/core/datasets/readFacts.ts';
 import { Reports } from '../../src/core/datasets/reports.ts';
 import { RowTexts, type Reading } from '../../src/core/datasets/facts/reading.ts';
 import { textRow } from '../../src/core/datasets/facts/textRow.ts';
@@ -14,10 +14,22 @@ export function readingOf(
   return texts.result(Number.MAX_SAFE_INTEGER);
 }
 
+/** Something found in so many rows. */
+export function finding(name: FactName, total: number, kinds: Record<string, number> = {}): Finding {
+  return { ...{ name, total, rows: [], kinds }, others: {} };
+}
+
 /** What 10 conversations say, of which there is nothing to find, with changes. */
 export function shownReading(changes: Partial<Reading> = {}): Reading {
   return {
-    ...{ path: '/data/rows.jsonl', sizeBytes: 1_000, mtimeMs: 1_700_000_000_000, ctimeMs: 0, unread: 0 },
+    ...{
+      path: '/data/rows.jsonl',
+      sizeBytes: 1_000,
+      mtimeMs: 1_700_000_000_000,
+      ctimeMs: 0,
+      rows: 10,
+      unread: 0,
+    },
     ...{ conversations: 10, singleExchanges: 10, answers: 10, findings: [], labels: [], scripts: {} },
     system: { conversations: 10, without: 10, texts: 0, main: undefined },
     answer: undefined,

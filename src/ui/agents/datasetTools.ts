@@ -20,7 +20,7 @@ import {
   verdictOf,
   type Report,
 } from '../../core/datasets/report.ts';
-import type { FactName, Reading } from '../../core/datasets/readFacts.ts';
+import { findingsToRead, type FactName, type Reading } from '../../core/datasets/readFacts.ts';
 import { moneyOf, type BudgetCheck } from '../../core/money/accountMoney.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
@@ -128,6 +128,7 @@ function textsOf(reading: Reading) {
     return { count: total, firstRows: rows.slice(0, MAX_PLACES_OF_A_KIND) };
   };
   return {
+    findings: findingsToRead(findings).map(({ name }) => ({ finding: name, ...rowsOf(name) })),
     ...{ conversations, singleExchanges },
     shareOfScripts: Object.fromEntries(Object.entries(scripts).filter(([, share]) => share >= 0.01)),
     ...{ answers, refusals: rowsOf('refusals'), rowsOfEachAnswer: labels.map(({ rows }) => rows) },

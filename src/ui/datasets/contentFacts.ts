@@ -6,6 +6,7 @@ import { differenceSentences } from '../shared/differenceText.ts';
 import { compact, formatCount, formatRows, percentOf } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import type { SinceLastRun } from './datasetRuns.ts';
+import { findingFacts } from './findingTexts.ts';
 import type { PreviewFact } from './protocol.ts';
 
 /** Texts of the dataset that the card shows, as far as they were read. */
@@ -51,6 +52,7 @@ export function contentFacts(reading: Reading, longest: number, texts: CardTexts
   const { conversations, singleExchanges, answers, findings, scripts, system } = reading;
   const refusals = findings.find(({ name }) => name === 'refusals');
   return compact(
+    ...findingFacts(findings),
     system.conversations >= FEWEST_CONVERSATIONS && systemFact(reading, texts.system),
     refusals && {
       name: l10n.t('Refusals'),
@@ -152,18 +154,27 @@ function refusalsText(refusals: number, answers: number): string {
     : l10n.t('{0} answers begin like a refusal ({1}%)', formatCount(refusals), percent);
 }
 
-/** The labels with their rows if all were read and are short, else the most common answer. */
-function answersFact(reading: Reading, { answer, labels = [] }: CardTexts): PreviewFact | undefined {
-  const counts = reading.labels;
+/** Returns each label with its rows, if all were read and are short; else nothing. */
+export function labelCounts(
+  { labels: counts }: Pick<Reading, 'labels'>,
+  { labels = [] }: CardTexts,
+): [label: string, rows: number][] {
   const areShort = labels.every((text) => text.trim() !== '' && Array.from(text).length <= LABEL_CHARACTERS);
-  if (counts.length > 0 && labels.length === counts.length && areShort) {
-    const parts = counts.map(({ rows }, index) => `${shortened(labels[index])} ${formatCount(rows)}`);
+  if (labels.length !== counts.length || !areShort) return [];
+  return counts.map(({ rows }, index) => [shortened(labels[index]), rows]);
+}
+
+/** The labels, else the most common answer. */
+function answersFact(reading: Reading, texts: CardTexts): PreviewFact | undefined {
+  const labels = labelCounts(reading, texts);
+  if (labels.length > 0) {
+    const parts = labels.map(([label, rows]) => `${label} ${formatCount(rows)}`);
     return { name: l10n.t('Answers'), value: parts.join(' · ') };
   }
   const common = reading.answer;
   if (common === undefined) return undefined;
   const percent = Math.round(common.share * 100);
-  const text = sanitizeServiceText(answer ?? '');
+  const text = sanitizeServiceText(texts.answer ?? '');
   return {
     name: l10n.t('Most common answer'),
     value: text === '' ? l10n.t('{0}% of rows', percent) : l10n.t('“{0}” in {1}% of rows', text, percent),

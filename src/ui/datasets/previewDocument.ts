@@ -23,6 +23,9 @@ const DEFER_MS = 1_000;
 /** Time for the page to draw the first rows before other work uses the CPU. */
 const DRAWING_MS = 150;
 
+/** For so long, nobody waits for what the texts say. */
+const QUIET_MS = 1_000;
+
 /** The texts of the card are read only up to this length of their rows: a part of a row is no JSON. */
 const TEXT_BYTES = 256 * 1024;
 
@@ -65,6 +68,8 @@ export class PreviewDocument implements vscode.CustomDocument {
   #problem: UnshownReason | undefined;
   #check: PreviewCheck = { progress: undefined, report: undefined, failure: undefined };
   #reading: Reading | undefined;
+  #readProgress: number | undefined;
+  #stopReading = new AbortController();
   /** Texts of the file, so they are shown and used for nothing else. */
   #texts: CardTexts = {};
   #change: 'changed' | 'missing' | undefined;
@@ -112,6 +117,15 @@ export class PreviewDocument implements vscode.CustomDocument {
     return this.#reading;
   }
 
+  /** From 0 to 1 while the texts are read for long. */
+  get readProgress(): number | undefined {
+    return this.#readProgress;
+  }
+
+  stopReading(): void {
+    this.#stopReading.abort();
+  }
+
   /** The common texts in the shown version of the file. */
   get texts(): CardTexts {
     return this.#texts;
@@ -144,7 +158,7 @@ export class PreviewDocument implements vscode.CustomDocument {
     this.#problem = typeof opened === 'string' ? opened : undefined;
     this.#change = undefined;
     this.#texts = {};
-    this.#reading = undefined;
+    this.#reading = this.#readProgress = undefined;
     this.#check = { progress: undefined, report: undefined, failure: undefined };
     this.#changed.fire('opened');
     // Without rows, there is nothing to count or check.
@@ -242,10 +256,20 @@ export class PreviewDocument implements vscode.CustomDocument {
 
   async #readTexts(file: RowFile, signal: AbortSignal): Promise<void> {
     if (signal.aborted || this.#check.report?.kind !== 'rows') return;
+    this.#stopReading = new AbortController();
+    const beganMs = performance.now();
     const textOf = async (at: CommonText | undefined, of: 'answer' | 'system') =>
       at && (await file.textOf(at.row, of, TEXT_BYTES));
     try {
-      const reading = await this.#readings.currentReport(file.path, signal);
+      const reading = await this.#readings.currentReport(
+        file.path,
+        AbortSignal.any([signal, this.#stopReading.signal]),
+        (fraction) => {
+          if (performance.now() < beganMs + QUIET_MS) return;
+          this.#readProgress = fraction;
+          this.#changed.fire('checked');
+        },
+      );
       if (!isSameStamp(reading, file.stamp)) return;
       const { answer, labels, system } = reading;
       const texts = {
@@ -256,9 +280,13 @@ export class PreviewDocument implements vscode.CustomDocument {
       if (this.#file !== file) return;
       this.#reading = reading;
       this.#texts = texts;
-      this.#changed.fire('checked');
     } catch (error) {
       if (!(error instanceof CancelledError)) this.#log.error('preview-not-read', error);
+    } finally {
+      if (this.#file === file) {
+        this.#readProgress = undefined;
+        this.#changed.fire('checked');
+      }
     }
   }
 

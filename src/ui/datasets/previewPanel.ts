@@ -39,6 +39,7 @@ const REQUESTS: Readonly<RequestTable<PreviewRequest>> = {
   openSource: { row: isRow, problem: isOptional(isCount) },
   reload: { row: isRow },
   act: {},
+  stop: {},
 };
 
 /** Where a preview starts: at a row, or with the rows that have a problem. */
@@ -136,6 +137,7 @@ export class PreviewPanel implements Disposable {
       this.#setFilter(request.filter);
     } else if (request.type === 'more') this.#list?.more();
     else if (request.type === 'goTo') this.#goTo(request.row);
+    else if (request.type === 'stop') this.#document.stopReading();
     else if (request.type === 'act') {
       const { kind, uri } = this.#document;
       const use = useOf(kind);
@@ -250,13 +252,16 @@ export class PreviewPanel implements Disposable {
   #postCard(): void {
     clearTimeout(this.#cardTimer);
     this.#cardTimer = undefined;
-    const { check, file, name, past, reading, texts } = this.#document;
+    const { check, file, name, past, reading, readProgress, texts } = this.#document;
     if (!this.#host.isReady || file === undefined || this.#list === undefined || this.#showKind()) return;
     if (this.#isHeld()) return;
     const { progress, report, failure } = check;
     const reason = failure === undefined ? undefined : checkFailure(name, failure);
     this.#host.post(
-      previewCard({ sizeBytes: file.sizeBytes, report, progress, failure: reason, past, reading, texts }),
+      previewCard({
+        ...{ sizeBytes: file.sizeBytes, report, progress, failure: reason },
+        ...{ past, reading, readProgress, texts },
+      }),
     );
     // Without a report it is unknown which rows have problems, and without an earlier run which ones changed.
     const { problems } = this.#filter;

@@ -22,7 +22,7 @@ import {
 import { compact, formatBytes, formatCount, formatRows, formatShare } from '../shared/format.ts';
 import { expectedPriceText } from '../shared/priceText.ts';
 import { TERMS } from '../shared/terms.ts';
-import { contentFacts, inFirstRows, isTokenCountVague, sinceFact } from './contentFacts.ts';
+import { contentFacts, inFirstRows, isTokenCountVague, labelCounts, sinceFact } from './contentFacts.ts';
 import type { CardTexts } from './contentFacts.ts';
 import type { PastRuns } from './datasetRuns.ts';
 import { PROBLEM_CLASSES, problemName } from './problemTexts.ts';
@@ -30,6 +30,9 @@ import type { PreviewCard, PreviewChart, PreviewWord } from './protocol.ts';
 
 /** Maximum bars for row lengths; if there are more, neighbors are merged. */
 const MAX_BARS = 12;
+
+/** 4,096 and 8,192 tokens, as powers of 2. */
+const LINES: readonly [number, number] = [12, 13];
 
 /** Fewer rows than this hardly teach a model anything. */
 const FEW_ROWS = 10;
@@ -112,22 +115,31 @@ export interface CardSource {
   past: PastRuns | undefined;
   /** What the texts say, once they are read. */
   reading: Reading | undefined;
+  /** From 0 to 1 while they are read for long. */
+  readProgress?: number | undefined;
   texts: CardTexts;
 }
 
 /** The card of a dataset: verdict, facts, charts and problems. */
 export function previewCard(source: CardSource): PreviewCard {
-  const { report, progress, failure, past } = source;
-  const percent = Math.floor((progress ?? 0) * 100);
+  const { report, failure, past } = source;
   return {
     type: 'card',
-    progress:
-      progress === undefined ? undefined : { text: l10n.t('Checking, {0}%…', percent), fraction: progress },
+    progress: progressOf(source),
     verdict: failure === undefined ? verdictOfCard(report) : { kind: 'none', text: failure },
     facts: [...factsOf(source), ...pastFacts(report, past)],
-    charts: report === undefined ? [] : chartsOf(report),
+    charts: report === undefined ? [] : chartsOf(report, source),
     problems: report === undefined || report.problems.length === 0 ? undefined : problemsOf(report),
   };
+}
+
+function progressOf({ progress, readProgress }: CardSource): PreviewCard['progress'] {
+  const fraction = progress ?? readProgress;
+  if (fraction === undefined) return undefined;
+  const percent = Math.floor(fraction * 100);
+  return progress === undefined
+    ? { text: l10n.t('Reading texts, {0}%…', percent), fraction, stop: TERMS.cancel }
+    : { text: l10n.t('Checking, {0}%…', percent), fraction };
 }
 
 function verdictOfCard(report: Report | undefined): PreviewCard['verdict'] {
@@ -157,6 +169,11 @@ function factsOf({ sizeBytes, report, reading, texts }: CardSource): PreviewCard
     { name: TERMS.duplicates, value: duplicatesText(report) },
     repeats.prompts > 0 && { name: l10n.t('Repeated prompts'), value: repeatedPromptsText(report) },
     ...(reading === undefined ? [] : contentFacts(reading, maxTurns, texts)),
+    reading !== undefined &&
+      reading.unread > 0 && {
+        name: l10n.t('Texts not read'),
+        value: l10n.t('{0} longer than 1 MB', formatRows(reading.unread)),
+      },
   );
 }
 
@@ -204,10 +221,13 @@ function repeatedPromptsText(report: Report): string {
   return inFirstRows(text, report);
 }
 
-function chartsOf(report: Report): PreviewChart[] {
+function chartsOf(report: Report, { reading, texts }: CardSource): PreviewChart[] {
   const { lengths, roles } = report.statistics;
   const repeated = countOf(report, 'duplicate-row');
   return [
+    ...(reading === undefined
+      ? []
+      : [tokensChart(reading.tokens), chart(l10n.t('Answers'), labelCounts(reading, texts))]),
     chart(
       l10n.t('Row length'),
       barsOf(lengths).map(({ fromBytes, toBytes, rows }) => {
@@ -234,6 +254,25 @@ function chartsOf(report: Report): PreviewChart[] {
     ),
     // A single bar adds nothing to the facts.
   ].filter(({ parts }) => parts.length > 1);
+}
+
+/** Rows by their tokens, up to both lines at least: trainers often cut rows there. */
+function tokensChart({ rows }: Tokens): PreviewChart {
+  const end = rows.length === 0 ? 0 : Math.max(rows.length, LINES[1] + 1);
+  const first = Math.max(
+    rows.findIndex((count) => count > 0),
+    end - MAX_BARS,
+  );
+  const to = (bin: number) => formatCount(2 ** bin);
+  const bars: Part[] = [];
+  for (let bin = first; bin < end; bin++) {
+    const before = bin === first ? rows.slice(0, first).reduce((sum, count) => sum + count, 0) : 0;
+    const name = bin === first ? l10n.t('up to {0}', to(bin)) : l10n.t('{0} to {1}', to(bin - 1), to(bin));
+    bars.push([name, before + (rows[bin] ?? 0)]);
+  }
+  const { title, parts } = chart(l10n.t('Tokens a row, about'), bars);
+  const line = (bin: number) => (LINES.includes(bin) ? l10n.t('{0} tokens', to(bin)) : undefined);
+  return { title, parts: parts.map((part, index) => ({ ...part, line: line(first + index) })) };
 }
 
 /** Includes empty bars between others, to show how far away an outlier is. */

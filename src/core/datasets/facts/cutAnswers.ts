@@ -7,7 +7,9 @@ const SHARE = 0.9;
 /** Ends without a mark: with a letter, a digit, or what something follows. */
 const UNMARKED = /[\p{L}\p{N}\p{M},;:(‘“«、，；：/-]$/u;
 /** Last lines that need no mark: of a list, a table or a heading, an address, code, and short ones such as a name. */
-const NEEDS_NONE = /^\s*(?:[-*+•#|>]|\d+[.)])|https?:|\S@\S|^\s{4}|[=;{}<>|]|^.{1,40}$/;
+const NEEDS_NONE = /^\s*(?:[-*+•#|>]|\d+[.)])|^\s{4}|[=;{}<>|]|^.{1,40}$/;
+/** An address has none. */
+const ADDRESS = /(?:https?:|@)\S*$/;
 
 export const cutAnswers: Fact = {
   name: 'cutAnswers',
@@ -16,7 +18,7 @@ export const cutAnswers: Fact = {
     if (text.length <= LONG) return NONE;
     if (!UNMARKED.test(text)) return ['ended'];
     const last = text.slice(text.lastIndexOf('\n') + 1);
-    const isMeant = NEEDS_NONE.test(last) && last.length < text.length;
+    const isMeant = ADDRESS.test(last) || (NEEDS_NONE.test(last) && last.length < text.length);
     return isMeant || openFence(text) !== '' ? ['unclear'] : ['cut'];
   },
   shown: ({ cut = 0, ended = 0 }) => (ended >= (ended + cut) * SHARE ? ['cut'] : NONE),

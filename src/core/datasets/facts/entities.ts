@@ -7,8 +7,8 @@ const HTML = /<\/?[a-z!][^>\n]*>|`|\b(?:html|xml|svg|entit(?:y|ies))\b/i;
 
 export const entities: Fact = {
   name: 'entities',
-  kindsOf: ({ raw, answers }) =>
+  kindsOf: ({ answers }) =>
     kindsIf({
-      entities: raw.includes('&') && answers.some((text) => ENTITY.test(text) && !HTML.test(text)),
+      entities: answers.some((text) => text.includes('&') && ENTITY.test(text) && !HTML.test(text)),
     }),
 };

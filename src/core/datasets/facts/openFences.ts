@@ -5,17 +5,17 @@ const FENCE = /^[ \t>]*(`{3,}|~{3,})([^`\n]*)$/gm;
 
 export const openFences: Fact = {
   name: 'openFences',
-  kindsOf({ raw, answers, prompts }) {
-    if (!raw.includes('```') && !raw.includes('~~~')) return [];
+  kindsOf({ answers, prompts }) {
     // An answer may end what its prompt opened.
-    const isAsked = openFence(prompts.at(-1) ?? '') !== '';
-    return kindsIf({ open: !isAsked && answers.some((text) => openFence(text) !== '') });
+    const isOpen = answers.some((text) => openFence(text) !== '');
+    return kindsIf({ open: isOpen && openFence(prompts.at(-1) ?? '') === '' });
   },
 };
 
 /** Returns the fence that a text leaves open, or nothing. */
 export function openFence(text: string): string {
   let open = '';
+  if (!text.includes('```') && !text.includes('~~~')) return open;
   for (const [, fence = '', info = ''] of text.matchAll(FENCE))
     if (open === '') open = fence;
     else if (fence.startsWith(open) && info.trim() === '') open = '';

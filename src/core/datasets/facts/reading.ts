@@ -20,14 +20,15 @@ export interface Tokens {
   assistant: number;
   rowsOver4096: number;
   rowsOver8192: number;
-  /** Rows with fewer tokens than 2, 4, 8 and so on, and not fewer than the number before. */
+  /** Rows with up to 1, 2, 4, 8 tokens and so on, and more than the number before. */
   rows: readonly number[];
 }
 
 /** What the texts of a file say, with the stamp of the version that was read. */
 export interface Reading extends FileStamp {
   path: string;
-  /** Rows that are too long to be read for this. */
+  /** Rows that were read, and those that are too long for it. */
+  rows: number;
   unread: number;
   /** In the order of the table. */
   findings: readonly Finding[];
@@ -143,7 +144,8 @@ export class RowTexts {
     this.#numbers.textBytes += weight;
     if (weight > 4_096 * BYTES_PER_TOKEN) this.#numbers.over4096++;
     if (weight > 8_192 * BYTES_PER_TOKEN) this.#numbers.over8192++;
-    const bin = Math.max(0, 31 - Math.clz32(Math.ceil(weight / BYTES_PER_TOKEN)));
+    const tokens = Math.ceil(weight / BYTES_PER_TOKEN);
+    const bin = tokens < 2 ? 0 : 32 - Math.clz32(tokens - 1);
     if (said.length > 0 || answers.length > 0) this.#lengths[bin] = (this.#lengths[bin] ?? 0) + 1;
   }
 
@@ -185,13 +187,13 @@ export class RowTexts {
     const rowAt = (place: number) =>
       (before.get(Math.trunc(place / segmentBytes)) ?? 0) + (place % segmentBytes) + 1;
     const common = (one: { place: number; rows: number }) => ({ row: rowAt(one.place), rows: one.rows });
-    const { conversations, singleExchanges, systems, without, unread } = this.#numbers;
+    const { conversations, singleExchanges, systems, without, unread, rows: read } = this.#numbers;
     const answers = this.#answers;
     const areLabels = answers.size <= MOST_LABELS && answers.rows >= answers.size * ROWS_OF_LABEL;
     const [answer] = answers.most(1);
     const isCommon = answer && answer.rows >= Math.max(COMMON_ROWS, this.#numbers.rows * COMMON_SHARE);
     return {
-      ...{ unread, conversations, singleExchanges, answers: answers.rows },
+      ...{ rows: read, unread, conversations, singleExchanges, answers: answers.rows },
       findings: this.#findings(rowAt, {
         answers: answers.rows,
         isLabel: (text) => areLabels && answers.has(text),

@@ -6,7 +6,7 @@ import { cutAnswers } from './cutAnswers.ts';
 import { emptyWords } from './emptyWords.ts';
 import { entities } from './entities.ts';
 import { escapedTwice } from './escapedTwice.ts';
-import type { Fact, Finding } from './fact.ts';
+import type { Fact, FactName, Finding } from './fact.ts';
 import { messagesInText } from './messagesInText.ts';
 import { mojibake } from './mojibake.ts';
 import { openFences } from './openFences.ts';
@@ -22,9 +22,15 @@ import { withoutSystem } from './withoutSystem.ts';
 export const FACTS: readonly Fact[] = [
   ...[templateMarks, messagesInText, emptyWords, escapedTwice, entities, mojibake, controls, replacement],
   ...[openFences, cutAnswers, boilerplate, thinking, toolArguments, tools, columns],
-  // These two only describe.
   ...[withoutSystem, refusals],
 ];
+/** They describe, and are nothing to mend. */
+const DESCRIBING: readonly FactName[] = [withoutSystem.name, refusals.name];
+
+/** Returns the findings among the facts that a file has. */
+export function findingsToRead(found: readonly Finding[]): Finding[] {
+  return found.filter(({ name }) => !DESCRIBING.includes(name));
+}
 
 /** Whether a row is one of those of a finding. It needs nothing else of the file. */
 export function isOfFinding({ name, kinds }: Pick<Finding, 'name' | 'kinds'>, row: TextRow): boolean {

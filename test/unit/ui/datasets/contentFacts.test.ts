@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import type { Finding, Reading } from '../../../../src/core/datasets/readFacts.ts';
+import { FACTS } from '../../../../src/core/datasets/facts/table.ts';
+import type { FactName, Reading } from '../../../../src/core/datasets/readFacts.ts';
 import type { CardTexts } from '../../../../src/ui/datasets/contentFacts.ts';
 import { golden } from '../../../helpers/golden.ts';
-import { shownReading } from '../../../helpers/reading.ts';
+import { finding, shownReading } from '../../../helpers/reading.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const { contentFacts, isTokenCountVague } = await withVscode(
@@ -26,10 +27,11 @@ describe('contentFacts', () => {
       main: mainRows === 0 ? undefined : { row: 1, rows: mainRows },
     },
   });
-  const refusals = (total: number): Finding => ({
-    ...{ name: 'refusals', total, rows: [] },
-    ...{ kinds: { refusal: total }, others: {} },
-  });
+  const refusals = (total: number) => finding('refusals', total);
+  const KINDS: Partial<Record<FactName, string>> = {
+    ...{ templateMarks: '<|im_end|>', messagesInText: 'chosen', emptyWords: 'nan', thinking: 'without' },
+    ...{ toolArguments: 'object', tools: 'missing', columns: 'text metadata.year' },
+  };
   const BRIEF = { system: 'Be brief.' };
 
   it('say what each dataset has, the missing first', () =>
@@ -53,6 +55,23 @@ describe('contentFacts', () => {
       'one refusal': factsOf({ findings: [refusals(1)], answers: 3_000 }),
       'one exchange in some': factsOf({ singleExchanges: 920, conversations: 1_000 }),
       'no conversations': factsOf({ conversations: 0, ...system(0, 0, 0, 0) }),
+      'one finding of each': factsOf({
+        findings: FACTS.map(({ name }) => finding(name, 1, { [KINDS[name] ?? 'x']: 1 })),
+      }),
+      'many of each': factsOf({
+        findings: FACTS.map(({ name }) => finding(name, 1_234, { [KINDS[name] ?? 'x']: 1_200, other: 34 })),
+      }),
+      'kinds that the file names': factsOf({
+        findings: [
+          finding('columns', 9, {
+            'text a.[b](command:x)': 4,
+            'list tags': 3,
+            'number \u202e': 1,
+            'text d': 1,
+          }),
+          finding('templateMarks', 1, { '<|im_start|>': 1 }),
+        ],
+      }),
       writing: factsOf({ scripts: { han: 0.62, cyrillic: 0.042, kana: 0.001 } }),
       'little of another script': factsOf({ scripts: { han: 0.049 } }),
     }));

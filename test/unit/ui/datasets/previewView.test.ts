@@ -37,13 +37,18 @@ describe('dataset messages', () => {
   const linesOf = (card: PreviewCard) => pictured('preview', card, linesOfCard(card));
   const linesOfCard = (card: PreviewCard) => [
     `${card.verdict.kind}: ${card.verdict.text}`,
-    ...(card.progress === undefined ? [] : [`${card.progress.text} ${card.progress.fraction}`]),
+    ...(card.progress === undefined
+      ? []
+      : [[card.progress.text, card.progress.fraction, card.progress.stop].join(' ').trim()]),
     ...card.facts.map(({ name, value, rows }) =>
       [`${name}: ${value}`, rows && `[${rows.text} → ${rows.choice}] ${rows.name}`].join(' ').trim(),
     ),
     ...card.charts.flatMap(({ title, parts }) => [
       `# ${title}`,
-      ...parts.map(({ name, value, share }) => `${name}: ${value}, ${share.toFixed(3)}`),
+      ...parts.flatMap(({ name, value, share, line }) => [
+        `${name}: ${value}, ${share.toFixed(3)}`,
+        ...(line === undefined ? [] : [`--- ${line}`]),
+      ]),
     ]),
     ...(card.problems?.classes ?? []).map(({ choice, name, count }) => `${choice}: ${name} ${count}`),
   ];
@@ -125,6 +130,23 @@ describe('dataset messages', () => {
       'no text': changed(
         cardOf(base, { reading: shownReading({ tokens: { ...tokens, text: 0, assistant: 0 } }) }),
       ),
+      'labels, tokens beyond both lines, and rows that aren’t read': changed(
+        cardOf(base, {
+          reading: shownReading({
+            unread: 2,
+            labels: [
+              { row: 1, rows: 30 },
+              { row: 2, rows: 10 },
+            ],
+            tokens: { ...tokens, rows: [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 5, 9, 3, 2, 0, 1] },
+          }),
+          texts: { labels: ['yes', '[no](command:x)'] },
+        }),
+      ),
+      'short rows': changed(
+        cardOf(base, { reading: shownReading({ tokens: { ...tokens, rows: [0, 0, 0, 0, 0, 0, 4, 6] } }) }),
+      ),
+      'texts that are being read': changed(cardOf(base, { reading: undefined, readProgress: 0.345 })),
       'repeated prompts, and a common answer': changed(
         cardOf(
           {
