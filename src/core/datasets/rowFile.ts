@@ -5,7 +5,6 @@ import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { isSameStamp, stampOf, type FileStamp } from '../base/fileStamp.ts';
 import { answerText, systemText } from './answerText.ts';
-import type { DatasetFile } from './fileKind.ts';
 import { SPEAKER_OF } from './formats.ts';
 import { CheckError } from './report.ts';
 import { RowList, type RowsOfChoice } from './rowList.ts';
@@ -136,7 +135,7 @@ export class RowFile implements Disposable {
 
   /** Returns a text of one row of a file that wasn't indexed. @throws CheckError, also `changing`; CancelledError */
   static async readText(
-    source: DatasetFile,
+    source: Partial<FileStamp> & { path: string },
     [row, of, rowBytes]: Parameters<RowFile['textOf']>,
     signal: AbortSignal,
   ): Promise<string | undefined> {
