@@ -20,9 +20,8 @@ class Message {
   hasCalls: bool;
   hasReasoning: bool;
   isMarked: bool;
-  /** Whether it isn't to be learned; and whether its weight is neither 0 nor 1. */
+  /** Whether it isn't to be learned. */
   isIgnored: bool;
-  isOddWeight: bool;
   hasContent: bool;
   /** Whether the key that was read last names a part's text, or its type; whether the part's text is blank. */
   isText: bool;
@@ -43,9 +42,8 @@ class Message {
   /** Parts of the content, and how many of them are empty. */
   parts: u32;
   emptyParts: u32;
-  /** Its weight, at 0 if it has none. */
+  /** Where its weight is, or 0. */
   weightAt: usize;
-  weightLength: usize;
 }
 const MESSAGE: usize = memory.data(64, 16);
 const message = changetype<Message>(MESSAGE);
@@ -163,15 +161,11 @@ function takePart(kind: i32, from: usize, to: usize): void {
 function takeMark(kind: i32, from: usize, to: usize): void {
   message.isMarked = true;
   if (message.part == PART_MARK) return;
-  message.isIgnored = isZero(kind, from, to);
+  if (isZero(kind, from, to)) message.isIgnored = true;
   if (message.part == PART_LEARNED) return;
-  setWeight(from, to - from, kind != KIND_NUMBER || to - from != 1 || load<u8>(from) > 0x31);
-}
-
-function setWeight(at: usize, length: usize, isOdd: bool): void {
-  message.weightAt = at;
-  message.weightLength = length;
-  message.isOddWeight = isOdd;
+  message.weightAt = from;
+  if (kind != KIND_NUMBER || to - from != 1 || load<u8>(from) > 0x31)
+    noteInRow(codes.WEIGHT, from, to - from);
 }
 
 /** Whether it is `false`, or a number without a digit but 0. */
@@ -198,7 +192,7 @@ export function openInMessage(depth: i32, isAnObject: bool, at: usize): void {
 function openPart(isAnObject: bool, at: usize): void {
   message.parts = message.emptyParts = 0;
   if (message.part == PART_REASONING) message.hasReasoning = true;
-  else if (message.part == PART_WEIGHT) setWeight(at, 1, true);
+  else if (message.part == PART_WEIGHT) noteInRow(codes.WEIGHT, at, 1);
   else if (isRole()) {
     message.role = codes.ROLE_OTHER;
     message.roleAt = at;
@@ -247,8 +241,7 @@ export function endMessage(): void {
 /** Notes a weight that trainers refuse, and whether the row has an answer to learn. */
 function endOfWeight(isAnswer: bool): void {
   const isOthers = !isAnswer && message.role >= 0 && countedRole(message.role) != codes.ROLE_OTHER;
-  if (message.weightAt != 0 && (message.isOddWeight || isOthers))
-    noteInRow(codes.WEIGHT, message.weightAt, message.weightLength);
+  if (message.weightAt != 0 && isOthers) noteInRow(codes.WEIGHT, message.weightAt, 1);
   if (!isAnswer) return;
   if (!message.isIgnored) row.learns = true;
   else if (row.ignoredAt == 0) row.ignoredAt = message.weightAt != 0 ? message.weightAt : message.at;

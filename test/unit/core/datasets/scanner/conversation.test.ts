@@ -241,6 +241,8 @@ const ROWS: Readonly<Record<string, readonly [row: object, code: string][]>> = {
     [chat(u(), a('x', { weight: false })), 'weight weights-zero'],
     ...['train', 'loss'].flatMap((name): [object, string][] => [
       [chat(u(), a('x', { [name]: false })), 'weights-zero'],
+      [chat(u(), a('x', { weight: 0, [name]: true })), 'weights-zero'],
+      [chat(u(), a('x', { [name]: false, weight: 1 })), 'weights-zero'],
       [chat(u(), a('x', { [name]: 0.1 })), ''],
       [chat(u('x', { [name]: false }), a('x')), ''],
     ]),
@@ -362,7 +364,7 @@ describe('the conversation of a row', () => {
       rows.map((_, index) => codesOf(report, index + 1).join(' ')),
       [
         ...[both, both, both, 'weight', 'weight', 'weight', 'weight'],
-        ...['duplicate-key', 'duplicate-key weights-zero', 'duplicate-key', 'trailing-comma'],
+        ...['duplicate-key', 'duplicate-key weights-zero', 'duplicate-key weight', 'trailing-comma'],
       ],
     );
     assert.deepEqual(report.untrainable, { format: 0, content: 0, answer: 0, weight: 4 });
