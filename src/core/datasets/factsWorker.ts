@@ -5,11 +5,12 @@ import { runThread, serveThread } from '../base/thread.ts';
 import { RowTexts, type PartOfReading } from './facts/reading.ts';
 import { MAX_TEXT_BYTES, textRow } from './facts/textRow.ts';
 import { FACTS_HEAP, FACTS_WORKER, type FactsFault, type FactsJob } from './readFacts.ts';
+import { READ_BYTES } from './readFacts.ts';
 import { CheckError } from './report.ts';
-import { readBytes, SEGMENT_BYTES } from './segments.ts';
+import { readBytes } from './segments.ts';
 
 /** With fewer segments, starting another thread costs more than it saves. */
-const SEGMENTS_OF_TWO = 4;
+const SEGMENTS_OF_TWO = 16;
 /** Beside what the user does. Only Linux knows it of a thread. */
 const NICE = 10;
 const LF = 0x0a;
@@ -25,7 +26,7 @@ serveThread(async (job: FactsJob, onProgress: (fraction: number) => void) => {
       : runThread<never, PartOfReading, FactsFault>(FACTS_WORKER, { ...job, isHelper: true }, options);
   // It is awaited only below.
   other?.catch(() => undefined);
-  const input = Buffer.allocUnsafeSlow(SEGMENT_BYTES + 2 * MAX_TEXT_BYTES);
+  const input = Buffer.allocUnsafeSlow(READ_BYTES + MAX_TEXT_BYTES + 128 * 1024);
   for (;;) {
     const number = Atomics.add(next, 0, 1);
     if (number >= segments) break;
@@ -35,12 +36,12 @@ serveThread(async (job: FactsJob, onProgress: (fraction: number) => void) => {
   }
   if (isHelper) return texts.part();
   if (other !== undefined) texts.merge(await other);
-  return texts.result(SEGMENT_BYTES);
+  return texts.result(READ_BYTES);
 }, faultOf);
 
 /** Reads the rows that begin in a segment, and returns their number. @throws CheckError `changing` */
 function readSegment(texts: RowTexts, job: FactsJob, number: number, memory: Buffer): number {
-  const read = readBytes(job, number, (bytes) => memory.subarray(0, bytes), MAX_TEXT_BYTES);
+  const read = readBytes(job, number, (bytes) => memory.subarray(0, bytes), MAX_TEXT_BYTES, READ_BYTES);
   if (read === undefined) return 0;
   const { first, end, atFileEnd, base } = read;
   let rows = 0;
@@ -50,7 +51,7 @@ function readSegment(texts: RowTexts, job: FactsJob, number: number, memory: Buf
     if (to - at > MAX_TEXT_BYTES || (lineEnd === -1 && !atFileEnd)) texts.skip();
     else if (to > at) {
       const row = memory.toString('utf8', at, to);
-      texts.add(textRow(base + at === 0 ? row.replace(/^\uFEFF/, '') : row), number * SEGMENT_BYTES + rows);
+      texts.add(textRow(base + at === 0 ? row.replace(/^\uFEFF/, '') : row), number * READ_BYTES + rows);
     }
     at = to + 1;
   }

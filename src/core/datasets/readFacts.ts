@@ -5,7 +5,7 @@ import { isSameStamp, stampOf } from '../base/fileStamp.ts';
 import { runThread, throttled } from '../base/thread.ts';
 import { CheckError } from './report.ts';
 import type { Reading } from './facts/reading.ts';
-import { SEGMENT_BYTES, type Job } from './segments.ts';
+import type { Job } from './segments.ts';
 
 export type { Reading };
 export { findingsToRead } from './facts/table.ts';
@@ -17,6 +17,8 @@ export const FACTS_WORKER = join(
   dirname(import.meta.filename),
   `factsWorker${extname(import.meta.filename)}`,
 );
+/** Bytes of a segment. A row belongs to the one in which it begins. */
+export const READ_BYTES = 1024 * 1024;
 /** For the longest row that is read, if each of its bytes is a value. Objects of earlier rows needn't stay for long. */
 export const FACTS_HEAP = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 } as const;
 
@@ -43,7 +45,7 @@ export async function readFacts(
   try {
     const stamp = stampOf(await file.stat({ bigint: true }));
     const { sizeBytes } = stamp;
-    const segments = Math.ceil(sizeBytes / SEGMENT_BYTES);
+    const segments = Math.ceil(sizeBytes / READ_BYTES);
     const next = new Int32Array(new SharedArrayBuffer(4));
     const job: FactsJob = { fd: file.fd, sizeBytes, segments, next };
     const result = await runThread<number, Omit<Reading, keyof typeof stamp | 'path'>, FactsFault>(

@@ -70,6 +70,7 @@ interface SegmentBytes {
 /**
  * Reads the rows that begin in a segment of an open file; undefined if none does.
  * @param inputOf returns memory of a size, which keeps what it had
+ * @param segmentBytes the bytes of each segment
  * @throws CheckError `changing`
  */
 export function readBytes(
@@ -77,9 +78,10 @@ export function readBytes(
   number: number,
   inputOf: (bytes: number) => Uint8Array,
   maxRowBytes: number,
+  segmentBytes = SEGMENT_BYTES,
 ): SegmentBytes | undefined {
-  const segmentStart = number * SEGMENT_BYTES;
-  const segmentEnd = Math.min(segmentStart + SEGMENT_BYTES, sizeBytes);
+  const segmentStart = number * segmentBytes;
+  const segmentEnd = Math.min(segmentStart + segmentBytes, sizeBytes);
   // The byte before shows whether a row begins with the segment.
   const base = Math.max(segmentStart - 1, 0);
   let input = inputOf(segmentEnd - base);

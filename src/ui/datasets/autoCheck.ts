@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
-import { CancelledError } from '../../core/base/errors.ts';
-import { isSameStamp } from '../../core/base/fileStamp.ts';
+import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 import type { Reading } from '../../core/datasets/readFacts.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import type { Log } from '../shared/log.ts';
@@ -86,32 +85,22 @@ export function checkAutomatically(reports: Reports, log: Log): Disposable {
 
 /** Reads what the texts of a file say when it has a verdict, if it is small enough to be checked automatically. */
 export function readAutomatically(reports: Reports, readings: Reports<Reading>, log: Log): Disposable {
-  const stops = new Map<string, AbortController>();
-  const store = new DisposableStore();
-  const read = async (path: string) => {
-    const stop = new AbortController();
-    stops.set(path, stop);
-    try {
-      await readings.currentReport(path, stop.signal);
-    } catch (error) {
-      if (!(error instanceof CancelledError)) log.error('texts-not-read', error);
-    } finally {
-      if (stops.get(path) === stop) stops.delete(path);
-    }
+  const stop = new AbortController();
+  const changed = reports.onDidChange(({ path, progress, report }) => {
+    if (progress !== undefined) return;
+    if (report === undefined) readings.drop(path);
+    else if (report.kind === 'rows' && report.sizeBytes <= maxBytesOf(vscode.Uri.file(path)))
+      readings.currentReport(path, stop.signal).catch((error: unknown) => {
+        // A file that changes gets another verdict.
+        if (!(error instanceof ExpectedError)) log.error('texts-not-read', error);
+      });
+  });
+  return {
+    dispose: () => {
+      stop.abort();
+      changed.dispose();
+    },
   };
-  store.add(
-    reports.onDidChange(({ path, progress, report }) => {
-      if (progress !== undefined) return;
-      const known = readings.get(path);
-      if (report !== undefined && known?.report !== undefined && isSameStamp(known.report, report)) return;
-      stops.get(path)?.abort();
-      if (report === undefined) readings.drop(path);
-      else if (report.kind === 'rows' && report.sizeBytes <= maxBytesOf(vscode.Uri.file(path)))
-        void read(path);
-    }),
-  );
-  store.add({ dispose: () => stops.forEach((stop) => stop.abort()) });
-  return store;
 }
 
 function maxBytesOf(uri: vscode.Uri): number {

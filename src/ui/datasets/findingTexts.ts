@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
 import type { FactName, Finding } from '../../core/datasets/readFacts.ts';
-import { formatCount } from '../shared/format.ts';
+import { formatCount, formatRows } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import type { PreviewFact } from './protocol.ts';
 
@@ -8,86 +8,71 @@ import type { PreviewFact } from './protocol.ts';
 const MOST_KINDS = 4;
 const KIND_CHARACTERS = 40;
 
-/** The name of each finding, and its sentences for one row and for several. The last two facts describe, and have none. */
-const FINDINGS: Readonly<
-  Record<Exclude<FactName, 'withoutSystem' | 'refusals'>, readonly [name: string, one: string, many: string]>
-> = {
-  templateMarks: [
-    l10n.t('Template marks'),
-    l10n.t('1 row has marks of a chat template besides those that the service adds'),
-    l10n.t('{0} rows have marks of a chat template besides those that the service adds', '{0}'),
-  ],
-  messagesInText: [
-    l10n.t('Messages in text'),
-    l10n.t('1 row has messages inside a text, which is trained as it stands'),
-    l10n.t('{0} rows have messages inside a text, which is trained as it stands', '{0}'),
-  ],
-  emptyWords: [
-    l10n.t('Words of empty cells'),
-    l10n.t('1 row has a word for an empty cell in place of a text'),
-    l10n.t('{0} rows have a word for an empty cell in place of a text', '{0}'),
-  ],
-  escapedTwice: [
-    l10n.t('Escaped twice'),
-    l10n.t('1 answer has escapes such as \\n as its text'),
-    l10n.t('{0} answers have escapes such as \\n as their text', '{0}'),
-  ],
-  entities: [
-    l10n.t('HTML entities'),
-    l10n.t('1 answer has HTML entities such as &amp;'),
-    l10n.t('{0} answers have HTML entities such as &amp;', '{0}'),
-  ],
-  mojibake: [
-    l10n.t('Wrong encoding'),
-    l10n.t('1 row has characters that were read in the wrong encoding'),
-    l10n.t('{0} rows have characters that were read in the wrong encoding', '{0}'),
-  ],
-  controls: [
-    l10n.t('Control characters'),
-    l10n.t('1 row has control characters'),
-    l10n.t('{0} rows have control characters', '{0}'),
-  ],
-  replacement: [
-    l10n.t('Lost characters'),
-    l10n.t('1 row has the sign � in place of lost characters'),
-    l10n.t('{0} rows have the sign � in place of lost characters', '{0}'),
-  ],
-  openFences: [
-    l10n.t('Open code fences'),
-    l10n.t('1 answer opens a code fence and never closes it'),
-    l10n.t('{0} answers open a code fence and never close it', '{0}'),
-  ],
-  cutAnswers: [
-    l10n.t('Cut answers'),
-    l10n.t('1 long answer ends without a sentence mark, unlike the others'),
-    l10n.t('{0} long answers end without a sentence mark, unlike the others', '{0}'),
-  ],
-  boilerplate: [
-    l10n.t('Boilerplate'),
-    l10n.t('1 answer has a phrase such as “As an AI language model”'),
-    l10n.t('{0} answers have phrases such as “As an AI language model”', '{0}'),
-  ],
-  thinking: [
-    l10n.t('Thinking'),
-    l10n.t('1 row is unlike the others in its thinking'),
-    l10n.t('{0} rows are unlike the others in their thinking', '{0}'),
-  ],
-  toolArguments: [
-    l10n.t('Tool arguments'),
-    l10n.t('1 row writes tool arguments in another form'),
-    l10n.t('{0} rows write tool arguments in another form', '{0}'),
-  ],
-  tools: [
-    l10n.t('Tools'),
-    l10n.t('1 row calls a tool that it doesn’t define'),
-    l10n.t('{0} rows call a tool that they don’t define', '{0}'),
-  ],
-  columns: [
-    l10n.t('Columns'),
-    l10n.t('1 row has another type in a column than most rows'),
-    l10n.t('{0} rows have another type in a column than most rows', '{0}'),
-  ],
-};
+type Sentence = (rows: string, kinds: string) => string;
+
+/** The name of each finding, and its sentence. The last two facts only describe. */
+const FINDINGS: Readonly<Record<Exclude<FactName, 'withoutSystem' | 'refusals'>, [name: string, Sentence]>> =
+  {
+    templateMarks: [
+      l10n.t('Template marks'),
+      (rows, kinds) =>
+        l10n.t('{0} with marks of a chat template besides those that the service adds: {1}', rows, kinds),
+    ],
+    messagesInText: [
+      l10n.t('Messages in text'),
+      (rows, kinds) =>
+        l10n.t('{0} with messages inside a text, which is trained as it stands: {1}', rows, kinds),
+    ],
+    emptyWords: [
+      l10n.t('Words of empty cells'),
+      (rows, kinds) => l10n.t('{0} with a word for an empty cell in place of a text: {1}', rows, kinds),
+    ],
+    escapedTwice: [
+      l10n.t('Escaped twice'),
+      (rows) => l10n.t('{0} with escapes such as \\n in the text of an answer', rows),
+    ],
+    entities: [
+      l10n.t('HTML entities'),
+      (rows) => l10n.t('{0} with HTML entities such as &amp; in an answer', rows),
+    ],
+    mojibake: [
+      l10n.t('Wrong encoding'),
+      (rows) => l10n.t('{0} with characters that were read in a wrong encoding', rows),
+    ],
+    controls: [l10n.t('Control characters'), (rows) => l10n.t('{0} with control characters', rows)],
+    replacement: [
+      l10n.t('Lost characters'),
+      (rows) => l10n.t('{0} with the sign � in place of lost characters', rows),
+    ],
+    openFences: [
+      l10n.t('Open code fences'),
+      (rows) => l10n.t('{0} with a code fence that is never closed', rows),
+    ],
+    cutAnswers: [
+      l10n.t('Cut answers'),
+      (rows) => l10n.t('{0} with a long answer that ends without a sentence mark, unlike most', rows),
+    ],
+    boilerplate: [
+      l10n.t('Boilerplate'),
+      (rows) => l10n.t('{0} with a phrase such as “As an AI language model” in an answer', rows),
+    ],
+    thinking: [
+      l10n.t('Thinking'),
+      (rows, kinds) => l10n.t('{0} unlike most in their thinking: {1}', rows, kinds),
+    ],
+    toolArguments: [
+      l10n.t('Tool arguments'),
+      (rows, kinds) => l10n.t('{0} with tool arguments in another form: {1}', rows, kinds),
+    ],
+    tools: [
+      l10n.t('Tools'),
+      (rows, kinds) => l10n.t('{0} with a call of a tool that the row doesn’t define: {1}', rows, kinds),
+    ],
+    columns: [
+      l10n.t('Columns'),
+      (rows, kinds) => l10n.t('{0} with another type in a column than most: {1}', rows, kinds),
+    ],
+  };
 
 /** Kinds that have a name. Others are words of the file, or say no more than the sentence. */
 const KINDS: Readonly<Record<string, string>> = {
@@ -100,10 +85,6 @@ const KINDS: Readonly<Record<string, string>> = {
   object: l10n.t('as an object'),
   python: l10n.t('in Python’s notation'),
 };
-const WITH_KINDS: readonly FactName[] = [
-  ...(['templateMarks', 'messagesInText', 'emptyWords', 'thinking'] as const),
-  ...(['toolArguments', 'tools', 'columns'] as const),
-];
 /** The usual kind is named, too. */
 const WITH_OTHERS: readonly FactName[] = ['thinking', 'toolArguments'];
 
@@ -111,11 +92,11 @@ const WITH_OTHERS: readonly FactName[] = ['thinking', 'toolArguments'];
 export function findingFacts(findings: readonly Finding[]): PreviewFact[] {
   return findings.flatMap(({ name, total, kinds, others }) => {
     if (name === 'withoutSystem' || name === 'refusals') return [];
-    const [title, one, many] = FINDINGS[name];
-    const sentence = total === 1 ? one : many.replace('{0}', formatCount(total));
-    const value = WITH_KINDS.includes(name)
-      ? l10n.t('{0}: {1}', sentence, kindsText({ ...kinds, ...(WITH_OTHERS.includes(name) && others) }))
-      : sentence;
+    const [title, sentence] = FINDINGS[name];
+    const value = sentence(
+      formatRows(total),
+      kindsText({ ...kinds, ...(WITH_OTHERS.includes(name) && others) }),
+    );
     return [{ name: title, value, rows: { choice: name, name: title, text: l10n.t('Show Rows') } }];
   });
 }

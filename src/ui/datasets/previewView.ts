@@ -34,6 +34,9 @@ const MAX_BARS = 12;
 /** 4,096 and 8,192 tokens, as powers of 2. */
 const LINES: readonly [number, number] = [12, 13];
 
+/** Rows with fewer tokens are one bar. */
+const MAX_TOKEN_BARS = 8;
+
 /** Fewer rows than this hardly teach a model anything. */
 const FEW_ROWS = 10;
 
@@ -261,7 +264,7 @@ function tokensChart({ rows }: Tokens): PreviewChart {
   const end = rows.length === 0 ? 0 : Math.max(rows.length, LINES[1] + 1);
   const first = Math.max(
     rows.findIndex((count) => count > 0),
-    end - MAX_BARS,
+    end - MAX_TOKEN_BARS,
   );
   const to = (bin: number) => formatCount(2 ** bin);
   const bars: Part[] = [];

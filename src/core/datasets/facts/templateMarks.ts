@@ -8,15 +8,17 @@ const END_OF_TEXT = /^[^]*<\/s>\s*$|^(?:(?!<s>)[^])*<\/s>/;
 /** With which rows have any of them: most have none, and are read no further. */
 const mayHave = (raw: string) =>
   (raw.includes('<') && /<[|｜/\\se<]/.test(raw)) ||
-  ['INST]', '### R', String.raw`\n\nHuman:`, 'ASSISTANT:'].some((mark) => raw.includes(mark));
+  // Some writers escape `<`.
+  [String.raw`\u003`, 'INST]', '### R', String.raw`\n\nHuman:`, 'ASSISTANT:'].some((mark) =>
+    raw.includes(mark),
+  );
 const ALPACA = [/^### Instruction:/m, /^### Response:/m];
 const VICUNA = [/^USER:/m, /^ASSISTANT:/m];
 
 export const templateMarks: Fact = {
   name: 'templateMarks',
-  kindsOf({ raw, isWide, said, beside, prompts }) {
-    // Some writers escape `<`.
-    if (!isWide && !mayHave(raw)) return NONE;
+  kindsOf({ raw, said, beside, prompts }) {
+    if (!mayHave(raw)) return NONE;
     const texts = [...said.map(({ text }) => text), ...beside];
     const areIn = (marks: readonly RegExp[], text: string) => marks.every((mark) => mark.test(text));
     const all = texts.join('\n');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { systemText } from '../../../../src/core/datasets/answerText.ts';
+import { textRow } from '../../../../src/core/datasets/facts/textRow.ts';
 import type { FactName } from '../../../../src/core/datasets/readFacts.ts';
 import { escaped } from '../../../helpers/jsonWriters.ts';
 import { a, c, chat, d, s, u } from '../../../helpers/messages.ts';
@@ -82,14 +82,14 @@ describe('what the texts of a dataset say', () => {
         { conversations: [{ from: 'human', value: 'x' }], system: 'Be brief.' },
       ];
       assert.deepEqual(systemOf(same), [5, 0, 1, 1, 5]);
-      assert.ok(same.every((row) => systemText(JSON.stringify(row)) === 'Be brief.'));
+      assert.ok(same.every((row) => textRow(JSON.stringify(row))?.system === 'Be brief.'));
       const parts = chat(s([{ type: 'text', text: 'Be brief.' }]), u(), a());
       assert.deepEqual(systemOf([parts, parts]), [2, 0, 1, 1, 2]);
-      assert.equal(systemText(JSON.stringify(parts)), 'Be brief.');
+      assert.equal(textRow(JSON.stringify(parts))?.system, 'Be brief.');
       assert.deepEqual(systemOf([parts, same[0]!]), [2, 0, 1, 1, 2]);
       const two = chat(s('Be brief.'), s('Be kind.'), u(), a());
       assert.deepEqual(systemOf([two, same[0]!, two]), [3, 0, 2, 1, 2]);
-      assert.equal(systemText(JSON.stringify(two)), 'Be brief.Be kind.');
+      assert.equal(textRow(JSON.stringify(two))?.system, 'Be brief.Be kind.');
     });
 
     it('are one text however it is spelled, whatever the order of its keys', () => {
@@ -116,7 +116,7 @@ describe('what the texts of a dataset say', () => {
         chat(),
       ];
       assert.deepEqual(systemOf(others), [0, 0, 0, undefined, undefined]);
-      assert.equal(systemText('{"messages":['), '');
+      assert.equal(textRow('{"messages":['), undefined);
     });
 
     it('are counted as by a simple implementation, with the rows that lack them', () => {

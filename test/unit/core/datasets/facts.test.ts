@@ -377,7 +377,7 @@ describe('the facts about texts', () => {
             const lines = rows.map((row) => rewritten(write(row), escape));
             const [one] = foundIn(lines, name);
             assert.deepEqual(one?.rows, expected, lines.join('\n'));
-            assert.equal(one?.total, expected.length, lines.join('\n'));
+            assert.equal(one.total, expected.length, lines.join('\n'));
             const of = lines.flatMap((line, at) => (isOfFinding(one, textRow(line)!) ? at + 1 : []));
             assert.deepEqual(of, expected, lines.join('\n'));
           }

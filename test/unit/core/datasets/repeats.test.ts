@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { answerText } from '../../../../src/core/datasets/answerText.ts';
+import { textRow } from '../../../../src/core/datasets/facts/textRow.ts';
 import type { RepeatedTexts } from '../../../../src/core/datasets/report.ts';
 import { MAX_COMPARED_PROMPTS } from '../../../../src/core/datasets/sameRows.ts';
 import { useChecker } from '../../../helpers/checker.ts';
@@ -54,11 +54,11 @@ describe('repeated prompts and answers', () => {
 
   it('have the text that the row shows as its answer', () => {
     for (const [index, format] of FORMATS.entries())
-      assert.equal(answerText(JSON.stringify(format('a', ' b\n'))), ' b\n', String(index));
+      assert.equal(textRow(JSON.stringify(format('a', ' b\n')))?.answer, ' b\n', String(index));
     for (const [row, answer] of [
       ['{"messages":[{"role":"assistant","content":"a"},{"role":"user","content":"b"}]}', 'a'],
       ['{"messages":[{"role":"assistant","content":"a"},{"role":"assistant","content":null}]}', ''],
-      ['\uFEFF{"conversations":[{"from":"gpt","value":"a"},{"from":"function_call","value":"b"}]}', 'b'],
+      ['{"conversations":[{"from":"gpt","value":"a"},{"from":"function_call","value":"b"}]}', 'b'],
       ['{"prompt":"a","completion":[{"role":"assistant","content":[{"text":"b"},{"text":"c"}]}]}', 'bc'],
       ['{"messages":[]}', ''],
       ['{"question":"q","answer":"yes","response":"R1"}', 'yes'],
@@ -68,7 +68,7 @@ describe('repeated prompts and answers', () => {
       ['["a","b"]', ''],
       ['{"answer":"a",}', ''],
     ] as const)
-      assert.equal(answerText(row), answer, row);
+      assert.equal(textRow(row)?.answer ?? '', answer, row);
   });
 
   it('are compared in the first million rows, which is said', async () => {
