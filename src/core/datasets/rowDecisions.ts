@@ -31,6 +31,7 @@ const MAX_DROPPED = 1_000;
 const MAX_CONVERTED_BYTES = 16 * 1024 * 1024;
 /** It has an error, or can't be trained on. */
 const ROW_USELESS = ROW_ERROR | (ROW_UNTRAINABLE_MASK << ROW_UNTRAINABLE_SHIFT);
+const NO_PROMPT = { low: 0, high: 0 } as const;
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -109,7 +110,7 @@ export class RowDecisions {
     const { rowHashes } = read.scanned;
     const [low, high] = [rowHashes[2 * at] ?? 0, rowHashes[2 * at + 1] ?? 0];
     const hasPrompt = this.#withPrompts || this.#heldOut.size > 0;
-    const prompt = hasPrompt ? promptOf(read.scanned, at, read.bytes) : { low: 0, high: 0 };
+    const prompt = hasPrompt ? promptOf(read.scanned, at, read.bytes) : NO_PROMPT;
     // Rows with errors aren't compared.
     const isJson = (read.flags & ROW_ERROR) === 0;
     if (isJson && this.#heldOut.size > 0 && this.#heldOut.find(prompt.low, prompt.high) >= 0)
@@ -120,7 +121,10 @@ export class RowDecisions {
     if (finding !== undefined) return finding.name;
     const changed = this.#changed(read, repaired !== undefined, text);
     if (typeof changed === 'string') return changed;
-    const kept = { ...prompt, ...(changed ?? { isChanged: false, input, from, to }) };
+    const kept: Kept =
+      changed === undefined
+        ? { isChanged: false, input, from, to, low: prompt.low, high: prompt.high }
+        : { ...prompt, ...changed };
     // A row without a hash isn't JSON.
     if (!this.#choices.withoutDuplicates || (low | high) === 0) return kept;
     // A changed row is hashed as it will be written: equal rows stay equal, and others may become equal.
