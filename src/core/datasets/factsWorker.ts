@@ -48,7 +48,7 @@ function readSegment(texts: RowTexts, job: FactsJob, number: number, memory: Buf
   for (let at = first; at < end; rows++) {
     const lineEnd = memory.subarray(0, end).indexOf(LF, at);
     const to = lineEnd === -1 ? end : lineEnd;
-    if (to - at > MAX_TEXT_BYTES || (lineEnd === -1 && !atFileEnd)) texts.skip();
+    if (to - at > MAX_TEXT_BYTES || (lineEnd === -1 && !atFileEnd)) texts.count('unread');
     else if (to > at) {
       const row = memory.toString('utf8', at, to);
       texts.add(textRow(base + at === 0 ? row.replace(/^\uFEFF/, '') : row), number * READ_BYTES + rows);

@@ -2,10 +2,10 @@
 import type { FileStamp } from '../../base/fileStamp.ts';
 import { LOCATED_LIMIT } from '../scanner/codes.ts';
 import { Distinct, type DistinctTexts } from './distinct.ts';
-import type { Finding, KindCounts } from './fact.ts';
+import type { Fact, FileTexts, Finding, KindCounts } from './fact.ts';
 import { FACTS } from './table.ts';
 import type { TextRow } from './textRow.ts';
-import { SCRIPTS, weightOf, type Script, type Written } from './writing.ts';
+import { SCRIPTS, weightOf, type Script } from './writing.ts';
 
 /** A text that several rows have: the first of them, and how many. */
 export interface CommonText {
@@ -62,28 +62,25 @@ const COMMON_SHARE = 0.05;
 /** So few answers are labels, if each has so many rows on average. */
 const MOST_LABELS = 12;
 const ROWS_OF_LABEL = 10;
-/** More kinds of a fact aren't told apart. */
-const MOST_KINDS = 200;
-/** Kinds of rows beyond their first one. */
-const FURTHER = '';
+/** More kinds of rows aren't told apart. */
+const MOST_KINDS = 2_000;
 
-/** Rows of a kind of a fact, and the places of the first of them in each thread. */
-interface Rows {
+/** Rows of one kind, or another number; and the places of the first of these rows in each thread. */
+interface Tally {
   total: number;
   places: number[];
 }
 
-const NUMBERS = {
-  ...{ rows: 0, unread: 0, textBytes: 0, assistantBytes: 0, over4096: 0, over8192: 0 },
-  ...{ conversations: 0, singleExchanges: 0, systems: 0, without: 0 },
-};
+type Total =
+  | ('rows' | 'unread' | 'textBytes' | 'assistantBytes' | 'over4096' | 'over8192')
+  | ('conversations' | 'singleExchanges' | 'systems' | `${number} tokens`);
 
 /** What one thread counted, as plain data. */
 export interface PartOfReading {
-  numbers: typeof NUMBERS;
-  written: Written;
-  lengths: number[];
-  facts: Map<string, Rows>[];
+  /** By `Total`, and of each fact by its kinds. */
+  tallies: Map<string, Tally>;
+  /** Bytes of all texts, and in each script, by its number from 1. */
+  written: Float64Array;
   answers: DistinctTexts;
   systems: DistinctTexts;
   /** How many rows each segment has. */
@@ -92,10 +89,8 @@ export interface PartOfReading {
 
 /** Collects what rows say. A place is a number that rises with the row. */
 export class RowTexts {
-  readonly #numbers = { ...NUMBERS };
-  readonly #written: Written = { bytes: 0, scripts: new Float64Array(SCRIPTS.length + 1) };
-  readonly #lengths: number[] = [];
-  readonly #facts = FACTS.map(() => new Map<string, Rows>());
+  readonly #tallies = new Map<string, Tally>();
+  readonly #written = new Float64Array(SCRIPTS.length + 1);
   readonly #answers = new Distinct();
   readonly #systems = new Distinct();
   readonly #segments: [number: number, rows: number][] = [];
@@ -103,77 +98,68 @@ export class RowTexts {
   /** @param row undefined if it is no object of JSON */
   add(row: TextRow | undefined, place: number): void {
     if (row === undefined) return;
-    this.#numbers.rows++;
+    const { answer, answers, system, turns } = row;
+    this.count('rows');
     this.#addTokens(row);
-    if (row.answer !== undefined) this.#answers.add(row.answer, place);
-    if (row.system !== undefined) {
-      this.#numbers.systems++;
-      if (row.system === '') this.#numbers.without++;
-      else this.#systems.add(row.system, place);
-    }
-    if (row.turns.length > 0) {
-      this.#numbers.conversations++;
-      if (row.answers.length === 1) this.#numbers.singleExchanges++;
-    }
-    for (const [at, { kindsOf }] of FACTS.entries()) {
+    if (answer !== undefined) this.#answers.add(answer, place);
+    if (system !== undefined) this.count('systems');
+    if (system) this.#systems.add(system, place);
+    if (turns.length > 0) this.count('conversations');
+    if (turns.length > 0 && answers.length === 1) this.count('singleExchanges');
+    for (const { name, kindsOf } of FACTS) {
       const kinds = kindsOf(row);
-      if (kinds.length === 0) continue;
-      const known = this.#facts[at] ?? new Map<string, Rows>();
-      for (const kind of kinds) count(known, kind, place);
-      for (const _ of kinds.slice(1)) count(known, FURTHER, place);
+      for (const kind of kinds) this.#tally(`${name} ${kind}`, 1, [place]);
+      if (kinds.length > 1) this.#tally(furtherOf(name), kinds.length - 1);
     }
   }
 
-  /** Counts a row that is too long. */
-  skip(): void {
-    this.#numbers.unread++;
+  count(total: Total, by = 1): void {
+    this.#tally(total, by);
   }
 
   endSegment(number: number, rows: number): void {
     this.#segments.push([number, rows]);
   }
 
-  #addTokens({ said, answers, isWide }: TextRow): void {
-    let weight = 0;
-    for (const one of said) {
-      const own = isWide ? weightOf(one.text, this.#written) : one.text.length;
-      if (!isWide) this.#written.bytes += own;
-      weight += own;
-      if (one.by === 'assistant' || one.by === 'call') this.#numbers.assistantBytes += own;
+  #tally(key: string, by: number, places: readonly number[] = []): void {
+    let tally = this.#tallies.get(key);
+    if (tally === undefined) {
+      if (this.#tallies.size >= MOST_KINDS) return;
+      this.#tallies.set(key, (tally = { total: 0, places: [] }));
     }
-    this.#numbers.textBytes += weight;
-    if (weight > 4_096 * BYTES_PER_TOKEN) this.#numbers.over4096++;
-    if (weight > 8_192 * BYTES_PER_TOKEN) this.#numbers.over8192++;
-    const tokens = Math.ceil(weight / BYTES_PER_TOKEN);
-    const bin = tokens < 2 ? 0 : 32 - Math.clz32(tokens - 1);
-    if (said.length > 0 || answers.length > 0) this.#lengths[bin] = (this.#lengths[bin] ?? 0) + 1;
+    tally.total += by;
+    for (const place of places) if (tally.places.length < 2 * LOCATED_LIMIT) tally.places.push(place);
+  }
+
+  #addTokens({ said, isWide }: TextRow): void {
+    let weight = 0;
+    for (const { by, text } of said) {
+      const own = isWide ? weightOf(text, this.#written) : text.length;
+      if (!isWide) this.#written[0] = (this.#written[0] ?? 0) + own;
+      weight += own;
+      if (by === 'assistant' || by === 'call') this.count('assistantBytes', own);
+    }
+    const tokens = weight / BYTES_PER_TOKEN;
+    this.count('textBytes', weight);
+    if (tokens > 4_096) this.count('over4096');
+    if (tokens > 8_192) this.count('over8192');
+    if (said.length > 0) this.count(`${tokens <= 1 ? 0 : 32 - Math.clz32(Math.ceil(tokens) - 1)} tokens`);
   }
 
   /** Returns what was counted. */
   part(): PartOfReading {
-    return {
-      ...{ numbers: this.#numbers, written: this.#written, lengths: this.#lengths, facts: this.#facts },
-      ...{ answers: this.#answers.all(), systems: this.#systems.all(), segments: this.#segments },
-    };
+    const [tallies, written, segments] = [this.#tallies, this.#written, this.#segments];
+    return { tallies, written, segments, answers: this.#answers.all(), systems: this.#systems.all() };
   }
 
   /** Adds what another thread counted. */
-  merge(part: PartOfReading): void {
-    for (const name of Object.keys(NUMBERS) as (keyof typeof NUMBERS)[])
-      this.#numbers[name] += part.numbers[name];
-    this.#written.bytes += part.written.bytes;
-    for (const [script, bytes] of part.written.scripts.entries())
-      this.#written.scripts[script] = (this.#written.scripts[script] ?? 0) + bytes;
-    part.lengths.forEach((rows, bin) => (this.#lengths[bin] = (this.#lengths[bin] ?? 0) + rows));
-    for (const [at, kinds] of part.facts.entries())
-      for (const [kind, { total, places }] of kinds) {
-        const rows = rowsOf(this.#facts[at] ?? new Map<string, Rows>(), kind);
-        rows.total += total;
-        rows.places.push(...places);
-      }
-    this.#answers.merge(part.answers);
-    this.#systems.merge(part.systems);
-    this.#segments.push(...part.segments);
+  merge({ tallies, written, answers, systems, segments }: PartOfReading): void {
+    for (const [key, { total, places }] of tallies) this.#tally(key, total, places);
+    for (const [script, bytes] of written.entries())
+      this.#written[script] = (this.#written[script] ?? 0) + bytes;
+    this.#answers.merge(answers);
+    this.#systems.merge(systems);
+    this.#segments.push(...segments);
   }
 
   /** Returns what the file says. @param segmentBytes how many places a segment has at most */
@@ -187,78 +173,70 @@ export class RowTexts {
     const rowAt = (place: number) =>
       (before.get(Math.trunc(place / segmentBytes)) ?? 0) + (place % segmentBytes) + 1;
     const common = (one: { place: number; rows: number }) => ({ row: rowAt(one.place), rows: one.rows });
-    const { conversations, singleExchanges, systems, without, unread, rows: read } = this.#numbers;
     const answers = this.#answers;
     const areLabels = answers.size <= MOST_LABELS && answers.rows >= answers.size * ROWS_OF_LABEL;
     const [answer] = answers.most(1);
-    const isCommon = answer && answer.rows >= Math.max(COMMON_ROWS, this.#numbers.rows * COMMON_SHARE);
+    const read = this.#total('rows');
+    const isCommon = answer && answer.rows >= Math.max(COMMON_ROWS, read * COMMON_SHARE);
+    const isLabel = (text: string) => areLabels && answers.has(text);
+    const [bytes = 0, ...scripts] = this.#written;
     return {
-      ...{ rows: read, unread, conversations, singleExchanges, answers: answers.rows },
-      findings: this.#findings(rowAt, {
-        answers: answers.rows,
-        isLabel: (text) => areLabels && answers.has(text),
-      }),
+      ...{ rows: read, unread: this.#total('unread'), answers: answers.rows },
+      findings: FACTS.flatMap((fact) => this.#finding(fact, rowAt, { answers: answers.rows, isLabel })),
       tokens: this.#tokens(),
+      conversations: this.#total('conversations'),
+      singleExchanges: this.#total('singleExchanges'),
       system: {
-        ...{ conversations: systems, without, texts: this.#systems.size },
+        conversations: this.#total('systems'),
+        without: this.#total('systems') - this.#systems.rows,
+        texts: this.#systems.size,
         main: this.#systems.most(1).map(common)[0],
       },
       labels: areLabels ? answers.most(MOST_LABELS).map(common) : [],
-      answer: isCommon ? { ...common(answer), share: answer.rows / this.#numbers.rows } : undefined,
-      scripts: this.#scripts(),
+      answer: isCommon ? { ...common(answer), share: answer.rows / read } : undefined,
+      scripts:
+        bytes === 0
+          ? {}
+          : Object.fromEntries(SCRIPTS.map((script, at) => [script, (scripts[at] ?? 0) / bytes])),
     };
   }
 
-  #findings(
-    rowAt: (place: number) => number,
-    file: Parameters<NonNullable<(typeof FACTS)[number]['shown']>>[1],
-  ): Finding[] {
-    return FACTS.flatMap(({ name, shown }, at) => {
-      const known = this.#facts[at] ?? new Map<string, Rows>();
-      const counts: Record<string, number> = {};
-      for (const [kind, { total }] of known) if (kind !== FURTHER) counts[kind] = total;
-      const kinds = Object.keys(counts);
-      const chosen = kinds.filter((kind) => shown?.(counts, file).includes(kind) ?? true);
-      if (chosen.length === 0) return [];
-      const of = (some: readonly string[]): KindCounts =>
-        Object.fromEntries(some.map((kind) => [kind, counts[kind] ?? 0]));
-      const places = new Set(chosen.flatMap((kind) => known.get(kind)?.places ?? []));
-      const rows = [...places].sort((one, other) => one - other).slice(0, LOCATED_LIMIT);
-      // Rows of several kinds count once: as far as they are located, if not all kinds are shown.
-      const sum = chosen.reduce((total, kind) => total + (counts[kind] ?? 0), 0);
-      const further = chosen.length === kinds.length ? (known.get(FURTHER)?.total ?? 0) : 0;
-      const total = sum > LOCATED_LIMIT ? sum - further : places.size;
-      const others = of(kinds.filter((kind) => !chosen.includes(kind)));
-      return [{ name, total, rows: rows.map(rowAt), kinds: of(chosen), others }];
-    });
+  #total(total: Total | `${string} further`): number {
+    return this.#tallies.get(total)?.total ?? 0;
+  }
+
+  #finding({ name, shown }: Fact, rowAt: (place: number) => number, file: FileTexts): Finding[] {
+    const counts: Record<string, number> = {};
+    for (const [key, { total }] of this.#tallies)
+      if (key.startsWith(`${name} `)) counts[key.slice(name.length + 1)] = total;
+    const kinds = Object.keys(counts);
+    const isShown = shown?.(counts, file) ?? kinds;
+    const chosen = kinds.filter((kind) => isShown.includes(kind));
+    if (chosen.length === 0) return [];
+    const of = (some: readonly string[]): KindCounts =>
+      Object.fromEntries(some.map((kind) => [kind, counts[kind] ?? 0]));
+    const located = chosen.flatMap((kind) => this.#tallies.get(`${name} ${kind}`)?.places ?? []);
+    const places = [...new Set(located)].sort((one, other) => one - other).slice(0, LOCATED_LIMIT);
+    // Rows of several kinds count once: as far as they are located, if not all kinds are shown.
+    const sum = chosen.reduce((total, kind) => total + (counts[kind] ?? 0), 0);
+    const further = chosen.length === kinds.length ? this.#total(furtherOf(name)) : 0;
+    const total = sum > LOCATED_LIMIT ? sum - further : places.length;
+    const others = of(kinds.filter((kind) => !chosen.includes(kind)));
+    return [{ name, total, rows: places.map(rowAt), kinds: of(chosen), others }];
   }
 
   #tokens(): Tokens {
-    const { textBytes, assistantBytes, over4096, over8192 } = this.#numbers;
+    const inTokens = (total: Total) => Math.round(this.#total(total) / BYTES_PER_TOKEN);
+    const rows = Array.from({ length: 32 }, (_, bin) => this.#total(`${bin} tokens`));
     return {
-      text: Math.round(textBytes / BYTES_PER_TOKEN),
-      assistant: Math.round(assistantBytes / BYTES_PER_TOKEN),
-      ...{ rowsOver4096: over4096, rowsOver8192: over8192 },
-      rows: Array.from(this.#lengths, (rows: number | undefined) => rows ?? 0),
+      ...{ text: inTokens('textBytes'), assistant: inTokens('assistantBytes') },
+      ...{ rowsOver4096: this.#total('over4096'), rowsOver8192: this.#total('over8192') },
+      rows: rows.slice(0, rows.findLastIndex((count) => count > 0) + 1),
     };
   }
-
-  #scripts(): Reading['scripts'] {
-    const { bytes, scripts } = this.#written;
-    if (bytes === 0) return {};
-    return Object.fromEntries(SCRIPTS.map((script, at) => [script, (scripts[at + 1] ?? 0) / bytes]));
-  }
 }
 
-function rowsOf(known: Map<string, Rows>, kind: string): Rows {
-  let rows = known.get(kind);
-  if (rows === undefined) known.set(kind, (rows = { total: 0, places: [] }));
-  return rows;
-}
-
-function count(known: Map<string, Rows>, kind: string, place: number): void {
-  if (known.size >= MOST_KINDS && !known.has(kind)) return;
-  const rows = rowsOf(known, kind);
-  rows.total++;
-  if (rows.places.length < LOCATED_LIMIT) rows.places.push(place);
+/** Of a fact: kinds of rows beyond their first one. */
+function furtherOf(name: string): `${string} further` {
+  return `: ${name} further`;
 }

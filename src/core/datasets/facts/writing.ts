@@ -20,18 +20,13 @@ for (const [from, to, script] of BLOCKS)
   SCRIPT_OF.fill(SCRIPTS.indexOf(script) + 1, from >> SHIFT, to >> SHIFT);
 const CYRILLIC = SCRIPTS.indexOf('cyrillic') + 1;
 
-/** Texts of one kind, in bytes, and how many of these are in each script, by its number. */
-export interface Written {
-  bytes: number;
-  scripts: Float64Array;
-}
-
 /**
  * Counts a text that may have characters beyond ASCII. Tokenizers need a token for about four bytes, but fewer for Cyrillic: a letter
  * weighs 1.25 bytes.
+ * @param written gets its bytes at 0, and those in each script
  * @returns what it weighs
  */
-export function weightOf(text: string, written: Written): number {
+export function weightOf(text: string, written: Float64Array): number {
   let bytes = text.length;
   let letters = 0;
   for (let at = 0; at < text.length; at++) {
@@ -42,9 +37,9 @@ export function weightOf(text: string, written: Written): number {
     bytes += length - 1;
     const script = SCRIPT_OF[unit >> SHIFT] ?? 0;
     if (script === 0) continue;
-    written.scripts[script] = (written.scripts[script] ?? 0) + length;
+    written[script] = (written[script] ?? 0) + length;
     if (script === CYRILLIC) letters++;
   }
-  written.bytes += bytes;
+  written[0] = (written[0] ?? 0) + bytes;
   return bytes - Math.trunc((letters * 3) / 4);
 }
