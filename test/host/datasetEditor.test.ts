@@ -228,7 +228,8 @@ describe('datasets in the editor', () => {
     }
     await document.save();
     await check(uri);
-    await hasCodes(uri, ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map(() => 'duplicate-row'));
+    // Most rows are: shown once.
+    await hasCodes(uri, 'duplicate-row');
   });
 
   it('with CR line endings get LF by a fix', async () => {
