@@ -23,6 +23,15 @@ const DEFER_MS = 1_000;
 /** Time for the page to draw the first rows before other work uses the CPU. */
 const DRAWING_MS = 150;
 
+/** What is known of the texts of the file. They are shown, and used for nothing else. */
+export interface PreviewTexts {
+  reading: Reading | undefined;
+  /** From 0 to 1 while they are read for long. */
+  readProgress: number | undefined;
+  texts: CardTexts;
+}
+
+const NOT_READ: Readonly<PreviewTexts> = { reading: undefined, readProgress: undefined, texts: {} };
 /** For so long, nobody waits for what the texts say. */
 const QUIET_MS = 1_000;
 
@@ -67,11 +76,8 @@ export class PreviewDocument implements vscode.CustomDocument {
   #kind: FileKind = 'rows';
   #problem: UnshownReason | undefined;
   #check: PreviewCheck = { progress: undefined, report: undefined, failure: undefined };
-  #reading: Reading | undefined;
-  #readProgress: number | undefined;
+  #read: PreviewTexts = NOT_READ;
   #stopReading = new AbortController();
-  /** Texts of the file, so they are shown and used for nothing else. */
-  #texts: CardTexts = {};
   #change: 'changed' | 'missing' | undefined;
   #isUnsaved = false;
   #stop = new AbortController();
@@ -112,23 +118,13 @@ export class PreviewDocument implements vscode.CustomDocument {
     return this.#check;
   }
 
-  /** What the texts of the shown version say, once they were read. */
-  get reading(): Reading | undefined {
-    return this.#reading;
-  }
-
-  /** From 0 to 1 while the texts are read for long. */
-  get readProgress(): number | undefined {
-    return this.#readProgress;
+  /** What is known of the texts in the shown version. */
+  get read(): PreviewTexts {
+    return this.#read;
   }
 
   stopReading(): void {
     this.#stopReading.abort();
-  }
-
-  /** The common texts in the shown version of the file. */
-  get texts(): CardTexts {
-    return this.#texts;
   }
 
   /** Past runs of the shown version of the file. */
@@ -157,8 +153,7 @@ export class PreviewDocument implements vscode.CustomDocument {
     this.#kind = kind ?? 'rows';
     this.#problem = typeof opened === 'string' ? opened : undefined;
     this.#change = undefined;
-    this.#texts = {};
-    this.#reading = this.#readProgress = undefined;
+    this.#read = NOT_READ;
     this.#check = { progress: undefined, report: undefined, failure: undefined };
     this.#changed.fire('opened');
     // Without rows, there is nothing to count or check.
@@ -258,18 +253,18 @@ export class PreviewDocument implements vscode.CustomDocument {
     if (signal.aborted || this.#check.report?.kind !== 'rows') return;
     this.#stopReading = new AbortController();
     const beganMs = performance.now();
+    const show = (read: PreviewTexts) => {
+      if (this.#file !== file) return;
+      this.#read = read;
+      this.#changed.fire('checked');
+    };
     const textOf = async (at: CommonText | undefined, of: 'answer' | 'system') =>
       at && (await file.textOf(at.row, of, TEXT_BYTES));
     try {
-      const reading = await this.#readings.currentReport(
-        file.path,
-        AbortSignal.any([signal, this.#stopReading.signal]),
-        (fraction) => {
-          if (performance.now() < beganMs + QUIET_MS) return;
-          this.#readProgress = fraction;
-          this.#changed.fire('checked');
-        },
-      );
+      const stop = AbortSignal.any([signal, this.#stopReading.signal]);
+      const reading = await this.#readings.currentReport(file.path, stop, (readProgress) => {
+        if (performance.now() > beganMs + QUIET_MS) show({ ...NOT_READ, readProgress });
+      });
       if (!isSameStamp(reading, file.stamp)) return;
       const { answer, labels, system } = reading;
       const texts = {
@@ -277,16 +272,10 @@ export class PreviewDocument implements vscode.CustomDocument {
         system: await textOf(system.main, 'system'),
         labels: await Promise.all(labels.map(async (label) => (await textOf(label, 'answer')) ?? '')),
       };
-      if (this.#file !== file) return;
-      this.#reading = reading;
-      this.#texts = texts;
+      show({ reading, readProgress: undefined, texts });
     } catch (error) {
+      show(NOT_READ);
       if (!(error instanceof CancelledError)) this.#log.error('preview-not-read', error);
-    } finally {
-      if (this.#file === file) {
-        this.#readProgress = undefined;
-        this.#changed.fire('checked');
-      }
     }
   }
 

@@ -111,9 +111,9 @@ export class PreviewPanel implements Disposable {
   }
 
   #rowsOf(choice: ProblemChoice): ProblemRows | undefined {
-    const { check, past, reading } = this.#document;
+    const { check, past, read } = this.#document;
     if (choice === SINCE) return past?.since ? rowsOfFact(past.since.difference.rows) : undefined;
-    const finding = reading?.findings.find(({ name }) => name === choice);
+    const finding = read.reading?.findings.find(({ name }) => name === choice);
     if (finding !== undefined) return rowsOfFact(finding);
     return check.report && rowsWithProblems(check.report, choice);
   }
@@ -252,7 +252,7 @@ export class PreviewPanel implements Disposable {
   #postCard(): void {
     clearTimeout(this.#cardTimer);
     this.#cardTimer = undefined;
-    const { check, file, name, past, reading, readProgress, texts } = this.#document;
+    const { check, file, name, past, read } = this.#document;
     if (!this.#host.isReady || file === undefined || this.#list === undefined || this.#showKind()) return;
     if (this.#isHeld()) return;
     const { progress, report, failure } = check;
@@ -260,7 +260,7 @@ export class PreviewPanel implements Disposable {
     this.#host.post(
       previewCard({
         ...{ sizeBytes: file.sizeBytes, report, progress, failure: reason },
-        ...{ past, reading, readProgress, texts },
+        ...{ past, ...read },
       }),
     );
     // Without a report it is unknown which rows have problems, and without an earlier run which ones changed.
@@ -270,10 +270,11 @@ export class PreviewPanel implements Disposable {
     if (isUnchanged || (failure !== undefined && problems !== undefined))
       this.#setFilter({ ...this.#filter, problems: undefined });
     const changed = past?.since?.difference;
-    const { report: posted, changed: known, reading: read } = this.#posted ?? {};
-    if (report === posted && changed === known && reading === read) return;
+    const { reading } = read;
+    const posted = this.#posted;
+    if (report === posted?.report && changed === posted?.changed && reading === posted?.reading) return;
     this.#posted = { report, changed, reading };
-    if (report !== posted) this.#host.post({ type: 'stale' });
+    if (report !== posted?.report) this.#host.post({ type: 'stale' });
     if (this.#filter.problems !== undefined) {
       this.#generation += 1;
       this.#list.refresh();

@@ -7,7 +7,7 @@ import {
   type Role,
   type RowLengths,
 } from '../../core/datasets/report.ts';
-import type { Reading, Tokens } from '../../core/datasets/readFacts.ts';
+import type { Tokens } from '../../core/datasets/readFacts.ts';
 import type { RowFile, RowList } from '../../core/datasets/rowFile.ts';
 import {
   diskSentence,
@@ -23,8 +23,8 @@ import { compact, formatBytes, formatCount, formatRows, formatShare } from '../s
 import { expectedPriceText } from '../shared/priceText.ts';
 import { TERMS } from '../shared/terms.ts';
 import { contentFacts, inFirstRows, isTokenCountVague, labelCounts, sinceFact } from './contentFacts.ts';
-import type { CardTexts } from './contentFacts.ts';
 import type { PastRuns } from './datasetRuns.ts';
+import type { PreviewTexts } from './previewDocument.ts';
 import { PROBLEM_CLASSES, problemName } from './problemTexts.ts';
 import type { PreviewCard, PreviewChart, PreviewWord } from './protocol.ts';
 
@@ -108,7 +108,7 @@ export function changedNotice(name: string, change: 'changed' | 'missing' | 'uns
 }
 
 /** The data for the card of a JSONL file, before, during or after the check. */
-export interface CardSource {
+export interface CardSource extends PreviewTexts {
   sizeBytes: number;
   report: Report | undefined;
   /** From 0 to 1 while the check is running. */
@@ -116,11 +116,6 @@ export interface CardSource {
   /** Why there is no report, as a sentence. */
   failure: string | undefined;
   past: PastRuns | undefined;
-  /** What the texts say, once they are read. */
-  reading: Reading | undefined;
-  /** From 0 to 1 while they are read for long. */
-  readProgress?: number | undefined;
-  texts: CardTexts;
 }
 
 /** The card of a dataset: verdict, facts, charts and problems. */

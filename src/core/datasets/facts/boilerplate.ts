@@ -6,7 +6,7 @@ const BOILERPLATE =
 /** It stands in the beginning or at the end. */
 const PART = 300;
 
-export const boilerplate: Fact = {
+export const boilerplate: Readonly<Fact> = {
   name: 'boilerplate',
   kindsOf: ({ answers }) => kindsIf({ boilerplate: answers.some((text) => BOILERPLATE.test(endsOf(text))) }),
 };

@@ -12,7 +12,7 @@ const JUDGED: ReadonlySet<string> = new Set([
 const MOST = 64;
 
 /** A kind is a type and a column: `text metadata.year`. */
-export const columns: Fact = {
+export const columns: Readonly<Fact> = {
   name: 'columns',
   kindsOf: ({ fields }) => typesOf(fields, (name) => !JUDGED.has(name)),
   shown(counts) {

@@ -11,7 +11,7 @@ const NEEDS_NONE = /^\s*(?:[-*+•#|>]|\d+[.)])|^\s{4}|[=;{}<>|]|^.{1,40}$/;
 /** An address has none. */
 const ADDRESS = /(?:https?:|@)\S*$/;
 
-export const cutAnswers: Fact = {
+export const cutAnswers: Readonly<Fact> = {
   name: 'cutAnswers',
   kindsOf({ answer = '' }) {
     const text = answer.length > LONG ? answer.trimEnd() : '';

@@ -1,6 +1,6 @@
 import { HashIndex } from '../hashIndex.ts';
 
-/** More texts aren't told apart: about 3 MB. */
+/** Further texts aren't distinguished: this many need 3 MB. */
 const MOST = 100_000;
 /** Of longer texts, the beginning and the end. */
 const HASHED = 4_096;

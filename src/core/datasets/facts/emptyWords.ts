@@ -5,7 +5,7 @@ const ANYWHERE = /^(?:nan|NaN|NAN|#N\/A|#NA|<NA>)$/;
 /** An answer may say these. */
 const ASKED = /^(?:None|null|NULL|undefined)$/;
 
-export const emptyWords: Fact = {
+export const emptyWords: Readonly<Fact> = {
   name: 'emptyWords',
   kindsOf({ answers, said }) {
     // In a conversation, only its beginning is like a cell.

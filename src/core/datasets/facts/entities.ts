@@ -5,7 +5,7 @@ const ENTITY =
 /** Texts that are HTML or about it. */
 const HTML = /<\/?[a-z!][^>\n]*>|`|\b(?:html|xml|svg|entit(?:y|ies))\b/i;
 
-export const entities: Fact = {
+export const entities: Readonly<Fact> = {
   name: 'entities',
   kindsOf: ({ answers }) =>
     kindsIf({

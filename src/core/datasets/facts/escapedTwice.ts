@@ -6,9 +6,9 @@ const SHARE = 0.02;
 const ESCAPES = /\\r?\\?n(?![a-z])|\\t(?![a-z])|\\u[\da-fA-F]{4}/;
 /** Where backslashes are at home: code, formulas, paths, JSON. */
 const AT_HOME =
-  /[`$]|\b[A-Z]:\\|\\\\|\\[a-mo-qsv-z]|['"]\\|\\[nrt]['"]|^\s*[[{]|[;{}]\s*$|\b(?:printf?|regex|function|def|import|echo)\b/m;
+  /[`$]|\b[A-Z]:\\|\\\\|\\[a-mo-qsv-z]|['"]\\|\\[nrt]['"]|^\s*[[{]|[;{}]$|\b(?:printf?|regex|function|def|import|echo)\b/;
 
-export const escapedTwice: Fact = {
+export const escapedTwice: Readonly<Fact> = {
   name: 'escapedTwice',
   kindsOf: ({ answers }) =>
     kindsIf({

@@ -2,11 +2,19 @@ import { isObject } from '../../base/json.ts';
 import { SPEAKER_OF } from '../formats.ts';
 import type { Fact } from './fact.ts';
 
-const FIELDS = ['messages', 'conversations', 'chosen', 'rejected', 'prompt', 'completion', 'instruction'];
+const FIELDS: readonly string[] = [
+  'messages',
+  'conversations',
+  'chosen',
+  'rejected',
+  'prompt',
+  'completion',
+  'instruction',
+];
 /** Python writes single quotes around the keys. */
 const PYTHON = /^\s*(?:\{\s*'messages'\s*:\s*)?\[?\s*\{[^]*'(?:role|from)'\s*:\s*['"][^]*\}\s*\]?\s*\}?\s*$/;
 
-export const messagesInText: Fact = {
+export const messagesInText: Readonly<Fact> = {
   name: 'messagesInText',
   kindsOf: ({ fields }) => FIELDS.filter((name) => hasMessages(fields[name])),
 };

@@ -18,7 +18,7 @@ const MOJIBAKE = new RegExp(
   'u',
 );
 
-export const mojibake: Fact = {
+export const mojibake: Readonly<Fact> = {
   name: 'mojibake',
   kindsOf: ({ isWide, said }) =>
     kindsIf({ mojibake: isWide && said.some(({ text }) => MOJIBAKE.test(text)) }),

@@ -3,7 +3,7 @@ import { kindsIf, type Fact } from './fact.ts';
 /** A fence of code that opens, or closes what one of its kind opened. */
 const FENCE = /^[ \t>]*(`{3,}|~{3,})([^`\n]*)$/gm;
 
-export const openFences: Fact = {
+export const openFences: Readonly<Fact> = {
   name: 'openFences',
   kindsOf({ answers, prompts }) {
     // An answer may end what its prompt opened.

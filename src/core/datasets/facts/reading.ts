@@ -62,7 +62,7 @@ const COMMON_SHARE = 0.05;
 /** So few answers are labels, if each has so many rows on average. */
 const MOST_LABELS = 12;
 const ROWS_OF_LABEL = 10;
-/** More kinds of rows aren't told apart. */
+/** Further kinds of rows aren't counted. */
 const MOST_KINDS = 2_000;
 
 /** Rows of one kind, or another number; and the places of the first of these rows in each thread. */

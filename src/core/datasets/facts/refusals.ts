@@ -25,7 +25,7 @@ const REFUSAL = new RegExp(
 );
 
 /** Answers that begin like a refusal: without white space, with straight apostrophes, whatever the case. */
-export const refusals: Fact = {
+export const refusals: Readonly<Fact> = {
   name: 'refusals',
   kindsOf: ({ answer = '' }) =>
     kindsIf({

@@ -12,10 +12,10 @@ const mayHave = (raw: string) =>
   [String.raw`\u003`, 'INST]', '### R', String.raw`\n\nHuman:`, 'ASSISTANT:'].some((mark) =>
     raw.includes(mark),
   );
-const ALPACA = [/^### Instruction:/m, /^### Response:/m];
-const VICUNA = [/^USER:/m, /^ASSISTANT:/m];
+const ALPACA: readonly RegExp[] = [/^### Instruction:/m, /^### Response:/m];
+const VICUNA: readonly RegExp[] = [/^USER:/m, /^ASSISTANT:/m];
 
-export const templateMarks: Fact = {
+export const templateMarks: Readonly<Fact> = {
   name: 'templateMarks',
   kindsOf({ raw, said, beside, prompts }) {
     if (!mayHave(raw)) return NONE;

@@ -5,11 +5,12 @@ const BEGIN = new RegExp(
   String.raw`^\s*(<${TAG}|\[THINK\]|<\|channel\|>analysis<\|message\|>|<\|channel>thought)`,
 );
 const END = String.raw`</${TAG}|\[/THINK\]|<\|end\|>|<channel\|>`;
-const [ENDED, EMPTY] = [new RegExp(END), new RegExp(String.raw`^\s*(?:${END})`)];
-const FIELDS = ['reasoning_content', 'reasoning', 'thinking'];
+const ENDED = new RegExp(END);
+const EMPTY = new RegExp(String.raw`^\s*(?:${END})`);
+const FIELDS: readonly string[] = ['reasoning_content', 'reasoning', 'thinking'];
 const WITHOUT: readonly string[] = ['without'];
 
-export const thinking: Fact = {
+export const thinking: Readonly<Fact> = {
   name: 'thinking',
   kindsOf({ answers, said }) {
     const begun = answers.flatMap((text) => {

@@ -5,7 +5,7 @@ import { callsOf } from './tools.ts';
 /** A call that is written into the text, in Python's notation. */
 const PYTHON = /<tool_call>\s*\{\s*'/;
 
-export const toolArguments: Fact = {
+export const toolArguments: Readonly<Fact> = {
   name: 'toolArguments',
   kindsOf(row) {
     const given = callsOf(row).map((call) => call['arguments']);

@@ -2,7 +2,7 @@ import { isObject } from '../../base/json.ts';
 import { kindsIf, NONE, type Fact } from './fact.ts';
 import type { Fields, TextRow } from './textRow.ts';
 
-export const tools: Fact = {
+export const tools: Readonly<Fact> = {
   name: 'tools',
   kindsOf(row) {
     const calls = callsOf(row);

@@ -53,7 +53,7 @@ describe('PreviewPanel', () => {
       file,
       kind: 'rows',
       problem: undefined,
-      texts: {},
+      read: { reading: undefined, readProgress: undefined, texts: {} },
       check: { report: reportOf({ rows: 3, problems: [groupOf('bad-literal', [{ row: 3 }])] }) },
       get past() {
         return past;

@@ -25,7 +25,13 @@ describe('dataset messages', () => {
   });
   after(() => hooks.deregister());
 
-  const nothing = { progress: undefined, failure: undefined, past: undefined, texts: {} };
+  const nothing = {
+    progress: undefined,
+    failure: undefined,
+    past: undefined,
+    texts: {},
+    readProgress: undefined,
+  };
   const tokens = { text: 250, assistant: 150, rowsOver4096: 0, rowsOver8192: 0, rows: [] };
   const cardOf = (report: Report | undefined, more: Partial<CardSource> = {}) =>
     preview.previewCard({
