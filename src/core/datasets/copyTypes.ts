@@ -32,14 +32,12 @@ export type SplitFailure = 'too-few-rows' | 'one-prompt' | 'large-prompts';
 const LEAVABLE = ['templateMarks', 'emptyWords', 'refusals'] as const satisfies readonly FactName[];
 export type Leavable = (typeof LEAVABLE)[number];
 
-/** One of them, and how many rows it has. */
 export type LeavableFinding = Pick<Finding, 'kinds' | 'total'> & { name: Leavable };
 
 export function leavableOf(findings: readonly Finding[]): LeavableFinding[] {
-  return LEAVABLE.flatMap((name) => {
-    const found = findings.find((one) => one.name === name);
-    return found === undefined ? [] : { name, kinds: found.kinds, total: found.total };
-  });
+  return LEAVABLE.flatMap((name) =>
+    findings.filter((one) => one.name === name).map((one) => ({ ...one, name })),
+  );
 }
 
 /** Whether a copy leaves out the rows of a finding unless the user chooses otherwise: few, with marks that conversions refuse. */
