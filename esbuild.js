@@ -120,6 +120,7 @@ function bundleWorkers() {
     ...forNode,
     entryPoints: {
       datasetWorker: 'src/core/datasets/worker.ts',
+      factsWorker: 'src/core/datasets/factsWorker.ts',
       convertWorker: 'src/core/datasets/convertWorker.ts',
       adapterWorker: 'src/core/adapters/worker.ts',
       answersWorker: 'src/core/answers/answersWorker.ts',

@@ -9,6 +9,7 @@ import { Transport } from './core/api/transport.ts';
 import { lazy } from './core/base/async.ts';
 import { DisposableStore } from './core/base/disposable.ts';
 import type { DatasetChecker } from './core/datasets/checker.ts';
+import type { Reading } from './core/datasets/readFacts.ts';
 import { Fingerprints } from './core/datasets/fingerprints.ts';
 import type { Reports } from './core/datasets/reports.ts';
 import { Downloads } from './core/downloads/downloads.ts';
@@ -159,6 +160,7 @@ export type FaultOf = (
 /** What features tell each other. */
 function contributions(disposables: DisposableStore) {
   const datasetReports = new Provided<() => Promise<Reports>>();
+  const datasetReadings = new Provided<() => Promise<Reports<Reading>>>();
   const datasetChecker = new Provided<() => Promise<DatasetChecker>>();
   const rowComparer = new Provided<() => Promise<Pick<DatasetChecker, 'compareRows'>>>();
   return {
@@ -170,11 +172,14 @@ function contributions(disposables: DisposableStore) {
       (runId: string, file: string, signal: AbortSignal) => Promise<string | undefined>
     >(),
     datasetReports,
+    datasetReadings,
     datasetChecker,
     rowComparer,
     agentTools: new Provided<AgentTools>(),
     /** Loads the dataset checks at the first use. */
     reports: () => datasetReports.get()(),
+    /** The same of what their texts say. */
+    readings: () => datasetReadings.get()(),
     /** Fires when a dataset check that the user requested has ended. */
     checked: disposables.add(new vscode.EventEmitter<void>()),
     /** Fires when a run was charged, so that the Runs view shows it. */

@@ -11,11 +11,20 @@ export function drawCard(card: PreviewCard, fileName: string, chosen: string | u
   const { progress, verdict, problems } = card;
   const drawn: HTMLElement[] = [element('h2', { class: 'fileName', text: fileName })];
   if (progress !== undefined) {
-    const { text, fraction } = progress;
+    const { text, fraction, stop } = progress;
     drawn.push(
       element('div', { class: 'progress' }, [
         element('progress', { attributes: { value: String(fraction), max: '1', 'aria-label': text } }),
         element('span', { class: 'note', text }),
+        ...(stop === undefined
+          ? []
+          : [
+              element('button', {
+                class: 'link',
+                attributes: { type: 'button', 'data-key': 'stop' },
+                text: stop,
+              }),
+            ]),
       ]),
     );
   }
@@ -85,8 +94,9 @@ function drawCount(name: string, count: string): HTMLElement[] {
 
 /** Draws bars below their names and counts. */
 function drawBars(parts: PreviewChart['parts']): HTMLElement {
-  const items = parts.map(({ name, value, share }) =>
+  const items = parts.flatMap(({ name, value, share, line }) => [
     element('li', {}, [...drawCount(name, value), drawBar(share)]),
-  );
+    ...(line === undefined ? [] : [element('li', { class: 'line note', text: line })]),
+  ]);
   return element('ul', { class: 'bars' }, items);
 }

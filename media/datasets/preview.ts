@@ -81,8 +81,10 @@ class Page {
     this.#details = element('aside', { class: 'card', attributes }, [this.#cardContent]);
     this.#details.addEventListener('click', ({ target }) => {
       const choice = target instanceof Element ? target.closest('button')?.dataset['key'] : undefined;
+      if (choice === 'stop') client.send({ type: 'stop' });
       // Pressing the same choice again shows all rows.
-      if (choice !== undefined) this.#toolbar.choose(this.#filter.problems === choice ? undefined : choice);
+      else if (choice !== undefined)
+        this.#toolbar.choose(this.#filter.problems === choice ? undefined : choice);
     });
     // In a narrow window, show only the rows at first.
     this.#details.hidden = state === undefined ? window.innerWidth < 700 : state.detailsHidden;

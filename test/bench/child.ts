@@ -17,6 +17,7 @@ export type Task =
       workers?: number;
       isAgain?: boolean;
     }
+  | { kind: 'facts'; file: string; worker: string; scanner: string }
   | { kind: 'prepare'; file: string; worker: string; scanner: string; choices: PrepareChoices }
   | {
       kind: 'also in' | 'find' | 'keep' | 'between';
@@ -65,6 +66,10 @@ async function prepare(task: Task): Promise<() => unknown> {
       const check = () => checker.check(task.file, { ...(task.workers && { workers: task.workers }) });
       if (task.isAgain) await check();
       return check;
+    }
+    case 'facts': {
+      const { readFacts } = await import('../../src/core/datasets/readFacts.ts');
+      return () => readFacts(task.file);
     }
     case 'prepare':
       return prepareCopyOf(task);

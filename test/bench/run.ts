@@ -4,7 +4,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { checkerFiles } from '../helpers/checker.ts';
-import type { PrepareChoices } from '../../src/core/datasets/copyTypes.ts';
+import { NO_CHANGES, type PrepareChoices } from '../../src/core/datasets/copyTypes.ts';
 import { DatasetChecker } from '../../src/core/datasets/checker.ts';
 import { inspectDataset } from '../../src/core/datasets/fileKind.ts';
 import { Fingerprints } from '../../src/core/datasets/fingerprints.ts';
@@ -75,9 +75,10 @@ only, of a packed archive everything; verifying reads everything once, with CRC-
 
 async function dataset(folder: string): Promise<void> {
   const { worker, scanner } = await checkerFiles();
-  const jobOf = await bundled(folder, { worker });
+  const factsWorker = path.join(import.meta.dirname, '../../src/core/datasets/factsWorker.ts');
+  const jobOf = await bundled(folder, { worker, factsWorker });
   const job = (
-    kind: 'floor' | 'check',
+    kind: 'floor' | 'check' | 'facts',
     file: string,
     more: { workers?: number; isAgain?: boolean } = {},
   ): Job => jobOf({ kind, file, worker: path.join(folder, 'worker.mjs'), scanner, ...more });
@@ -113,6 +114,17 @@ async function dataset(folder: string): Promise<void> {
     );
     if (name !== 'clean') continue;
     for (const workers of [1, 4]) jobs[`check, workers: ${workers}`] = job('check', large, { workers });
+    const mb50 = await chatFile(folder, 50 * MB, 0);
+    Object.assign(jobs, { facts: job('facts', large), 'facts, 50 MB': job('facts', mb50) });
+    rows.push(
+      {
+        what: 'facts',
+        peer: floor,
+        less: 'facts, 50 MB',
+        limits: { ratio: 3, growthMb: 64, delayP99Ms: 5 },
+      },
+      { what: 'facts, 50 MB', peer: floor60 },
+    );
     jobs['jq'] = { command: 'jq', args: ['-c', '.', large] };
     jobs['python3'] = { command: 'python3', args: ['-c', PYTHON_ROWS, large] };
     for (const what of ['check, workers: 1', 'check, workers: 4', 'jq', 'python3'])
@@ -126,7 +138,7 @@ async function dataset(folder: string): Promise<void> {
     'Check of a dataset',
     `Chat rows, 600 MB where nothing else is said; of the faulty ones, one in a hundred is broken. **The floor** is one thread that
 splits at LF, decodes and calls \`JSON.parse\`, and checks nothing else. **Check** is everything that users get; **again** is the second
-time in a process, of both. \`jq -c .\` and \`python3\` with \`json\` read the clean file. The worst cases are files of 60 MB, beside the floor
+time in a process, of both. **Facts** is the second reading, in two threads. \`jq -c .\` and \`python3\` with \`json\` read the clean file. The worst cases are files of 60 MB, beside the floor
 of that size.`,
     jobs,
     rows,
@@ -137,8 +149,7 @@ async function prepare(folder: string): Promise<void> {
   const { worker, scanner } = await checkerFiles();
   const jobOf = await bundled(folder, { worker });
   const none: PrepareChoices = {
-    ...{ withoutErrors: true, withoutUntrainable: true, withoutDuplicates: true, toChat: false },
-    ...{ withoutHeldOut: undefined, holdOut: undefined, trial: undefined },
+    ...{ ...NO_CHANGES, withoutErrors: true, withoutUntrainable: true, withoutDuplicates: true },
     mask: { secrets: true, personal: false },
   };
   const job = (file: string, choices: Partial<PrepareChoices>): Job =>

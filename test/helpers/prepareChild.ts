@@ -1,5 +1,6 @@
 // Copies the dataset in its argument when it gets a message, so that a test can kill it meanwhile.
 import { DatasetChecker } from '../../src/core/datasets/checker.ts';
+import { NO_CHANGES } from '../../src/core/datasets/copyTypes.ts';
 import { inspectDataset } from '../../src/core/datasets/fileKind.ts';
 import { prepareCopy } from '../../src/core/datasets/writeCopy.ts';
 import { checkerFiles } from './checker.ts';
@@ -12,10 +13,6 @@ await new Promise((resolve) => process.once('message', resolve));
 await prepareCopy(
   checker,
   source,
-  {
-    ...{ withoutErrors: true, withoutUntrainable: false, withoutDuplicates: false, toChat: false },
-    ...{ withoutHeldOut: undefined, holdOut: undefined, trial: undefined },
-    mask: { secrets: true, personal: false },
-  },
+  { ...NO_CHANGES, withoutErrors: true, mask: { secrets: true, personal: false } },
   { maxBytes: Infinity },
 );

@@ -5,7 +5,7 @@ import {
   type ProblemCode,
 } from '../../src/core/datasets/problems.ts';
 import { FORMATS, ROLES } from '../../src/core/datasets/formats.ts';
-import type { Content, Report } from '../../src/core/datasets/report.ts';
+import type { Report } from '../../src/core/datasets/report.ts';
 
 /** The location of a problem; most tests only need its row. */
 export interface Place {
@@ -30,16 +30,6 @@ export function groupOf(code: ProblemCode, places: readonly Place[], total = pla
   );
 }
 
-/** Creates the content of 10 conversations without anything to say of them, with changes. */
-export function contentOf(changes: Partial<Content> = {}): Content {
-  const none = { total: 0, rows: [] };
-  return {
-    ...{ conversations: 10, singleExchanges: 10, answers: 10, refusals: none, labels: [], scripts: {} },
-    system: { conversations: 10, without: { total: 10, rows: [] }, texts: 0, main: undefined },
-    ...changes,
-  };
-}
-
 /** Creates a report of a clean file with 10 rows, with changes. */
 export function reportOf(changes: Partial<Report> = {}): Report {
   const zeros = <K extends string>(names: readonly K[]) =>
@@ -53,16 +43,15 @@ export function reportOf(changes: Partial<Report> = {}): Report {
     rows: 10,
     blankRows: 0,
     errorRows: 0,
-    untrainable: { format: 0, content: 0, answer: 0 },
+    untrainable: { format: 0, content: 0, answer: 0, weight: 0 },
+    unprompted: 0,
     formats: { ...zeros(FORMATS), chat: 10 },
     format: 'chat',
     datasetRows: 10,
     comparedRows: 10,
-    repeats: { comparedRows: 10, prompts: 0, withOtherAnswers: 0, answer: undefined },
-    content: contentOf(),
+    repeats: { comparedRows: 10, prompts: 0, withOtherAnswers: 0 },
     statistics: {
       characters: 1_000,
-      tokens: { text: 250, assistant: 150, rowsOver4096: 0, rowsOver8192: 0 },
       lengths: {
         maxBytes: 99,
         percentiles: { p50: 99, p99: 99 },

@@ -201,6 +201,12 @@ describe('datasets in the editor', () => {
         'Escape all control characters',
       ],
       [
+        'single-quote',
+        (row) => row.replace('"messages"', "'messages'"),
+        'Use double quotes',
+        'Use double quotes in all rows',
+      ],
+      [
         'typographic-quotes',
         (row) => row.replace('"messages"', '“messages”'),
         'Use straight quotes',
@@ -222,7 +228,8 @@ describe('datasets in the editor', () => {
     }
     await document.save();
     await check(uri);
-    await hasCodes(uri, ...[1, 2, 3, 4, 5, 6].map(() => 'duplicate-row'));
+    // Most rows are: shown once.
+    await hasCodes(uri, 'duplicate-row');
   });
 
   it('with CR line endings get LF by a fix', async () => {

@@ -62,7 +62,7 @@ describe('a prepared copy of a dataset', () => {
     const text = await dialogs.waitForToast('Created faulty.prepared.jsonl');
     assert.equal(
       text,
-      'Created faulty.prepared.jsonl: 41 of 44 rows. Left out: 1 with errors, 1 duplicate, 1 blank; 1 secret masked; 1 email address masked.',
+      'Created faulty.prepared.jsonl: 42 of 44 rows. Left out: 1 duplicate, 1 blank; 1 secret masked; 1 email address masked; 1 row repaired.',
     );
     await editors.tab('faulty.prepared.jsonl').waitFor();
     await workbench.screenshot('prepare-result');
@@ -94,7 +94,7 @@ describe('a prepared copy of a dataset', () => {
     const text = await dialogs.waitForToast('Created faulty.prepared-2.jsonl');
     assert.match(
       text,
-      /^Created faulty\.prepared-2\.jsonl: 37 of 44 rows, and faulty\.holdout-2\.jsonl \(4 rows for evaluation\)\. /,
+      /^Created faulty\.prepared-2\.jsonl: 38 of 44 rows, and faulty\.holdout-2\.jsonl \(4 rows for evaluation\)\. /,
     );
     assert.deepEqual(await files(), [
       ...['faulty.holdout-2.jsonl', 'faulty.jsonl', 'faulty.prepared-2.jsonl', 'faulty.prepared.jsonl'],

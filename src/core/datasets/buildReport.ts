@@ -1,23 +1,19 @@
 import type { FileStamp } from '../base/fileStamp.ts';
 import { FORMATS, ROLES, type Format } from './formats.ts';
 import { PROBLEM_FIELDS, ProblemGroup, PROBLEMS, UNTRAINABLE, type Problem } from './problems.ts';
-import type { Content, FactRows, FileKind, RepeatedTexts, Report } from './report.ts';
+import type { FileKind, Report } from './report.ts';
 import type { RowLengths, Statistics } from './report.ts';
 import type { Counts } from './scanner.ts';
 import {
-  BYTES_PER_TOKEN,
   DIFFERENT_FORMAT,
   DUPLICATE_ROW,
   LOCATED_LIMIT,
   ROW_OF_FORMAT,
-  ROW_REFUSAL,
   ROW_TOO_LONG,
-  ROW_WITHOUT_SYSTEM,
 } from './scanner/codes.ts';
-import { MAX_COMPARED_PROMPTS, MAX_COMPARED_ROWS, noRepeats, TEXT_NUMBERS } from './sameRows.ts';
-import type { Repeats, SameRows, SharedText } from './sameRows.ts';
+import { MAX_COMPARED_PROMPTS, MAX_COMPARED_ROWS, TEXT_NUMBERS } from './sameRows.ts';
+import type { Repeats, SameRows } from './sameRows.ts';
 import type { HashedRows, Segment, SegmentPlaces } from './segments.ts';
-import { SCRIPTS } from './writing.ts';
 
 /** Where a segment begins in the file, in rows and lines from 0. */
 interface Beginning {
@@ -100,7 +96,10 @@ export class ReportBuilder {
   build(
     file: FileStamp & Pick<Report, 'path'>,
     kind: FileKind,
-    { same = { total: 0, pairs: [] }, repeats = noRepeats() }: { same?: SameRows; repeats?: Repeats } = {},
+    {
+      same = { total: 0, pairs: [] },
+      repeats = { prompts: 0, withOtherAnswers: 0 },
+    }: { same?: SameRows; repeats?: Repeats } = {},
   ): Report {
     const sum = (of: 'rows' | 'blankRows' | 'characters') =>
       this.#segments.reduce((total, segment) => total + segment[of], 0);
@@ -116,56 +115,18 @@ export class ReportBuilder {
       format,
       untrainable: this.#named(UNTRAINABLE, this.#added('untrainable').subarray(1)),
       errorRows: this.#counts.reduce((total, { errorRows }) => total + errorRows, 0),
+      unprompted: this.#counts.reduce((total, { unprompted }) => total + unprompted, 0),
       datasetRows: Math.max(0, ...this.#added('typedFormats')),
-      repeats: this.#repeats(repeats, rows),
-      content: this.#content(repeats, rows),
+      repeats: { ...repeats, comparedRows: this.#rowsWithTexts(rows) },
       comparedRows: this.hasEnoughHashed ? this.#placeOf(MAX_COMPARED_ROWS - 1).row : rows,
       statistics: this.#statistics(sum('characters')),
       problems: this.#problems(format, same),
     };
   }
 
-  #content(
-    { answers, refusals, labels, system: { main, without, ...system } }: Repeats,
-    rows: number,
-  ): Content {
-    const sum = (of: 'conversations' | 'exchanges' | 'writtenBytes') =>
-      this.#counts.reduce((total, counts) => total + counts[of], 0);
-    const rowOf = ({ first, rows: count }: SharedText) => ({ row: this.#placeOf(first).row, rows: count });
-    const compared = this.#rowsWithTexts(rows);
-    const factRows = (code: number, total: number): FactRows => ({
-      total,
-      rows: this.#placesOf(code).rows.filter((row) => row <= compared),
-    });
-    const bytes = sum('writtenBytes');
-    const share = (script: number) =>
-      this.#counts.reduce((total, { scriptBytes }) => total + (scriptBytes[script] ?? 0), 0) / bytes;
-    return {
-      ...{ conversations: sum('conversations'), singleExchanges: sum('exchanges'), answers },
-      system: { ...system, main: main && rowOf(main), without: factRows(ROW_WITHOUT_SYSTEM, without) },
-      refusals: factRows(ROW_REFUSAL, refusals),
-      labels: labels.map(rowOf),
-      scripts:
-        bytes === 0 ? {} : Object.fromEntries(SCRIPTS.map((script, index) => [script, share(index + 1)])),
-    };
-  }
-
   /** Returns the last row whose texts were compared. */
   #rowsWithTexts(rows: number): number {
     return this.#hashed <= MAX_COMPARED_PROMPTS ? rows : this.#placeOf(MAX_COMPARED_PROMPTS - 1).row;
-  }
-
-  #repeats({ answer, prompts, withOtherAnswers, ...compared }: Repeats, rows: number): RepeatedTexts {
-    return {
-      comparedRows: this.#rowsWithTexts(rows),
-      prompts,
-      withOtherAnswers,
-      answer: answer && {
-        row: this.#placeOf(answer.first).row,
-        rows: answer.rows,
-        share: answer.rows / compared.rows,
-      },
-    };
   }
 
   /** Returns the place of a compared row. */
@@ -202,17 +163,9 @@ export class ReportBuilder {
 
   #statistics(characters: number): Statistics {
     const most = (of: 'maxTurns' | 'maxLength') => Math.max(0, ...this.#counts.map((counts) => counts[of]));
-    const sum = (of: 'textBytes' | 'assistantBytes' | 'rowsOver4096' | 'rowsOver8192') =>
-      this.#counts.reduce((total, counts) => total + counts[of], 0);
     const tooLong = this.#added('totals')[ROW_TOO_LONG] ?? 0;
     return {
       characters: tooLong > 0 ? undefined : characters,
-      tokens: {
-        text: Math.round(sum('textBytes') / BYTES_PER_TOKEN),
-        assistant: Math.round(sum('assistantBytes') / BYTES_PER_TOKEN),
-        rowsOver4096: sum('rowsOver4096'),
-        rowsOver8192: sum('rowsOver8192'),
-      },
       lengths: rowLengths(this.#added('lengthBins'), most('maxLength')),
       roles: this.#named(ROLES, this.#added('roles')),
       maxTurns: most('maxTurns'),
@@ -265,10 +218,6 @@ class Places {
 
   get fields(): Float64Array {
     return this.#fields.slice(0, this.#length);
-  }
-
-  get rows(): number[] {
-    return Array.from(this.fields.filter((_, index) => index % PROBLEM_FIELDS === 0));
   }
 }
 

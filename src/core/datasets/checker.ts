@@ -10,7 +10,14 @@ import { throttled } from '../base/thread.ts';
 import { ReportBuilder } from './buildReport.ts';
 import type { ComparedRows, RowComparison } from './comparisonTypes.ts';
 import { hasByteOrderMark, kindOf, recognized, SAMPLE_BYTES, type DatasetFile } from './fileKind.ts';
-import { PrepareError, type PrepareChoices, type PrepareCounts, type PrepareJob } from './copyTypes.ts';
+import {
+  PrepareError,
+  type Mendable,
+  type PrepareChoices,
+  type PrepareCounts,
+  type PrepareJob,
+} from './copyTypes.ts';
+import type { Reading } from './readFacts.ts';
 import type { Prepared, PrepareOptions } from './writeCopy.ts';
 import { CheckError, isUnread, type Report } from './report.ts';
 import {
@@ -116,11 +123,16 @@ export class DatasetChecker implements Disposable {
   }
 
   /**
-   * Whether every row of an inspected dataset that isn't chat can be converted to chat.
+   * Returns what a copy of a checked dataset can change, exactly: whether rows can be repaired or converted is tried.
+   * @param reading what its texts say, if that is known of this version
    * @throws CheckError `changing`; DiskError; CancelledError
    */
-  async canConvertAll(source: DatasetFile, options: Omit<PrepareOptions, 'maxBytes'>): Promise<boolean> {
-    return (await import('./writeCopy.ts')).canConvertAll(this, source, options);
+  async mendableIn(
+    report: Report,
+    reading: Reading | undefined,
+    options: Omit<PrepareOptions, 'maxBytes'>,
+  ): Promise<Mendable> {
+    return (await import('./writeCopy.ts')).mendableIn(this, report, reading, options);
   }
 
   async dispose(): Promise<void> {

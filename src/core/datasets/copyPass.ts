@@ -80,9 +80,9 @@ export class PreparePass {
     const rows = new KeptRows();
     this.#eachSegment(0, DECIDING, (number) => {
       const start = number * SEGMENT_BYTES;
-      this.#decideSegment(number, ({ low = 0, high = 0, change }, from, to) => {
+      this.#decideSegment(number, ({ low = 0, high = 0, isChanged }, from, to) => {
         if (split.rows >= MAX_SPLIT_ROWS) throw new PrepareError('too-many-rows');
-        rows.add({ start: from - start, length: to - from, prompt: split.count(low, high), change });
+        rows.add({ start: from - start, length: to - from, prompt: split.count(low, high), isChanged });
       });
       rows.endSegment();
     });
@@ -135,7 +135,7 @@ export class PreparePass {
       Math.min(segmentStart + last.start + last.length + 1, sizeBytes) - start,
     );
     fill(input, 0, fd, start);
-    for (const { start: rowStart, length, prompt, change } of rows) {
+    for (const { start: rowStart, length, prompt, isChanged } of rows) {
       const side = split.sideOf(prompt);
       if (side === undefined) {
         this.#decisions.countLeftOut('split');
@@ -143,11 +143,11 @@ export class PreparePass {
       }
       const file = side === 'main' ? this.#main : this.#holdOut;
       const from = rowStart - first.start;
-      if (change === 'none') {
+      if (!isChanged) {
         file?.add(input, from, from + length);
         continue;
       }
-      const changed = this.#decisions.changedAgain(change, input.subarray(from, from + length));
+      const changed = this.#decisions.changedAgain(input.subarray(from, from + length));
       file?.add(changed.input, changed.from, changed.to);
       this.#decisions.countChanges(changed);
     }

@@ -1,9 +1,11 @@
 import { ExpectedError } from '../base/errors.ts';
 import type { DatasetFile } from './fileKind.ts';
+import type { Finding, FactName } from './facts/fact.ts';
+import { isRepairable } from './fixes.ts';
 import { TRAINING_FORMATS, type Format } from './formats.ts';
 import type { MaskCounts, Masks } from './masks.ts';
 import { countOf, untrainableRows, type Report } from './report.ts';
-import type { NotConverted } from './toChat.ts';
+import { toChat, type NotConverted } from './toChat.ts';
 
 export type { NotConverted };
 
@@ -26,19 +28,62 @@ export interface Split {
 /** Why nothing can be held out: too few rows are left, all have one prompt, or each prompt has more rows than were asked for. */
 export type SplitFailure = 'too-few-rows' | 'one-prompt' | 'large-prompts';
 
+/** Findings whose rows a copy can leave out. */
+const LEAVABLE = ['templateMarks', 'emptyWords', 'refusals'] as const satisfies readonly FactName[];
+export type Leavable = (typeof LEAVABLE)[number];
+
+export type LeavableFinding = Pick<Finding, 'kinds' | 'total'> & { name: Leavable };
+
+export function leavableOf(findings: readonly Finding[]): LeavableFinding[] {
+  return LEAVABLE.flatMap((name) =>
+    findings.filter((one) => one.name === name).map((one) => ({ ...one, name })),
+  );
+}
+
+/** Whether a copy leaves out the rows of a finding unless the user chooses otherwise: few, with marks that conversions refuse. */
+export function leavesOut({ name, kinds, total }: LeavableFinding, rows: number): boolean {
+  if (name !== 'templateMarks' || 2 * total >= rows) return false;
+  const isRefused = (mark: string) =>
+    toChat(JSON.stringify({ prompt: `\n\n${mark}`, completion: 'x' })) === 'template';
+  const refused = Object.entries(kinds).filter(([mark]) => isRefused(mark));
+  // Other marks may stand beside them. Alone, they may be what the row is about.
+  return refused.reduce((sum, [, found]) => sum + found, 0) >= total;
+}
+
 /** A choice that needs no dialog: a copy without what none has. */
 export type Preset = 'clean';
 
 /** What a copy of a dataset changes. Blank rows, a byte order mark and CRs before line ends are never copied. */
 export interface PrepareChoices extends Split {
+  /** Repairs rows with errors as quick fixes do, if they can be trained on then; `withoutErrors` leaves out the others. */
+  repair: boolean;
   withoutErrors: boolean;
   /** Leaves out rows that can't be trained on, as the source has them. */
   withoutUntrainable: boolean;
   withoutDuplicates: boolean;
   /** A hold-out, or its path: leaves out rows whose prompts are there, as the source has them. */
   withoutHeldOut: string | DatasetFile | undefined;
+  /** Leaves out the rows of these findings, as the source has them. */
+  withoutFindings: readonly LeavableFinding[];
+  /** What the system is to say in conversations in which it says nothing. */
+  system: string | undefined;
   mask: Masks;
   toChat: boolean;
+}
+
+export const NO_CHANGES: Readonly<PrepareChoices> = {
+  ...{ repair: false, withoutErrors: false, withoutUntrainable: false, withoutDuplicates: false },
+  ...{ withoutHeldOut: undefined, withoutFindings: [], system: undefined, toChat: false },
+  ...{ holdOut: undefined, trial: undefined },
+  mask: { secrets: false, personal: false },
+};
+
+/** Whether something was chosen. */
+export function changesAnything({ mask, withoutFindings, ...choices }: PrepareChoices): boolean {
+  return (
+    [mask.secrets, mask.personal, withoutFindings.length > 0].some(Boolean) ||
+    Object.values<unknown>(choices).some(Boolean)
+  );
 }
 
 /**
@@ -50,6 +95,7 @@ export type SkippedRow =
   | 'error'
   | 'untrainable'
   | 'held-out'
+  | Leavable
   | 'duplicate'
   | 'unchecked'
   | 'mask'
@@ -64,6 +110,9 @@ export interface PrepareCounts {
   heldOut: number;
   leftOut: Record<SkippedRow, number>;
   masked: MaskCounts;
+  repaired: number;
+  /** Conversations that got the system message. */
+  withSystem: number;
   converted: number;
   /** Why rows couldn't be converted, and the fields that were dropped from rows that were, with their numbers. */
   notConverted: Partial<Record<NotConverted, number>>;
@@ -104,6 +153,8 @@ export interface Mendable extends Pick<Report, 'untrainable'> {
   /** Rows that aren't blank. */
   rows: number;
   errorRows: number;
+  /** Those of them that a copy can repair. */
+  repairableRows: number;
   /** Rows that can't be trained on. Leaving them out is proposed only if they are less than half of the rows. */
   untrainableRows: number;
   duplicateRows: number;
@@ -117,7 +168,13 @@ export interface Mendable extends Pick<Report, 'untrainable'> {
   unconvertible: readonly (readonly [Format, number])[];
   /** Whether chat is the most common format, and all other rows have a format that can be converted. */
   convertsAll: boolean;
+  /** Findings whose rows can be left out. */
+  leavable: readonly LeavableFinding[];
+  /** The usual system message, and how many conversations lack it. */
+  system: { text: string; rows: number } | undefined;
   canSplit: boolean;
+  /** Whether most rows have answers to compare, but no prompt. */
+  namesNoPrompt: boolean;
   /** Blank rows, a byte order mark or CRs before line ends, which no copy has. */
   hasLitter: boolean;
 }
@@ -126,6 +183,7 @@ const CONVERTIBLE: ReadonlySet<Format> = new Set(
   TRAINING_FORMATS.filter(({ toChat }) => toChat === 'turns' || toChat === 'pair').map(({ name }) => name),
 );
 
+/** As far as the report shows it: no row is tried. */
 export function mendableOf(report: Report): Mendable {
   const { blankRows, errorRows, untrainable, format, formats } = report;
   const rows = report.rows - blankRows;
@@ -136,7 +194,7 @@ export function mendableOf(report: Report): Mendable {
   const convertible = others.filter(([one]) => CONVERTIBLE.has(one));
   const unconvertible = others.filter(([one]) => !CONVERTIBLE.has(one));
   return {
-    ...{ rows, errorRows, untrainable, convertible, unconvertible },
+    ...{ rows, errorRows, repairableRows: 0, untrainable, convertible, unconvertible },
     untrainableRows: untrainableRows(report),
     duplicateRows: countOf(report, 'duplicate-row'),
     apiKeys: countOf(report, 'api-key'),
@@ -144,7 +202,9 @@ export function mendableOf(report: Report): Mendable {
     emailAddresses: countOf(report, 'email-address'),
     cardNumbers: countOf(report, 'card-number'),
     convertsAll: format === 'chat' && convertible.length > 0 && unconvertible.length === 0,
+    ...{ leavable: [], system: undefined },
     canSplit: rows > 1 && rows <= MAX_SPLIT_ROWS,
+    namesNoPrompt: 2 * report.unprompted >= rows,
     hasLitter: blankRows > 0 || countOf(report, 'bom-at-start', 'crlf') > 0,
   };
 }
@@ -166,9 +226,14 @@ export function leavesOutUntrainable({ rows, untrainableRows }: Mendable): boole
   return untrainableRows > 0 && 2 * untrainableRows < rows;
 }
 
-/** Whether a row is left that has no errors and can be trained on. */
+/** Whether rows have errors that a copy may repair. */
+export function mayBeRepaired({ problems }: Report): boolean {
+  return problems.some(({ code }) => code === 'bom-inside' || isRepairable(code));
+}
+
+/** Whether a row is left that has no errors, or may be repaired, and can be trained on. */
 export function hasUsableRow(report: Report): boolean {
-  return report.rows - report.blankRows > report.errorRows + untrainableRows(report);
+  return mayBeRepaired(report) || report.rows - report.blankRows > report.errorRows + untrainableRows(report);
 }
 
 /** Whether a copy mends a problem that the check reports, or can have chat messages instead of another format. */

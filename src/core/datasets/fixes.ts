@@ -1,3 +1,5 @@
+import type { ProblemCode } from './problems.ts';
+
 /** Replaces a range of a document. Lines and UTF-16 units count from 0, as in an editor. */
 export interface LineEdit {
   startLine: number;
@@ -62,6 +64,11 @@ export function isWholeRow(line: string): boolean {
   }
 }
 
+/** Whether a line can be deleted alone: a row, or a comment, which JSON doesn't have. */
+export function isRowOrComment(line: string): boolean {
+  return /^\s*(?:\/\/|#)/.test(line) || isWholeRow(line);
+}
+
 export function removeBom(lines: readonly string[], at: number, character: number): LineEdit | undefined {
   return edited(lines, (line, index) =>
     index === at && line[character] === BOM ? line.slice(0, character) + line.slice(character + 1) : line,
@@ -73,22 +80,18 @@ export function removeRowBoms(lines: readonly string[]): LineEdit | undefined {
   return edited(lines, (line) => line.replace(/^\uFEFF+/, ''));
 }
 
-/** Problems of a row with exactly one right repair. */
-export type RepairableCode =
-  | 'typographic-quotes'
-  | 'control-character'
-  | 'trailing-comma'
-  | 'comma-after-object';
-
-/** Each repairs a complete row; in this order, they repair a row with all of these problems. */
-const REPAIRS: Readonly<Record<RepairableCode, (row: string) => string>> = {
+/** Each repairs a complete row with exactly one right repair; in this order, they repair a row with all of these problems. */
+const REPAIRS = {
+  'single-quote': (row) => (firstQuote(row) === "'" ? doubleQuoted(row) : row),
   // Only where JSON has quotes: inside a text, typographic ones are right.
   'typographic-quotes': (row) =>
-    changed(row, (outside) =>
-      outside
-        .replace(/([{[,:][ \t]*)[\u2018-\u201f]/g, '$1"')
-        .replace(/[\u2018-\u201f](?=[ \t]*[:,}\]])/g, '"'),
-    ),
+    firstQuote(row) === "'"
+      ? row
+      : changed(row, (outside) =>
+          outside
+            .replace(/([{[,:][ \t]*)[\u2018-\u201f]/g, '$1"')
+            .replace(/[\u2018-\u201f](?=[ \t]*[:,}\]])/g, '"'),
+        ),
   'control-character': (row) =>
     changed(row, undefined, (text) =>
       // After a backslash, it is part of another problem.
@@ -96,16 +99,30 @@ const REPAIRS: Readonly<Record<RepairableCode, (row: string) => string>> = {
         found.length === 1 ? JSON.stringify(found).slice(1, -1) : found,
       ),
     ),
-  'trailing-comma': (row) => changed(row, (outside) => outside.replace(/,(?=[ \t]*[}\]])/g, '')),
+  // Not in a text with single quotes.
+  'trailing-comma': (row) =>
+    firstQuote(row) === "'" ? row : changed(row, (outside) => outside.replace(/,(?=[ \t]*[}\]])/g, '')),
   // An indented object with a comma is more likely an element of an array.
   'comma-after-object': (row) => (/^[ \t]/.test(row) ? row : row.trimEnd().replace(/,$/, '')),
-};
+} as const satisfies Partial<Record<ProblemCode, (row: string) => string>>;
+
+/** Problems of a row with exactly one right repair. */
+export type RepairableCode = keyof typeof REPAIRS;
+
+export function isRepairable(code: unknown): code is RepairableCode {
+  return Object.hasOwn(REPAIRS, String(code));
+}
 
 /** Returns a row without a problem, or undefined if the row would not be an object even after all repairs. */
 export function repaired(row: string, code: RepairableCode): string | undefined {
   const result = REPAIRS[code](row);
-  const complete = Object.values(REPAIRS).reduce((text, repair) => repair(text), result);
-  return result !== row && isWholeRow(complete) ? result : undefined;
+  return result !== row && allRepaired(result) !== undefined ? result : undefined;
+}
+
+/** Returns a row without all of these problems and a byte order mark, or undefined if it is no object then. */
+export function allRepaired(row: string): string | undefined {
+  const result = Object.values(REPAIRS).reduce((text, repair) => repair(text), row.replace(/^\uFEFF+/, ''));
+  return isWholeRow(result) ? result : undefined;
 }
 
 export function repairRow(lines: readonly string[], at: number, code: RepairableCode): LineEdit | undefined {
@@ -118,6 +135,36 @@ export function repairRows(lines: readonly string[], code: RepairableCode): Line
 
 type Change = (text: string) => string;
 const SAME: Change = (text) => text;
+
+/** The first quote outside of a row's strings that JSON doesn't have. The same text can't begin with two kinds. */
+function firstQuote(row: string): string | undefined {
+  let found: string | undefined;
+  const look: Change = (outside) => {
+    found ??= /['\u2018-\u201f]/.exec(outside)?.[0];
+    return outside;
+  };
+  if (/['\u2018-\u201f]/.test(row)) changed(row, look);
+  return found;
+}
+
+/** Replaces the single quotes around strings, as Python writes them. */
+function doubleQuoted(row: string): string {
+  let result = '';
+  for (let at = 0; at < row.length;) {
+    const quote = row[at];
+    const start = at++;
+    if (quote === '"' || quote === "'") {
+      for (; at < row.length && row[at] !== quote;) at += row[at] === '\\' ? 2 : 1;
+      at += 1;
+    }
+    const part = row.slice(start, at);
+    const text = part
+      .slice(1, -1)
+      .replace(/\\[^]|"/g, (one) => (one === "\\'" ? "'" : one === '"' ? '\\"' : one));
+    result += quote === "'" ? `"${text}"` : part;
+  }
+  return result;
+}
 
 /** Changes a row outside of its strings, and the strings with quotes. An expression could be slow. */
 function changed(row: string, outside: Change = SAME, inside: Change = SAME): string {

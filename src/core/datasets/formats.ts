@@ -153,10 +153,7 @@ export const ALIASES: ReadonlyMap<string, string> = new Map(
 /** Names of the fields of a message, by the scanner's numbers from 1 (`PART_ROLE` and so on in `scanner/names.ts`). */
 export const MESSAGE_FIELDS: readonly (readonly string[])[] = [
   ...[['role'], ['content'], ['tool_calls', 'function_call'], ['from'], ['value']],
-  ...[
-    ['reasoning', 'reasoning_content', 'thinking'],
-    ['weight', 'train', 'loss', 'prefix', 'name'],
-  ],
+  ...[['reasoning', 'reasoning_content', 'thinking'], ['prefix', 'name'], ['weight'], ['train', 'loss']],
 ];
 
 /** Who speaks. `call`: a tool call as the assistant's message. `pretrain`: text outside of a conversation. */

@@ -37,9 +37,14 @@ export class HashIndex {
     return (this.#slots[this.#slotOf(low, high)] ?? 0) - 1;
   }
 
+  /** Returns all hashes in their order, two numbers for each. */
+  hashes(): Uint32Array<ArrayBuffer> {
+    return this.#hashes.slice(0, 2 * this.size);
+  }
+
   /** Returns the numbers of all hashes, in ascending order of the hashes. */
   sorted(): Uint32Array {
-    const hashes = this.#hashes.slice(0, 2 * this.size);
+    const hashes = this.hashes();
     // As 64-bit numbers in the same memory: VS Code runs only on little-endian machines.
     new BigUint64Array(hashes.buffer).sort();
     return Uint32Array.from({ length: this.size }, (_, at) =>

@@ -1,8 +1,3 @@
-const CHANGES = ['none', 'converted', 'masked'] as const;
-
-/** How a row that stays is changed. A converted row may be masked as well. */
-export type Change = (typeof CHANGES)[number];
-
 export interface KeptRow {
   /** Offset in its segment. */
   start: number;
@@ -10,7 +5,7 @@ export interface KeptRow {
   length: number;
   /** The number of its prompt. */
   prompt: number;
-  change: Change;
+  isChanged: boolean;
 }
 
 const NUMBERS = 3;
@@ -21,8 +16,8 @@ export class KeptRows {
   #waiting: number[] = [];
 
   /** Adds a row of the segment that will end next. */
-  add({ start, length, prompt, change }: KeptRow): void {
-    this.#waiting.push(start, length, prompt * CHANGES.length + CHANGES.indexOf(change));
+  add({ start, length, prompt, isChanged }: KeptRow): void {
+    this.#waiting.push(start, length, 2 * prompt + Number(isChanged));
   }
 
   endSegment(): void {
@@ -35,8 +30,7 @@ export class KeptRows {
     const numbers = this.#segments[number] ?? new Uint32Array();
     return Array.from({ length: numbers.length / NUMBERS }, (_, row) => {
       const [start = 0, length = 0, last = 0] = numbers.subarray(row * NUMBERS, (row + 1) * NUMBERS);
-      const change = CHANGES[last % CHANGES.length] ?? 'none';
-      return { start, length, prompt: Math.trunc(last / CHANGES.length), change };
+      return { start, length, prompt: Math.trunc(last / 2), isChanged: last % 2 === 1 };
     });
   }
 }

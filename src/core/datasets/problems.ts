@@ -7,10 +7,10 @@ export type Severity = 'error' | 'warning';
 export type ProblemClass = 'grammar' | 'encoding' | 'lines' | 'values' | 'shape' | 'duplicates' | 'privacy';
 
 /**
- * Why a row can't be trained on: no known format or role, no text where one belongs, or nothing to learn to
- * say. The first reason counts; the scanner numbers them from 1.
+ * Why a row can't be trained on: no known format or role, no text where one belongs, nothing to learn to say, or
+ * only answers that aren't to be learned. The first reason counts; the scanner numbers them from 1.
  */
-export const UNTRAINABLE = ['format', 'content', 'answer'] as const;
+export const UNTRAINABLE = ['format', 'content', 'answer', 'weight'] as const;
 export type Untrainable = (typeof UNTRAINABLE)[number];
 
 /**
@@ -54,7 +54,9 @@ export const PROBLEMS = [
   ['content-missing', 'warning', 'shape', 'content'],
   ['content-wrong-type', 'warning', 'shape', 'content'],
   ['content-empty', 'warning', 'shape', 'content'],
+  ['weight', 'warning', 'shape'],
   ['no-assistant', 'warning', 'shape', 'answer'],
+  ['weights-zero', 'warning', 'shape', 'weight'],
   ['last-not-assistant', 'warning', 'shape'],
   ['starts-with-assistant', 'warning', 'shape'],
   ['repeated-role', 'warning', 'shape'],
@@ -74,13 +76,13 @@ export const PROBLEMS = [
   ['same-answers', 'warning', 'shape'],
   ['very-long-row', 'warning', 'shape'],
   ['duplicate-row', 'warning', 'duplicates'],
+  ['cut-off', 'error', 'grammar'],
+  ['comma-after-object', 'error', 'grammar'],
+  ['typographic-quotes', 'error', 'grammar'],
   ['api-key', 'warning', 'privacy'],
   ['private-key', 'warning', 'privacy'],
   ['email-address', 'warning', 'privacy'],
   ['card-number', 'warning', 'privacy'],
-  ['cut-off', 'error', 'grammar'],
-  ['comma-after-object', 'error', 'grammar'],
-  ['typographic-quotes', 'error', 'grammar'],
 ] as const satisfies readonly (readonly [string, Severity, ProblemClass, Untrainable?])[];
 
 export type ProblemCode = (typeof PROBLEMS)[number][0];

@@ -1,7 +1,7 @@
 import { ExpectedError } from '../base/errors.ts';
 import type { FileStamp } from '../base/fileStamp.ts';
+import type { FactName } from './facts/fact.ts';
 import type { Format, Role } from './formats.ts';
-import type { Script } from './writing.ts';
 import { PROBLEMS } from './problems.ts';
 import type { ProblemClass, ProblemCode, ProblemGroup, Severity, Problem, Untrainable } from './problems.ts';
 
@@ -44,22 +44,12 @@ export interface RowLengths {
   histogram: readonly { fromBytes: number; toBytes: number; rows: number }[];
 }
 
-/** Estimates without a tokenizer: about one token per four bytes of decoded text (`scanner/weights.ts`). Names and brackets don't count. */
-export interface Tokens {
-  text: number;
-  /** Those that the assistant is to say: its messages, answers, completions, chosen and rejected ones. */
-  assistant: number;
-  rowsOver4096: number;
-  rowsOver8192: number;
-}
-
 export interface Statistics {
   /**
    * Unicode characters, including line ends: all bytes except UTF-8 continuation bytes. Undefined if a row is too long to check:
    * its characters are unknown, and not in the other figures either.
    */
   characters: number | undefined;
-  tokens: Tokens;
   lengths: RowLengths;
   /** Messages by role. */
   roles: Readonly<Record<Role, number>>;
@@ -74,42 +64,12 @@ export interface RepeatedTexts {
   /** Prompts of several rows, and those of them with different answers. */
   prompts: number;
   withOtherAnswers: number;
-  /** The answer of most rows, if it is common: the first row that has it, how many do, and their share from 0 to 1. */
-  answer: (CommonText & { share: number }) | undefined;
 }
 
 /** Rows with a fact that is no problem: how many, and the first of them. */
 export interface FactRows {
   total: number;
   rows: readonly number[];
-}
-
-/** A text that several rows have: the first of them, and how many. */
-export interface CommonText {
-  row: number;
-  rows: number;
-}
-
-/** What the texts of a dataset say. Refusals, labels and system messages are those of the compared rows (`RepeatedTexts`). */
-export interface Content {
-  conversations: number;
-  /** Those in which the assistant speaks once. */
-  singleExchanges: number;
-  system: {
-    /** Those that can have a system message. */
-    conversations: number;
-    without: FactRows;
-    /** Different texts, and the one of most conversations. */
-    texts: number;
-    main: CommonText | undefined;
-  };
-  /** Rows with a text of the assistant, and those of them that begin like a refusal. */
-  answers: number;
-  refusals: FactRows;
-  /** All answers, the most common first, if they are few; they may be too long for labels. */
-  labels: readonly CommonText[];
-  /** Shares of the text, in bytes, from 0 to 1. What isn't here is Latin, or has no script. */
-  scripts: Readonly<Partial<Record<Script, number>>>;
 }
 
 /** The result of a check, with the stamp of the file version that was checked. */
@@ -129,10 +89,11 @@ export interface Report extends FileStamp {
   format: Format | undefined;
   /** The most rows that have one training format by the names and types of their fields: few other files have any. */
   datasetRows: number;
+  /** Preference rows that name no prompt, among the first million rows. */
+  unprompted: number;
   /** Rows, from the first, that were compared for duplicates; fewer than `rows` only in huge files. */
   comparedRows: number;
   repeats: RepeatedTexts;
-  content: Content;
   statistics: Statistics;
   /** Only codes that occur, errors first, then in the order of `PROBLEMS`. */
   problems: readonly ProblemGroup[];
@@ -178,7 +139,7 @@ export function hasOnlyBlankRows({ rows, blankRows }: Report): boolean {
 
 /** Returns how many rows can't be trained on, apart from errors. */
 export function untrainableRows({ untrainable }: Pick<Report, 'untrainable'>): number {
-  return untrainable.format + untrainable.content + untrainable.answer;
+  return Object.values(untrainable).reduce((sum, rows) => sum + rows, 0);
 }
 
 /** Whether rows aren't broken, but none can be trained on. */
@@ -292,13 +253,7 @@ function isSecret({ code }: ProblemGroup): boolean {
 }
 
 /** Selects problems: one code, one class, or all. Or else rows with a fact; those since the last run aren't in the report. */
-export type ProblemChoice =
-  | ProblemCode
-  | ProblemClass
-  | 'all'
-  | 'refusals'
-  | 'without-system'
-  | 'since-last-run';
+export type ProblemChoice = ProblemCode | ProblemClass | 'all' | FactName | 'since-last-run';
 
 /** Rows with the selected problems. */
 export interface ProblemRows {
@@ -310,8 +265,6 @@ export interface ProblemRows {
 }
 
 export function rowsWithProblems(report: Report, choice: ProblemChoice): ProblemRows {
-  if (choice === 'refusals') return rowsOfFact(report.content.refusals);
-  if (choice === 'without-system') return rowsOfFact(report.content.system.without);
   const groups = report.problems.filter((group) => isChosen(group, choice));
   const rows = new Set<number>();
   for (const group of groups) for (const { row } of group) rows.add(row);

@@ -1,54 +1,59 @@
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { throwIfCancelled, unlessCancelled } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
-import { isStill } from '../base/fileStamp.ts';
-import type { DatasetChecker } from './checker.ts';
+import { isStill, type FileStamp } from '../base/fileStamp.ts';
+import type { CheckOptions } from './checker.ts';
 import { CheckError, type Report } from './report.ts';
 
 /** State of one file: its running check, its last report, or both. */
-export interface CheckState {
+export interface CheckState<R = Report> {
   path: string;
   /** From 0 to 1 while a check is running, otherwise undefined. */
   progress: number | undefined;
   /** The last report, which a running check may be about to replace. */
-  report: Report | undefined;
+  report: R | undefined;
 }
 
 type ProgressListener = (fraction: number) => void;
 
 /** A running check. Several callers may wait for it; it is canceled when the last one stops waiting. */
-interface Running {
-  report: Promise<Report>;
+interface Running<R> {
+  report: Promise<R>;
   stop: AbortController;
   waiting: Set<ProgressListener>;
 }
 
-/** Owns the last report of each file checked in this window, and joins checks of the same file version. */
-export class Reports implements Disposable {
-  readonly #checker: Pick<DatasetChecker, 'check'>;
-  readonly #states = new Map<string, CheckState>();
-  readonly #running = new Map<string, Running>();
+/** What finds something about a file. */
+interface Checker<R> {
+  check(path: string, options: CheckOptions): Promise<R>;
+}
+
+/** Owns the last report of each file checked in this window, or what was read of it, and joins checks of the same file version. */
+export class Reports<R extends FileStamp = Report> implements Disposable {
+  readonly #checker: Checker<R>;
+  readonly #states = new Map<string, CheckState<R>>();
+  readonly #running = new Map<string, Running<R>>();
   /** Files that the user asked to check or submit; their reports survive closing the file. */
   readonly #requested = new Set<string>();
-  readonly #requestedReports = new WeakSet<Report>();
+  readonly #requestedReports = new WeakSet<R>();
   readonly #store = new DisposableStore();
-  readonly #changed = this.#store.add(new Emitter<CheckState>());
+  readonly #changed = this.#store.add(new Emitter<CheckState<R>>());
   /** Fires when a check starts, progresses, or ends, and when a report is asked for or dropped. */
   readonly onDidChange = this.#changed.event;
   readonly #checked = this.#store.add(new Emitter<void>());
   /** Fires when a check that the user asked for has ended with a report. */
   readonly onDidCheck = this.#checked.event;
 
-  constructor(checker: Pick<DatasetChecker, 'check'>) {
+  constructor(checker: Checker<R>) {
     this.#checker = checker;
   }
 
-  get(path: string): CheckState | undefined {
+  get(path: string): CheckState<R> | undefined {
     return this.#states.get(path);
   }
 
   /** Returns the last report if size and times are unchanged, or a new one. @throws CheckError, CancelledError */
-  async currentReport(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<Report> {
+  async currentReport(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<R> {
     const known = this.get(path)?.report;
     return known !== undefined && (await isStill(path, known))
       ? known
@@ -56,7 +61,7 @@ export class Reports implements Disposable {
   }
 
   /** Checks a file at the user's request: `release` keeps its report. @throws CheckError, CancelledError */
-  async check(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<Report> {
+  async check(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<R> {
     this.markRequested(path);
     const report = await this.#check(path, signal, onProgress);
     this.#checked.fire();
@@ -101,7 +106,7 @@ export class Reports implements Disposable {
   }
 
   /** Joins a running check if the file is unchanged. */
-  async #check(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<Report> {
+  async #check(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<R> {
     throwIfCancelled(signal);
     const running = this.#running.get(path);
     if (running !== undefined) {
@@ -115,7 +120,7 @@ export class Reports implements Disposable {
     return this.#wait(path, this.#running.get(path) ?? this.#start(path), signal, onProgress);
   }
 
-  #start(path: string): Running {
+  #start(path: string): Running<R> {
     const stop = new AbortController();
     const waiting = new Set<ProgressListener>();
     const isCurrent = () => this.#running.get(path) === running;
@@ -124,14 +129,14 @@ export class Reports implements Disposable {
       this.#set({ path, progress: fraction, report: this.get(path)?.report });
       for (const listener of [...waiting]) listener(fraction);
     };
-    const end = (report: Report | undefined) => {
+    const end = (report: R | undefined) => {
       if (isCurrent()) this.#end(path, report);
     };
     this.#set({ path, progress: 0, report: this.get(path)?.report });
     const check = Promise.resolve().then(() =>
       this.#checker.check(path, { signal: stop.signal, onProgress }),
     );
-    const running: Running = { report: check, stop, waiting };
+    const running: Running<R> = { report: check, stop, waiting };
     // A file that can't be checked now invalidates its earlier report. Waiting callers get the error.
     check.then(end, () => end(undefined));
     this.#running.set(path, running);
@@ -139,7 +144,7 @@ export class Reports implements Disposable {
   }
 
   /** @param report undefined if there is none or it is outdated */
-  #end(path: string, report: Report | undefined): void {
+  #end(path: string, report: R | undefined): void {
     this.#running.delete(path);
     this.#set({ path, progress: undefined, report });
   }
@@ -147,10 +152,10 @@ export class Reports implements Disposable {
   /** @throws CancelledError immediately when the signal is aborted, even if the check continues */
   async #wait(
     path: string,
-    running: Running,
+    running: Running<R>,
     signal: AbortSignal | undefined,
     onProgress: ProgressListener | undefined,
-  ): Promise<Report> {
+  ): Promise<R> {
     const listener: ProgressListener = (fraction) => onProgress?.(fraction);
     running.waiting.add(listener);
     try {
@@ -164,7 +169,7 @@ export class Reports implements Disposable {
     }
   }
 
-  #set(state: CheckState): void {
+  #set(state: CheckState<R>): void {
     if (this.#store.disposed) return;
     const isNothing = state.progress === undefined && state.report === undefined;
     if (state.report !== undefined && this.#requested.has(state.path))

@@ -1,7 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import { allRepaired } from './fixes.ts';
+import { isOfFinding } from './facts/table.ts';
+import { MAX_TEXT_BYTES, textRow, type TextRow } from './facts/textRow.ts';
 import { FORMATS } from './formats.ts';
 import { HashIndex } from './hashIndex.ts';
-import type { Change } from './keptRows.ts';
 import { lastLineOf, maskRow, noMasks, scanRow, type MaskCounts, type ScannedRow } from './masks.ts';
 import type { SkippedRow, PrepareChoices, PrepareCounts } from './copyTypes.ts';
 import { CheckError } from './report.ts';
@@ -14,30 +17,47 @@ import {
   ROW_REPEATS_KEY,
   ROW_SECRET,
   ROW_UNCHECKED,
+  ROW_UNTRAINABLE_MASK,
   ROW_UNTRAINABLE_SHIFT,
 } from './scanner/codes.ts';
 import { MAX_COMPARED_ROWS } from './sameRows.ts';
 import type { ScannedRows } from './segments.ts';
 import { toChat, type NotConverted } from './toChat.ts';
+import { withSystem } from './withSystem.ts';
 
 /** Dropped fields that are counted by name. */
 const MAX_DROPPED = 1_000;
 /** A longer row isn't converted: its values could take a hundred times its bytes. */
 const MAX_CONVERTED_BYTES = 16 * 1024 * 1024;
+/** It has an error, or can't be trained on. */
+const ROW_USELESS = ROW_ERROR | (ROW_UNTRAINABLE_MASK << ROW_UNTRAINABLE_SHIFT);
+const NO_PROMPT = { low: 0, high: 0 } as const;
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** A row that stays: its bytes (valid until the next row), its prompt's hash for a split, and its change. */
-export interface Kept {
-  change: Change;
+/** What was done to a row. */
+interface Done {
+  isRepaired?: boolean;
+  /** Whether it got the system message. */
+  hasSystem?: boolean;
+  masked?: MaskCounts;
+  /** Fields that were dropped, if it was converted. */
+  dropped?: readonly string[];
+}
+
+/** A row that stays: its bytes (valid until the next row), its prompt's hash for a split, and whether it is changed. */
+export interface Kept extends Done {
+  isChanged: boolean;
   input: Uint8Array;
   from: number;
   to: number;
   low?: number;
   high?: number;
-  masked?: MaskCounts | undefined;
-  /** Fields that were dropped, if it was converted. */
-  dropped?: readonly string[] | undefined;
+}
+
+/** A row, and its scan alone. */
+interface ReadRow extends ScannedRow {
+  flags: number;
 }
 
 /** Decides what becomes of each row of a dataset, in order, and counts it. */
@@ -52,10 +72,11 @@ export class RowDecisions {
   /** Whether the previous rows are parts of a private key that has not ended. */
   #isInKey = false;
   readonly counts: PrepareCounts = {
-    ...{ rows: 0, written: 0, heldOut: 0, converted: 0, notConverted: {}, dropped: new Map() },
+    ...{ rows: 0, written: 0, heldOut: 0, repaired: 0, withSystem: 0, converted: 0 },
+    ...{ notConverted: {}, dropped: new Map() },
     leftOut: {
-      ...{ blank: 0, error: 0, untrainable: 0, 'held-out': 0, duplicate: 0 },
-      ...{ unchecked: 0, mask: 0, format: 0, split: 0 },
+      ...{ blank: 0, error: 0, untrainable: 0, 'held-out': 0, templateMarks: 0, emptyWords: 0, refusals: 0 },
+      ...{ duplicate: 0, unchecked: 0, mask: 0, format: 0, split: 0 },
     },
     masked: noMasks(),
   };
@@ -78,39 +99,86 @@ export class RowDecisions {
   of({ scanned, input }: ScannedRows, row: number): Kept | SkippedRow {
     this.counts.rows++;
     const flags = scanned.rowFlags[row] ?? 0;
-    const reason = this.#reasonToLeaveOut(flags);
-    if (reason !== undefined) return reason;
     const [from, to] = rangeOf(scanned, input, row);
     const bytes = input.subarray(from, to);
+    const repaired = this.#repaired(flags, bytes);
+    const reason = this.#reasonToLeaveOut(flags, repaired !== undefined);
+    if (reason !== undefined) return reason;
+    const read = repaired ?? { scanned, bytes, flags };
+    const at = repaired === undefined ? row : 0;
+    // Before the memory of the rows is used again.
+    const { rowHashes } = read.scanned;
+    const [low, high] = [rowHashes[2 * at] ?? 0, rowHashes[2 * at + 1] ?? 0];
+    const hasPrompt = this.#withPrompts || this.#heldOut.size > 0;
+    const prompt = hasPrompt ? promptOf(read.scanned, at, read.bytes) : NO_PROMPT;
     // Rows with errors aren't compared.
-    if (this.#heldOut.size > 0 && (flags & ROW_ERROR) === 0) {
-      const { low, high } = promptOf(scanned, row, bytes);
-      if (this.#heldOut.find(low, high) >= 0) return 'held-out';
-    }
-    const prompt = () => this.#withPrompts && promptOf(scanned, row, bytes);
-    const kept = this.#changed(flags, bytes) ?? { change: 'none', input, from, to, ...prompt() };
-    const hash = [scanned.rowHashes[2 * row] ?? 0, scanned.rowHashes[2 * row + 1] ?? 0] as const;
+    const isJson = (read.flags & ROW_ERROR) === 0;
+    if (isJson && this.#heldOut.size > 0 && this.#heldOut.find(prompt.low, prompt.high) >= 0)
+      return 'held-out';
+    if (this.#choices.mask.secrets && this.#isOfKey(isJson, bytes)) return 'mask';
+    const text = this.#textOf(bytes);
+    const finding = text && this.#choices.withoutFindings.find((one) => isOfFinding(one, text));
+    if (finding !== undefined) return finding.name;
+    const changed = this.#changed(read, repaired !== undefined, text);
+    if (typeof changed === 'string') return changed;
+    const kept: Kept =
+      changed === undefined
+        ? { isChanged: false, input, from, to, low: prompt.low, high: prompt.high }
+        : { ...prompt, ...changed };
     // A row without a hash isn't JSON.
-    const isCompared = this.#choices.withoutDuplicates && hash.some((half) => half !== 0);
-    if (typeof kept === 'string' || !isCompared) return kept;
+    if (!this.#choices.withoutDuplicates || (low | high) === 0) return kept;
     // A changed row is hashed as it will be written: equal rows stay equal, and others may become equal.
-    const isSame = this.#isRepeated(...(kept.change === 'none' ? hash : this.#rowScanner.hashOf(kept.input)));
-    return isSame ? 'duplicate' : kept;
+    const hash = kept.isChanged ? this.#rowScanner.hashOf(kept.input) : ([low, high] as const);
+    return this.#isRepeated(...hash) ? 'duplicate' : kept;
   }
 
-  /** Changes a row as chosen; undefined if nothing changes it. */
-  #changed(flags: number, bytes: Uint8Array): Kept | SkippedRow | undefined {
-    const isJson = (flags & ROW_ERROR) === 0;
-    if (this.#choices.mask.secrets && this.#isOfKey(isJson, bytes)) return 'mask';
-    if (this.#choices.toChat && isJson && FORMATS[flags >> ROW_FORMAT_SHIFT] !== 'chat')
-      return (flags & ROW_REPEATS_KEY) === 0 ? this.#convert(bytes) : this.#notConverted('key');
-    return this.#hasMasked(flags) ? this.#mask(bytes) : undefined;
+  /** Repairs a row with errors, if that was chosen and makes a row to train on. */
+  #repaired(flags: number, bytes: Uint8Array): ReadRow | undefined {
+    if ((flags & ROW_ERROR) === 0 || !this.#choices.repair) return undefined;
+    const isReadable = bytes.length <= MAX_CONVERTED_BYTES && isUtf8(bytes);
+    const text = isReadable ? allRepaired(textOf(bytes)) : undefined;
+    if (text === undefined) return undefined;
+    const row = Buffer.from(text);
+    const { scanned } = scanRow(this.#rowScanner, row, this.#withPrompts || this.#heldOut.size > 0);
+    const flagsNow = scanned.rowFlags[0] ?? ROW_ERROR;
+    return (flagsNow & ROW_USELESS) === 0 ? { scanned, bytes: row, flags: flagsNow } : undefined;
+  }
+
+  /** Reads what a row says, if that matters, with the limit of the reading that counted it. */
+  #textOf(bytes: Uint8Array): TextRow | undefined {
+    const { withoutFindings, system } = this.#choices;
+    const isRead = (withoutFindings.length > 0 || system !== undefined) && bytes.length <= MAX_TEXT_BYTES;
+    return isRead ? textRow(textOf(bytes)) : undefined;
+  }
+
+  /** Changes a row as chosen; undefined if nothing changes it. @param text what the source says */
+  #changed(
+    read: Omit<ReadRow, 'scanned'>,
+    isRepaired: boolean,
+    text?: TextRow,
+  ): Kept | SkippedRow | undefined {
+    const { system, toChat: isConverted } = this.#choices;
+    let { bytes, flags } = read;
+    const hasSystem = system !== undefined && text?.system === '' && (flags & ROW_ERROR) === 0;
+    if (hasSystem) {
+      bytes = Buffer.from(withSystem(text, system));
+      flags = scanRow(this.#rowScanner, bytes, false).scanned.rowFlags[0] ?? flags;
+    }
+    const done = { isRepaired, hasSystem };
+    if (isConverted && (flags & ROW_ERROR) === 0 && FORMATS[flags >> ROW_FORMAT_SHIFT] !== 'chat')
+      return (flags & ROW_REPEATS_KEY) === 0 ? this.#convert(bytes, done) : this.#notConverted('key');
+    if (this.#hasMasked(flags)) return this.#mask(bytes, done);
+    return isRepaired || hasSystem ? { ...whole(bytes), ...done } : undefined;
   }
 
   /** Changes a row again as `of` did. @throws CheckError `changing` if it is another row now */
-  changedAgain(change: Change, bytes: Uint8Array): Kept {
-    const kept = change === 'converted' ? this.#convert(bytes) : this.#mask(bytes);
-    if (typeof kept === 'string') throw new CheckError('changing');
+  changedAgain(bytes: Uint8Array): Kept {
+    const { scanned } = scanRow(this.#rowScanner, bytes, false);
+    const flags = scanned.rowFlags[0] ?? 0;
+    const repaired = this.#repaired(flags, bytes);
+    const read = repaired ?? { bytes, flags };
+    const kept = this.#changed(read, repaired !== undefined, this.#textOf(bytes));
+    if (kept === undefined || typeof kept === 'string') throw new CheckError('changing');
     return kept;
   }
 
@@ -125,8 +193,10 @@ export class RowDecisions {
   }
 
   /** Counts what was changed in a row that is written. */
-  countChanges({ masked, dropped }: Kept): void {
+  countChanges({ isRepaired = false, hasSystem = false, masked, dropped }: Kept): void {
     const { counts } = this;
+    counts.repaired += Number(isRepaired);
+    counts.withSystem += Number(hasSystem);
     if (masked !== undefined)
       for (const kind of Object.keys(masked) as (keyof MaskCounts)[]) counts.masked[kind] += masked[kind];
     if (dropped === undefined) return;
@@ -155,34 +225,32 @@ export class RowDecisions {
     return (secrets && (flags & ROW_SECRET) !== 0) || (personal && (flags & ROW_PERSONAL) !== 0);
   }
 
-  #mask(bytes: Uint8Array, dropped?: readonly string[]): Kept | SkippedRow {
+  #mask(bytes: Uint8Array, done: Done): Kept | SkippedRow {
     const result = maskRow(this.#rowScanner, bytes, this.#choices.mask, {
       withPrompts: this.#withPrompts,
       shouldContinue: this.#shouldContinue,
     });
     if (result === undefined) return 'mask';
-    const change = dropped === undefined ? 'masked' : 'converted';
-    return { ...this.#scannedRow(change, result.row), masked: result.masked, dropped };
+    return { ...this.#scannedRow(result.row), ...done, masked: result.masked };
   }
 
-  #scannedRow(change: Change, { scanned, bytes }: ScannedRow): Kept {
-    const prompt = this.#withPrompts && promptOf(scanned, 0, bytes);
-    return { change, input: bytes, from: 0, to: bytes.length, ...prompt };
+  #scannedRow({ scanned, bytes }: ScannedRow): Kept {
+    return { ...whole(bytes), ...(this.#withPrompts && promptOf(scanned, 0, bytes)) };
   }
 
-  #convert(row: Uint8Array): Kept | SkippedRow {
+  #convert(row: Uint8Array, before: Done): Kept | SkippedRow {
     if (row.length > MAX_CONVERTED_BYTES) return 'unchecked';
-    const result = toChat(Buffer.from(row.buffer, row.byteOffset, row.length).toString('utf8'));
+    const result = toChat(textOf(row));
     if (typeof result === 'string') return this.#notConverted(result);
+    const done = { ...before, dropped: result.dropped };
     const text = Buffer.from(result.text);
     const { secrets, personal } = this.#choices.mask;
-    if (!secrets && !personal && !this.#withPrompts)
-      return { change: 'converted', input: text, from: 0, to: text.length, dropped: result.dropped };
+    if (!secrets && !personal && !this.#withPrompts) return { ...whole(text), ...done };
     // Unescaped texts may reveal secrets that the source hides.
     const { scanned, bytes } = scanRow(this.#rowScanner, text, this.#withPrompts);
     if (scanned.rows !== 1) return 'unchecked';
-    if (this.#hasMasked(scanned.rowFlags[0] ?? 0)) return this.#mask(text, result.dropped);
-    return { ...this.#scannedRow('converted', { scanned, bytes }), dropped: result.dropped };
+    if (this.#hasMasked(scanned.rowFlags[0] ?? 0)) return this.#mask(text, done);
+    return { ...this.#scannedRow({ scanned, bytes }), ...done };
   }
 
   #notConverted(reason: NotConverted): SkippedRow {
@@ -191,11 +259,11 @@ export class RowDecisions {
     return 'format';
   }
 
-  #reasonToLeaveOut(flags: number): SkippedRow | undefined {
+  #reasonToLeaveOut(flags: number, isRepaired: boolean): SkippedRow | undefined {
     if ((flags & ROW_BLANK) !== 0) return 'blank';
     if ((flags & ROW_UNCHECKED) !== 0) return 'unchecked';
-    if ((flags & ROW_ERROR) !== 0 && this.#choices.withoutErrors) return 'error';
-    const isUntrainable = ((flags >> ROW_UNTRAINABLE_SHIFT) & 3) !== 0;
+    if ((flags & ROW_ERROR) !== 0 && this.#choices.withoutErrors && !isRepaired) return 'error';
+    const isUntrainable = ((flags >> ROW_UNTRAINABLE_SHIFT) & ROW_UNTRAINABLE_MASK) !== 0;
     return isUntrainable && this.#choices.withoutUntrainable ? 'untrainable' : undefined;
   }
 
@@ -231,6 +299,15 @@ export function rangeOf(
   let to = input[next - 1] === LF && next > from ? next - 1 : next;
   while (to > from && input[to - 1] === CR) to--;
   return [from, to];
+}
+
+/** A changed row. */
+function whole(bytes: Uint8Array): Kept {
+  return { isChanged: true, input: bytes, from: 0, to: bytes.length };
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
 }
 
 export function isSplit({ holdOut, trial }: PrepareChoices): boolean {

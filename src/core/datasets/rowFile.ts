@@ -4,7 +4,7 @@ import { isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { isSameStamp, stampOf, type FileStamp } from '../base/fileStamp.ts';
-import { answerText, systemText } from './answerText.ts';
+import { textRow } from './facts/textRow.ts';
 import { SPEAKER_OF } from './formats.ts';
 import { CheckError } from './report.ts';
 import { RowList, type RowsOfChoice } from './rowList.ts';
@@ -130,7 +130,23 @@ export class RowFile implements Disposable {
   /** Returns a text in the first bytes of an indexed row, or nothing. @throws CheckError, CancelledError */
   async textOf(row: number, of: 'answer' | 'system', rowBytes: number): Promise<string | undefined> {
     const [found] = await this.readRows(row, 1, { rowBytes, totalBytes: rowBytes });
-    return found && (of === 'answer' ? answerText : systemText)(found.bytes.toString('utf8'));
+    return found && (textRow(found.bytes.toString('utf8').replace(/^\uFEFF/, ''))?.[of] ?? '');
+  }
+
+  /** Returns a text of one row of a file that wasn't indexed. @throws CheckError, also `changing`; CancelledError */
+  static async readText(
+    source: Partial<FileStamp> & { path: string },
+    [row, of, rowBytes]: Parameters<RowFile['textOf']>,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const file = await RowFile.open(source.path);
+    try {
+      await file.count(signal, () => undefined);
+      if (!isSameStamp(source, file.stamp)) throw new CheckError('changing');
+      return await file.textOf(row, of, rowBytes);
+    } finally {
+      file.dispose();
+    }
   }
 
   /** Lists the rows, all at first. */

@@ -1,16 +1,13 @@
 import { encodeFormats } from './formatTable.ts';
 import { encodeAnchors, encodePatterns } from './keyPatterns.ts';
-import { encodePhrases } from './refusals.ts';
 import { PROBLEMS, UNTRAINABLE } from './problems.ts';
 import { HASH_NONE, HASH_WRITTEN, UNTRAINABLE_COUNT } from './scanner/codes.ts';
-import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT, SCRIPT_COUNT } from './scanner/codes.ts';
-import { encodeScripts } from './writing.ts';
+import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT } from './scanner/codes.ts';
 
 type Regions =
   | ('CALL' | 'PLACES' | 'ROW_STARTS' | 'ROW_HASHES' | 'ROW_BREAKS' | 'ROW_FLAGS' | 'PROMPT_HASHES')
   | (
       | 'ANSWER_HASHES'
-      | 'SYSTEM_HASHES'
       | 'FILE'
       | 'TOTALS'
       | 'FORMAT_COUNTS'
@@ -18,8 +15,7 @@ type Regions =
       | 'ROLE_COUNTS'
       | 'LENGTH_COUNTS'
     )
-  | ('UNTRAINABLE_COUNTS' | 'UNTRAINABLE_CODES' | 'PATTERNS' | 'ANCHORS' | 'FORMAT_TABLE')
-  | ('PHRASES' | 'FIRSTS' | 'SCRIPT_TABLE' | 'SCRIPT_BYTES');
+  | ('UNTRAINABLE_COUNTS' | 'UNTRAINABLE_CODES' | 'PATTERNS' | 'ANCHORS' | 'FORMAT_TABLE');
 
 /** Exports of `scanner/scan.ts`. Positions are addresses in its memory. */
 interface Exports extends Record<Regions, WebAssembly.Global> {
@@ -59,17 +55,10 @@ export interface Scanned {
   /** Two numbers for each row, both 0 if it has no prompt or answer, or if they weren't asked for. */
   promptHashes: Uint32Array;
   answerHashes: Uint32Array;
-  /** The same of the system messages of a conversation, or `NO_SYSTEM`; 0 if the row is none. */
-  systemHashes: Uint32Array;
 }
 
 /** Counts since `begin`. */
 export interface Counts {
-  /** Bytes of texts, and rows with many of them (`scanner/contents.ts`). */
-  textBytes: number;
-  assistantBytes: number;
-  rowsOver4096: number;
-  rowsOver8192: number;
   /** Rows with an error. */
   errorRows: number;
   totals: Uint32Array;
@@ -82,12 +71,8 @@ export interface Counts {
   lengthBins: Uint32Array;
   maxTurns: number;
   maxLength: number;
-  /** Conversations, and those in which the assistant speaks once. */
-  conversations: number;
-  exchanges: number;
-  /** Bytes of decoded text, and of those in each script, by its number. */
-  writtenBytes: number;
-  scriptBytes: Float64Array;
+  /** Preference rows whose prompt is unknown, while prompts were hashed. */
+  unprompted: number;
 }
 
 /** Returns the offset at which a text of this many UTF-16 units ends. Secrets have no characters of three bytes. */
@@ -111,10 +96,6 @@ export class Scanner {
     memory.set(encodePatterns(), this.#exports.PATTERNS.value);
     memory.set(encodeAnchors(), this.#exports.ANCHORS.value);
     memory.set(encodeFormats(), this.#exports.FORMAT_TABLE.value);
-    memory.set(encodeScripts(), this.#exports.SCRIPT_TABLE.value);
-    const { phrases, firsts } = encodePhrases();
-    memory.set(phrases, this.#exports.PHRASES.value);
-    memory.set(firsts, this.#exports.FIRSTS.value);
     const codes = new BigUint64Array(memory.buffer, this.#exports.UNTRAINABLE_CODES.value, UNTRAINABLE_COUNT);
     for (const [index, reason] of UNTRAINABLE.entries())
       for (const [code, [, , , why]] of PROBLEMS.entries())
@@ -180,23 +161,15 @@ export class Scanner {
       rowFlags: new Uint16Array(exports.memory.buffer, exports.ROW_FLAGS.value, rows),
       promptHashes: this.#view(exports.PROMPT_HASHES, 2 * rows),
       answerHashes: this.#view(exports.ANSWER_HASHES, 2 * rows),
-      systemHashes: this.#view(exports.SYSTEM_HASHES, 2 * rows),
     };
   }
 
   /** Returns copies of all counts since `begin`. */
   counts(): Counts {
     const exports = this.#exports;
-    const floats = (address: number, length: number) =>
-      new Float64Array(exports.memory.buffer, address, length);
-    const [textBytes = 0, assistantBytes = 0, writtenBytes = 0] = floats(exports.FILE.value, 3);
-    const numbers = this.#view(exports.FILE, 13).subarray(6);
-    const [rowsOver4096 = 0, rowsOver8192 = 0, errorRows = 0, maxTurns = 0, maxLength = 0] = numbers;
-    const [conversations = 0, exchanges = 0] = numbers.subarray(5);
+    const [errorRows = 0, maxTurns = 0, maxLength = 0, unprompted = 0] = this.#view(exports.FILE, 4);
     return {
-      ...{ textBytes, assistantBytes, rowsOver4096, rowsOver8192, errorRows, maxTurns, maxLength },
-      ...{ conversations, exchanges, writtenBytes },
-      scriptBytes: floats(exports.SCRIPT_BYTES.value, SCRIPT_COUNT).slice(),
+      ...{ errorRows, maxTurns, maxLength, unprompted },
       totals: this.#view(exports.TOTALS, PLACE_CODE_COUNT).slice(),
       formats: this.#view(exports.FORMAT_COUNTS, FORMAT_COUNT).slice(),
       typedFormats: this.#view(exports.TYPED_FORMATS, FORMAT_COUNT).slice(),

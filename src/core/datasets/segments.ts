@@ -57,38 +57,66 @@ export interface ScannedRows {
   base: number;
 }
 
+/** Bytes of a segment: its rows are in `first..end`, and the last one may be cut there, if it is too long. */
+interface SegmentBytes {
+  input: Uint8Array;
+  first: number;
+  end: number;
+  /** The offset in the file of the input's first byte. */
+  base: number;
+  atFileEnd: boolean;
+}
+
+/**
+ * Reads the rows that begin in a segment of an open file; undefined if none does.
+ * @param inputOf returns memory of a size, which keeps what it had
+ * @param segmentBytes the bytes of each segment
+ * @throws CheckError `changing`
+ */
+export function readBytes(
+  { fd, sizeBytes }: Pick<Job, 'fd' | 'sizeBytes'>,
+  number: number,
+  inputOf: (bytes: number) => Uint8Array,
+  maxRowBytes: number,
+  segmentBytes = SEGMENT_BYTES,
+): SegmentBytes | undefined {
+  const segmentStart = number * segmentBytes;
+  const segmentEnd = Math.min(segmentStart + segmentBytes, sizeBytes);
+  // The byte before shows whether a row begins with the segment.
+  const base = Math.max(segmentStart - 1, 0);
+  let input = inputOf(segmentEnd - base);
+  fill(input, 0, fd, base);
+  const first = number === 0 ? 0 : input.subarray(0, -1).indexOf(LF) + 1;
+  if (number > 0 && first === 0) return undefined;
+  const lastRow = input.subarray(0, -1).lastIndexOf(LF) + 1;
+  let end = input.length;
+  // The last row may continue beyond the segment.
+  while (base + end < sizeBytes && input[end - 1] !== LF && end - lastRow <= maxRowBytes) {
+    const more = Math.min(
+      Math.max(end - lastRow, 64 * 1024),
+      maxRowBytes + 1 - (end - lastRow),
+      sizeBytes - base - end,
+    );
+    input = inputOf(end + more);
+    fill(input, end, fd, base + end);
+    const lineEnd = input.subarray(end).indexOf(LF);
+    end = lineEnd < 0 ? end + more : end + lineEnd + 1;
+  }
+  return { input, first, end, base, atFileEnd: base + end === sizeBytes };
+}
+
 /**
  * Scans the rows that begin in a segment of an open file. A row that is too long to check ends it.
  * @throws CheckError `changing`
  */
 export function* scanSegment(
   scanner: Scanner,
-  { fd, sizeBytes }: Pick<Job, 'fd' | 'sizeBytes'>,
+  file: Pick<Job, 'fd' | 'sizeBytes'>,
   number: number,
 ): Generator<ScannedRows, void, undefined> {
-  const segmentStart = number * SEGMENT_BYTES;
-  const segmentEnd = Math.min(segmentStart + SEGMENT_BYTES, sizeBytes);
-  // The byte before shows whether a row begins with the segment.
-  const base = Math.max(segmentStart - 1, 0);
-  let input = scanner.input(segmentEnd - base);
-  fill(input, 0, fd, base);
-  const first = number === 0 ? 0 : input.subarray(0, -1).indexOf(LF) + 1;
-  if (number > 0 && first === 0) return;
-  const lastRow = input.subarray(0, -1).lastIndexOf(LF) + 1;
-  let end = input.length;
-  // The last row may continue beyond the segment.
-  while (base + end < sizeBytes && input[end - 1] !== LF && end - lastRow <= MAX_ROW_BYTES) {
-    const more = Math.min(
-      Math.max(end - lastRow, 64 * 1024),
-      MAX_ROW_BYTES + 1 - (end - lastRow),
-      sizeBytes - base - end,
-    );
-    input = scanner.input(end + more);
-    fill(input, end, fd, base + end);
-    const lineEnd = input.subarray(end).indexOf(LF);
-    end = lineEnd < 0 ? end + more : end + lineEnd + 1;
-  }
-  const atFileEnd = base + end === sizeBytes;
+  const read = readBytes(file, number, (bytes) => scanner.input(bytes), MAX_ROW_BYTES);
+  if (read === undefined) return;
+  const { input, first, end, base, atFileEnd } = read;
   for (let at = first; at < end;) {
     const scanned = scanner.scan(at, end, base + at === 0, atFileEnd);
     yield { scanned, input, base };
@@ -182,7 +210,7 @@ class Collector {
 
 /** Returns the rows of one call that can be duplicates. @param base the file offset of the input's first byte */
 function hashedRows(
-  { rows, rowStarts, rowHashes, rowBreaks, promptHashes, answerHashes, systemHashes }: Scanned,
+  { rows, rowStarts, rowHashes, rowBreaks, promptHashes, answerHashes }: Scanned,
   before: Pick<Segment, 'rows' | 'lineBreaks'>,
   base: number,
   withPrompts: boolean,
@@ -207,8 +235,6 @@ function hashedRows(
       prompts[at + 1] = promptHashes[2 * row + 1] ?? 0;
       prompts[at + 2] = answerHashes[2 * row] ?? 0;
       prompts[at + 3] = answerHashes[2 * row + 1] ?? 0;
-      prompts[at + 4] = systemHashes[2 * row] ?? 0;
-      prompts[at + 5] = systemHashes[2 * row + 1] ?? 0;
     }
     rowStarts[count++] = rowStarts[row] ?? 0;
   }

@@ -179,7 +179,8 @@ class Conversion {
     }
     const ignoring = IGNORING_FIELDS.filter((field) => message[field] === false);
     const own = isNumber(message['weight']) ? message['weight'] : undefined;
-    const weight = ignoring.length > 0 ? 0 : own;
+    // Only what the assistant says is learned.
+    const weight = role === 'assistant' ? (ignoring.length > 0 ? 0 : own) : undefined;
     if (weight !== undefined) this.hasNumbers = true;
     this.add(message[speaker] === 'developer' ? 'developer' : role, message[text], weight);
     const used = [speaker, text, ...ignoring, ...(weight === undefined ? [] : ['weight'])];

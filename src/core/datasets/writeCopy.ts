@@ -3,10 +3,14 @@ import path from 'node:path';
 import { onDisk } from '../base/diskError.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { isStill, stampOf } from '../base/fileStamp.ts';
+import { MAX_TEXT_BYTES } from './facts/textRow.ts';
 import { modeOf, type DatasetFile } from './fileKind.ts';
 import { NewFiles } from './newFiles.ts';
-import type { PrepareChoices, PrepareCounts, PrepareJob } from './copyTypes.ts';
-import { CheckError } from './report.ts';
+import { leavableOf, mayBeRepaired, mendableOf, NO_CHANGES } from './copyTypes.ts';
+import type { Mendable, PrepareChoices, PrepareCounts, PrepareJob } from './copyTypes.ts';
+import type { Reading } from './readFacts.ts';
+import { CheckError, type Report } from './report.ts';
+import { RowFile } from './rowFile.ts';
 
 /** The new files, and what was done. */
 export interface Prepared {
@@ -71,27 +75,47 @@ export function prepareCopy(
   );
 }
 
-/** `DatasetChecker.canConvertAll`. */
-export function canConvertAll(
+/** `DatasetChecker.mendableIn`. */
+export async function mendableIn(
   checker: Passes,
-  source: DatasetFile,
+  report: Report,
+  reading: Reading | undefined,
   options: Omit<PrepareOptions, 'maxBytes'>,
-): Promise<boolean> {
-  return onDisk(
-    withInput(source, async (input) => {
-      const job = { fd: input.fd, sizeBytes: source.sizeBytes, choices: ONLY_TO_CHAT };
-      const nothing = { mainFd: undefined, holdOutFd: undefined, maxBytes: 0 };
-      const { leftOut } = await checker.prepare({ ...job, ...nothing }, options);
-      return leftOut.format === 0;
-    }),
-  );
+): Promise<Mendable> {
+  const mendable = mendableOf(report);
+  const count = (choices: Partial<PrepareChoices>) =>
+    onDisk(
+      withInput(report, (input) => {
+        const nothing = { mainFd: undefined, holdOutFd: undefined, maxBytes: 0 };
+        const job = { fd: input.fd, sizeBytes: report.sizeBytes, ...nothing };
+        return checker.prepare({ ...job, choices: { ...NO_CHANGES, ...choices } }, options);
+      }),
+    );
+  const json = { repair: true, withoutErrors: true };
+  return {
+    ...mendable,
+    repairableRows: mayBeRepaired(report) ? (await count(json)).repaired : 0,
+    leavable: leavableOf(reading?.findings ?? []),
+    system: reading && (await usualSystem(reading, options.signal)),
+    convertsAll: mendable.convertsAll && (await count({ ...json, toChat: true })).leftOut.format === 0,
+  };
 }
 
-const ONLY_TO_CHAT: Readonly<PrepareChoices> = {
-  ...{ withoutErrors: true, withoutUntrainable: false, withoutDuplicates: false, toChat: true },
-  ...{ withoutHeldOut: undefined, holdOut: undefined, trial: undefined },
-  mask: { secrets: false, personal: false },
-};
+/** In fewer conversations, or if fewer have it, no system message is the usual one. */
+const FEWEST_CONVERSATIONS = 10;
+const USUAL_SHARE = 0.8;
+
+/** Returns the usual system message, and how many conversations have none. @throws CheckError `changing` */
+async function usualSystem(
+  reading: Reading,
+  signal = new AbortController().signal,
+): Promise<Mendable['system']> {
+  const { conversations, main, without: rows } = reading.system;
+  if (rows === 0 || main === undefined || conversations < FEWEST_CONVERSATIONS) return undefined;
+  if (main.rows <= USUAL_SHARE * conversations) return undefined;
+  const text = await RowFile.readText(reading, [main.row, 'system', MAX_TEXT_BYTES], signal);
+  return text === undefined || text === '' ? undefined : { text, rows };
+}
 
 /** Opens the version of a file that was inspected. */
 async function withInput<T>(

@@ -1,6 +1,6 @@
 import type { SystemMessage } from '../../core/adapters/recipes.ts';
 import { holdOutBeside } from '../../core/answers/filesBeside.ts';
-import { isSameStamp, isStill } from '../../core/base/fileStamp.ts';
+import { isStill } from '../../core/base/fileStamp.ts';
 import { CheckError } from '../../core/datasets/report.ts';
 import { RowFile } from '../../core/datasets/rowFile.ts';
 import { userLabel } from '../../core/runs/marker.ts';
@@ -23,7 +23,7 @@ export interface AdapterRun {
   origin: string;
   /** Rows that were held out of its dataset, if their file lies beside it. */
   holdOut: string | undefined;
-  /** Reads its dataset for its system message; checks it before, if this window hasn't. @throws CancelledError */
+  /** Reads its dataset for its system message. @throws CancelledError */
   system: (signal: AbortSignal) => Promise<SystemMessage | undefined>;
 }
 
@@ -34,9 +34,9 @@ export async function adapterRun(
     downloads,
     journal,
     openJournal,
-    reports,
+    readings,
     sessions,
-  }: Pick<Services, 'accounts' | 'downloads' | 'journal' | 'openJournal' | 'reports' | 'sessions'>,
+  }: Pick<Services, 'accounts' | 'downloads' | 'journal' | 'openJournal' | 'readings' | 'sessions'>,
   file: string,
 ): Promise<AdapterRun | undefined> {
   for (const { id } of accounts.accounts) {
@@ -50,7 +50,7 @@ export async function adapterRun(
         id: record.runId,
         origin: originOf(receipt, sessions.find(id)),
         holdOut: await holdOutBeside(receipt.dataset.path),
-        system: (signal) => systemMessageOf(receipt, reports, signal),
+        system: (signal) => systemMessageOf(receipt, readings, signal),
       };
   }
   return undefined;
@@ -70,24 +70,19 @@ function originOf({ created, dataset, label, model_id }: Receipt, session: Sessi
 /** @throws CancelledError */
 async function systemMessageOf(
   { dataset }: Pick<Receipt, 'dataset'>,
-  reports: Services['reports'],
+  readings: Services['readings'],
   signal: AbortSignal,
 ): Promise<SystemMessage | undefined> {
   if (!(await isStill(dataset.path, dataset))) return 'unknown';
-  let file: RowFile | undefined;
   try {
-    const { system } = (await (await reports()).currentReport(dataset.path, signal)).content;
+    const { system } = await (await readings()).currentReport(dataset.path, signal);
     const { main, conversations } = system;
     if (main === undefined || 2 * main.rows <= conversations) return undefined;
-    file = await RowFile.open(dataset.path);
-    await file.count(signal, () => undefined);
-    const text = await file.textOf(main.row, 'system', ROW_BYTES);
-    return isSameStamp(dataset, file.stamp) ? { text: text ?? '' } : 'unknown';
+    const text = await RowFile.readText(dataset, [main.row, 'system', ROW_BYTES], signal);
+    return { text: text ?? '' };
   } catch (error) {
     // It changed or went meanwhile.
     if (error instanceof CheckError) return 'unknown';
     throw error;
-  } finally {
-    file?.dispose();
   }
 }

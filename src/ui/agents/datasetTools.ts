@@ -5,11 +5,11 @@ import { sha256OfFile } from '../../core/api/dataset.ts';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
 import {
+  changesAnything,
   hasUsableRow,
   isMendable,
   leavesOutUntrainable,
   masksSecrets,
-  mendableOf,
   type Mendable,
   type PrepareChoices,
 } from '../../core/datasets/copyTypes.ts';
@@ -18,9 +18,9 @@ import {
   hasOnlyBlankRows,
   isConvertible,
   verdictOf,
-  type FactRows,
   type Report,
 } from '../../core/datasets/report.ts';
+import { findingsToRead, type FactName, type Reading } from '../../core/datasets/readFacts.ts';
 import { moneyOf, type BudgetCheck } from '../../core/money/accountMoney.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
@@ -80,18 +80,21 @@ export async function checkDatasetTool(
   const about = { path: pathData(shown), verdict, kind: report.kind, ...(isDirty && { unsaved: UNSAVED }) };
   if (report.kind !== 'rows') return { ...about, next: adviceOf(report) };
   const { rows, blankRows, errorRows, format, formats, sizeBytes, statistics, repeats } = report;
-  const { tokens, maxTurns } = statistics;
+  const { maxTurns } = statistics;
+  const reading = await (await services.readings()).currentReport(dataset.file, signal);
+  if (!isSameStamp(reading, dataset.stamp)) throw new CheckError('changing');
   const heldOut = await heldOutOf(report, services, signal, holdOutInWorkspace);
+  const checker = await services.datasetChecker.get()();
   return {
     ...about,
     ...{ rows, blankRows, errorRows, sizeBytes, format, maxTurns },
     ...(heldOut && { alsoInHoldOut: { rows: heldOut.rows, file: data(basename(heldOut.path)) } }),
     formats: Object.fromEntries(Object.entries(formats).filter(([, found]) => found > 0)),
-    approximateTokens: tokens,
+    approximateTokens: { ...reading.tokens, rows: undefined },
     repeatedPrompts: repeats.prompts,
-    texts: textsOf(report),
+    texts: textsOf(reading),
     problems: problemsOf(report),
-    prepareDatasetCan: changesOf(mendableOf(report)),
+    prepareDatasetCan: changesOf(await checker.mendableIn(report, undefined, { signal })),
     next: adviceOf(report),
   };
 }
@@ -117,20 +120,21 @@ function notJsonl({ kind }: Report): string {
 }
 
 /** What the card says of the texts, without any text. */
-function textsOf({ content, repeats }: Report) {
-  const { conversations, singleExchanges, system, refusals, answers, labels, scripts } = content;
+function textsOf(reading: Reading) {
+  const { conversations, singleExchanges, system, findings, answers, labels, scripts } = reading;
   const { without, texts: differentTexts, main } = system;
-  const fact = ({ total, rows }: FactRows) => ({
-    count: total,
-    firstRows: rows.slice(0, MAX_PLACES_OF_A_KIND),
-  });
+  const rowsOf = (name: FactName) => {
+    const { total = 0, rows = [] } = findings.find((one) => one.name === name) ?? {};
+    return { count: total, firstRows: rows.slice(0, MAX_PLACES_OF_A_KIND) };
+  };
   return {
+    findings: findingsToRead(findings).map(({ name }) => ({ finding: name, ...rowsOf(name) })),
     ...{ conversations, singleExchanges },
     shareOfScripts: Object.fromEntries(Object.entries(scripts).filter(([, share]) => share >= 0.01)),
-    inFirstRows: {
-      ...{ rows: repeats.comparedRows, answers, refusals: fact(refusals) },
-      rowsOfEachAnswer: labels.map(({ rows }) => rows),
-      systemMessage: { differentTexts, mostCommonIn: main?.rows ?? 0, without: fact(without) },
+    ...{ answers, refusals: rowsOf('refusals'), rowsOfEachAnswer: labels.map(({ rows }) => rows) },
+    systemMessage: {
+      ...{ differentTexts, mostCommonIn: main?.rows ?? 0 },
+      without: { ...rowsOf('withoutSystem'), count: without },
     },
   };
 }
@@ -150,7 +154,7 @@ function problemsOf({ problems }: Report) {
 }
 
 function changesOf(mendable: Mendable) {
-  const { convertible, unconvertible, ...counts } = mendable;
+  const { convertible, unconvertible, leavable: _, system: __, ...counts } = mendable;
   return {
     ...counts,
     convertible: Object.fromEntries(convertible),
@@ -181,16 +185,12 @@ export async function prepareDatasetTool(
   const report = await reportOn(dataset, services, signal);
   if (report.kind !== 'rows') throw new Refusal(adviceOf(report));
   const checker = await services.datasetChecker.get()();
-  const mendable = mendableOf(report);
-  const convertsAll =
-    input.convertToChat === undefined &&
-    mendable.convertsAll &&
-    (await checker.canConvertAll(report, { signal }));
+  const mendable = await checker.mendableIn(report, undefined, { signal });
   const heldOut =
     input.withoutHeldOut === false
       ? undefined
       : await heldOutOf(report, services, signal, holdOutInWorkspace);
-  const choices = choicesOf(input, mendable, { convertsAll, heldOut });
+  const choices = choicesOf(input, mendable, heldOut);
   if (!changesAnything(choices) && !mendable.hasLitter)
     return {
       path: pathData(dataset.shown),
@@ -218,11 +218,14 @@ export async function prepareDatasetTool(
 function choicesOf(
   input: Input<typeof PREPARATION>,
   mendable: Mendable,
-  { convertsAll, heldOut }: { convertsAll: boolean; heldOut: HeldOut | undefined },
+  heldOut: HeldOut | undefined,
 ): PrepareChoices {
   const { errorRows, untrainableRows, duplicateRows, emailAddresses, cardNumbers } = mendable;
-  const toChat = input.convertToChat ?? convertsAll;
+  const toChat = input.convertToChat ?? mendable.convertsAll;
   return {
+    repair: mendable.repairableRows > 0,
+    // What texts say is for the user to judge.
+    ...{ withoutFindings: [], system: undefined },
     withoutErrors: input.withoutErrors !== false && errorRows > 0,
     withoutUntrainable: untrainableRows > 0 && (input.withoutUntrainable ?? leavesOutUntrainable(mendable)),
     withoutDuplicates: input.withoutDuplicates !== false && duplicateRows > 0,
@@ -239,11 +242,6 @@ function choicesOf(
     holdOut: input.holdOutPercent === undefined ? undefined : { share: input.holdOutPercent / 100 },
     trial: input.trialRows === undefined ? undefined : { rows: input.trialRows },
   };
-}
-
-function changesAnything({ mask, ...choices }: PrepareChoices): boolean {
-  const { secrets, personal } = mask;
-  return secrets || personal || Object.values<unknown>(choices).some((one) => Boolean(one));
 }
 
 /** Says what earlier receipts suggest about the price, and what the account has. */

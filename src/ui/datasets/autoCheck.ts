@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
-import { CancelledError } from '../../core/base/errors.ts';
+import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
+import type { Reading } from '../../core/datasets/readFacts.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import type { Log } from '../shared/log.ts';
 import { setting } from '../shared/settings.ts';
@@ -26,9 +27,8 @@ export function checkAutomatically(reports: Reports, log: Log): Disposable {
     try {
       const found = await stat(path).catch(() => undefined);
       if (stop.signal.aborted) return;
-      const maxBytes = setting('checkAutomaticallyUpToMB', uri) * 1_000_000;
       // A report that the user asked for remains until the file changes.
-      if (found?.isFile() !== true || found.size === 0 || found.size > maxBytes)
+      if (found?.isFile() !== true || found.size === 0 || found.size > maxBytesOf(uri))
         await reports.dropIfOld(path);
       else await reports.currentReport(path, stop.signal);
     } catch (error) {
@@ -81,4 +81,28 @@ export function checkAutomatically(reports: Reports, log: Log): Disposable {
     store.add(one);
   workspace.textDocuments.forEach(schedule);
   return store;
+}
+
+/** Reads what the texts of a file say when it has a verdict, if it is small enough to be checked automatically. */
+export function readAutomatically(reports: Reports, readings: Reports<Reading>, log: Log): Disposable {
+  const stop = new AbortController();
+  const changed = reports.onDidChange(({ path, progress, report }) => {
+    if (progress !== undefined) return;
+    if (report === undefined) readings.drop(path);
+    else if (report.kind === 'rows' && report.sizeBytes <= maxBytesOf(vscode.Uri.file(path)))
+      readings.currentReport(path, stop.signal).catch((error: unknown) => {
+        // A file that changes gets another verdict.
+        if (!(error instanceof ExpectedError)) log.error('texts-not-read', error);
+      });
+  });
+  return {
+    dispose: () => {
+      stop.abort();
+      changed.dispose();
+    },
+  };
+}
+
+function maxBytesOf(uri: vscode.Uri): number {
+  return setting('checkAutomaticallyUpToMB', uri) * 1_000_000;
 }

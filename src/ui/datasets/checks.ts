@@ -1,9 +1,10 @@
 import { kindByFirstRow } from '../../core/answers/answersFile.ts';
 import { DatasetChecker } from '../../core/datasets/checker.ts';
+import { readFacts, type Reading } from '../../core/datasets/readFacts.ts';
 import { Reports } from '../../core/datasets/reports.ts';
 import type { DisposableStore } from '../../core/base/disposable.ts';
 import type { Log } from '../shared/log.ts';
-import { checkAutomatically } from './autoCheck.ts';
+import { checkAutomatically, readAutomatically } from './autoCheck.ts';
 import { offerFixes } from './datasetFixes.ts';
 import { showProblems } from './datasetProblems.ts';
 import { DatasetRuns, type DatasetRunsParts } from './datasetRuns.ts';
@@ -18,7 +19,7 @@ export function startChecks(
   disposables: DisposableStore,
   files: { worker: string; scanner: string },
   parts: DatasetRunsParts & { log: Log },
-): { checker: DatasetChecker; comparer: DatasetChecker; reports: Reports; runs: DatasetRuns } {
+) {
   const checker = disposables.add(new DatasetChecker(files));
   // With a thread of its own, so that no check waits for what only informs.
   const comparer = disposables.add(new DatasetChecker(files));
@@ -30,10 +31,12 @@ export function startChecks(
       },
     }),
   );
+  const readings = disposables.add(new Reports<Reading>({ check: readFacts }));
   const runs = disposables.add(new DatasetRuns(reports, parts));
   disposables.add(showProblems(reports));
   disposables.add(new DatasetStatus(reports, runs));
   disposables.add(offerFixes(reports));
   disposables.add(checkAutomatically(reports, parts.log));
-  return { checker, comparer, reports, runs };
+  disposables.add(readAutomatically(reports, readings, parts.log));
+  return { checker, comparer, reports, readings, runs };
 }

@@ -1,10 +1,12 @@
 import { l10n } from 'vscode';
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
-import type { Content, ProblemChoice, Report } from '../../core/datasets/report.ts';
+import type { Reading } from '../../core/datasets/readFacts.ts';
+import type { ProblemChoice, Report } from '../../core/datasets/report.ts';
 import { differenceSentences } from '../shared/differenceText.ts';
 import { compact, formatCount, formatRows, percentOf } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import type { SinceLastRun } from './datasetRuns.ts';
+import { findingFacts } from './findingTexts.ts';
 import type { PreviewFact } from './protocol.ts';
 
 /** Texts of the dataset that the card shows, as far as they were read. */
@@ -28,7 +30,7 @@ const WRITING_SHARE = 0.05;
 /** Above this share of scripts for which tokenizers differ, the number of tokens says so. */
 const DIFFERING_SHARE = 0.2;
 
-type Script = keyof Content['scripts'];
+type Script = keyof Reading['scripts'];
 
 const SCRIPT_NAMES: Readonly<Record<Script, string>> = {
   han: l10n.t('Han'),
@@ -45,20 +47,22 @@ const SCRIPT_NAMES: Readonly<Record<Script, string>> = {
 /** Tokenizers need about as many tokens for these as the estimate says, and for Latin. */
 const ESTIMATED: readonly string[] = ['han', 'cyrillic', 'kana', 'hangul'] satisfies Script[];
 
-/** What the texts of a dataset say: facts, each with its rows if these are few. */
-export function contentFacts(report: Report, texts: CardTexts): PreviewFact[] {
-  const { conversations, singleExchanges, refusals, answers, scripts, system } = report.content;
+/** What the texts of a dataset say: facts, each with its rows if these are few. @param longest the messages of the longest conversation */
+export function contentFacts(reading: Reading, longest: number, texts: CardTexts): PreviewFact[] {
+  const { conversations, singleExchanges, answers, findings, scripts, system } = reading;
+  const refusals = findings.find(({ name }) => name === 'refusals');
   return compact(
-    system.conversations >= FEWEST_CONVERSATIONS && systemFact(report, texts.system),
-    refusals.total > 0 && {
+    ...findingFacts(findings),
+    system.conversations >= FEWEST_CONVERSATIONS && systemFact(reading, texts.system),
+    refusals && {
       name: l10n.t('Refusals'),
-      value: inFirstRows(refusalsText(refusals.total, answers), report),
+      value: refusalsText(refusals.total, answers),
       rows: showRows('refusals', l10n.t('Refusals')),
     },
-    answersFact(report, texts),
+    answersFact(reading, texts),
     conversations > 0 && {
       name: l10n.t('Conversations'),
-      value: conversationsText(singleExchanges, conversations, report.statistics.maxTurns),
+      value: conversationsText(singleExchanges, conversations, longest),
     },
     Object.values(scripts).some((share) => share >= WRITING_SHARE) && {
       name: l10n.t('Writing'),
@@ -78,7 +82,7 @@ export function sinceFact({ difference, run }: SinceLastRun): PreviewFact {
 }
 
 /** Whether much of the text is in scripts for which tokenizers differ. */
-export function isTokenCountVague({ content: { scripts } }: Report): boolean {
+export function isTokenCountVague({ scripts }: Pick<Reading, 'scripts'>): boolean {
   const shares = Object.entries(scripts).map(([script, share]) => (ESTIMATED.includes(script) ? 0 : share));
   return shares.reduce((sum, share) => sum + share, 0) > DIFFERING_SHARE;
 }
@@ -96,36 +100,36 @@ function showRows(choice: ProblemChoice, name: string): PreviewFact['rows'] {
   return { choice, name, text: l10n.t('Show Rows') };
 }
 
-function systemFact(report: Report, text: string | undefined): PreviewFact {
-  const { conversations, without, main } = report.content.system;
-  const isMissing = without.total > 0 && (main?.rows ?? 0) > conversations * MAIN_SHARE;
+function systemFact({ system }: Reading, text: string | undefined): PreviewFact {
+  const { conversations, without, main } = system;
+  const isMissing = without > 0 && (main?.rows ?? 0) > conversations * MAIN_SHARE;
   return {
     name: l10n.t('System message'),
-    value: inFirstRows(systemText(report.content.system, text, isMissing), report),
-    rows: isMissing ? showRows('without-system', l10n.t('No system message')) : undefined,
+    value: systemText(system, text, isMissing),
+    rows: isMissing ? showRows('withoutSystem', l10n.t('No system message')) : undefined,
   };
 }
 
 function systemText(
-  { conversations, without, texts, main }: Content['system'],
+  { conversations, without, texts, main }: Reading['system'],
   text: string | undefined,
   isMissing: boolean,
 ): string {
   if (main === undefined) return l10n.t('No system message');
   const quoted = `“${shortened(text)}”`;
-  const [lacking, rows] = [formatRows(without.total), formatRows(main.rows)];
+  const [lacking, rows] = [formatRows(without), formatRows(main.rows)];
   if (isMissing) return l10n.t('{0} without it; {1} in {2}', lacking, quoted, rows);
   if (main.rows === conversations) return l10n.t('{0} in all conversations', quoted);
   const percent = percentOf(main.rows, conversations);
   if (main.rows < conversations * SHOWN_SHARE) {
-    const all = formatRows(conversations - without.total);
-    return without.total === 0
+    const all = formatRows(conversations - without);
+    return without === 0
       ? l10n.t('{0} in {1}', textsText(texts), all)
       : l10n.t('{0} in {1}, {2} without', textsText(texts), all, lacking);
   }
   if (texts === 1) return l10n.t('{0} in {1}% of conversations, {2} without', quoted, percent, lacking);
   const others = texts === 2 ? l10n.t('1 other text') : l10n.t('{0} other texts', formatCount(texts - 1));
-  return without.total === 0
+  return without === 0
     ? l10n.t('{0} in {1}% of conversations, {2}', quoted, percent, others)
     : l10n.t('{0} in {1}% of conversations, {2}, {3} without', quoted, percent, others, lacking);
 }
@@ -150,24 +154,30 @@ function refusalsText(refusals: number, answers: number): string {
     : l10n.t('{0} answers begin like a refusal ({1}%)', formatCount(refusals), percent);
 }
 
-/** The labels with their rows if all were read and are short, else the most common answer. */
-function answersFact(report: Report, { answer, labels = [] }: CardTexts): PreviewFact | undefined {
-  const counts = report.content.labels;
+/** Returns each label with its rows, if all were read and are short; else nothing. */
+export function labelCounts(
+  { labels: counts }: Pick<Reading, 'labels'>,
+  { labels = [] }: CardTexts,
+): [label: string, rows: number][] {
   const areShort = labels.every((text) => text.trim() !== '' && Array.from(text).length <= LABEL_CHARACTERS);
-  if (counts.length > 0 && labels.length === counts.length && areShort) {
-    const parts = counts.map(({ rows }, index) => `${shortened(labels[index])} ${formatCount(rows)}`);
-    return { name: l10n.t('Answers'), value: inFirstRows(parts.join(' · '), report) };
+  if (labels.length !== counts.length || !areShort) return [];
+  return counts.map(({ rows }, index) => [shortened(labels[index]), rows]);
+}
+
+/** The labels, else the most common answer. */
+function answersFact(reading: Reading, texts: CardTexts): PreviewFact | undefined {
+  const labels = labelCounts(reading, texts);
+  if (labels.length > 0) {
+    const parts = labels.map(([label, rows]) => `${label} ${formatCount(rows)}`);
+    return { name: l10n.t('Answers'), value: parts.join(' · ') };
   }
-  const common = report.repeats.answer;
+  const common = reading.answer;
   if (common === undefined) return undefined;
   const percent = Math.round(common.share * 100);
-  const text = sanitizeServiceText(answer ?? '');
+  const text = sanitizeServiceText(texts.answer ?? '');
   return {
     name: l10n.t('Most common answer'),
-    value: inFirstRows(
-      text === '' ? l10n.t('{0}% of rows', percent) : l10n.t('“{0}” in {1}% of rows', text, percent),
-      report,
-    ),
+    value: text === '' ? l10n.t('{0}% of rows', percent) : l10n.t('“{0}” in {1}% of rows', text, percent),
   };
 }
 
@@ -178,7 +188,7 @@ function conversationsText(single: number, conversations: number, longest: numbe
     : l10n.t('1 exchange in {0}%, longest {1} messages', percent, formatCount(longest));
 }
 
-function writingText(scripts: Content['scripts']): string {
+function writingText(scripts: Reading['scripts']): string {
   return (Object.entries(scripts) as [Script, number][])
     .filter(([, share]) => share >= LISTED_SHARE)
     .sort(([, one], [, other]) => other - one)

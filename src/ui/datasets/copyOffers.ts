@@ -2,8 +2,10 @@ import { basename } from 'node:path';
 import { l10n } from 'vscode';
 import type { HeldOut } from '../../core/answers/filesBeside.ts';
 import {
+  leavesOut,
   leavesOutUntrainable,
   masksSecrets,
+  type Leavable,
   type Mendable,
   type PrepareChoices,
   type Amount,
@@ -25,7 +27,8 @@ import {
 /** What a row of the dialog chooses. */
 type Change =
   | ('errors' | 'untrainable' | 'held-out' | 'duplicates')
-  | ('secrets' | 'personal' | 'chat' | 'hold-out' | 'trial');
+  | Leavable
+  | ('repair' | 'system' | 'secrets' | 'personal' | 'chat' | 'hold-out' | 'trial');
 
 /** What can be chosen. */
 type Offered = Mendable & { heldOut: HeldOut | undefined };
@@ -79,9 +82,13 @@ export async function choosePreparation(
       askAmount(
         'hold-out',
         'holdOut',
-        l10n.t(
-          'Rows for evaluation: a share or a number. Rows with the same prompt stay together; spelling, white space and case don’t count.',
-        ),
+        mendable.namesNoPrompt
+          ? l10n.t(
+              'Rows for evaluation: a share or a number. These rows name no prompt: rows with the same beginning can come on both sides.',
+            )
+          : l10n.t(
+              'Rows for evaluation: a share or a number. Rows with the same prompt stay together; white space, case of A to Z and JSON spelling don’t count.',
+            ),
       ),
       askAmount('trial', 'trial', l10n.t('Rows for a trial run: a share or a number.')),
     ],
@@ -94,6 +101,9 @@ function choicesOf({ changes, holdOut, trial }: State, mendable: Offered): Prepa
   const wasAsked = secretsPhrase(mendable) !== '';
   const secrets = masksSecrets(mendable, wasAsked ? changes.has('secrets') : undefined, changes.has('chat'));
   return {
+    repair: changes.has('repair'),
+    withoutFindings: mendable.leavable.filter(({ name }) => changes.has(name)),
+    system: changes.has('system') ? mendable.system?.text : undefined,
     withoutErrors: changes.has('errors'),
     withoutUntrainable: changes.has('untrainable'),
     withoutDuplicates: changes.has('duplicates'),
@@ -112,76 +122,102 @@ function trialRows(rows: number): number {
 }
 
 function pickedAtFirst(mendable: Mendable): ReadonlySet<Change> {
+  const always: readonly Change[] = ['errors', 'held-out', 'duplicates', 'repair', 'system', 'secrets'];
   const untrainable = leavesOutUntrainable(mendable) && 'untrainable';
   const chat = mendable.convertsAll && 'chat';
-  return new Set(compact<Change>('errors', untrainable, 'held-out', 'duplicates', 'secrets', chat));
+  const findings = mendable.leavable.filter((one) => leavesOut(one, mendable.rows)).map(({ name }) => name);
+  return new Set([...always, ...compact<Change>(untrainable, chat), ...findings]);
 }
 
 /** Only rows that apply, with their counts. */
 function rowsFor(mendable: Offered): PickRow<Change>[] {
-  const { errorRows, untrainableRows, heldOut, duplicateRows, convertible, unconvertible, canSplit } =
-    mendable;
-  const row = (value: Change, label: string, description: string): PickRow<Change> => ({
-    label,
-    description,
-    value,
-  });
-  const group = (label: string, rows: readonly (PickRow<Change> | undefined)[]): PickRow<Change>[] => {
-    const shown = rows.filter((one) => one !== undefined);
-    return shown.length === 0 ? [] : [separator(label), ...shown];
-  };
-  const secrets = secretsPhrase(mendable);
-  const personal = personalPhrase(mendable);
+  const { untrainableRows, heldOut, duplicateRows, repairableRows, leavable, system } = mendable;
+  const { convertible, unconvertible, canSplit } = mendable;
+  const row = (value: Change, label: string, description: string | false | undefined): PickRow<Change>[] =>
+    description ? [{ label, description, value }] : [];
+  const group = (label: string, rows: readonly PickRow<Change>[][]): PickRow<Change>[] =>
+    rows.flat().length === 0 ? [] : [separator(label), ...rows.flat()];
+  const duplicates = duplicateRows > 0 && l10n.t('{0}; the first of each stays', formatRows(duplicateRows));
+  const converts = convertible.length > 0 && conversionPhrase(convertible, unconvertible);
+  const trial = canSplit && formatRows(trialRows(mendable.rows));
   return [
     ...group(l10n.t('Leave Out'), [
-      errorRows > 0 ? row('errors', l10n.t('Rows with errors'), formatRows(errorRows)) : undefined,
-      untrainableRows > 0
-        ? row('untrainable', l10n.t('Rows that can’t be trained on'), reasonsPhrase(mendable))
-        : undefined,
-      heldOut !== undefined && heldOut.rows > 0
-        ? row('held-out', l10n.t('Rows that are in the hold-out'), heldOutPhrase(heldOut))
-        : undefined,
-      duplicateRows > 0
-        ? row(
-            'duplicates',
-            l10n.t('Duplicate rows'),
-            l10n.t('{0}; the first of each stays', formatRows(duplicateRows)),
-          )
-        : undefined,
+      row('errors', l10n.t('Rows with errors'), errorsPhrase(mendable)),
+      row(
+        'untrainable',
+        l10n.t('Rows that can’t be trained on'),
+        untrainableRows > 0 && reasonsPhrase(mendable),
+      ),
+      row('held-out', l10n.t('Rows that are in the hold-out'), heldOut && heldOutPhrase(heldOut)),
+      row('duplicates', l10n.t('Duplicate rows'), duplicates),
+      ...leavable.map((one) => row(one.name, ...LEAVABLE[one.name](one.total, quoted(one.kinds)))),
     ]),
     ...group(l10n.t('Change'), [
-      secrets === '' ? undefined : row('secrets', l10n.t('Mask secrets'), secrets),
-      personal === ''
-        ? undefined
-        : row('personal', l10n.t('Mask email addresses and card numbers'), personal),
-      convertible.length === 0
-        ? undefined
-        : row('chat', l10n.t('Convert to chat messages'), conversionPhrase(convertible, unconvertible)),
+      row('repair', l10n.t('Repair JSON syntax'), repairableRows > 0 && formatRows(repairableRows)),
+      row('system', addsSystem(system?.rows), system && quoted({ [system.text]: 1 })),
+      row('secrets', l10n.t('Mask secrets'), secretsPhrase(mendable)),
+      row('personal', l10n.t('Mask email addresses and card numbers'), personalPhrase(mendable)),
+      row('chat', l10n.t('Convert to chat messages'), converts),
     ]),
-    ...group(
-      l10n.t('Split'),
-      canSplit
-        ? [
-            row('hold-out', l10n.t('Hold out rows for evaluation…'), '10%'),
-            row('trial', l10n.t('Only some rows, for a trial run…'), formatRows(trialRows(mendable.rows))),
-          ]
-        : [],
-    ),
+    ...group(l10n.t('Split'), [
+      row('hold-out', l10n.t('Hold out rows for evaluation…'), canSplit && '10%'),
+      row('trial', l10n.t('Only some rows, for a trial run…'), trial),
+    ]),
   ];
 }
 
+function addsSystem(rows = 0): string {
+  return rows === 1
+    ? l10n.t('Add the usual system message to 1 row')
+    : l10n.t('Add the usual system message to {0} rows', formatCount(rows));
+}
+
+/** How findings are offered: their rows, and what is in them. */
+const LEAVABLE: Readonly<
+  Record<Leavable, (rows: number, kinds: string) => [label: string, description: string]>
+> = {
+  templateMarks: (rows, kinds) => [
+    l10n.t('Rows with marks of a chat template'),
+    l10n.t('{0}: {1}', formatRows(rows), kinds),
+  ],
+  emptyWords: (rows, kinds) => [
+    l10n.t('Rows with words of empty cells'),
+    l10n.t('{0}: {1}', formatRows(rows), kinds),
+  ],
+  refusals: (rows) => [
+    rows === 1
+      ? l10n.t('1 answer that begins like a refusal')
+      : l10n.t('{0} answers that begin like a refusal', formatCount(rows)),
+    l10n.t('some datasets need them'),
+  ],
+};
+
+function quoted(texts: Readonly<Record<string, unknown>>): string {
+  const first = Object.keys(texts).slice(0, 3);
+  return first.map((text) => l10n.t('“{0}”', sanitizeServiceText(text, 60))).join(', ');
+}
+
+function errorsPhrase({ errorRows, repairableRows }: Mendable): string | false {
+  if (repairableRows === 0) return errorRows > 0 && formatRows(errorRows);
+  return l10n.t('{0}; {1} can be repaired', formatRows(errorRows), formatCount(repairableRows));
+}
+
 /** "125 rows: 50 of no known format, 40 without content, 35 without an answer". */
-function reasonsPhrase({ untrainableRows, untrainable: { format, content, answer } }: Mendable): string {
+function reasonsPhrase({
+  untrainableRows,
+  untrainable: { format, content, answer, weight },
+}: Mendable): string {
   const reasons = compact(
     format > 0 && l10n.t('{0} of no known format', formatCount(format)),
     content > 0 && l10n.t('{0} without content', formatCount(content)),
     answer > 0 && l10n.t('{0} without an answer', formatCount(answer)),
+    weight > 0 && l10n.t('{0} with weight 0 only', formatCount(weight)),
   );
   return l10n.t('{0}: {1}', formatRows(untrainableRows), reasons.join(', '));
 }
 
-function heldOutPhrase({ path, rows }: HeldOut): string {
-  return l10n.t('{0} also in {1}', formatRows(rows), sanitizeServiceText(basename(path)));
+function heldOutPhrase({ path, rows }: HeldOut): string | false {
+  return rows > 0 && l10n.t('{0} also in {1}', formatRows(rows), sanitizeServiceText(basename(path)));
 }
 
 function secretsPhrase({ apiKeys, privateKeys }: Mendable): string {

@@ -3,7 +3,8 @@ import type { Disposable } from '../../core/base/disposable.ts';
 import {
   deleteRow,
   editorLines,
-  isWholeRow,
+  isRepairable,
+  isRowOrComment,
   removeBlankRow,
   removeBlankRows,
   removeBom,
@@ -93,11 +94,6 @@ function actionsFor(
           ? [new Fix(vscode.l10n.t('Remove byte order marks from rows'), document, removeRowBoms)]
           : []),
       ];
-    case 'trailing-comma':
-    case 'comma-after-object':
-    case 'control-character':
-    case 'typographic-quotes':
-      return repairs(document, line, code, isOnly);
     case 'duplicate-row':
       return [new Fix(vscode.l10n.t('Remove duplicate rows'), document, removeDuplicateRows)];
     case 'crlf':
@@ -119,7 +115,8 @@ function actionsFor(
     case 'requests':
       return copy(document, TERMS.convertToJsonl, COMMANDS.convertToJsonl);
     default:
-      return isUntrainableCode(code) ? deletion(document, line) : [];
+      if (isRepairable(code)) return repairs(document, line, code, isOnly);
+      return isUntrainableCode(code) || code === 'unexpected-character' ? deletion(document, line) : [];
   }
 }
 
@@ -131,6 +128,7 @@ const REPAIRS: Readonly<Record<RepairableCode, readonly [one: string, all: strin
     vscode.l10n.t('Escape control character'),
     vscode.l10n.t('Escape all control characters'),
   ],
+  'single-quote': [vscode.l10n.t('Use double quotes'), vscode.l10n.t('Use double quotes in all rows')],
   'typographic-quotes': [
     vscode.l10n.t('Use straight quotes'),
     vscode.l10n.t('Use straight quotes in all rows'),
@@ -151,7 +149,7 @@ function repairs(document: vscode.TextDocument, line: number, code: RepairableCo
 function deletion(document: vscode.TextDocument, line: number): Fix[] {
   if (document.isDirty || line >= document.lineCount) return [];
   const { text } = document.lineAt(line);
-  if (!isWholeRow(text)) return [];
+  if (!isRowOrComment(text)) return [];
   return [new Fix(vscode.l10n.t('Delete Row'), document, (lines) => deleteRow(lines, line, text))];
 }
 

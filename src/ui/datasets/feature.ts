@@ -19,6 +19,7 @@ export function activateDatasets(services: Services): void {
   });
   const reports = async () => (await datasets()).reports;
   services.datasetReports.provide(reports);
+  services.datasetReadings.provide(async () => (await datasets()).readings);
   services.datasetChecker.provide(async () => (await datasets()).checker);
   services.rowComparer.provide(async () => (await datasets()).comparer);
   const previews = lazy(async () => {
@@ -53,10 +54,10 @@ export function activateDatasets(services: Services): void {
     [COMMANDS.convertToJsonl]: async (...args) =>
       (await import('./convertToJsonl.ts')).convertToJsonl(dist('convertWorker.cjs'), log, ...args),
     [COMMANDS.prepareDataset]: async (...args) => {
-      const { checker, reports: known } = await datasets();
+      const { checker, readings, reports: known } = await datasets();
       const { prepareDatasetCopy } = await import('./prepareCopy.ts');
       const { fingerprints } = services;
-      return prepareDatasetCopy({ checker, fingerprints, reports: known, log }, ...args);
+      return prepareDatasetCopy({ checker, fingerprints, readings, reports: known, log }, ...args);
     },
     [COMMANDS.previewDataset]: async (...args) => (await previews()).preview(...args),
   });

@@ -6,7 +6,9 @@ import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { DiskError } from '../../core/base/diskError.ts';
 import type { DatasetChecker, Prepared } from '../../core/datasets/checker.ts';
 import {
+  changesAnything,
   mendableOf,
+  NO_CHANGES,
   PrepareError,
   MAX_SPLIT_ROWS,
   type Mendable,
@@ -17,7 +19,9 @@ import {
   type NotConverted,
 } from '../../core/datasets/copyTypes.ts';
 import { CheckError, reportOrFailure, type Report } from '../../core/datasets/report.ts';
+import type { Reading } from '../../core/datasets/readFacts.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
+import { isSameStamp } from '../../core/base/fileStamp.ts';
 import type { DatasetFile } from '../../core/datasets/fileKind.ts';
 import type { Fingerprints } from '../../core/datasets/fingerprints.ts';
 import { chooseDataset, inspectOrRefuse, datasetName, saveIfNeeded } from '../shared/chooseDataset.ts';
@@ -40,16 +44,11 @@ import { choosePreparation, personalPhrase } from './copyOffers.ts';
 /** What the command needs. */
 export interface PrepareParts {
   reports: Reports;
-  checker: Pick<DatasetChecker, 'prepareCopy' | 'canConvertAll'>;
+  readings: Pick<Reports<Reading>, 'currentReport'>;
+  checker: Pick<DatasetChecker, 'prepareCopy' | 'mendableIn'>;
   fingerprints: Pick<Fingerprints, 'alsoIn'>;
   log: Log;
 }
-
-const NO_CHOICES: Readonly<PrepareChoices> = {
-  ...{ withoutErrors: false, withoutUntrainable: false, withoutDuplicates: false, toChat: false },
-  ...{ withoutHeldOut: undefined, holdOut: undefined, trial: undefined },
-  mask: { secrets: false, personal: false },
-};
 
 /**
  * Writes a mended, converted or split copy of a dataset beside it, and opens it. Called as
@@ -68,15 +67,15 @@ export async function prepareDatasetCopy(
   const name = datasetName(uri);
   const report = await checked(uri, name, parts);
   if (report === undefined) return { outcome: 'failed' };
-  const mendable = await countedConversion(report, name, parts);
   const isClean = preset === ('clean' satisfies Preset);
+  const mendable = isClean ? mendableOf(report) : await countedMendable(report, name, parts);
   const countHeldOut = () =>
     withLateProgress(checkingDatasetTitle(name), (signal) => heldOutOf(report, parts, signal));
   const choices = isClean
-    ? NO_CHOICES
+    ? NO_CHANGES
     : await choosePreparation(name, { ...mendable, heldOut: await countHeldOut() });
   if (choices === undefined) return { outcome: 'cancelled' };
-  if (changesNothing(choices) && !mendable.hasLitter) {
+  if (!changesAnything(choices) && !mendable.hasLitter) {
     void showInformation(vscode.l10n.t('Nothing to change.'));
     return { outcome: 'done' };
   }
@@ -85,20 +84,6 @@ export async function prepareDatasetCopy(
   if (prepared === undefined) return { outcome: 'failed' };
   await showPrepared(prepared);
   return { outcome: 'done' };
-}
-
-function changesNothing({ mask, ...choices }: PrepareChoices): boolean {
-  const isSplit = choices.holdOut !== undefined || choices.trial !== undefined;
-  return !(
-    choices.withoutErrors ||
-    choices.withoutUntrainable ||
-    choices.withoutDuplicates ||
-    choices.withoutHeldOut !== undefined ||
-    choices.toChat ||
-    isSplit ||
-    mask.secrets ||
-    mask.personal
-  );
 }
 
 /** Returns the report of the file as it is now, or undefined after a message if it has no rows. */
@@ -127,17 +112,26 @@ async function checked(
   return undefined;
 }
 
-/** Returns what can be mended. Before converting is selected, it is tried: some rows of a format can't be. */
-async function countedConversion(report: Report, name: string, { checker }: PrepareParts): Promise<Mendable> {
-  const mendable = mendableOf(report);
-  if (!mendable.convertsAll) return mendable;
-  const convertsAll = await withLateProgress(checkingDatasetTitle(name), (signal, onProgress) =>
-    checker.canConvertAll(report, { signal, onProgress }),
-  ).catch((error: unknown) => {
-    if (error instanceof CheckError || error instanceof DiskError) return false;
-    throw error;
+/** Returns what can be mended; without what must be tried, if that fails. */
+function countedMendable(
+  report: Report,
+  name: string,
+  { checker, readings, log }: PrepareParts,
+): Promise<Mendable> {
+  return withLateProgress(checkingDatasetTitle(name), async (signal, onProgress) => {
+    const reading = await readings.currentReport(report.path, signal).catch((error: unknown) => {
+      if (!(error instanceof CheckError)) throw error;
+      log.error('reading', error);
+      return undefined;
+    });
+    return checker.mendableIn(report, reading && isSameStamp(reading, report) ? reading : undefined, {
+      signal,
+      onProgress,
+    });
+  }).catch((error: unknown) => {
+    if (!(error instanceof CheckError || error instanceof DiskError)) throw error;
+    return { ...mendableOf(report), convertsAll: false };
   });
-  return { ...mendable, convertsAll };
 }
 
 /** Writes the files; undefined after an error message. @throws CancelledError */
@@ -248,6 +242,10 @@ function leftOut({ leftOut: rows, notConverted }: PrepareCounts): string[] {
     rows.error > 0 && vscode.l10n.t('{0} with errors', formatCount(rows.error)),
     rows.untrainable > 0 && vscode.l10n.t('{0} that can’t be trained on', formatCount(rows.untrainable)),
     rows['held-out'] > 0 && vscode.l10n.t('{0} in the hold-out', formatCount(rows['held-out'])),
+    rows.templateMarks > 0 &&
+      vscode.l10n.t('{0} with marks of a chat template', formatCount(rows.templateMarks)),
+    rows.emptyWords > 0 && vscode.l10n.t('{0} with words of empty cells', formatCount(rows.emptyWords)),
+    rows.refusals > 0 && vscode.l10n.t('{0} like a refusal', formatCount(rows.refusals)),
     rows.duplicate > 0 &&
       (rows.duplicate === 1
         ? vscode.l10n.t('1 duplicate')
@@ -281,7 +279,7 @@ const NOT_CONVERTED: Readonly<Record<NotConverted, (count: string) => string>> =
 /** Names of dropped fields that are listed. */
 const LISTED_FIELDS = 3;
 
-function changesOf({ masked, converted, dropped }: PrepareCounts): string[] {
+function changesOf({ masked, repaired, withSystem, converted, dropped }: PrepareCounts): string[] {
   const secrets = masked.apiKeys + masked.privateKeys;
   const personal = personalPhrase(masked);
   return compact(
@@ -290,6 +288,8 @@ function changesOf({ masked, converted, dropped }: PrepareCounts): string[] {
         ? vscode.l10n.t('1 secret masked')
         : vscode.l10n.t('{0} secrets masked', formatCount(secrets))),
     personal !== '' && vscode.l10n.t('{0} masked', personal),
+    repaired > 0 && vscode.l10n.t('{0} repaired', formatRows(repaired)),
+    withSystem > 0 && vscode.l10n.t('{0} with the system message added', formatRows(withSystem)),
     converted > 0 && vscode.l10n.t('{0} converted', formatRows(converted)),
     dropped.size > 0 && vscode.l10n.t('fields dropped: {0}', droppedNames(dropped)),
   );

@@ -7,7 +7,8 @@ import { DisposableStore } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import { Emitter } from '../../core/base/event.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
-import { CheckError, type CheckFailure, type CommonText } from '../../core/datasets/report.ts';
+import type { CommonText, Reading } from '../../core/datasets/readFacts.ts';
+import { CheckError, type CheckFailure } from '../../core/datasets/report.ts';
 import type { FileKind, Report } from '../../core/datasets/report.ts';
 import { inspectDataset, kindOf, SAMPLE_BYTES, type DatasetProblem } from '../../core/datasets/fileKind.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
@@ -21,6 +22,18 @@ import type { DatasetRuns, PastRuns } from './datasetRuns.ts';
 const DEFER_MS = 1_000;
 /** Time for the page to draw the first rows before other work uses the CPU. */
 const DRAWING_MS = 150;
+
+/** What is known of the texts of the file. They are shown, and used for nothing else. */
+export interface PreviewTexts {
+  reading: Reading | undefined;
+  /** From 0 to 1 while they are read for long. */
+  readProgress: number | undefined;
+  texts: CardTexts;
+}
+
+const NOT_READ: Readonly<PreviewTexts> = { reading: undefined, readProgress: undefined, texts: {} };
+/** For so long, nobody waits for what the texts say. */
+const QUIET_MS = 1_000;
 
 /** The texts of the card are read only up to this length of their rows: a part of a row is no JSON. */
 const TEXT_BYTES = 256 * 1024;
@@ -44,6 +57,7 @@ export interface PreviewCheck {
 /** Sources of what a preview shows besides rows. */
 export interface PreviewChecks {
   reports: Reports;
+  readings: Reports<Reading>;
   runs: DatasetRuns;
 }
 
@@ -52,6 +66,7 @@ export class PreviewDocument implements vscode.CustomDocument {
   readonly uri: vscode.Uri;
   readonly name: string;
   readonly #reports: Reports;
+  readonly #readings: PreviewChecks['readings'];
   readonly #runs: PreviewChecks['runs'];
   readonly #log: Log;
   readonly #store = new DisposableStore();
@@ -61,8 +76,8 @@ export class PreviewDocument implements vscode.CustomDocument {
   #kind: FileKind = 'rows';
   #problem: UnshownReason | undefined;
   #check: PreviewCheck = { progress: undefined, report: undefined, failure: undefined };
-  /** Texts of the file, so they are shown and used for nothing else. */
-  #texts: CardTexts = {};
+  #read: PreviewTexts = NOT_READ;
+  #stopReading = new AbortController();
   #change: 'changed' | 'missing' | undefined;
   #isUnsaved = false;
   #stop = new AbortController();
@@ -72,10 +87,11 @@ export class PreviewDocument implements vscode.CustomDocument {
   /** Fires when the file's state has changed. */
   readonly onDidChange = this.#changed.event;
 
-  constructor(uri: vscode.Uri, { reports, runs }: PreviewChecks, log: Log) {
+  constructor(uri: vscode.Uri, { reports, readings, runs }: PreviewChecks, log: Log) {
     this.uri = uri;
     this.name = path.posix.basename(uri.path);
     this.#reports = reports;
+    this.#readings = readings;
     this.#runs = runs;
     this.#log = log;
     this.#store.add(reports.onDidChange((state) => this.#updateCheck(state.path)));
@@ -102,9 +118,13 @@ export class PreviewDocument implements vscode.CustomDocument {
     return this.#check;
   }
 
-  /** The common texts in the shown version of the file. */
-  get texts(): CardTexts {
-    return this.#texts;
+  /** What is known of the texts in the shown version. */
+  get read(): PreviewTexts {
+    return this.#read;
+  }
+
+  stopReading(): void {
+    this.#stopReading.abort();
   }
 
   /** Past runs of the shown version of the file. */
@@ -133,7 +153,7 @@ export class PreviewDocument implements vscode.CustomDocument {
     this.#kind = kind ?? 'rows';
     this.#problem = typeof opened === 'string' ? opened : undefined;
     this.#change = undefined;
-    this.#texts = {};
+    this.#read = NOT_READ;
     this.#check = { progress: undefined, report: undefined, failure: undefined };
     this.#changed.fire('opened');
     // Without rows, there is nothing to count or check.
@@ -230,21 +250,31 @@ export class PreviewDocument implements vscode.CustomDocument {
   }
 
   async #readTexts(file: RowFile, signal: AbortSignal): Promise<void> {
-    const { report } = this.#check;
-    if (signal.aborted || report === undefined) return;
-    const { repeats, content } = report;
+    if (signal.aborted || this.#check.report?.kind !== 'rows') return;
+    this.#stopReading = new AbortController();
+    const beganMs = performance.now();
+    const show = (read: PreviewTexts) => {
+      if (this.#file !== file) return;
+      this.#read = read;
+      this.#changed.fire('checked');
+    };
     const textOf = async (at: CommonText | undefined, of: 'answer' | 'system') =>
       at && (await file.textOf(at.row, of, TEXT_BYTES));
     try {
+      const stop = AbortSignal.any([signal, this.#stopReading.signal]);
+      const reading = await this.#readings.currentReport(file.path, stop, (readProgress) => {
+        if (performance.now() > beganMs + QUIET_MS) show({ ...NOT_READ, readProgress });
+      });
+      if (!isSameStamp(reading, file.stamp)) return;
+      const { answer, labels, system } = reading;
       const texts = {
-        answer: await textOf(repeats.answer, 'answer'),
-        system: await textOf(content.system.main, 'system'),
-        labels: await Promise.all(content.labels.map(async (label) => (await textOf(label, 'answer')) ?? '')),
+        answer: await textOf(answer, 'answer'),
+        system: await textOf(system.main, 'system'),
+        labels: await Promise.all(labels.map(async (label) => (await textOf(label, 'answer')) ?? '')),
       };
-      if (this.#file !== file) return;
-      this.#texts = texts;
-      this.#changed.fire('checked');
+      show({ reading, readProgress: undefined, texts });
     } catch (error) {
+      show(NOT_READ);
       if (!(error instanceof CancelledError)) this.#log.error('preview-not-read', error);
     }
   }

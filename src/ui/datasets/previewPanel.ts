@@ -39,6 +39,7 @@ const REQUESTS: Readonly<RequestTable<PreviewRequest>> = {
   openSource: { row: isRow, problem: isOptional(isCount) },
   reload: { row: isRow },
   act: {},
+  stop: {},
 };
 
 /** Where a preview starts: at a row, or with the rows that have a problem. */
@@ -64,7 +65,7 @@ export class PreviewPanel implements Disposable {
   /** Whether rows are shown, and whether the page then offers to open them in an editor. */
   #shown: { hasSource: boolean } | undefined;
   /** Of the posted card: what the lists of rows with problems come from. */
-  #posted: { report: unknown; changed: unknown } | undefined;
+  #posted: { report: unknown; changed: unknown; reading: unknown } | undefined;
   #listTimer: NodeJS.Timeout | undefined;
   #cardTimer: NodeJS.Timeout | undefined;
 
@@ -110,8 +111,10 @@ export class PreviewPanel implements Disposable {
   }
 
   #rowsOf(choice: ProblemChoice): ProblemRows | undefined {
-    const { check, past } = this.#document;
+    const { check, past, read } = this.#document;
     if (choice === SINCE) return past?.since ? rowsOfFact(past.since.difference.rows) : undefined;
+    const finding = read.reading?.findings.find(({ name }) => name === choice);
+    if (finding !== undefined) return rowsOfFact(finding);
     return check.report && rowsWithProblems(check.report, choice);
   }
 
@@ -134,6 +137,7 @@ export class PreviewPanel implements Disposable {
       this.#setFilter(request.filter);
     } else if (request.type === 'more') this.#list?.more();
     else if (request.type === 'goTo') this.#goTo(request.row);
+    else if (request.type === 'stop') this.#document.stopReading();
     else if (request.type === 'act') {
       const { kind, uri } = this.#document;
       const use = useOf(kind);
@@ -248,13 +252,16 @@ export class PreviewPanel implements Disposable {
   #postCard(): void {
     clearTimeout(this.#cardTimer);
     this.#cardTimer = undefined;
-    const { check, file, name, past, texts } = this.#document;
+    const { check, file, name, past, read } = this.#document;
     if (!this.#host.isReady || file === undefined || this.#list === undefined || this.#showKind()) return;
     if (this.#isHeld()) return;
     const { progress, report, failure } = check;
     const reason = failure === undefined ? undefined : checkFailure(name, failure);
     this.#host.post(
-      previewCard({ sizeBytes: file.sizeBytes, report, progress, failure: reason, past, texts }),
+      previewCard({
+        ...{ sizeBytes: file.sizeBytes, report, progress, failure: reason },
+        ...{ past, ...read },
+      }),
     );
     // Without a report it is unknown which rows have problems, and without an earlier run which ones changed.
     const { problems } = this.#filter;
@@ -263,9 +270,11 @@ export class PreviewPanel implements Disposable {
     if (isUnchanged || (failure !== undefined && problems !== undefined))
       this.#setFilter({ ...this.#filter, problems: undefined });
     const changed = past?.since?.difference;
-    if (report === this.#posted?.report && changed === this.#posted?.changed) return;
-    this.#posted = { report, changed };
-    this.#host.post({ type: 'stale' });
+    const { reading } = read;
+    const posted = this.#posted;
+    if (report === posted?.report && changed === posted?.changed && reading === posted?.reading) return;
+    this.#posted = { report, changed, reading };
+    if (report !== posted?.report) this.#host.post({ type: 'stale' });
     if (this.#filter.problems !== undefined) {
       this.#generation += 1;
       this.#list.refresh();

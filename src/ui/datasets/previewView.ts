@@ -6,8 +6,8 @@ import {
   type Report,
   type Role,
   type RowLengths,
-  type Tokens,
 } from '../../core/datasets/report.ts';
+import type { Tokens } from '../../core/datasets/readFacts.ts';
 import type { RowFile, RowList } from '../../core/datasets/rowFile.ts';
 import {
   diskSentence,
@@ -22,14 +22,20 @@ import {
 import { compact, formatBytes, formatCount, formatRows, formatShare } from '../shared/format.ts';
 import { expectedPriceText } from '../shared/priceText.ts';
 import { TERMS } from '../shared/terms.ts';
-import { contentFacts, inFirstRows, isTokenCountVague, sinceFact } from './contentFacts.ts';
-import type { CardTexts } from './contentFacts.ts';
+import { contentFacts, inFirstRows, isTokenCountVague, labelCounts, sinceFact } from './contentFacts.ts';
 import type { PastRuns } from './datasetRuns.ts';
+import type { PreviewTexts } from './previewDocument.ts';
 import { PROBLEM_CLASSES, problemName } from './problemTexts.ts';
 import type { PreviewCard, PreviewChart, PreviewWord } from './protocol.ts';
 
 /** Maximum bars for row lengths; if there are more, neighbors are merged. */
 const MAX_BARS = 12;
+
+/** 4,096 and 8,192 tokens, as powers of 2. */
+const LINES: readonly [number, number] = [12, 13];
+
+/** Rows with fewer tokens are one bar. */
+const MAX_TOKEN_BARS = 8;
 
 /** Fewer rows than this hardly teach a model anything. */
 const FEW_ROWS = 10;
@@ -102,7 +108,7 @@ export function changedNotice(name: string, change: 'changed' | 'missing' | 'uns
 }
 
 /** The data for the card of a JSONL file, before, during or after the check. */
-export interface CardSource {
+export interface CardSource extends PreviewTexts {
   sizeBytes: number;
   report: Report | undefined;
   /** From 0 to 1 while the check is running. */
@@ -110,22 +116,28 @@ export interface CardSource {
   /** Why there is no report, as a sentence. */
   failure: string | undefined;
   past: PastRuns | undefined;
-  texts: CardTexts;
 }
 
 /** The card of a dataset: verdict, facts, charts and problems. */
 export function previewCard(source: CardSource): PreviewCard {
-  const { report, progress, failure, past } = source;
-  const percent = Math.floor((progress ?? 0) * 100);
+  const { report, failure, past } = source;
   return {
     type: 'card',
-    progress:
-      progress === undefined ? undefined : { text: l10n.t('Checking, {0}%…', percent), fraction: progress },
+    progress: progressOf(source),
     verdict: failure === undefined ? verdictOfCard(report) : { kind: 'none', text: failure },
     facts: [...factsOf(source), ...pastFacts(report, past)],
-    charts: report === undefined ? [] : chartsOf(report),
+    charts: report === undefined ? [] : chartsOf(report, source),
     problems: report === undefined || report.problems.length === 0 ? undefined : problemsOf(report),
   };
+}
+
+function progressOf({ progress, readProgress }: CardSource): PreviewCard['progress'] {
+  const fraction = progress ?? readProgress;
+  if (fraction === undefined) return undefined;
+  const percent = Math.floor(fraction * 100);
+  return progress === undefined
+    ? { text: l10n.t('Reading texts, {0}%…', percent), fraction, stop: TERMS.cancel }
+    : { text: l10n.t('Checking, {0}%…', percent), fraction };
 }
 
 function verdictOfCard(report: Report | undefined): PreviewCard['verdict'] {
@@ -133,18 +145,20 @@ function verdictOfCard(report: Report | undefined): PreviewCard['verdict'] {
   return { kind: verdictOf(report), text: `${verdictPhrase(report)}.` };
 }
 
-function factsOf({ sizeBytes, report, texts }: CardSource): PreviewCard['facts'] {
+function factsOf({ sizeBytes, report, reading, texts }: CardSource): PreviewCard['facts'] {
   const size = { name: TERMS.size, value: compact(formatBytes(sizeBytes), sizePhrase(sizeBytes)).join(', ') };
   if (report === undefined) return [size];
   const { rows, blankRows, statistics, repeats } = report;
-  const { characters, tokens } = statistics;
+  const { characters, maxTurns } = statistics;
+  const tokens = reading?.tokens;
   const tooLong = countOf(report, 'row-too-long');
   return compact(
     size,
     { name: TERMS.rows, value: rowsText(rows, blankRows) },
     characters !== undefined && { name: l10n.t('Characters'), value: formatCount(characters) },
-    tokens.text > 0 && { name: l10n.t('Tokens'), value: tokensText(tokens, isTokenCountVague(report)) },
-    tokens.rowsOver4096 > 0 && { name: l10n.t('Long rows'), value: longRowsText(tokens) },
+    tokens &&
+      tokens.text > 0 && { name: l10n.t('Tokens'), value: tokensText(tokens, isTokenCountVague(reading)) },
+    tokens && tokens.rowsOver4096 > 0 && { name: l10n.t('Long rows'), value: longRowsText(tokens) },
     tooLong > 0 && {
       name: TERMS.notChecked,
       value: l10n.t('{0} longer than 64 MiB, left out of lengths and charts', formatRows(tooLong)),
@@ -152,7 +166,12 @@ function factsOf({ sizeBytes, report, texts }: CardSource): PreviewCard['facts']
     { name: l10n.t('Row length'), value: lengthsText(statistics.lengths) },
     { name: TERMS.duplicates, value: duplicatesText(report) },
     repeats.prompts > 0 && { name: l10n.t('Repeated prompts'), value: repeatedPromptsText(report) },
-    ...contentFacts(report, texts),
+    ...(reading === undefined ? [] : contentFacts(reading, maxTurns, texts)),
+    reading !== undefined &&
+      reading.unread > 0 && {
+        name: l10n.t('Texts not read'),
+        value: l10n.t('{0} longer than 1 MB', formatRows(reading.unread)),
+      },
   );
 }
 
@@ -200,10 +219,13 @@ function repeatedPromptsText(report: Report): string {
   return inFirstRows(text, report);
 }
 
-function chartsOf(report: Report): PreviewChart[] {
+function chartsOf(report: Report, { reading, texts }: CardSource): PreviewChart[] {
   const { lengths, roles } = report.statistics;
   const repeated = countOf(report, 'duplicate-row');
   return [
+    ...(reading === undefined
+      ? []
+      : [tokensChart(reading.tokens), chart(l10n.t('Answers'), labelCounts(reading, texts))]),
     chart(
       l10n.t('Row length'),
       barsOf(lengths).map(({ fromBytes, toBytes, rows }) => {
@@ -230,6 +252,25 @@ function chartsOf(report: Report): PreviewChart[] {
     ),
     // A single bar adds nothing to the facts.
   ].filter(({ parts }) => parts.length > 1);
+}
+
+/** Rows by their tokens, up to both lines at least: trainers often cut rows there. */
+function tokensChart({ rows }: Tokens): PreviewChart {
+  const end = rows.length === 0 ? 0 : Math.max(rows.length, LINES[1] + 1);
+  const first = Math.max(
+    rows.findIndex((count) => count > 0),
+    end - MAX_TOKEN_BARS,
+  );
+  const to = (bin: number) => formatCount(2 ** bin);
+  const bars: Part[] = [];
+  for (let bin = first; bin < end; bin++) {
+    const before = bin === first ? rows.slice(0, first).reduce((sum, count) => sum + count, 0) : 0;
+    const name = bin === first ? l10n.t('up to {0}', to(bin)) : l10n.t('{0} to {1}', to(bin - 1), to(bin));
+    bars.push([name, before + (rows[bin] ?? 0)]);
+  }
+  const { title, parts } = chart(l10n.t('Tokens a row, about'), bars);
+  const line = (bin: number) => (LINES.includes(bin) ? l10n.t('{0} tokens', to(bin)) : undefined);
+  return { title, parts: parts.map((part, index) => ({ ...part, line: line(first + index) })) };
 }
 
 /** Includes empty bars between others, to show how far away an outlier is. */

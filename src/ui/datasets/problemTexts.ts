@@ -122,7 +122,9 @@ const PROBLEMS: Readonly<Record<ProblemCode, ProblemText>> = {
   'content-missing': [l10n.t('Missing content'), l10n.t('Add content or tool calls.')],
   'content-wrong-type': [l10n.t('Invalid content type'), l10n.t('Use a string or array.')],
   'content-empty': [l10n.t('Empty content'), NOTHING_TO_LEARN],
+  weight: [l10n.t('Invalid weight'), l10n.t('Use 0 or 1, for assistant messages only.')],
   'no-assistant': [l10n.t('No assistant message'), l10n.t('Add one to learn from.')],
+  'weights-zero': [l10n.t('All answers have weight 0'), NOTHING_TO_LEARN],
   'last-not-assistant': [l10n.t('No final answer'), l10n.t('End with an assistant message.')],
   'starts-with-assistant': [l10n.t('Starts with the assistant'), l10n.t('Begin with a user message.')],
   'repeated-role': [

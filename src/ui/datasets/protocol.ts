@@ -46,7 +46,9 @@ export type PreviewRequest =
   /** `row` is at the top and stays there. */
   | { type: 'reload'; row: number }
   /** The failure's button. */
-  | { type: 'act' };
+  | { type: 'act' }
+  /** The button beside the progress. */
+  | { type: 'stop' };
 
 /** From the extension to the page. */
 export type PreviewMessage =
@@ -137,8 +139,8 @@ export interface PreviewProblem {
 /** Verdict, facts, charts and problems of the file. */
 export interface PreviewCard {
   type: 'card';
-  /** `fraction` is from 0 to 1; undefined if no check is running. */
-  progress: { text: string; fraction: number } | undefined;
+  /** `fraction` is from 0 to 1; undefined if nothing is running. `stop`: a button that ends it. */
+  progress: { text: string; fraction: number; stop?: string } | undefined;
   verdict: { kind: 'clean' | 'warnings' | 'errors' | 'none'; text: string };
   facts: readonly PreviewFact[];
   charts: readonly PreviewChart[];
@@ -155,8 +157,8 @@ export interface PreviewFact {
 /** A bar chart. */
 export interface PreviewChart {
   title: string;
-  /** `share` is relative to the largest part, from 0 to 1. */
-  parts: readonly { name: string; value: string; share: number }[];
+  /** `share` is relative to the largest part, from 0 to 1. `line`: the words of one below it. */
+  parts: readonly { name: string; value: string; share: number; line?: string | undefined }[];
 }
 
 export interface PreviewProblemClass {

@@ -7,8 +7,9 @@ import { DatasetChangedError } from '../../core/api/errors.ts';
 import type { Balance, Model } from '../../core/api/types.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
-import { isStill } from '../../core/base/fileStamp.ts';
+import { isSameStamp, isStill } from '../../core/base/fileStamp.ts';
 import type { RowDifference } from '../../core/datasets/fingerprints.ts';
+import type { Reading } from '../../core/datasets/readFacts.ts';
 import type { Report } from '../../core/datasets/report.ts';
 import { moneyOf, type AccountMoney } from '../../core/money/accountMoney.ts';
 import type { DatasetSize, RunParameters } from '../../core/money/estimate.ts';
@@ -64,6 +65,8 @@ export interface SubmissionContext {
   trainedBefore: (sha256: string) => (ShownTrained & { changed?: string | undefined }) | undefined;
   /** What is also in the hold-out beside the dataset, once that is known. */
   heldOut?: HeldOut | undefined;
+  /** What the texts of the dataset say, once that is known. */
+  reading?: Reading | undefined;
   /** The receipt of the run that is submitted again. */
   earlier?: Receipt | undefined;
   /** Why the summary is shown again. */
@@ -87,7 +90,7 @@ export type Review = Pick<
 
 type Parts = Pick<
   Services,
-  'agreedUnreadable' | 'fingerprints' | 'journal' | 'log' | 'sessions' | 'submissions'
+  'agreedUnreadable' | 'fingerprints' | 'journal' | 'log' | 'readings' | 'sessions' | 'submissions'
 >;
 
 /** Owns what is known while the user reviews a dataset for an account, and its hash, which is computed meanwhile. */
@@ -106,6 +109,7 @@ export class DatasetReview implements Disposable {
   readonly #store = new DisposableStore();
   #receipts: readonly Receipt[];
   #heldOut: HeldOut | undefined;
+  #reading: Reading | undefined;
   /** What changed since the run of a receipt. */
   #since: { id: string; text: string | undefined; changed: string | undefined } | undefined;
   #isReconnected = false;
@@ -127,7 +131,9 @@ export class DatasetReview implements Disposable {
     const stop = new AbortController();
     this.sha256 = sha256OfFile(dataset.file, stop.signal);
     this.sha256.catch(() => undefined);
-    this.late = [...facts.late, this.#readHeldOut(stop.signal), this.#readDifference(stop.signal)];
+    const { signal } = stop;
+    const read = [this.#readHeldOut(signal), this.#readDifference(signal), this.#readTexts(signal)];
+    this.late = [...facts.late, ...read];
     this.#store.add(session.onDidChangeState((state) => (this.#isReconnected ||= state === 'connecting')));
     this.#store.add({ dispose: () => stop.abort() });
   }
@@ -159,6 +165,7 @@ export class DatasetReview implements Disposable {
       queueTimes: queueTimes(money.receipts, (runId) => runs.detail(runId)),
       marker: this.#marker,
       heldOut: this.#heldOut,
+      reading: this.#reading,
       ...this.#shown,
       earlierOf: (sha256, label) => {
         const records = journal.latest;
@@ -205,6 +212,17 @@ export class DatasetReview implements Disposable {
 
   async #readHeldOut(signal: AbortSignal): Promise<void> {
     this.#heldOut = await heldOutOf(this.#dataset.file, this.#services, signal).catch(() => undefined);
+  }
+
+  async #readTexts(signal: AbortSignal): Promise<void> {
+    const { check, file } = this.#dataset;
+    if (check === 'unchecked' || (check?.kind ?? 'rows') !== 'rows') return;
+    try {
+      const reading = await (await this.#services.readings()).currentReport(file.path, signal);
+      if (isSameStamp(reading, file)) this.#reading = reading;
+    } catch (error) {
+      if (!(error instanceof CancelledError)) this.#services.log.error('texts-not-read', error);
+    }
   }
 
   async #readDifference(signal: AbortSignal): Promise<void> {

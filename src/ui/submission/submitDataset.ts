@@ -29,6 +29,7 @@ type Parts = Pick<
   | 'journal'
   | 'log'
   | 'openJournal'
+  | 'readings'
   | 'reports'
   | 'sandboxFault'
   | 'sessions'

@@ -3,6 +3,7 @@ import { commands, l10n, Uri } from 'vscode';
 import type { HeldOut } from '../../core/answers/filesBeside.ts';
 import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import type { Balance } from '../../core/api/types.ts';
+import { findingsToRead, type Reading } from '../../core/datasets/readFacts.ts';
 import { shownProblems, verdictOf, type ProblemChoice, type Report } from '../../core/datasets/report.ts';
 import type { BalanceNote } from '../../core/money/accountMoney.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
@@ -24,6 +25,7 @@ import {
   formatDay,
   formatMoment,
   formatMoney,
+  formatRows,
   sandboxNote,
 } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
@@ -190,7 +192,8 @@ function noteRows(
   { label, model, priority }: SubmissionChoices,
   sha256: string | undefined,
 ): Fact[] {
-  const { account, balance, check, dataset, earlierOf, held, money, proposal, trainedBefore } = context;
+  const { account, balance, check, dataset, earlierOf, held, money, proposal, reading, trainedBefore } =
+    context;
   const size = sizePhrase(dataset.size.bytes);
   const wanted = runParameters(context, { priority }, sha256);
   const note = money.balanceNote(wanted);
@@ -227,6 +230,7 @@ function noteRows(
     },
     context.heldOut !== undefined && context.heldOut.rows > 0 && heldOutRow(context.heldOut),
     ...(check === undefined ? [] : checkRows(check)),
+    ...(reading === undefined ? [] : textRows(reading)),
     size && { icon: 'warning', label: TERMS.size, description: size },
   );
 }
@@ -315,6 +319,32 @@ function checkRows(check: Report | 'unchecked'): Fact[] {
       label: l10n.t('Personal data'),
       description: privacy,
       value: previewed({ problems: 'privacy' satisfies ProblemChoice }),
+    },
+  );
+}
+
+/** From this share of the rows on, characters that were lost are said at once. */
+const LOST_SHARE = 0.01;
+
+/** Returns what the texts of the dataset add; the card says more. */
+function textRows({ path: file, findings, rows }: Reading): Fact[] {
+  const count = findingsToRead(findings).length;
+  const lost = findings.find(({ name }) => name === 'replacement')?.total ?? 0;
+  const uri = Uri.file(file);
+  const problems: ProblemChoice = 'replacement';
+  return compact(
+    lost > rows * LOST_SHARE && {
+      icon: 'warning',
+      label: l10n.t('Lost characters'),
+      description: l10n.t('{0} with the sign �', formatRows(lost)),
+      value: [COMMANDS.previewDataset, uri, undefined, { problems }] as const,
+    },
+    count > 0 && {
+      icon: 'info',
+      label: l10n.t('Texts'),
+      description:
+        count === 1 ? l10n.t('1 finding to read') : l10n.t('{0} findings to read', formatCount(count)),
+      value: [COMMANDS.previewDataset, uri] as const,
     },
   );
 }

@@ -53,7 +53,7 @@ function ruleOf(room: string): Rule | undefined {
 /** A ratchet: what has one user moves to it, and what has no text to `core`. The list of IDs may grow with each feature. */
 const MOST_SHARED_LINES = 3_136;
 /** A ratchet: the files of core that are imported from outside of their room, without `base`. */
-const MOST_FRONTS = 59;
+const MOST_FRONTS = 60;
 const IDS = 'src/ui/shared/ids.ts';
 
 /** Files outside the rooms, which may import every room. */

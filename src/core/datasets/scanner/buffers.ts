@@ -1,6 +1,6 @@
 // The layout of the scanner's memory: fixed regions, then the input. Nothing is allocated or freed during a scan. What changes
 // is in structs of such regions; each begins as zeros, and is set to zeros to begin anew.
-import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT, SCRIPT_COUNT, UNTRAINABLE_COUNT } from './codes';
+import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT, UNTRAINABLE_COUNT } from './codes';
 
 /** Maximum rows scanned per call. */
 export const SCAN_ROWS: u32 = 65536;
@@ -20,8 +20,6 @@ export const ROW_HASHES: usize = memory.data(SCAN_ROWS * 8, 8);
 /** The hash of each row's prompt and of its answer, as a u64 each; 0 if it has none (`prompts.ts`). */
 export const PROMPT_HASHES: usize = memory.data(SCAN_ROWS * 8, 8);
 export const ANSWER_HASHES: usize = memory.data(SCAN_ROWS * 8, 8);
-/** The same of the system messages of a conversation, or `NO_SYSTEM`; 0 if the row is none. */
-export const SYSTEM_HASHES: usize = memory.data(SCAN_ROWS * 8, 8);
 /** What each row is, as bits in a u16 (`codes.ts`). */
 export const ROW_FLAGS: usize = memory.data(SCAN_ROWS * 2, 2);
 /** The number of lone CRs before each row and after the last one, as a u32. */
@@ -46,22 +44,13 @@ export const call = changetype<Call>(CALL);
 /** Counts of a file, and how it is read. */
 @unmanaged
 class File {
-  /** Bytes of the texts of rows, and of those of the assistant. Exact up to 2 ** 53. */
-  textBytes: f64;
-  assistantBytes: f64;
-  /** Bytes of all texts, decoded, of which `SCRIPT_BYTES` are in some scripts. */
-  writtenBytes: f64;
-  /** Rows with more text than this many tokens, about. */
-  rowsOver4096: u32;
-  rowsOver8192: u32;
   /** Rows with a problem that is an error. */
   errorRows: u32;
   /** Turns of the longest conversation, and bytes of the longest row. */
   maxTurns: u32;
   maxLength: u32;
-  /** Conversations, and those in which the assistant speaks once. */
-  conversations: u32;
-  exchanges: u32;
+  /** Pairs of answers to compare whose prompt is unknown. */
+  unprompted: u32;
   /** How prompts are hashed: `HASH_NONE` and so on. */
   hashing: i32;
   /** Whether the editor shows a character for each byte that is not UTF-8. */
@@ -70,13 +59,11 @@ class File {
 /** Bins of row lengths: one per byte below 32 bytes, then 32 per doubling. */
 const LENGTH_BINS_COUNT = 32 * 24;
 const TABLES = PLACE_CODE_COUNT * 2 + FORMAT_COUNT * 2 + ROLE_COUNT + UNTRAINABLE_COUNT + LENGTH_BINS_COUNT;
-const FILE_BYTES: usize = 64 + SCRIPT_COUNT * 8 + TABLES * 4;
+const FILE_BYTES: usize = 32 + TABLES * 4;
 export const FILE: usize = memory.data(FILE_BYTES, 16);
 export const file = changetype<File>(FILE);
-/** Bytes of text in each script, each an f64. */
-export const SCRIPT_BYTES: usize = FILE + 64;
 /** The number of problems of each code, and how many of them were located, each a u32. */
-export const TOTALS: usize = SCRIPT_BYTES + SCRIPT_COUNT * 8;
+export const TOTALS: usize = FILE + 32;
 export const LOCATED: usize = TOTALS + PLACE_CODE_COUNT * 4;
 /** A u32 for each format, also of the rows whose fields have its types; each role, each reason not to train, and each bin. */
 export const FORMAT_COUNTS: usize = LOCATED + PLACE_CODE_COUNT * 4;

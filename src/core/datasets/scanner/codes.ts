@@ -42,45 +42,46 @@ export const ROLE_UNKNOWN = 32;
 export const CONTENT_MISSING = 33;
 export const CONTENT_WRONG_TYPE = 34;
 export const CONTENT_EMPTY = 35;
-export const NO_ASSISTANT = 36;
-export const LAST_NOT_ASSISTANT = 37;
+/** A weight that is neither 0 nor 1, or isn't the assistant's. */
+export const WEIGHT = 36;
+export const NO_ASSISTANT = 37;
+/** Nothing that the assistant says is to be learned. */
+export const WEIGHTS_ZERO = 38;
+export const LAST_NOT_ASSISTANT = 39;
 // The order of a conversation's messages, and its tool calls.
-export const STARTS_WITH_ASSISTANT = 38;
-export const REPEATED_ROLE = 39;
-export const SYSTEM_INSIDE = 40;
-export const TOOL_ORDER = 41;
-export const TOOL_ARGUMENTS = 42;
+export const STARTS_WITH_ASSISTANT = 40;
+export const REPEATED_ROLE = 41;
+export const SYSTEM_INSIDE = 42;
+export const TOOL_ORDER = 43;
+export const TOOL_ARGUMENTS = 44;
 // The first field of a pair is missing; the next number is for the second field.
-export const PROMPT_MISSING = 43;
-export const INSTRUCTION_MISSING = 45;
-export const QUESTION_MISSING = 47;
-export const CHOSEN_MISSING = 49;
-export const FIELD_WRONG_TYPE = 51;
-export const FIELD_EMPTY = 52;
-export const SAME_ANSWERS = 53;
-export const VERY_LONG_ROW = 54;
-export const DUPLICATE_ROW = 55;
-// Secrets and private data, which should not leave the machine.
-export const API_KEY = 56;
-export const PRIVATE_KEY = 57;
-export const EMAIL_ADDRESS = 58;
-export const CARD_NUMBER = 59;
+export const PROMPT_MISSING = 45;
+export const INSTRUCTION_MISSING = 47;
+export const QUESTION_MISSING = 49;
+export const CHOSEN_MISSING = 51;
+export const FIELD_WRONG_TYPE = 53;
+export const FIELD_EMPTY = 54;
+export const SAME_ANSWERS = 55;
+export const VERY_LONG_ROW = 56;
+export const DUPLICATE_ROW = 57;
 // The file ends in the middle of its last row.
-export const CUT_OFF = 60;
+export const CUT_OFF = 58;
 // More reasons why a row is not JSON.
-export const COMMA_AFTER_OBJECT = 61;
-export const TYPOGRAPHIC_QUOTES = 62;
-/** At most 64 for those that `noteInRow` takes, because a row's noted problems are the bits of a u64. */
-export const PROBLEM_COUNT = 63;
+export const COMMA_AFTER_OBJECT = 59;
+export const TYPOGRAPHIC_QUOTES = 60;
+// Secrets and private data, which should not leave the machine. What `noteInRow` takes is below 64, because a row's noted
+// problems are the bits of a u64; these aren't noted.
+export const API_KEY = 61;
+export const PRIVATE_KEY = 62;
+export const EMAIL_ADDRESS = 63;
+export const CARD_NUMBER = 64;
+export const PROBLEM_COUNT = 65;
 // From here on, the format of a row. It is a reported place because the most common format is known only at the end.
 export const ROW_OF_FORMAT = PROBLEM_COUNT;
 
 // Row formats have the numbers of `datasets/formats.ts`; an unknown one has 0.
 export const FORMAT_COUNT = 8;
-// Facts with rows, counted while prompts and answers are hashed.
-export const ROW_WITHOUT_SYSTEM = ROW_OF_FORMAT + FORMAT_COUNT;
-export const ROW_REFUSAL = ROW_WITHOUT_SYSTEM + 1;
-export const PLACE_CODE_COUNT = ROW_REFUSAL + 1;
+export const PLACE_CODE_COUNT = ROW_OF_FORMAT + FORMAT_COUNT;
 
 // Roles in a conversation.
 export const ROLE_SYSTEM = 0;
@@ -102,12 +103,13 @@ export const ROW_PERSONAL = 8;
 export const ROW_UNCHECKED = 16;
 /** An object in it has a key twice. */
 export const ROW_REPEATS_KEY = 32;
-/** The number of the reason why it can't be trained on, in two bits. */
+/** The number of the reason why it can't be trained on, in three bits. */
 export const ROW_UNTRAINABLE_SHIFT = 6;
-export const ROW_FORMAT_SHIFT = 8;
+export const ROW_UNTRAINABLE_MASK = 7;
+export const ROW_FORMAT_SHIFT = 9;
 
 /** Reasons why an object without errors can't be trained on, from 1, as `UNTRAINABLE` of `datasets/problems.ts` names them. */
-export const UNTRAINABLE_COUNT = 4;
+export const UNTRAINABLE_COUNT = 5;
 
 // How prompts and answers are hashed. That reads most bytes once more.
 export const HASH_NONE = 0;
@@ -119,31 +121,6 @@ export const HASH_NORMALIZED = 2;
 export const HASH_ANSWERS = 3;
 /** The same of prompts; and in place of the answer, all texts of the row exactly, with the roles. */
 export const HASH_TEXTS = 4;
-
-/** In place of the hash of a conversation's system messages, if it has none. */
-export const NO_SYSTEM = 1;
-
-/** A rough average for most languages and models, used instead of a tokenizer. */
-export const BYTES_PER_TOKEN = 4;
-
-/** In the hash of an answer: whether it begins like a refusal. */
-export const REFUSAL_BIT = 1;
-
-// Scripts that are counted, as `SCRIPTS` of `datasets/writing.ts` names them. 0 is any other text.
-export const SCRIPT_HAN = 1;
-export const SCRIPT_CYRILLIC = 2;
-export const SCRIPT_KANA = 3;
-export const SCRIPT_HANGUL = 4;
-export const SCRIPT_COUNT = 11;
-/** Characters that share an entry in the table of scripts, as a shift; and the entries, up to U+FFFF. */
-export const SCRIPT_SHIFT = 6;
-export const SCRIPT_BLOCKS = 1024;
-// Phrases of refusals.
-export const PHRASE_DIRECT = 1;
-export const PHRASE_OPENING = 2;
-export const PHRASE_DENIAL = 3;
-/** Bytes of the lists of phrases with which refusals begin. */
-export const MAX_PHRASE_BYTES = 4096;
 
 /** Places of a code beyond this number are only counted. */
 export const LOCATED_LIMIT = 5000;

@@ -15,8 +15,6 @@ class Conversation {
   /** Whether a message calls a tool, and whether one isn't the system's. */
   hasCalls: bool;
   hasOther: bool;
-  /** Whether it consists of strings, so that no system can speak. */
-  hasStrings: bool;
   /** The last message: whether it calls a tool, and whether it is marked; its role, where its role is, where it begins. */
   lastCalls: bool;
   lastMarked: bool;

@@ -26,9 +26,11 @@ class Row {
   hasBreaks: bool;
   /** Whether a tool is used in the parts of a content. */
   hasToolParts: bool;
-  /** Whether the string that was read last contains an escape; and a character beyond ASCII, also as an escape. */
+  /** In the list that is read: whether an answer is to be learned, and where the first one is that isn't, or 0. */
+  learns: bool;
+  ignoredAt: usize;
+  /** Whether the string that was read last contains an escape. */
   hasEscape: bool;
-  isWide: bool;
   /** The last requested column, so that a row with many places is walked only once. */
   walkedTo: usize;
   walkedColumn: u32;

@@ -1,11 +1,11 @@
-// The hashes of a row: of its prompt, its answer, what its system says, and all its texts. Its format says where they are.
-import { answerIn } from './contents';
+// The hashes of a row: of its prompt, its answer, and all its texts. Its format says where they are.
+import { textIn } from './contents';
 import * as codes from './codes';
-import { conversation } from './conversation';
 import { kinds } from './formats';
 import { mix } from './lines';
 import {
   addToWhole,
+  askShared,
   beginWhole,
   hashesAnswers,
   isNormalized,
@@ -14,7 +14,6 @@ import {
   textOfField,
 } from './prompts';
 import { textsOfField, whole } from './prompts';
-import { beginsLikeRefusal } from './refusals';
 import { answerField, bitOf, faultOf, has, shape, textFields } from './shape';
 import { hashOfText } from './texts';
 
@@ -38,6 +37,8 @@ export function readMessages(): void {
   const question = questionHash();
   if (question != 0) say(whole, codes.ROLE_USER, question);
   else if (has(asked)) addToWhole(asked);
+  const compared = shape.format.second;
+  if (whole.asked == 0 && compared != 0 && has(compared)) askShared(shape.format.first, compared);
   const field = answerField();
   const answer = hashesAnswers() ? textOf(field) : 0;
   if (answer == 0 && (shape.lists & bitOf(field)) != 0) addToWhole(field);
@@ -52,8 +53,8 @@ function questionHash(): u64 {
     if (!hasWords(further)) continue;
     if (!hasWords(first)) return textOf(further);
     if (!isNormalized()) return mix(textOf(first), textOf(further));
-    const one = answerIn(first);
-    const other = answerIn(further);
+    const one = textIn(first);
+    const other = textIn(further);
     return mix(0, hashOfText(load<u32>(one), load<u32>(one, 4), load<u32>(other), load<u32>(other, 4)));
   }
   return textOf(first);
@@ -61,7 +62,7 @@ function questionHash(): u64 {
 
 /** Whether a field is a string that isn't blank. */
 function hasWords(index: i32): bool {
-  return has(index) && faultOf(index) == 0 && load<u32>(answerIn(index)) != 0;
+  return has(index) && faultOf(index) == 0 && load<u32>(textIn(index)) != 0;
 }
 
 /** Returns the hash of the prompt of the row that was read as messages, or 0 if it has none. */
@@ -69,29 +70,15 @@ export function promptHash(): u64 {
   return (shape.format.turns | shape.format.prompt) == 0 ? 0 : promptOfWhole();
 }
 
-/** Returns the hash of what the system says in its conversation, `NO_SYSTEM`, or 0 if there is none. */
-export function systemHash(): u64 {
-  if (shape.format.turns == 0 || conversation.turns == 0 || conversation.hasStrings) return 0;
-  return whole.system != 0 ? whole.system : codes.NO_SYSTEM;
-}
-
-/** Whether the answer of the object that was read last begins like a refusal. */
-export function isRefusal(): bool {
-  const field = shape.format.turns != 0 ? <i32>ctz(shape.format.turns) : answerField();
-  const answer = answerIn(field);
-  if (bitOf(field) == 0 || !has(field) || load<u32>(answer) == 0) return false;
-  return beginsLikeRefusal(load<u32>(answer), load<u32>(answer, 4));
-}
-
 /** Returns the hash of a field's strings, or 0. What is normalized is hashed only here: two texts can be one. */
 function textOf(index: i32): u64 {
   if (!has(index)) return 0;
   if (!isOneText(index)) return textOfField(index);
-  const text = hashOfText(load<u32>(answerIn(index)), load<u32>(answerIn(index), 4), 0, 0);
+  const text = hashOfText(load<u32>(textIn(index)), load<u32>(textIn(index), 4), 0, 0);
   return text == 0 ? 0 : mix(0, text);
 }
 
 /** Whether the field is a string that is normalized. */
 function isOneText(index: i32): bool {
-  return isNormalized() && (shape.lists & bitOf(index)) == 0 && load<u32>(answerIn(index)) != 0;
+  return isNormalized() && (shape.lists & bitOf(index)) == 0 && load<u32>(textIn(index)) != 0;
 }

@@ -2,10 +2,10 @@
 // and preferences, only roles and contents matter: a prompt ends with the user, and a completion is only an answer.
 import { clear } from './buffers';
 import * as codes from './codes';
-import { addToContent, endContent, takeAnswer, texts } from './contents';
 import { conversation, keep, skipMessage, takeMessage } from './conversation';
 import { noteInRow, row } from './found';
-import { countedRole, isTextName, isToolName, isTypeName, KIND_NULL, KIND_STRING } from './names';
+import { countedRole, isTextName, isToolName, isTypeName, KIND_BOOLEAN, KIND_NULL } from './names';
+import { KIND_NUMBER, KIND_STRING, PART_LEARNED, PART_WEIGHT } from './names';
 import { PART_CONTENT, PART_FROM, PART_MARK, PART_OTHER, PART_REASONING, PART_ROLE } from './names';
 import { PART_TOOL_CALLS, PART_VALUE, partOf, roleOf } from './names';
 import { endOfMessage } from './prompts';
@@ -20,6 +20,8 @@ class Message {
   hasCalls: bool;
   hasReasoning: bool;
   isMarked: bool;
+  /** Whether it isn't to be learned. */
+  isIgnored: bool;
   hasContent: bool;
   /** Whether the key that was read last names a part's text, or its type; whether the part's text is blank. */
   isText: bool;
@@ -40,11 +42,10 @@ class Message {
   /** Parts of the content, and how many of them are empty. */
   parts: u32;
   emptyParts: u32;
-  /** Its first text, at 0 if it has none. */
-  textAt: usize;
-  textTo: usize;
+  /** Where its weight is, or 0. */
+  weightAt: usize;
 }
-const MESSAGE: usize = memory.data(80, 16);
+const MESSAGE: usize = memory.data(64, 16);
 const message = changetype<Message>(MESSAGE);
 
 function bit(index: i32): u32 {
@@ -84,14 +85,13 @@ function isRole(): bool {
 
 /** Begins an element of the list, an object or an array. @param isTurn whether it is of a conversation */
 export function beginMessage(at: usize, isObject: bool, isTurn: bool): void {
-  clear(MESSAGE, 80);
+  clear(MESSAGE, 64);
   message.isTurn = isTurn;
   message.isObject = isObject;
   message.at = at;
   message.role = -1;
   message.roleAt = at;
   message.roleLength = 1;
-  texts.messageBytes = 0;
   if (!isTurn) return;
   conversation.messageAt = at;
   if (!isObject) noteInRow(codes.MESSAGE_NOT_OBJECT, at, 1);
@@ -99,8 +99,6 @@ export function beginMessage(at: usize, isObject: bool, isTurn: bool): void {
 
 /** Begins another content, of which only the last counts. */
 function noContent(): void {
-  texts.messageBytes = 0;
-  message.textAt = 0;
   message.hasContent = false;
   message.fault = 0;
 }
@@ -135,13 +133,10 @@ export function scalarInMessage(depth: i32, kind: i32, from: usize, to: usize): 
   } else if (depth == 4 && isContent()) {
     message.parts++;
     if (kind != KIND_STRING) return setFault(codes.CONTENT_WRONG_TYPE, from, to - from);
-    takeText(from, to);
     if (isBlankText(from, to)) message.emptyParts++;
   } else if (depth == 5 && isContent() && kind == KIND_STRING) {
-    if (message.isText) {
-      takeText(from, to);
-      message.isEmptyPart = isBlankText(from, to);
-    } else if (message.isType && isToolName(from, to)) row.hasToolParts = true;
+    if (message.isText) message.isEmptyPart = isBlankText(from, to);
+    else if (message.isType && isToolName(from, to)) row.hasToolParts = true;
   }
 }
 
@@ -152,23 +147,32 @@ function takePart(kind: i32, from: usize, to: usize): void {
     message.roleLength = to - from;
     if (kind != KIND_STRING) message.partsSeen &= ~bit(message.part);
   } else if (kind == KIND_NULL) return;
-  else if (message.part == PART_MARK) message.isMarked = true;
+  else if (message.part >= PART_MARK) takeMark(kind, from, to);
   else if (message.part == PART_REASONING)
     message.hasReasoning = kind == KIND_STRING && !isBlankText(from, to);
   else if (isContent()) {
     message.hasContent = true;
     if (kind != KIND_STRING) return setFault(codes.CONTENT_WRONG_TYPE, from, to - from);
-    takeText(from, to);
     if (isBlankText(from, to)) setFault(codes.CONTENT_EMPTY, from - 1, to - from + 2);
   }
 }
 
-/** Takes the string that was read last as text of the content. */
-function takeText(from: usize, to: usize): void {
-  addToContent(from, to);
-  if (message.textAt != 0) return;
-  message.textAt = from;
-  message.textTo = to;
+/** Takes how to train the message. */
+function takeMark(kind: i32, from: usize, to: usize): void {
+  message.isMarked = true;
+  if (message.part == PART_MARK) return;
+  if (isZero(kind, from, to)) message.isIgnored = true;
+  if (message.part == PART_LEARNED) return;
+  message.weightAt = from;
+  if (kind != KIND_NUMBER || to - from != 1 || load<u8>(from) > 0x31)
+    noteInRow(codes.WEIGHT, from, to - from);
+}
+
+/** Whether it is `false`, or a number without a digit but 0. */
+function isZero(kind: i32, from: usize, to: usize): bool {
+  if (kind != KIND_NUMBER) return kind == KIND_BOOLEAN && load<u8>(from) == 0x66;
+  for (let at = from; at < to && (load<u8>(at) | 0x20) != 0x65; at++) if (load<u8>(at) >= 0x31) return false;
+  return true;
 }
 
 /** Handles the start of a container in the message, at its depth. */
@@ -188,6 +192,7 @@ export function openInMessage(depth: i32, isAnObject: bool, at: usize): void {
 function openPart(isAnObject: bool, at: usize): void {
   message.parts = message.emptyParts = 0;
   if (message.part == PART_REASONING) message.hasReasoning = true;
+  else if (message.part == PART_WEIGHT) noteInRow(codes.WEIGHT, at, 1);
   else if (isRole()) {
     message.role = codes.ROLE_OTHER;
     message.roleAt = at;
@@ -216,10 +221,8 @@ export function hasMessageFields(): bool {
 
 /** Ends an element of the list. */
 export function endMessage(): void {
-  const isAnswer = countedRole(message.role) == codes.ROLE_ASSISTANT;
-  endContent(isAnswer);
-  if (isAnswer) takeAnswer(message.textAt, message.textTo);
   endOfMessage(countedRole(message.role));
+  endOfWeight(countedRole(message.role) == codes.ROLE_ASSISTANT);
   if (message.isTurn) {
     if (!message.isObject) return skipMessage();
     takeMessage(message.role, message.roleAt, message.roleLength, message.hasCalls, message.isMarked);
@@ -233,4 +236,13 @@ export function endMessage(): void {
   if (!message.hasContent) noteInRow(codes.CONTENT_MISSING, message.at, 1);
   else if (message.fault == codes.CONTENT_EMPTY && message.role != codes.ROLE_TOOL && !message.hasReasoning)
     noteInRow(message.fault, message.faultAt, message.faultLength);
+}
+
+/** Notes a weight that trainers refuse, and whether the row has an answer to learn. */
+function endOfWeight(isAnswer: bool): void {
+  const isOthers = !isAnswer && message.role >= 0 && countedRole(message.role) != codes.ROLE_OTHER;
+  if (message.weightAt != 0 && isOthers) noteInRow(codes.WEIGHT, message.weightAt, 1);
+  if (!isAnswer) return;
+  if (!message.isIgnored) row.learns = true;
+  else if (row.ignoredAt == 0) row.ignoredAt = message.weightAt != 0 ? message.weightAt : message.at;
 }

@@ -18,6 +18,9 @@ export const PART_VALUE = 5;
 export const PART_REASONING = 6;
 /** What trains, or speaks, differently from its neighbor. */
 export const PART_MARK = 7;
+export const PART_WEIGHT = 8;
+/** Says with `false` what a weight of 0 says. */
+export const PART_LEARNED = 9;
 
 // Roles besides those that are counted.
 /** A call as a message of its own. It counts as the assistant's. */

@@ -25,8 +25,11 @@ class Chain {
   hasAnswer: bool;
 }
 const CHAIN_BYTES: usize = 48;
-const CHAINS: usize = memory.data(MAX_FIELDS * CHAIN_BYTES, 16);
-export const whole = changetype<Chain>(memory.data(CHAIN_BYTES, 16));
+/** After each chain: what `asked` was after its first messages, a u64 for each. */
+const MAX_COMPARED: u32 = 16;
+const CHAIN_AND_ASKED: usize = CHAIN_BYTES + 16 * 8;
+const CHAINS: usize = memory.data(MAX_FIELDS * CHAIN_AND_ASKED, 16);
+export const whole = changetype<Chain>(memory.data(CHAIN_AND_ASKED, 16));
 /** By which a hash is multiplied for each message after it, so that lists can be joined. */
 const PER_MESSAGE: u64 = 0x9e3779b97f4a7c15;
 /** A string up to this length may be a label. */
@@ -69,33 +72,38 @@ export function beginHash(field: i32): void {
   store<u64>(FIELDS + ((<usize>field) << 3), 0);
   store<u64>(TEXTS + ((<usize>field) << 3), 0);
   said.contents = said.further = said.message = 0;
-  said.chain = CHAINS + <usize>field * CHAIN_BYTES;
+  said.chain = chainOf(field);
   clear(said.chain, CHAIN_BYTES);
+}
+
+function chainOf(field: i32): usize {
+  return CHAINS + <usize>field * CHAIN_AND_ASKED;
 }
 
 /** Gives a field the strings of another one. */
 export function moveHash(from: i32, to: i32): void {
   store<u64>(FIELDS + ((<usize>to) << 3), textOfField(from));
   store<u64>(TEXTS + ((<usize>to) << 3), textsOfField(from));
-  memory.copy(CHAINS + <usize>to * CHAIN_BYTES, CHAINS + <usize>from * CHAIN_BYTES, CHAIN_BYTES);
+  memory.copy(chainOf(to), chainOf(from), CHAIN_AND_ASKED);
 }
 
-/** Adds the string that was read last to a hash. An empty one changes nothing. @param isSystem if it may be the system's */
-function added(hash: u64, from: usize, to: usize, isSystem: bool): u64 {
+/** Adds the string that was read last to a hash. An empty one changes nothing. */
+function added(hash: u64, from: usize, to: usize): u64 {
   if (from == to) return hash;
   // As written, escapes count as their characters only where that is cheap.
-  const decodes = isSystem || to - from <= MAX_LABEL_BYTES;
-  const text = isNormalized() ? hashOfText(from, to, 0, 0) : exactHashOf(from, to, decodes);
+  const text = isNormalized()
+    ? hashOfText(from, to, 0, 0)
+    : exactHashOf(from, to, to - from <= MAX_LABEL_BYTES);
   return text == 0 ? hash : mix(hash, text);
 }
 
-export function addToField(field: i32, from: usize, to: usize, isSystem: bool): void {
+export function addToField(field: i32, from: usize, to: usize): void {
   const entry = FIELDS + ((<usize>field) << 3);
-  store<u64>(entry, added(load<u64>(entry), from, to, isSystem));
+  store<u64>(entry, added(load<u64>(entry), from, to));
 }
 
-export function addToMessage(from: usize, to: usize, isSystem: bool): void {
-  said.message = added(said.message, from, to, isSystem);
+export function addToMessage(from: usize, to: usize): void {
+  said.message = added(said.message, from, to);
 }
 
 /** Ends a message of the field. @param role a negative one is missing */
@@ -115,6 +123,7 @@ export function say(chain: Chain, role: i32, message: u64): void {
   else if (role == ROLE_SYSTEM) chain.system += mix(0, message);
   else {
     chain.asked = chain.asked * PER_MESSAGE + mix(0, message);
+    if (chain.askedCount < MAX_COMPARED) store<u64>(askedIn(chain, chain.askedCount), chain.asked);
     chain.askedCount++;
   }
 }
@@ -127,7 +136,7 @@ export function beginWhole(system: u64): void {
 
 /** Adds those of a field to them. */
 export function addToWhole(field: i32): void {
-  const chain = changetype<Chain>(CHAINS + <usize>field * CHAIN_BYTES);
+  const chain = changetype<Chain>(chainOf(field));
   if (chain.hasAnswer) {
     whole.prompt = joined(chain.prompt, chain.promptCount);
     whole.answer = chain.answer;
@@ -135,6 +144,24 @@ export function addToWhole(field: i32): void {
   }
   whole.asked = joined(chain.asked, chain.askedCount);
   whole.system += chain.system;
+}
+
+function askedIn(chain: Chain, message: u32): usize {
+  return changetype<usize>(chain) + CHAIN_BYTES + ((<usize>message) << 3);
+}
+
+/** Makes what two fields begin with, before their last answers, what the whole row asks. */
+export function askShared(field: i32, other: i32): void {
+  const one = changetype<Chain>(chainOf(field));
+  const two = changetype<Chain>(chainOf(other));
+  if (one.system == two.system) whole.system += one.system;
+  let count = min(min(promptCountOf(one), promptCountOf(two)), MAX_COMPARED);
+  while (count > 0 && load<u64>(askedIn(one, count - 1)) != load<u64>(askedIn(two, count - 1))) count--;
+  if (count > 0) whole.asked = load<u64>(askedIn(one, count - 1));
+}
+
+function promptCountOf(chain: Chain): u32 {
+  return chain.hasAnswer ? chain.promptCount : chain.askedCount;
 }
 
 /** Returns what was asked in the whole row, and then in so many messages. */

@@ -3,23 +3,20 @@
 import { beginPlaces, beginRow, endRow, flagsOfRow, hasFailed, hasRoom, noteInRow, report } from './found';
 import { ANSWER_HASHES, beginFile, call, CALL, clear, file, FORMAT_COUNTS, inputStart } from './buffers';
 import { LENGTH_COUNTS, SCAN_ROWS, PROMPT_HASHES, ROLE_COUNTS, ROW_BREAKS, ROW_FLAGS } from './buffers';
-import { ROW_HASHES, ROW_STARTS, SYSTEM_HASHES, TYPED_FORMATS, UNTRAINABLE_COUNTS } from './buffers';
-import { countTexts } from './contents';
+import { ROW_HASHES, ROW_STARTS, TYPED_FORMATS, UNTRAINABLE_COUNTS } from './buffers';
 import { conversation, TURNS_BY_ROLE } from './conversation';
 import { LONGEST_ROW, readRow, skipSpace } from './grammar';
 import { countReturns, findLineEnd, hashRow, line } from './lines';
 import { hashPrompts, whole } from './prompts';
 import { searchSecrets } from './secrets';
-import { isRefusal, promptHash, readMessages, systemHash, textsHash } from './hashes';
-import { shape, textFields } from './shape';
+import { promptHash, readMessages, textsHash } from './hashes';
+import { shape } from './shape';
 import { isByteOrderMark } from './utf8';
 import * as codes from './codes';
 
-export { FILE, inputStart, PLACES, reserve, SCRIPT_BYTES, SYSTEM_HASHES, TOTALS } from './buffers';
+export { FILE, inputStart, PLACES, reserve, TOTALS } from './buffers';
 export { ANCHORS, PATTERNS } from './keyPatterns';
 export { FORMAT_TABLE } from './formats';
-export { FIRSTS, PHRASES } from './refusals';
-export { SCRIPT_TABLE } from './weights';
 export { UNTRAINABLE_CODES } from './found';
 export { CALL, ROW_STARTS, ROW_HASHES, ROW_BREAKS, ROW_FLAGS, PROMPT_HASHES, ANSWER_HASHES };
 export { FORMAT_COUNTS, TYPED_FORMATS, ROLE_COUNTS, UNTRAINABLE_COUNTS, LENGTH_COUNTS, hashPrompts };
@@ -120,9 +117,10 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
     if (!hasFailed()) hash = hashRow(start, end);
     const flags = flagsOfRow() | (isObject ? shape.format.number << codes.ROW_FORMAT_SHIFT : 0);
     if (flags & codes.ROW_ERROR) file.errorRows++;
-    else increment(UNTRAINABLE_COUNTS, (flags >> codes.ROW_UNTRAINABLE_SHIFT) & 3, 1);
+    else
+      increment(UNTRAINABLE_COUNTS, (flags >> codes.ROW_UNTRAINABLE_SHIFT) & codes.ROW_UNTRAINABLE_MASK, 1);
     setRow(flags);
-    if (isObject && file.hashing != codes.HASH_NONE) takeHashes(start);
+    if (isObject && file.hashing != codes.HASH_NONE) takeHashes();
   }
   endRow();
   endOfRow(start, hash, breaks);
@@ -131,29 +129,21 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
 /** Stores what the row is that ends now. */
 function setRow(flags: i32): void {
   store<u16>(ROW_FLAGS + ((<usize>call.rows) << 1), <u16>flags);
-  setHashes(0, 0, 0);
+  setHashes(0, 0);
 }
 
-/** Stores the hashes of its prompt, its answer and its system messages. */
-function setHashes(prompt: u64, answer: u64, system: u64): void {
+/** Stores the hashes of its prompt and its answer. */
+function setHashes(prompt: u64, answer: u64): void {
   store<u64>(PROMPT_HASHES + ((<usize>call.rows) << 3), prompt);
   store<u64>(ANSWER_HASHES + ((<usize>call.rows) << 3), answer);
-  store<u64>(SYSTEM_HASHES + ((<usize>call.rows) << 3), system);
 }
 
-/** Stores the hashes of the object that was read last, and reports facts about its row. */
-function takeHashes(start: usize): void {
+/** Stores the hashes of the object that was read last. */
+function takeHashes(): void {
   readMessages();
-  const system = systemHash();
-  let answer = file.hashing == codes.HASH_TEXTS ? textsHash() : whole.answer;
-  if (file.hashing == codes.HASH_WRITTEN && !hasFailed()) {
-    if (system == codes.NO_SYSTEM) report(codes.ROW_WITHOUT_SYSTEM, start, 1);
-    const refuses = isRefusal();
-    if (refuses) report(codes.ROW_REFUSAL, start, 1);
-    // The last bit says so, too: only the compared rows are counted. The one before keeps the hash from being none.
-    if (answer != 0) answer = (answer & ~(<u64>codes.REFUSAL_BIT)) | 2 | <u64>refuses;
-  }
-  setHashes(promptHash(), answer, system);
+  const prompt = promptHash();
+  if (prompt == 0 && shape.format.second != 0) file.unprompted++;
+  setHashes(prompt, file.hashing == codes.HASH_TEXTS ? textsHash() : whole.answer);
 }
 
 /** Stores where a row begins, its hash, and its number of lone CRs. */
@@ -187,11 +177,8 @@ function binOf(length: u32): u32 {
 function countShape(): void {
   increment(FORMAT_COUNTS, shape.format.number, 1);
   if (shape.hasTypes) increment(TYPED_FORMATS, shape.format.number, 1);
-  countTexts(textFields());
   if (conversation.turns == 0) return;
   file.maxTurns = max(file.maxTurns, conversation.turns);
-  if (shape.format.turns != 0) file.conversations++;
-  if (load<u32>(TURNS_BY_ROLE + codes.ROLE_ASSISTANT * 4) == 1 && shape.format.turns != 0) file.exchanges++;
   for (let role = 0; role < codes.ROLE_COUNT; role++)
     increment(ROLE_COUNTS, role, load<u32>(TURNS_BY_ROLE + ((<usize>role) << 2)));
 }

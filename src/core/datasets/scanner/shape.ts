@@ -1,7 +1,7 @@
 // Recognizes the formats of fine-tuning rows. The service publishes no schema, so all problems here are
 // warnings. The grammar passes each token of the outer levels; only what determines the format is stored.
 import { clear, file } from './buffers';
-import { addText, answerIn, beginFieldTexts, moveTexts, takeAnswer } from './contents';
+import { beginFieldText, moveText, takeText } from './contents';
 import { beginConversation, conversation, endConversation, takeMessage } from './conversation';
 import { FormatEntry, firstFormat, formatAfter, kinds } from './formats';
 import { dropNotes, noteInRow, row } from './found';
@@ -99,7 +99,7 @@ function beginField(field: i32): void {
   shape.lists &= ~shape.bit;
   setFault(0, 0, 0);
   beginHash(field);
-  beginFieldTexts(field);
+  beginFieldText(field);
 }
 
 /** Handles a string, number or literal in the container at a depth. */
@@ -116,15 +116,12 @@ export function scalarShape(depth: i32, kind: i32, from: usize, to: usize): void
 function hashText(depth: i32, from: usize, to: usize): void {
   if (hashesTexts()) hashExactly(depth, from, to);
   if (!isCompared(depth) || (depth == 1 && isNormalized())) return;
-  if (shape.inList && depth > 2) {
-    // The role may follow.
-    addToMessage(from, to, roleOfMessage() < 0 || roleOfMessage() == codes.ROLE_SYSTEM);
-  } else if (isOf(kinds.turns) ? depth == 2 : shape.field == kinds.history && depth == 3) {
-    addToMessage(from, to, false);
+  if (shape.inList && depth > 2) addToMessage(from, to);
+  else if (isOf(kinds.turns) ? depth == 2 : shape.field == kinds.history && depth == 3) {
+    addToMessage(from, to);
     endOfMessage(speaker());
     if (depth == 3) shape.elements++;
-  } else if (!isOf(kinds.turns) && shape.field != FIELD_OTHER)
-    addToField(shape.field, from, to, shape.field == kinds.system);
+  } else if (!isOf(kinds.turns) && shape.field != FIELD_OTHER) addToField(shape.field, from, to);
 }
 
 /** Whether a string at a depth is of the prompt, or of the answer if that is hashed. */
@@ -150,10 +147,7 @@ function takeField(kind: i32, from: usize, to: usize): void {
   if (shape.field == FIELD_OTHER) return;
   // With its quotes. What is no text isn't compared.
   setAnswer(from - 1, kind == KIND_STRING ? to + 1 : from - 1);
-  if (kind == KIND_STRING) {
-    addText(from, to, isOf(kinds.spoken));
-    takeAnswer(from, to);
-  }
+  if (kind == KIND_STRING) takeText(shape.field, from, to);
   if (isOf(kinds.turns)) {
     beginConversation(from);
     noteNoArray(from, to - from);
@@ -166,14 +160,10 @@ function takeField(kind: i32, from: usize, to: usize): void {
 /** Handles an element of the field's list that is no container. */
 function takeElement(kind: i32, from: usize, to: usize): void {
   const role = speaker();
-  if (kind == KIND_STRING)
-    addText(from, to, isOf(kinds.turns) ? role == codes.ROLE_ASSISTANT : isOf(kinds.spoken));
   if (++shape.elements == 1) shape.hasStrings = kind == KIND_STRING && isOf(kinds.strings);
   if (!isOf(kinds.turns)) return;
   if (!shape.hasStrings || kind != KIND_STRING) return noteInRow(codes.MESSAGE_NOT_OBJECT, from, to - from);
   shape.messageLists |= shape.bit;
-  conversation.hasStrings = true;
-  if (role == codes.ROLE_ASSISTANT) takeAnswer(from, to);
   takeMessage(role, from, to - from, false, false);
   if (isBlankText(from, to)) noteInRow(codes.CONTENT_EMPTY, from - 1, to - from + 2);
 }
@@ -207,6 +197,8 @@ export function openShape(depth: i32, isObject: bool, at: usize): void {
 
 function openField(isObject: bool, at: usize): void {
   shape.inList = !isObject && isOf(kinds.turns | kinds.lists);
+  row.learns = false;
+  row.ignoredAt = 0;
   shape.elements = 0;
   if (!isObject) shape.lists |= shape.bit;
   shape.messageLists &= ~shape.bit;
@@ -224,7 +216,7 @@ function openField(isObject: bool, at: usize): void {
 function openWrapped(at: usize): void {
   // What precedes the list in the object doesn't count.
   beginHash(shape.field);
-  beginFieldTexts(shape.field);
+  beginFieldText(shape.field);
   if (shape.field == kinds.input) shape.hasInput = true;
   else setFault(0, 0, 0);
   shape.inList = true;
@@ -237,7 +229,7 @@ function openWrapped(at: usize): void {
 
 /** Makes the input the prompt, beside two answers to compare. */
 function readInput(): void {
-  moveTexts(kinds.input, kinds.prompt);
+  moveText(kinds.input, kinds.prompt);
   moveHash(kinds.input, kinds.prompt);
   shape.fields = (shape.fields & ~bit(kinds.input)) | bit(kinds.prompt);
   shape.field = kinds.prompt;
@@ -249,6 +241,8 @@ export function closeShape(depth: i32, at: usize): void {
   if (depth == 2) {
     endAnswer(at + 1);
     if (shape.inList && isOf(kinds.turns)) endConversation(at);
+    if (row.ignoredAt != 0 && !row.learns && isOf(kinds.turns | (kinds.spoken & ~kinds.compared)))
+      noteInRow(codes.WEIGHTS_ZERO, row.ignoredAt, 1);
     shape.inList = false;
     shape.deeper = 0;
   } else if (depth > 2 && shape.inList) {

@@ -44,7 +44,6 @@ function isWhole(unit: u32): bool {
  */
 export function readString(from: usize, end: usize): usize {
   row.hasEscape = false;
-  row.isWide = false;
   // Most strings are keys and roles, which end within 16 bytes.
   const special = specialsOf(v128.load(from));
   if (special == 0) return readBlocks(from + 16, from, end);
@@ -79,7 +78,6 @@ function readBlocks(from: usize, start: usize, end: usize): usize {
       length -= <usize>((backslashes & ~escaped) >> 63);
     }
     if (!isAscii(v128.or(v128.or(a, b), v128.or(c, d)))) {
-      row.isWide = true;
       if (!isUtf8(a, b, c, d)) return readBytes(at, start, end);
       length = min(length, 48 + completeLength(d));
     }
@@ -161,7 +159,6 @@ function readEscape(at: usize, end: usize): usize {
   }
   const unit = hexUnit(at + 2);
   if (unit > 0xffff) return fail(BAD_ESCAPE, at, 2);
-  row.isWide = true;
   if ((unit & 0xf800) != 0xd800) return at + 6;
   const isPair = unit < 0xdc00 && load<u16>(at + 6) == 0x755c && (hexUnit(at + 8) & 0x1fc00) == 0xdc00;
   if (isPair) return at + 12;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { systemText } from '../../../../src/core/datasets/answerText.ts';
-import { rowsWithProblems, type Content } from '../../../../src/core/datasets/report.ts';
-import { useChecker } from '../../../helpers/checker.ts';
+import { textRow } from '../../../../src/core/datasets/facts/textRow.ts';
+import type { FactName } from '../../../../src/core/datasets/readFacts.ts';
 import { escaped } from '../../../helpers/jsonWriters.ts';
 import { a, c, chat, d, s, u } from '../../../helpers/messages.ts';
 import { Random } from '../../../helpers/random.ts';
+import { readingOf } from '../../../helpers/reading.ts';
 
 /** A sentence in each of some scripts, and the script that has nearly all of it. */
 const SENTENCES: readonly (readonly [string | undefined, string])[] = [
@@ -29,47 +29,46 @@ const spellings = (row: string) => [
 ];
 
 describe('what the texts of a dataset say', () => {
-  const { check } = useChecker();
-  const lines = (rows: readonly (object | string)[]) =>
-    rows.map((row) => (typeof row === 'string' ? row : JSON.stringify(row))).join('\n');
-  const contentOf = async (rows: readonly (object | string)[], workers = 1): Promise<Content> =>
-    (await check(lines(rows), { workers })).content;
+  const rowsOf = (found: ReturnType<typeof readingOf>, name: FactName) => {
+    const { total = 0, rows = [] } = found.findings.find((one) => one.name === name) ?? {};
+    return { total, rows };
+  };
 
   describe('its writing', () => {
-    it('and its tokens are the same with characters and with escapes, in every script', async () => {
+    it('and its tokens are the same with characters and with escapes, in every script', () => {
       for (const [script, sentence] of SENTENCES) {
         const text = `${sentence} 😀 ${sentence}`.repeat(20);
         const row = JSON.stringify(chat(u(text), a('ok')));
-        const [one, other] = [await check(row), await check(escaped(row))];
-        assert.deepEqual(other.content.scripts, one.content.scripts);
-        assert.deepEqual(other.statistics.tokens, one.statistics.tokens);
+        const [one, other] = [readingOf([row]), readingOf([escaped(row)])];
+        assert.deepEqual(other.scripts, one.scripts);
+        assert.deepEqual(other.tokens, one.tokens);
         const bytes = Buffer.byteLength(text) + 2;
         const cyrillic = script === 'cyrillic' ? (text.match(/\p{Script=Cyrillic}/gu) ?? []).length : 0;
-        assert.equal(one.statistics.tokens.text, Math.round((bytes - Math.floor((cyrillic * 3) / 4)) / 4));
-        for (const [name, share] of Object.entries(one.content.scripts))
+        assert.equal(one.tokens.text, Math.round((bytes - Math.floor((cyrillic * 3) / 4)) / 4));
+        for (const [name, share] of Object.entries(one.scripts))
           assert.ok(name === script ? share > 0.7 : share < 0.2, `${script}: ${name} ${share}`);
       }
     });
 
-    it('has no escape after a backslash that is itself escaped', async () => {
-      const { tokens } = (await check(JSON.stringify({ text: '\\u0430 ж'.repeat(40) }))).statistics;
-      assert.equal(tokens.text, Math.round((40 * 10 - (40 * 3) / 4) / 4));
+    it('has no escape after a backslash that is itself escaped', () => {
+      const { tokens } = readingOf([{ text: '\\u0430 ж'.repeat(40) }]);
+      assert.equal(tokens.text, Math.round((40 * 9 - (40 * 3) / 4) / 4));
     });
 
-    it('is counted in shares of all texts, also of several rows and threads', async () => {
+    it('is counted in shares of all texts, also of several rows', () => {
       const han = '自由'.repeat(100);
-      const { scripts } = await contentOf([{ text: han }, { text: 'x'.repeat(600) }, { id: han }], 2);
+      const { scripts } = readingOf([{ text: han }, { text: 'x'.repeat(600) }, { id: han }]);
       assert.deepEqual([scripts.han, scripts.kana], [0.5, 0]);
     });
   });
 
   describe('its system messages', () => {
-    const systemOf = async (rows: readonly (object | string)[]) => {
-      const { system } = await contentOf(rows);
-      return [system.conversations, system.without.total, system.texts, system.main?.row, system.main?.rows];
+    const systemOf = (rows: readonly (object | string)[]) => {
+      const { system } = readingOf(rows);
+      return [system.conversations, system.without, system.texts, system.main?.row, system.main?.rows];
     };
 
-    it('are compared: of several messages, of parts, of developers and of a field', async () => {
+    it('are compared: of several messages, of parts, of developers and of a field', () => {
       const same = [
         chat(s('Be brief.'), u(), a()),
         chat(d('Be brief.'), u(), a()),
@@ -82,18 +81,18 @@ describe('what the texts of a dataset say', () => {
         { system: 'Be brief.', conversations: [{ from: 'human', value: 'x' }] },
         { conversations: [{ from: 'human', value: 'x' }], system: 'Be brief.' },
       ];
-      assert.deepEqual(await systemOf(same), [5, 0, 1, 1, 5]);
-      assert.ok(same.every((row) => systemText(JSON.stringify(row)) === 'Be brief.'));
+      assert.deepEqual(systemOf(same), [5, 0, 1, 1, 5]);
+      assert.ok(same.every((row) => textRow(JSON.stringify(row))?.system === 'Be brief.'));
       const parts = chat(s([{ type: 'text', text: 'Be brief.' }]), u(), a());
-      assert.deepEqual(await systemOf([parts, parts]), [2, 0, 1, 1, 2]);
-      assert.equal(systemText(JSON.stringify(parts)), 'Be brief.');
-      assert.deepEqual(await systemOf([parts, same[0]!]), [2, 0, 1, 1, 2]);
+      assert.deepEqual(systemOf([parts, parts]), [2, 0, 1, 1, 2]);
+      assert.equal(textRow(JSON.stringify(parts))?.system, 'Be brief.');
+      assert.deepEqual(systemOf([parts, same[0]!]), [2, 0, 1, 1, 2]);
       const two = chat(s('Be brief.'), s('Be kind.'), u(), a());
-      assert.deepEqual(await systemOf([two, same[0]!, two]), [3, 0, 2, 1, 2]);
-      assert.equal(systemText(JSON.stringify(two)), 'Be brief.Be kind.');
+      assert.deepEqual(systemOf([two, same[0]!, two]), [3, 0, 2, 1, 2]);
+      assert.equal(textRow(JSON.stringify(two))?.system, 'Be brief.Be kind.');
     });
 
-    it('are one text however it is spelled, whatever the order of its keys', async () => {
+    it('are one text however it is spelled, whatever the order of its keys', () => {
       for (const text of ['Sois bref, à l’été.', 'Yes/no.\t', `Zoë\n${'é'.repeat(500)}`]) {
         const rows = [
           ...[s(text), s([{ type: 'text', text }]), { content: text, role: 'system' }].map((system) =>
@@ -101,12 +100,12 @@ describe('what the texts of a dataset say', () => {
           ),
           { system: text, conversations: [{ from: 'human', value: 'x' }] },
         ].flatMap((row) => spellings(JSON.stringify(row)));
-        assert.deepEqual(await systemOf(rows), [12, 0, 1, 1, 12]);
+        assert.deepEqual(systemOf(rows), [12, 0, 1, 1, 12]);
       }
     });
 
-    it('are missing if there are none or only empty ones, and can’t be in strings or other formats', async () => {
-      assert.deepEqual(await systemOf([chat(u(), a()), chat(s(''), u(), a()), chat(s('x'), u())]), [
+    it('are missing if there are none or only empty ones, and can’t be in strings or other formats', () => {
+      assert.deepEqual(systemOf([chat(u(), a()), chat(s(''), u(), a()), chat(s('x'), u())]), [
         ...[3, 2, 1, 3, 1],
       ]);
       const others = [
@@ -116,11 +115,11 @@ describe('what the texts of a dataset say', () => {
         '{"messages":[{"role":"user","content":"x"}',
         chat(),
       ];
-      assert.deepEqual(await systemOf(others), [0, 0, 0, undefined, undefined]);
-      assert.equal(systemText('{"messages":['), '');
+      assert.deepEqual(systemOf(others), [0, 0, 0, undefined, undefined]);
+      assert.equal(textRow('{"messages":['), undefined);
     });
 
-    it('are counted as by a simple implementation, with the rows that lack them, on one thread or several', async () => {
+    it('are counted as by a simple implementation, with the rows that lack them', () => {
       const random = new Random(71);
       const texts = ['', 'a', 'b', 'c é', '自由'];
       const rows = Array.from({ length: 3_000 }, () => {
@@ -128,23 +127,20 @@ describe('what the texts of a dataset say', () => {
         return { text, row: chat(...(text === '' && random.chance(0.5) ? [] : [s(text)]), u(), a()) };
       });
       const counts = Map.groupBy(rows.entries(), ([, { text }]) => text);
-      for (const workers of [1, 3]) {
-        const report = await check(lines(rows.map(({ row }) => row)), { workers });
-        const { system } = report.content;
-        const without = counts.get('')!.map(([index]) => index + 1);
-        assert.deepEqual([system.conversations, system.texts], [3_000, 5]);
-        assert.deepEqual(system.main, {
-          row: counts.get('main')![0]![0] + 1,
-          rows: counts.get('main')!.length,
-        });
-        assert.deepEqual(system.without, { total: without.length, rows: without });
-        assert.deepEqual(rowsWithProblems(report, 'without-system').rows, without);
-      }
+      const found = readingOf(rows.map(({ row }) => row));
+      const without = counts.get('')!.map(([index]) => index + 1);
+      assert.deepEqual([found.system.conversations, found.system.texts], [3_000, 5]);
+      assert.deepEqual(found.system.main, {
+        row: counts.get('main')![0]![0] + 1,
+        rows: counts.get('main')!.length,
+      });
+      assert.equal(found.system.without, without.length);
+      assert.deepEqual(rowsOf(found, 'withoutSystem'), { total: without.length, rows: without });
     });
   });
 
   describe('its refusals', () => {
-    const isRefusal = async (...rows: readonly (object | string)[]) => (await contentOf(rows)).refusals.rows;
+    const isRefusal = (...rows: readonly (object | string)[]) => rowsOf(readingOf(rows), 'refusals').rows;
     const REFUSALS = [
       'I cannot help with that.',
       '  \n I can’t help with that.',
@@ -172,7 +168,7 @@ describe('what the texts of a dataset say', () => {
       'i',
     ];
 
-    it('begin so, however they are written, and in every format', async () => {
+    it('begin so, however they are written, and in every format', () => {
       for (const [texts, isOne] of [
         [REFUSALS, true],
         [ANSWERS, false],
@@ -194,15 +190,12 @@ describe('what the texts of a dataset say', () => {
             { question: 'x', answer: text },
           ];
           const all = rows.map((_, index) => index + 1);
-          assert.deepEqual(await isRefusal(...rows), isOne ? all : [], text);
-          assert.deepEqual(
-            await isRefusal(...rows.map((row) => escaped(JSON.stringify(row)))),
-            isOne ? all : [],
-          );
+          assert.deepEqual(isRefusal(...rows), isOne ? all : [], text);
+          assert.deepEqual(isRefusal(...rows.map((row) => escaped(JSON.stringify(row)))), isOne ? all : []);
         }
     });
 
-    it('are of the last answer alone, never of calls, compared answers, texts or broken rows', async () => {
+    it('are of the last answer alone, never of calls, compared answers, texts or broken rows', () => {
       const no = 'I cannot do that.';
       const rows = [
         chat(u(), a(no), u(), a('Fine.')),
@@ -213,11 +206,11 @@ describe('what the texts of a dataset say', () => {
         chat(u(no)),
         '{"messages":[{"role":"assistant","content":"I cannot","content":"Fine."}]}',
       ];
-      const { refusals, answers } = await contentOf(rows);
-      assert.deepEqual([refusals.total, answers], [0, 2]);
+      const found = readingOf(rows);
+      assert.deepEqual([rowsOf(found, 'refusals').total, found.answers], [0, 2]);
     });
 
-    it('are found by each phrase, whose first bytes no other one shares', async () => {
+    it('are found by each phrase', () => {
       for (const one of [
         'I’m unable to see.',
         'I’m not able to.',
@@ -225,59 +218,40 @@ describe('what the texts of a dataset say', () => {
         'I won’t',
         'I can’t write',
       ])
-        assert.equal((await contentOf([chat(u(), a(one))])).refusals.total, 1, one);
+        assert.deepEqual(isRefusal(chat(u(), a(one))), [1], one);
     });
 
-    it('and missing system messages are those of the first million rows, on one thread or several', async () => {
-      const rows = Array.from(
-        { length: 1_400_000 },
-        () => '{"messages":[{"role":"assistant","content":"I cannot"}]}',
-      );
-      for (const workers of [1, 3]) {
-        const { refusals, answers, system } = await contentOf([...rows.slice(0, 5), '', ...rows], workers);
-        assert.deepEqual([refusals.total, answers, system.without.total], [1_000_000, 1_000_000, 1_000_000]);
-      }
-      const late = [...Array.from({ length: 1_000_000 }, () => '{"text":"x"}'), ...rows.slice(0, 99)];
-      const { refusals, system } = await contentOf(late, 3);
-      assert.deepEqual(
-        [refusals, system.without],
-        [
-          { total: 0, rows: [] },
-          { total: 0, rows: [] },
-        ],
-      );
-    });
-
-    it('are all counted, and the first 5,000 of them listed', async () => {
+    it('are all counted, and the first 5,000 of them listed', () => {
       const rows = Array.from({ length: 5_100 }, () => chat(u(), a('I cannot.')));
-      const { refusals, answers } = await contentOf(rows);
-      assert.deepEqual([refusals.total, refusals.rows.length, answers], [5_100, 5_000, 5_100]);
+      const found = readingOf(rows);
+      const { total, rows: shown } = rowsOf(found, 'refusals');
+      assert.deepEqual([total, shown.length, found.answers], [5_100, 5_000, 5_100]);
     });
   });
 
   describe('its labels', () => {
-    const labelsOf = async (counts: Readonly<Record<string, number>>) => {
+    const labelsOf = (counts: Readonly<Record<string, number>>) => {
       const answers = Object.entries(counts).flatMap(([answer, rows]) =>
         Array.from({ length: rows }, () => answer),
       );
       const rows = answers.map((answer, index) => ({ prompt: String(index), completion: answer }));
-      return (await contentOf(rows)).labels;
+      return readingOf(rows).labels;
     };
 
-    it('are all answers, the most common first, if they are few with enough rows', async () => {
-      assert.deepEqual(await labelsOf({ no: 12, yes: 20, 'yes ': 1 }), [
+    it('are all answers, the most common first, if they are few with enough rows', () => {
+      assert.deepEqual(labelsOf({ no: 12, yes: 20, 'yes ': 1 }), [
         { row: 13, rows: 20 },
         { row: 1, rows: 12 },
         { row: 33, rows: 1 },
       ]);
-      assert.deepEqual(await labelsOf({ no: 9, yes: 10 }), []);
+      assert.deepEqual(labelsOf({ no: 9, yes: 10 }), []);
       const twelve = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`label ${index}`, 10]));
-      assert.equal((await labelsOf(twelve)).length, 12);
-      assert.deepEqual(await labelsOf({ ...twelve, another: 40 }), []);
+      assert.equal(labelsOf(twelve).length, 12);
+      assert.deepEqual(labelsOf({ ...twelve, another: 40 }), []);
     });
   });
 
-  it('counts a label once however it is spelled', async () => {
+  it('counts a label once however it is spelled', () => {
     for (const label of ['à vérifier', 'a/b\tc']) {
       const rows = Array.from({ length: 10 }, (_, at) => [
         { prompt: `${at}`, completion: label },
@@ -286,12 +260,12 @@ describe('what the texts of a dataset say', () => {
         chat(u(`${at}`), a([{ type: 'text', text: label }])),
       ]).flat();
       const both = rows.map((row) => JSON.stringify(row)).flatMap(spellings);
-      assert.deepEqual((await contentOf(both)).labels, [{ row: 1, rows: 120 }]);
+      assert.deepEqual(readingOf(both).labels, [{ row: 1, rows: 120 }]);
     }
   });
 
-  it('has conversations, and those in which the assistant speaks once', async () => {
-    const { conversations, singleExchanges } = await contentOf([
+  it('has conversations, and those in which the assistant speaks once', () => {
+    const { conversations, singleExchanges } = readingOf([
       chat(u(), a()),
       chat(s(), u(), a()),
       chat(u(), a(), u(), a()),
@@ -302,4 +276,22 @@ describe('what the texts of a dataset say', () => {
     ]);
     assert.deepEqual([conversations, singleExchanges], [5, 3]);
   });
+
+  for (const [what, count, others, isCommon] of [
+    ['ten rows', 10, 0, true],
+    ['nine rows', 9, 0, false],
+    ['five percent of the rows', 10, 190, true],
+    ['less than five percent', 10, 191, false],
+  ] as const)
+    it(`${isCommon ? 'has' : 'has no'} common answer in ${what}`, () => {
+      const rows = Array.from({ length: others + count }, (_, index) => ({
+        prompt: String(index),
+        completion: index < others ? String(index) : 'same',
+      }));
+      const share = count / (others + count);
+      assert.deepEqual(
+        readingOf(rows).answer,
+        isCommon ? { row: others + 1, rows: count, share } : undefined,
+      );
+    });
 });

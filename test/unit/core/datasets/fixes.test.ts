@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import {
+  allRepaired,
   deleteRow,
   editorLines,
+  isRowOrComment,
   removeBlankRow,
   removeBlankRows,
   removeBom,
@@ -91,6 +93,7 @@ describe('fixes', () => {
       ['{"a":,}'],
       ['[1,]'],
       ['{"a":1,'],
+      [`{"a":[1,],'b':'c,}'}`],
     ],
     'comma-after-object': [
       ['{"a":","} , ', '{"a":","} '],
@@ -104,7 +107,22 @@ describe('fixes', () => {
       ['{\t"a\t":"\0\\\\\x1f"}', '{\t"a\\t":"\\u0000\\\\\\u001f"}'],
       ['{"a":"\t'],
     ],
+    'single-quote': [
+      ["{'a': 'b', 'c': [1, 'd' ,true]}", '{"a": "b", "c": [1, "d" ,true]}'],
+      [
+        String.raw`{'a': 'it\'s "b"', "c": "it's", 'd': '\\', 'e': '\n'}`,
+        String.raw`{"a": "it's \"b\"", "c": "it's", "d": "\\", "e": "\n"}`,
+      ],
+      ["{'a': \"it's\", 'b': 'c,}',}", `{"a": "it's", "b": "c,}",}`],
+      ["{'a': '“b”: c', 'd': 'e'}", '{"a": "“b”: c", "d": "e"}'],
+      ["{'a': 'it's'}"],
+      ["{'a': None}"],
+      ["{'a': 'b"],
+      ["{“a”: “it's”}"],
+      ['{"a": "it\'s"}'],
+    ],
     'typographic-quotes': [
+      ["{“a”: “it's”, “b”: “isn't”}", `{"a": "it's", "b": "isn't"}`],
       ['{“a” : ‘b’, "c": [„d“,1, ”e”]}', '{"a" : "b", "c": ["d",1, "e"]}'],
       ['{“a”: “it’s ‘b’ indeed”}', '{"a": "it’s ‘b’ indeed"}'],
       ['{"a":"“b”, “c”: "}'],
@@ -140,11 +158,31 @@ describe('fixes', () => {
     assert.equal(row, '{"a":"\\t"}');
   });
 
+  it('repair a row with all problems at once, or not at all', () => {
+    for (const [row, expected] of [
+      [`${BOM}{'a':'\t','b':[1,],},`, '{"a":"\\t","b":[1]}'],
+      ['{“a”:"\t",}, ', '{"a":"\\t"}'],
+      ['{"a":1}', '{"a":1}'],
+      ["{'a':“b”,}", '{"a":"b"}'],
+      ["{'a': 'b', “c': 1}", undefined],
+      ["[{'a':1}]", undefined],
+      ['{"a":tru}', undefined],
+      ['// note', undefined],
+    ] as const)
+      assert.equal(allRepaired(row), expected, row);
+  });
+
+  it('delete rows and comments only, not parts of larger values', () => {
+    for (const line of ['{"a":1}', '// note', '  # {"a":1}', '//']) assert.ok(isRowOrComment(line), line);
+    for (const line of ['{', '"a": 1 // note', '/ 1', '', '[1]', '- {}'])
+      assert.ok(!isRowOrComment(line), line);
+  });
+
   it('repair long rows in linear time', () => {
     const { user } = process.cpuUsage();
-    for (const text of ['"\\"', ', ', '“ ', ' ', '\t', '"'])
+    for (const text of ['"\\"', ', ', '“ ', ' ', '\t', '"', "'", "'\\"])
       for (const code of Object.keys(repairs) as RepairableCode[])
-        repaired(`{"a":[${text.repeat(50_000)}`, code);
+        repaired(`{"a":[${text.repeat(25_000)}`, code);
     assert.ok(process.cpuUsage().user - user < 1_000_000);
   });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { answerText } from '../../../../src/core/datasets/answerText.ts';
+import { textRow } from '../../../../src/core/datasets/facts/textRow.ts';
 import type { RepeatedTexts } from '../../../../src/core/datasets/report.ts';
 import { MAX_COMPARED_PROMPTS } from '../../../../src/core/datasets/sameRows.ts';
 import { useChecker } from '../../../helpers/checker.ts';
@@ -18,21 +18,15 @@ describe('repeated prompts and answers', () => {
   /** Counts them simply. An empty prompt or answer is none. */
   function expectedOf(rows: readonly (Row | undefined)[]): RepeatedTexts {
     const answersOf = new Map<string, string[]>();
-    const rowsOf = new Map<string, number[]>();
-    for (const [index, row] of rows.entries()) {
+    for (const row of rows) {
       if (row === undefined) continue;
       if (row.prompt !== '') answersOf.set(row.prompt, [...(answersOf.get(row.prompt) ?? []), row.answer]);
-      if (row.answer !== '') rowsOf.set(row.answer, [...(rowsOf.get(row.answer) ?? []), index + 1]);
     }
     const repeated = [...answersOf.values()].filter((answers) => answers.length > 1);
-    const [most] = [...rowsOf.values()].sort((a, b) => b.length - a.length);
-    const compared = rows.filter((row) => row !== undefined).length;
-    const isCommon = most !== undefined && most.length >= 10 && most.length >= compared * 0.05;
     return {
       comparedRows: rows.length,
       prompts: repeated.length,
       withOtherAnswers: repeated.filter((answers) => new Set(answers).size > 1).length,
-      answer: isCommon ? { row: most[0] ?? 0, rows: most.length, share: most.length / compared } : undefined,
     };
   }
 
@@ -53,21 +47,18 @@ describe('repeated prompts and answers', () => {
       });
       const texts = rows.map((row) => row?.text ?? random.of(['', ' ', '{"broken":', '\t']));
       for (const workers of [1, 3]) {
-        const found = await repeatsOf(texts, workers);
-        assert.deepEqual(found, expectedOf(rows), String(seed));
-        const example = rows[(found.answer?.row ?? 0) - 1];
-        assert.equal(answerText(example?.text ?? ''), example?.answer);
+        assert.deepEqual(await repeatsOf(texts, workers), expectedOf(rows), String(seed));
       }
     }
   });
 
   it('have the text that the row shows as its answer', () => {
     for (const [index, format] of FORMATS.entries())
-      assert.equal(answerText(JSON.stringify(format('a', ' b\n'))), ' b\n', String(index));
+      assert.equal(textRow(JSON.stringify(format('a', ' b\n')))?.answer, ' b\n', String(index));
     for (const [row, answer] of [
       ['{"messages":[{"role":"assistant","content":"a"},{"role":"user","content":"b"}]}', 'a'],
       ['{"messages":[{"role":"assistant","content":"a"},{"role":"assistant","content":null}]}', ''],
-      ['\uFEFF{"conversations":[{"from":"gpt","value":"a"},{"from":"function_call","value":"b"}]}', 'b'],
+      ['{"conversations":[{"from":"gpt","value":"a"},{"from":"function_call","value":"b"}]}', 'b'],
       ['{"prompt":"a","completion":[{"role":"assistant","content":[{"text":"b"},{"text":"c"}]}]}', 'bc'],
       ['{"messages":[]}', ''],
       ['{"question":"q","answer":"yes","response":"R1"}', 'yes'],
@@ -77,27 +68,8 @@ describe('repeated prompts and answers', () => {
       ['["a","b"]', ''],
       ['{"answer":"a",}', ''],
     ] as const)
-      assert.equal(answerText(row), answer, row);
+      assert.equal(textRow(row)?.answer ?? '', answer, row);
   });
-
-  for (const [what, count, others, isCommon] of [
-    ['ten rows', 10, 0, true],
-    ['nine rows', 9, 0, false],
-    ['five percent of the rows', 10, 190, true],
-    ['less than five percent', 10, 191, false],
-  ] as const)
-    it(`${isCommon ? 'are' : 'aren’t'} common in ${what}`, async () => {
-      const row = (index: number, answer: string) =>
-        JSON.stringify({ prompt: String(index), completion: answer });
-      const rows = Array.from({ length: others + count }, (_, index) =>
-        row(index, index < others ? String(index) : 'same'),
-      );
-      const share = count / (others + count);
-      assert.deepEqual(
-        (await repeatsOf(rows)).answer,
-        isCommon ? { row: others + 1, rows: count, share } : undefined,
-      );
-    });
 
   it('are compared in the first million rows, which is said', async () => {
     const rows = Array.from({ length: MAX_COMPARED_PROMPTS + 20 }, (_, index) =>
@@ -107,7 +79,6 @@ describe('repeated prompts and answers', () => {
       comparedRows: MAX_COMPARED_PROMPTS + 1,
       prompts: 0,
       withOtherAnswers: 0,
-      answer: undefined,
     });
   });
 });

@@ -45,7 +45,10 @@ const MAKERS: Record<string, (text: () => string, random: Random) => { row: obje
   lists: (text, random) => {
     const [system, completion] = [text(), text()];
     const prompts = [text(), ...random.several(3, text)];
-    const turn = (content: string) => ({ role: 'user', content, weight: random.below(2) });
+    const turn = (content: string, at: number) => ({
+      ...{ role: at % 2 === 0 ? 'user' : 'assistant', content },
+      weight: random.below(2),
+    });
     return {
       row: {
         prompt: [{ role: 'developer', content: system }, ...prompts.map(turn)],
@@ -278,6 +281,12 @@ describe('toChat', () => {
         text: JSON.stringify({ messages: messages(expected) }),
         dropped,
       });
+    // Only what the assistant says is learned.
+    const asked = { from: 'human', value: 'a', loss: false, weight: 1 };
+    assert.deepEqual(toChat(JSON.stringify({ conversations: [asked, { from: 'gpt', value: 'b' }] })), {
+      text: JSON.stringify({ messages: messages({}) }),
+      dropped: ['weight'],
+    });
   });
 
   it('survives texts of megabytes, and nesting of a hundred thousand levels', () => {

@@ -23,7 +23,9 @@ import { HashIndex, StoppedError } from '../../../../src/core/datasets/hashIndex
 import { inspectDataset, type DatasetFile } from '../../../../src/core/datasets/fileKind.ts';
 import { prepareCopy, type Prepared } from '../../../../src/core/datasets/writeCopy.ts';
 import {
+  isMendable,
   MAX_SPLIT_ROWS,
+  NO_CHANGES,
   PrepareError,
   type PrepareChoices,
 } from '../../../../src/core/datasets/copyTypes.ts';
@@ -38,14 +40,16 @@ import { Random } from '../../../helpers/random.ts';
 
 const MAX_BYTES = 600_000_000;
 const CHILD = fileURLToPath(new URL('../../../helpers/prepareChild.ts', import.meta.url));
-const NOTHING: PrepareChoices = {
-  ...{ withoutErrors: false, withoutUntrainable: false, withoutDuplicates: false, toChat: false },
-  ...{ withoutHeldOut: undefined, holdOut: undefined, trial: undefined },
-  mask: { secrets: false, personal: false },
-};
 const KEY = 'sk-aB3dE5gH7jK9mN1pQ2rS4tU6vW8x';
 const PEM =
   '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj\nxyz\n-----END PRIVATE KEY-----';
+/** Rows with errors, and what they are once repaired. */
+const REPAIRED: Readonly<Record<string, string>> = {
+  '{"text":"a",}': '{"text":"a"}',
+  "{'text':'b'}": '{"text":"b"}',
+  '{"text":"c"},': '{"text":"c"}',
+  '{"text":"\u0001"}': '{"text":"\\u0001"}',
+};
 const chat = (prompt: string, answer: string) => ({
   messages: [
     { role: 'user', content: prompt },
@@ -70,7 +74,7 @@ describe('a prepared copy', () => {
     choices: Partial<PrepareChoices>,
     more: object = {},
   ): Promise<Prepared> =>
-    prepareCopy(checker(), source, { ...NOTHING, ...choices }, { maxBytes: MAX_BYTES, ...more });
+    prepareCopy(checker(), source, { ...NO_CHANGES, ...choices }, { maxBytes: MAX_BYTES, ...more });
   const linesOf = async (file: string): Promise<string[]> => {
     const text = await readFile(file, 'utf8');
     assert.ok(text.endsWith('\n'));
@@ -111,7 +115,7 @@ describe('a prepared copy', () => {
         const kind = random.below(12);
         const prompt = `p${random.below(8)}`;
         if (kind === 0) return random.of(['', ' ', '\t']);
-        if (kind === 1) return random.of(['{"text":"a",}', '[1]', '{"a":', 'x', '{"text":"\u0001"}']);
+        if (kind === 1) return random.of([...Object.keys(REPAIRED), '[1]', '{"a":', 'x', "{'a':'b'c'}"]);
         if (kind === 2)
           return JSON.stringify({ prompt, completion: `${random.of(['', 'mail '])}me@corp.org ${KEY}` });
         if (kind === 3) return JSON.stringify({ text: random.of(['one', 'two']) });
@@ -123,7 +127,10 @@ describe('a prepared copy', () => {
       if (random.chance(0.5)) ends[ends.length - 1] = '';
       const text = rows.map((one, at) => `${one}${ends[at] ?? ''}`).join('');
       if (text === '') continue;
-      const choices = { withoutErrors: random.chance(0.5), withoutDuplicates: random.chance(0.5) };
+      const choices = {
+        ...{ withoutErrors: random.chance(0.5), withoutDuplicates: random.chance(0.5) },
+        repair: random.chance(0.5),
+      };
       const holdOut = random.chance(0.5) ? { share: random.of([0.1, 0.3, 0.5]) } : undefined;
       const seen = new Set<string>();
       const isJson = (one: string) => {
@@ -133,7 +140,8 @@ describe('a prepared copy', () => {
           return false;
         }
       };
-      const expected = rows.filter((one) => {
+      const repaired = rows.map((one) => (choices.repair ? (REPAIRED[one] ?? one) : one));
+      const expected = repaired.filter((one) => {
         if (/^[ \t]*$/.test(one) || (choices.withoutErrors && !isJson(one))) return false;
         const isNew = !seen.has(one);
         // An array is JSON, so it can be a duplicate.
@@ -142,6 +150,9 @@ describe('a prepared copy', () => {
       });
       const source = await sourceOf(text);
       const before = await readFile(source.path);
+      const mendable = await checker().mendableIn(await checker().check(source.path), undefined, {});
+      const repairs = rows.filter((one) => REPAIRED[one] !== undefined).length;
+      assert.equal(mendable.repairableRows, repairs, `seed ${seed}`);
       const result = await prepare(source, { ...choices, holdOut }).catch((error: unknown) => {
         assert.ok(error instanceof PrepareError, String(error));
         return error;
@@ -173,8 +184,64 @@ describe('a prepared copy', () => {
         [total, main.length, heldOut.length, counts.written + counts.heldOut + leftOut],
         `seed ${seed}`,
       );
+      const isShown = choices.repair && !choices.withoutDuplicates;
+      if (isShown) assert.equal(counts.repaired, mendable.repairableRows, `seed ${seed}`);
+      if (isShown && choices.withoutErrors)
+        assert.equal(counts.leftOut.error, mendable.errorRows - mendable.repairableRows, `seed ${seed}`);
       assert.deepEqual(sharedPrompts(main, heldOut), [], `seed ${seed}`);
     }
+  });
+
+  it('repairs rows as their quick fixes do, and then converts, masks and compares them', async () => {
+    const rows = [
+      '{"prompt":"q1","completion":"a",}',
+      `{'prompt':'q2','completion':'${KEY} \u00e9'},`,
+      '\uFEFF{"instruction":"q3","output":"b"}',
+      '{“messages”:[{“role”:“user”,“content”:“q4”},{“role”:“assistant”,“content”:“d”}]}',
+      JSON.stringify(chat('q1', 'a')),
+      '{"prompt":"q5","prompt":"q6","completion":"x",}',
+      '{"prompt":"q7","completion":None}',
+      '{"prompt":"q8",}',
+    ];
+    const binary = Buffer.concat([
+      Buffer.from('{"prompt":"'),
+      Buffer.of(0xff),
+      Buffer.from('","completion":"x",}'),
+    ]);
+    const content = Buffer.concat([
+      Buffer.from(`${JSON.stringify({ text: 'x' })}\n${rows.join('\n')}\n`),
+      binary,
+    ]);
+    const source = await sourceOf(content);
+    const all = {
+      ...{ repair: true, withoutErrors: true, withoutDuplicates: true, toChat: true },
+      mask: { secrets: true, personal: false },
+    };
+    const expected = [chat('q1', 'a'), chat('q2', '[API_KEY] é'), chat('q3', 'b'), chat('q4', 'd')];
+    const lines = expected.map((row) => JSON.stringify(row));
+    const { main, counts } = await prepare(source, all);
+    assert.deepEqual(await linesOf(main), lines);
+    assert.deepEqual(
+      [
+        counts.repaired,
+        counts.converted,
+        counts.masked.apiKeys,
+        counts.leftOut.error,
+        counts.leftOut.duplicate,
+      ],
+      [4, 3, 1, 3, 1],
+    );
+    assert.deepEqual(counts.notConverted, { text: 1, key: 1 });
+    const { repairableRows, errorRows } = await checker().mendableIn(await check(content), undefined, {});
+    assert.deepEqual([repairableRows, errorRows], [5, 8]);
+    const split = await prepare(source, { ...all, holdOut: { rows: 2 } });
+    const written = [...(await linesOf(split.main)), ...(await linesOf(split.holdOut ?? ''))];
+    assert.deepEqual(written.sort(), [...lines].sort());
+    assert.equal(split.counts.repaired, 4);
+    const { counts: kept } = await prepare(source, { withoutErrors: true });
+    assert.deepEqual([kept.repaired, kept.leftOut.error], [0, 8]);
+    assert.ok(isMendable(await check('{"text":"a",}\n{"text":"b",}')));
+    assert.ok(!isMendable(await check('{"text":"a"\n{"text":"b"')));
   });
 
   it('masks secrets and personal data completely, in rows that stay JSON, and nothing else', async () => {
@@ -460,7 +527,11 @@ describe('a prepared copy', () => {
       assert.deepEqual(kept, [JSON.stringify(chat('q2', 'a'))]);
       const { blank, error, untrainable, duplicate, format, ...others } = counts.leftOut;
       assert.deepEqual([blank, error, untrainable, duplicate, format], [1, 1, 1, 1, 1]);
-      assert.deepEqual(others, { 'held-out': 5, unchecked: 0, mask: 0, split: 0 });
+      assert.equal(others['held-out'], 5);
+      assert.equal(
+        Object.values(others).reduce((sum, count) => sum + count),
+        5,
+      );
       assert.deepEqual([counts.converted, counts.masked.apiKeys], [0, 0]);
     });
 
@@ -510,7 +581,7 @@ describe('a prepared copy', () => {
           return counts;
         },
       };
-      const choices = { ...NOTHING, withoutHeldOut };
+      const choices = { ...NO_CHANGES, withoutHeldOut };
       await assert.rejects(prepareCopy(changing, source, choices, { maxBytes: MAX_BYTES }), isChanging);
       // Cut off before the thread reads it.
       const input = await open(source.path);
@@ -533,7 +604,7 @@ describe('a prepared copy', () => {
       const scans = mock.method(scanner, 'scan');
       const job = {
         ...{ fd: input.fd, sizeBytes: source.sizeBytes, segments: 1, maxBytes: MAX_BYTES },
-        ...{ choices: NOTHING, mainFd: undefined, holdOutFd: undefined },
+        ...{ choices: NO_CHANGES, mainFd: undefined, holdOutFd: undefined },
         heldOut: held,
       };
       const control = { shouldContinue: () => scans.mock.callCount() < 2, onProgress: () => undefined };
@@ -581,16 +652,18 @@ describe('a prepared copy', () => {
         { question: 'a' },
         { prompt: 'a', chosen: 'b' },
       ],
+      weight: [{ messages: [user, { role: 'assistant', content: 'b', weight: 0 }] }],
     };
     const rows = [...good, ...Object.values(bad).flat()].map((row) => JSON.stringify(row));
     const content = `${rows.join('\n')}\n{"messages":[],}\n`;
     const source = await sourceOf(content);
     const { untrainable } = await check(content);
-    assert.deepEqual(untrainable, { format: 6, content: 7, answer: 5 });
+    assert.deepEqual(untrainable, { format: 6, content: 7, answer: 5, weight: 1 });
     const { main, counts } = await prepare(source, { withoutUntrainable: true, withoutErrors: true });
     assert.deepEqual(await linesOf(main), rows.slice(0, good.length));
-    assert.deepEqual([counts.leftOut.untrainable, counts.leftOut.error], [18, 1]);
-    assert.deepEqual((await check(await readFile(main))).untrainable, { format: 0, content: 0, answer: 0 });
+    assert.deepEqual([counts.leftOut.untrainable, counts.leftOut.error], [19, 1]);
+    const left = (await check(await readFile(main))).untrainable;
+    assert.deepEqual(left, { format: 0, content: 0, answer: 0, weight: 0 });
     assert.equal((await prepare(source, {})).counts.written, rows.length + 1);
     await assert.rejects(prepare(await sourceOf('{"a":1}\n'), { withoutUntrainable: true }), {
       code: 'empty',
@@ -637,7 +710,7 @@ describe('a prepared copy', () => {
     const output = await open(`${source.path}.out`, 'w');
     const compared = mock.method(HashIndex.prototype, 'add');
     try {
-      const choices = { ...NOTHING, withoutDuplicates: true, mask: { secrets: false, personal: true } };
+      const choices = { ...NO_CHANGES, withoutDuplicates: true, mask: { secrets: false, personal: true } };
       const pass = new PreparePass(
         new Scanner(module),
         new Scanner(module),
@@ -801,7 +874,7 @@ describe('a prepared copy', () => {
     const job = {
       fd: input.fd,
       sizeBytes: source.sizeBytes,
-      choices: NOTHING,
+      choices: NO_CHANGES,
       mainFd: full.fd,
       holdOutFd: undefined,
     };

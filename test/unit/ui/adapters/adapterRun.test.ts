@@ -3,11 +3,12 @@ import { rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
-import { CheckError, type CommonText, type Report } from '../../../../src/core/datasets/report.ts';
+import type { CommonText, Reading } from '../../../../src/core/datasets/readFacts.ts';
+import { CheckError } from '../../../../src/core/datasets/report.ts';
 import type { Services } from '../../../../src/services.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
-import { contentOf, reportOf } from '../../../helpers/report.ts';
+import { shownReading } from '../../../helpers/reading.ts';
 import { sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
@@ -29,7 +30,7 @@ describe('adapterRun', () => {
     file: string,
     downloads: Record<string, Record<string, string>>,
     receipts = [receipt()],
-    currentReport: (file: string, signal?: AbortSignal) => Promise<Report> = () =>
+    currentReport: (file: string, signal?: AbortSignal) => Promise<Reading> = () =>
       Promise.reject(new Error()),
   ) => {
     const opened: string[] = [];
@@ -46,7 +47,7 @@ describe('adapterRun', () => {
             })),
         },
         openJournal: () => Promise.resolve(void opened.push('journal')),
-        reports: () => Promise.resolve({ currentReport }),
+        readings: () => Promise.resolve({ currentReport }),
         sessions: { find: (id: string) => (id === 'account-2' ? sessionOf() : undefined) },
         journal: { receipts: () => Promise.resolve(opened.includes('journal') ? receipts : []) },
       } as unknown as Services,
@@ -104,13 +105,12 @@ describe('adapterRun', () => {
     };
     const system = async (
       one: ReturnType<typeof chargedReceipt>,
-      check: (file: string, signal?: AbortSignal) => Promise<Report>,
+      check: (file: string, signal?: AbortSignal) => Promise<Reading>,
       signal = new AbortController().signal,
     ) => (await runOf('/a.zip', { a: { '/a.zip': 'run-1' } }, [one], check))?.system(signal);
     const having = (main: CommonText | undefined, conversations = 10) => {
-      const without = { total: 0, rows: [] };
-      const content = contentOf({ system: { conversations, without, texts: 2, main } });
-      return () => Promise.resolve(reportOf({ content }));
+      const reading = shownReading({ system: { conversations, without: 0, texts: 2, main } });
+      return () => Promise.resolve(reading);
     };
 
     it('has the system message of more than half of the conversations', async () => {

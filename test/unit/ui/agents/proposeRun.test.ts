@@ -157,7 +157,7 @@ describe('proposeRun', () => {
     end = { outcome: 'cancelled' };
     cases['an open submission comes first, closed'] = [JSON.stringify(await propose())];
     meetsOpen = false;
-    const unusable = { untrainable: { format: 1, content: 0, answer: 0 } };
+    const unusable = { untrainable: { format: 1, content: 0, answer: 0, weight: 0 } };
     const secret = { problems: [groupOf('api-key', [{ row: 1 }])] };
     for (const [name, found] of Object.entries<Partial<Report>>({
       'a secret': secret,

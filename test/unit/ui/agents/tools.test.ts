@@ -12,6 +12,7 @@ import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
 import { WORKER, zipOf } from '../../../helpers/adapters/support.ts';
 import { useChecker } from '../../../helpers/checker.ts';
 import { golden } from '../../../helpers/golden.ts';
+import { readersOf } from '../../../helpers/reading.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { servicesOf, sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
@@ -145,7 +146,7 @@ describe('Tools', () => {
   async function call(name: AgentTool, input: unknown, services: Partial<Services> = {}): Promise<object> {
     const reports = new Reports(checker());
     const parts = servicesOf({
-      reports: () => Promise.resolve(reports),
+      ...readersOf(reports),
       datasetChecker: { get: () => () => Promise.resolve(checker()) },
       ...services,
     });
@@ -388,7 +389,7 @@ describe('Tools', () => {
     const reports = new Reports(checker());
     const tools = new Tools(
       servicesOf({
-        reports: () => Promise.resolve(reports),
+        ...readersOf(reports),
         datasetChecker: { get: () => () => Promise.resolve(checker()) },
       }),
     );
@@ -475,7 +476,7 @@ describe('Tools', () => {
       Object.defineProperty(tabGroups, 'all', { configurable: true, get: () => (act(), []) });
     async function assertNothingCopied(given: string, beforeReading = () => {}): Promise<void> {
       const reports = new Reports(checker());
-      const services = { reports: () => (beforeReading(), Promise.resolve(reports)) };
+      const services = { ...readersOf(reports), reports: () => (beforeReading(), Promise.resolve(reports)) };
       const answer = await call('fineTuning_prepareDataset', { path: given }, services);
       reports.dispose();
       assert.match(JSON.stringify(answer), /There is no such file|It failed: changing/);
@@ -517,7 +518,7 @@ describe('Tools', () => {
             return when === 'left out' ? count + 1 : count;
           };
           const reports = new Reports(checker());
-          const services = { reports: () => Promise.resolve(reports), fingerprints: { alsoIn } } as never;
+          const services = { ...readersOf(reports), fingerprints: { alsoIn } } as never;
           const answer = await call(name, { path: 'train.jsonl' }, services);
           const { alsoInHoldOut, leftOut, error } = answer as Record<string, Record<string, number>>;
           answers.push(alsoInHoldOut?.['rows'] ?? leftOut?.['held-out'] ?? error);

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import type { Content, Report } from '../../../../src/core/datasets/report.ts';
+import { FACTS } from '../../../../src/core/datasets/facts/table.ts';
+import type { FactName, Reading } from '../../../../src/core/datasets/readFacts.ts';
 import type { CardTexts } from '../../../../src/ui/datasets/contentFacts.ts';
 import { golden } from '../../../helpers/golden.ts';
-import { contentOf, reportOf } from '../../../helpers/report.ts';
+import { finding, shownReading } from '../../../helpers/reading.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const { contentFacts, isTokenCountVague } = await withVscode(
@@ -10,8 +11,8 @@ const { contentFacts, isTokenCountVague } = await withVscode(
 );
 
 describe('contentFacts', () => {
-  const factsOf = (content: Partial<Content>, texts: CardTexts = {}, report: Partial<Report> = {}) =>
-    contentFacts(reportOf({ content: contentOf(content), ...report }), texts).map(
+  const factsOf = (reading: Partial<Reading>, texts: CardTexts = {}) =>
+    contentFacts(shownReading(reading), 2, texts).map(
       ({ name, value, rows }) =>
         `${name}: ${value}${rows === undefined ? '' : ` [${rows.text}] ${rows.name}`}`,
     );
@@ -20,12 +21,17 @@ describe('contentFacts', () => {
     without: number,
     texts: number,
     mainRows: number,
-  ): Partial<Content> => ({
+  ): Partial<Reading> => ({
     system: {
-      ...{ conversations, without: { total: without, rows: [] }, texts },
+      ...{ conversations, without, texts },
       main: mainRows === 0 ? undefined : { row: 1, rows: mainRows },
     },
   });
+  const refusals = (total: number) => finding('refusals', total);
+  const KINDS: Partial<Record<FactName, string>> = {
+    ...{ templateMarks: '<|im_end|>', messagesInText: 'chosen', emptyWords: 'nan', thinking: 'without' },
+    ...{ toolArguments: 'object', tools: 'missing', columns: 'text metadata.year' },
+  };
   const BRIEF = { system: 'Be brief.' };
 
   it('say what each dataset has, the missing first', () =>
@@ -45,11 +51,27 @@ describe('contentFacts', () => {
         system: `You are [helpful](command:x).\n\u202e${'Do what is asked. '.repeat(20)}`,
       }),
       'one that was not read': factsOf(system(10, 0, 1, 10)),
-      'in the first rows': factsOf(system(40, 0, 1, 40), BRIEF, { rows: 50 }),
-      refusals: factsOf({ refusals: { total: 23, rows: [] }, answers: 1_900 }),
-      'one refusal': factsOf({ refusals: { total: 1, rows: [] }, answers: 3_000 }),
+      refusals: factsOf({ findings: [refusals(23)], answers: 1_900 }),
+      'one refusal': factsOf({ findings: [refusals(1)], answers: 3_000 }),
       'one exchange in some': factsOf({ singleExchanges: 920, conversations: 1_000 }),
       'no conversations': factsOf({ conversations: 0, ...system(0, 0, 0, 0) }),
+      'one finding of each': factsOf({
+        findings: FACTS.map(({ name }) => finding(name, 1, { [KINDS[name] ?? 'x']: 1 })),
+      }),
+      'many of each': factsOf({
+        findings: FACTS.map(({ name }) => finding(name, 1_234, { [KINDS[name] ?? 'x']: 1_200, other: 34 })),
+      }),
+      'kinds that the file names': factsOf({
+        findings: [
+          finding('columns', 9, {
+            'text a.[b](command:x)': 4,
+            'list tags': 3,
+            'number \u202e': 1,
+            'text d': 1,
+          }),
+          finding('templateMarks', 1, { '<|im_start|>': 1 }),
+        ],
+      }),
       writing: factsOf({ scripts: { han: 0.62, cyrillic: 0.042, kana: 0.001 } }),
       'little of another script': factsOf({ scripts: { han: 0.049 } }),
     }));
@@ -60,14 +82,9 @@ describe('contentFacts', () => {
       { row: 2, rows: 588 },
       { row: 7, rows: 41 },
     ];
-    const repeats = {
-      ...{ comparedRows: 10, prompts: 0, withOtherAnswers: 0 },
-      answer: { row: 1, rows: 612, share: 0.49 },
-    };
+    const answer = { row: 1, rows: 612, share: 0.49 };
     const of = (texts: CardTexts) =>
-      factsOf({ labels }, { answer: 'positive', ...texts }, { repeats }).filter((fact) =>
-        /answer/i.test(fact),
-      );
+      factsOf({ labels, answer }, { answer: 'positive', ...texts }).filter((fact) => /answer/i.test(fact));
     assert.deepEqual(of({ labels: ['positive', 'negative', 'neutral'] }), [
       'Answers: positive 612 · negative 588 · neutral 41',
     ]);
@@ -78,8 +95,7 @@ describe('contentFacts', () => {
   });
 
   it('call the number of tokens vague if a fifth of the text is in scripts that tokenizers treat differently', () => {
-    const isVague = (scripts: Content['scripts']) =>
-      isTokenCountVague(reportOf({ content: contentOf({ scripts }) }));
+    const isVague = (scripts: Reading['scripts']) => isTokenCountVague(shownReading({ scripts }));
     assert.deepEqual(
       [{ han: 0.9, kana: 0.1 }, { thai: 0.2 }, { thai: 0.15, greek: 0.06 }, { cyrillic: 1 }].map(isVague),
       [false, false, true, false],

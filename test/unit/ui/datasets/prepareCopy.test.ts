@@ -7,6 +7,7 @@ import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { Fingerprints } from '../../../../src/core/datasets/fingerprints.ts';
 import { PrepareError, type PrepareFailure } from '../../../../src/core/datasets/copyTypes.ts';
 import { CheckError } from '../../../../src/core/datasets/report.ts';
+import { readFacts, type Reading } from '../../../../src/core/datasets/readFacts.ts';
 import { Reports } from '../../../../src/core/datasets/reports.ts';
 import type { Log } from '../../../../src/ui/shared/log.ts';
 import { useChecker } from '../../../helpers/checker.ts';
@@ -34,6 +35,7 @@ describe('Prepare Copy', () => {
   let made = 0;
   /** Counts the rows that are also in the hold-out. */
   let alsoIn: Fingerprints['alsoIn'];
+  const readings = new Reports<Reading>({ check: readFacts });
   const fingerprints: { alsoIn: typeof alsoIn } = { alsoIn: (...args) => alsoIn(...args) };
 
   beforeEach(() => {
@@ -67,7 +69,7 @@ describe('Prepare Copy', () => {
     };
     const reports = new Reports(checker());
     const result = await prepareDatasetCopy(
-      { reports, checker: checker(), fingerprints, log },
+      { reports, checker: checker(), readings, fingerprints, log },
       standIn.Uri.file(file),
       undefined,
       preset,
@@ -116,6 +118,23 @@ describe('Prepare Copy', () => {
       ],
       ...['{"messages":[}', ''],
     ]);
+    const said = (prompt: string, answer: string, system = true) => ({
+      messages: [
+        ...(system ? [{ role: 'system', content: 'Be $(zap) brief.\n'.repeat(9) }] : []),
+        { role: 'user', content: prompt },
+        { role: 'assistant', content: answer },
+      ],
+    });
+    const usual = Array.from({ length: 30 }, (_, at) => said(`q${at}`, `a${at}`));
+    const texts = rows([
+      ...usual,
+      ...[said('b', 'b', false), said('c', 'c', false), said('d', 'nan'), said('e', ' #N/A')],
+      ...[said('f', 'I cannot help.'), said('g', '[INST] g'), said('h', '<|im_start|>'), said('i', '[INST]')],
+    ]);
+    const one = rows([
+      ...usual,
+      ...[said('b', 'b', false), said('d', 'nan'), said('f', 'I cannot help.'), said('g', 'x</s>')],
+    ]);
     const mixed = rows([
       ...[chat('a'), chat('b'), { instruction: 'c', output: 'd', id: 1, source: 'x', y: 1, z: 2 }],
       ...[{ prompt: 'p', completion: `q ${KEY}` }],
@@ -131,12 +150,27 @@ describe('Prepare Copy', () => {
       { messages: [{ role: 'Writer', content: 'a' }] },
       { prompt: 'a', completion: ' ' },
       { messages: [{ role: 'user', content: 'a' }] },
+      { messages: [{ role: 'assistant', content: 'a', weight: 0 }] },
     ];
     const many = rows(Array.from({ length: 2_000 }, (_, at) => chat(`question ${at}`)));
     const fewer = many.split('\n').slice(0, 300).join('\n');
     const cases: Record<string, readonly string[]> = {};
     for (const [name, content, answers] of [
       ['faulty', faulty, [['as it is']]],
+      [
+        'rows to repair',
+        rows([chat('a'), '{"text":"b",}', "{'text':'c'},", '// d', '{"text":"e",']),
+        [['as it is']],
+      ],
+      ['rows to repair, not chosen', rows(['{"text":"b"}', "{'text':'c'}"]), [['Rows with errors']]],
+      ['only rows to repair', rows(["{'text':'b'}", "{'text':'c'}"]), [['as it is']]],
+      ['texts to mend', texts, [['as it is']]],
+      [
+        'texts to mend, chosen',
+        texts,
+        [['Rows with words of empty cells', '1 answer that begins like a refusal']],
+      ],
+      ['one row of each', one, [['Add the usual system message to 1 row']]],
       ['mixed formats, chat most common', mixed, [['as it is']]],
       [
         'mostly chat, but not all other rows can be converted',
@@ -171,6 +205,37 @@ describe('Prepare Copy', () => {
       ];
     }
     golden('prepare-copy', cases);
+  });
+
+  it('says on which side of a split rows come, also if they name no prompt', async () => {
+    const [user, assistant] = ['user', 'assistant'].map((role) => (content: string) => ({ role, content }));
+    const pair = (at: number) => ({ chosen: `Hi ${at}`, rejected: `Ho ${at}` });
+    const list = (at: number) => ({
+      chosen: [user!(`q${at}`), assistant!('x')],
+      rejected: [user!(`q${at}`), assistant!('y')],
+    });
+    const unnamed = 'These rows name no prompt: rows with the same beginning can come on both sides.';
+    const named =
+      'Rows with the same prompt stay together; white space, case of A to Z and JSON spelling don’t count.';
+    for (const [content, expected] of [
+      [[pair(1), pair(2), pair(3)], unnamed],
+      [[pair(1), pair(2), list(3)], unnamed],
+      [[pair(1), list(2), list(3)], named],
+      [[list(1), list(2)], named],
+      [
+        [
+          { ...pair(1), prompt: 'p' },
+          { ...pair(2), prompt: 'q' },
+        ],
+        named,
+      ],
+      [[{ text: 'a' }, { text: 'b' }], named],
+      [[chat('a'), chat('b')], named],
+    ] as const) {
+      await run(rows(content), [['Hold out rows for evaluation…'], undefined]);
+      const said = `Rows for evaluation: a share or a number. ${expected}`;
+      assert.equal(standIn.shown.inputs[1]?.prompt, said, JSON.stringify(content));
+    }
   });
 
   it('masks what only a conversion makes readable, unless the user chose not to mask', async () => {
@@ -266,7 +331,7 @@ describe('Prepare Copy', () => {
       const holdOut = path.join(dir, 'train.holdout.jsonl');
       await writeFile(holdOut, three);
       const reports = new Reports(checker());
-      const parts = { reports, checker: checker(), fingerprints, log };
+      const parts = { reports, checker: checker(), readings, fingerprints, log };
       standIn.shown.pick = () => undefined;
       assert.equal((await prepareDatasetCopy(parts, standIn.Uri.file(holdOut))).outcome, 'cancelled');
       assert.deepEqual(logged, []);
@@ -331,7 +396,7 @@ describe('Prepare Copy', () => {
     };
     const reports = new Reports(checker());
     const result = await prepareDatasetCopy(
-      { reports, checker: checker(), fingerprints, log },
+      { reports, checker: checker(), readings, fingerprints, log },
       standIn.Uri.file(file),
     );
     reports.dispose();

@@ -10,6 +10,7 @@ import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import type { Report } from '../../../../src/core/datasets/report.ts';
 import type { PreviewMessage } from '../../../../src/ui/datasets/protocol.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
+import { shownReading } from '../../../helpers/reading.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 
@@ -62,11 +63,15 @@ describe('A preview of a file that is saved', () => {
       const bad = lines.flatMap((line, index) => (line.includes('nope') ? [{ row: index + 1 }] : []));
       const problems = bad.length === 0 ? [] : [groupOf('bad-literal', bad)];
       const stamp = stampOf(await stat(of, { bigint: true }));
-      const repeats = {
-        ...{ comparedRows: lines.length, prompts: 0, withOtherAnswers: 0 },
-        answer: { row: lines.length, rows: 10, share: 0.5 },
-      };
+      const repeats = { comparedRows: lines.length, prompts: 0, withOtherAnswers: 0 };
       reports.reports.set(of, reportOf({ path: of, rows: lines.length, problems, repeats, ...stamp }));
+    },
+  };
+  const readings = {
+    currentReport: async (of: string) => {
+      const row = (await readFile(of, 'utf8')).replace(/\n$/, '').split('\n').length;
+      const stamp = stampOf(await stat(of, { bigint: true }));
+      return { ...shownReading({ answer: { row, rows: 10, share: 0.5 } }), ...stamp };
     },
   };
 
@@ -91,7 +96,7 @@ describe('A preview of a file that is saved', () => {
     const uri = standIn.Uri.file(file) as never;
     const log = { error: (_: string, error: unknown) => void errors.push(error) } as never;
     const runs = { onDidChange: new Emitter().event, of: () => undefined };
-    const document = new PreviewDocument(uri, { reports, runs } as never, log);
+    const document = new PreviewDocument(uri, { reports, readings, runs } as never, log);
     open.push(document, new PreviewPanel(document, panel as never, standIn.Uri.file('/x') as never, log));
     panel.send({ type: 'ready', memory: undefined });
     await until(() => posted('list').length > 0);

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type * as vscode from 'vscode';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import type { Report } from '../../../../src/core/datasets/report.ts';
@@ -52,7 +53,7 @@ describe('PreviewPanel', () => {
       file,
       kind: 'rows',
       problem: undefined,
-      texts: {},
+      read: { reading: undefined, readProgress: undefined, texts: {} },
       check: { report: reportOf({ rows: 3, problems: [groupOf('bad-literal', [{ row: 3 }])] }) },
       get past() {
         return past;
@@ -201,9 +202,14 @@ describe('PreviewPanel', () => {
           reports.get = () => ({ report });
         },
       };
+      const readings = { currentReport: () => Promise.reject(new CancelledError()) };
       const log = { error: (_: string, error: unknown) => void errors.push(error) } as never;
       const runs = { onDidChange: new Emitter().event, of: () => undefined };
-      const document = new PreviewDocument(Uri.file(file) as never, { reports, runs } as never, log);
+      const document = new PreviewDocument(
+        Uri.file(file) as never,
+        { reports, readings, runs } as never,
+        log,
+      );
       panel = new PanelStandIn();
       const other = new PreviewPanel(document, panel as never, Uri.file('/extension') as never, log);
       try {

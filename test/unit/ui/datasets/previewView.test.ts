@@ -5,6 +5,7 @@ import type { Report } from '../../../../src/core/datasets/report.ts';
 import type { CardSource } from '../../../../src/ui/datasets/previewView.ts';
 import type { PreviewCard } from '../../../../src/ui/datasets/protocol.ts';
 import { changedLines, golden, pictured } from '../../../helpers/golden.ts';
+import { shownReading } from '../../../helpers/reading.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 
@@ -24,20 +25,36 @@ describe('dataset messages', () => {
   });
   after(() => hooks.deregister());
 
-  const nothing = { progress: undefined, failure: undefined, past: undefined, texts: {} };
+  const nothing = {
+    progress: undefined,
+    failure: undefined,
+    past: undefined,
+    texts: {},
+    readProgress: undefined,
+  };
+  const tokens = { text: 250, assistant: 150, rowsOver4096: 0, rowsOver8192: 0, rows: [] };
   const cardOf = (report: Report | undefined, more: Partial<CardSource> = {}) =>
-    preview.previewCard({ sizeBytes: 2_000_000, report, ...nothing, ...more });
+    preview.previewCard({
+      ...{ sizeBytes: 2_000_000, report, ...nothing },
+      reading: report && shownReading(),
+      ...more,
+    });
 
   const linesOf = (card: PreviewCard) => pictured('preview', card, linesOfCard(card));
   const linesOfCard = (card: PreviewCard) => [
     `${card.verdict.kind}: ${card.verdict.text}`,
-    ...(card.progress === undefined ? [] : [`${card.progress.text} ${card.progress.fraction}`]),
+    ...(card.progress === undefined
+      ? []
+      : [[card.progress.text, card.progress.fraction, card.progress.stop].join(' ').trim()]),
     ...card.facts.map(({ name, value, rows }) =>
       [`${name}: ${value}`, rows && `[${rows.text} → ${rows.choice}] ${rows.name}`].join(' ').trim(),
     ),
     ...card.charts.flatMap(({ title, parts }) => [
       `# ${title}`,
-      ...parts.map(({ name, value, share }) => `${name}: ${value}, ${share.toFixed(3)}`),
+      ...parts.flatMap(({ name, value, share, line }) => [
+        `${name}: ${value}, ${share.toFixed(3)}`,
+        ...(line === undefined ? [] : [`--- ${line}`]),
+      ]),
     ]),
     ...(card.problems?.classes ?? []).map(({ choice, name, count }) => `${choice}: ${name} ${count}`),
   ];
@@ -101,39 +118,49 @@ describe('dataset messages', () => {
         }),
       ),
       'few rows, and long ones without an answer': changed(
-        cardOf({
-          ...base,
-          rows: 9,
-          statistics: {
-            ...base.statistics,
-            tokens: { text: 17_321, assistant: 0, rowsOver4096: 12, rowsOver8192: 3 },
+        cardOf(
+          { ...base, rows: 9 },
+          {
+            reading: shownReading({
+              tokens: { ...tokens, text: 17_321, assistant: 0, rowsOver4096: 12, rowsOver8192: 3 },
+            }),
           },
-        }),
+        ),
       ),
       'a row, and one over 4,096 tokens': changed(
-        cardOf({
-          ...base,
-          rows: 3,
-          blankRows: 2,
-          statistics: { ...base.statistics, tokens: { ...base.statistics.tokens, rowsOver4096: 1 } },
-        }),
+        cardOf(
+          { ...base, rows: 3, blankRows: 2 },
+          { reading: shownReading({ tokens: { ...tokens, rowsOver4096: 1 } }) },
+        ),
       ),
       'no text': changed(
-        cardOf({
-          ...base,
-          statistics: { ...base.statistics, tokens: { ...base.statistics.tokens, text: 0, assistant: 0 } },
+        cardOf(base, { reading: shownReading({ tokens: { ...tokens, text: 0, assistant: 0 } }) }),
+      ),
+      'labels, tokens beyond both lines, and rows that aren’t read': changed(
+        cardOf(base, {
+          reading: shownReading({
+            unread: 2,
+            labels: [
+              { row: 1, rows: 30 },
+              { row: 2, rows: 10 },
+            ],
+            tokens: { ...tokens, rows: [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 5, 9, 3, 2, 0, 1] },
+          }),
+          texts: { labels: ['yes', '[no](command:x)'] },
         }),
       ),
+      'short rows': changed(
+        cardOf(base, { reading: shownReading({ tokens: { ...tokens, rows: [0, 0, 0, 0, 0, 0, 4, 6] } }) }),
+      ),
+      'texts that are being read': changed(cardOf(base, { reading: undefined, readProgress: 0.345 })),
       'repeated prompts, and a common answer': changed(
         cardOf(
           {
             ...base,
-            repeats: {
-              ...{ comparedRows: 10, prompts: 12, withOtherAnswers: 5 },
-              answer: { row: 3, rows: 34, share: 0.344 },
-            },
+            repeats: { comparedRows: 10, prompts: 12, withOtherAnswers: 5 },
           },
           {
+            reading: shownReading({ answer: { row: 3, rows: 34, share: 0.344 } }),
             texts: {
               answer:
                 '  I don’t know.\n\u202eMaybe [a link](command:x) does, which is much longer than a line.',
@@ -146,10 +173,7 @@ describe('dataset messages', () => {
           ...base,
           rows: 2_000_000,
           comparedRows: 2_000_000,
-          repeats: {
-            ...{ comparedRows: 1_000_000, prompts: 1_200, withOtherAnswers: 0 },
-            answer: { row: 3, rows: 50_000, share: 0.05 },
-          },
+          repeats: { comparedRows: 1_000_000, prompts: 1_200, withOtherAnswers: 0 },
         }),
       ),
       'rows that are too long': changed(

@@ -16,11 +16,12 @@ const { chooseCheckedDataset } = await withVscode(
 const TEXT = '{"prompt":"a","completion":"b"}\n';
 const ROW = [{ row: 1 }];
 const clean = {};
-const errors = { problems: [groupOf('trailing-comma', ROW, 3)] };
+const errors = { problems: [groupOf('bad-literal', ROW, 3)] };
+const repairable = { problems: [groupOf('trailing-comma', ROW, 3)] };
 const secret = { problems: [groupOf('blank-line', ROW), groupOf('private-key', ROW)] };
 const address = { problems: [groupOf('email-address', ROW, 12), groupOf('card-number', ROW)] };
 
-const of = (format: number, content = 0, answer = 0) => ({ format, content, answer });
+const of = (format: number, content = 0, answer = 0) => ({ format, content, answer, weight: 0 });
 
 describe('chooseCheckedDataset', () => {
   let folder: string;
@@ -81,6 +82,7 @@ describe('chooseCheckedDataset', () => {
       [{ rows: 1, untrainable: of(1) }, 'no row can be trained on'],
       [{ rows: 1, untrainable: of(1), ...secret }, '1 secret, no row can be trained on', ['Prepare Copy…']],
       [{ rows: 9, errorRows: 3, untrainable: of(6), ...errors }, '3 errors, no row can be trained on'],
+      [{ rows: 3, errorRows: 3, ...repairable }, '3 errors', ['Prepare Copy…']],
     ] as const) {
       const { end, sentences, buttons } = await prepare([found]);
       assert.deepEqual(

@@ -7,6 +7,7 @@ import type { ShownEarlier } from '../../../../src/ui/shared/datasetTexts.ts';
 import { Proposal } from '../../../../src/ui/shared/proposal.ts';
 import { changedLines, golden } from '../../../helpers/golden.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
+import { finding, shownReading } from '../../../helpers/reading.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { accountMoneyOf, type MoneyFacts } from '../../../../src/core/money/accountMoney.ts';
@@ -421,6 +422,17 @@ describe('reviewSubmission', () => {
       'rows that are in the hold-out': { heldOut: heldOut(1_031) },
       'a row that is in the hold-out': { heldOut: heldOut(1) },
       'no row that is in the hold-out': { heldOut: heldOut(0) },
+      'nothing to read in the texts': { reading: shownReading({ findings: [finding('refusals', 3)] }) },
+      'a finding': { reading: shownReading({ findings: [finding('columns', 3), finding('refusals', 3)] }) },
+      'findings, and few lost characters': {
+        reading: shownReading({
+          rows: 1_200,
+          findings: [finding('replacement', 12), finding('openFences', 3)],
+        }),
+      },
+      'many lost characters': {
+        reading: shownReading({ rows: 1_200, findings: [finding('replacement', 13)] }),
+      },
       'not checked': { check: 'unchecked' },
       warnings: found(groupOf('blank-line', row, 1_200)),
       errors: found(groupOf('trailing-comma', row, 3), groupOf('private-key', row)),

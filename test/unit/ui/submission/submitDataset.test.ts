@@ -51,6 +51,8 @@ describe('submitDataset', () => {
   let reconnected: Emitter<string>;
   let balance: { current: object | undefined; refresh: () => Promise<unknown> };
   let details: Map<string, object>;
+  /** What the texts say. It mostly isn’t known yet. */
+  let reading: Promise<unknown>;
   let reports: { markRequested: () => void; currentReport: (path: string) => Promise<unknown> };
 
   beforeEach(async () => {
@@ -66,6 +68,7 @@ describe('submitDataset', () => {
     const usd = { balance_cents: 500, currency: 'USD' };
     balance = { current: undefined, refresh: () => Promise.resolve((balance.current = usd)) };
     details = new Map();
+    reading = new Promise(() => undefined);
     reports = {
       markRequested: () => undefined,
       currentReport: async (name: string) =>
@@ -105,6 +108,7 @@ describe('submitDataset', () => {
         },
       },
       reports: () => Promise.resolve(reports),
+      readings: () => Promise.resolve({ currentReport: () => reading }),
     });
   });
 

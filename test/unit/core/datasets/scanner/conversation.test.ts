@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { verdictOf } from '../../../../../src/core/datasets/report.ts';
 import { codesOf, problemsOf, useChecker } from '../../../../helpers/checker.ts';
 import { a, args, c, chat, d, s, says, t, u } from '../../../../helpers/messages.ts';
 import { Random } from '../../../../helpers/random.ts';
@@ -50,8 +51,8 @@ const ROWS: Readonly<Record<string, readonly [row: object, code: string][]>> = {
     [chat(s(), s(), u(), a()), ''],
     [chat(u(), c(), t(), t(), a()), ''],
     ...['weight', 'train', 'loss', 'prefix', 'name'].flatMap((name): [object, string][] => [
-      [chat(u(), u('x', { [name]: 0 }), a()), ''],
-      [chat(u(), a('x', { [name]: false }), a()), ''],
+      [chat(u(), u('x', { [name]: 0 }), a()), name === 'weight' ? name : ''],
+      [chat(u(), a('x', { [name]: 0 }), a()), ''],
       [chat(u(), a('x', { [name]: null }), a()), 'repeated-role'],
       [chat(u(), a('x', { [`${name}s`]: 1 }), a()), 'repeated-role'],
     ]),
@@ -201,6 +202,66 @@ const ROWS: Readonly<Record<string, readonly [row: object, code: string][]>> = {
     [{ prompt: ['x', [['y']], 5, null], completion: 'x' }, ''],
     [{ prompt: 'x', completion: 'y', input: [{ role: 'me' }] }, ''],
   ],
+  'has weights that are neither 0 nor 1, or not of the assistant': [
+    ...[0.5, 2, -1, '1', '', true, [1], { a: 0 }].map((weight): [object, string] => [
+      chat(u(), a('x', { weight })),
+      'weight',
+    ]),
+    ...[u, s, t].map((of): [object, string] => [
+      chat(s(), u(), c(), of(), of('x', { weight: 1 }), a()),
+      ['weight', ...(of === t ? [] : ['tool-order']), ...(of === s ? ['system-inside'] : [])].join(' '),
+    ]),
+    ...[0, 1].map((weight): [object, string] => [chat(u(), a('x'), u(), a('y', { weight })), '']),
+    [chat({ weight: 1, content: 'x', role: 'user' }, a()), 'weight'],
+    [chat({ weight: 1, content: 'x', role: 'assistant' }), ''],
+    [chat(u(), a('x', { weight: null })), ''],
+    [chat(u('x', { weight: null }), a()), ''],
+    [chat(u('x', { loss: false }), a('x', { loss: true, prefix: true, name: 'b' })), ''],
+    [chat(u(), says('critic')('x', { weight: 1 }), a()), 'role-unknown'],
+    [chat(u(), a('x', { weights: 2, meta: { weight: 2 } })), ''],
+    [
+      {
+        conversations: [
+          { from: 'human', value: 'x', weight: 0 },
+          { from: 'gpt', value: 'x' },
+        ],
+      },
+      'weight',
+    ],
+    [{ prompt: [u()], completion: [a('x', { weight: '0' })] }, 'weight'],
+    [{ weight: 0.5, ...chat(u(), a()) }, ''],
+  ],
+  'has only answers that are not to be learned': [
+    [chat(u(), a('x', { weight: 0 })), 'weights-zero'],
+    [chat(u(), a('x', { weight: 0 }), u(), c('{}'), t(), a('y', { weight: 0 })), ''],
+    [chat(u(), a('x', { weight: 0 }), u(), a('y', { weight: 0 })), 'weights-zero'],
+    [chat(u(), a('x', { weight: 0 }), u(), a('y')), ''],
+    [chat(u(), a(null, { ...args('{}'), weight: 0 })), 'weights-zero'],
+    [chat(u(), { weight: 0, role: 'assistant', content: 'x' }), 'weights-zero'],
+    [chat(u(), a('x', { weight: false })), 'weight weights-zero'],
+    ...['train', 'loss'].flatMap((name): [object, string][] => [
+      [chat(u(), a('x', { [name]: false })), 'weights-zero'],
+      [chat(u(), a('x', { weight: 0, [name]: true })), 'weights-zero'],
+      [chat(u(), a('x', { [name]: false, weight: 1 })), 'weights-zero'],
+      [chat(u(), a('x', { [name]: 0.1 })), ''],
+      [chat(u('x', { [name]: false }), a('x')), ''],
+    ]),
+    [chat(u(), a('x', { prefix: false })), ''],
+    [chat(u('x', { weight: 0 }), a('x')), 'weight'],
+    [
+      {
+        conversations: [
+          { from: 'human', value: 'x' },
+          { from: 'gpt', value: 'x', weight: 0 },
+        ],
+      },
+      'weights-zero',
+    ],
+    [{ prompt: [u(), a(), u()], completion: [a('x', { weight: 0 })] }, 'weights-zero'],
+    [{ prompt: [u(), a('x', { weight: 0 }), u()], completion: [a()] }, ''],
+    [{ prompt: [u()], chosen: [a('x', { weight: 0 })], rejected: [a('y', { weight: 0 })] }, ''],
+    [{ ...chat(u(), a('x', { weight: 0 })), rejected_response: 'y' }, ''],
+  ],
   'has other roles': [
     ...['bard', 'bing', 'claude', 'model', 'ai', 'bot', 'gpt', 'chatgpt'].flatMap(
       (name): [object, string][] => [
@@ -285,6 +346,32 @@ describe('the conversation of a row', () => {
       }
     });
 
+  it('has weights of 0 in any spelling, and only the last of several lists', async () => {
+    const answer = (weight: string) =>
+      `[{"role":"user","content":"x"},{"role":"assistant","content":"y"${weight}}]`;
+    const rows = [
+      ...['0.0', '-0', '0e5', '0.1', '10', '1.0', '1e0'].map(
+        (one) => `{"messages":${answer(`,"weight":${one}`)}}`,
+      ),
+      `{"messages":${answer(',"weight":0')},"messages":${answer('')}}`,
+      `{"messages":${answer('')},"messages":${answer(',"weight":0')}}`,
+      `{"messages":${answer(',"weight":2,"weight":1')}}`,
+      `{"messages":${answer(',"weight":0')},}`,
+    ];
+    const report = await check(rows.join('\n'));
+    const both = 'weight weights-zero';
+    assert.deepEqual(
+      rows.map((_, index) => codesOf(report, index + 1).join(' ')),
+      [
+        ...[both, both, both, 'weight', 'weight', 'weight', 'weight'],
+        ...['duplicate-key', 'duplicate-key weights-zero', 'duplicate-key weight', 'trailing-comma'],
+      ],
+    );
+    assert.deepEqual(report.untrainable, { format: 0, content: 0, answer: 0, weight: 4 });
+    assert.deepEqual([verdictOf(report), verdictOf(await check(rows[0]!))], ['errors', 'errors']);
+    assert.equal(verdictOf(await check(rows.slice(0, 4).join('\n'))), 'warnings');
+  });
+
   it('has its problems at the role of the message, which says what is meant', async () => {
     const places = [
       [chat(u('1'), u('2'), a()), 'repeated-role', '"user","content":"2', 'user'],
@@ -301,6 +388,8 @@ describe('the conversation of a row', () => {
       [chat(u(), d('1'), a()), 'system-inside', '"developer"', undefined],
       [chat(u(), c(' x ')), 'tool-arguments', '" x "', undefined],
       [{ chosen: 'x', rejected: 'x' }, 'same-answers', '"x"}', undefined],
+      [chat(u('x', { weight: 1 }), a()), 'weight', ':1}', undefined],
+      [chat(u(), a('x', { weight: 0 })), 'weights-zero', ':0}', undefined],
     ] as const;
     const rows = places.map(([row]) => JSON.stringify(row));
     const problems = problemsOf(await check(rows.join('\n')));

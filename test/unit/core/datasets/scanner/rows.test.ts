@@ -48,6 +48,7 @@ describe('what the scanner says of each row', () => {
   const chat = (...texts: readonly (readonly [string, unknown])[]) => ({
     messages: texts.map(([role, content]) => ({ role, content })),
   });
+  const [user, assistant] = ['user', 'assistant'].map((role) => (content: unknown) => ({ role, content }));
   const format = (flags: number) => FORMATS[flags >> ROW_FORMAT_SHIFT];
 
   it('is blank, has errors, secrets or personal data, and a format', () => {
@@ -86,6 +87,49 @@ describe('what the scanner says of each row', () => {
       ['prompt-completion', 'text', 'chat'],
     );
     assert.equal(scanner.counts().errorRows, 4);
+  });
+
+  it('of two answers without a prompt has what both ask before their last one', () => {
+    const pair = (chosen: unknown, rejected: unknown, more: object = {}) => ({ ...more, chosen, rejected });
+    const asked = Array.from({ length: 20 }, (_, at) => user!(`q${at}`));
+    const rows = [
+      chat(['user', 'a'], ['assistant', 'x']),
+      pair([user!('a'), assistant!('x')], [user!('a'), assistant!('y')]),
+      pair({ messages: [user!('a'), assistant!('p')] }, [user!('a'), assistant!('q')], { id: 1 }),
+      pair([user!('a'), assistant!('x'), user!('b'), assistant!('y')], [user!('a'), assistant!('z')]),
+      pair(
+        [user!('a'), assistant!('x'), user!('b'), assistant!('y')],
+        [user!('a'), user!('c'), assistant!('y')],
+      ),
+      pair([user!('a')], [user!('a')], { prompt: '' }),
+      pair([user!('b'), assistant!('x')], [user!('b'), assistant!('y')], { prompt: 'a' }),
+      chat(['user', 'a'], ['assistant', 'x'], ['user', 'b'], ['assistant', 'y']),
+      pair(
+        [user!('a'), assistant!('x'), user!('b'), assistant!('y')],
+        [user!('a'), assistant!('z'), user!('b'), assistant!('z')],
+      ),
+      pair([...asked, user!('1'), assistant!('x')], [...asked, user!('2'), assistant!('x')]),
+      pair([...asked, assistant!('x')], [...asked, assistant!('y')]),
+      pair(
+        [{ role: 'system', content: 's' }, assistant!('x')],
+        [{ role: 'system', content: 's' }, assistant!('y')],
+      ),
+      chat(['system', 's'], ['assistant', 'x']),
+    ];
+    const found = scan(rows).map(({ prompt }) => prompt);
+    assert.deepEqual(
+      found.map((prompt) => found.indexOf(prompt)),
+      [0, 0, 0, 0, 0, 0, 0, 7, 7, 9, 9, 11, 11],
+    );
+    assert.ok(found.every((prompt) => prompt !== 0n));
+    const without = [
+      pair([user!('a'), assistant!('x')], [user!('b'), assistant!('y')]),
+      pair('a x', 'a y'),
+      pair([user!('a'), assistant!('x')], 'a'),
+      pair([assistant!('x')], [assistant!('y')]),
+      { id: 1, chosen: [user!('a'), assistant!('x')] },
+    ];
+    assert.deepEqual(new Set(scan(without).map(({ prompt }) => prompt)), new Set([0n]));
   });
 
   it('has the prompt before the last answer, whatever the order of keys, and the system only if there is nothing else', () => {

@@ -156,7 +156,8 @@ describe('the shape of rows', () => {
   it('has room for each format, and for the problems of its fields', () => {
     assert.deepEqual([FORMATS.length, PROBLEMS.length], [FORMAT_COUNT, PROBLEM_COUNT]);
     const codes = PROBLEMS.map(([code]) => code);
-    // The problems of a row's shape end at this one, below 64: what is noted of a row are bits of a u64.
+    // What is noted of a row are bits of a u64: a row's shape, and all that isn't searched for.
+    assert.ok(PROBLEMS.every(([, , of], code) => code < 64 || of === 'privacy'));
     for (const { missing } of TRAINING_FORMATS)
       for (const code of missing ?? []) assert.ok(codes.indexOf(code) < VERY_LONG_ROW, code);
   });

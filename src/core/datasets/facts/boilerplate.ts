@@ -1,0 +1,16 @@
+import { kindsIf, type Fact } from './fact.ts';
+
+/** What assistants say of themselves or at the end, whatever they were asked. */
+const BOILERPLATE =
+  /\bas an? (?:ai|artificial intelligence)(?: language)?(?: model| assistant)\b|\bas an ai,|\bas a (?:large )?language model\b|\bi hope (?:this|that) helps\b|\bas of my (?:last|latest|most recent) (?:knowledge |training )?(?:update|cut-?off|data)\b|\bmy knowledge cut-?off\b|\bif you have any (?:other|more|further) questions, (?:please )?(?:feel free|don['’]t hesitate|let me know)\b|\bals (?:ki-|großes )?sprachmodell\b|\ben tant que modèle de langage\b|\bcomo modelo de lenguaje\b|作为(?:一个|一名)?(?:人工智能|AI|大型)?(?:语言模型|助手)|как языковая модель/i;
+/** It stands in the beginning or at the end. */
+const PART = 300;
+
+export const boilerplate: Readonly<Fact> = {
+  name: 'boilerplate',
+  kindsOf: ({ answers }) => kindsIf({ boilerplate: answers.some((text) => BOILERPLATE.test(endsOf(text))) }),
+};
+
+function endsOf(text: string): string {
+  return text.length <= 2 * PART ? text : `${text.slice(0, PART)}\n${text.slice(-PART)}`;
+}

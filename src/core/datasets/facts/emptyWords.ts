@@ -1,0 +1,25 @@
+import { NONE, type Fact } from './fact.ts';
+
+/** What programs write into cells that are empty. */
+const ANYWHERE = /^(?:nan|NaN|NAN|#N\/A|#NA|<NA>)$/;
+/** An answer may say these. */
+const ASKED = /^(?:None|null|NULL|undefined)$/;
+
+export const emptyWords: Readonly<Fact> = {
+  name: 'emptyWords',
+  kindsOf({ answers, said }) {
+    // In a conversation, only its beginning is like a cell.
+    const asked = said.filter(({ by, message }, index) => by === 'user' && (!message || index === 0));
+    const inputs = asked.flatMap(({ text }) => wordOf(text));
+    const words = [...answers.flatMap(wordOf), ...inputs].filter((text) => ANYWHERE.test(text));
+    words.push(...inputs.filter((text) => ASKED.test(text)));
+    return words.length === 0 ? NONE : [...new Set(words)];
+  },
+  shown: (counts, { isLabel }) => Object.keys(counts).filter((word) => !isLabel(word)),
+};
+
+const LONGEST = 20;
+
+function wordOf(text: string): readonly string[] {
+  return text.length > LONGEST ? NONE : [text.trim()];
+}

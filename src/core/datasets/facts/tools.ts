@@ -1,0 +1,37 @@
+import { isObject } from '../../base/json.ts';
+import { kindsIf, NONE, type Fact } from './fact.ts';
+import type { Fields, TextRow } from './textRow.ts';
+
+export const tools: Readonly<Fact> = {
+  name: 'tools',
+  kindsOf(row) {
+    const calls = callsOf(row);
+    if (calls.length === 0) return NONE;
+    const given = functionsOf(row.fields['tools'] ?? row.fields['functions']);
+    const names = new Set(given.map(({ name }) => name));
+    names.delete(undefined);
+    // A list of another kind says nothing of its names.
+    const isUnknown = ({ name }: Fields) => names.size > 0 && name !== undefined && !names.has(name);
+    return kindsIf({ missing: given.length === 0, unknown: calls.some(isUnknown) });
+  },
+};
+
+/** Returns what a row calls, each with its name and arguments. ShareGPT has a call as the text of a message. */
+export function callsOf({ said }: TextRow): readonly Fields[] {
+  return said.flatMap(({ by, text, message }) => {
+    const calls = message?.['tool_calls'] ?? message?.['function_call'];
+    return calls === undefined && by !== 'call' ? [] : functionsOf(calls ?? text);
+  });
+}
+
+/** Returns the functions of a list or of one, also if that is written as a text. */
+function functionsOf(value: unknown): readonly Fields[] {
+  if (Array.isArray(value)) return value.flatMap(functionsOf);
+  if (isObject(value)) return [isObject(value['function']) ? value['function'] : value];
+  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return [];
+  try {
+    return functionsOf(JSON.parse(value));
+  } catch {
+    return [];
+  }
+}
