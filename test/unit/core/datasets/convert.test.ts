@@ -26,7 +26,7 @@ describe('convertDataset', function () {
     return source;
   };
   const converted = async (name: string, options: ConvertOptions = {}): Promise<ConvertedFile> =>
-    convertDataset(await inspected(name), WORKER, MAX_BYTES, options);
+    convertDataset(await inspected(name), WORKER, MAX_BYTES, { columns: 'all', ...options });
 
   it('writes a new file beside the other, named after it, never over another', async () => {
     for (const [name, content, first, second] of [
@@ -52,8 +52,8 @@ describe('convertDataset', function () {
   it('counts the rows and reports its progress', async () => {
     await writeFile(file('data.csv'), `prompt,completion\n${'a,b\n'.repeat(300_000)}${'c\n'.repeat(1_000)}`);
     const fractions: number[] = [];
-    const { rows, ragged } = await converted('data.csv', { onProgress: (one) => fractions.push(one) });
-    assert.deepEqual([rows, ragged], [300_000, 1_000]);
+    const { rows, leftOut } = await converted('data.csv', { onProgress: (one) => fractions.push(one) });
+    assert.deepEqual([rows, leftOut], [300_000, { ragged: 1_000 }]);
     assert.ok(fractions.length > 0 && fractions.every((one) => one > 0 && one <= 1));
     assert.deepEqual(
       fractions,
