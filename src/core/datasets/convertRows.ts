@@ -249,7 +249,8 @@ function* decoded(job: ConvertJob, unicode: Unicode, onRead: OnRead): Generator<
   } catch (error) {
     // The decoder's.
     if (!(error instanceof TypeError)) throw error;
-    if (unicode !== 'utf-8' || job.encoding !== undefined) throw new ConvertError('not-encoding');
+    if (unicode !== 'utf-8' || job.encoding !== undefined)
+      throw new ConvertError('not-encoding', undefined, [job.encoding ?? 'utf-16']);
     throw new ConvertError('needs-encoding', undefined, readingsOf(slices(job)).samples);
   }
 }

@@ -64,8 +64,13 @@ export function rowsIn(value: Fields): 'row' | Fields[] | undefined {
   const length = columns[0]?.[1]?.length ?? 0;
   const isWhole = length > 0 && columns.every(([, values]) => values?.length === length);
   // Lists of objects are columns only beside one of training.
-  const areData = columns.every(([, values]) => values?.every((one) => typeof one !== 'object' || one === null));
-  if (!isWhole || !(areData || columns.some(([name]) => isField(name))))
+  const areData = columns.every(([, values]) =>
+    values?.every((one) => typeof one !== 'object' || one === null),
+  );
+  if (
+    !isWhole ||
+    !(areData || columns.some(([name, values]) => isField(name) && values?.some(isFields) === false))
+  )
     return hasFormat(value) && !rows.flat().some(isRow) ? 'row' : undefined;
   return Array.from({ length }, (_, at) =>
     Object.fromEntries(columns.map(([name, values]) => [name, values?.[at]])),

@@ -118,13 +118,11 @@ function steps(names: readonly string[]): Step<Places>[] {
       const rows = all.filter(({ value }) => !before.includes(value));
       const isLikely = ({ label }: PickRow<unknown>) => likely.test(label.trim());
       const proposed = rows.find(isLikely)?.value ?? (at < 2 ? rows[0]?.value : undefined);
-      const items = none === undefined ? rows : [...rows, { label: none, value: undefined }];
       if (rows.length === 0) return { kind: 'value', value: state };
-      const end = await pick(place, {
-        placeholder,
-        items: at === 2 ? items.toReversed() : items,
-        active: proposed,
-      });
+      const others = none === undefined ? [] : [{ label: none, value: undefined }];
+      // A system message is optional.
+      const items = at === 2 ? [...others, ...rows] : [...rows, ...others];
+      const end = await pick(place, { placeholder, items, active: proposed });
       return mapEnd(end, (value): Places => [...before, value]);
     };
   return [

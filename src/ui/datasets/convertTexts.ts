@@ -102,13 +102,18 @@ function leftOutSentence({
 type ShownFailure = Exclude<ConvertFailure, Question>;
 
 /** Why a file can't be converted, and what to do. */
-export function notConverted(code: ShownFailure, { row = 0, counts }: ConvertError, name: string): string {
+export function notConverted(
+  code: ShownFailure,
+  { row = 0, counts, choices }: ConvertError,
+  name: string,
+): string {
   const number = formatCount(row);
+  const encoding = Object.entries(ENCODING_NAMES).find(([one]) => choices.includes(one))?.[1] ?? '';
   const sentences: Readonly<Record<ShownFailure, string>> = {
     unknown: vscode.l10n.t('Nothing was written: {0} is neither JSON nor CSV.', name),
     'not-json': vscode.l10n.t('Nothing was written: {0} isn’t valid JSON.', name),
     'not-objects': vscode.l10n.t('Nothing was written: {0} has no objects.', name),
-    'not-encoding': vscode.l10n.t('Nothing was written: {0} has bytes that aren’t of its encoding.', name),
+    'not-encoding': vscode.l10n.t('Nothing was written: {0} isn’t valid {1}.', name, encoding),
     'utf-32': vscode.l10n.t('Nothing was written: {0} is UTF-32, which can’t be read.', name),
     'too-much': vscode.l10n.t(
       'Nothing was written: {0} has more than 100 MB of messages. Split it first.',

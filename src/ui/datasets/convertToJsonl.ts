@@ -9,7 +9,6 @@ import {
   type ConvertOptions,
 } from '../../core/datasets/convert.ts';
 import type { DatasetFile } from '../../core/datasets/fileKind.ts';
-import { isMendable } from '../../core/datasets/copyTypes.ts';
 import { reportOrFailure, type Report, verdictOf } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { chooseDataset, inspectOrRefuse, datasetName, saveIfNeeded } from '../shared/chooseDataset.ts';
@@ -123,7 +122,7 @@ async function showConverted(
   notify(isUseless ? showWarning : showInformation, convertedSentence(converted, report), {
     ...(report &&
       verdictOf(report) !== 'clean' && { [TERMS.showProblems]: run(COMMANDS.showDatasetProblems) }),
-    ...(report && isMendable(report) && !isUseless && { [TERMS.prepareCopy]: run(COMMANDS.prepareDataset) }),
+    ...(!isUseless && { [TERMS.prepareCopy]: run(COMMANDS.prepareDataset) }),
     [vscode.l10n.t('Preview')]: run(COMMANDS.previewDataset),
     ...(!isUseless && { [vscode.l10n.t('Submit…')]: run(COMMANDS.submitDataset) }),
     ...(source && {

@@ -161,6 +161,7 @@ export const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
   python: [l10n.t('Python, not JSON'), l10n.t('Write rows with json.dumps.')],
   answers: [l10n.t('a list of answers, not a dataset'), l10n.t('Run Compare Answers.')],
   requests: [l10n.t('requests and answers, not a dataset'), TO_JSONL],
+  'other-form': [l10n.t('rows in another service’s form'), TO_JSONL],
   'json-array': [l10n.t('a JSON array, not JSONL'), TO_JSONL],
   array: [l10n.t('a JSON array whose elements aren’t objects'), OBJECTS],
   'pretty-json': [l10n.t('pretty-printed JSON, not JSONL'), TO_JSONL],
@@ -170,6 +171,11 @@ export const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
 export function useOf(kind: FileKind): { title: string; command: CommandId } | undefined {
   if (kind === 'answers') return { title: TERMS.compareAnswers, command: COMMANDS.compareAnswers };
   return isConvertible(kind) ? { title: TERMS.convertToJsonl, command: COMMANDS.convertToJsonl } : undefined;
+}
+
+/** What can be done with a file: also one with rows that aren't UTF-8. */
+export function useOfFile(report: Report): ReturnType<typeof useOf> {
+  return useOf(countOf(report, 'invalid-utf8') > 0 ? 'csv' : report.kind);
 }
 
 /** Why a check failed, and what to do. */

@@ -15,7 +15,13 @@ import type { Reports } from '../../core/datasets/reports.ts';
 import type { Intent } from '../../core/submission/intent.ts';
 import { chooseDataset, inspectOrRefuse, datasetName, saveIfNeeded } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
-import { checkingDatasetTitle, failureSentence, foundCounts, KINDS, useOf } from '../shared/datasetTexts.ts';
+import {
+  checkingDatasetTitle,
+  failureSentence,
+  foundCounts,
+  KINDS,
+  useOfFile,
+} from '../shared/datasetTexts.ts';
 import { compact, formatRows } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
@@ -109,9 +115,9 @@ async function confirmProblems(
   name: string,
   report: Report,
   accountName: string,
-): Promise<'problems' | 'prepare' | 'submit' | ReturnType<typeof useOf>> {
+): Promise<'problems' | 'prepare' | 'submit' | ReturnType<typeof useOfFile>> {
   const why = stoppingPhrase(report);
-  const use = useOf(report.kind);
+  const use = useOfFile(report);
   const areAnswers = report.kind === 'answers';
   const choice = await askModal(
     showWarning,
