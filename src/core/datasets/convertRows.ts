@@ -16,7 +16,7 @@ import { answeredRequest, batchId, isFields, isOnlyRequest, isRequestRow } from 
 import { jsonOf, rawRows, RowStage, type RowCounts, type Take } from './rowStage.ts';
 import { tableOf } from './table.ts';
 import { columnsOf, TableRows } from './tableRows.ts';
-import { withExactNumbers } from './toChat.ts';
+import { UNUSUAL_NUMBER, withExactNumbers } from './toChat.ts';
 import { partsOf, rowsIn } from './unpack.ts';
 
 /** Bytes that are converted at a time. */
@@ -34,7 +34,7 @@ interface Source {
   first: unknown;
   /** Whether messages without an ID are one conversation. */
   isList: boolean;
-  read(push: (lines: Uint8Array) => void): void | Promise<unknown>;
+  read(push: (lines: Uint8Array) => void): unknown;
   /** What the table has besides. */
   table?: { rows: TableRows; python: string | undefined };
 }
@@ -145,7 +145,8 @@ function jsonSource(
 
 function objectIn(chunks: Chunks) {
   try {
-    const object = withExactNumbers(new TextDecoder().decode(Buffer.concat([...chunks])));
+    const text = new TextDecoder().decode(Buffer.concat([...chunks]));
+    const object: unknown = UNUSUAL_NUMBER.test(text) ? withExactNumbers(text) : JSON.parse(text);
     return isFields(object) ? object : undefined;
   } catch {
     return undefined;

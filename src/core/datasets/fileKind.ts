@@ -105,7 +105,8 @@ export function recognized(report: Report, start: Uint8Array, end: Uint8Array): 
   const isClosed = tail.trimEnd().endsWith(opened === '[' ? ']' : '}');
   const [first] = failuresOf(report, 0);
   const failsFirst = first !== undefined && first.row <= report.blankRows + 1;
-  if (opened === '[' && isClosed && (first === undefined ? objects === 0 : rows > 1 && failsFirst))
+  const areLists = rows === 1 || (objects === 0 && /^\s*\[\s*[{[]/.test(text));
+  if (opened === '[' && isClosed && (first === undefined ? areLists : rows > 1 && failsFirst))
     return as(/^\s*\[\s*[^\s{[\]]/.test(text) ? 'array' : 'json-array');
   // Objects with a comma may be the elements of an array.
   const areParts = 2 * (objects - countOf(report, 'comma-after-object')) < rows;

@@ -95,8 +95,8 @@ export function otherForm(row: unknown): Fields | LeftOutRow | undefined {
   const lists = Object.entries(row).filter(([, value]) => areTurns(value)) as [string, readonly Fields[]][];
   const [own] = lists;
   if (own !== undefined && lists.length === 1 && CONVERSATIONS.includes(own[0]) && !hasFormat(row)) {
-    const { [own[0]]: turns, ...rest } = row;
-    return { ...rest, ...rowOf(own[1]) };
+    const rest = Object.entries(row).filter(([name]) => name !== own[0]);
+    return { ...Object.fromEntries(rest), ...rowOf(own[1]) };
   }
   const changed = lists.map(([name, turns]) => [name, turns.map(spelled)] as const);
   const isChanged = changed.some(([name, turns]) => JSON.stringify(turns) !== JSON.stringify(row[name]));
@@ -189,7 +189,8 @@ export function rowOfColumns(
 ): { chat: Fields } | LeftOutRow {
   const text = (name: string) => {
     const value = isFields(row) ? row[name] : undefined;
-    return typeof value === 'object' || value === undefined ? undefined : String(value);
+    if (typeof value === 'string') return value;
+    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
   };
   const [asked, answered] = [text(prompt), text(answer)];
   if (asked === undefined || answered === undefined) return 'incomplete';

@@ -264,7 +264,7 @@ function exported(row: Fields): AnsweredRequest | LeftOutRow {
       !['user', 'human', 'assistant'].includes(String(role)) ||
       (valueAt(message, 'recipient') ?? 'all') !== 'all';
     const isShown = valueAt(message, 'metadata.is_visually_hidden_from_conversation') !== true;
-    if (isTool || !isShown || !/^(?:multimodal_)?text$/.test(String(type)))
+    if (isTool || !isShown || (type !== 'text' && type !== 'multimodal_text'))
       hidden += isFields(message) ? 1 : 0;
     else if (files.some(isFields) || parts.some((part) => valueAt(part, 'asset_pointer') !== undefined))
       return 'media';

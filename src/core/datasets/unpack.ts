@@ -65,7 +65,7 @@ export function rowsIn(value: Fields): 'row' | Fields[] | undefined {
   const isWhole = length > 0 && columns.every(([, values]) => values?.length === length);
   // Lists of objects are columns only beside one of training.
   const areData = columns.every(([, values]) =>
-    values?.every((one) => typeof one !== 'object' || one === null),
+    values?.every((one) => !isFields(one) && !Array.isArray(one)),
   );
   if (
     !isWhole ||

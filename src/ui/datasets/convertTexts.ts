@@ -21,7 +21,7 @@ export const ENCODING_NAMES: Readonly<Record<NonNullable<ConvertedFile['encoding
   'windows-1250': 'Windows-1250',
   'windows-1251': 'Windows-1251',
   gbk: 'GBK',
-  shift_jis: 'Shift JIS',
+  shift_jis: vscode.l10n.t('Shift JIS'),
   'utf-16': 'UTF-16',
 };
 

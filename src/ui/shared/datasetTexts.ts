@@ -173,10 +173,8 @@ export function useOf(kind: FileKind): { title: string; command: CommandId } | u
   return isConvertible(kind) ? { title: TERMS.convertToJsonl, command: COMMANDS.convertToJsonl } : undefined;
 }
 
-/** What can be done with a file: also one with rows that aren't UTF-8. */
-export function useOfFile(report: Report): ReturnType<typeof useOf> {
-  return useOf(countOf(report, 'invalid-utf8') > 0 ? 'csv' : report.kind);
-}
+/** The same, also for rows that aren't UTF-8. */
+export const useOfFile = (report: Report) => useOf(countOf(report, 'invalid-utf8') > 0 ? 'csv' : report.kind);
 
 /** Why a check failed, and what to do. */
 export function failureSentence(name: string, failure: CheckFailure): string {

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { open, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ConvertAnswers, ConvertCounts } from '../../../../src/core/datasets/convert.ts';
+import { kindByFirstRow } from '../../../../src/core/answers/answersFile.ts';
 import { convertRows } from '../../../../src/core/datasets/convertRows.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 
@@ -587,6 +588,36 @@ describe('Other forms', () => {
     const ofClaude = SIBLINGS.find(([title]) => title.startsWith('Claude’s'));
     assert.equal((await convert('a.json', ofChatGpt?.[2] ?? '')).counts.hidden, 3);
     assert.equal((await convert('a.json', ofClaude?.[2] ?? '')).counts.hidden, 1);
+  });
+
+  it('are recognized by the first row', async () => {
+    const file = path.join(folder(), 'kind.jsonl');
+    const kindOf = async (content: string | Buffer) => {
+      await writeFile(file, content);
+      return kindByFirstRow(file);
+    };
+    for (const [name, kind] of [
+      ['d15-vertex-batch.jsonl', 'requests'],
+      ['d16-openai-responses-batch-output.jsonl', 'requests'],
+      ['d27-cohere-roles.jsonl', 'other-form'],
+      ['d27b-gemini-contents.jsonl', 'other-form'],
+      ['d27d-capital-roles.jsonl', 'other-form'],
+      ['d26-template-marks.jsonl', undefined],
+    ] as const)
+      assert.equal(await kindOf(await readFile(path.join(REPORTS, name))), kind, name);
+    for (const row of [
+      HI,
+      PAIR,
+      { ...HI, contents: [] },
+      { text: 'a', segments: [] },
+      { conversation: ['a'] },
+      TURNS[0],
+    ])
+      assert.equal(
+        await kindOf(lines(row, { segments: [{ label: true, text: 'a' }] })),
+        undefined,
+        text(row),
+      );
   });
 
   it('are asked about where more than one reading is right', async () => {
