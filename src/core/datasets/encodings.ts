@@ -22,20 +22,18 @@ export interface Readings {
 export function readingsOf(chunks: Iterable<Uint8Array>): Readings {
   const shown: Buffer[] = [];
   let [valid, invalid] = [0, 0];
-  for (const chunk of chunks) {
-    const bytes = Buffer.from(chunk);
+  for (const text of pieces(chunks)) {
     let from = 0;
-    for (const { 0: run, index } of bytes.toString('latin1').matchAll(RUNS)) {
-      const isCut = index === 0 || index + run.length === bytes.length;
-      if (isUtf8(Buffer.from(run, 'latin1'))) valid += 1;
-      else if (!isCut || bytes.length < SHOWN_BYTES) {
-        invalid += 1;
-        if (shown.length === SHOWN_LINES || index < from) continue;
-        const start = Math.max(bytes.lastIndexOf(0x0a, index) + 1, index - SHOWN_BEFORE_BYTES);
-        const end = bytes.indexOf(0x0a, index);
-        from = Math.min(end === -1 ? Infinity : end, start + SHOWN_BYTES);
-        shown.push(bytes.subarray(start, from));
-      }
+    for (const { 0: run, index } of text.matchAll(RUNS)) {
+      const isValid = isUtf8(Buffer.from(run, 'latin1'));
+      if (isValid) valid += 1;
+      else invalid += 1;
+      if (isValid || shown.length === SHOWN_LINES || index < from) continue;
+      const start = Math.max(text.lastIndexOf('\n', index) + 1, index - SHOWN_BEFORE_BYTES);
+      const [end] = /.*/.exec(text.slice(start, start + SHOWN_BYTES)) ?? [''];
+      from = start + end.length;
+      if (text.slice(from, from + 1) !== '\n') from = Math.max(from, text.indexOf('\n', from));
+      shown.push(Buffer.from(end, 'latin1'));
     }
   }
   const samples = ENCODINGS.map((encoding) =>
@@ -51,24 +49,30 @@ export function* decodedAs(
   isMixed: boolean,
 ): Generator<Uint8Array> {
   const decoder = new TextDecoder(encoding, { fatal: true });
-  let rest = '';
-  for (const chunk of chunks)
-    if (isMixed) {
-      const text = rest + Buffer.from(chunk).toString('latin1');
-      rest = /[\x80-\xff]*$/.exec(text)?.[0] ?? '';
-      yield ofRuns(text.slice(0, text.length - rest.length), encoding);
-    } else yield Buffer.from(readAs(decoder, encoding, chunk, true));
-  yield isMixed ? ofRuns(rest, encoding) : Buffer.from(readAs(decoder, encoding, new Uint8Array(), false));
+  if (isMixed) {
+    const decode = (run: string) => {
+      const bytes = Buffer.from(run, 'latin1');
+      return isUtf8(bytes) ? run : Buffer.from(readAs(decoder, encoding, bytes, false)).toString('latin1');
+    };
+    for (const text of pieces(chunks)) yield Buffer.from(text.replace(RUNS, decode), 'latin1');
+    return;
+  }
+  for (const chunk of chunks) yield Buffer.from(readAs(decoder, encoding, chunk, true));
+  yield Buffer.from(readAs(decoder, encoding, new Uint8Array(), false));
 }
 
-/** Decodes what isn't UTF-8 in a text of one unit a byte. */
-function ofRuns(text: string, encoding: Encoding): Uint8Array {
-  const decoder = new TextDecoder(encoding, { fatal: true });
-  const runs = text.replace(RUNS, (run) => {
-    const bytes = Buffer.from(run, 'latin1');
-    return isUtf8(bytes) ? run : Buffer.from(readAs(decoder, encoding, bytes, false)).toString('latin1');
-  });
-  return Buffer.from(runs, 'latin1');
+/** Returns bytes as a text of one unit a byte, in pieces that don't end in what isn't ASCII, unless that is very long. */
+function* pieces(chunks: Iterable<Uint8Array>): Generator<string> {
+  let rest = '';
+  for (const chunk of chunks) {
+    const text = rest + Buffer.from(chunk).toString('latin1');
+    let end = text.length;
+    while (end > 0 && text.charCodeAt(end - 1) > 0x7f) end -= 1;
+    if (end === 0) end = text.length;
+    yield text.slice(0, end);
+    rest = text.slice(end);
+  }
+  yield rest;
 }
 
 function readAs(
