@@ -118,16 +118,16 @@ function steps(names: readonly string[]): Step<Places>[] {
       const rows = all.filter(({ value }) => !before.includes(value));
       const isLikely = ({ label }: PickRow<unknown>) => likely.test(label.trim());
       const proposed = rows.find(isLikely)?.value ?? (at < 2 ? rows[0]?.value : undefined);
-      if (rows.length === 0) return { kind: 'value', value: state };
       const others = none === undefined ? [] : [{ label: none, value: undefined }];
       // A system message is optional.
       const items = at === 2 ? [...others, ...rows] : [...rows, ...others];
       const end = await pick(place, { placeholder, items, active: proposed });
       return mapEnd(end, (value): Places => [...before, value]);
     };
-  return [
+  const questions = [
     ask(0, vscode.l10n.t('Which column is the prompt?'), LIKELY.prompt, vscode.l10n.t('Keep all columns')),
     ask(1, vscode.l10n.t('Which is the answer?'), LIKELY.answer),
     ask(2, vscode.l10n.t('Which is the system message?'), LIKELY.system, vscode.l10n.t('None')),
   ];
+  return questions.slice(0, names.length);
 }
