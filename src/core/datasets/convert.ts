@@ -76,12 +76,13 @@ export type ConvertFailure =
   | 'row-too-long'
   | 'quote'
   | 'quote-not-closed'
-  | Question
+  | 'needs-input'
+  | 'needs-encoding'
+  | 'needs-part'
+  | 'needs-columns'
   | 'only-requests'
   | 'no-answers'
   | 'too-many-requests';
-/** What the user has to answer: the batch's input, and the rest of `ConvertAnswers`. */
-export type Question = 'needs-input' | 'needs-encoding' | 'needs-part' | 'needs-columns';
 
 /** Thrown if a file can't be converted; nothing was written. */
 export class ConvertError extends ExpectedError {

@@ -134,8 +134,8 @@ function jsonSource(
   // Rows that need no other change are copied even if they aren't valid: the check of the new file finds where.
   if (parts === undefined)
     return sourceOf(isUtf16 && areRows(text) ? (chunks) => linesOf(new JsonRows(), chunks) : copied());
-  const object = job.sizeBytes <= MAX_OBJECT_BYTES ? objectIn(all()) : undefined;
-  const rows = object && rowsIn(object);
+  const object = job.sizeBytes <= MAX_OBJECT_BYTES ? valueIn(all()) : undefined;
+  const rows = isFields(object) ? rowsIn(object) : undefined;
   if (Array.isArray(rows)) return sourceOf(() => textsOf(rows));
   const names = parts.map(({ name }) => name);
   if (rows === 'row' || parts.length === 0) return sourceOf(copied());
@@ -143,11 +143,10 @@ function jsonSource(
   return sourceOf(copied((parts.find(({ name }) => name === job.part) ?? parts[0])?.offset), true);
 }
 
-function objectIn(chunks: Chunks) {
+function valueIn(chunks: Chunks): unknown {
   try {
     const text = new TextDecoder().decode(Buffer.concat([...chunks]));
-    const object: unknown = UNUSUAL_NUMBER.test(text) ? withExactNumbers(text) : JSON.parse(text);
-    return isFields(object) ? object : undefined;
+    return UNUSUAL_NUMBER.test(text) ? withExactNumbers(text) : JSON.parse(text);
   } catch {
     return undefined;
   }
@@ -189,9 +188,10 @@ function requestsOf(input: ConvertJob['batchInput']): (id: string) => string | u
     if (typeof json === 'object') keep(json.value, [row.offset, row.sizeBytes]);
   }
   // Anthropic takes them in one object.
-  if (input !== undefined && places.size === 0 && input.sizeBytes <= MAX_OBJECT_BYTES)
-    for (const value of Object.values(objectIn(slices(input)) ?? {}).flat())
-      keep(value, JSON.stringify(value));
+  if (input !== undefined && places.size === 0 && input.sizeBytes <= MAX_OBJECT_BYTES) {
+    const value = valueIn(slices(input));
+    for (const one of Object.values(value ?? {}).flat()) keep(one, JSON.stringify(one));
+  }
   return (id) => {
     if (input === undefined) throw new ConvertError('needs-input');
     const place = places.get(keyOf(id));

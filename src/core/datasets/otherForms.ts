@@ -123,6 +123,8 @@ function rowOfSegments(segments: readonly Segment[]): Fields | LeftOutRow {
 
 /** Most text units of messages that are kept to group them. */
 const MAX_GROUPED_UNITS = 100 * 1024 * 1024;
+/** What an object needs besides its texts. */
+const UNITS_OF_MESSAGE = 100;
 
 /** Puts messages in rows of their own together, in the order of the file. */
 export class Conversations {
@@ -148,7 +150,7 @@ export class Conversations {
     if (id === undefined || id === '') return 'no-id';
     const parts = MESSAGE_PARTS.filter((part) => row[part] !== undefined);
     const turn = Object.fromEntries(parts.map((part) => [part, row[part]]));
-    this.#units += JSON.stringify(turn).length;
+    this.#units += JSON.stringify(turn).length + UNITS_OF_MESSAGE;
     const turns = this.#turns.get(id);
     if (turns === undefined) this.#turns.set(id, [turn]);
     else turns.push(turn);

@@ -5,10 +5,9 @@ import { isNumber } from './toChat.ts';
 type UnusableAnswer = 'failed' | 'cut-off' | 'filtered' | 'refused' | 'empty';
 
 /**
- * Why a row isn't in the new file. `no-request`: the batch's input has none with its ID; `other-endpoint`: a body
- * without an answer; `tools`: calls that aren't OpenAI's; `template`: a text has one already; `incomplete`: a text is
- * missing; `no-id`: a message without a conversation; `ragged`: more or fewer values than the header; `unrecognized`: no
- * known shape.
+ * Why a row isn't in the new file. `no-request`: the batch's input has none with its ID. `other-endpoint`: a body
+ * without an answer. `tools`: calls that aren't OpenAI's. `template`: a text has one already. `incomplete`: a text is
+ * missing. `no-id`: a message without a conversation. `ragged`: more or fewer values than the header.
  */
 export type LeftOutRow =
   | UnusableAnswer

@@ -15,7 +15,7 @@ import {
   failureSentence,
   privacyPhrase,
   sizePhrase,
-  useOfFile,
+  useOf,
   verdictPhrase,
 } from '../shared/datasetTexts.ts';
 import { compact, formatCount } from '../shared/format.ts';
@@ -111,7 +111,7 @@ function showVerdict(uri: vscode.Uri, name: string, report: Report): void {
   const run = (command: CommandId) => () => vscode.commands.executeCommand(command, uri);
   const { kind } = report;
   const verdict = verdictOf(report);
-  const use = useOfFile(report);
+  const use = useOf(report);
   const hasProblems = verdict !== 'clean' && kind !== 'answers';
   const isDirty = openDocument(uri.fsPath)?.isDirty === true;
   const show = verdict === 'errors' ? showWarning : showInformation;

@@ -9,7 +9,6 @@ import {
   type ConvertOptions,
   ENCODINGS,
   type Encoding,
-  type Question,
 } from '../../core/datasets/convert.ts';
 import { inspectOrRefuse, datasetName } from '../shared/chooseDataset.ts';
 import { mapEnd, pick, type PickRow, runSteps, type Step } from '../shared/steps.ts';
@@ -24,7 +23,7 @@ type Answer = ConvertOptions | 'cancelled' | 'failed';
 
 /** Asks what a conversion needs to know. @param memory has the columns that were chosen before; undefined to ask again */
 export async function answer(
-  { code, choices }: Pick<ConvertError, 'choices'> & { code: Question },
+  { code, choices }: ConvertError,
   uri: vscode.Uri,
   memory: vscode.Memento,
   asksAgain: boolean,

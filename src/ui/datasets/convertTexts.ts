@@ -7,10 +7,9 @@ import {
   type LeftOutRow,
   MAX_COLUMNS,
   MAX_REQUESTS,
-  type Question,
 } from '../../core/datasets/convert.ts';
 import { isUntrainableCode, type Report, untrainableRows } from '../../core/datasets/report.ts';
-import { foundCounts, verdictPhrase } from '../shared/datasetTexts.ts';
+import { problemsFound, verdictPhrase } from '../shared/datasetTexts.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { problemName } from './problemTexts.ts';
@@ -51,10 +50,9 @@ export function convertedSentence(converted: ConvertedFile, report: Report | und
       ? vscode.l10n.t('{0} from {1} messages', formatRows(rows), formatCount(all))
       : vscode.l10n.t('{0} of {1}', formatCount(rows), formatRows(all));
   const isPart = rows < all;
-  const found = report && foundCounts(report);
   const done = compact(
     isPart ? partly : report ? verdictPhrase(report) : formatRows(rows),
-    isPart && found && (found.length === 0 ? vscode.l10n.t('no problems') : found.join(', ')),
+    isPart && report && problemsFound(report).join(', '),
     encoding && vscode.l10n.t('read as {0}', ENCODING_NAMES[encoding]),
   ).join(', ');
   return compact(vscode.l10n.t('Created {0}: {1}.', name, done), leftOutSentence(converted)).join(' ');
@@ -99,17 +97,14 @@ function leftOutSentence({
   return vscode.l10n.t('Left out: {0}.', list.join(', '));
 }
 
-type ShownFailure = Exclude<ConvertFailure, Question>;
-
-/** Why a file can't be converted, and what to do. */
+/** Why a file can't be converted, and what to do; undefined if the user has to answer. */
 export function notConverted(
-  code: ShownFailure,
-  { row = 0, counts, choices }: ConvertError,
+  { code, row = 0, counts, choices }: ConvertError,
   name: string,
-): string {
+): string | undefined {
   const number = formatCount(row);
   const encoding = Object.entries(ENCODING_NAMES).find(([one]) => choices.includes(one))?.[1] ?? '';
-  const sentences: Readonly<Record<ShownFailure, string>> = {
+  const sentences: Partial<Readonly<Record<ConvertFailure, string>>> = {
     unknown: vscode.l10n.t('Nothing was written: {0} is neither JSON nor CSV.', name),
     'not-json': vscode.l10n.t('Nothing was written: {0} isn’t valid JSON.', name),
     'not-objects': vscode.l10n.t('Nothing was written: {0} has no objects.', name),

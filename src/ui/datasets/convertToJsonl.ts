@@ -57,7 +57,7 @@ export async function convertToJsonl(
   for (let answers: ConvertOptions = {}; ;) {
     const converted = await convert(source, answers, name, parts);
     if (converted === 'failed') return { outcome: converted };
-    if (!('code' in converted)) {
+    if (!(converted instanceof ConvertError)) {
       await showConverted(converted, typeof answers.columns === 'object' ? uri : undefined, parts);
       return { outcome: 'done' };
     }
@@ -73,36 +73,21 @@ async function convert(
   answers: ConvertOptions,
   name: string,
   { worker, log }: ConvertParts,
-) {
+): Promise<ConvertedFile | ConvertError | 'failed'> {
   try {
     return await withLateProgress(vscode.l10n.t('Converting {0}', name), (signal, onProgress) =>
       convertDataset(source, worker, MAX_DATASET_BYTES, { signal, onProgress, ...answers }),
     );
   } catch (error) {
-    const sentence =
-      error instanceof ConvertError ? undefined : notWritten(error, name, folderOf(source.path));
-    if (error instanceof ConvertError) {
-      const { code, choices } = error;
-      if (
-        code === 'needs-input' ||
-        code === 'needs-encoding' ||
-        code === 'needs-part' ||
-        code === 'needs-columns'
-      )
-        return { code, choices };
-      log.error('convert', error);
-      void showError(notConverted(code, error, name));
-      return 'failed';
-    }
+    const isOwn = error instanceof ConvertError;
+    const folder = path.basename(path.dirname(source.path));
+    const sentence = isOwn ? notConverted(error, name) : notWritten(error, name, folder);
+    if (isOwn && sentence === undefined) return error;
     if (sentence === undefined) throw error;
     log.error('convert', error);
     void showError(sentence);
     return 'failed';
   }
-}
-
-function folderOf(file: string): string {
-  return path.basename(path.dirname(file));
 }
 
 /** Opens and checks the new file, and says in one notification what is in it. @param source with chosen columns */
@@ -133,17 +118,15 @@ async function showConverted(
 
 /** Checks a new file; undefined if that failed or was canceled. */
 async function checked(
-  uri: vscode.Uri,
+  { fsPath }: vscode.Uri,
   reports: ConvertParts['reports'],
   log: Log,
 ): Promise<Report | undefined> {
-  try {
-    const found = await withLateProgress(checkingDatasetTitle(datasetName(uri)), (signal, onProgress) =>
-      reportOrFailure(reports.check(uri.fsPath, signal, onProgress), log),
-    );
-    return typeof found === 'string' ? undefined : found;
-  } catch (error) {
-    if (error instanceof CancelledError) return undefined;
-    throw error;
-  }
+  const title = checkingDatasetTitle(path.basename(fsPath));
+  const found = await withLateProgress(title, (signal, onProgress) =>
+    reportOrFailure(reports.check(fsPath, signal, onProgress), log),
+  ).catch((error: unknown) => {
+    if (!(error instanceof CancelledError)) throw error;
+  });
+  return typeof found === 'object' ? found : undefined;
 }

@@ -3,7 +3,7 @@ import type { Disposable } from '../../core/base/disposable.ts';
 import { isMendable } from '../../core/datasets/copyTypes.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { verdictOf, type Report, type Verdict } from '../../core/datasets/report.ts';
-import { trainedPhrase, useOfFile, verdictLine } from '../shared/datasetTexts.ts';
+import { trainedPhrase, useOf, verdictLine } from '../shared/datasetTexts.ts';
 import { compact, formatRows } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { likelyPrice, rangeTooltip } from '../shared/priceText.ts';
@@ -70,7 +70,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
         arguments: [argument],
         ...(tooltip !== undefined && { tooltip }),
       });
-    const use = report && useOfFile(report);
+    const use = report && useOf(report);
     const tooltip = !isBusy && past?.price.kind === 'range' ? rangeTooltip(past.accuracy) : undefined;
     const lenses = [
       lens(text.lens, commandFor(verdict), document.uri, tooltip),
@@ -137,7 +137,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     this.#item.detail = text.detail;
     this.#item.busy = isBusy;
     this.#item.severity = verdict === 'errors' ? Error : verdict === 'warnings' ? Warning : Information;
-    const command = (report && useOfFile(report)?.command) ?? commandFor(verdict);
+    const command = (report && useOf(report)?.command) ?? commandFor(verdict);
     this.#item.command = { title: text.action, command, arguments: [file.uri] };
     this.#largeItem.name = text.name;
     this.#largeItem.text = text.lens === '' ? text.text : text.lens;
@@ -176,7 +176,7 @@ export function statusText(state: DatasetState): StatusText {
   const { report, verdict, isDataset, isBusy, isDirty, price } = state;
   const name = vscode.l10n.t('Dataset Check');
   const check = report === undefined || !isDataset ? TERMS.checkDataset : TERMS.checkAgain;
-  const use = report && useOfFile(report)?.title;
+  const use = report && useOf(report)?.title;
   const found = report && (isDataset || report.kind !== 'rows' ? verdictLine : otherRows)(report);
   const line = isBusy ? TERMS.checking : found;
   const text = line ?? TERMS.notChecked;

@@ -15,13 +15,7 @@ import type { Reports } from '../../core/datasets/reports.ts';
 import type { Intent } from '../../core/submission/intent.ts';
 import { chooseDataset, inspectOrRefuse, datasetName, saveIfNeeded } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
-import {
-  checkingDatasetTitle,
-  failureSentence,
-  foundCounts,
-  KINDS,
-  useOfFile,
-} from '../shared/datasetTexts.ts';
+import { checkingDatasetTitle, failureSentence, foundCounts, KINDS, useOf } from '../shared/datasetTexts.ts';
 import { compact, formatRows } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
@@ -115,9 +109,9 @@ async function confirmProblems(
   name: string,
   report: Report,
   accountName: string,
-): Promise<'problems' | 'prepare' | 'submit' | ReturnType<typeof useOfFile>> {
+): Promise<'problems' | 'prepare' | 'submit' | ReturnType<typeof useOf>> {
   const why = stoppingPhrase(report);
-  const use = useOfFile(report);
+  const use = useOf(report);
   const areAnswers = report.kind === 'answers';
   const choice = await askModal(
     showWarning,

@@ -77,7 +77,9 @@ describe('convertDataset', function () {
     await assert.rejects(converted('cut.json'), { code: 'not-json' });
     await writeFile(file('quote.csv'), `a,b\n${'c,d\n'.repeat(100_000)}"e" f,g\n`);
     await assert.rejects(converted('quote.csv'), { code: 'quote', row: 100_002 });
-    await assert.rejects(convertDataset(await inspected('quote.csv'), WORKER, 1_000), { code: 'too-large' });
+    await assert.rejects(convertDataset(await inspected('quote.csv'), WORKER, 1_000, { columns: 'all' }), {
+      code: 'too-large',
+    });
     await assert.rejects(
       convertDataset({ ...(await inspected('quote.csv')), path: file('gone') }, WORKER, 1),
       {

@@ -378,6 +378,27 @@ const SIBLINGS: readonly Case[] = [
     },
   ],
   [
+    'tools of other services',
+    'a.jsonl',
+    lines(anthropic('Hello'), anthropic('Hello', { stop_reason: 'refusal' })),
+    [],
+    { tools: 1, refused: 1 },
+    {
+      input: lines({
+        custom_id: 'a',
+        params: { tools: [{ name: 'f', input_schema: {} }], messages: [TURNS[0]] },
+      }),
+    },
+  ],
+  [
+    'Anthropic’s results with requests in an array',
+    'a.jsonl',
+    lines(anthropic('Hello')),
+    [HI],
+    {},
+    { input: JSON.stringify([{ custom_id: 'a', params: { messages: [TURNS[0]] } }], null, 2) },
+  ],
+  [
     'Vertex',
     'a.jsonl',
     lines(
@@ -695,7 +716,7 @@ describe('A file that isn’t UTF-8', () => {
 
   it('shows the first three lines that aren’t UTF-8, and only these', async () => {
     const rows = ['é1', 'ASCII', 'é2', 'é3', 'é4'].map(
-      (one) => `${'x'.repeat(50)}${one}${'y'.repeat(100)},b\n`,
+      (one) => `${'x'.repeat(50)}${one}${'y'.repeat(100)}é,b\n`,
     );
     await assert.rejects(
       convert(Buffer.from(`prompt,completion\n${rows.join('')}`, 'latin1')),
