@@ -716,7 +716,7 @@ describe('A file that isn’t UTF-8', () => {
 
   it('shows the first three lines that aren’t UTF-8, and only these', async () => {
     const rows = ['é1', 'ASCII', 'é2', 'é3', 'é4'].map(
-      (one) => `${'x'.repeat(50)}${one}${'y'.repeat(100)}é,b\n`,
+      (one) => `${'x'.repeat(50)}${one}${'y'.repeat(100)}${one.charAt(0)},b\n`,
     );
     await assert.rejects(
       convert(Buffer.from(`prompt,completion\n${rows.join('')}`, 'latin1')),
