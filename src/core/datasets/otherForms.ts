@@ -123,12 +123,13 @@ function rowOfSegments(segments: readonly Segment[]): Fields | LeftOutRow {
 
 /** Most text units of messages that are kept to group them. */
 const MAX_GROUPED_UNITS = 100 * 1024 * 1024;
-/** What an object needs besides its texts. */
-const UNITS_OF_MESSAGE = 100;
+/** What is needed for each besides. */
+const UNITS_OF_MESSAGE = 50;
 
 /** Puts messages in rows of their own together, in the order of the file. */
 export class Conversations {
-  readonly #turns = new Map<unknown, Fields[]>();
+  /** Texts of JSON, by ID: objects would need three times as much memory. */
+  readonly #turns = new Map<unknown, string[]>();
   readonly #hasIds: boolean;
   #units = 0;
 
@@ -149,8 +150,8 @@ export class Conversations {
     const id = this.#hasIds ? idOf(row) : 'all';
     if (id === undefined || id === '') return 'no-id';
     const parts = MESSAGE_PARTS.filter((part) => row[part] !== undefined);
-    const turn = Object.fromEntries(parts.map((part) => [part, row[part]]));
-    this.#units += JSON.stringify(turn).length + UNITS_OF_MESSAGE;
+    const turn = JSON.stringify(Object.fromEntries(parts.map((part) => [part, row[part]])));
+    this.#units += turn.length + UNITS_OF_MESSAGE;
     const turns = this.#turns.get(id);
     if (turns === undefined) this.#turns.set(id, [turn]);
     else turns.push(turn);
@@ -158,7 +159,7 @@ export class Conversations {
   }
 
   *rows(): Generator<Fields> {
-    for (const turns of this.#turns.values()) yield rowOf(turns);
+    for (const turns of this.#turns.values()) yield rowOf(turns.map((turn) => JSON.parse(turn) as Fields));
   }
 }
 

@@ -111,7 +111,7 @@ export function notConverted(
     'not-encoding': vscode.l10n.t('Nothing was written: {0} isn’t valid {1}.', name, encoding),
     'utf-32': vscode.l10n.t('Nothing was written: {0} is UTF-32, which can’t be read.', name),
     'too-much': vscode.l10n.t(
-      'Nothing was written: {0} has more than 100 MB of messages. Split it first.',
+      'Nothing was written: {0} has too many messages to group. Split it first.',
       name,
     ),
     'no-rows': vscode.l10n.t('Nothing was written: {0} has no rows.', name),

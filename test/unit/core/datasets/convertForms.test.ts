@@ -651,6 +651,11 @@ describe('Other forms', () => {
       await assert.rejects(convert(name, content), { code, choices: [...choices] }, content);
   });
 
+  it('are grouped up to a limit of memory', async () => {
+    const row = { thread_id: 1, role: 'user', content: 'x'.repeat(15_000_000) };
+    await assert.rejects(convert('a.jsonl', lines(...Array<Row>(8).fill(row))), { code: 'too-much' });
+  });
+
   it('say that a column has Python’s notation', async () => {
     const csv = (value: string) => `id,messages\n1,"${value}"\n`;
     const { counts } = await convert('a.csv', csv(`[{'role': 'user', 'content': 'Hi'}]`));
