@@ -205,7 +205,8 @@ export function messagesAt(row: unknown, place: string): readonly unknown[] | Le
 
 /** Whether contents have parts that aren't OpenAI's. */
 function hasForeignParts(messages: readonly unknown[]): boolean {
-  const types = /^(?:tool_use|tool_result|thinking|redacted_thinking|document|image|(?:in|out)put_\w+)$/;
+  const types =
+    /^(?:tool_use|tool_result|thinking|redacted_thinking|document|image|(?:in|out)put_(?:text|image|file))$/;
   const isForeign = (part: unknown) => types.test(String(valueAt(part, 'type')));
   return messages.some((message) => [valueAt(message, 'content')].flat().some(isForeign));
 }

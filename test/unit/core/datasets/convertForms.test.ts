@@ -378,6 +378,15 @@ const SIBLINGS: readonly Case[] = [
     },
   ],
   [
+    'parts that are OpenAI’s',
+    'a.jsonl',
+    lines({
+      messages: [{ role: 'user', content: [{ type: 'input_audio' }] }],
+      choices: [{ message: TURNS[1] }],
+    }),
+    [{ messages: [{ role: 'user', content: [{ type: 'input_audio' }] }, TURNS[1] ?? {}] }],
+  ],
+  [
     'tools of other services',
     'a.jsonl',
     lines(anthropic('Hello'), anthropic('Hello', { stop_reason: 'refusal' })),
