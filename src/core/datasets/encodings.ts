@@ -12,7 +12,7 @@ const SHOWN_BYTES = 80;
 /** Bytes beyond ASCII, in a text of one unit a byte. */
 const RUNS = /[\x80-\xff]+/g;
 
-export interface Readings {
+interface Readings {
   /** The first lines that aren't UTF-8, as each encoding reads them. */
   samples: string[];
   /** Whether most of what isn't ASCII is UTF-8: only the rest has another encoding. */

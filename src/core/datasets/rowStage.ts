@@ -56,7 +56,7 @@ export function* rawRows(chunks: Iterable<Uint8Array>): Generator<RawRow> {
 }
 
 /** The text and the value of a row. */
-export type RowJson = Readonly<{ text: string; value: unknown }>;
+type RowJson = Readonly<{ text: string; value: unknown }>;
 
 /** Parses a row; undefined if it is blank. */
 export function jsonOf({ bytes }: RawRow): RowJson | 'not-json' | 'too-long' | undefined {
@@ -70,7 +70,7 @@ export function jsonOf({ bytes }: RawRow): RowJson | 'not-json' | 'too-long' | u
 }
 
 /** What a row becomes. `undefined`: it is copied. Without `chat`, it is part of another one. */
-export type Taken = Partial<Omit<AnsweredRequest, 'chat'>> & { chat?: object };
+type Taken = Partial<Omit<AnsweredRequest, 'chat'>> & { chat?: object };
 
 /** @param parse parses a further text as the row was parsed */
 export type Take = (value: unknown, parse: (json: string) => unknown) => Taken | LeftOutRow | undefined;

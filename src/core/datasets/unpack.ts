@@ -6,7 +6,7 @@ const BACKSLASH = 0x5c;
 const MAX_NAME_BYTES = 200;
 
 /** A list of objects, or of lists, in the only object of a file: its name, and the place of its bracket. */
-export interface Part {
+interface Part {
   name: string;
   offset: number;
 }

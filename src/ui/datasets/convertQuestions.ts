@@ -21,7 +21,7 @@ const MOST_CHOSEN = 50;
 
 type Answer = ConvertOptions | 'cancelled' | 'failed';
 
-/** Asks what a conversion needs to know. @param memory has the columns that were chosen before; undefined to ask again */
+/** Asks what a conversion needs to know. @param memory has the columns that were chosen before */
 export async function answer(
   { code, choices }: ConvertError,
   uri: vscode.Uri,
