@@ -98,6 +98,7 @@ export function forget(): void {
 }
 
 export const StatusBarAlignment = { Left: 1, Right: 2 };
+export const LanguageStatusSeverity = { Information: 0, Warning: 1, Error: 2 };
 export const ProgressLocation = { Window: 10, Notification: 15 };
 export const QuickPickItemKind = { Separator: -1, Default: 0 };
 export const QuickInputButtons = { Back: 'back' };
@@ -333,6 +334,8 @@ export const cancelled = new EventEmitter<void>();
 /** The items returned by `createStatusBarItem`, newest last. */
 export const statusItems: {
   text: string;
+  isShown: boolean;
+  command?: unknown;
   tooltip: string;
   accessibilityInformation?: { label: string };
   backgroundColor?: ThemeColor;
@@ -388,8 +391,9 @@ export const window = {
     const item = {
       text: '',
       tooltip: '',
-      show: () => undefined,
-      hide: () => undefined,
+      isShown: false,
+      show: () => void (item.isShown = true),
+      hide: () => void (item.isShown = false),
       dispose: () => undefined,
     };
     statusItems.push(item);
@@ -416,6 +420,7 @@ export const window = {
     all: [],
     activeTabGroup: {} as { activeTab?: { input: unknown } },
     onDidChangeTabs: tabsChanged.event,
+    onDidChangeTabGroups: () => ({ dispose: () => undefined }),
   },
   showTextDocument: (document: unknown) => Promise.resolve(void executed.push(['show', document])),
   showInformationMessage: say,

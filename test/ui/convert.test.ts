@@ -53,6 +53,7 @@ describe('a file that isn’t JSONL', () => {
       file('wide.jsonl'),
       Buffer.from(`\uFEFF${ROW}\r\n${ROW.replace('du', 'sie')}\r\n`, 'utf16le'),
     );
+    await writeFile(file('fragen.csv'), Buffer.from('Frage;Antwort\r\nGrüße?;Schöne Grüße.\r\n', 'latin1'));
     await writeFile(file('batch_7_input.jsonl'), lines(BATCH_INPUT));
     await writeFile(file('batch_7_output.jsonl'), lines(BATCH_OUTPUT));
     workbench = await openInSandbox(vscode);
@@ -66,13 +67,9 @@ describe('a file that isn’t JSONL', () => {
     await explorer.chooseInContextMenu('alpaca.csv', 'Convert to JSONL (CSV, OpenAI Batch, Logs)');
     assert.equal(
       await dialogs.waitForToast('Created alpaca.jsonl'),
-      'Created alpaca.jsonl: 22 rows. Left out: 1 with another number of values.',
+      'Created alpaca.jsonl: 22 of 23 rows, no problems. Left out: 1 with another number of values.',
     );
     await editors.activeTab('alpaca.jsonl').waitFor();
-    assert.equal(
-      await dialogs.waitForToast('alpaca.jsonl: 22 rows of'),
-      'alpaca.jsonl: 22 rows of instruction/output, no problems.',
-    );
     const rows = (await readFile(file('alpaca.jsonl'), 'utf8')).trimEnd().split('\n');
     assert.deepEqual(
       rows.slice(0, 2).map((row) => JSON.parse(row) as unknown),
@@ -138,21 +135,46 @@ describe('a file that isn’t JSONL', () => {
     await quickInput.choosePath(file('batch_7_input.jsonl'));
     assert.equal(
       await dialogs.waitForToast('Created batch_7_output.chat.jsonl'),
-      'Created batch_7_output.chat.jsonl: 11 of 14 rows. Left out: 1 failed, 1 cut off at the limit of tokens, 1 without a request.',
+      'Created batch_7_output.chat.jsonl: 11 of 14 rows, no problems. Left out: 1 failed, 1 cut off at the limit of tokens, 1 without a request.',
     );
     await editors.activeTab('batch_7_output.chat.jsonl').waitFor();
-    const checked = 'batch_7_output.chat.jsonl: 11 rows of chat, no problems.';
-    assert.equal(await dialogs.waitForToast('batch_7_output.chat.jsonl: 11 rows of'), checked);
     await workbench.screenshot('convert-batch');
     const [first = ''] = (await readFile(file('batch_7_output.chat.jsonl'), 'utf8')).split('\n');
     assert.equal(
       first,
       '{"messages":[{"role":"user","content":"Is it request-1?"},{"role":"assistant","content":"Yes, request-1."}]}',
     );
-    await dialogs.pressInToast(checked, 'Submit…');
+    await dialogs.pressInToast('Created batch_7_output.chat.jsonl', 'Submit…');
     await walkThroughSteps(workbench, { fileName: 'batch_7_output.chat.jsonl', until: 'summary' });
     await workbench.screenshot('convert-batch-summary');
     await quickInput.close();
+    await editors.closeAll();
+    await workbench.clearNotifications();
+  });
+
+  it('is read in the encoding that reads right, and asks which columns it is about', async () => {
+    const { dialogs, editors, page, quickInput, sideBar } = workbench;
+    const explorer = await sideBar.explorer();
+    await explorer.chooseInContextMenu('fragen.csv', 'Convert to JSONL (CSV, OpenAI Batch, Logs)');
+    await quickInput.waitForTitle('fragen.csv');
+    assert.equal((await quickInput.labels()).length, 5);
+    assert.equal(await quickInput.activeItem.count(), 0);
+    await workbench.screenshot('convert-encoding');
+    await quickInput.pick('Windows-1252');
+    for (const [step, column] of [
+      [/fragen\.csv.*1\/2/, 'Frage'],
+      [/fragen\.csv.*2\/2/, 'Antwort'],
+    ] as const) {
+      await quickInput.waitForTitle(step);
+      assert.match((await quickInput.activeItem.textContent()) ?? '', new RegExp(column));
+      await page.keyboard.press('Enter');
+    }
+    assert.equal(
+      await dialogs.waitForToast('Created fragen.chat.jsonl'),
+      'Created fragen.chat.jsonl: 1 row of chat, no problems, read as Windows-1252.',
+    );
+    await editors.activeTab('fragen.chat.jsonl').waitFor();
+    assert.match(await readFile(file('fragen.chat.jsonl'), 'utf8'), /Schöne Grüße\./);
     await editors.closeAll();
     await workbench.clearNotifications();
   });
@@ -163,15 +185,17 @@ describe('a file that isn’t JSONL', () => {
     await page.locator('[id="status.languageStatus"] a').hover();
     const status = page.locator('.hover-language-status').filter({ hasText: 'UTF-16, not UTF-8' });
     await status.getByText('Convert to JSONL').click();
-    assert.equal(await dialogs.waitForToast('Created wide.utf-8.jsonl'), 'Created wide.utf-8.jsonl: 2 rows.');
-    await dialogs.waitForToast('wide.utf-8.jsonl: 2 rows of prompt/completion, no problems.');
+    assert.equal(
+      await dialogs.waitForToast('Created wide.utf-8.jsonl'),
+      'Created wide.utf-8.jsonl: 2 rows of prompt/completion, no problems, read as UTF-16.',
+    );
     await editors.activeTab('wide.utf-8.jsonl').waitFor();
     assert.equal(await readFile(file('wide.utf-8.jsonl'), 'utf8'), `${ROW}\n${ROW.replace('du', 'sie')}\n`);
     await workbench.screenshot('convert-utf-16');
     assert.deepEqual((await readdir(vscode.folder)).sort(), [
       ...['alpaca-2.jsonl', 'alpaca.csv', 'alpaca.jsonl', 'alpaca.prepared.jsonl'],
       ...['batch_7_input.jsonl', 'batch_7_output.chat.jsonl', 'batch_7_output.jsonl'],
-      ...['wide.jsonl', 'wide.utf-8.jsonl'],
+      ...['fragen.chat.jsonl', 'fragen.csv', 'wide.jsonl', 'wide.utf-8.jsonl'],
     ]);
   });
 });

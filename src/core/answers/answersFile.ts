@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { dirname, extname, join } from 'node:path';
 import type { FileStamp } from '../base/fileStamp.ts';
 import { runThread } from '../base/thread.ts';
-import { inspectDataset, isRequestRow, type DatasetProblem } from '../datasets/fileKind.ts';
+import { inspectDataset, isRequestRow, otherForm, type DatasetProblem } from '../datasets/fileKind.ts';
 import { RowFile } from '../datasets/rowFile.ts';
 import { answerRowOf, beginsObject, parseObject, type AnswerRow, type UnusableLine } from './answerRow.ts';
 import type { RowScores } from './scores.ts';
@@ -64,10 +64,10 @@ export async function isAnswersFile(path: string): Promise<boolean> {
   return (await kindByFirstRow(path)) === 'answers';
 }
 
-type FirstRow = 'answers' | 'requests' | undefined;
+type FirstRow = 'answers' | 'requests' | 'other-form' | undefined;
 
 /**
- * Says what a file is that begins with an answer, or with a request of a chat API, and so isn't a dataset. Nothing
+ * Says what a file is that begins with an answer, with a request of a chat API, or with a row of another service, and so isn't a dataset. Nothing
  * else decides that. Reads only the first line that isn't blank, a long one in a thread. Never rejects: of a file that
  * can't be read, nothing is said.
  */
@@ -91,7 +91,8 @@ export async function kindIn(path: string, maxBytes: number): Promise<FirstRow |
   if (isCut) return maxBytes < MAX_BYTES ? 'too-long' : undefined;
   const row = line && parseObject(line.text);
   if (typeof answerRowOf(row, 1) === 'object') return 'answers';
-  return isRequestRow(row) ? 'requests' : undefined;
+  if (isRequestRow(row)) return 'requests';
+  return otherForm(row) === undefined ? undefined : 'other-form';
 }
 
 /**

@@ -5,10 +5,14 @@ import { ExpectedError, throwIfCancelled } from '../base/errors.ts';
 import { runThread } from '../base/thread.ts';
 import { modeOf, type DatasetFile } from './fileKind.ts';
 import { NewFiles } from './newFiles.ts';
+import type { Encoding } from './encodings.ts';
+import type { Columns } from './otherForms.ts';
 import { CheckError } from './report.ts';
-import type { LeftOutRequest, RequestCounts } from './requestShapes.ts';
+import type { LeftOutRow } from './requestShapes.ts';
+import type { RowCounts } from './rowStage.ts';
 
-export type { LeftOutRequest, RequestCounts };
+export { ENCODINGS, type Encoding } from './encodings.ts';
+export type { Columns, LeftOutRow };
 
 /** Enough for the longest row of a table, if each of its bytes is a value. Objects of earlier rows needn't stay for long. */
 const HEAP_MIB = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 8 } as const;
@@ -19,8 +23,18 @@ export const MAX_COLUMNS = 16_384;
 /** The most requests in a batch's input, of which only the places are kept. Services take 100,000 at most. */
 export const MAX_REQUESTS = 1_000_000;
 
+/** What the user answered. */
+export interface ConvertAnswers {
+  /** Of a file that is neither UTF-8 nor UTF-16. */
+  encoding?: Encoding | undefined;
+  /** Which list of an object has the rows. */
+  part?: string | undefined;
+  /** Of a table with names of its own: those that become chat, or all are kept. */
+  columns?: Columns | 'all' | undefined;
+}
+
 /** An open file to convert, and the open file to write. */
-export interface ConvertJob {
+export interface ConvertJob extends ConvertAnswers {
   inputFd: number;
   sizeBytes: number;
   /** With its dot. */
@@ -33,35 +47,39 @@ export interface ConvertJob {
 }
 
 /** What was written. */
-export interface ConvertCounts {
-  rows: number;
-  /** Rows of a table with another number of values than its header; they are left out. */
-  ragged: number;
-  /** Whether the file was in UTF-16. */
-  isUtf16: boolean;
-  /** If they are requests and answers of a chat API. */
-  requests?: RequestCounts | undefined;
+export interface ConvertCounts extends RowCounts {
+  /** Whether the rows had another form, and are chat now. */
+  isChat: boolean;
+  /** What the file was in, if not in UTF-8. */
+  encoding: Encoding | 'utf-16' | undefined;
+  /** The first column of a table that has Python's notation. */
+  python: string | undefined;
 }
 
 /**
  * Why a file can't be converted to JSONL. `unknown`: it is neither JSON nor a table. `ragged`: no row of a table
  * has as many values as its header. `quote`: one is neither doubled nor at the start or end of its value. `too-large`: the
- * result would exceed the limit. `needs-input`: the answers of a batch need its input. `no-answers`: no row has one;
- * `only-requests`: it is that input.
+ * result would exceed the limit. `too-much`: messages to group. `needs-…`: the user has to answer. `no-answers`: no row has
+ * one; `only-requests`: it is a batch's input.
  */
 export type ConvertFailure =
   | 'unknown'
   | 'not-json'
-  | 'not-utf-8'
-  | 'not-utf-16'
+  | 'not-objects'
+  | 'not-encoding'
+  | 'utf-32'
   | 'no-rows'
   | 'ragged'
   | 'too-large'
+  | 'too-much'
   | 'too-many-columns'
   | 'row-too-long'
   | 'quote'
   | 'quote-not-closed'
   | 'needs-input'
+  | 'needs-encoding'
+  | 'needs-part'
+  | 'needs-columns'
   | 'only-requests'
   | 'no-answers'
   | 'too-many-requests';
@@ -71,18 +89,21 @@ export class ConvertError extends ExpectedError {
   readonly code: ConvertFailure;
   /** The row of a table that prevents it; the header is row 1. */
   readonly row: number | undefined;
+  /** To choose from: names, or the first lines in each encoding. */
+  readonly choices: readonly string[];
   /** With `no-answers`. */
-  readonly requests: RequestCounts | undefined;
+  readonly counts: ConvertCounts | undefined;
 
-  constructor(code: ConvertFailure, row?: number, requests?: RequestCounts) {
+  constructor(code: ConvertFailure, row?: number, choices: readonly string[] = [], counts?: ConvertCounts) {
     super(`the file could not be converted: ${code}`);
     this.code = code;
     this.row = row;
-    this.requests = requests;
+    this.choices = choices;
+    this.counts = counts;
   }
 }
 
-export interface ConvertOptions {
+export interface ConvertOptions extends ConvertAnswers {
   signal?: AbortSignal;
   /** Called with the fraction done, from 0 to 1. */
   onProgress?: (fraction: number) => void;
@@ -91,15 +112,15 @@ export interface ConvertOptions {
 }
 
 /** The new file, its rows, and rows that are left out. */
-export interface ConvertedFile extends Omit<ConvertCounts, 'isUtf16'> {
+export interface ConvertedFile extends ConvertCounts {
   path: string;
 }
 
 /** What the thread says of an error: of the conversion, or that the file was written to meanwhile. */
-export type ConvertFault = { code: ConvertFailure; row: number | undefined } | 'changing';
+export type ConvertFault = Pick<ConvertError, 'code' | 'row' | 'choices'> | 'changing';
 
 /**
- * Writes the rows of an inspected file beside it as JSONL: of JSON or of a table, in UTF-8 or UTF-16. Objects are copied byte for
+ * Writes the rows of an inspected file beside it as JSONL: of JSON or of a table. Objects are copied byte for
  * byte, the values of a table become strings, and requests with their answers become chat. No file is replaced, and none that is incomplete gets a name.
  * @param worker the script of the thread
  * @param maxBytes the most that the new file may have
@@ -135,18 +156,19 @@ async function convert(
       const { name, ext } = path.parse(source.path);
       const job = { inputFd: input.handle.fd, sizeBytes: source.sizeBytes, extension: ext };
       const batchInput = batch && { inputFd: batch.handle.fd, sizeBytes: batch.file.sizeBytes };
-      const { isUtf16, ...counts } = await runThread<number, ConvertCounts, ConvertFault>(
+      const { encoding, part, columns, ...run } = options;
+      const counts = await runThread<number, ConvertCounts, ConvertFault>(
         worker,
-        { ...job, outputFd: output.fd, maxBytes, batchInput } satisfies ConvertJob,
-        { limits: HEAP_MIB, errorOf, waitsForEnd: true, ...options },
+        { ...job, outputFd: output.fd, maxBytes, batchInput, encoding, part, columns } satisfies ConvertJob,
+        { limits: HEAP_MIB, errorOf, waitsForEnd: true, ...run },
       );
       await modeOf(input.handle, source);
       if (batch !== undefined) await modeOf(batch.handle, batch.file);
       throwIfCancelled(options.signal);
-      if (counts.rows === 0) throw new ConvertError('no-answers', undefined, counts.requests);
+      if (counts.rows === 0) throw new ConvertError('no-answers', undefined, [], counts);
       const isJsonl = /^\.(jsonl|ndjson)$/i.test(ext);
-      const added = isJsonl ? (isUtf16 ? '.utf-8' : '.lines') : '';
-      const [file = ''] = await files.name([name + (counts.requests === undefined ? added : '.chat')]);
+      const added = isJsonl ? (counts.encoding === undefined ? '.lines' : '.utf-8') : '';
+      const [file = ''] = await files.name([name + (counts.isChat ? '.chat' : added)]);
       return { path: file, ...counts };
     } finally {
       await files.dispose();
@@ -157,5 +179,7 @@ async function convert(
 }
 
 function errorOf(fault: ConvertFault): Error {
-  return fault === 'changing' ? new CheckError('changing') : new ConvertError(fault.code, fault.row);
+  return fault === 'changing'
+    ? new CheckError('changing')
+    : new ConvertError(fault.code, fault.row, fault.choices);
 }

@@ -1,24 +1,46 @@
 import { createHash } from 'node:crypto';
 import { readSync, writeSync } from 'node:fs';
-import { ConvertError, MAX_REQUESTS, type ConvertCounts, type ConvertJob } from './convert.ts';
+import {
+  ConvertError,
+  MAX_REQUESTS,
+  type ConvertCounts,
+  type ConvertFailure,
+  type ConvertJob,
+} from './convert.ts';
+import { decodedAs, readingsOf } from './encodings.ts';
 import { kindOf, SAMPLE_BYTES } from './fileKind.ts';
 import { JsonRows, JsonToLines } from './jsonToLines.ts';
+import { columnsToChoose, Conversations, OTHER_FORM, otherForm, rowOfColumns } from './otherForms.ts';
 import { CheckError } from './report.ts';
-import { convertRequests, requestRows, type RequestText } from './requestRows.ts';
-import { batchId, isOnlyRequest, isRequestRow } from './requestShapes.ts';
+import { answeredRequest, batchId, isFields, isOnlyRequest, isRequestRow } from './requestShapes.ts';
+import { jsonOf, rawRows, RowStage, type RowCounts, type Take } from './rowStage.ts';
 import { tableOf } from './table.ts';
-import { TableRows } from './tableRows.ts';
+import { columnsOf, TableRows } from './tableRows.ts';
+import { UNUSUAL_NUMBER, withExactNumbers } from './toChat.ts';
+import { partsOf, rowsIn } from './unpack.ts';
 
 /** Bytes that are converted at a time. */
 const SLICE_BYTES = 64 * 1024;
+/** An object that is larger isn't parsed to see what it is. */
+const MAX_OBJECT_BYTES = 64 * 1024 * 1024;
 
 type Chunks = Iterable<Uint8Array>;
-type Write = (lines: Uint8Array) => void;
-type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
-type Counted = Omit<ConvertCounts, 'isUtf16'>;
+type OnRead = ((bytes: number) => void) | undefined;
+type Read = (onRead?: OnRead) => Chunks;
+type Unicode = 'utf-8' | 'utf-16le' | 'utf-16be';
+
+/** The rows of a file. */
+interface Source {
+  first: unknown;
+  /** Whether messages without an ID are one conversation. */
+  isList: boolean;
+  read(push: (lines: Uint8Array) => void): unknown;
+  /** What the table has besides. */
+  table?: { rows: TableRows; python: string | undefined };
+}
 
 /**
- * Converts JSON, a table, or requests and answers, in UTF-8 or UTF-16, to JSONL. It occupies its thread.
+ * Converts JSON, a table, or requests and answers, in any encoding, to JSONL. It occupies its thread.
  * @param onProgress called with the bytes done
  * @throws ConvertError; CheckError `changing`; errors of the file system
  */
@@ -27,61 +49,160 @@ export async function convertRows(
   onProgress?: (bytes: number) => void,
 ): Promise<ConvertCounts> {
   const sample = read(job.inputFd, 0, Math.min(SAMPLE_BYTES, job.sizeBytes));
-  const encoding = encodingOf(sample);
-  const text = new TextDecoder(encoding).decode(sample);
-  const isUtf16 = encoding !== 'utf-8';
-  const all = (onRead?: (bytes: number) => void) =>
-    isUtf16 ? decoded(slices(job, onRead), encoding) : slices(job, onRead);
-  const write = writerOf(job);
-  const [first] = /^\s*\{/.test(text) ? requestRows(all()) : [];
-  if (typeof first?.json === 'object' && isRequestRow(first.json.value)) {
-    if (isOnlyRequest(first.json.value)) throw new ConvertError('only-requests');
-    return { ...convertRequests(all(onProgress), requestsOf(job.batchInput), write), isUtf16 };
-  }
-  const { rows, ragged } = /^\s*[[{]/.test(text)
-    ? convertJson(text, isUtf16, all(onProgress), write)
-    : await convertTable(text, job.extension, decoded(slices(job, onProgress), encoding), write);
-  if (rows === 0) throw new ConvertError(ragged > 0 ? 'ragged' : 'no-rows');
-  return { rows, ragged, isUtf16 };
+  const unicode = unicodeOf(sample);
+  const all: Read = (onRead) => decoded(job, unicode, onRead);
+  const text = new TextDecoder(unicode).decode(sample);
+  const source = /^\s*[[{]/.test(text)
+    ? jsonSource({ text, isUtf16: unicode !== 'utf-8', job }, all, onProgress)
+    : await tableSource(text, job, all, onProgress);
+  const { take, sign, conversations, isChat } = howToTake(source, job);
+  const stage = new RowStage(writerOf(job), take, sign);
+  await source.read((lines) => stage.push(lines));
+  const counts = stage.end(conversations?.rows());
+  if (source.table !== undefined && source.table.rows.ragged > 0)
+    counts.leftOut.ragged = source.table.rows.ragged;
+  const isNew = isChat || counts.changed > 0 || conversations !== undefined;
+  const why = whyNone(counts);
+  if (!isNew && why !== undefined) throw new ConvertError(why);
+  const encoding = unicode === 'utf-8' ? job.encoding : ('utf-16' as const);
+  return { ...counts, isChat: isNew, encoding, python: source.table?.python };
 }
 
-/** Indexes the input of a batch. If an ID has several requests, the last one counts. */
-function requestsOf(input: ConvertJob['batchInput']): RequestText {
+/** Why there are no rows, if all were left out for the same reason. */
+function whyNone({ rows, leftOut }: RowCounts): ConvertFailure | undefined {
+  const [reason, other] = Object.keys(leftOut);
+  if (rows > 0 || other !== undefined) return undefined;
+  if (reason === undefined) return 'no-rows';
+  return reason === 'ragged' ? reason : reason === 'unrecognized' ? 'not-objects' : undefined;
+}
+
+/** Decides by the first row what becomes of all. */
+function howToTake({ first, isList }: Source, job: ConvertJob) {
+  if (isRequestRow(first)) {
+    if (isOnlyRequest(first)) throw new ConvertError('only-requests');
+    const textOf = requestsOf(job.batchInput);
+    const take: Take = (row, parse) => answeredRequest(row, (id) => parse(textOf(id) ?? 'null'));
+    return { take, isChat: true };
+  }
+  const conversations = Conversations.of(first, isList);
+  if (conversations !== undefined) {
+    const take: Take = (row) => {
+      const why = conversations.take(row);
+      if (why === 'too-much') throw new ConvertError('too-much');
+      return why ?? {};
+    };
+    return { take, conversations, isChat: false };
+  }
+  const columns = otherForm(first) === undefined ? columnsToChoose(first) : [];
+  if (columns.length > 0 && job.columns === undefined)
+    throw new ConvertError('needs-columns', undefined, columns);
+  const { columns: chosen } = job;
+  if (columns.length > 0 && typeof chosen === 'object')
+    return { take: ((row) => rowOfColumns(row, chosen)) satisfies Take, isChat: false };
+  const take: Take = (row) => {
+    const form = otherForm(row);
+    return typeof form === 'object' ? { chat: form } : form;
+  };
+  return { take, sign: OTHER_FORM, isChat: false };
+}
+
+/** Finds the rows of JSON: the objects of lines, the elements of an array, or what is in an object. */
+function jsonSource(
+  { text, isUtf16, job }: { text: string; isUtf16: boolean; job: ConvertJob },
+  all: Read,
+  onProgress: OnRead,
+): Source {
+  const isObject = /^\s*\{/.test(text);
+  const firstOf = (chunks: Chunks) => {
+    for (const row of rawRows(chunks)) {
+      const json = jsonOf(row);
+      if (json !== undefined) return typeof json === 'object' ? json.value : undefined;
+    }
+  };
+  const copied = (start?: 'arrays' | number) => (chunks: Chunks) => linesOf(new JsonToLines(start), chunks);
+  const sourceOf = (toLines: (chunks: Chunks) => Chunks, isList = false): Source => ({
+    first: firstOf(toLines(all())),
+    isList,
+    read: (push) => {
+      for (const lines of toLines(all(onProgress))) push(lines);
+    },
+  });
+  if (!isObject) return sourceOf(copied(areArrays(text) ? 'arrays' : undefined), !areArrays(text));
+  // Each row of requests is counted, also one that is broken.
+  if (isRequestRow(firstOf(all()))) return sourceOf((chunks) => chunks);
+  const parts = partsOf(all());
+  // Rows that need no other change are copied even if they aren't valid: the check of the new file finds where.
+  if (parts === undefined)
+    return sourceOf(isUtf16 && areRows(text) ? (chunks) => linesOf(new JsonRows(), chunks) : copied());
+  const object = job.sizeBytes <= MAX_OBJECT_BYTES ? valueIn(all()) : undefined;
+  const rows = isFields(object) ? rowsIn(object) : undefined;
+  if (Array.isArray(rows)) return sourceOf(() => textsOf(rows));
+  const names = parts.map(({ name }) => name);
+  if (rows === 'row' || parts.length === 0) return sourceOf(copied());
+  if (parts.length > 1 && job.part === undefined) throw new ConvertError('needs-part', undefined, names);
+  return sourceOf(copied((parts.find(({ name }) => name === job.part) ?? parts[0])?.offset), true);
+}
+
+function valueIn(chunks: Chunks): unknown {
+  try {
+    const text = new TextDecoder().decode(Buffer.concat([...chunks]));
+    return UNUSUAL_NUMBER.test(text) ? withExactNumbers(text) : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function* linesOf(lines: JsonRows | JsonToLines, chunks: Chunks): Generator<Uint8Array> {
+  for (const chunk of chunks) yield lines.push(chunk);
+  yield lines.end();
+}
+
+function* textsOf(rows: readonly object[]): Generator<Uint8Array> {
+  for (const row of rows) yield Buffer.from(`${JSON.stringify(row)}\n`);
+}
+
+/** Finds the rows of a table. */
+async function tableSource(text: string, job: ConvertJob, all: Read, onProgress: OnRead): Promise<Source> {
+  const table = tableOf(text, job.extension);
+  if (table === undefined) throw new ConvertError('unknown');
+  const { areJson, python, first } = await columnsOf(table, all());
+  const rows = new TableRows(table, areJson);
+  return {
+    ...{ first, isList: false, table: { rows, python } },
+    read: (push) => rows.convert(all(onProgress), push),
+  };
+}
+
+/** Returns the text of a request of a batch by its ID; undefined if there is none. If an ID has several, the last one counts. */
+function requestsOf(input: ConvertJob['batchInput']): (id: string) => string | undefined {
   // An ID may have megabytes.
   const keyOf = (id: string) => createHash('sha256').update(id).digest('base64');
-  const places = new Map<string, readonly [offset: number, sizeBytes: number]>();
-  for (const { offset, sizeBytes, json } of input === undefined ? [] : requestRows(slices(input))) {
-    const id = typeof json === 'object' ? batchId(json.value) : undefined;
-    if (id !== undefined) places.set(keyOf(id), [offset, sizeBytes]);
+  const places = new Map<string, readonly [offset: number, sizeBytes: number] | string>();
+  const keep = (value: unknown, place: readonly [number, number] | string) => {
+    const id = batchId(value);
+    if (id !== undefined) places.set(keyOf(id), place);
     if (places.size > MAX_REQUESTS) throw new ConvertError('too-many-requests');
+  };
+  for (const row of input === undefined ? [] : rawRows(slices(input))) {
+    const json = jsonOf(row);
+    if (typeof json === 'object') keep(json.value, [row.offset, row.sizeBytes]);
+  }
+  // Anthropic takes them in one object.
+  if (input !== undefined && places.size === 0 && input.sizeBytes <= MAX_OBJECT_BYTES) {
+    const value = valueIn(slices(input));
+    for (const one of Object.values(value ?? {}).flat()) keep(one, JSON.stringify(one));
   }
   return (id) => {
     if (input === undefined) throw new ConvertError('needs-input');
     const place = places.get(keyOf(id));
-    return place && new TextDecoder().decode(read(input.inputFd, ...place));
+    return typeof place === 'object' ? new TextDecoder().decode(read(input.inputFd, ...place)) : place;
   };
 }
 
-function convertJson(text: string, isUtf16: boolean, chunks: Chunks, write: Write): Counted {
-  // Rows that need no other change are copied even if they aren't valid: the check of the new file finds where.
-  const lines = isUtf16 && areRows(text) ? new JsonRows() : new JsonToLines();
-  for (const chunk of chunks) write(lines.push(chunk));
-  write(lines.end());
-  return { rows: lines.rows, ragged: 0 };
-}
-
-async function convertTable(text: string, extension: string, chunks: Chunks, write: Write): Promise<Counted> {
-  const table = tableOf(text, extension);
-  if (table === undefined) throw new ConvertError('unknown');
-  const rows = new TableRows(table);
-  await rows.convert(chunks, write);
-  return rows;
-}
-
-/** @throws ConvertError `unknown` or `not-utf-8` if the bytes are neither UTF-8 nor UTF-16 */
-function encodingOf(sample: Uint8Array): Encoding {
+/** @throws ConvertError `unknown` or `utf-32` if the bytes are no text */
+function unicodeOf(sample: Uint8Array): Unicode {
   const kind = kindOf(sample);
-  if (kind === 'utf-32') throw new ConvertError('not-utf-8');
+  if (kind === 'utf-32') throw new ConvertError('utf-32');
   if (kind === 'rows') return 'utf-8';
   if (kind !== 'utf-16') throw new ConvertError('unknown');
   const [first, second] = sample;
@@ -94,45 +215,58 @@ function encodingOf(sample: Uint8Array): Encoding {
 /** Whether most lines are rows: an object may stand on one line before others that don't. */
 function areRows(text: string): boolean {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return 2 * lines.filter(isRow).length >= lines.length;
+  return 2 * lines.filter((line) => line.startsWith('{') && isJson(line)).length >= lines.length;
 }
 
-function isRow(line: string): boolean {
+/** Whether each line is an array. */
+function areArrays(text: string): boolean {
+  const [first = '', second = ''] = text.split('\n').filter((line) => line.trim() !== '');
+  return second.trimStart().startsWith('[') && isJson(first);
+}
+
+function isJson(line: string): boolean {
   try {
-    return line.startsWith('{') && JSON.parse(line) !== null;
+    return JSON.parse(line) !== null;
   } catch {
     return false;
   }
 }
 
-/** Returns the text in UTF-8. @throws ConvertError `not-utf-8` or `not-utf-16` at the first character that isn't valid */
-function* decoded(chunks: Chunks, encoding: Encoding): Generator<Uint8Array> {
-  const decoder = new TextDecoder(encoding, { fatal: true });
-  const decode = (chunk: Uint8Array, stream: boolean): string => {
-    try {
-      return decoder.decode(chunk, { stream });
-    } catch {
-      throw new ConvertError(encoding === 'utf-8' ? 'not-utf-8' : 'not-utf-16');
+/** Returns the text in UTF-8. @throws ConvertError `needs-encoding` or `not-encoding` at the first character that isn't valid */
+function* decoded(job: ConvertJob, unicode: Unicode, onRead: OnRead): Generator<Uint8Array> {
+  const chunks = slices(job, onRead);
+  try {
+    if (unicode === 'utf-8' && job.encoding !== undefined) {
+      const { isMixed } = readingsOf(slices(job));
+      yield* decodedAs(chunks, job.encoding, isMixed);
+      return;
     }
-  };
-  for (const chunk of chunks) {
-    const text = decode(chunk, true);
-    yield encoding === 'utf-8' ? chunk : Buffer.from(text);
+    const decoder = new TextDecoder(unicode, { fatal: true });
+    for (const chunk of chunks) {
+      const text = decoder.decode(chunk, { stream: true });
+      yield unicode === 'utf-8' ? chunk : Buffer.from(text);
+    }
+    decoder.decode();
+  } catch (error) {
+    // The decoder's.
+    if (!(error instanceof TypeError)) throw error;
+    if (unicode !== 'utf-8' || job.encoding !== undefined)
+      throw new ConvertError('not-encoding', undefined, [job.encoding ?? 'utf-16']);
+    throw new ConvertError('needs-encoding', undefined, readingsOf(slices(job)).samples);
   }
-  decode(new Uint8Array(), false);
 }
 
 /** Reads no further than the inspected size, so that a file which never ends can't fill the disk. */
 function* slices(
   { inputFd, sizeBytes }: Pick<ConvertJob, 'inputFd' | 'sizeBytes'>,
-  onProgress?: (bytes: number) => void,
+  onRead?: OnRead,
 ): Generator<Uint8Array> {
   for (let position = 0; position < sizeBytes;) {
     // In new memory each time: the parser keeps what it can't read yet.
     const slice = read(inputFd, position, Math.min(SLICE_BYTES, sizeBytes - position));
     yield slice;
     position += slice.length;
-    onProgress?.(position);
+    onRead?.(position);
   }
 }
 
@@ -143,7 +277,7 @@ function read(fd: number, position: number, most: number): Uint8Array {
   return buffer.subarray(0, length);
 }
 
-function writerOf({ outputFd, maxBytes }: ConvertJob): Write {
+function writerOf({ outputFd, maxBytes }: ConvertJob): (lines: Uint8Array) => void {
   let bytes = 0;
   return (lines) => {
     bytes += lines.length;

@@ -11,6 +11,6 @@ serveThread((job: ConvertJob, onProgress: (fraction: number) => void) => {
 
 /** An error of the file system keeps its code. */
 function faultOf(error: unknown): ConvertFault | undefined {
-  if (error instanceof ConvertError) return { code: error.code, row: error.row };
+  if (error instanceof ConvertError) return { code: error.code, row: error.row, choices: error.choices };
   return error instanceof CheckError ? 'changing' : undefined;
 }

@@ -7,6 +7,7 @@ import { CheckError, countOf, type FileKind, type Report } from './report.ts';
 import { CUT_OFF } from './scanner/codes.ts';
 import { tableOf } from './table.ts';
 
+export { otherForm } from './otherForms.ts';
 export { isRequestRow } from './requestShapes.ts';
 
 /** Bytes read from the start and the end of a file to detect its kind. */
@@ -104,8 +105,9 @@ export function recognized(report: Report, start: Uint8Array, end: Uint8Array): 
   const isClosed = tail.trimEnd().endsWith(opened === '[' ? ']' : '}');
   const [first] = failuresOf(report, 0);
   const failsFirst = first !== undefined && first.row <= report.blankRows + 1;
-  if (opened === '[' && isClosed && (rows === 1 ? first === undefined : failsFirst))
-    return as(/^\s*\[\s*[^\s{\]]/.test(text) ? 'array' : 'json-array');
+  const areLists = rows === 1 || (objects === 0 && /^\s*\[\s*[{[]/.test(text));
+  if (opened === '[' && isClosed && (first === undefined ? areLists : rows > 1 && failsFirst))
+    return as(/^\s*\[\s*[^\s{[\]]/.test(text) ? 'array' : 'json-array');
   // Objects with a comma may be the elements of an array.
   const areParts = 2 * (objects - countOf(report, 'comma-after-object')) < rows;
   const isSpread =

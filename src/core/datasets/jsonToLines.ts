@@ -16,8 +16,8 @@ const BOM: readonly number[] = [0xef, 0xbb, 0xbf];
 const MAX_SPACES = 1_000;
 
 /**
- * Converts objects, in an array or consecutive, to one row each, chunk by chunk. Their bytes are unchanged, but white
- * space that is very long or has a line break becomes one space. The grammar is left to the check of the new file.
+ * Converts objects and arrays, in an array or consecutive, to one row each, chunk by chunk. Their bytes are unchanged, but
+ * white space that is very long or has a line break becomes one space. The grammar is left to the check of the new file.
  */
 export class JsonToLines {
   #place: 'start' | 'array' | 'objects' | 'end' = 'start';
@@ -29,15 +29,26 @@ export class JsonToLines {
   #escaped = false;
   /** Pending white space, written only if more of the object follows. */
   #spaces: number[] = [];
-  /** Objects written completely. */
-  rows = 0;
+  /** Bytes before an array inside of an object, whose elements are the rows. */
+  #before: number | undefined;
+  readonly #areArrays: boolean;
+
+  /** @param start arrays that follow each other are rows; or the place of an array whose elements are, in an object */
+  constructor(start?: 'arrays' | number) {
+    this.#areArrays = start === 'arrays';
+    this.#before = start === 'arrays' ? undefined : start;
+  }
 
   /** Converts a chunk and returns its rows or parts of rows. @throws ConvertError `not-json` */
-  push(chunk: Uint8Array): Buffer {
+  push(read: Uint8Array): Buffer {
+    const chunk = read.subarray(this.#before);
+    const isPart = this.#before !== undefined;
+    this.#before = isPart ? Math.max(0, (this.#before ?? 0) - read.length) : undefined;
     // Each byte becomes at most itself and a line end; white space pending from earlier chunks may precede it.
     const out = Buffer.allocUnsafe(2 * chunk.length + this.#spaces.length);
     let length = 0;
     for (const byte of chunk) {
+      if (isPart && this.#place === 'end') break;
       const isSpace = byte === SPACE || byte === LF || byte === CR || byte === TAB;
       if (this.#inString) {
         if (byte === LF || byte === CR) throw new ConvertError('not-json');
@@ -64,17 +75,18 @@ export class JsonToLines {
     else this.#spaces.push(byte);
   }
 
-  /** Handles a byte outside of objects. Returns whether it begins one. */
+  /** Handles a byte outside of rows. Returns whether it begins one. */
   #beginsObject(byte: number): boolean {
     const isStart = this.#place === 'start';
     if (isStart && byte === BOM[this.#bomBytes]) this.#bomBytes += 1;
     else if (this.#bomBytes % BOM.length !== 0 || this.#place === 'end') throw new ConvertError('not-json');
-    else if (byte === OPEN_OBJECT) {
+    else if (byte === OPEN_OBJECT || (byte === OPEN_ARRAY && (this.#areArrays || this.#place === 'array'))) {
       if (isStart) this.#place = 'objects';
       return true;
     } else if (isStart && byte === OPEN_ARRAY) this.#place = 'array';
     else if (this.#place === 'array' && byte === CLOSE_ARRAY) this.#place = 'end';
-    else if (this.#place !== 'array' || byte !== COMMA) throw new ConvertError('not-json');
+    else if (this.#place !== 'array' || byte !== COMMA)
+      throw new ConvertError(this.#place === 'array' && byte !== CLOSE_OBJECT ? 'not-objects' : 'not-json');
     return false;
   }
 
@@ -86,10 +98,7 @@ export class JsonToLines {
     else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) this.#depth += 1;
     else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) this.#depth -= 1;
     out[length++] = byte;
-    if (this.#depth === 0) {
-      this.rows += 1;
-      out[length++] = LF;
-    }
+    if (this.#depth === 0) out[length++] = LF;
     return length;
   }
 }
@@ -99,8 +108,6 @@ export class JsonRows {
   /** Whether the last byte was a CR, and whether the row has begun. */
   #isAfterCr = false;
   #hasBegun = false;
-  /** Rows that have begun. */
-  rows = 0;
 
   push(chunk: Uint8Array): Uint8Array {
     const out = Buffer.allocUnsafe(chunk.length + 1);
@@ -109,10 +116,7 @@ export class JsonRows {
       const isSpace = byte === SPACE || byte === LF || byte === CR || byte === TAB;
       if (this.#isAfterCr && byte !== LF) out[length++] = CR;
       this.#isAfterCr = byte === CR && this.#hasBegun;
-      if (!isSpace && !this.#hasBegun) {
-        this.rows += 1;
-        this.#hasBegun = true;
-      }
+      if (!isSpace) this.#hasBegun = true;
       if (this.#hasBegun && !this.#isAfterCr) out[length++] = byte;
       if (byte === LF) this.#hasBegun = false;
     }

@@ -10,7 +10,7 @@ export type { Format, Problem, ProblemClass, ProblemCode, Role };
 /**
  * Rows of JSON, with or without problems, or something else, which explains why no row is valid. `array`: its elements
  * aren't objects. `answers`: rows that are compared, not
- * trained on, and `requests` with answers of a chat API, as `core/answers` recognizes them.
+ * trained on, `requests` with answers of a chat API, and rows in another service's form, as `core/answers` recognizes them.
  */
 export type FileKind =
   | 'rows'
@@ -25,14 +25,16 @@ export type FileKind =
 /** Not UTF-8: its rows were neither checked nor searched for secrets. */
 export type UnreadKind = 'utf-16' | 'utf-32' | 'gzip' | 'binary';
 /** What can be converted to one object per line. */
-export type ConvertibleKind = 'json-array' | 'pretty-json' | 'csv' | 'utf-16' | 'requests';
+export type ConvertibleKind = (typeof CONVERTIBLE)[number];
+
+const CONVERTIBLE = ['json-array', 'pretty-json', 'csv', 'utf-16', 'requests', 'other-form'] as const;
 
 export function isUnread(kind: FileKind): kind is UnreadKind {
   return kind === 'utf-16' || kind === 'utf-32' || kind === 'gzip' || kind === 'binary';
 }
 
 export function isConvertible(kind: FileKind): kind is ConvertibleKind {
-  return ['json-array', 'pretty-json', 'csv', 'utf-16', 'requests'].includes(kind);
+  return (CONVERTIBLE as readonly FileKind[]).includes(kind);
 }
 
 /** Lengths of the rows in bytes, without line ends; blank rows are left out. */

@@ -5,36 +5,49 @@ import { isNumber } from './toChat.ts';
 type UnusableAnswer = 'failed' | 'cut-off' | 'filtered' | 'refused' | 'empty';
 
 /**
- * Why a row of requests and answers has no chat row. `no-request`: the batch's input has none with its `custom_id`;
- * `other-endpoint`: a body without `choices`; `unrecognized`: none of the shapes.
+ * Why a row isn't in the new file. `no-request`: the batch's input has none with its ID. `other-endpoint`: a body
+ * without an answer. `tools`: calls that aren't OpenAI's. `template`: a text has one already. `incomplete`: a text is
+ * missing. `no-id`: a message without a conversation. `ragged`: more or fewer values than the header.
  */
-export type LeftOutRequest =
+export type LeftOutRow =
   | UnusableAnswer
   | 'no-request'
   | 'other-endpoint'
+  | 'tools'
+  | 'media'
+  | 'template'
+  | 'incomplete'
+  | 'no-id'
+  | 'ragged'
   | 'unrecognized'
   | 'not-json'
   | 'too-long';
 
-/** Of requests and answers: rows left out, by the reason, and rows written that have the first of several answers. */
-export interface RequestCounts {
-  leftOut: Readonly<Partial<Record<LeftOutRequest, number>>>;
-  several: number;
-}
-
-/** A chat row, and whether it has the first of several answers. JSON has no place for what is undefined. */
+/** A chat row, and what of its answers and messages isn't in it. JSON has no place for what is undefined. */
 export interface AnsweredRequest {
   chat: { messages: readonly unknown[]; tools?: unknown; functions?: unknown };
-  isOneOfSeveral: boolean;
+  /** Whether it is the first of several answers. */
+  isOneOfSeveral?: boolean;
+  /** Messages of tools, and hidden ones, of an export. */
+  hidden?: number;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
-/** Where a row has its messages, and its answer; '' is the row itself. Of a batch, the first place is in its input. */
-const SHAPES: readonly (readonly [request: string, answer: string])[] = [
+type Shape = readonly [request: string, answer: string];
+
+/** Of a batch, the first place is in its input. OpenAI, Anthropic, Bedrock, Gemini. */
+const BATCHES: readonly Shape[] = [
   ['body', 'response.body'],
-  ['request.body', 'response.body'],
+  ['params', 'result.message'],
+  ['modelInput', 'modelOutput'],
   ['request', 'response'],
+];
+
+/** Where a row has its messages, and its answer; '' is the row itself. */
+const SHAPES: readonly Shape[] = [
+  ...BATCHES,
+  ['request.body', 'response.body'],
   ['requestBody', 'responseBody'],
   ['request_body', 'response_body'],
   ['reqPayload', 'respPayload'],
@@ -45,26 +58,37 @@ const SHAPES: readonly (readonly [request: string, answer: string])[] = [
   ['span_data.input', 'span_data.output'],
 ];
 
-/** Whether a file whose first row this is has requests and answers of a chat API. No other row decides that. */
+/** Why an answer with this end isn't used, as the services spell it. */
+const ENDS: ReadonlyMap<unknown, UnusableAnswer> = new Map([
+  ...['length', 'max_tokens', 'max_output_tokens', 'MAX_TOKENS'].map((end) => [end, 'cut-off'] as const),
+  ...['content_filter', 'SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII'].map(
+    (end) => [end, 'filtered'] as const,
+  ),
+  ['refusal', 'refused'],
+]);
+
+/** Whether a file whose first row this is has requests and answers of a chat API, or conversations. No other row decides that. */
 export function isRequestRow(row: unknown): boolean {
+  const has = (name: string) => valueAt(row, name) !== undefined;
   const isOfBatch = batchId(row) !== undefined;
-  if (isOfBatch && ['response', 'error', 'body'].some((name) => valueAt(row, name) !== undefined))
-    return true;
+  if (isOfBatch && ['error', ...BATCHES.flat()].some((place) => has(place.split('.')[0] ?? ''))) return true;
   const found = answeredRequest(row, () => undefined);
   // Datasets may have columns with these names that are empty.
-  if (found === 'failed') return valueAt(row, 'messages') === undefined;
+  if (found === 'failed') return !has('messages');
   return found !== 'unrecognized' && found !== 'other-endpoint' && found !== 'no-request';
 }
 
 /** Whether a row of a batch has only the request. */
 export function isOnlyRequest(row: unknown): boolean {
   const has = (name: string) => valueAt(row, name) !== undefined;
-  return batchId(row) !== undefined && has('body') && !has('response') && !has('error');
+  const answers = ['response', 'result', 'modelOutput', 'error'];
+  return batchId(row) !== undefined && BATCHES.some(([request]) => has(request)) && !answers.some(has);
 }
 
 /** Returns the ID by which a batch's input and output are joined. */
 export function batchId(row: unknown): string | undefined {
-  const id = valueAt(row, 'custom_id');
+  const isGemini = valueAt(row, 'response.candidates') ?? valueAt(row, 'request.contents');
+  const id = valueAt(row, 'custom_id') ?? valueAt(row, 'recordId') ?? (isGemini && valueAt(row, 'key'));
   return typeof id === 'string' ? id : undefined;
 }
 
@@ -73,10 +97,8 @@ export function batchId(row: unknown): string | undefined {
  * @param row the value of a row of JSON
  * @param find returns the row of the batch's input with an ID; called only if it is needed
  */
-export function answeredRequest(
-  row: unknown,
-  find: (id: string) => unknown,
-): AnsweredRequest | LeftOutRequest {
+export function answeredRequest(row: unknown, find: (id: string) => unknown): AnsweredRequest | LeftOutRow {
+  if (isExport(row)) return exported(row);
   const [id, hasFailed] = [batchId(row), isFailed(row)];
   const own = SHAPES.find(([request, answer]) => {
     const found = valueAt(row, answer === '' ? 'choices' : answer) ?? undefined;
@@ -84,56 +106,195 @@ export function answeredRequest(
   });
   if (own === undefined && id === undefined) return 'unrecognized';
   if (hasFailed) return 'failed';
-  const [requestAt, answerAt] = own ?? ['body', 'response.body'];
+  const joined = BATCHES.find(([, answer]) => valueAt(row, answer) !== undefined) ?? BATCHES[0];
+  const [requestAt, answerAt] = own ?? joined ?? ['', ''];
   const answer = answerOf(valueAt(row, answerAt));
   if (typeof answer === 'string') return answer;
   const source = own === undefined && id !== undefined ? find(id) : row;
-  const messages = messagesAt(source, requestAt);
-  if (messages === undefined) return 'no-request';
+  const messages = messagesAt(source, requestAt) ?? 'no-request';
+  if (typeof messages === 'string') return messages;
   const listAt = (name: string) => {
     const list = valueAt(valueAt(source, requestAt), name);
     return Array.isArray(list) && list.length > 0 ? { [name]: list as unknown } : {};
   };
   // `functions` are what `tools` were called before.
   const lists = { ...listAt('tools'), ...listAt('functions') };
+  if ([lists.tools].flat().some(isForeignTool)) return 'tools';
   return { ...answer, chat: { messages: [...messages, ...answer.chat.messages], ...lists } };
 }
 
-/** Reads `choices`, an assistant's message, or a list that ends with one. */
-function answerOf(value: unknown): AnsweredRequest | LeftOutRequest {
-  const choices = valueAt(value, 'choices');
+/** Whether a tool is Anthropic's, Gemini's, or of the Responses API. */
+function isForeignTool(tool: unknown): boolean {
+  const isOfResponses = valueAt(tool, 'type') === 'function' && valueAt(tool, 'function') === undefined;
+  return (
+    isOfResponses ||
+    ['input_schema', 'functionDeclarations'].some((name) => valueAt(tool, name) !== undefined)
+  );
+}
+
+/** Reads `choices`, `candidates`, `output`, an assistant's message, or a list that ends with one. */
+function answerOf(value: unknown): AnsweredRequest | LeftOutRow {
+  const choices = valueAt(value, 'choices') ?? valueAt(value, 'candidates');
   const choice: unknown = Array.isArray(choices) ? choices[0] : value;
+  if (isFields(valueAt(value, 'promptFeedback')) && choice === value) return 'filtered';
   if (Array.isArray(choices) && choice === undefined) return 'empty';
+  const end = ['finish_reason', 'stop_reason', 'finishReason', 'incomplete_details.reason'].find((place) =>
+    ENDS.has(valueAt(choice, place)),
+  );
+  const unusable = end === undefined ? undefined : ENDS.get(valueAt(choice, end));
+  const isOneOfSeveral = Array.isArray(choices) && choices.length > 1;
+  const output = valueAt(choice, 'output');
+  const parts = valueAt(value, 'candidates') && (valueAt(choice, 'content.parts') ?? '');
+  const isForeign =
+    hasForeignParts([choice]) ||
+    (Array.isArray(valueAt(choice, 'content')) && valueAt(choice, 'stop_reason') !== undefined);
+  if (Array.isArray(output) || parts !== undefined || isForeign) {
+    const turns = Array.isArray(output)
+      ? output
+      : [{ role: 'assistant', content: parts ?? valueAt(choice, 'content') }];
+    const messages = unusable ?? textMessages(turns, undefined);
+    if (typeof messages === 'string') return messages;
+    const isSaid = messages.some((one) => hasText(valueAt(one, 'content')));
+    return isSaid ? { chat: { messages }, isOneOfSeveral } : 'empty';
+  }
   const list: readonly unknown[] = Array.isArray(choice) ? choice : [valueAt(choice, 'message') ?? choice];
   const [before, last] = [list.slice(0, -1), list.at(-1)];
   if (!isFields(last) || last['role'] !== 'assistant' || !before.every(isMessage))
     return isFields(value) ? 'other-endpoint' : 'unrecognized';
-  const end = valueAt(choice, 'finish_reason');
-  if (end === 'length') return 'cut-off';
-  if (end === 'content_filter') return 'filtered';
+  if (unusable !== undefined) return unusable;
   const { content, refusal, tool_calls: calls, function_call: call } = last;
   if (hasText(refusal)) return 'refused';
   const tool_calls = Array.isArray(calls) && calls.length > 0 ? calls : undefined;
   const function_call = isObject(call) ? call : undefined;
   if (tool_calls === undefined && function_call === undefined && !hasText(content)) return 'empty';
   const message = { role: 'assistant', content, tool_calls, function_call };
-  const isOneOfSeveral = Array.isArray(choices) && choices.length > 1;
   return { chat: { messages: [...before, message] }, isOneOfSeveral };
 }
 
 function isFailed(row: unknown): boolean {
   const response = valueAt(row, 'response');
-  const error = valueAt(response, 'error') ?? valueAt(row, 'error');
+  const error = valueAt(response, 'error') ?? valueAt(response, 'body.error') ?? valueAt(row, 'error');
   const status = valueAt(response, 'status_code') ?? valueAt(row, 'status_code');
+  const type = valueAt(row, 'result.type');
+  // A request of Vertex that failed has an empty answer.
+  const isNothing = isFields(response) && Object.keys(response).length === 0;
   // Some write a string. A number with its spelling is read as a plain one before.
-  return response === null || isFields(error) || (typeof status !== 'object' && Number(status) >= 400);
+  const isStatus = typeof status !== 'object' && Number(status) >= 400;
+  return (
+    response === null ||
+    isNothing ||
+    isFields(error) ||
+    isStatus ||
+    (typeof type === 'string' && type !== 'succeeded')
+  );
 }
 
-/** Returns messages as OpenAI has them: a list, or an object with one. */
-function messagesAt(row: unknown, place: string): readonly unknown[] | undefined {
+/** Returns messages in OpenAI's form, or why they can't have it; undefined if there are none. */
+export function messagesAt(row: unknown, place: string): readonly unknown[] | LeftOutRow | undefined {
   const value = valueAt(row, place);
-  const messages = Array.isArray(value) ? value : valueAt(value, 'messages');
-  return Array.isArray(messages) && messages.length > 0 && messages.every(isMessage) ? messages : undefined;
+  const fields: Fields = isFields(value) ? value : { messages: value };
+  const { messages, contents, input, system, instructions } = fields;
+  if (Array.isArray(contents) && contents.length > 0)
+    return textMessages(contents, fields['systemInstruction'] ?? fields['system_instruction']);
+  if (Array.isArray(messages) && messages.length > 0 && messages.every(isMessage))
+    return system !== undefined || hasForeignParts(messages) ? textMessages(messages, system) : messages;
+  const isInput = typeof input === 'string' ? input !== '' : Array.isArray(input) && input.length > 0;
+  if (place === '' || !isInput) return undefined;
+  return textMessages(Array.isArray(input) ? input : [{ content: input }], instructions);
+}
+
+/** Whether contents have parts that aren't OpenAI's. */
+function hasForeignParts(messages: readonly unknown[]): boolean {
+  const types =
+    /^(?:tool_use|tool_result|thinking|redacted_thinking|document|image|(?:in|out)put_(?:text|image|file))$/;
+  const isForeign = (part: unknown) => types.test(String(valueAt(part, 'type')));
+  return messages.some((message) => [valueAt(message, 'content')].flat().some(isForeign));
+}
+
+/** Returns messages of texts, or why they aren't only texts. What the model only thought isn't in them. */
+function textMessages(turns: readonly unknown[], system: unknown): readonly unknown[] | LeftOutRow {
+  const messages: unknown[] = [];
+  for (const turn of [...(system ? [{ role: 'system', content: system }] : []), ...turns]) {
+    const { type = 'message', role = 'user', content, parts = content }: Fields = isFields(turn) ? turn : {};
+    const text = type === 'message' ? textIn(valueAt(parts, 'parts') ?? parts) : textIn(turn);
+    if (typeof text === 'string') return text;
+    if (type === 'message') messages.push({ role: role === 'model' ? 'assistant' : role, content: text[0] });
+  }
+  return messages;
+}
+
+/** Returns the text of a content or a part, or why it is none. */
+function textIn(content: unknown): readonly [text: string] | LeftOutRow {
+  if (typeof content === 'string') return [content];
+  if (Array.isArray(content)) {
+    const texts = content.map(textIn);
+    return texts.find((text) => typeof text === 'string') ?? [texts.map(([text]) => text).join('')];
+  }
+  if (!isFields(content)) return 'unrecognized';
+  // Gemini names parts by their field.
+  const { type, text, thought } = content;
+  const kind = typeof type === 'string' ? type : Object.keys(content).join();
+  if (thought === true || /thinking|reasoning/.test(kind)) return [''];
+  if (typeof text === 'string') return [text];
+  if (/refusal/.test(kind)) return 'refused';
+  if (/tool|call|function|code/i.test(kind)) return 'tools';
+  return /image|audio|video|file|data|document/i.test(kind) ? 'media' : 'unrecognized';
+}
+
+/** Whether it is a conversation of ChatGPT's or Claude's export. */
+function isExport(row: unknown): row is Fields {
+  return isFields(valueAt(row, 'mapping')) || Array.isArray(valueAt(row, 'chat_messages'));
+}
+
+/** Returns a conversation along its last branch. */
+function exported(row: Fields): AnsweredRequest | LeftOutRow {
+  const messages: { role: string; content: string }[] = [];
+  let hidden = 0;
+  for (const message of branchOf(row)) {
+    const role = valueAt(message, 'author.role') ?? valueAt(message, 'sender');
+    const files = [valueAt(message, 'attachments'), valueAt(message, 'files')].flat();
+    const own = valueAt(message, 'content');
+    const content =
+      own === undefined || (Array.isArray(own) && own.length === 0) ? valueAt(message, 'text') : own;
+    const parts = [valueAt(content, 'parts') ?? content].flat();
+    const said = parts.filter((part) => typeof part === 'string' || valueAt(part, 'type') === 'text');
+    const text = said.map((part) => valueAt(part, 'text') ?? part).join('\n\n');
+    const type = valueAt(content, 'content_type') ?? 'text';
+    const isTool =
+      !['user', 'human', 'assistant'].includes(String(role)) ||
+      (valueAt(message, 'recipient') ?? 'all') !== 'all';
+    const isShown = valueAt(message, 'metadata.is_visually_hidden_from_conversation') !== true;
+    if (isTool || !isShown || (type !== 'text' && type !== 'multimodal_text'))
+      hidden += isFields(message) ? 1 : 0;
+    else if (files.some(isFields) || parts.some((part) => valueAt(part, 'asset_pointer') !== undefined))
+      return 'media';
+    else {
+      hidden += parts.length - said.length;
+      const isUser = role !== 'assistant';
+      if (hasText(text)) messages.push({ role: isUser ? 'user' : 'assistant', content: text });
+    }
+  }
+  return messages.some(({ role }) => role === 'assistant') ? { chat: { messages }, hidden } : 'empty';
+}
+
+/** Returns the messages that lead to the last one. */
+function branchOf(row: Fields): unknown[] {
+  const { mapping, chat_messages: list, current_node, current_leaf_message_uuid } = row;
+  const [id, parent] = isFields(mapping) ? ['id', 'parent'] : ['uuid', 'parent_message_uuid'];
+  const nodes = isFields(mapping)
+    ? Object.entries(mapping)
+    : [list].flat().map((one) => [valueAt(one, id), one] as const);
+  if (!nodes.some(([, node]) => typeof valueAt(node, parent) === 'string'))
+    return nodes.map(([, node]) => valueAt(node, 'message') ?? node);
+  const byId = new Map<unknown, unknown>(nodes);
+  const branch: unknown[] = [];
+  for (let at = current_node ?? current_leaf_message_uuid ?? nodes.at(-1)?.[0]; byId.has(at);) {
+    const node = byId.get(at);
+    branch.push(isFields(mapping) ? valueAt(node, 'message') : node);
+    byId.delete(at);
+    at = valueAt(node, parent);
+  }
+  return branch.reverse();
 }
 
 function isMessage(value: unknown): boolean {
@@ -147,12 +308,12 @@ function hasText(content: unknown): boolean {
   return texts.some((text) => typeof text === 'string' && text.trim() !== '');
 }
 
-function valueAt(row: unknown, place: string): unknown {
+export function valueAt(row: unknown, place: string): unknown {
   if (place === '') return row;
   return place.split('.').reduce((value, name) => (isFields(value) ? value[name] : undefined), row);
 }
 
 /** Whether it is an object of JSON: a number with its spelling is none. */
-function isFields(value: unknown): value is Fields {
+export function isFields(value: unknown): value is Fields {
   return isObject(value) && !isNumber(value);
 }

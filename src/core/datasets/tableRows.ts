@@ -8,15 +8,72 @@ export const MAX_TABLE_ROW_BYTES = 8 * 1024 * 1024;
 /** Lines are passed on together. */
 const BATCH_UNITS = 64 * 1024;
 
+/** What is known of a table once it was read, as far as needed. */
+interface Columns {
+  /** Of each column, whether all its values are JSON objects or arrays; empty ones don't count. */
+  areJson: readonly boolean[];
+  /** The first column with such values in Python's notation. */
+  python: string | undefined;
+  /** The first row; undefined if there is none. */
+  first: unknown;
+}
+
+/** Thrown to read no further. */
+const ENOUGH = new Error('enough of the table was read');
+
+/** Reads a table to see what its values are: most often, two rows are enough. */
+export async function columnsOf(table: Table, chunks: Iterable<Uint8Array>): Promise<Columns> {
+  const rows = new TableRows(table);
+  let first: readonly string[] | undefined;
+  const found: ('json' | 'text' | undefined)[] = [];
+  let python: string | undefined;
+  const look = (record: readonly string[]) => {
+    first ??= record;
+    for (const [column, value] of record.entries()) {
+      if (found[column] === 'text' || value.trim() === '') continue;
+      found[column] = isJson(value) ? 'json' : 'text';
+      if (found[column] === 'text' && /^\s*[[{].*'\w+'\s*:/s.test(value)) python ??= rows.names?.[column];
+    }
+    if (record.every((_, column) => found[column] === 'text')) throw ENOUGH;
+  };
+  try {
+    await rows.read(chunks, look);
+  } catch (error) {
+    if (error !== ENOUGH) throw error;
+  }
+  const { names = [] } = rows;
+  const areJson = names.map((_, column) => found[column] === 'json');
+  const values = first?.map((value, column) =>
+    areJson[column] === true ? (JSON.parse(value || 'null') as unknown) : value,
+  );
+  return {
+    areJson,
+    python,
+    first: values && Object.fromEntries(names.map((name, column) => [name, values[column]])),
+  };
+}
+
+function isJson(value: string): boolean {
+  if (!/^\s*[[{]/.test(value)) return false;
+  try {
+    return typeof JSON.parse(value) === 'object';
+  } catch {
+    return false;
+  }
+}
+
 /** Converts the rows of a table to lines of JSON, objects of strings. Rows without any text are left out. */
 export class TableRows {
   readonly #parser: Parser;
-  /** Rows that were converted, and rows with another number of values than the header, which are left out. */
-  rows = 0;
+  readonly #areJson: readonly boolean[];
+  /** Rows with another number of values than the header, which are left out. */
   ragged = 0;
-  #names: readonly string[] | undefined;
+  names: readonly string[] | undefined;
+  #keys: readonly string[] | undefined;
 
-  constructor({ separator, isDeclared }: Table) {
+  /** @param areJson of each column, whether its values are written as JSON */
+  constructor({ separator, isDeclared }: Table, areJson: readonly boolean[] = []) {
+    this.#areJson = areJson;
     this.#parser = new Parser({
       delimiter: separator,
       record_delimiter: ['\r\n', '\n', '\r'],
@@ -34,18 +91,25 @@ export class TableRows {
    * @throws ConvertError `quote`, `quote-not-closed`, `row-too-long`, `too-many-columns`
    */
   async convert(chunks: Iterable<Uint8Array>, write: (lines: Uint8Array) => void): Promise<void> {
-    const convertAll = async (records: AsyncIterable<string[]>) => {
-      let lines = '';
-      for await (const record of records) {
-        lines += this.#lineOf(record);
-        if (lines.length < BATCH_UNITS) continue;
-        write(Buffer.from(lines));
-        lines = '';
-      }
+    let lines = '';
+    const flush = () => {
       write(Buffer.from(lines));
+      lines = '';
+    };
+    await this.read(chunks, (record) => {
+      lines += this.lineOf(record);
+      if (lines.length >= BATCH_UNITS) flush();
+    });
+    flush();
+  }
+
+  /** Passes on each row that has text and as many values as the header. */
+  async read(chunks: Iterable<Uint8Array>, take: (record: readonly string[]) => void): Promise<void> {
+    const takeAll = async (records: AsyncIterable<string[]>) => {
+      for await (const record of records) if (this.#isRow(record)) take(record);
     };
     try {
-      await pipeline(this.#bounded(chunks), this.#parser, convertAll);
+      await pipeline(this.#bounded(chunks), this.#parser, takeAll);
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;
       // Its message contains values of the table.
@@ -72,22 +136,30 @@ export class TableRows {
     return records + empty_lines + 1;
   }
 
-  #lineOf(record: readonly string[]): string {
-    if (this.#names === undefined) {
+  #isRow(record: readonly string[]): boolean {
+    if (this.names === undefined) {
       if (record.length > MAX_COLUMNS) throw new ConvertError('too-many-columns');
-      this.#names = namesOf(record).map(
-        (name, column) => `${column === 0 ? '{' : ','}${JSON.stringify(name)}:`,
-      );
-      return '';
+      this.names = namesOf(record);
+      return false;
     }
-    if (record.every((value) => value.trim() === '')) return '';
-    if (record.length !== this.#names.length) {
-      this.ragged += 1;
-      return '';
-    }
-    this.rows += 1;
+    if (record.every((value) => value.trim() === '')) return false;
+    if (record.length === this.names.length) return true;
+    this.ragged += 1;
+    return false;
+  }
+
+  lineOf(record: readonly string[]): string {
+    this.#keys ??= this.names?.map((name) => `${JSON.stringify(name)}:`) ?? [];
     let line = '';
-    for (const [column, name] of this.#names.entries()) line += name + JSON.stringify(record[column]);
+    for (const [column, key] of this.#keys.entries()) {
+      const value = record[column] ?? '';
+      line += `${column === 0 ? '{' : ','}${key}${this.#areJson[column] === true ? jsonIn(value) : JSON.stringify(value)}`;
+    }
     return `${line}}\n`;
   }
+}
+
+/** Line ends of JSON aren't in its texts. */
+function jsonIn(value: string): string {
+  return value.trim() === '' ? 'null' : value.trim().replace(/[\r\n]+/g, ' ');
 }

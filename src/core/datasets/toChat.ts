@@ -1,5 +1,6 @@
 import { isObject } from '../base/json.ts';
 import { ALIASES, COMPARED_FIELDS, SPEAKER_OF, TRAINING_FORMATS, type TrainingFormat } from './formats.ts';
+import { REFUSED_MARKS } from './templateMarks.ts';
 
 /**
  * Why a row can't become a chat row without loss:
@@ -51,10 +52,6 @@ const REFUSED_FIELDS: ReadonlyMap<string, NotConverted> = new Map([
   ['label', 'label'],
   ...['image', 'images', 'audio', 'audios', 'video', 'videos'].map((field) => [field, 'media'] as const),
 ]);
-
-/** A text with one of these would get a second chat template. One expression is the fastest way. */
-const TEMPLATE_MARKS =
-  /<\|im_start\|>|<\|start_header_id\|>|\[INST\]|<start_of_turn>|### Response:|\n\nHuman:/;
 
 /** `JSON.stringify` may change numbers with a fraction, an exponent, or many digits, and `-0`. */
 export const UNUSUAL_NUMBER = /[[:,]\s*-?(?:\d+[.eE]|\d{16})|-0/;
@@ -153,7 +150,7 @@ class Conversion {
       this.refuse(hasMedia(content) ? 'media' : 'incomplete');
       return;
     }
-    if (TEMPLATE_MARKS.test(content)) {
+    if (REFUSED_MARKS.test(content)) {
       this.refuse('template');
       return;
     }

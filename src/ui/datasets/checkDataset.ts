@@ -111,7 +111,7 @@ function showVerdict(uri: vscode.Uri, name: string, report: Report): void {
   const run = (command: CommandId) => () => vscode.commands.executeCommand(command, uri);
   const { kind } = report;
   const verdict = verdictOf(report);
-  const use = useOf(kind);
+  const use = useOf(report);
   const hasProblems = verdict !== 'clean' && kind !== 'answers';
   const isDirty = openDocument(uri.fsPath)?.isDirty === true;
   const show = verdict === 'errors' ? showWarning : showInformation;

@@ -113,6 +113,8 @@ function actionsFor(
     case 'csv':
     case 'utf-16':
     case 'requests':
+    case 'other-form':
+    case 'invalid-utf8':
       return copy(document, TERMS.convertToJsonl, COMMANDS.convertToJsonl);
     default:
       if (isRepairable(code)) return repairs(document, line, code, isOnly);

@@ -20,6 +20,8 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     language: 'jsonl',
     scheme: 'file',
   });
+  /** For files of which VS Code gives extensions no document. */
+  readonly #largeItem = vscode.window.createStatusBarItem('dataset', vscode.StatusBarAlignment.Right, 100);
   readonly #lensesChanged = new vscode.EventEmitter<void>();
   readonly onDidChangeCodeLenses = this.#lensesChanged.event;
   readonly #subscriptions: Disposable[];
@@ -33,11 +35,14 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     const { languages, window, workspace } = vscode;
     this.#subscriptions = [
       this.#item,
+      this.#largeItem,
       this.#lensesChanged,
       reports.onDidChange(({ path }) => this.#refresh(path)),
       runs.onDidChange(() => this.#refreshAll()),
       onDidChangeSettings(['codeLens', 'datasetFiles'], () => this.#refreshAll()),
       window.onDidChangeActiveTextEditor(() => this.#draw()),
+      window.tabGroups.onDidChangeTabs(() => this.#draw()),
+      window.tabGroups.onDidChangeTabGroups(() => this.#draw()),
       workspace.onDidChangeTextDocument(({ document }) => this.#refresh(document.uri.fsPath)),
       workspace.onDidCloseTextDocument(({ uri }) => this.#lenses.delete(uri.fsPath)),
       languages.registerCodeLensProvider({ language: 'jsonl', scheme: 'file' }, this),
@@ -65,7 +70,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
         arguments: [argument],
         ...(tooltip !== undefined && { tooltip }),
       });
-    const use = report && useOf(report.kind);
+    const use = report && useOf(report);
     const tooltip = !isBusy && past?.price.kind === 'range' ? rangeTooltip(past.accuracy) : undefined;
     const lenses = [
       lens(text.lens, commandFor(verdict), document.uri, tooltip),
@@ -90,12 +95,13 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     return lenses;
   }
 
-  #stateOf({ uri, isDirty }: vscode.TextDocument) {
+  #stateOf({ uri, isDirty }: ShownFile) {
     const state = this.#reports.get(uri.fsPath);
     const report = state?.report;
     const isBusy = state?.progress !== undefined;
     const past = report && this.#runs.of(report);
-    const isShown = isDataset(this.#reports, uri);
+    const isOther = report?.kind === 'requests' || report?.kind === 'other-form';
+    const isShown = isOther || isDataset(this.#reports, uri);
     const verdict = report && isShown ? verdictOf(report) : undefined;
     const price = past && likelyPrice(past.price);
     const text = statusText({ report, verdict, isDataset: isShown, isBusy, isDirty, price });
@@ -109,7 +115,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
 
   /** Redraws only what differs, because this is called for every keystroke and progress event. */
   #refresh(path: string): void {
-    if (path === activeDocument()?.uri.fsPath) this.#draw();
+    if (path === (activeDocument() ?? activeLargeFile())?.uri.fsPath) this.#draw();
     const shown = this.#lenses.get(path);
     const document = shown === undefined ? undefined : openDocument(path);
     if (document !== undefined && titlesOf(this.#lensesOf(document)) !== shown) this.#lensesChanged.fire();
@@ -117,9 +123,12 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
 
   #draw(): void {
     const document = activeDocument();
-    if (document === undefined) return;
-    const { report, verdict, isBusy, text } = this.#stateOf(document);
-    const drawn = JSON.stringify([document.uri, text, verdict]);
+    const file = document ?? activeLargeFile();
+    if (document !== undefined || file === undefined) this.#largeItem.hide();
+    if (file === undefined) return;
+    const { report, verdict, isBusy, text } = this.#stateOf(file);
+    const drawn = JSON.stringify([file.uri, text, verdict, document === undefined]);
+    if (document === undefined) this.#largeItem.show();
     if (drawn === this.#drawn) return;
     this.#drawn = drawn;
     const { Error, Warning, Information } = vscode.LanguageStatusSeverity;
@@ -128,10 +137,17 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     this.#item.detail = text.detail;
     this.#item.busy = isBusy;
     this.#item.severity = verdict === 'errors' ? Error : verdict === 'warnings' ? Warning : Information;
-    const command = (report && useOf(report.kind)?.command) ?? commandFor(verdict);
-    this.#item.command = { title: text.action, command, arguments: [document.uri] };
+    const command = (report && useOf(report)?.command) ?? commandFor(verdict);
+    this.#item.command = { title: text.action, command, arguments: [file.uri] };
+    this.#largeItem.name = text.name;
+    this.#largeItem.text = text.lens === '' ? text.text : text.lens;
+    this.#largeItem.tooltip = text.action;
+    this.#largeItem.command = this.#item.command;
   }
 }
+
+/** A file in an editor. */
+type ShownFile = Pick<vscode.TextDocument, 'uri' | 'isDirty'>;
 
 /** Texts of a JSONL document's language status and of its first CodeLens. */
 interface StatusText {
@@ -160,7 +176,7 @@ export function statusText(state: DatasetState): StatusText {
   const { report, verdict, isDataset, isBusy, isDirty, price } = state;
   const name = vscode.l10n.t('Dataset Check');
   const check = report === undefined || !isDataset ? TERMS.checkDataset : TERMS.checkAgain;
-  const use = report && useOf(report.kind)?.title;
+  const use = report && useOf(report)?.title;
   const found = report && (isDataset || report.kind !== 'rows' ? verdictLine : otherRows)(report);
   const line = isBusy ? TERMS.checking : found;
   const text = line ?? TERMS.notChecked;
@@ -192,4 +208,13 @@ function commandFor(verdict: Verdict | undefined): string {
 function activeDocument(): vscode.TextDocument | undefined {
   const document = vscode.window.activeTextEditor?.document;
   return document?.languageId === 'jsonl' && document.uri.scheme === 'file' ? document : undefined;
+}
+
+/** Returns the file of the active tab if it is JSONL that is too large to be synced to extensions. */
+function activeLargeFile(): ShownFile | undefined {
+  const tab = vscode.window.tabGroups.activeTabGroup.activeTab;
+  if (!(tab?.input instanceof vscode.TabInputText)) return undefined;
+  const { uri } = tab.input;
+  const isJsonl = uri.scheme === 'file' && /\.(jsonl|ndjson)$/i.test(uri.path);
+  return isJsonl && openDocument(uri.fsPath) === undefined ? { uri, isDirty: tab.isDirty } : undefined;
 }

@@ -51,8 +51,11 @@ export function activateDatasets(services: Services): void {
       (await import('./checkDataset.ts')).checkDataset(await reports(), log, ...args),
     [COMMANDS.showDatasetProblems]: async (...args) =>
       (await import('./checkDataset.ts')).showDatasetProblems(await reports(), ...args),
-    [COMMANDS.convertToJsonl]: async (...args) =>
-      (await import('./convertToJsonl.ts')).convertToJsonl(dist('convertWorker.cjs'), log, ...args),
+    [COMMANDS.convertToJsonl]: async (...args) => {
+      const parts = { worker: dist('convertWorker.cjs'), log, memory: context.globalState };
+      const { convertToJsonl } = await import('./convertToJsonl.ts');
+      return convertToJsonl({ ...parts, reports: await reports() }, ...args);
+    },
     [COMMANDS.prepareDataset]: async (...args) => {
       const { checker, readings, reports: known } = await datasets();
       const { prepareDatasetCopy } = await import('./prepareCopy.ts');

@@ -56,8 +56,7 @@ function formatText(report: Report): string | undefined {
   return typeof format === 'number' ? l10n.t('{0} formats', format) : format && FORMAT_NAMES[format];
 }
 
-function problemsFound(report: Report): string[] {
-  const found = foundCounts(report);
+export function problemsFound(report: Report, found = foundCounts(report)): string[] {
   return found.length === 0 ? [l10n.t('no problems')] : found;
 }
 
@@ -144,14 +143,13 @@ export function trainedPhrase({ kind, run, since }: ShownTrained): string {
   return kind === 'same' ? earlierPhrase(run) : l10n.t('{0}; changed since', earlierPhrase(run));
 }
 
-const TO_UTF_8 = l10n.t('Convert it to UTF-8.');
 const OBJECTS = l10n.t('A dataset has one JSON object per line.');
 const TO_JSONL = l10n.t('Convert it to JSONL.');
 
 /** The name of each kind, and what to do. */
 export const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
   'utf-16': [l10n.t('UTF-16, not UTF-8'), TO_JSONL],
-  'utf-32': [l10n.t('UTF-32, not UTF-8'), TO_UTF_8],
+  'utf-32': [l10n.t('UTF-32, not UTF-8'), l10n.t('Convert it to UTF-8.')],
   gzip: [l10n.t('compressed (gzip)'), l10n.t('Decompress it.')],
   binary: [l10n.t('not text'), OBJECTS],
   'git-lfs': [l10n.t('a Git LFS pointer'), l10n.t('Run git lfs pull.')],
@@ -161,13 +159,15 @@ export const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
   python: [l10n.t('Python, not JSON'), l10n.t('Write rows with json.dumps.')],
   answers: [l10n.t('a list of answers, not a dataset'), l10n.t('Run Compare Answers.')],
   requests: [l10n.t('requests and answers, not a dataset'), TO_JSONL],
+  'other-form': [l10n.t('rows in another service’s form'), TO_JSONL],
   'json-array': [l10n.t('a JSON array, not JSONL'), TO_JSONL],
   array: [l10n.t('a JSON array whose elements aren’t objects'), OBJECTS],
   'pretty-json': [l10n.t('pretty-printed JSON, not JSONL'), TO_JSONL],
 };
 
-/** What can be done with a file of another kind: the title of a button, and its command. */
-export function useOf(kind: FileKind): { title: string; command: CommandId } | undefined {
+/** What can be done with a file of another kind, or that isn't UTF-8: the title of a button, and its command. */
+export function useOf(file: FileKind | Report): { title: string; command: CommandId } | undefined {
+  const kind = typeof file === 'string' ? file : countOf(file, 'invalid-utf8') > 0 ? 'csv' : file.kind;
   if (kind === 'answers') return { title: TERMS.compareAnswers, command: COMMANDS.compareAnswers };
   return isConvertible(kind) ? { title: TERMS.convertToJsonl, command: COMMANDS.convertToJsonl } : undefined;
 }

@@ -111,7 +111,7 @@ async function confirmProblems(
   accountName: string,
 ): Promise<'problems' | 'prepare' | 'submit' | ReturnType<typeof useOf>> {
   const why = stoppingPhrase(report);
-  const use = useOf(report.kind);
+  const use = useOf(report);
   const areAnswers = report.kind === 'answers';
   const choice = await askModal(
     showWarning,

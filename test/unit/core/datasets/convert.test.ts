@@ -26,7 +26,7 @@ describe('convertDataset', function () {
     return source;
   };
   const converted = async (name: string, options: ConvertOptions = {}): Promise<ConvertedFile> =>
-    convertDataset(await inspected(name), WORKER, MAX_BYTES, options);
+    convertDataset(await inspected(name), WORKER, MAX_BYTES, { columns: 'all', ...options });
 
   it('writes a new file beside the other, named after it, never over another', async () => {
     for (const [name, content, first, second] of [
@@ -52,8 +52,8 @@ describe('convertDataset', function () {
   it('counts the rows and reports its progress', async () => {
     await writeFile(file('data.csv'), `prompt,completion\n${'a,b\n'.repeat(300_000)}${'c\n'.repeat(1_000)}`);
     const fractions: number[] = [];
-    const { rows, ragged } = await converted('data.csv', { onProgress: (one) => fractions.push(one) });
-    assert.deepEqual([rows, ragged], [300_000, 1_000]);
+    const { rows, leftOut } = await converted('data.csv', { onProgress: (one) => fractions.push(one) });
+    assert.deepEqual([rows, leftOut], [300_000, { ragged: 1_000 }]);
     assert.ok(fractions.length > 0 && fractions.every((one) => one > 0 && one <= 1));
     assert.deepEqual(
       fractions,
@@ -77,7 +77,9 @@ describe('convertDataset', function () {
     await assert.rejects(converted('cut.json'), { code: 'not-json' });
     await writeFile(file('quote.csv'), `a,b\n${'c,d\n'.repeat(100_000)}"e" f,g\n`);
     await assert.rejects(converted('quote.csv'), { code: 'quote', row: 100_002 });
-    await assert.rejects(convertDataset(await inspected('quote.csv'), WORKER, 1_000), { code: 'too-large' });
+    await assert.rejects(convertDataset(await inspected('quote.csv'), WORKER, 1_000, { columns: 'all' }), {
+      code: 'too-large',
+    });
     await assert.rejects(
       convertDataset({ ...(await inspected('quote.csv')), path: file('gone') }, WORKER, 1),
       {

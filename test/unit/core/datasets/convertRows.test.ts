@@ -21,7 +21,7 @@ describe('convertRows', () => {
     const [input, output] = [await open(source), await open(target, 'w')];
     try {
       const counts = await convertRows({
-        ...{ inputFd: input.fd, outputFd: output.fd },
+        ...{ inputFd: input.fd, outputFd: output.fd, columns: 'all' },
         ...{ sizeBytes, maxBytes, extension: path.extname(name) },
       });
       return { text: readFileSync(target, 'utf8'), counts };
@@ -119,7 +119,7 @@ describe('convertRows', () => {
       'prompt,completion\na,b\n\nc\n,\n" ",\n\t\nd,e,f\ng,h\n,,,\n',
     );
     assert.equal(text, '{"prompt":"a","completion":"b"}\n{"prompt":"g","completion":"h"}\n');
-    assert.deepEqual(counts, { rows: 2, ragged: 2, isUtf16: false });
+    assert.deepEqual([counts.rows, counts.leftOut, counts.encoding], [2, { ragged: 2 }, undefined]);
   });
 
   it('keeps what a spreadsheet would change or run as text', async () =>
@@ -157,7 +157,7 @@ describe('convertRows', () => {
         for (const content of [bytes, Buffer.from(bytes).swap16()]) {
           const converted = await convert(name, content);
           assert.equal(converted.text, expected, name);
-          assert.equal(converted.counts.isUtf16, true);
+          assert.equal(converted.counts.encoding, 'utf-16');
         }
       }
   });
@@ -166,17 +166,17 @@ describe('convertRows', () => {
     const utf16 = (text: string, ...end: number[]) =>
       Buffer.concat([Buffer.from(text, 'utf16le'), Uint8Array.from(end)]);
     for (const [name, content, code] of [
-      ['odd.jsonl', utf16('{"a":1}\n', 0x61), 'not-utf-16'],
-      ['high.jsonl', utf16('{"a":"\ud83d"}\n'), 'not-utf-16'],
-      ['low.csv', utf16('a,b\n\ude00,c\n'), 'not-utf-16'],
-      ['cut.csv', utf16('a,b\nc,', 0x3d, 0xd8), 'not-utf-16'],
-      ['latin.csv', Buffer.from('a,b\né,c\n', 'latin1'), 'not-utf-8'],
+      ['odd.jsonl', utf16('{"a":1}\n', 0x61), 'not-encoding'],
+      ['high.jsonl', utf16('{"a":"\ud83d"}\n'), 'not-encoding'],
+      ['low.csv', utf16('a,b\n\ude00,c\n'), 'not-encoding'],
+      ['cut.csv', utf16('a,b\nc,', 0x3d, 0xd8), 'not-encoding'],
+      ['latin.csv', Buffer.from('a,b\né,c\n', 'latin1'), 'needs-encoding'],
       [
         'late.csv',
         Buffer.concat([Buffer.from(`a,b\n${'é,c\n'.repeat(50_000)}`), Uint8Array.of(0xc3)]),
-        'not-utf-8',
+        'needs-encoding',
       ],
-      ['wide.csv', Buffer.from(Uint32Array.from('a,b\n', (one) => one.charCodeAt(0)).buffer), 'not-utf-8'],
+      ['wide.csv', Buffer.from(Uint32Array.from('a,b\n', (one) => one.charCodeAt(0)).buffer), 'utf-32'],
     ] as const)
       await assert.rejects(convert(name, content), { code }, name);
   });

@@ -203,11 +203,13 @@ describe('a checked file', () => {
     'json-array': [
       ...['[\n{"a":1},\n{"a":2}\n]\n', '\ufeff[{"a":1},\n{"a":2}]', '[{"a":1},{"a":2}]'],
       ...['\n\n [{"a":1},{"a":2}]\n\n', JSON.stringify([{ a: [1] }, { a: 2 }], null, 2)],
+      ...[
+        '[[{"a":1}],[{"a":2}]]',
+        JSON.stringify([[{ a: 1 }], [{ a: 2 }]], null, 2),
+        '[{"a":1}]\n[{"a":2}]\n',
+      ],
     ],
-    array: [
-      ...['["a"]', '\ufeff[1,2]\n', '[[{"a":1}],[{"a":2}]]', '\n [ "a",\n{"a":1}\n]\n'],
-      JSON.stringify([[{ a: 1 }], [{ a: 2 }]], null, 2),
-    ],
+    array: [...['["a"]', '\ufeff[1,2]\n', '\n [ "a",\n{"a":1}\n]\n']],
     'pretty-json': [pretty, `\n${pretty}\n${pretty}\n`, `\ufeff${pretty}\r\n`],
     rows: [
       ...['{"a":1}\r', '{"a":[{}\r,{}]}', '{}\r{}\n{}', '{"a":1}\r\n\r{"a":1}', 'a}\rb}\r'],

@@ -4,7 +4,12 @@ import { appendFile, open, readdir, truncate, writeFile } from 'node:fs/promises
 import path from 'node:path';
 import { mock } from 'node:test';
 import { kindByFirstRow } from '../../../../src/core/answers/answersFile.ts';
-import { convertDataset, MAX_REQUESTS, type ConvertCounts } from '../../../../src/core/datasets/convert.ts';
+import {
+  convertDataset,
+  MAX_REQUESTS,
+  type ConvertCounts,
+  type ConvertError,
+} from '../../../../src/core/datasets/convert.ts';
 import { convertRows } from '../../../../src/core/datasets/convertRows.ts';
 import { inspectDataset } from '../../../../src/core/datasets/fileKind.ts';
 import { useFolder } from '../../../helpers/folder.ts';
@@ -99,8 +104,7 @@ describe('requests and answers', function () {
     }
   }
 
-  const leftOut = async (content: string, input?: string) =>
-    (await convert(content, input)).counts.requests?.leftOut;
+  const leftOut = async (content: string, input?: string) => (await convert(content, input)).counts.leftOut;
   const kindOf = async (content: string | Uint8Array) => {
     const file = path.join(folder(), 'kind.jsonl');
     await writeFile(file, content);
@@ -111,7 +115,7 @@ describe('requests and answers', function () {
     it(`are found in ${shape}`, async () => {
       const { rows, counts } = await convert(lines([row, row]));
       assert.deepEqual(rows, [CHAT, CHAT]);
-      assert.deepEqual(counts.requests, { leftOut: {}, several: 0 });
+      assert.deepEqual([counts.leftOut, counts.isChat], [{}, true]);
       assert.equal(await kindOf(lines([row])), 'requests');
     });
 
@@ -127,14 +131,14 @@ describe('requests and answers', function () {
     const { rows, counts } = await convert(output, input);
     const second = { messages: [{ role: 'user', content: 'second' }, CHAT.messages[2]] };
     assert.deepEqual(rows, [second, CHAT, CHAT]);
-    assert.deepEqual(counts.requests, { leftOut: { 'no-request': 1 }, several: 0 });
+    assert.deepEqual(counts.leftOut, { 'no-request': 1 });
   });
 
   it('of a batch of 200 whose input lacks 10 become 190 rows', async () => {
     const ids = Array.from({ length: 200 }, (_, at) => `request-${at}`);
     const input = ids.slice(10).map((id) => asked(id));
     const { counts } = await convert(lines(ids.map((id) => answered(id))), lines(input.reverse()));
-    assert.deepEqual([counts.rows, counts.requests?.leftOut], [190, { 'no-request': 10 }]);
+    assert.deepEqual([counts.rows, counts.leftOut], [190, { 'no-request': 10 }]);
   });
 
   it('of a batch need the input only if an answer can be used', async () => {
@@ -174,9 +178,9 @@ describe('requests and answers', function () {
       ['no-request', answered('nobody')],
       ['no-request', answered('no messages')],
       ['other-endpoint', answered('a', embeddings)],
-      ['other-endpoint', answered('a', { object: 'response', output: [{ type: 'message' }] })],
+      ['unrecognized', answered('a', { object: 'response', output: [{ type: 'message' }] })],
       ['other-endpoint', answered('a', { choices: [{ text: 'Yes.', finish_reason: 'stop' }] })],
-      ['other-endpoint', { request: request(), response: { object: 'response', output: [] } }],
+      ['empty', { request: request(), response: { object: 'response', output: [] } }],
       ['unrecognized', { messages: ASKED }],
       ['unrecognized', { error }],
       ['unrecognized', { inputs: { messages: [[langchain]] }, outputs: { generations: [] } }],
@@ -196,10 +200,10 @@ describe('requests and answers', function () {
       ['not-json', `${JSON.stringify(answered('a'))} {}`],
     ] as const) {
       const text = lines([answered('a'), row]);
-      const input = lines([asked('a'), { custom_id: 'no messages', body: { input: 'text' } }]);
+      const input = lines([asked('a'), { custom_id: 'no messages', body: { prompt: 'text' } }]);
       const { rows, counts } = await convert(text, input);
       assert.deepEqual(rows, [CHAT], line(row));
-      assert.deepEqual(counts.requests, { leftOut: { [reason]: 1 }, several: 0 }, line(row));
+      assert.deepEqual(counts.leftOut, { [reason]: 1 }, line(row));
     }
   });
 
@@ -250,7 +254,7 @@ describe('requests and answers', function () {
       ]),
     );
     assert.deepEqual(rows, [{ messages: [...messages, message], functions }, CHAT]);
-    assert.deepEqual(counts.requests?.leftOut, {});
+    assert.deepEqual(counts.leftOut, {});
   });
 
   it('keep numbers as they were written, of the batch’s input as well', async () => {
@@ -280,7 +284,7 @@ describe('requests and answers', function () {
       lines([asked('a')]),
     );
     assert.deepEqual(rows, [CHAT, CHAT]);
-    assert.deepEqual(counts.requests, { leftOut: { 'cut-off': 1 }, several: 1 });
+    assert.deepEqual([counts.leftOut, counts.several], [{ 'cut-off': 1 }, 1]);
   });
 
   it('are read in UTF-16, with a byte order mark, CRLF, blank rows, and no end of line', async () => {
@@ -291,14 +295,13 @@ describe('requests and answers', function () {
     for (const content of [text, `\uFEFF${text}`, marked, Buffer.from(marked).swap16(), wide]) {
       const { rows, counts } = await convert(content, input);
       assert.deepEqual(rows, [CHAT, CHAT]);
-      assert.deepEqual([counts.requests?.leftOut, counts.rows], [{}, 2]);
+      assert.deepEqual([counts.leftOut, counts.rows], [{}, 2]);
     }
     const invalid = Buffer.concat([
       Buffer.from(lines([answered('b')])),
       Buffer.from('{"a":"\xe9"}', 'latin1'),
     ]);
-    const { counts } = await convert(invalid, input);
-    assert.deepEqual([counts.rows, counts.requests?.leftOut], [1, { 'not-json': 1 }]);
+    await assert.rejects(convert(invalid, input), { code: 'needs-encoding' });
   });
 
   it('are each written or left out by a reason, however their rows are changed', async () => {
@@ -325,7 +328,7 @@ describe('requests and answers', function () {
       });
       const content = lines([random.of(Object.values(SHAPES)), ...rows]);
       const found = await convert(content, lines([mutate(asked('a')), asked('b')]));
-      const reasons = Object.values(found.counts.requests?.leftOut ?? {});
+      const reasons = Object.values(found.counts.leftOut);
       const all = content.split('\n').filter((row) => row.trim() !== '').length;
       const sum = reasons.reduce((one, other) => one + other, found.counts.rows);
       assert.equal(sum, all, `with the seed ${seed}`);
@@ -366,10 +369,10 @@ describe('requests and answers', function () {
     try {
       const before = process.memoryUsage.rss();
       const job = { inputFd: source.fd, outputFd: output.fd, sizeBytes, extension: '.jsonl', maxBytes: 1e9 };
-      const { rows, requests } = await convertRows(job, () => {
+      const { rows, leftOut } = await convertRows(job, () => {
         mostBytes = Math.max(mostBytes, process.memoryUsage.rss() - before);
       });
-      assert.deepEqual([rows, requests?.leftOut], [500, { 'too-long': 1 }]);
+      assert.deepEqual([rows, leftOut], [500, { 'too-long': 1 }]);
     } finally {
       await source.close();
       await output.close();
@@ -429,7 +432,7 @@ describe('requests and answers', function () {
     ])
       assert.notEqual(await kindOf(lines([row, answered('a')])), 'requests', line(row));
     // Nor is such a file converted to chat.
-    assert.equal((await convert(lines([CHAT, answered('a')]))).counts.requests, undefined);
+    assert.equal((await convert(lines([CHAT, answered('a')]))).counts.isChat, false);
   });
 
   it('become a new file beside them, in a thread, or none if no row has an answer', async () => {
@@ -445,14 +448,15 @@ describe('requests and answers', function () {
     const batchInput = await inspected('batch_input.jsonl');
     const options = { batchInput };
     await assert.rejects(convertDataset(source, WORKER, 1e9), { code: 'needs-input' });
-    const { path: made, rows, requests } = await convertDataset(source, WORKER, 1e9, options);
+    const { path: made, rows, leftOut } = await convertDataset(source, WORKER, 1e9, options);
     assert.deepEqual([made, rows], [file('batch_output.chat.jsonl'), 1]);
-    assert.deepEqual(requests, { leftOut: { 'no-request': 1 }, several: 0 });
+    assert.deepEqual(leftOut, { 'no-request': 1 });
     assert.equal(readFileSync(made, 'utf8'), line(CHAT));
     await writeFile(file('errors.jsonl'), lines([answered('a', {}, { error: { code: 'x' } })]));
-    await assert.rejects(convertDataset(await inspected('errors.jsonl'), WORKER, 1e9, options), {
-      ...{ code: 'no-answers', requests: { leftOut: { failed: 1 }, several: 0 } },
-    });
+    await assert.rejects(
+      convertDataset(await inspected('errors.jsonl'), WORKER, 1e9, options),
+      ({ code, counts }: ConvertError) => code === 'no-answers' && counts?.leftOut.failed === 1,
+    );
     // The requests must be those that were chosen.
     await writeFile(file('batch_input.jsonl'), lines([asked('a', { seed: 1 })]));
     await assert.rejects(convertDataset(source, WORKER, 1e9, options), { code: 'changing' });

@@ -302,4 +302,35 @@ describe('toChat', () => {
     assert.equal(toChat(`{"conversations":${deep}}`), 'incomplete');
     assert.equal(toChat(deep), 'unknown');
   });
+
+  it('leaves out texts with the marks of a template, but not what is only like one', () => {
+    const file = path.join(
+      import.meta.dirname,
+      '../../../fixtures/datasets/reports/d26-template-marks.jsonl',
+    );
+    const rows = readFileSync(file, 'utf8').trimEnd().split('\n');
+    const isRefused = (row: string) => toChat(row) === 'template';
+    // An end of text alone is shown, not refused.
+    assert.deepEqual(rows.map(isRefused), [true, true, true, true, false, false, true, true, false]);
+    const ofPrompt = (prompt: string) => isRefused(JSON.stringify({ prompt, completion: 'a' }));
+    for (const mark of [
+      '<|im_start|>',
+      '<|start_header_id|>',
+      '[INST]',
+      '<start_of_turn>',
+      '### Response:',
+      '\n\nHuman:',
+    ])
+      assert.ok(ofPrompt(`a${mark}b`), mark);
+    for (const text of [
+      '<|user',
+      'a <｜b',
+      '<|end_of_file|>',
+      '[INSTALL]',
+      '### Responses',
+      '<br>',
+      'Human:',
+    ])
+      assert.ok(!ofPrompt(text), text);
+  });
 });

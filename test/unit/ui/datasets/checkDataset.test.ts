@@ -18,6 +18,10 @@ const { DatasetStatus, statusText } = await withVscode(
 describe('checkDataset', () => {
   const folder = useFolder();
 
+  const runs = { onDidChange: () => ({ dispose: () => undefined }), of: () => undefined };
+  const statusOf = (reports: Reports) =>
+    new DatasetStatus(reports, runs as unknown as ConstructorParameters<typeof DatasetStatus>[1]);
+
   /** Checks a file, and returns the commands of its notification's buttons and of its code lenses, by title. */
   async function check(found: Partial<Report>) {
     standIn.forget();
@@ -26,11 +30,7 @@ describe('checkDataset', () => {
     const report = reportOf({ path: file, ...stampOf(await stat(file, { bigint: true })), ...found });
     const reports = new Reports({ check: () => Promise.resolve(report) });
     reports.markRequested(file);
-    const runs = { onDidChange: () => ({ dispose: () => undefined }), of: () => undefined };
-    const status = new DatasetStatus(
-      reports,
-      runs as unknown as ConstructorParameters<typeof DatasetStatus>[1],
-    );
+    const status = statusOf(reports);
     const uri = standIn.Uri.file(file) as unknown as vscode.Uri;
     await checkDataset(reports, { error: () => undefined } as never, uri);
     const document = { uri, languageId: 'jsonl', isDirty: false } as unknown as vscode.TextDocument;
@@ -55,6 +55,11 @@ describe('checkDataset', () => {
       [{ kind: 'csv' }, ['Convert to JSONL', 'Show Problems', 'Preview']],
       [{ kind: 'utf-16' }, ['Convert to JSONL', 'Show Problems', 'Preview']],
       [{ kind: 'requests' }, ['Convert to JSONL', 'Show Problems', 'Preview']],
+      [{ kind: 'other-form' }, ['Convert to JSONL', 'Show Problems', 'Preview']],
+      [
+        { problems: [groupOf('invalid-utf8', [{ row: 3 }])] },
+        ['Convert to JSONL', 'Show Problems', 'Preview', 'Submit…'],
+      ],
       [{ kind: 'answers' }, ['Compare Answers']],
     ] as const) {
       const { buttons, lenses, action } = await check(found);
@@ -63,8 +68,43 @@ describe('checkDataset', () => {
       if ('kind' in found && found.kind === 'answers') assert.deepEqual(lenses, []);
       const others = [action, ...lenses.map(({ title }) => title)];
       const isShown = lenses.some(({ command }) => command === 'fineTuning.showDatasetProblems');
-      for (const button of buttons)
+      for (const button of buttons.filter((one) => one !== 'Submit…' || !others.includes('Convert to JSONL')))
         assert.ok(others.includes(button) || (button === 'Show Problems' && isShown), button);
+    }
+  });
+
+  it('shows above an opened batch what it is, and beside a file that is too large for the editor', async () => {
+    standIn.forget();
+    const uri = standIn.Uri.file(path.join(folder(), 'train.jsonl'));
+    await writeFile(uri.fsPath, '[]\n');
+    let kind: Report['kind'] = 'requests';
+    const check = async () =>
+      reportOf({ path: uri.fsPath, ...stampOf(await stat(uri.fsPath, { bigint: true })), kind });
+    const reports = new Reports({ check });
+    const tab = { input: new standIn.TabInputText(uri), isDirty: false };
+    Object.assign(standIn.window.tabGroups, { activeTabGroup: { activeTab: tab } });
+    const status = statusOf(reports);
+    try {
+      const item = standIn.statusItems.at(-1);
+      assert.deepEqual([item?.isShown, item?.text], [true, 'Not checked']);
+      await reports.currentReport(uri.fsPath);
+      assert.equal(item?.text, 'requests and answers, not a dataset');
+      const document = { uri, languageId: 'jsonl', isDirty: false } as unknown as vscode.TextDocument;
+      assert.deepEqual(
+        status.provideCodeLenses(document).map(({ command }) => command?.title),
+        ['requests and answers, not a dataset', 'Preview', 'Convert to JSONL'],
+      );
+      kind = 'rows';
+      await reports.check(uri.fsPath);
+      assert.equal(item.text, '10 rows · chat · no problems');
+      // VS Code gives its document to extensions.
+      standIn.workspace.textDocuments.push(document);
+      standIn.tabsChanged.fire({ opened: [] });
+      assert.equal(item.isShown, false);
+    } finally {
+      status.dispose();
+      standIn.workspace.textDocuments.length = 0;
+      Object.assign(standIn.window.tabGroups, { activeTabGroup: {} });
     }
   });
 });

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { MAX_DATASET_BYTES } from '../../../../src/core/api/types.ts';
 import { NewFiles } from '../../../../src/core/datasets/newFiles.ts';
+import type { Memento } from 'vscode';
 import type { Log } from '../../../../src/ui/shared/log.ts';
 import { useFolder } from '../../../helpers/folder.ts';
+import { useChecker } from '../../../helpers/checker.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as stand from '../../../helpers/vscodeStandIn.ts';
@@ -16,14 +18,26 @@ const { convertToJsonl } = await withVscode(() => import('../../../../src/ui/dat
 /** Errors that were logged. */
 const logged: string[] = [];
 const log = { error: (_: string, error: Error) => void logged.push(error.message) } as unknown as Log;
-const WORKER = path.join(import.meta.dirname, '../../../../src/core/datasets/convertWorker.ts');
+const worker = path.join(import.meta.dirname, '../../../../src/core/datasets/convertWorker.ts');
+const REPORTS = path.join(import.meta.dirname, '../../../fixtures/datasets/reports');
 
 describe('Convert to JSONL', function () {
   const folder = useFolder();
+  const { checker } = useChecker();
+  const chosen = new Map<string, unknown>();
+  const memory = {
+    keys: () => [...chosen.keys()],
+    get: (key: string, or?: unknown) => chosen.get(key) ?? or,
+    update: (key: string, value: unknown) => Promise.resolve(void chosen.set(key, value)),
+  } as Memento;
+  const parts = { worker, log, memory, reports: { check: (file: string) => checker().check(file) } };
   const file = (name: string) => path.join(folder(), name);
-  const convert = (name: string) => convertToJsonl(WORKER, log, stand.Uri.file(file(name)));
+  const convert = (name: string) => convertToJsonl(parts, stand.Uri.file(file(name)));
 
-  beforeEach(() => stand.forget());
+  beforeEach(() => {
+    stand.forget();
+    chosen.clear();
+  });
   afterEach(() => Object.assign(stand.window.tabGroups, { activeTabGroup: {}, all: [] }));
 
   it('says what it created, opens that, and checks it', async () => {
@@ -31,9 +45,9 @@ describe('Convert to JSONL', function () {
     assert.deepEqual(await convert('array.jsonl'), { outcome: 'done' });
     const made = file('array.lines.jsonl');
     assert.equal(await readFile(made, 'utf8'), '{"a":1}\n{"a":2}\n');
-    assert.deepEqual(stand.executed.map(String), [
-      `vscode.open,file://${made}`,
-      `fineTuning.checkDataset,file://${made}`,
+    assert.deepEqual(stand.executed.map(String), [`vscode.open,file://${made}`]);
+    assert.deepEqual(stand.shown.sentences, [
+      'Created array.lines.jsonl, but none of its rows can be trained on: Unknown format.',
     ]);
   });
 
@@ -42,7 +56,7 @@ describe('Convert to JSONL', function () {
     await convert('large.json');
     assert.deepEqual(
       stand.executed.map(([command]) => command),
-      ['fineTuning.previewDataset', 'fineTuning.checkDataset'],
+      ['fineTuning.previewDataset'],
     );
   });
 
@@ -50,12 +64,12 @@ describe('Convert to JSONL', function () {
     await writeFile(file('rows.csv'), 'text\na\n');
     const tab = { input: new stand.TabInputText(stand.Uri.file(file('rows.csv'))), isDirty: true };
     Object.assign(stand.window.tabGroups, { activeTabGroup: { activeTab: tab }, all: [{ tabs: [tab] }] });
-    assert.deepEqual(await convertToJsonl(WORKER, log), { outcome: 'cancelled' });
+    assert.deepEqual(await convertToJsonl(parts), { outcome: 'cancelled' });
     assert.deepEqual(stand.shown.sentences, ['rows.csv has unsaved changes.']);
     assert.deepEqual(await readdir(folder()), ['rows.csv']);
     tab.isDirty = false;
-    assert.deepEqual(await convertToJsonl(WORKER, log), { outcome: 'done' });
-    assert.equal(stand.shown.sentences.at(-1), 'Created rows.jsonl: 1 row.');
+    assert.deepEqual(await convertToJsonl(parts), { outcome: 'done' });
+    assert.equal(stand.shown.sentences.at(-1), 'Created rows.jsonl: 1 row of plain text, no problems.');
   });
 
   it('says in a sentence what it did, or why not', async () => {
@@ -75,18 +89,109 @@ describe('Convert to JSONL', function () {
       ['an open quote', 'open.csv', 'prompt,completion\na,"b\n'],
       ['an endless row', 'row.csv', `prompt,completion\na,${'b'.repeat(9_000_000)}`],
       ['many columns', 'columns.csv', `${wide}\n${wide}\n`],
-      ['Latin-1', 'latin.csv', Buffer.from('prompt,completion\né,b\n', 'latin1')],
       ['broken UTF-16', 'odd.jsonl', Buffer.concat([utf16('{"a":1}\n'), Buffer.from('a')])],
       ['a text', 'letter.txt', 'Hello.\n'],
+      ['UTF-32', 'wide.csv', Buffer.from(Uint32Array.from('a,b', (one) => one.charCodeAt(0)).buffer)],
+      ['an array of numbers', 'numbers.json', '[1]'],
+      ['Python in cells', 'python.csv', `id,messages\n1,"[{'role': 'user', 'content': 'Hi'}]"\n`],
+      ['rows of another shape', 'other.jsonl', '{"a":1}\n{"a":2}\n'],
+      ['only faulty rows', 'faulty.jsonl', '{"a":1,}\n'],
+      [
+        'messages of conversations',
+        'chats.csv',
+        'id,session_id,role,content\n1,a,user,Hi\n2,a,AI,Hello\n3,,user,a\n',
+      ],
       ['a name that is cut', `${'x'.repeat(100)}.csv`, 'text\n'],
     ] as const) {
       await writeFile(file(name), content);
       stand.forget();
       const { outcome } = await convert(name);
-      shown[title] = [...stand.shown.sentences, outcome];
+      const [buttons = []] = stand.shown.buttons;
+      shown[title] = [
+        ...stand.shown.sentences,
+        ...(buttons.length > 0 ? [buttons.join(' | ')] : []),
+        outcome,
+      ];
     }
     golden('convert-to-jsonl', shown);
     assert.doesNotMatch(logged.join(), /prompt|pipe/);
+  });
+
+  describe('asks', () => {
+    /** Answers the questions in turn; undefined takes what Enter takes. */
+    const answering = (...answers: (string | undefined)[]) => {
+      stand.shown.pick = ({ activeItems }) => answers.shift() ?? activeItems[0]?.label;
+    };
+    const asked = () =>
+      stand.shown.inputs.flatMap(({ title, placeholder, items, activeItems }) => [
+        `${title}: ${placeholder}`,
+        ...items.map(
+          (item) =>
+            `${activeItems.includes(item) ? '●' : ' '} ${[item.label, item.description, item.detail].filter(Boolean).join(' | ')}`,
+        ),
+      ]);
+
+    it('which encoding reads right, and takes none by itself', async () => {
+      const text = Buffer.from('Frage;Antwort\nGrüße?;Schöne Grüße.\nA;B\nÄ;Ö\nÜ;ß\nä;ö\n', 'latin1');
+      await writeFile(file('latin.csv'), text);
+      answering('Windows-1252', undefined, undefined);
+      assert.deepEqual(await convert('latin.csv'), { outcome: 'done' });
+      golden('convert-questions', { [`${text.length} bytes`]: [...asked(), ...stand.shown.sentences] });
+      const [row] = (await readFile(file('latin.chat.jsonl'), 'utf8')).split('\n');
+      assert.equal(
+        row,
+        '{"messages":[{"role":"user","content":"Grüße?"},{"role":"assistant","content":"Schöne Grüße."}]}',
+      );
+      stand.forget();
+      answering();
+      assert.deepEqual(await convert('latin.csv'), { outcome: 'cancelled' });
+      assert.equal(stand.shown.inputs.length, 1);
+    });
+
+    it('for columns once, and remembers them for the same header', async () => {
+      await writeFile(file('a.csv'), 'Ton;Frage;Antwort\nknapp;Hi;Hello\n');
+      await writeFile(file('b.csv'), 'Ton;Frage;Antwort\nlang;Hi;Hello\n');
+      await writeFile(file('c.csv'), 'Ton,Frage\nknapp,Hi\n');
+      answering(undefined, undefined, 'Ton');
+      await convert('a.csv');
+      assert.deepEqual(asked(), [
+        ...['a.csv: Which column is the prompt?', '  Ton', '● Frage', '  Antwort', '  Keep all columns'],
+        ...['a.csv: Which is the answer?', '  Ton', '● Antwort'],
+        ...['a.csv: Which is the system message?', '  None', '  Ton'],
+      ]);
+      assert.match(await readFile(file('a.chat.jsonl'), 'utf8'), /"system","content":"knapp"/);
+      stand.forget();
+      stand.shown.answer = (buttons) => buttons.find((one) => one.startsWith('Other Columns'));
+      await convert('b.csv');
+      assert.deepEqual(stand.shown.inputs, []);
+      assert.match(await readFile(file('b.chat.jsonl'), 'utf8'), /"system","content":"lang"/);
+      assert.deepEqual(stand.executed.at(-1)?.map(String), [
+        ...['fineTuning.convertToJsonl', `file://${file('b.csv')}`, 'undefined', 'true'],
+      ]);
+      answering('Keep all columns');
+      await convertToJsonl(parts, stand.Uri.file(file('b.csv')), undefined, true);
+      assert.equal(stand.shown.inputs.length, 1);
+      assert.match(await readFile(file('b.jsonl'), 'utf8'), /"Ton":"lang"/);
+      stand.forget();
+      assert.deepEqual(await convert('c.csv'), { outcome: 'cancelled' });
+      assert.equal(stand.shown.inputs.length, 1);
+      assert.doesNotMatch(JSON.stringify([...chosen]), /Frage|knapp/);
+    });
+
+    it('which list of an object has the rows', async () => {
+      await writeFile(file('parts.json'), '{"train":[{"text":"a"}],"test":[{"text":"b"}]}');
+      answering('test');
+      await convert('parts.json');
+      assert.equal(await readFile(file('parts.jsonl'), 'utf8'), '{"text":"b"}\n');
+    });
+  });
+
+  it('leads each reported file to rows that can be trained on', async () => {
+    const names = (await readdir(REPORTS)).filter((name) => !name.startsWith('d26'));
+    for (const name of names) await copyFile(path.join(REPORTS, name), file(name));
+    stand.shown.folder = () => file('d16-openai-responses-batch-input.jsonl');
+    for (const name of names) await convert(name);
+    golden('convert-reports', { files: stand.shown.sentences });
   });
 
   describe('of a batch', () => {

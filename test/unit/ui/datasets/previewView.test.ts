@@ -242,6 +242,7 @@ describe('dataset messages', () => {
       'a JSON array': of(reportOf({ kind: 'json-array' })),
       answers: of(reportOf({ kind: 'answers' })),
       requests: of(reportOf({ kind: 'requests' })),
+      'another form': of(reportOf({ kind: 'other-form' })),
       'not checked': of(undefined),
     });
   });

@@ -1,0 +1,158 @@
+import path from 'node:path';
+import * as vscode from 'vscode';
+import {
+  type ConvertError,
+  type ConvertedFile,
+  type ConvertFailure,
+  type LeftOutRow,
+  MAX_COLUMNS,
+  MAX_REQUESTS,
+} from '../../core/datasets/convert.ts';
+import { isUntrainableCode, type Report, untrainableRows } from '../../core/datasets/report.ts';
+import { problemsFound, verdictPhrase } from '../shared/datasetTexts.ts';
+import { compact, formatCount, formatRows } from '../shared/format.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { problemName } from './problemTexts.ts';
+
+/** The names of encodings. */
+export const ENCODING_NAMES: Readonly<Record<NonNullable<ConvertedFile['encoding']>, string>> = {
+  'windows-1252': 'Windows-1252',
+  'windows-1250': 'Windows-1250',
+  'windows-1251': 'Windows-1251',
+  gbk: 'GBK',
+  shift_jis: vscode.l10n.t('Shift JIS'),
+  'utf-16': 'UTF-16',
+};
+
+/** Why no row of the new file can be trained on; undefined if some can. */
+export function uselessReason({ python }: ConvertedFile, report: Report): string | undefined {
+  const rows = report.rows - report.blankRows;
+  if (report.kind !== 'rows' || untrainableRows(report) + report.errorRows < rows) return undefined;
+  if (python !== undefined)
+    return vscode.l10n.t(
+      'column “{0}” has Python’s notation. Write this column with json.dumps',
+      sanitizeServiceText(python, 40),
+    );
+  const group = report.problems.find(({ code, severity }) => severity === 'error' || isUntrainableCode(code));
+  return problemName(group?.code ?? 'unknown-format');
+}
+
+/** @param report the check of the new file; undefined if there is none */
+export function convertedSentence(converted: ConvertedFile, report: Report | undefined): string {
+  const { rows, messages, encoding, leftOut } = converted;
+  const name = sanitizeServiceText(path.basename(converted.path));
+  const useless = report && uselessReason(converted, report);
+  if (useless !== undefined)
+    return vscode.l10n.t('Created {0}, but none of its rows can be trained on: {1}.', name, useless);
+  const all = Object.values(leftOut).reduce((sum, count) => sum + count, messages > 0 ? messages : rows);
+  const partly =
+    messages > 0
+      ? vscode.l10n.t('{0} from {1} messages', formatRows(rows), formatCount(all))
+      : vscode.l10n.t('{0} of {1}', formatCount(rows), formatRows(all));
+  const isPart = rows < all;
+  const done = compact(
+    isPart ? partly : report ? verdictPhrase(report) : formatRows(rows),
+    isPart && report && problemsFound(report).join(', '),
+    encoding && vscode.l10n.t('read as {0}', ENCODING_NAMES[encoding]),
+  ).join(', ');
+  return compact(vscode.l10n.t('Created {0}: {1}.', name, done), leftOutSentence(converted)).join(' ');
+}
+
+/** Why rows are left out. */
+const LEFT_OUT: Readonly<Record<LeftOutRow, (count: string) => string>> = {
+  failed: (count) => vscode.l10n.t('{0} failed', count),
+  'cut-off': (count) => vscode.l10n.t('{0} cut off at the limit of tokens', count),
+  filtered: (count) => vscode.l10n.t('{0} filtered', count),
+  refused: (count) => vscode.l10n.t('{0} refused', count),
+  empty: (count) => vscode.l10n.t('{0} empty', count),
+  'no-request': (count) => vscode.l10n.t('{0} without a request', count),
+  'other-endpoint': (count) => vscode.l10n.t('{0} of another endpoint', count),
+  tools: (count) => vscode.l10n.t('{0} with tool calls of another service', count),
+  media: (count) => vscode.l10n.t('{0} with images or files', count),
+  template: (count) => vscode.l10n.t('{0} with a chat template in their text', count),
+  incomplete: (count) => vscode.l10n.t('{0} with a missing text', count),
+  'no-id': (count) => vscode.l10n.t('{0} without a conversation', count),
+  ragged: (count) => vscode.l10n.t('{0} with another number of values', count),
+  unrecognized: (count) => vscode.l10n.t('{0} not recognized', count),
+  'not-json': (count) => vscode.l10n.t('{0} not JSON', count),
+  'too-long': (count) => vscode.l10n.t('{0} longer than 16 MB', count),
+};
+
+function leftOutSentence({
+  leftOut,
+  several,
+  hidden,
+}: Pick<ConvertedFile, 'leftOut' | 'several' | 'hidden'>): string | undefined {
+  const reasons = Object.keys(LEFT_OUT) as LeftOutRow[];
+  const list = compact(
+    ...reasons.map((reason) => leftOut[reason] && LEFT_OUT[reason](formatCount(leftOut[reason]))),
+    hidden > 0 && vscode.l10n.t('{0} hidden messages and tool calls', formatCount(hidden)),
+  );
+  const further = formatCount(several);
+  if (list.length === 0)
+    return several > 0
+      ? vscode.l10n.t('Of {0} with several answers the first was kept.', further)
+      : undefined;
+  if (several > 0) list.push(vscode.l10n.t('of {0} with several answers the first was kept', further));
+  return vscode.l10n.t('Left out: {0}.', list.join(', '));
+}
+
+/** Why a file can't be converted, and what to do; undefined if the user has to answer. */
+export function notConverted(
+  { code, row = 0, counts, choices }: ConvertError,
+  name: string,
+): string | undefined {
+  const number = formatCount(row);
+  const encoding = Object.entries(ENCODING_NAMES).find(([one]) => choices.includes(one))?.[1] ?? '';
+  const sentences: Partial<Readonly<Record<ConvertFailure, string>>> = {
+    unknown: vscode.l10n.t('Nothing was written: {0} is neither JSON nor CSV.', name),
+    'not-json': vscode.l10n.t('Nothing was written: {0} isn’t valid JSON.', name),
+    'not-objects': vscode.l10n.t('Nothing was written: {0} has no objects.', name),
+    'not-encoding': vscode.l10n.t('Nothing was written: {0} isn’t valid {1}.', name, encoding),
+    'utf-32': vscode.l10n.t('Nothing was written: {0} is UTF-32, which can’t be read.', name),
+    'too-much': vscode.l10n.t(
+      'Nothing was written: {0} has too many messages to group. Split it first.',
+      name,
+    ),
+    'no-rows': vscode.l10n.t('Nothing was written: {0} has no rows.', name),
+    ragged: vscode.l10n.t('Nothing was written: no row of {0} has as many values as its header.', name),
+    'too-large': vscode.l10n.t('Nothing was written: the result would exceed 600 MB. Split {0} first.', name),
+    'too-many-columns': vscode.l10n.t(
+      'Nothing was written: {0} has more than {1} columns.',
+      name,
+      formatCount(MAX_COLUMNS),
+    ),
+    'row-too-long': vscode.l10n.t(
+      'Nothing was written: row {1} of {0} is longer than 8 MB. A quote may not be closed.',
+      name,
+      number,
+    ),
+    quote: vscode.l10n.t(
+      'Nothing was written: row {1} of {0}, counting the header, has a quote that isn’t doubled.',
+      name,
+      number,
+    ),
+    'quote-not-closed': vscode.l10n.t(
+      'Nothing was written: row {1} of {0}, counting the header, has a quote that isn’t closed.',
+      name,
+      number,
+    ),
+    'only-requests': vscode.l10n.t(
+      '{0} has requests but no answers. Convert the batch’s output instead.',
+      name,
+    ),
+    'no-answers': compact(
+      counts?.leftOut['no-request'] !== undefined
+        ? vscode.l10n.t('No answer has its request in the chosen input file.')
+        : counts?.isChat === true
+          ? vscode.l10n.t('No row has an answer.')
+          : vscode.l10n.t('Nothing was written: no row of {0} can be converted.', name),
+      counts && leftOutSentence(counts),
+    ).join(' '),
+    'too-many-requests': vscode.l10n.t(
+      'Nothing was written: a batch’s input can have at most {0} requests.',
+      formatCount(MAX_REQUESTS),
+    ),
+  };
+  return sentences[code];
+}
