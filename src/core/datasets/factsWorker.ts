@@ -9,8 +9,6 @@ import { READ_BYTES } from './readFacts.ts';
 import { CheckError } from './report.ts';
 import { readBytes } from './segments.ts';
 
-/** Longer rows aren't read: each byte may be a value. */
-const MAX_ROW_BYTES = 1_000_000;
 /** With fewer segments, starting another thread costs more than it saves. */
 const SEGMENTS_OF_TWO = 16;
 /** Beside what the user does. Only Linux knows it of a thread. */
@@ -28,7 +26,7 @@ serveThread(async (job: FactsJob, onProgress: (fraction: number) => void) => {
       : runThread<never, PartOfReading, FactsFault>(FACTS_WORKER, { ...job, isHelper: true }, options);
   // It is awaited only below.
   other?.catch(() => undefined);
-  const input = Buffer.allocUnsafeSlow(READ_BYTES + MAX_ROW_BYTES + 128 * 1024);
+  const input = Buffer.allocUnsafeSlow(2 * READ_BYTES + 128 * 1024);
   for (;;) {
     const number = Atomics.add(next, 0, 1);
     if (number >= segments) break;
@@ -43,14 +41,15 @@ serveThread(async (job: FactsJob, onProgress: (fraction: number) => void) => {
 
 /** Reads the rows that begin in a segment, and returns their number. @throws CheckError `changing` */
 function readSegment(texts: RowTexts, job: FactsJob, number: number, memory: Buffer): number {
-  const read = readBytes(job, number, (bytes) => memory.subarray(0, bytes), MAX_ROW_BYTES, READ_BYTES);
+  const read = readBytes(job, number, (bytes) => memory.subarray(0, bytes), READ_BYTES, READ_BYTES);
   if (read === undefined) return 0;
   const { first, end, atFileEnd, base } = read;
   let rows = 0;
   for (let at = first; at < end; rows++) {
     const lineEnd = memory.subarray(0, end).indexOf(LF, at);
     const to = lineEnd === -1 ? end : lineEnd;
-    if (to - at > MAX_ROW_BYTES || (lineEnd === -1 && !atFileEnd)) texts.count('unread');
+    // A longer row than a segment is cut: each of its bytes may be a value.
+    if (lineEnd === -1 && !atFileEnd) texts.count('unread');
     else if (to > at) {
       const row = memory.toString('utf8', at, to);
       texts.add(textRow(base + at === 0 ? row.replace(/^\uFEFF/, '') : row), number * READ_BYTES + rows);

@@ -137,7 +137,7 @@ export class PreviewPanel implements Disposable {
       this.#setFilter(request.filter);
     } else if (request.type === 'more') this.#list?.more();
     else if (request.type === 'goTo') this.#goTo(request.row);
-    else if (request.type === 'stop') this.#document.stopReading();
+    else if (request.type === 'stop') this.#document.read.stop?.();
     else if (request.type === 'act') {
       const { kind, uri } = this.#document;
       const use = useOf(kind);
