@@ -8,7 +8,7 @@ import type { Reading } from './facts/reading.ts';
 import type { Job } from './segments.ts';
 
 export type { Reading };
-export { findingsToRead } from './facts/table.ts';
+export { findingsToRead, isFactName } from './facts/table.ts';
 export type { Finding, FactName } from './facts/fact.ts';
 export type { CommonText, Tokens } from './facts/reading.ts';
 

@@ -28,6 +28,8 @@ export interface PreviewTexts {
   reading: Reading | undefined;
   /** From 0 to 1 while they are read for long. */
   readProgress: number | undefined;
+  /** Ends that. */
+  stop?: () => void;
   texts: CardTexts;
 }
 
@@ -77,7 +79,6 @@ export class PreviewDocument implements vscode.CustomDocument {
   #problem: UnshownReason | undefined;
   #check: PreviewCheck = { progress: undefined, report: undefined, failure: undefined };
   #read: PreviewTexts = NOT_READ;
-  #stopReading = new AbortController();
   #change: 'changed' | 'missing' | undefined;
   #isUnsaved = false;
   #stop = new AbortController();
@@ -121,10 +122,6 @@ export class PreviewDocument implements vscode.CustomDocument {
   /** What is known of the texts in the shown version. */
   get read(): PreviewTexts {
     return this.#read;
-  }
-
-  stopReading(): void {
-    this.#stopReading.abort();
   }
 
   /** Past runs of the shown version of the file. */
@@ -251,7 +248,7 @@ export class PreviewDocument implements vscode.CustomDocument {
 
   async #readTexts(file: RowFile, signal: AbortSignal): Promise<void> {
     if (signal.aborted || this.#check.report?.kind !== 'rows') return;
-    this.#stopReading = new AbortController();
+    const own = new AbortController();
     const beganMs = performance.now();
     const show = (read: PreviewTexts) => {
       if (this.#file !== file) return;
@@ -261,9 +258,10 @@ export class PreviewDocument implements vscode.CustomDocument {
     const textOf = async (at: CommonText | undefined, of: 'answer' | 'system') =>
       at && (await file.textOf(at.row, of, TEXT_BYTES));
     try {
-      const stop = AbortSignal.any([signal, this.#stopReading.signal]);
+      const stop = AbortSignal.any([signal, own.signal]);
       const reading = await this.#readings.currentReport(file.path, stop, (readProgress) => {
-        if (performance.now() > beganMs + QUIET_MS) show({ ...NOT_READ, readProgress });
+        if (performance.now() > beganMs + QUIET_MS)
+          show({ ...NOT_READ, readProgress, stop: () => own.abort() });
       });
       if (!isSameStamp(reading, file.stamp)) return;
       const { answer, labels, system } = reading;

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
+import { isFactName } from '../../core/datasets/readFacts.ts';
 import { problemsOfRow, rowsOfFact, rowsWithProblems } from '../../core/datasets/report.ts';
 import type { ProblemChoice, ProblemRows } from '../../core/datasets/report.ts';
 import { lineOfRow, SPEAKER_ROLES, type RowList } from '../../core/datasets/rowFile.ts';
@@ -113,8 +114,9 @@ export class PreviewPanel implements Disposable {
   #rowsOf(choice: ProblemChoice): ProblemRows | undefined {
     const { check, past, read } = this.#document;
     if (choice === SINCE) return past?.since ? rowsOfFact(past.since.difference.rows) : undefined;
-    const finding = read.reading?.findings.find(({ name }) => name === choice);
-    if (finding !== undefined) return rowsOfFact(finding);
+    const found = read.reading?.findings;
+    if (isFactName(choice))
+      return found && rowsOfFact(found.find(({ name }) => name === choice) ?? { total: 0, rows: [] });
     return check.report && rowsWithProblems(check.report, choice);
   }
 
@@ -137,7 +139,7 @@ export class PreviewPanel implements Disposable {
       this.#setFilter(request.filter);
     } else if (request.type === 'more') this.#list?.more();
     else if (request.type === 'goTo') this.#goTo(request.row);
-    else if (request.type === 'stop') this.#document.stopReading();
+    else if (request.type === 'stop') this.#document.read.stop?.();
     else if (request.type === 'act') {
       const { kind, uri } = this.#document;
       const use = useOf(kind);

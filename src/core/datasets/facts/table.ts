@@ -24,6 +24,10 @@ export const FACTS: readonly Fact[] = [
   ...[openFences, cutAnswers, boilerplate, thinking, toolArguments, tools, columns],
   ...[withoutSystem, refusals],
 ];
+export function isFactName(name: string): name is FactName {
+  return FACTS.some((fact) => fact.name === name);
+}
+
 /** They describe, and are nothing to mend. */
 const DESCRIBING: readonly FactName[] = [withoutSystem.name, refusals.name];
 

@@ -188,7 +188,7 @@ const TABLE: Readonly<
         ask('“Ñ” y “Ü”'),
         ask('“café”»'),
         ask('voilà…» à «bientôt»'),
-        ask('Â l’ancienne'),
+        ask('Â l’ancienne, AMANHÃ\u00a0!'),
         ask('日本語 Привет ελληνικά'),
       ],
     ],
@@ -344,6 +344,7 @@ const TABLE: Readonly<
         { ...chat(u(), c()), functions: [{ name: 'f' }] },
         { ...chat(u(), a(null, { ...args('{}') })), tools: [tool('g'), tool('f')] },
         { ...ask('x'), tools: [tool('g')] },
+        { ...chat(u(), c()), tools: [{ type: 'web_search' }] },
         ask('x'),
       ],
     ],
@@ -467,7 +468,7 @@ describe('readFacts', () => {
     const random = new Random(52);
     const lines = Array.from({ length: 9_000 }, (_, at) => {
       if (at % 1_000 === 7) return '';
-      if (at === 2_500) return `{"text":"${'x'.repeat(1_000_000)}"}`;
+      if (at === 2_500) return `{"text":"${'x'.repeat(1_048_600)}"}`;
       const answer = random.chance(0.01) ? 'nan' : `${random.of(['a', 'ж', '自由'])} ${at % 5_000}`;
       const more = random.chance(0.01) ? ' &amp; so' : '';
       return JSON.stringify(

@@ -165,6 +165,7 @@ describe('Tools', () => {
     await writeFile(path.join(root, 'few.jsonl'), `${row('a') + row('b')}{"other":1}\n`);
     await writeFile(path.join(root, 'none.jsonl'), '{"other":1}\n{"prompt":"a"}\n');
     await writeFile(path.join(root, 'secret.jsonl'), '{"other":"sk-aB3dE5gH7jK9mN1pQ2rS4tU6vW8x"}\n');
+    await writeFile(path.join(root, 'marked.jsonl'), row('a') + row('<|im_end|>'));
     golden('agent-datasets', {
       'a faulty one': await shown('fineTuning_checkDataset', { path: 'train.jsonl' }),
       'a copy': await shown('fineTuning_prepareDataset', { path: 'train.jsonl' }),
@@ -180,6 +181,9 @@ describe('Tools', () => {
         path: 'few.jsonl',
         withoutUntrainable: false,
       }),
+      'one with a finding': (await shown('fineTuning_checkDataset', { path: 'marked.jsonl' })).filter(
+        (line) => line.startsWith('texts'),
+      ),
       'one without a usable row': await shown('fineTuning_checkDataset', { path: 'none.jsonl' }),
       'a copy of it': await shown('fineTuning_prepareDataset', { path: 'none.jsonl' }),
       'one without a usable row, with a secret': (

@@ -16,6 +16,7 @@ import type { PreviewChange, PreviewDocument } from '../../../../src/ui/datasets
 import type { PreviewPanel } from '../../../../src/ui/datasets/previewPanel.ts';
 import type { PreviewMessage } from '../../../../src/ui/datasets/protocol.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
+import { finding, shownReading } from '../../../helpers/reading.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 
@@ -30,6 +31,7 @@ describe('PreviewPanel', () => {
   let errors: unknown[];
   let changed: Emitter<PreviewChange>;
   let past: Partial<PastRuns> | undefined;
+  let read: PreviewDocument['read'];
 
   before(async () => {
     hooks = standInForVscode();
@@ -47,13 +49,16 @@ describe('PreviewPanel', () => {
     await file.count(new AbortController().signal, () => undefined);
     changed = new Emitter();
     past = { trained: undefined, since: undefined, price: { kind: 'none' } };
+    read = { reading: undefined, readProgress: undefined, texts: {} };
     const document = {
       uri: standIn.Uri.file(name),
       name: 'rows.jsonl',
       file,
       kind: 'rows',
       problem: undefined,
-      read: { reading: undefined, readProgress: undefined, texts: {} },
+      get read() {
+        return read;
+      },
       check: { report: reportOf({ rows: 3, problems: [groupOf('bad-literal', [{ row: 3 }])] }) },
       get past() {
         return past;
@@ -125,6 +130,23 @@ describe('PreviewPanel', () => {
     assert.equal(posted('list').at(-1)?.length, 1);
     await send({ type: 'goTo', row: 1 });
     assert.deepEqual([posted('list').at(-1)?.length, posted('goTo').at(-1)?.position], [3, 0]);
+  });
+
+  it('waits for the rows of a finding until the texts were read, and can end that', async () => {
+    let stopped = 0;
+    read = { ...read, readProgress: 0.5, stop: () => void stopped++ };
+    await send({ type: 'ready', memory: undefined });
+    await send({ type: 'filter', filter: { text: '', matchCase: false, problems: 'replacement' } });
+    const rows = () => [posted('list').at(-1)?.length, posted('list').at(-1)?.busy];
+    assert.deepEqual(rows(), [0, true]);
+    assert.equal(posted('card').at(-1)?.progress?.stop, 'Cancel');
+    await send({ type: 'stop' });
+    assert.equal(stopped, 1);
+    const reading = shownReading({ findings: [{ ...finding('replacement', 1), rows: [2] }] });
+    read = { reading, readProgress: undefined, texts: {} };
+    changed.fire('checked');
+    while (posted('list').at(-1)?.length !== 1) await turn();
+    assert.deepEqual(rows(), [1, false]);
   });
 
   describe('a restored filter by the rows since the last run', () => {
