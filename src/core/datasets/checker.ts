@@ -294,7 +294,7 @@ interface Following {
 
 function errorOf(failure: Failure): Error {
   if (failure.of === 'check') return new CheckError(failure.code);
-  if (failure.of === 'prepare') return new PrepareError(failure.code);
+  if (failure.of === 'prepare') return new PrepareError(failure.code, failure.counts);
   if (failure.of === 'stopped') return new CancelledError();
   return new DiskError({ name: 'Error', message: '', code: failure.code });
 }

@@ -56,8 +56,16 @@ export class PreparePass {
     const [main, holdOut] = [this.#main, this.#holdOut];
     main?.flush();
     holdOut?.flush();
-    if (main?.rows === 0) throw new PrepareError('empty');
-    return { ...this.#decisions.counts, written: main?.rows ?? 0, heldOut: holdOut?.rows ?? 0 };
+    const counts = this.#counts();
+    if (main?.rows === 0) throw new PrepareError('empty', counts);
+    return counts;
+  }
+
+  #counts(): PrepareCounts {
+    return {
+      ...this.#decisions.counts,
+      ...{ written: this.#main?.rows ?? 0, heldOut: this.#holdOut?.rows ?? 0 },
+    };
   }
 
   #readHeldOut(): void {
@@ -87,7 +95,8 @@ export class PreparePass {
       rows.endSegment();
     });
     this.#decisions.endComparing();
-    const failure = split.rows === 0 ? 'empty' : split.decide();
+    if (split.rows === 0) throw new PrepareError('empty', this.#counts());
+    const failure = split.decide();
     if (failure !== undefined) throw new PrepareError(failure);
     this.#eachSegment(DECIDING, 1, (number) => this.#writeSegment(number, rows, split));
   }

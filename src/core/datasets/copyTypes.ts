@@ -141,10 +141,13 @@ export type PrepareFailure = 'empty' | 'too-large' | 'too-many-rows' | SplitFail
 /** Thrown if a copy can't be prepared as chosen; nothing was written. */
 export class PrepareError extends ExpectedError {
   readonly code: PrepareFailure;
+  /** Why each row is left out, with `empty`. */
+  readonly counts: PrepareCounts | undefined;
 
-  constructor(code: PrepareFailure) {
+  constructor(code: PrepareFailure, counts?: PrepareCounts) {
     super(`the copy could not be prepared: ${code}`);
     this.code = code;
+    this.counts = counts;
   }
 }
 

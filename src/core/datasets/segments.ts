@@ -1,7 +1,7 @@
 import { MAX_ROW_BYTES } from './scanner/codes.ts';
 import { readSync } from 'node:fs';
 import { PROBLEMS, type ProblemCode } from './problems.ts';
-import type { PrepareCounts, PrepareFailure, PrepareJob } from './copyTypes.ts';
+import type { PrepareCounts, PrepareError, PrepareJob } from './copyTypes.ts';
 import type { ComparedRows, RowComparison } from './comparisonTypes.ts';
 import { CheckError, type CheckFailure } from './report.ts';
 import { endOfText, PLACE_NUMBERS, type Scanned, type Scanner, type Counts } from './scanner.ts';
@@ -306,7 +306,7 @@ export type Request = Job | SameRowsJob | PrepareRequest | CompareRequest;
 /** Why a request failed, as data: errors lose their classes between threads. */
 export type Failure =
   | { of: 'check'; code: CheckFailure }
-  | { of: 'prepare'; code: PrepareFailure }
+  | ({ of: 'prepare' } & Pick<PrepareError, 'code' | 'counts'>)
   | { of: 'disk'; code: string }
   | { of: 'stopped' };
 

@@ -42,7 +42,7 @@ parentPort?.on('message', (request: Request) => {
 
 function failureOf(error: unknown): Failure | undefined {
   if (error instanceof CheckError) return { of: 'check', code: error.code };
-  if (error instanceof PrepareError) return { of: 'prepare', code: error.code };
+  if (error instanceof PrepareError) return { of: 'prepare', code: error.code, counts: error.counts };
   if (error instanceof StoppedError) return { of: 'stopped' };
   const { code = '', syscall } = error as NodeJS.ErrnoException;
   if (syscall === 'write') return { of: 'disk', code };

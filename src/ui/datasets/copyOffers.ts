@@ -146,7 +146,7 @@ function rowsFor(mendable: Offered): PickRow<Change>[] {
       row(
         'untrainable',
         l10n.t('Rows that can’t be trained on'),
-        untrainableRows > 0 && reasonsPhrase(mendable),
+        untrainableRows > 0 && untrainableRows < mendable.rows && reasonsPhrase(mendable),
       ),
       row('held-out', l10n.t('Rows that are in the hold-out'), heldOut && heldOutPhrase(heldOut)),
       row('duplicates', l10n.t('Duplicate rows'), duplicates),

@@ -162,7 +162,11 @@ async function write(
  * @param other the name of another file that was read
  */
 export function notWritten(error: unknown, name: string, folder: string, other?: string): string | undefined {
-  if (error instanceof PrepareError) return FAILURES[error.code];
+  if (error instanceof PrepareError) {
+    const left = error.counts === undefined ? [] : leftOut(error.counts);
+    const reasons = left.length > 0 && vscode.l10n.t('Left out: {0}.', left.join(', '));
+    return compact(FAILURES[error.code], reasons).join(' ');
+  }
   if (error instanceof CheckError) {
     if (error.code !== 'changing') return failureSentence(name, error.code);
     return other === undefined

@@ -124,7 +124,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, ProblemText>> = {
   'content-empty': [l10n.t('Empty content'), NOTHING_TO_LEARN],
   weight: [l10n.t('Invalid weight'), l10n.t('Use 0 or 1, for assistant messages only.')],
   'no-assistant': [l10n.t('No assistant message'), l10n.t('Add one to learn from.')],
-  'weights-zero': [l10n.t('All answers have weight 0'), NOTHING_TO_LEARN],
+  'weights-zero': [l10n.t('All answers have weight 0'), l10n.t('Give one the weight 1 to learn from it.')],
   'last-not-assistant': [l10n.t('No final answer'), l10n.t('End with an assistant message.')],
   'starts-with-assistant': [l10n.t('Starts with the assistant'), l10n.t('Begin with a user message.')],
   'repeated-role': [
