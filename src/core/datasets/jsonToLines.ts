@@ -29,26 +29,19 @@ export class JsonToLines {
   #escaped = false;
   /** Pending white space, written only if more of the object follows. */
   #spaces: number[] = [];
-  /** Bytes before an array inside of an object, whose elements are the rows. */
-  #before: number | undefined;
   readonly #areArrays: boolean;
 
-  /** @param start arrays that follow each other are rows; or the place of an array whose elements are, in an object */
-  constructor(start?: 'arrays' | number) {
-    this.#areArrays = start === 'arrays';
-    this.#before = start === 'arrays' ? undefined : start;
+  /** @param areArrays whether arrays that follow each other are rows */
+  constructor(areArrays = false) {
+    this.#areArrays = areArrays;
   }
 
   /** Converts a chunk and returns its rows or parts of rows. @throws ConvertError `not-json` */
-  push(read: Uint8Array): Buffer {
-    const chunk = read.subarray(this.#before);
-    const isPart = this.#before !== undefined;
-    this.#before = isPart ? Math.max(0, (this.#before ?? 0) - read.length) : undefined;
+  push(chunk: Uint8Array): Buffer {
     // Each byte becomes at most itself and a line end; white space pending from earlier chunks may precede it.
     const out = Buffer.allocUnsafe(2 * chunk.length + this.#spaces.length);
     let length = 0;
     for (const byte of chunk) {
-      if (isPart && this.#place === 'end') break;
       const isSpace = byte === SPACE || byte === LF || byte === CR || byte === TAB;
       if (this.#inString) {
         if (byte === LF || byte === CR) throw new ConvertError('not-json');
@@ -100,30 +93,5 @@ export class JsonToLines {
     out[length++] = byte;
     if (this.#depth === 0) out[length++] = LF;
     return length;
-  }
-}
-
-/** Copies rows, chunk by chunk, without blank ones, and with LF at the end of each. */
-export class JsonRows {
-  /** Whether the last byte was a CR, and whether the row has begun. */
-  #isAfterCr = false;
-  #hasBegun = false;
-
-  push(chunk: Uint8Array): Uint8Array {
-    const out = Buffer.allocUnsafe(chunk.length + 1);
-    let length = 0;
-    for (const byte of chunk) {
-      const isSpace = byte === SPACE || byte === LF || byte === CR || byte === TAB;
-      if (this.#isAfterCr && byte !== LF) out[length++] = CR;
-      this.#isAfterCr = byte === CR && this.#hasBegun;
-      if (!isSpace) this.#hasBegun = true;
-      if (this.#hasBegun && !this.#isAfterCr) out[length++] = byte;
-      if (byte === LF) this.#hasBegun = false;
-    }
-    return out.subarray(0, length);
-  }
-
-  end(): Uint8Array {
-    return Buffer.from(this.#hasBegun ? '\n' : '');
   }
 }

@@ -7,21 +7,17 @@ type UnusableAnswer = 'failed' | 'cut-off' | 'filtered' | 'refused' | 'empty';
 /**
  * Why a row isn't in the new file. `no-request`: the batch's input has none with its ID. `other-endpoint`: a body
  * without an answer. `tools`: calls that aren't OpenAI's. `template`: a text has one already. `incomplete`: a text is
- * missing. `no-id`: a message without a conversation. `ragged`: more or fewer values than the header.
+ * missing, or a message's conversation. `ragged`: more or fewer values than the header.
  */
-export type LeftOutRow =
-  | UnusableAnswer
+export type LeftOutRow = UnusableAnswer | UnusableRow | 'not-json' | 'too-long' | 'ragged';
+type UnusableRow =
   | 'no-request'
   | 'other-endpoint'
   | 'tools'
   | 'media'
   | 'template'
   | 'incomplete'
-  | 'no-id'
-  | 'ragged'
-  | 'unrecognized'
-  | 'not-json'
-  | 'too-long';
+  | 'unrecognized';
 
 /** A chat row, and what of its answers and messages isn't in it. JSON has no place for what is undefined. */
 export interface AnsweredRequest {
