@@ -66,7 +66,6 @@ const LEFT_OUT: Readonly<Record<LeftOutRow, (count: string) => string>> = {
   refused: (count) => vscode.l10n.t('{0} refused', count),
   empty: (count) => vscode.l10n.t('{0} empty', count),
   'no-request': (count) => vscode.l10n.t('{0} without a request', count),
-  'other-endpoint': (count) => vscode.l10n.t('{0} of another endpoint', count),
   tools: (count) => vscode.l10n.t('{0} with tool calls of another service', count),
   media: (count) => vscode.l10n.t('{0} with images or files', count),
   template: (count) => vscode.l10n.t('{0} with a chat template in their text', count),

@@ -431,14 +431,6 @@ const SIBLINGS: readonly Case[] = [
     { 'cut-off': 1, filtered: 2, failed: 1 },
   ],
   [
-    'Gemini’s own batch',
-    'a.jsonl',
-    lines({ key: 'k', response: { candidates: [{ content: gemini('model', { text: 'Hello' }) }] } }),
-    [HI],
-    {},
-    { input: lines({ key: 'k', request: { contents: [gemini('user', { text: 'Hi' })] } }) },
-  ],
-  [
     'responses',
     'a.jsonl',
     lines(
