@@ -9,14 +9,13 @@ import {
 } from './convert.ts';
 import { decoderOf, readingsOf } from './encodings.ts';
 import { kindOf, SAMPLE_BYTES } from './fileKind.ts';
-import { JsonToLines } from './jsonToLines.ts';
+import { jsonLines } from './jsonToLines.ts';
 import { columnsToChoose, groupsOf, OTHER_FORM, otherForm, rowOfColumns } from './otherForms.ts';
 import { CheckError } from './report.ts';
 import { answeredRequest, batchId, isFields, isOnlyRequest, isRequestRow } from './requestShapes.ts';
-import { jsonOf, type RawRow, rawRows, RowStage, type RowCounts, type Take } from './rowStage.ts';
+import { jsonOf, type RawRow, rawRows, RowStage, type RowCounts, type Take, valueIn } from './rowStage.ts';
 import { tableOf } from './table.ts';
 import { columnsOf, readTable } from './tableRows.ts';
-import { UNUSUAL_NUMBER, withExactNumbers } from './toChat.ts';
 import { rowsIn } from './unpack.ts';
 
 /** Bytes that are converted at a time. */
@@ -117,12 +116,12 @@ function jsonSource(
   });
   const lines = (onRead?: OnRead) => rawRows(all(onRead));
   const areLists = areArrays(text);
-  const values = (onRead?: OnRead) => rawRows(linesOf(all(onRead), areLists));
+  const values = (onRead?: OnRead) => rawRows(jsonLines(all(onRead), areLists));
   if (/^\s*\[/.test(text)) return sourceOf(values, !areLists);
   // Each row of requests is counted, also one that is broken. What needs no other change than its encoding is
   // copied even if it isn't valid: the check of the new file finds where.
   if (isRequestRow(firstOf(lines())) || (isUtf16 && areRows(text))) return sourceOf(lines);
-  const [only, more] = rawRows(linesOf(all()), MAX_OBJECT_BYTES);
+  const [only, more] = rawRows(jsonLines(all()), MAX_OBJECT_BYTES);
   if (only === undefined || more === undefined || more.sizeBytes > 0) return sourceOf(values);
   const json = jsonOf(only);
   if (json === 'too-long') throw new ConvertError('too-much');
@@ -138,20 +137,6 @@ function firstOf(rows: Iterable<Pick<RawRow, 'bytes'>>): unknown {
     const json = jsonOf(row);
     if (json !== undefined) return typeof json === 'object' ? json.value : undefined;
   }
-}
-
-function valueIn(text: string): unknown {
-  try {
-    return UNUSUAL_NUMBER.test(text) ? withExactNumbers(text) : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function* linesOf(chunks: Chunks, areLists?: boolean): Generator<Uint8Array> {
-  const lines = new JsonToLines(areLists);
-  for (const chunk of chunks) yield lines.push(chunk);
-  yield lines.end();
 }
 
 /** Finds the rows of a table. */
@@ -213,21 +198,15 @@ function unicodeOf(sample: Uint8Array): Unicode {
 /** Whether most lines are rows: an object may stand on one line before others that don't. */
 function areRows(text: string): boolean {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return 2 * lines.filter((line) => line.startsWith('{') && isJson(line)).length >= lines.length;
+  return (
+    2 * lines.filter((line) => line.startsWith('{') && valueIn(line) !== undefined).length >= lines.length
+  );
 }
 
 /** Whether each line is an array. */
 function areArrays(text: string): boolean {
   const [first = '', second = ''] = text.split('\n').filter((line) => line.trim() !== '');
-  return second.trimStart().startsWith('[') && isJson(first);
-}
-
-function isJson(line: string): boolean {
-  try {
-    return JSON.parse(line) !== null;
-  } catch {
-    return false;
-  }
+  return second.trimStart().startsWith('[') && valueIn(first) !== undefined;
 }
 
 /** Returns the text in UTF-8. @throws ConvertError `needs-encoding` or `not-encoding` at the first character that isn't valid */

@@ -1,5 +1,5 @@
 import { ConvertError } from './convert.ts';
-import { FIELDS, SPEAKERS, SPEAKER_OF, TRAINING_FORMATS } from './formats.ts';
+import { SPEAKERS, SPEAKER_OF, TRAINING_FORMATS } from './formats.ts';
 import { isFields, messagesAt, valueAt, type Fields, type LeftOutRow } from './requestShapes.ts';
 import type { Take } from './rowStage.ts';
 import { REFUSED_MARKS } from './templateMarks.ts';
@@ -189,9 +189,4 @@ export function rowOfColumns(row: unknown, columns: Columns): { chat: Fields } |
 
 function isValue(value: unknown): value is string | number | boolean {
   return ['string', 'number', 'boolean'].includes(typeof value);
-}
-
-/** Whether a name is a field of a training format. */
-export function isField(name: string): boolean {
-  return FIELDS.includes(name.trim().toLowerCase());
 }

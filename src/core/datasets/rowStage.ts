@@ -51,6 +51,15 @@ export function jsonOf({ bytes }: Pick<RawRow, 'bytes'>): RowJson | 'not-json' |
   }
 }
 
+/** The value of JSON, with its numbers as they are written; undefined if it is none. */
+export function valueIn(text: string): unknown {
+  try {
+    return UNUSUAL_NUMBER.test(text) ? withExactNumbers(text) : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** What a row becomes. `undefined`: it is copied. Without `chat`, it is part of another one. */
 type Taken = Partial<Omit<AnsweredRequest, 'chat'>> & { chat?: object };
 

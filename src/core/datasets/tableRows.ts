@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { CsvError, Parser } from 'csv-parse';
 import { ConvertError, MAX_COLUMNS } from './convert.ts';
+import { valueIn } from './rowStage.ts';
 import { namesOf, type Table } from './table.ts';
 
 /** No row that could be trained on is longer. It bounds the memory if a quote isn't closed. */
@@ -55,12 +56,7 @@ export async function columnsOf(table: Table, chunks: Chunks): Promise<Columns> 
 }
 
 function isJson(value: string): boolean {
-  if (!/^\s*[[{]/.test(value)) return false;
-  try {
-    return typeof JSON.parse(value) === 'object';
-  } catch {
-    return false;
-  }
+  return /^\s*[[{]/.test(value) && valueIn(value) !== undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { ConvertError } from './convert.ts';
-import { hasFormat, isField, isRow } from './otherForms.ts';
+import { FIELDS } from './formats.ts';
+import { hasFormat, isRow } from './otherForms.ts';
 import { isFields, isRequestRow, type Fields } from './requestShapes.ts';
 
 /**
@@ -14,7 +15,8 @@ export function rowsIn(object: Fields, part: string | undefined): unknown[] | un
   const [, { length }] = columns[0] ?? ['', []];
   // Lists of objects are columns only beside one of training.
   const areData = columns.every(([, values]) => !values.some(isList));
-  const areColumns = areData || columns.some(([name, values]) => isField(name) && !values.some(isFields));
+  const areColumns =
+    areData || columns.some(([name, values]) => FIELDS.includes(name) && !values.some(isFields));
   if (areColumns && length > 0 && columns.every(([, values]) => values.length === length))
     return Array.from({ length }, (_, at) =>
       Object.fromEntries(columns.map(([name, values]) => [name, values[at]])),

@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict';
-import { JsonToLines } from '../../../../src/core/datasets/jsonToLines.ts';
+import { jsonLines } from '../../../../src/core/datasets/jsonToLines.ts';
 
-function pushed(transform: JsonToLines, latin1: string, chunkBytes: number): string {
+function lines(latin1: string, chunkBytes = Infinity, areArrays = false): string {
   const bytes = Buffer.from(latin1, 'latin1');
-  const out: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; at += Math.min(chunkBytes, bytes.length))
-    out.push(transform.push(bytes.subarray(at, at + chunkBytes)));
-  out.push(transform.end());
-  return Buffer.concat(out).toString('latin1');
+    chunks.push(bytes.subarray(at, at + chunkBytes));
+  return Buffer.concat([...jsonLines(chunks, areArrays)]).toString('latin1');
 }
 
-function lines(latin1: string, chunkBytes = Infinity): string {
-  return pushed(new JsonToLines(), latin1, chunkBytes);
-}
-
-describe('JsonToLines', () => {
+describe('jsonLines', () => {
   it('copies elements and objects byte for byte', () => {
     for (const [text, expected] of [
       ['[{}]', '{}\n'],
@@ -70,10 +65,6 @@ describe('JsonToLines', () => {
       ['\xef\xbb\xbf[1,\n2]\n[3] ', '[1, 2]\n[3]\n', true],
     ] as const)
       for (const chunkBytes of [Infinity, 1, 3])
-        assert.equal(
-          pushed(new JsonToLines(areArrays), text, chunkBytes),
-          expected,
-          `${text} by ${chunkBytes}`,
-        );
+        assert.equal(lines(text, chunkBytes, areArrays), expected, `${text} by ${chunkBytes}`);
   });
 });
