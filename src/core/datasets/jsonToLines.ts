@@ -42,7 +42,7 @@ export function* jsonLines(chunks: Iterable<Uint8Array>, areArrays = false): Gen
       throw new ConvertError(place === 'array' && byte !== CLOSE_OBJECT ? 'not-objects' : 'not-json');
     return false;
   };
-  for (const chunk of chunks) {
+  const converted = (chunk: Uint8Array): Buffer => {
     // Each byte becomes at most itself and a line end; white space of earlier chunks may precede it.
     const out = Buffer.allocUnsafe(2 * chunk.length + spaces.length);
     let length = 0;
@@ -66,7 +66,8 @@ export function* jsonLines(chunks: Iterable<Uint8Array>, areArrays = false): Gen
         if (depth === 0) out[length++] = LF;
       }
     }
-    yield out.subarray(0, length);
-  }
+    return out.subarray(0, length);
+  };
+  for (const chunk of chunks) yield converted(chunk);
   if (place !== 'end' && (place !== 'objects' || depth > 0)) throw new ConvertError('not-json');
 }

@@ -83,7 +83,9 @@ export function batchId(row: unknown): string | undefined {
  * @param find returns the row of the batch's input with an ID; called only if it is needed
  */
 export function answeredRequest(row: unknown, find: (id: string) => unknown): AnsweredRequest | LeftOutRow {
-  if (isExport(row)) return exported(row);
+  // Conversations that ChatGPT and Claude export.
+  if (isFields(row) && (isFields(row['mapping']) || Array.isArray(row['chat_messages'])))
+    return exported(row);
   const [id, hasFailed] = [batchId(row), isFailed(row)];
   const own = SHAPES.find(([request, answer]) => {
     const found = valueAt(row, answer === '' ? 'choices' : answer) ?? undefined;
@@ -216,10 +218,8 @@ function textIn(content: unknown): readonly [text: string] | LeftOutRow {
   return /image|audio|video|file|data|document/i.test(kind) ? 'media' : 'unrecognized';
 }
 
-/** Whether it is a conversation of ChatGPT's or Claude's export. */
-function isExport(row: unknown): row is Fields {
-  return isFields(valueAt(row, 'mapping')) || Array.isArray(valueAt(row, 'chat_messages'));
-}
+/** Of what ChatGPT said; Claude's contents have none. */
+const SHOWN_TYPES: readonly unknown[] = [undefined, 'text', 'multimodal_text'];
 
 /** Returns a conversation along its last branch. */
 function exported(row: Fields): AnsweredRequest | LeftOutRow {
@@ -234,7 +234,7 @@ function exported(row: Fields): AnsweredRequest | LeftOutRow {
     const isSaid =
       (role === 'user' || role === 'assistant') &&
       (message['recipient'] ?? 'all') === 'all' &&
-      ['text', 'multimodal_text'].includes(String(valueAt(message, 'content.content_type') ?? 'text')) &&
+      SHOWN_TYPES.includes(valueAt(message, 'content.content_type')) &&
       valueAt(message, 'metadata.is_visually_hidden_from_conversation') !== true;
     hidden += isSaid ? parts.length - texts.length : 1;
     if (!isSaid) continue;

@@ -63,13 +63,10 @@ async function chooseInput(output: vscode.Uri): Promise<Answer> {
 }
 
 /** Names that columns often have. */
-const LIKELY = {
-  prompt:
-    /^(?:prompt|question|instruction|input|user|human|query|request|text|frage|anweisung|eingabe|pregunta|entrada|pergunta|domanda|вопрос|запрос|问题|質問|問題)/i,
-  answer:
-    /^(?:completion|answer|output|response|assistant|reply|label|antwort|ausgabe|respuesta|salida|resposta|réponse|risposta|ответ|答案|回答)/i,
-  system: /^system/i,
-} as const;
+const PROMPTS =
+  /^(?:prompt|question|instruction|input|user|human|query|request|text|frage|anweisung|eingabe|pregunta|entrada|pergunta|domanda|вопрос|запрос|问题|質問|問題)/i;
+const ANSWERS =
+  /^(?:completion|answer|output|response|assistant|reply|label|antwort|ausgabe|respuesta|salida|resposta|réponse|risposta|ответ|答案|回答)/i;
 
 /** The chosen columns by their places, as they are remembered. */
 type Places = readonly number[];
@@ -108,10 +105,10 @@ function steps(names: readonly string[]): Step<Places>[] {
     };
   const keep = vscode.l10n.t('Keep the columns as they are');
   const questions = [
-    ask(0, vscode.l10n.t('Which column is the prompt?'), LIKELY.prompt, keep),
-    ask(1, vscode.l10n.t('Which is the answer?'), LIKELY.answer),
+    ask(0, vscode.l10n.t('Which column is the prompt?'), PROMPTS, keep),
+    ask(1, vscode.l10n.t('Which is the answer?'), ANSWERS),
     // A system message is optional.
-    ask(2, vscode.l10n.t('Which is the system message?'), LIKELY.system, vscode.l10n.t('None')),
+    ask(2, vscode.l10n.t('Which is the system message?'), /^system/i, vscode.l10n.t('None')),
   ];
   return questions.slice(0, names.length);
 }

@@ -650,7 +650,9 @@ describe('Other forms', () => {
       await assert.rejects(convert(name, content), { code, choices: [...choices] }, content);
   });
 
-  it('are grouped up to a limit of memory', async () => {
+  it('are grouped and unpacked up to a limit of memory', async () => {
+    const large = text({ data: [HI], more: 'x'.repeat(64 * 1024 * 1024) });
+    await assert.rejects(convert('a.json', large), { code: 'too-much' });
     const row = { thread_id: 1, role: 'user', content: 'x'.repeat(15_000_000) };
     await assert.rejects(convert('a.jsonl', lines(...Array<Row>(8).fill(row))), { code: 'too-much' });
   });
@@ -732,6 +734,17 @@ describe('A file that isn’t UTF-8', () => {
         return true;
       },
     );
+  });
+
+  it('shows each part of a long line that isn’t UTF-8', async () => {
+    const content = Buffer.from(`[{"prompt":"é1","completion":"${'x'.repeat(100_000)}é2"}]`, 'latin1');
+    await assert.rejects(convert(content, {}, 'a.json'), ({ choices }: { choices: string[] }) => {
+      assert.deepEqual(
+        choices[0]?.split('\n').map((line) => /é\d/.exec(line)?.[0]),
+        ['é1', 'é2'],
+      );
+      return true;
+    });
   });
 
   it('is refused if it isn’t what was chosen', async () => {
