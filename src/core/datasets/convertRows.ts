@@ -10,13 +10,13 @@ import {
 import { decoderOf, readingsOf } from './encodings.ts';
 import { kindOf, SAMPLE_BYTES } from './fileKind.ts';
 import { jsonLines } from './jsonToLines.ts';
-import { columnsToChoose, groupsOf, OTHER_FORM, otherForm, rowOfColumns } from './otherForms.ts';
+import { columnsToChoose, OTHER_FORM, otherForm, rowOfColumns } from './otherForms.ts';
 import { CheckError } from './report.ts';
 import { answeredRequest, batchId, isFields, isOnlyRequest, isRequestRow } from './requestShapes.ts';
 import { jsonOf, type RawRow, rawRows, RowStage, type RowCounts, type Take, valueIn } from './rowStage.ts';
 import { tableOf } from './table.ts';
 import { columnsOf, readTable } from './tableRows.ts';
-import { rowsIn } from './unpack.ts';
+import { groupsOf, rowsIn } from './unpack.ts';
 
 /** Bytes that are converted at a time. */
 const SLICE_BYTES = 64 * 1024;

@@ -1,18 +1,9 @@
-import { ConvertError } from './convert.ts';
 import { SPEAKERS, SPEAKER_OF, TRAINING_FORMATS } from './formats.ts';
 import { isFields, messagesAt, valueAt, type Fields, type LeftOutRow } from './requestShapes.ts';
-import type { Take } from './rowStage.ts';
 import { REFUSED_MARKS } from './templateMarks.ts';
 
 /** Further names of an assistant, in lower case: Cohere. */
 const OTHER_SPEAKERS: ReadonlyMap<string, string> = new Map([['chatbot', 'assistant']]);
-/** Names of an ID of a conversation, in lower case and without what separates words. */
-const IDS = /^(?:(?:conversation|dialog|dialogue|thread|session|chat)_?id|conversation)$/i;
-/** What of a message in a row of its own is kept. */
-const MESSAGE_PARTS: readonly string[] = [
-  ...['role', 'content', 'from', 'value', 'name', 'weight', 'tool_calls', 'tool_call_id'],
-];
-
 const names = (own: boolean) =>
   SPEAKERS.flatMap(([, first, more]) => (own ? first : [...first, ...more])).join('|');
 /** Only rows with one of these can have another form: an unknown role, or a name. A row without is copied unread. */
@@ -35,7 +26,7 @@ function spelledRole(role: unknown, isShareGpt: boolean): string | undefined {
 }
 
 /** Whether a value is a message of a known role. */
-function isTurn(value: unknown): value is Fields {
+export function isTurn(value: unknown): value is Fields {
   if (!isFields(value)) return false;
   const { role, from, content, value: text, tool_calls: calls } = value;
   if (typeof from === 'string' && typeof text === 'string') return spelledRole(from, true) !== undefined;
@@ -53,7 +44,7 @@ function rowOf(turns: readonly Fields[]): Fields {
   return { [turns[0]?.['from'] === undefined ? 'messages' : 'conversations']: turns.map(spelled) };
 }
 
-function spelled(turn: Fields): Fields {
+export function spelled(turn: Fields): Fields {
   const name = turn['from'] === undefined ? 'role' : 'from';
   return { ...turn, [name]: spelledRole(turn[name], name === 'from') };
 }
@@ -114,45 +105,6 @@ function rowOfSegments(segments: readonly Segment[]): Fields | LeftOutRow {
     else messages.push({ role, content: text });
   }
   return messages.some(({ content }) => REFUSED_MARKS.test(content)) ? 'template' : { messages };
-}
-
-/** Most text units of messages that are kept to group them. */
-const MAX_GROUPED_UNITS = 100 * 1024 * 1024;
-/** What is needed for each besides. */
-const UNITS_OF_MESSAGE = 50;
-
-/**
- * Puts messages in rows of their own together, in the order of the file; undefined if these are others.
- * @param first the first row
- * @param isOne whether all rows are one conversation if they have no ID
- */
-export function groupsOf(first: unknown, isOne: boolean) {
-  const hasIds = isFields(first) && idOf(first) !== undefined;
-  if (!isTurn(first) || !(hasIds || isOne)) return undefined;
-  const field = first['from'] === undefined ? 'messages' : 'conversations';
-  // Texts of JSON, by ID: objects would need three times as much memory.
-  const groups = new Map<unknown, string[]>();
-  let units = 0;
-  const take: Take = (row) => {
-    if (!isTurn(row)) return 'unrecognized';
-    const id = hasIds ? idOf(row) : 'all';
-    if (id === undefined || id === '') return 'incomplete';
-    const turn = JSON.stringify(spelled(Object.fromEntries(MESSAGE_PARTS.map((part) => [part, row[part]]))));
-    units += turn.length + UNITS_OF_MESSAGE;
-    if (units > MAX_GROUPED_UNITS) throw new ConvertError('too-much');
-    const turns = groups.get(id);
-    if (turns === undefined) groups.set(id, [turn]);
-    else turns.push(turn);
-    return {};
-  };
-  const rows = () => Array.from(groups.values(), (turns) => Buffer.from(`{"${field}":[${turns.join()}]}`));
-  return { take, rows };
-}
-
-function idOf(row: Fields): unknown {
-  const name = Object.keys(row).find((field) => IDS.test(field));
-  const id = name === undefined ? undefined : row[name];
-  return typeof id === 'string' || typeof id === 'number' ? id : undefined;
 }
 
 /** Names of columns with texts if none is a field of a training format that is complete. */

@@ -26,8 +26,8 @@ export type Fields = Readonly<Record<string, unknown>>;
 type Shape = readonly [request: string, answer: string];
 
 /** Of batches. The first place is in the input. */
-const OPENAI: Shape = ['body', 'response.body'];
-const ANTHROPIC: Shape = ['params', 'result.message'];
+const OPENAI = ['body', 'response.body'] as const;
+const ANTHROPIC = ['params', 'result.message'] as const;
 
 /** Where a row has its messages, and its answer; '' is the row itself. */
 const SHAPES: readonly Shape[] = [
@@ -50,7 +50,12 @@ const ENDS: readonly (readonly [UnusableAnswer, RegExp])[] = [
   ['filtered', /^(?:content_filter|SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII)$/],
   ['refused', /^refusal$/],
 ];
-const END_PLACES = ['finish_reason', 'stop_reason', 'finishReason', 'incomplete_details.reason'];
+const END_PLACES: readonly string[] = [
+  'finish_reason',
+  'stop_reason',
+  'finishReason',
+  'incomplete_details.reason',
+];
 
 /** Whether a file whose first row this is has requests and answers of a chat API, or conversations. No other row decides that. */
 export function isRequestRow(row: unknown): boolean {

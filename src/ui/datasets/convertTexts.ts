@@ -23,7 +23,7 @@ export const ENCODING_TEXTS: Readonly<
   'windows-1250': ['Windows-1250', vscode.l10n.t('Central European')],
   'windows-1251': ['Windows-1251', vscode.l10n.t('Cyrillic')],
   gbk: ['GBK', vscode.l10n.t('Chinese')],
-  shift_jis: ['Shift JIS', vscode.l10n.t('Japanese')],
+  shift_jis: [vscode.l10n.t('Shift JIS'), vscode.l10n.t('Japanese')],
   'utf-16': ['UTF-16', ''],
 };
 

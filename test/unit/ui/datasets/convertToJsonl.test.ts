@@ -178,6 +178,7 @@ describe('Convert to JSONL', function () {
       await convertToJsonl(parts, stand.Uri.file(file('b.csv')), undefined, true);
       assert.equal(stand.shown.inputs.length, 1);
       assert.match(await readFile(file('b.jsonl'), 'utf8'), /"Ton":"lang"/);
+      assert.ok(stand.shown.buttons.at(-1)?.includes('Other Columns…'));
       stand.forget();
       assert.deepEqual(await convert('c.csv'), { outcome: 'cancelled' });
       assert.equal(stand.shown.inputs.length, 1);
