@@ -62,27 +62,12 @@ export interface ConvertCounts extends RowCounts {
  * result would exceed the limit. `too-much`: messages to group. `needs-…`: the user has to answer. `no-answers`: no row has
  * one; `only-requests`: it is a batch's input.
  */
-export type ConvertFailure =
-  | 'unknown'
-  | 'not-json'
-  | 'not-objects'
-  | 'not-encoding'
-  | 'utf-32'
-  | 'no-rows'
-  | 'ragged'
-  | 'too-large'
-  | 'too-much'
-  | 'too-many-columns'
-  | 'row-too-long'
-  | 'quote'
-  | 'quote-not-closed'
-  | 'needs-input'
-  | 'needs-encoding'
-  | 'needs-part'
-  | 'needs-columns'
-  | 'only-requests'
-  | 'no-answers'
-  | 'too-many-requests';
+export type ConvertFailure = Question | BrokenFile | BrokenTable | NoAnswers | 'too-large' | 'too-much';
+
+type Question = 'needs-input' | 'needs-encoding' | 'needs-part' | 'needs-columns';
+type BrokenFile = 'unknown' | 'not-json' | 'not-objects' | 'not-encoding' | 'utf-32' | 'no-rows';
+type BrokenTable = 'ragged' | 'too-many-columns' | 'row-too-long' | 'quote' | 'quote-not-closed';
+type NoAnswers = 'only-requests' | 'no-answers' | 'too-many-requests';
 
 /** Thrown if a file can't be converted; nothing was written. */
 export class ConvertError extends ExpectedError {
@@ -94,12 +79,12 @@ export class ConvertError extends ExpectedError {
   /** With `no-answers`. */
   readonly counts: ConvertCounts | undefined;
 
-  constructor(code: ConvertFailure, row?: number, choices: readonly string[] = [], counts?: ConvertCounts) {
+  constructor(code: ConvertFailure, more: Partial<Pick<ConvertError, 'row' | 'choices' | 'counts'>> = {}) {
     super(`the file could not be converted: ${code}`);
     this.code = code;
-    this.row = row;
-    this.choices = choices;
-    this.counts = counts;
+    this.row = more.row;
+    this.choices = more.choices ?? [];
+    this.counts = more.counts;
   }
 }
 
@@ -165,7 +150,7 @@ async function convert(
       await modeOf(input.handle, source);
       if (batch !== undefined) await modeOf(batch.handle, batch.file);
       throwIfCancelled(options.signal);
-      if (counts.rows === 0) throw new ConvertError('no-answers', undefined, [], counts);
+      if (counts.rows === 0) throw new ConvertError('no-answers', { counts });
       const isJsonl = /^\.(jsonl|ndjson)$/i.test(ext);
       const added = isJsonl ? (counts.encoding === undefined ? '.lines' : '.utf-8') : '';
       const [file = ''] = await files.name([name + (counts.isChat ? '.chat' : added)]);
@@ -179,7 +164,5 @@ async function convert(
 }
 
 function errorOf(fault: ConvertFault): Error {
-  return fault === 'changing'
-    ? new CheckError('changing')
-    : new ConvertError(fault.code, fault.row, fault.choices);
+  return fault === 'changing' ? new CheckError('changing') : new ConvertError(fault.code, fault);
 }

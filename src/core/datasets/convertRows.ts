@@ -7,17 +7,16 @@ import {
   type ConvertFailure,
   type ConvertJob,
 } from './convert.ts';
-import { decodedAs, readingsOf } from './encodings.ts';
+import { decoderOf, readingsOf } from './encodings.ts';
 import { kindOf, SAMPLE_BYTES } from './fileKind.ts';
-import { JsonRows, JsonToLines } from './jsonToLines.ts';
-import { columnsToChoose, Conversations, OTHER_FORM, otherForm, rowOfColumns } from './otherForms.ts';
+import { jsonLines } from './jsonToLines.ts';
+import { columnsToChoose, OTHER_FORM, otherForm, rowOfColumns } from './otherForms.ts';
 import { CheckError } from './report.ts';
 import { answeredRequest, batchId, isFields, isOnlyRequest, isRequestRow } from './requestShapes.ts';
-import { jsonOf, rawRows, RowStage, type RowCounts, type Take } from './rowStage.ts';
+import { jsonOf, type RawRow, rawRows, RowStage, type RowCounts, type Take, valueIn } from './rowStage.ts';
 import { tableOf } from './table.ts';
-import { columnsOf, TableRows } from './tableRows.ts';
-import { UNUSUAL_NUMBER, withExactNumbers } from './toChat.ts';
-import { partsOf, rowsIn } from './unpack.ts';
+import { columnsOf, readTable } from './tableRows.ts';
+import { groupsOf, rowsIn } from './unpack.ts';
 
 /** Bytes that are converted at a time. */
 const SLICE_BYTES = 64 * 1024;
@@ -34,9 +33,9 @@ interface Source {
   first: unknown;
   /** Whether messages without an ID are one conversation. */
   isList: boolean;
-  read(push: (lines: Uint8Array) => void): unknown;
-  /** What the table has besides. */
-  table?: { rows: TableRows; python: string | undefined };
+  read(stage: RowStage): unknown;
+  /** The first column that has Python's notation. */
+  python?: string | undefined;
 }
 
 /**
@@ -53,19 +52,19 @@ export async function convertRows(
   const all: Read = (onRead) => decoded(job, unicode, onRead);
   const text = new TextDecoder(unicode).decode(sample);
   const source = /^\s*[[{]/.test(text)
-    ? jsonSource({ text, isUtf16: unicode !== 'utf-8', job }, all, onProgress)
-    : await tableSource(text, job, all, onProgress);
-  const { take, sign, conversations, isChat } = howToTake(source, job);
+    ? jsonSource({ text, isUtf16: unicode !== 'utf-8', part: job.part }, all, onProgress)
+    : await tableSource({ text, extension: job.extension }, all, onProgress);
+  const { take, sign, conversations, isChat = false } = howToTake(source, job);
   const stage = new RowStage(writerOf(job), take, sign);
-  await source.read((lines) => stage.push(lines));
-  const counts = stage.end(conversations?.rows());
-  if (source.table !== undefined && source.table.rows.ragged > 0)
-    counts.leftOut.ragged = source.table.rows.ragged;
+  await source.read(stage);
+  for (const row of conversations?.rows() ?? []) stage.addRow(row);
+  stage.flush();
+  const { counts } = stage;
   const isNew = isChat || counts.changed > 0 || conversations !== undefined;
   const why = whyNone(counts);
   if (!isNew && why !== undefined) throw new ConvertError(why);
   const encoding = unicode === 'utf-8' ? job.encoding : ('utf-16' as const);
-  return { ...counts, isChat: isNew, encoding, python: source.table?.python };
+  return { ...counts, isChat: isNew, encoding, python: source.python };
 }
 
 /** Why there are no rows, if all were left out for the same reason. */
@@ -84,93 +83,77 @@ function howToTake({ first, isList }: Source, job: ConvertJob) {
     const take: Take = (row, parse) => answeredRequest(row, (id) => parse(textOf(id) ?? 'null'));
     return { take, isChat: true };
   }
-  const conversations = Conversations.of(first, isList);
-  if (conversations !== undefined) {
-    const take: Take = (row) => {
-      const why = conversations.take(row);
-      if (why === 'too-much') throw new ConvertError('too-much');
-      return why ?? {};
-    };
-    return { take, conversations, isChat: false };
-  }
+  const conversations = groupsOf(first, isList);
+  if (conversations !== undefined) return { take: conversations.take, conversations };
   const columns = otherForm(first) === undefined ? columnsToChoose(first) : [];
-  if (columns.length > 0 && job.columns === undefined)
-    throw new ConvertError('needs-columns', undefined, columns);
   const { columns: chosen } = job;
+  if (columns.length > 0 && chosen === undefined)
+    throw new ConvertError('needs-columns', { choices: columns });
   if (columns.length > 0 && typeof chosen === 'object')
-    return { take: ((row) => rowOfColumns(row, chosen)) satisfies Take, isChat: false };
+    return { take: ((row) => rowOfColumns(row, chosen)) satisfies Take };
   const take: Take = (row) => {
     const form = otherForm(row);
     return typeof form === 'object' ? { chat: form } : form;
   };
-  return { take, sign: OTHER_FORM, isChat: false };
+  return { take, sign: OTHER_FORM };
 }
 
 /** Finds the rows of JSON: the objects of lines, the elements of an array, or what is in an object. */
 function jsonSource(
-  { text, isUtf16, job }: { text: string; isUtf16: boolean; job: ConvertJob },
+  { text, isUtf16, part }: { text: string; isUtf16: boolean; part: string | undefined },
   all: Read,
   onProgress: OnRead,
 ): Source {
-  const isObject = /^\s*\{/.test(text);
-  const firstOf = (chunks: Chunks) => {
-    for (const row of rawRows(chunks)) {
-      const json = jsonOf(row);
-      if (json !== undefined) return typeof json === 'object' ? json.value : undefined;
-    }
-  };
-  const copied = (start?: 'arrays' | number) => (chunks: Chunks) => linesOf(new JsonToLines(start), chunks);
-  const sourceOf = (toLines: (chunks: Chunks) => Chunks, isList = false): Source => ({
-    first: firstOf(toLines(all())),
+  const sourceOf = (
+    rowsOf: (onRead?: OnRead) => Iterable<Pick<RawRow, 'bytes'>>,
+    isList = false,
+  ): Source => ({
+    first: firstOf(rowsOf()),
     isList,
-    read: (push) => {
-      for (const lines of toLines(all(onProgress))) push(lines);
+    read: (stage) => {
+      for (const row of rowsOf(onProgress)) stage.add(row);
     },
   });
-  if (!isObject) return sourceOf(copied(areArrays(text) ? 'arrays' : undefined), !areArrays(text));
-  // Each row of requests is counted, also one that is broken.
-  if (isRequestRow(firstOf(all()))) return sourceOf((chunks) => chunks);
-  const parts = partsOf(all());
-  // Rows that need no other change are copied even if they aren't valid: the check of the new file finds where.
-  if (parts === undefined)
-    return sourceOf(isUtf16 && areRows(text) ? (chunks) => linesOf(new JsonRows(), chunks) : copied());
-  const object = job.sizeBytes <= MAX_OBJECT_BYTES ? valueIn(all()) : undefined;
-  const rows = isFields(object) ? rowsIn(object) : undefined;
-  if (Array.isArray(rows)) return sourceOf(() => textsOf(rows));
-  const names = parts.map(({ name }) => name);
-  if (rows === 'row' || parts.length === 0) return sourceOf(copied());
-  if (parts.length > 1 && job.part === undefined) throw new ConvertError('needs-part', undefined, names);
-  return sourceOf(copied((parts.find(({ name }) => name === job.part) ?? parts[0])?.offset), true);
+  const lines = (onRead?: OnRead) => rawRows(all(onRead));
+  const areLists = areArrays(text);
+  const values = (onRead?: OnRead) => rawRows(jsonLines(all(onRead), areLists));
+  if (/^\s*\[/.test(text)) return sourceOf(values, !areLists);
+  // Each row of requests is counted, also one that is broken. What needs no other change than its encoding is
+  // copied even if it isn't valid: the check of the new file finds where.
+  if (isRequestRow(firstOf(lines())) || (isUtf16 && areRows(text))) return sourceOf(lines);
+  const [only, more] = rawRows(jsonLines(all()), MAX_OBJECT_BYTES);
+  if (only === undefined || more === undefined || more.sizeBytes > 0) return sourceOf(values);
+  const json = jsonOf(only);
+  if (json === 'too-long') throw new ConvertError('too-much');
+  const object = typeof json === 'object' ? valueIn(json.text) : undefined;
+  const rows = isFields(object) ? rowsIn(object, part) : undefined;
+  if (rows === undefined) return sourceOf(values);
+  return sourceOf(() => rows.map((row) => ({ bytes: Buffer.from(JSON.stringify(row)) })), true);
 }
 
-function valueIn(chunks: Chunks): unknown {
-  try {
-    const text = new TextDecoder().decode(Buffer.concat([...chunks]));
-    return UNUSUAL_NUMBER.test(text) ? withExactNumbers(text) : JSON.parse(text);
-  } catch {
-    return undefined;
+/** The value of the first row that isn't blank. */
+function firstOf(rows: Iterable<Pick<RawRow, 'bytes'>>): unknown {
+  for (const row of rows) {
+    const json = jsonOf(row);
+    if (json !== undefined) return typeof json === 'object' ? json.value : undefined;
   }
 }
 
-function* linesOf(lines: JsonRows | JsonToLines, chunks: Chunks): Generator<Uint8Array> {
-  for (const chunk of chunks) yield lines.push(chunk);
-  yield lines.end();
-}
-
-function* textsOf(rows: readonly object[]): Generator<Uint8Array> {
-  for (const row of rows) yield Buffer.from(`${JSON.stringify(row)}\n`);
-}
-
 /** Finds the rows of a table. */
-async function tableSource(text: string, job: ConvertJob, all: Read, onProgress: OnRead): Promise<Source> {
-  const table = tableOf(text, job.extension);
+async function tableSource(
+  { text, extension }: { text: string; extension: string },
+  all: Read,
+  onProgress: OnRead,
+): Promise<Source> {
+  const table = tableOf(text, extension);
   if (table === undefined) throw new ConvertError('unknown');
-  const { areJson, python, first } = await columnsOf(table, all());
-  const rows = new TableRows(table, areJson);
-  return {
-    ...{ first, isList: false, table: { rows, python } },
-    read: (push) => rows.convert(all(onProgress), push),
+  const { jsonOf: lineOf, python, first } = await columnsOf(table, all());
+  const read = async (stage: RowStage) => {
+    const add = (values: readonly string[]) => stage.add({ bytes: Buffer.from(lineOf(values)) });
+    const ragged = await readTable(table, all(onProgress), add);
+    if (ragged > 0) stage.leaveOut('ragged', ragged);
   };
+  return { first, isList: false, read, python };
 }
 
 /** Returns the text of a request of a batch by its ID; undefined if there is none. If an ID has several, the last one counts. */
@@ -189,7 +172,7 @@ function requestsOf(input: ConvertJob['batchInput']): (id: string) => string | u
   }
   // Anthropic takes them in one object.
   if (input !== undefined && places.size === 0 && input.sizeBytes <= MAX_OBJECT_BYTES) {
-    const value = valueIn(slices(input));
+    const value = valueIn(new TextDecoder().decode(Buffer.concat([...slices(input)])));
     for (const one of Object.values(value ?? {}).flat()) keep(one, JSON.stringify(one));
   }
   return (id) => {
@@ -215,44 +198,32 @@ function unicodeOf(sample: Uint8Array): Unicode {
 /** Whether most lines are rows: an object may stand on one line before others that don't. */
 function areRows(text: string): boolean {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return 2 * lines.filter((line) => line.startsWith('{') && isJson(line)).length >= lines.length;
+  return (
+    2 * lines.filter((line) => line.startsWith('{') && valueIn(line) !== undefined).length >= lines.length
+  );
 }
 
 /** Whether each line is an array. */
 function areArrays(text: string): boolean {
   const [first = '', second = ''] = text.split('\n').filter((line) => line.trim() !== '');
-  return second.trimStart().startsWith('[') && isJson(first);
-}
-
-function isJson(line: string): boolean {
-  try {
-    return JSON.parse(line) !== null;
-  } catch {
-    return false;
-  }
+  return second.trimStart().startsWith('[') && valueIn(first) !== undefined;
 }
 
 /** Returns the text in UTF-8. @throws ConvertError `needs-encoding` or `not-encoding` at the first character that isn't valid */
 function* decoded(job: ConvertJob, unicode: Unicode, onRead: OnRead): Generator<Uint8Array> {
-  const chunks = slices(job, onRead);
+  const encoding = job.encoding ?? unicode;
+  const decode = decoderOf(encoding);
   try {
-    if (unicode === 'utf-8' && job.encoding !== undefined) {
-      const { isMixed } = readingsOf(slices(job));
-      yield* decodedAs(chunks, job.encoding, isMixed);
-      return;
+    for (const chunk of slices(job, onRead)) {
+      const text = decode(chunk);
+      yield encoding === 'utf-8' ? chunk : Buffer.from(text);
     }
-    const decoder = new TextDecoder(unicode, { fatal: true });
-    for (const chunk of chunks) {
-      const text = decoder.decode(chunk, { stream: true });
-      yield unicode === 'utf-8' ? chunk : Buffer.from(text);
-    }
-    decoder.decode();
+    yield Buffer.from(decode());
   } catch (error) {
     // The decoder's.
     if (!(error instanceof TypeError)) throw error;
-    if (unicode !== 'utf-8' || job.encoding !== undefined)
-      throw new ConvertError('not-encoding', undefined, [job.encoding ?? 'utf-16']);
-    throw new ConvertError('needs-encoding', undefined, readingsOf(slices(job)).samples);
+    if (encoding === 'utf-8') throw new ConvertError('needs-encoding', { choices: readingsOf(slices(job)) });
+    throw new ConvertError('not-encoding', { choices: [job.encoding ?? 'utf-16'] });
   }
 }
 

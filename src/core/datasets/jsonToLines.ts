@@ -18,112 +18,56 @@ const MAX_SPACES = 1_000;
 /**
  * Converts objects and arrays, in an array or consecutive, to one row each, chunk by chunk. Their bytes are unchanged, but
  * white space that is very long or has a line break becomes one space. The grammar is left to the check of the new file.
+ * @param areArrays whether arrays that follow each other are rows
+ * @throws ConvertError `not-json` or `not-objects` unless that is a complete array, or complete objects
  */
-export class JsonToLines {
-  #place: 'start' | 'array' | 'objects' | 'end' = 'start';
-  /** Bytes of a byte order mark seen so far. */
-  #bomBytes = 0;
-  /** Number of open brackets, including the object's own; 0 outside of objects. */
-  #depth = 0;
-  #inString = false;
-  #escaped = false;
-  /** Pending white space, written only if more of the object follows. */
-  #spaces: number[] = [];
-  /** Bytes before an array inside of an object, whose elements are the rows. */
-  #before: number | undefined;
-  readonly #areArrays: boolean;
-
-  /** @param start arrays that follow each other are rows; or the place of an array whose elements are, in an object */
-  constructor(start?: 'arrays' | number) {
-    this.#areArrays = start === 'arrays';
-    this.#before = start === 'arrays' ? undefined : start;
-  }
-
-  /** Converts a chunk and returns its rows or parts of rows. @throws ConvertError `not-json` */
-  push(read: Uint8Array): Buffer {
-    const chunk = read.subarray(this.#before);
-    const isPart = this.#before !== undefined;
-    this.#before = isPart ? Math.max(0, (this.#before ?? 0) - read.length) : undefined;
-    // Each byte becomes at most itself and a line end; white space pending from earlier chunks may precede it.
-    const out = Buffer.allocUnsafe(2 * chunk.length + this.#spaces.length);
-    let length = 0;
-    for (const byte of chunk) {
-      if (isPart && this.#place === 'end') break;
-      const isSpace = byte === SPACE || byte === LF || byte === CR || byte === TAB;
-      if (this.#inString) {
-        if (byte === LF || byte === CR) throw new ConvertError('not-json');
-        this.#inString = this.#escaped || byte !== QUOTE;
-        this.#escaped = !this.#escaped && byte === BACKSLASH;
-        out[length++] = byte;
-      } else if (isSpace && this.#depth > 0) this.#addSpace(byte);
-      else if (!isSpace && (this.#depth > 0 || this.#beginsObject(byte)))
-        length = this.#write(byte, out, length);
-    }
-    return out.subarray(0, length);
-  }
-
-  /** @throws ConvertError `not-json` unless that was a complete array of objects, or complete objects */
-  end(): Uint8Array {
-    const isClosed = this.#place === 'end' || (this.#place === 'objects' && this.#depth === 0);
-    if (!isClosed) throw new ConvertError('not-json');
-    return new Uint8Array();
-  }
-
-  #addSpace(byte: number): void {
-    if (this.#spaces[0] === LF) return;
-    if (byte === LF || byte === CR || this.#spaces.length === MAX_SPACES) this.#spaces = [LF];
-    else this.#spaces.push(byte);
-  }
-
+export function* jsonLines(chunks: Iterable<Uint8Array>, areArrays = false): Generator<Buffer> {
+  let place = 'start' as 'start' | 'array' | 'objects' | 'end';
+  // Bytes of a byte order mark, and open brackets, including the object's own.
+  let [bomBytes, depth] = [0, 0];
+  let [inString, isEscaped] = [false, false];
+  // Written only if more of the object follows.
+  let spaces: number[] = [];
   /** Handles a byte outside of rows. Returns whether it begins one. */
-  #beginsObject(byte: number): boolean {
-    const isStart = this.#place === 'start';
-    if (isStart && byte === BOM[this.#bomBytes]) this.#bomBytes += 1;
-    else if (this.#bomBytes % BOM.length !== 0 || this.#place === 'end') throw new ConvertError('not-json');
-    else if (byte === OPEN_OBJECT || (byte === OPEN_ARRAY && (this.#areArrays || this.#place === 'array'))) {
-      if (isStart) this.#place = 'objects';
+  const beginsRow = (byte: number): boolean => {
+    const isStart = place === 'start';
+    if (isStart && byte === BOM[bomBytes]) bomBytes += 1;
+    else if (bomBytes % BOM.length !== 0 || place === 'end') throw new ConvertError('not-json');
+    else if (byte === OPEN_OBJECT || (byte === OPEN_ARRAY && (areArrays || place === 'array'))) {
+      if (isStart) place = 'objects';
       return true;
-    } else if (isStart && byte === OPEN_ARRAY) this.#place = 'array';
-    else if (this.#place === 'array' && byte === CLOSE_ARRAY) this.#place = 'end';
-    else if (this.#place !== 'array' || byte !== COMMA)
-      throw new ConvertError(this.#place === 'array' && byte !== CLOSE_OBJECT ? 'not-objects' : 'not-json');
+    } else if (isStart && byte === OPEN_ARRAY) place = 'array';
+    else if (place === 'array' && byte === CLOSE_ARRAY) place = 'end';
+    else if (place !== 'array' || byte !== COMMA)
+      throw new ConvertError(place === 'array' && byte !== CLOSE_OBJECT ? 'not-objects' : 'not-json');
     return false;
-  }
-
-  #write(byte: number, out: Buffer, start: number): number {
-    let length = start;
-    for (const space of this.#spaces) out[length++] = space === LF ? SPACE : space;
-    this.#spaces = [];
-    if (byte === QUOTE) this.#inString = true;
-    else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) this.#depth += 1;
-    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) this.#depth -= 1;
-    out[length++] = byte;
-    if (this.#depth === 0) out[length++] = LF;
-    return length;
-  }
-}
-
-/** Copies rows, chunk by chunk, without blank ones, and with LF at the end of each. */
-export class JsonRows {
-  /** Whether the last byte was a CR, and whether the row has begun. */
-  #isAfterCr = false;
-  #hasBegun = false;
-
-  push(chunk: Uint8Array): Uint8Array {
-    const out = Buffer.allocUnsafe(chunk.length + 1);
+  };
+  const converted = (chunk: Uint8Array): Buffer => {
+    // Each byte becomes at most itself and a line end; white space of earlier chunks may precede it.
+    const out = Buffer.allocUnsafe(2 * chunk.length + spaces.length);
     let length = 0;
     for (const byte of chunk) {
-      const isSpace = byte === SPACE || byte === LF || byte === CR || byte === TAB;
-      if (this.#isAfterCr && byte !== LF) out[length++] = CR;
-      this.#isAfterCr = byte === CR && this.#hasBegun;
-      if (!isSpace) this.#hasBegun = true;
-      if (this.#hasBegun && !this.#isAfterCr) out[length++] = byte;
-      if (byte === LF) this.#hasBegun = false;
+      const isBreak = byte === LF || byte === CR;
+      if (inString) {
+        if (isBreak) throw new ConvertError('not-json');
+        inString = isEscaped || byte !== QUOTE;
+        isEscaped = !isEscaped && byte === BACKSLASH;
+        out[length++] = byte;
+      } else if (isBreak || byte === SPACE || byte === TAB) {
+        if (isBreak || spaces.length === MAX_SPACES) spaces = [LF];
+        else if (depth > 0 && spaces[0] !== LF) spaces.push(byte);
+      } else if (depth > 0 || beginsRow(byte)) {
+        if (depth > 0) for (const space of spaces) out[length++] = space === LF ? SPACE : space;
+        spaces = [];
+        inString = byte === QUOTE;
+        if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth += 1;
+        else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth -= 1;
+        out[length++] = byte;
+        if (depth === 0) out[length++] = LF;
+      }
     }
     return out.subarray(0, length);
-  }
-
-  end(): Uint8Array {
-    return Buffer.from(this.#hasBegun ? '\n' : '');
-  }
+  };
+  for (const chunk of chunks) yield converted(chunk);
+  if (place !== 'end' && (place !== 'objects' || depth > 0)) throw new ConvertError('not-json');
 }

@@ -1,18 +1,9 @@
-import { FIELDS, SPEAKERS, SPEAKER_OF, TRAINING_FORMATS } from './formats.ts';
+import { SPEAKERS, SPEAKER_OF, TRAINING_FORMATS } from './formats.ts';
 import { isFields, messagesAt, valueAt, type Fields, type LeftOutRow } from './requestShapes.ts';
 import { REFUSED_MARKS } from './templateMarks.ts';
 
 /** Further names of an assistant, in lower case: Cohere. */
 const OTHER_SPEAKERS: ReadonlyMap<string, string> = new Map([['chatbot', 'assistant']]);
-/** Names of an ID of a conversation, in lower case and without what separates words. */
-const IDS = /^(?:(?:conversation|dialog|dialogue|thread|session|chat)_?id|conversation)$/i;
-/** Names of a conversation that trainers don't know. */
-const CONVERSATIONS: readonly string[] = ['conversation', 'dialog', 'dialogue', 'turns', 'chat'];
-/** What of a message in a row of its own is kept. */
-const MESSAGE_PARTS: readonly string[] = [
-  ...['role', 'content', 'from', 'value', 'name', 'weight', 'tool_calls', 'tool_call_id'],
-];
-
 const names = (own: boolean) =>
   SPEAKERS.flatMap(([, first, more]) => (own ? first : [...first, ...more])).join('|');
 /** Only rows with one of these can have another form: an unknown role, or a name. A row without is copied unread. */
@@ -20,7 +11,7 @@ export const OTHER_FORM = new RegExp(
   [
     `"role"\\s*:\\s*"(?!(?:${names(true)})")`,
     `"from"\\s*:\\s*"(?!(?:${names(false)})")`,
-    `"(?:contents|segments|${CONVERSATIONS.join('|')})"\\s*:\\s*\\[`,
+    '"(?:contents|segments)"\\s*:\\s*\\[',
     '^\\s*\\[',
   ].join('|'),
 );
@@ -35,7 +26,7 @@ function spelledRole(role: unknown, isShareGpt: boolean): string | undefined {
 }
 
 /** Whether a value is a message of a known role. */
-function isTurn(value: unknown): value is Fields {
+export function isTurn(value: unknown): value is Fields {
   if (!isFields(value)) return false;
   const { role, from, content, value: text, tool_calls: calls } = value;
   if (typeof from === 'string' && typeof text === 'string') return spelledRole(from, true) !== undefined;
@@ -53,7 +44,7 @@ function rowOf(turns: readonly Fields[]): Fields {
   return { [turns[0]?.['from'] === undefined ? 'messages' : 'conversations']: turns.map(spelled) };
 }
 
-function spelled(turn: Fields): Fields {
+export function spelled(turn: Fields): Fields {
   const name = turn['from'] === undefined ? 'role' : 'from';
   return { ...turn, [name]: spelledRole(turn[name], name === 'from') };
 }
@@ -93,11 +84,6 @@ export function otherForm(row: unknown): Fields | LeftOutRow | undefined {
     return row['tools'] === undefined ? { messages } : 'tools';
   }
   const lists = Object.entries(row).filter(([, value]) => areTurns(value)) as [string, readonly Fields[]][];
-  const [own] = lists;
-  if (own !== undefined && lists.length === 1 && CONVERSATIONS.includes(own[0]) && !hasFormat(row)) {
-    const rest = Object.entries(row).filter(([name]) => name !== own[0]);
-    return { ...Object.fromEntries(rest), ...rowOf(own[1]) };
-  }
   const changed = lists.map(([name, turns]) => [name, turns.map(spelled)] as const);
   const isChanged = changed.some(([name, turns]) => JSON.stringify(turns) !== JSON.stringify(row[name]));
   return isChanged ? { ...row, ...Object.fromEntries(changed) } : undefined;
@@ -121,60 +107,10 @@ function rowOfSegments(segments: readonly Segment[]): Fields | LeftOutRow {
   return messages.some(({ content }) => REFUSED_MARKS.test(content)) ? 'template' : { messages };
 }
 
-/** Most text units of messages that are kept to group them. */
-const MAX_GROUPED_UNITS = 100 * 1024 * 1024;
-/** What is needed for each besides. */
-const UNITS_OF_MESSAGE = 50;
-
-/** Puts messages in rows of their own together, in the order of the file. */
-export class Conversations {
-  /** Texts of JSON, by ID: objects would need three times as much memory. */
-  readonly #turns = new Map<unknown, string[]>();
-  readonly #hasIds: boolean;
-  #units = 0;
-
-  /** @param first the first row @param isOne whether all rows are one conversation if they have no ID */
-  static of(first: unknown, isOne: boolean): Conversations | undefined {
-    if (!isTurn(first)) return undefined;
-    const hasIds = idOf(first) !== undefined;
-    return hasIds || isOne ? new Conversations(hasIds) : undefined;
-  }
-
-  private constructor(hasIds: boolean) {
-    this.#hasIds = hasIds;
-  }
-
-  /** Takes a row, unless there is too much to keep: `too-much`. */
-  take(row: unknown): LeftOutRow | 'too-much' | undefined {
-    if (!isTurn(row)) return 'unrecognized';
-    const id = this.#hasIds ? idOf(row) : 'all';
-    if (id === undefined || id === '') return 'no-id';
-    const parts = MESSAGE_PARTS.filter((part) => row[part] !== undefined);
-    const turn = JSON.stringify(Object.fromEntries(parts.map((part) => [part, row[part]])));
-    this.#units += turn.length + UNITS_OF_MESSAGE;
-    const turns = this.#turns.get(id);
-    if (turns === undefined) this.#turns.set(id, [turn]);
-    else turns.push(turn);
-    return this.#units > MAX_GROUPED_UNITS ? 'too-much' : undefined;
-  }
-
-  *rows(): Generator<Fields> {
-    for (const turns of this.#turns.values()) yield rowOf(turns.map((turn) => JSON.parse(turn) as Fields));
-  }
-}
-
-function idOf(row: Fields): unknown {
-  const name = Object.keys(row).find((field) => IDS.test(field));
-  const id = name === undefined ? undefined : row[name];
-  return typeof id === 'string' || typeof id === 'number' ? id : undefined;
-}
-
 /** Names of columns with texts if none is a field of a training format that is complete. */
 export function columnsToChoose(row: unknown): readonly string[] {
   if (!isFields(row) || hasFormat(row)) return [];
-  const columns = Object.keys(row).filter((name) =>
-    ['string', 'number', 'boolean'].includes(typeof row[name]),
-  );
+  const columns = Object.keys(row).filter((name) => isValue(row[name]));
   return columns.filter((name) => typeof row[name] === 'string').length > 1 ? columns : [];
 }
 
@@ -186,28 +122,23 @@ export interface Columns {
 }
 
 /** Makes chat of the chosen columns of a row. */
-export function rowOfColumns(
-  row: unknown,
-  { prompt, answer, system }: Columns,
-): { chat: Fields } | LeftOutRow {
-  const text = (name: string) => {
-    const value = isFields(row) ? row[name] : undefined;
-    if (typeof value === 'string') return value;
-    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+export function rowOfColumns(row: unknown, columns: Columns): { chat: Fields } | LeftOutRow {
+  const messages: { role: string; content: string }[] = [];
+  for (const [role, name] of [
+    ['system', columns.system],
+    ['user', columns.prompt],
+    ['assistant', columns.answer],
+  ] as const) {
+    const value = name !== undefined && isFields(row) ? row[name] : undefined;
+    if (isValue(value)) messages.push({ role, content: String(value) });
+    else if (role !== 'system') return 'incomplete';
+  }
+  if (messages.some(({ content }) => REFUSED_MARKS.test(content))) return 'template';
+  return {
+    chat: { messages: messages.filter(({ role, content }) => role !== 'system' || content.trim() !== '') },
   };
-  const [asked, answered] = [text(prompt), text(answer)];
-  if (asked === undefined || answered === undefined) return 'incomplete';
-  const said = system === undefined ? '' : (text(system) ?? '');
-  if ([asked, answered, said].some((one) => REFUSED_MARKS.test(one))) return 'template';
-  const messages = [
-    ...(said.trim() === '' ? [] : [{ role: 'system', content: said }]),
-    { role: 'user', content: asked },
-    { role: 'assistant', content: answered },
-  ];
-  return { chat: { messages } };
 }
 
-/** Whether a name is a field of a training format. */
-export function isField(name: string): boolean {
-  return FIELDS.includes(name.trim().toLowerCase());
+function isValue(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
 }

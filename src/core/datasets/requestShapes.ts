@@ -5,23 +5,12 @@ import { isNumber } from './toChat.ts';
 type UnusableAnswer = 'failed' | 'cut-off' | 'filtered' | 'refused' | 'empty';
 
 /**
- * Why a row isn't in the new file. `no-request`: the batch's input has none with its ID. `other-endpoint`: a body
- * without an answer. `tools`: calls that aren't OpenAI's. `template`: a text has one already. `incomplete`: a text is
- * missing. `no-id`: a message without a conversation. `ragged`: more or fewer values than the header.
+ * Why a row isn't in the new file. `no-request`: the batch's input has none with its ID. `tools`: calls that aren't
+ * OpenAI's. `template`: a text has one already. `incomplete`: a text is missing, or a message's conversation.
+ * `ragged`: more or fewer values than the header.
  */
-export type LeftOutRow =
-  | UnusableAnswer
-  | 'no-request'
-  | 'other-endpoint'
-  | 'tools'
-  | 'media'
-  | 'template'
-  | 'incomplete'
-  | 'no-id'
-  | 'ragged'
-  | 'unrecognized'
-  | 'not-json'
-  | 'too-long';
+export type LeftOutRow = UnusableAnswer | UnusableRow | 'unrecognized' | 'not-json' | 'too-long';
+type UnusableRow = 'no-request' | 'tools' | 'media' | 'template' | 'incomplete' | 'ragged';
 
 /** A chat row, and what of its answers and messages isn't in it. JSON has no place for what is undefined. */
 export interface AnsweredRequest {
@@ -36,17 +25,14 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 type Shape = readonly [request: string, answer: string];
 
-/** Of a batch, the first place is in its input. OpenAI, Anthropic, Bedrock, Gemini. */
-const BATCHES: readonly Shape[] = [
-  ['body', 'response.body'],
-  ['params', 'result.message'],
-  ['modelInput', 'modelOutput'],
-  ['request', 'response'],
-];
+/** Of batches. The first place is in the input. */
+const OPENAI = ['body', 'response.body'] as const;
+const ANTHROPIC = ['params', 'result.message'] as const;
 
 /** Where a row has its messages, and its answer; '' is the row itself. */
 const SHAPES: readonly Shape[] = [
-  ...BATCHES,
+  ...[OPENAI, ANTHROPIC],
+  ['request', 'response'],
   ['request.body', 'response.body'],
   ['requestBody', 'responseBody'],
   ['request_body', 'response_body'],
@@ -59,36 +45,40 @@ const SHAPES: readonly Shape[] = [
 ];
 
 /** Why an answer with this end isn't used, as the services spell it. */
-const ENDS: ReadonlyMap<unknown, UnusableAnswer> = new Map([
-  ...['length', 'max_tokens', 'max_output_tokens', 'MAX_TOKENS'].map((end) => [end, 'cut-off'] as const),
-  ...['content_filter', 'SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII'].map(
-    (end) => [end, 'filtered'] as const,
-  ),
-  ['refusal', 'refused'],
-]);
+const ENDS: readonly (readonly [UnusableAnswer, RegExp])[] = [
+  ['cut-off', /^(?:length|max_(?:output_)?tokens)$/i],
+  ['filtered', /^(?:content_filter|SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII)$/],
+  ['refused', /^refusal$/],
+];
+const END_PLACES: readonly string[] = [
+  'finish_reason',
+  'stop_reason',
+  'finishReason',
+  'incomplete_details.reason',
+];
 
 /** Whether a file whose first row this is has requests and answers of a chat API, or conversations. No other row decides that. */
 export function isRequestRow(row: unknown): boolean {
   const has = (name: string) => valueAt(row, name) !== undefined;
-  const isOfBatch = batchId(row) !== undefined;
-  if (isOfBatch && ['error', ...BATCHES.flat()].some((place) => has(place.split('.')[0] ?? ''))) return true;
+  const places = ['error', ...OPENAI, ...ANTHROPIC].map((place) => place.split('.')[0] ?? '');
+  if (batchId(row) !== undefined && places.some(has)) return true;
   const found = answeredRequest(row, () => undefined);
   // Datasets may have columns with these names that are empty.
   if (found === 'failed') return !has('messages');
-  return found !== 'unrecognized' && found !== 'other-endpoint' && found !== 'no-request';
+  return found !== 'unrecognized' && found !== 'no-request';
 }
 
 /** Whether a row of a batch has only the request. */
 export function isOnlyRequest(row: unknown): boolean {
   const has = (name: string) => valueAt(row, name) !== undefined;
-  const answers = ['response', 'result', 'modelOutput', 'error'];
-  return batchId(row) !== undefined && BATCHES.some(([request]) => has(request)) && !answers.some(has);
+  return (
+    batchId(row) !== undefined && (has('body') || has('params')) && !['response', 'result', 'error'].some(has)
+  );
 }
 
 /** Returns the ID by which a batch's input and output are joined. */
 export function batchId(row: unknown): string | undefined {
-  const isGemini = valueAt(row, 'response.candidates') ?? valueAt(row, 'request.contents');
-  const id = valueAt(row, 'custom_id') ?? valueAt(row, 'recordId') ?? (isGemini && valueAt(row, 'key'));
+  const id = valueAt(row, 'custom_id');
   return typeof id === 'string' ? id : undefined;
 }
 
@@ -98,7 +88,9 @@ export function batchId(row: unknown): string | undefined {
  * @param find returns the row of the batch's input with an ID; called only if it is needed
  */
 export function answeredRequest(row: unknown, find: (id: string) => unknown): AnsweredRequest | LeftOutRow {
-  if (isExport(row)) return exported(row);
+  // Conversations that ChatGPT and Claude export.
+  if (isFields(row) && (isFields(row['mapping']) || Array.isArray(row['chat_messages'])))
+    return exported(row);
   const [id, hasFailed] = [batchId(row), isFailed(row)];
   const own = SHAPES.find(([request, answer]) => {
     const found = valueAt(row, answer === '' ? 'choices' : answer) ?? undefined;
@@ -106,8 +98,7 @@ export function answeredRequest(row: unknown, find: (id: string) => unknown): An
   });
   if (own === undefined && id === undefined) return 'unrecognized';
   if (hasFailed) return 'failed';
-  const joined = BATCHES.find(([, answer]) => valueAt(row, answer) !== undefined) ?? BATCHES[0];
-  const [requestAt, answerAt] = own ?? joined ?? ['', ''];
+  const [requestAt, answerAt] = own ?? (valueAt(row, 'result') === undefined ? OPENAI : ANTHROPIC);
   const answer = answerOf(valueAt(row, answerAt));
   if (typeof answer === 'string') return answer;
   const source = own === undefined && id !== undefined ? find(id) : row;
@@ -125,11 +116,8 @@ export function answeredRequest(row: unknown, find: (id: string) => unknown): An
 
 /** Whether a tool is Anthropic's, Gemini's, or of the Responses API. */
 function isForeignTool(tool: unknown): boolean {
-  const isOfResponses = valueAt(tool, 'type') === 'function' && valueAt(tool, 'function') === undefined;
-  return (
-    isOfResponses ||
-    ['input_schema', 'functionDeclarations'].some((name) => valueAt(tool, name) !== undefined)
-  );
+  const has = (name: string) => valueAt(tool, name) !== undefined;
+  return has('input_schema') || has('functionDeclarations') || (has('type') && !has('function'));
 }
 
 /** Reads `choices`, `candidates`, `output`, an assistant's message, or a list that ends with one. */
@@ -138,20 +126,14 @@ function answerOf(value: unknown): AnsweredRequest | LeftOutRow {
   const choice: unknown = Array.isArray(choices) ? choices[0] : value;
   if (isFields(valueAt(value, 'promptFeedback')) && choice === value) return 'filtered';
   if (Array.isArray(choices) && choice === undefined) return 'empty';
-  const end = ['finish_reason', 'stop_reason', 'finishReason', 'incomplete_details.reason'].find((place) =>
-    ENDS.has(valueAt(choice, place)),
-  );
-  const unusable = end === undefined ? undefined : ENDS.get(valueAt(choice, end));
+  const ends = END_PLACES.map((place) => String(valueAt(choice, place)));
+  const unusable = ENDS.find(([, spelled]) => ends.some((end) => spelled.test(end)))?.[0];
   const isOneOfSeveral = Array.isArray(choices) && choices.length > 1;
   const output = valueAt(choice, 'output');
   const parts = valueAt(value, 'candidates') && (valueAt(choice, 'content.parts') ?? '');
-  const isForeign =
-    hasForeignParts([choice]) ||
-    (Array.isArray(valueAt(choice, 'content')) && valueAt(choice, 'stop_reason') !== undefined);
-  if (Array.isArray(output) || parts !== undefined || isForeign) {
-    const turns = Array.isArray(output)
-      ? output
-      : [{ role: 'assistant', content: parts ?? valueAt(choice, 'content') }];
+  if (Array.isArray(output) || parts !== undefined || isOfAnthropic(choice)) {
+    const content = parts ?? valueAt(choice, 'content');
+    const turns: unknown[] = Array.isArray(output) ? output : [{ role: 'assistant', content }];
     const messages = unusable ?? textMessages(turns, undefined);
     if (typeof messages === 'string') return messages;
     const isSaid = messages.some((one) => hasText(valueAt(one, 'content')));
@@ -159,8 +141,7 @@ function answerOf(value: unknown): AnsweredRequest | LeftOutRow {
   }
   const list: readonly unknown[] = Array.isArray(choice) ? choice : [valueAt(choice, 'message') ?? choice];
   const [before, last] = [list.slice(0, -1), list.at(-1)];
-  if (!isFields(last) || last['role'] !== 'assistant' || !before.every(isMessage))
-    return isFields(value) ? 'other-endpoint' : 'unrecognized';
+  if (!isFields(last) || last['role'] !== 'assistant' || !before.every(isMessage)) return 'unrecognized';
   if (unusable !== undefined) return unusable;
   const { content, refusal, tool_calls: calls, function_call: call } = last;
   if (hasText(refusal)) return 'refused';
@@ -169,6 +150,12 @@ function answerOf(value: unknown): AnsweredRequest | LeftOutRow {
   if (tool_calls === undefined && function_call === undefined && !hasText(content)) return 'empty';
   const message = { role: 'assistant', content, tool_calls, function_call };
   return { chat: { messages: [...before, message] }, isOneOfSeveral };
+}
+
+/** Whether it is a message with parts of Anthropic's. */
+function isOfAnthropic(message: unknown): boolean {
+  const hasEnd = valueAt(message, 'stop_reason') !== undefined;
+  return hasForeignParts([message]) || (hasEnd && Array.isArray(valueAt(message, 'content')));
 }
 
 function isFailed(row: unknown): boolean {
@@ -180,13 +167,8 @@ function isFailed(row: unknown): boolean {
   const isNothing = isFields(response) && Object.keys(response).length === 0;
   // Some write a string. A number with its spelling is read as a plain one before.
   const isStatus = typeof status !== 'object' && Number(status) >= 400;
-  return (
-    response === null ||
-    isNothing ||
-    isFields(error) ||
-    isStatus ||
-    (typeof type === 'string' && type !== 'succeeded')
-  );
+  const isEnded = type === undefined || type === 'succeeded';
+  return response === null || isNothing || isFields(error) || isStatus || !isEnded;
 }
 
 /** Returns messages in OpenAI's form, or why they can't have it; undefined if there are none. */
@@ -241,58 +223,59 @@ function textIn(content: unknown): readonly [text: string] | LeftOutRow {
   return /image|audio|video|file|data|document/i.test(kind) ? 'media' : 'unrecognized';
 }
 
-/** Whether it is a conversation of ChatGPT's or Claude's export. */
-function isExport(row: unknown): row is Fields {
-  return isFields(valueAt(row, 'mapping')) || Array.isArray(valueAt(row, 'chat_messages'));
-}
+/** Of what ChatGPT said; Claude's contents have none. */
+const SHOWN_TYPES: readonly unknown[] = [undefined, 'text', 'multimodal_text'];
 
 /** Returns a conversation along its last branch. */
 function exported(row: Fields): AnsweredRequest | LeftOutRow {
-  const messages: { role: string; content: string }[] = [];
+  const messages: { role: unknown; content: string }[] = [];
   let hidden = 0;
-  for (const message of branchOf(row)) {
-    const role = valueAt(message, 'author.role') ?? valueAt(message, 'sender');
-    const files = [valueAt(message, 'attachments'), valueAt(message, 'files')].flat();
-    const own = valueAt(message, 'content');
-    const content =
-      own === undefined || (Array.isArray(own) && own.length === 0) ? valueAt(message, 'text') : own;
-    const parts = [valueAt(content, 'parts') ?? content].flat();
-    const said = parts.filter((part) => typeof part === 'string' || valueAt(part, 'type') === 'text');
-    const text = said.map((part) => valueAt(part, 'text') ?? part).join('\n\n');
-    const type = valueAt(content, 'content_type') ?? 'text';
-    const isTool =
-      !['user', 'human', 'assistant'].includes(String(role)) ||
-      (valueAt(message, 'recipient') ?? 'all') !== 'all';
-    const isShown = valueAt(message, 'metadata.is_visually_hidden_from_conversation') !== true;
-    if (isTool || !isShown || (type !== 'text' && type !== 'multimodal_text'))
-      hidden += isFields(message) ? 1 : 0;
-    else if (files.some(isFields) || parts.some((part) => valueAt(part, 'asset_pointer') !== undefined))
+  for (const message of branchOf(row).filter(isFields)) {
+    const speaker = valueAt(message, 'author.role') ?? message['sender'];
+    const role = speaker === 'human' ? 'user' : speaker;
+    const own = [valueAt(message, 'content.parts') ?? message['content'] ?? []].flat();
+    const parts = own.length > 0 ? own : [message['text']];
+    const texts = parts.filter((part) => typeof part === 'string' || valueAt(part, 'type') === 'text');
+    const isSaid =
+      (role === 'user' || role === 'assistant') &&
+      (message['recipient'] ?? 'all') === 'all' &&
+      SHOWN_TYPES.includes(valueAt(message, 'content.content_type')) &&
+      valueAt(message, 'metadata.is_visually_hidden_from_conversation') !== true;
+    hidden += isSaid ? parts.length - texts.length : 1;
+    if (!isSaid) continue;
+    const files = [message['attachments'], message['files']].flat().filter(isFields);
+    if (files.length > 0 || parts.some((part) => valueAt(part, 'asset_pointer') !== undefined))
       return 'media';
-    else {
-      hidden += parts.length - said.length;
-      const isUser = role !== 'assistant';
-      if (hasText(text)) messages.push({ role: isUser ? 'user' : 'assistant', content: text });
-    }
+    const content = texts.map((part) => valueAt(part, 'text') ?? part).join('\n\n');
+    if (hasText(content)) messages.push({ role, content });
   }
   return messages.some(({ role }) => role === 'assistant') ? { chat: { messages }, hidden } : 'empty';
 }
 
 /** Returns the messages that lead to the last one. */
-function branchOf(row: Fields): unknown[] {
-  const { mapping, chat_messages: list, current_node, current_leaf_message_uuid } = row;
-  const [id, parent] = isFields(mapping) ? ['id', 'parent'] : ['uuid', 'parent_message_uuid'];
+function branchOf({
+  mapping,
+  chat_messages: list,
+  current_node,
+  current_leaf_message_uuid,
+}: Fields): unknown[] {
   const nodes = isFields(mapping)
     ? Object.entries(mapping)
-    : [list].flat().map((one) => [valueAt(one, id), one] as const);
-  if (!nodes.some(([, node]) => typeof valueAt(node, parent) === 'string'))
-    return nodes.map(([, node]) => valueAt(node, 'message') ?? node);
+    : [list].flat().map((message) => {
+        return [
+          valueAt(message, 'uuid'),
+          { message, parent: valueAt(message, 'parent_message_uuid') },
+        ] as const;
+      });
+  const areInTurn = !nodes.some(([, node]) => typeof valueAt(node, 'parent') === 'string');
+  if (areInTurn) return nodes.map(([, node]) => valueAt(node, 'message'));
   const byId = new Map<unknown, unknown>(nodes);
   const branch: unknown[] = [];
   for (let at = current_node ?? current_leaf_message_uuid ?? nodes.at(-1)?.[0]; byId.has(at);) {
     const node = byId.get(at);
-    branch.push(isFields(mapping) ? valueAt(node, 'message') : node);
+    branch.push(valueAt(node, 'message'));
     byId.delete(at);
-    at = valueAt(node, parent);
+    at = valueAt(node, 'parent');
   }
   return branch.reverse();
 }

@@ -10,62 +10,53 @@ const LINE_END = Uint8Array.of(LF);
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 /** A row and its place; without its bytes if it is too long. */
-interface RawRow {
+export interface RawRow {
   offset: number;
   sizeBytes: number;
   bytes: Buffer | undefined;
 }
 
-/** Splits bytes at LF. */
-class RowSplitter {
-  #parts: Uint8Array[] = [];
-  #offset = 0;
-  #sizeBytes = 0;
-
-  *push(chunk: Uint8Array): Generator<RawRow> {
+/** Reads rows, which end at LF only. */
+export function* rawRows(chunks: Iterable<Uint8Array>, maxBytes = MAX_ROW_BYTES): Generator<RawRow> {
+  let parts: Uint8Array[] = [];
+  let [offset, sizeBytes] = [0, 0];
+  const ended = (): RawRow => {
+    const row = { offset, sizeBytes, bytes: sizeBytes > maxBytes ? undefined : Buffer.concat(parts) };
+    [parts, offset, sizeBytes] = [[], offset + sizeBytes + 1, 0];
+    return row;
+  };
+  for (const chunk of chunks)
     for (let [from, end] = [0, 0]; end !== -1; from = end + 1) {
       end = chunk.indexOf(LF, from);
       const part = chunk.subarray(from, end === -1 ? chunk.length : end);
-      this.#sizeBytes += part.length;
-      if (this.#sizeBytes > MAX_ROW_BYTES) this.#parts = [];
-      else this.#parts.push(part);
-      if (end === -1) break;
-      yield this.end();
+      sizeBytes += part.length;
+      if (sizeBytes > maxBytes) parts = [];
+      else parts.push(part);
+      if (end !== -1) yield ended();
     }
-  }
-
-  /** Returns the row that has begun. */
-  end(): RawRow {
-    const [offset, sizeBytes] = [this.#offset, this.#sizeBytes];
-    const [only = new Uint8Array(), more] = this.#parts;
-    const joined =
-      more === undefined
-        ? Buffer.from(only.buffer, only.byteOffset, only.length)
-        : Buffer.concat(this.#parts);
-    const bytes = sizeBytes > MAX_ROW_BYTES ? undefined : joined;
-    [this.#parts, this.#offset, this.#sizeBytes] = [[], offset + sizeBytes + 1, 0];
-    return { offset, sizeBytes, bytes };
-  }
-}
-
-/** Reads rows, which end at LF only. */
-export function* rawRows(chunks: Iterable<Uint8Array>): Generator<RawRow> {
-  const splitter = new RowSplitter();
-  for (const chunk of chunks) yield* splitter.push(chunk);
-  yield splitter.end();
+  yield ended();
 }
 
 /** The text and the value of a row. */
 type RowJson = Readonly<{ text: string; value: unknown }>;
 
 /** Parses a row; undefined if it is blank. */
-export function jsonOf({ bytes }: RawRow): RowJson | 'not-json' | 'too-long' | undefined {
+export function jsonOf({ bytes }: Pick<RawRow, 'bytes'>): RowJson | 'not-json' | 'too-long' | undefined {
   if (bytes === undefined) return 'too-long';
   try {
     const text = UTF_8.decode(bytes);
     return text.trim() === '' ? undefined : { text, value: JSON.parse(text) as unknown };
   } catch {
     return 'not-json';
+  }
+}
+
+/** The value of JSON, with its numbers as they are written; undefined if it is none. */
+export function valueIn(text: string): unknown {
+  try {
+    return UNUSUAL_NUMBER.test(text) ? withExactNumbers(text) : JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 
@@ -88,13 +79,12 @@ export interface RowCounts {
   messages: number;
 }
 
-/** Takes lines of JSON, and writes what each row becomes. */
+/** Writes what each row becomes. */
 export class RowStage {
   readonly counts: RowCounts = { rows: 0, leftOut: {}, changed: 0, several: 0, hidden: 0, messages: 0 };
   readonly #write: (lines: Uint8Array) => void;
   readonly #take: Take;
   readonly #sign: RegExp | undefined;
-  readonly #splitter = new RowSplitter();
   #lines: Uint8Array[] = [];
   #bytes = 0;
 
@@ -105,25 +95,11 @@ export class RowStage {
     this.#sign = sign;
   }
 
-  push(lines: Uint8Array): void {
-    for (const row of this.#splitter.push(lines)) this.#add(row);
-  }
-
-  /** @param rows further ones */
-  end(rows: Iterable<object> = []): RowCounts {
-    this.#add(this.#splitter.end());
-    for (const row of rows) this.#addRow(Buffer.from(JSON.stringify(row)));
-    this.#flush();
-    return this.counts;
-  }
-
-  leaveOut(reason: LeftOutRow): void {
-    this.counts.leftOut[reason] = (this.counts.leftOut[reason] ?? 0) + 1;
-  }
-
-  #add(row: RawRow): void {
-    if (row.bytes?.length === 0) return;
-    const isCopied = row.bytes !== undefined && this.#sign?.test(row.bytes.toString('latin1')) === false;
+  /** Takes a row, unless it is blank. */
+  add(row: Pick<RawRow, 'bytes'>): void {
+    const text = row.bytes?.toString('latin1');
+    if (text?.trim() === '') return;
+    const isCopied = text !== undefined && this.#sign?.test(text) === false;
     const json = isCopied ? undefined : jsonOf(row);
     if (json === undefined && !isCopied) return;
     try {
@@ -131,7 +107,8 @@ export class RowStage {
       const isBroken = taken === 'not-json' && this.#sign !== undefined;
       if (typeof taken === 'object') this.#addTaken(taken);
       else if (taken !== undefined && !isBroken) this.leaveOut(taken);
-      else if (row.bytes !== undefined) this.#addRow(row.bytes);
+      // Its line may end in CR LF.
+      else if (row.bytes !== undefined) this.addRow(row.bytes.subarray(0, text?.replace(/\r$/, '').length));
     } catch (error) {
       // Nested too deeply for the stack. Parsing has no limit, but writing and reading exact numbers recurse.
       if (!(error instanceof RangeError)) throw error;
@@ -139,25 +116,28 @@ export class RowStage {
     }
   }
 
+  leaveOut(reason: LeftOutRow, count = 1): void {
+    this.counts.leftOut[reason] = (this.counts.leftOut[reason] ?? 0) + count;
+  }
+
   #addTaken({ chat, isOneOfSeveral = false, hidden = 0 }: Taken): void {
-    const line = chat && Buffer.from(JSON.stringify(chat));
-    if (line === undefined) this.counts.messages += 1;
+    if (chat === undefined) this.counts.messages += 1;
     else {
+      this.addRow(Buffer.from(JSON.stringify(chat)));
       this.counts.changed += 1;
-      this.#addRow(line);
     }
     this.counts.several += isOneOfSeveral ? 1 : 0;
     this.counts.hidden += hidden;
   }
 
-  #addRow(bytes: Uint8Array): void {
+  addRow(bytes: Uint8Array): void {
     this.counts.rows += 1;
     this.#lines.push(bytes, LINE_END);
     this.#bytes += bytes.length + 1;
-    if (this.#bytes >= BATCH_BYTES) this.#flush();
+    if (this.#bytes >= BATCH_BYTES) this.flush();
   }
 
-  #flush(): void {
+  flush(): void {
     this.#write(Buffer.concat(this.#lines));
     [this.#lines, this.#bytes] = [[], 0];
   }

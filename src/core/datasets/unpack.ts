@@ -1,82 +1,85 @@
-import { hasFormat, isField, isRow } from './otherForms.ts';
+import { ConvertError } from './convert.ts';
+import { FIELDS } from './formats.ts';
+import { hasFormat, isRow, isTurn, spelled } from './otherForms.ts';
 import { isFields, isRequestRow, type Fields } from './requestShapes.ts';
+import type { Take } from './rowStage.ts';
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const MAX_NAME_BYTES = 200;
+/** Names of an ID of a conversation, in lower case and without what separates words. */
+const IDS = /^(?:(?:conversation|dialog|dialogue|thread|session|chat)_?id|conversation)$/i;
+/** What of a message in a row of its own is kept. */
+const MESSAGE_PARTS: readonly string[] = [
+  ...['role', 'content', 'from', 'value', 'name', 'weight', 'tool_calls', 'tool_call_id'],
+];
 
-/** A list of objects, or of lists, in the only object of a file: its name, and the place of its bracket. */
-interface Part {
-  name: string;
-  offset: number;
-}
-
-/** Returns the lists in an object that is all there is in a file; undefined if there is more, or it doesn't end. */
-export function partsOf(chunks: Iterable<Uint8Array>): Part[] | undefined {
-  const parts: Part[] = [];
-  let [depth, offset, bracket] = [0, 0, -1];
-  let [inString, isEscaped, isName, isEnd] = [false, false, false, false];
-  let name: number[] = [];
-  for (const chunk of chunks)
-    for (const byte of chunk) {
-      const at = offset++;
-      if (inString) {
-        inString = isEscaped || byte !== QUOTE;
-        isEscaped = !isEscaped && byte === BACKSLASH;
-        if (isName && inString && name.length < MAX_NAME_BYTES) name.push(byte);
-        continue;
-      }
-      // White space, and a byte order mark.
-      if (byte <= 0x20 || (at < 3 && byte > 0x7f)) continue;
-      if (isEnd) return undefined;
-      const char = String.fromCharCode(byte);
-      if (bracket !== -1 && (char === '{' || char === '['))
-        parts.push({ name: textOfName(name), offset: bracket });
-      bracket = depth === 1 && char === '[' ? at : -1;
-      if (char === '{' || char === '[') depth += 1;
-      else if (char === '}' || char === ']') isEnd = --depth === 0;
-      else if (byte === QUOTE) {
-        inString = true;
-        if (isName) name = [];
-      }
-      if (depth === 1 && byte !== QUOTE) isName = char === '{' || char === ',';
-      else if (depth !== 1) isName = false;
-    }
-  return isEnd ? parts : undefined;
-}
-
-function textOfName(bytes: readonly number[]): string {
-  const text = Buffer.from(bytes).toString();
-  try {
-    return String(JSON.parse(`"${text}"`));
-  } catch {
-    return text;
-  }
-}
-
-/** Returns the rows in an object that is itself no row: columns, or rows with their numbers. `row`: it is one. */
-export function rowsIn(value: Fields): 'row' | Fields[] | undefined {
-  if (isRow(value) || isRequestRow(value)) return 'row';
-  const fields = Object.entries(value);
-  const rows = fields.map(([, one]) => one);
-  if (rows.length > 0 && rows.every(isRow)) return rows as Fields[];
-  const columns = fields.map(([name, column]) => [name, valuesOf(column)] as const);
-  const length = columns[0]?.[1]?.length ?? 0;
-  const isWhole = length > 0 && columns.every(([, values]) => values?.length === length);
+/**
+ * Returns the rows in the only object of a file: of columns, or of a list; undefined if it is itself a row.
+ * @param part the name of the list
+ * @throws ConvertError `needs-part`
+ */
+export function rowsIn(object: Fields, part: string | undefined): unknown[] | undefined {
+  if (isRow(object) || isRequestRow(object)) return undefined;
+  const fields = Object.entries(object);
+  const columns = fields.map(([name, one]) => [name, isList(one) ? Object.values(one) : []] as const);
+  const [, { length }] = columns[0] ?? ['', []];
   // Lists of objects are columns only beside one of training.
-  const areData = columns.every(([, values]) =>
-    values?.every((one) => !isFields(one) && !Array.isArray(one)),
-  );
-  if (
-    !isWhole ||
-    !(areData || columns.some(([name, values]) => isField(name) && values?.some(isFields) === false))
-  )
-    return hasFormat(value) && !rows.flat().some(isRow) ? 'row' : undefined;
-  return Array.from({ length }, (_, at) =>
-    Object.fromEntries(columns.map(([name, values]) => [name, values?.[at]])),
-  );
+  const areData = columns.every(([, values]) => !values.some(isList));
+  const areColumns =
+    areData || columns.some(([name, values]) => FIELDS.includes(name) && !values.some(isFields));
+  if (areColumns && length > 0 && columns.every(([, values]) => values.length === length))
+    return Array.from({ length }, (_, at) =>
+      Object.fromEntries(columns.map(([name, values]) => [name, values[at]])),
+    );
+  if (hasFormat(object) && !Object.values(object).flat().some(isRow)) return undefined;
+  const lists = fields.filter(([, one]) => Array.isArray(one) && one.some(isList)) as [string, unknown[]][];
+  if (lists.length > 1 && part === undefined) {
+    const choices = lists.map(([name]) => name);
+    throw new ConvertError('needs-part', { choices });
+  }
+  return (lists.find(([name]) => name === part) ?? lists[0])?.[1];
 }
 
-function valuesOf(column: unknown): unknown[] | undefined {
-  return Array.isArray(column) || isFields(column) ? Object.values(column) : undefined;
+/** Whether it is a list or an object. */
+function isList(value: unknown): value is object {
+  return Array.isArray(value) || isFields(value);
+}
+
+/** Most text units of messages that are kept to group them. */
+const MAX_GROUPED_UNITS = 100 * 1024 * 1024;
+/** What is needed for each besides. */
+const UNITS_OF_MESSAGE = 50;
+
+/**
+ * Puts messages in rows of their own together, in the order of the file; undefined if these are others.
+ * @param first the first row
+ * @param isOne whether all rows are one conversation if they have no ID
+ */
+export function groupsOf(first: unknown, isOne: boolean) {
+  const hasIds = isFields(first) && idOf(first) !== undefined;
+  if (!isTurn(first) || !(hasIds || isOne)) return undefined;
+  const field = first['from'] === undefined ? 'messages' : 'conversations';
+  // Texts of JSON, by ID: objects would need three times as much memory.
+  const groups = new Map<unknown, string[]>();
+  let units = 0;
+  const take: Take = (row) => {
+    if (!isTurn(row)) return 'unrecognized';
+    const id = hasIds ? idOf(row) : 'all';
+    if (id === undefined || id === '') return 'incomplete';
+    const turn = JSON.stringify(spelled(Object.fromEntries(MESSAGE_PARTS.map((part) => [part, row[part]]))));
+    units += turn.length + UNITS_OF_MESSAGE;
+    if (units > MAX_GROUPED_UNITS) throw new ConvertError('too-much');
+    const turns = groups.get(id);
+    if (turns === undefined) groups.set(id, [turn]);
+    else turns.push(turn);
+    return {};
+  };
+  function* rows() {
+    for (const turns of groups.values()) yield Buffer.from(`{"${field}":[${turns.join()}]}`);
+  }
+  return { take, rows };
+}
+
+function idOf(row: Fields): unknown {
+  const name = Object.keys(row).find((field) => IDS.test(field));
+  const id = name === undefined ? undefined : row[name];
+  return typeof id === 'string' || typeof id === 'number' ? id : undefined;
 }

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import {
   type ConvertError,
   type ConvertedFile,
+  type ConvertCounts,
   type ConvertFailure,
   type LeftOutRow,
   MAX_COLUMNS,
@@ -14,14 +15,16 @@ import { compact, formatCount, formatRows } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { problemName } from './problemTexts.ts';
 
-/** The names of encodings. */
-export const ENCODING_NAMES: Readonly<Record<NonNullable<ConvertedFile['encoding']>, string>> = {
-  'windows-1252': 'Windows-1252',
-  'windows-1250': 'Windows-1250',
-  'windows-1251': 'Windows-1251',
-  gbk: 'GBK',
-  shift_jis: vscode.l10n.t('Shift JIS'),
-  'utf-16': 'UTF-16',
+/** The names of encodings, and who uses them. */
+export const ENCODING_TEXTS: Readonly<
+  Record<NonNullable<ConvertedFile['encoding']>, readonly [name: string, use: string]>
+> = {
+  'windows-1252': ['Windows-1252', vscode.l10n.t('Western European')],
+  'windows-1250': ['Windows-1250', vscode.l10n.t('Central European')],
+  'windows-1251': ['Windows-1251', vscode.l10n.t('Cyrillic')],
+  gbk: ['GBK', vscode.l10n.t('Chinese')],
+  shift_jis: [vscode.l10n.t('Shift JIS'), vscode.l10n.t('Japanese')],
+  'utf-16': ['UTF-16', ''],
 };
 
 /** Why no row of the new file can be trained on; undefined if some can. */
@@ -53,7 +56,7 @@ export function convertedSentence(converted: ConvertedFile, report: Report | und
   const done = compact(
     isPart ? partly : report ? verdictPhrase(report) : formatRows(rows),
     isPart && report && problemsFound(report).join(', '),
-    encoding && vscode.l10n.t('read as {0}', ENCODING_NAMES[encoding]),
+    encoding && vscode.l10n.t('read as {0}', ENCODING_TEXTS[encoding][0]),
   ).join(', ');
   return compact(vscode.l10n.t('Created {0}: {1}.', name, done), leftOutSentence(converted)).join(' ');
 }
@@ -66,35 +69,24 @@ const LEFT_OUT: Readonly<Record<LeftOutRow, (count: string) => string>> = {
   refused: (count) => vscode.l10n.t('{0} refused', count),
   empty: (count) => vscode.l10n.t('{0} empty', count),
   'no-request': (count) => vscode.l10n.t('{0} without a request', count),
-  'other-endpoint': (count) => vscode.l10n.t('{0} of another endpoint', count),
   tools: (count) => vscode.l10n.t('{0} with tool calls of another service', count),
   media: (count) => vscode.l10n.t('{0} with images or files', count),
   template: (count) => vscode.l10n.t('{0} with a chat template in their text', count),
-  incomplete: (count) => vscode.l10n.t('{0} with a missing text', count),
-  'no-id': (count) => vscode.l10n.t('{0} without a conversation', count),
+  incomplete: (count) => vscode.l10n.t('{0} incomplete', count),
   ragged: (count) => vscode.l10n.t('{0} with another number of values', count),
   unrecognized: (count) => vscode.l10n.t('{0} not recognized', count),
   'not-json': (count) => vscode.l10n.t('{0} not JSON', count),
   'too-long': (count) => vscode.l10n.t('{0} longer than 16 MB', count),
 };
 
-function leftOutSentence({
-  leftOut,
-  several,
-  hidden,
-}: Pick<ConvertedFile, 'leftOut' | 'several' | 'hidden'>): string | undefined {
+function leftOutSentence({ leftOut, several, hidden }: ConvertCounts): string | undefined {
   const reasons = Object.keys(LEFT_OUT) as LeftOutRow[];
   const list = compact(
     ...reasons.map((reason) => leftOut[reason] && LEFT_OUT[reason](formatCount(leftOut[reason]))),
     hidden > 0 && vscode.l10n.t('{0} hidden messages and tool calls', formatCount(hidden)),
+    several > 0 && vscode.l10n.t('further answers of {0}', formatRows(several)),
   );
-  const further = formatCount(several);
-  if (list.length === 0)
-    return several > 0
-      ? vscode.l10n.t('Of {0} with several answers the first was kept.', further)
-      : undefined;
-  if (several > 0) list.push(vscode.l10n.t('of {0} with several answers the first was kept', further));
-  return vscode.l10n.t('Left out: {0}.', list.join(', '));
+  return list.length > 0 ? vscode.l10n.t('Left out: {0}.', list.join(', ')) : undefined;
 }
 
 /** Why a file can't be converted, and what to do; undefined if the user has to answer. */
@@ -103,17 +95,14 @@ export function notConverted(
   name: string,
 ): string | undefined {
   const number = formatCount(row);
-  const encoding = Object.entries(ENCODING_NAMES).find(([one]) => choices.includes(one))?.[1] ?? '';
+  const encoding = Object.entries(ENCODING_TEXTS).find(([one]) => choices.includes(one))?.[1][0] ?? '';
   const sentences: Partial<Readonly<Record<ConvertFailure, string>>> = {
     unknown: vscode.l10n.t('Nothing was written: {0} is neither JSON nor CSV.', name),
     'not-json': vscode.l10n.t('Nothing was written: {0} isn’t valid JSON.', name),
     'not-objects': vscode.l10n.t('Nothing was written: {0} has no objects.', name),
     'not-encoding': vscode.l10n.t('Nothing was written: {0} isn’t valid {1}.', name, encoding),
     'utf-32': vscode.l10n.t('Nothing was written: {0} is UTF-32, which can’t be read.', name),
-    'too-much': vscode.l10n.t(
-      'Nothing was written: {0} has too many messages to group. Split it first.',
-      name,
-    ),
+    'too-much': vscode.l10n.t('Nothing was written: {0} is too large to unpack. Split it first.', name),
     'no-rows': vscode.l10n.t('Nothing was written: {0} has no rows.', name),
     ragged: vscode.l10n.t('Nothing was written: no row of {0} has as many values as its header.', name),
     'too-large': vscode.l10n.t('Nothing was written: the result would exceed 600 MB. Split {0} first.', name),
@@ -144,9 +133,7 @@ export function notConverted(
     'no-answers': compact(
       counts?.leftOut['no-request'] !== undefined
         ? vscode.l10n.t('No answer has its request in the chosen input file.')
-        : counts?.isChat === true
-          ? vscode.l10n.t('No row has an answer.')
-          : vscode.l10n.t('Nothing was written: no row of {0} can be converted.', name),
+        : vscode.l10n.t('Nothing was written: no row of {0} can be converted.', name),
       counts && leftOutSentence(counts),
     ).join(' '),
     'too-many-requests': vscode.l10n.t(

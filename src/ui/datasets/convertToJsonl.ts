@@ -9,7 +9,7 @@ import {
   type ConvertOptions,
 } from '../../core/datasets/convert.ts';
 import type { DatasetFile } from '../../core/datasets/fileKind.ts';
-import { reportOrFailure, type Report, verdictOf } from '../../core/datasets/report.ts';
+import { reportOrFailure, verdictOf } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { chooseDataset, inspectOrRefuse, datasetName, saveIfNeeded } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
@@ -58,7 +58,7 @@ export async function convertToJsonl(
     const converted = await convert(source, answers, name, parts);
     if (converted === 'failed') return { outcome: converted };
     if (!(converted instanceof ConvertError)) {
-      await showConverted(converted, typeof answers.columns === 'object' ? uri : undefined, parts);
+      await showConverted(converted, answers.columns && uri, parts);
       return { outcome: 'done' };
     }
     const more = await answer(converted, uri, parts.memory, asksAgain === true);
@@ -98,35 +98,22 @@ async function showConverted(
 ): Promise<void> {
   const made = vscode.Uri.file(converted.path);
   await openWritten(converted.path);
-  const report = await checked(made, reports, log);
+  const title = checkingDatasetTitle(path.basename(made.fsPath));
+  const found = await withLateProgress(title, (signal, onProgress) =>
+    reportOrFailure(reports.check(made.fsPath, signal, onProgress), log),
+  ).catch((error: unknown) => {
+    if (!(error instanceof CancelledError)) throw error;
+  });
+  const report = typeof found === 'object' ? found : undefined;
   const isUseless = report !== undefined && uselessReason(converted, report) !== undefined;
-  const run =
-    (command: CommandId, ...more: readonly unknown[]) =>
-    () =>
-      vscode.commands.executeCommand(command, ...(more.length > 0 ? more : [made]));
+  const run = (command: CommandId) => () => vscode.commands.executeCommand(command, made);
+  const again = () => vscode.commands.executeCommand(COMMANDS.convertToJsonl, source, undefined, true);
   notify(isUseless ? showWarning : showInformation, convertedSentence(converted, report), {
     ...(report &&
       verdictOf(report) !== 'clean' && { [TERMS.showProblems]: run(COMMANDS.showDatasetProblems) }),
     ...(!isUseless && { [TERMS.prepareCopy]: run(COMMANDS.prepareDataset) }),
     [vscode.l10n.t('Preview')]: run(COMMANDS.previewDataset),
     ...(!isUseless && { [vscode.l10n.t('Submit…')]: run(COMMANDS.submitDataset) }),
-    ...(source && {
-      [vscode.l10n.t('Other Columns…')]: run(COMMANDS.convertToJsonl, source, undefined, true),
-    }),
+    ...(source && { [vscode.l10n.t('Other Columns…')]: again }),
   });
-}
-
-/** Checks a new file; undefined if that failed or was canceled. */
-async function checked(
-  { fsPath }: vscode.Uri,
-  reports: ConvertParts['reports'],
-  log: Log,
-): Promise<Report | undefined> {
-  const title = checkingDatasetTitle(path.basename(fsPath));
-  const found = await withLateProgress(title, (signal, onProgress) =>
-    reportOrFailure(reports.check(fsPath, signal, onProgress), log),
-  ).catch((error: unknown) => {
-    if (!(error instanceof CancelledError)) throw error;
-  });
-  return typeof found === 'object' ? found : undefined;
 }

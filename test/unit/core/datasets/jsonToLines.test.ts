@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict';
-import { JsonRows, JsonToLines } from '../../../../src/core/datasets/jsonToLines.ts';
+import { jsonLines } from '../../../../src/core/datasets/jsonToLines.ts';
 
-function pushed(transform: JsonToLines | JsonRows, latin1: string, chunkBytes: number): string {
+function lines(latin1: string, chunkBytes = Infinity, areArrays = false): string {
   const bytes = Buffer.from(latin1, 'latin1');
-  const out: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; at += Math.min(chunkBytes, bytes.length))
-    out.push(transform.push(bytes.subarray(at, at + chunkBytes)));
-  out.push(transform.end());
-  return Buffer.concat(out).toString('latin1');
+    chunks.push(bytes.subarray(at, at + chunkBytes));
+  return Buffer.concat([...jsonLines(chunks, areArrays)]).toString('latin1');
 }
 
-function lines(latin1: string, chunkBytes = Infinity): string {
-  return pushed(new JsonToLines(), latin1, chunkBytes);
-}
-
-describe('JsonToLines', () => {
+describe('jsonLines', () => {
   it('copies elements and objects byte for byte', () => {
     for (const [text, expected] of [
       ['[{}]', '{}\n'],
@@ -64,28 +59,12 @@ describe('JsonToLines', () => {
       assert.throws(() => lines(text), { code: 'not-objects' }, text);
   });
 
-  it('copies arrays: in an array, one after the other, or in an object', () => {
-    for (const [text, expected, start] of [
-      ['[[1],\n[ {"a":[]} ]]', '[1]\n[ {"a":[]} ]\n', undefined],
-      ['\xef\xbb\xbf[1,\n2]\n[3] ', '[1, 2]\n[3]\n', 'arrays'],
-      ['{"a":[0],"b" : [{"c":"]"},{}] ,"d":[1]}', '{"c":"]"}\n{}\n', 15],
+  it('copies arrays: in an array, or one after the other', () => {
+    for (const [text, expected, areArrays] of [
+      ['[[1],\n[ {"a":[]} ]]', '[1]\n[ {"a":[]} ]\n', false],
+      ['\xef\xbb\xbf[1,\n2]\n[3] ', '[1, 2]\n[3]\n', true],
     ] as const)
       for (const chunkBytes of [Infinity, 1, 3])
-        assert.equal(pushed(new JsonToLines(start), text, chunkBytes), expected, `${text} by ${chunkBytes}`);
-  });
-});
-
-describe('JsonRows', () => {
-  it('copies rows with LF at the end of each, without blank ones', () => {
-    for (const [text, expected] of [
-      ['{"a":1}\r\n\r\n \t\n{"b":\r"c"}', '{"a":1}\n{"b":\r"c"}\n'],
-      ['\n{"a":1,}\n  x \r\r\n', '{"a":1,}\nx \r\n'],
-      ['{}\r', '{}\n'],
-      ['\r\n', ''],
-    ] as const)
-      for (const chunkBytes of [Infinity, 1, 2, 3]) {
-        const copy = new JsonRows();
-        assert.equal(pushed(copy, text, chunkBytes), expected, `${JSON.stringify(text)} by ${chunkBytes}`);
-      }
+        assert.equal(lines(text, chunkBytes, areArrays), expected, `${text} by ${chunkBytes}`);
   });
 });

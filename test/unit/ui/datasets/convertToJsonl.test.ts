@@ -155,9 +155,15 @@ describe('Convert to JSONL', function () {
       answering(undefined, undefined, 'Ton');
       await convert('a.csv');
       assert.deepEqual(asked(), [
-        ...['a.csv: Which column is the prompt?', '  Ton', '● Frage', '  Antwort', '  Keep all columns'],
+        ...[
+          'a.csv: Which column is the prompt?',
+          '  Ton',
+          '● Frage',
+          '  Antwort',
+          '  Keep the columns as they are',
+        ],
         ...['a.csv: Which is the answer?', '  Ton', '● Antwort'],
-        ...['a.csv: Which is the system message?', '  None', '  Ton'],
+        ...['a.csv: Which is the system message?', '  Ton', '● None'],
       ]);
       assert.match(await readFile(file('a.chat.jsonl'), 'utf8'), /"system","content":"knapp"/);
       stand.forget();
@@ -168,10 +174,11 @@ describe('Convert to JSONL', function () {
       assert.deepEqual(stand.executed.at(-1)?.map(String), [
         ...['fineTuning.convertToJsonl', `file://${file('b.csv')}`, 'undefined', 'true'],
       ]);
-      answering('Keep all columns');
+      answering('Keep the columns as they are');
       await convertToJsonl(parts, stand.Uri.file(file('b.csv')), undefined, true);
       assert.equal(stand.shown.inputs.length, 1);
       assert.match(await readFile(file('b.jsonl'), 'utf8'), /"Ton":"lang"/);
+      assert.ok(stand.shown.buttons.at(-1)?.includes('Other Columns…'));
       stand.forget();
       assert.deepEqual(await convert('c.csv'), { outcome: 'cancelled' });
       assert.equal(stand.shown.inputs.length, 1);
