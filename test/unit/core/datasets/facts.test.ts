@@ -130,6 +130,15 @@ const TABLE: Readonly<
         [1, 3],
       ],
       [
+        [
+          ask('\\n- one\\n- two'),
+          ask('“Hi.”\\r\\nBye'),
+          ask('\\u4e2d\\u6587'),
+          ask('"Hi," he said.\\n\\n"Yes?"'),
+        ],
+        [1, 2, 3, 4],
+      ],
+      [
         [{ prompt: 'x', completion: 'a.\\n\\nB' }, ask('1\\t2')],
         [1, 2],
       ],
@@ -144,6 +153,13 @@ const TABLE: Readonly<
         ask('{"a": "b\\nC"}'),
         ask('printf(a\\n)'),
       ],
+      // Rather than text that was escaped twice, these are about escapes, or code.
+      ...[
+        ...['Use \\n for LF.', 'The escape \\t is a tab.', 'LF is \\n, CR is \\r.', 'Twice (\\n), \\u0041'],
+        ...['x = "One\\nTwo"', 'puts "A\\nB"', "cat('A\\tB')", '"A\\nB".split', 'a:\n  "A\\tB"'],
+        ...['(\\r\\n|\\n)', '/\\n{2,}/', '\\u00C0-\\u017F', '(?<=\\n)\\S', 's/\\t/ /g', 'awk -F\\t x'],
+        ...['\\text{a}\\n', 'xargs -d \\n'],
+      ].map((text) => [ask(text)]),
       [...many(99, ask('fine')), ask('Old\\nNew')],
     ],
   },
@@ -231,6 +247,10 @@ const TABLE: Readonly<
         ask('````md\n```js\nx\n```\n````'),
         ask('Inline ```x``` is code.'),
         ask('> ```\n> a\n> ```'),
+        ask('This is it: ```python\nprint(1)\n```'),
+        ask('```python\nprint(1)```\nDone.'),
+        ask('- ```sh\n  ls\n  ```\n- next'),
+        ask('Title\n~~~~~\ntext'),
         { prompt: 'Go on:\n```python\n', completion: 'print(1)\n```' },
         chat(u('```'), a('x')),
       ],
