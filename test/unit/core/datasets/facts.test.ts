@@ -34,6 +34,12 @@ const TABLE: Readonly<
         'Hi<|eot_id|>',
         '<|start_header_id|>user<|end_header_id|>',
         '<｜User｜>Hi<｜Assistant｜>',
+        '<|turn>user\nHi<turn|>',
+        '[SYSTEM_PROMPT]Hi[/SYSTEM_PROMPT]',
+        '[AVAILABLE_TOOLS]',
+        '[TOOL_CALLS]f',
+        '### Human: Hi### Assistant: Yes.',
+        '### User:\nHi\n\n### Assistant:\n',
         'Bye</s>',
         '<s>[INST] Hi [/INST]',
         '<start_of_turn>user\nHi<end_of_turn>',
@@ -55,6 +61,9 @@ const TABLE: Readonly<
     clean: [
       [
         ask('<p><s>old</s> new</p>'),
+        ask('<b>new</b> <s class="x">old</s>\n'),
+        ask('x <|y|> z'),
+        ask('### Human: a species'),
         ask('f <| x |> g, a < b | c > d, x<|y'),
         ask('### Response: it is quick.'),
         ask('ASSISTANT: noun. USER: noun.'),
@@ -76,9 +85,11 @@ const TABLE: Readonly<
           { prompt: "[{'role': 'user', 'content': 'It\\'s'}]", completion: 'y' },
           { instruction: "{'messages': [{'role': 'user', 'content': \"x\"}]}", output: 'y' },
           { conversations: '[{"from":"human","value":"x"}]' },
+          { prompt: '{"conversations":[{"from":"human","value":"x"}]}', completion: 'y' },
+          { prompt: '[{"role":"User","content":"x"}]', completion: 'y' },
           { prompt: 'x', completion: 'y' },
         ],
-        [1, 2, 3, 4, 5, 6, 7],
+        [1, 2, 3, 4, 5, 6, 7, 8, 9],
       ],
     ],
     clean: [
@@ -103,9 +114,12 @@ const TABLE: Readonly<
           ask('#N/A'),
           chat(u('null'), a('What?')),
           { question: 'undefined', answer: 'y' },
+          { instruction: 'Name it', input: 'N/A', output: 'Pink' },
+          { prompt: '(null)', completion: 'y' },
+          ...['#REF!', 'NaT', '#DIV/0!'].map((word) => ask(word)),
           { instruction: 'Name it', input: '', output: 'White' },
         ],
-        [1, 2, 3, 4, 5, 6, 7],
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
       ],
       // A label for other rows than these.
       [[...many(20, ask('yes'), ask('no')), { prompt: 'NaN', completion: 'yes' }], [41]],
@@ -166,6 +180,12 @@ const TABLE: Readonly<
   entities: {
     found: [
       [
+        ['&bull; one', '&laquo;Oui&raquo;', '2 &times; 3', '1&frac12;', '&iquest;Y?'].map((text) =>
+          ask(text),
+        ),
+        [1, 2, 3, 4, 5],
+      ],
+      [
         [ask('Fish &amp; chips'), ask('it&#39;s'), ask('fine'), ask('f&uuml;r &quot;x&quot;')],
         [1, 2, 4],
       ],
@@ -196,6 +216,12 @@ const TABLE: Readonly<
         ],
         [1, 2, 3, 4, 5, 6, 7, 8],
       ],
+      [
+        ['Táº¥t', '5 â‚¬', 'Itâ\u0080\u0099s', 'ð\u009f\u0098\u0080', 'РџСЂРёРІРµС‚', '縺ｮ縺吶縺ｹ'].map(
+          (text) => ask(text),
+        ),
+        [1, 2, 3, 4, 5, 6],
+      ],
     ],
     clean: [
       [
@@ -205,6 +231,7 @@ const TABLE: Readonly<
         ask('“café”»'),
         ask('voilà…» à «bientôt»'),
         ask('Â l’ancienne'),
+        ask('РСФСР, Рік, Сіль, РІСІ'),
         ask('日本語 Привет ελληνικά'),
       ],
     ],
@@ -290,9 +317,15 @@ const TABLE: Readonly<
           ask('Als KI-Sprachmodell kann ich das.'),
           ask('作为一个人工智能语言模型，好的。'),
           ask('Blue. If you have any other questions, feel free to ask.'),
+          ...['Hope this helps!', 'As an artificial intelligence, no.', 'Als KI habe ich das nicht.'].map(
+            (text) => ask(text),
+          ),
+          ...['En tant qu’IA, non.', 'Como um modelo de linguagem, não.', 'AIとして、'].map((text) =>
+            ask(text),
+          ),
           ask('Blue.'),
         ],
-        [1, 2, 3, 4, 5, 6, 7],
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13],
       ],
     ],
     clean: [
@@ -312,12 +345,18 @@ const TABLE: Readonly<
       [many(2, ask('<think>\n\n</think>b')), [1, 2]],
       [[...many(2, ask('<think>a</think>b')), ask('<think>a')], [3]],
       [[...many(2, ask('<think>a</think>b')), ask('[THINK]a[/THINK]b')], [3]],
+      ...[
+        ...['<Thinking>a</Thinking>b', '<ns:think>a</ns:think>b', '◁think▷a◁/think▷b', 'a\n</think>\n\nb'],
+        ...['<|START_THINKING|>a<|END_THINKING|>b', 'Here is my thought process: a Here is my response: b'],
+        '<|begin_of_thought|>a<|end_of_thought|>b',
+      ].map((text): [object[], number[]] => [[...many(2, ask('b')), ask(text)], [3]]),
       [[...many(2, chat(u(), a('b', { reasoning_content: 'a' }))), ask('b')], [3]],
       [[...many(2, ask('<|channel|>analysis<|message|>a<|end|>b')), ask('b')], [3]],
     ],
     clean: [
       many(3, ask('<think>a</think>b')),
       many(3, ask('I think, so <think> is a tag')),
+      [ask('Here is my thought process: first, I look.'), ask('b'), ask('The tag </think> ends it.')],
       many(3, chat(u(), a('b', { reasoning_content: 'a' }))),
       many(2, chat(u(), a('b', { reasoning_content: '' }))),
     ],
