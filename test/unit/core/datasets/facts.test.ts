@@ -303,6 +303,15 @@ const TABLE: Readonly<
         ask(`${LONG} (so)`),
         ask(`${LONG} “Yes.”`),
       ],
+      [
+        ...many(200, ask(`${LONG} Yes.`)),
+        ...[' The answer is 42', ' #so #it', ' www.example.com/a', ' See example.com/docs'].map((end) =>
+          ask(LONG + end),
+        ),
+        ...['(a) ', 'iv) ', '→ ', '✅ ', 'Step 3: ', 'Source: ', '© ', 'Salt and flour\nPepper, '].map(
+          (begin) => ask(`${LONG}\n\n${begin}one two three four five six seven eight nine ten`),
+        ),
+      ],
       many(20, ask('ทุกคนเกิดมามีอิสระ'.repeat(20))),
     ],
   },
