@@ -375,6 +375,24 @@ const TABLE: Readonly<
       [[...many(3, chat(u(), c('{}'))), chat(u(), c({}))], [4]],
       [[ask("<tool_call>\n{'name': 'f', 'arguments': {}}\n</tool_call>"), ask('x')], [1]],
       [
+        ["<tool_call>[{'name': 'f'}]", "<function_call>{'name': 'f'}", "[TOOL_CALLS] [{'name': 'f'}]"].map(
+          (text) => ask(text),
+        ),
+        [1, 2, 3],
+      ],
+      [
+        [
+          {
+            conversations: [
+              { from: 'human', value: 'x' },
+              { from: 'function_call', value: "{'name': 'f'}" },
+            ],
+            tools: [tool('f')],
+          },
+        ],
+        [1],
+      ],
+      [
         [chat(u(), a(null, { function_call: { name: 'f', arguments: {} } })), ...many(2, chat(u(), c('{}')))],
         [1],
       ],
@@ -383,6 +401,7 @@ const TABLE: Readonly<
       many(3, chat(u(), c('{}'))),
       many(3, chat(u(), c({ a: 1 }))),
       [ask('<tool_call>{"name": "f", "arguments": {}}</tool_call>')],
+      [ask("{'name': 'f', 'arguments': {}}"), chat(u("<tool_call>{'name': 'f'}"), a('x'))],
     ],
   },
   tools: {
