@@ -140,7 +140,10 @@ export class QuickInput {
       const value = await this.#settled(() => true);
       if (value === file) return this.#acceptCloses(title, file);
       await this.#input.fill(file);
-      return false;
+      if ((await this.title()) === title) return false;
+      // The dialog was replaced before the text came, which the next box would take for what is searched.
+      await this.#input.fill('');
+      return true;
     });
   }
 

@@ -40,12 +40,17 @@ function areNames(fields: readonly string[]): boolean {
   return fields.every((field) => NAME.test(isOfTraining ? field.trim() || 'blank' : field));
 }
 
+/** Names of a message that has a row of its own, if both are there. */
+const OF_MESSAGE: readonly string[] = ['role', 'content'];
+
 /** Returns the names of a header: those of training fields as trainers expect them, others unchanged. None occurs twice. */
 export function namesOf(header: readonly string[]): string[] {
   const names = new Set<string>();
+  const areMessages = OF_MESSAGE.every((name) => header.some((text) => fold(text) === name));
   for (const [column, text] of header.entries()) {
     const folded = fold(text);
-    let name = NAMES.has(folded) ? folded : text;
+    const isKnown = NAMES.has(folded) || (areMessages && OF_MESSAGE.includes(folded));
+    let name = isKnown ? folded : text;
     if (folded === '' || names.has(name)) name = `${folded === '' ? 'column' : name}_${column + 1}`;
     while (names.has(name)) name += '_';
     names.add(name);

@@ -1,9 +1,9 @@
 import { NONE, type Fact } from './fact.ts';
 
 /** What programs write into cells that are empty. */
-const ANYWHERE = /^(?:nan|NaN|NAN|#N\/A|#NA|<NA>)$/;
+const ANYWHERE = /^(?:-?nan|NaN|NAN|NaT|#N\/A|#NA|<NA>|#(?:REF!|VALUE!|NAME\?|NULL!|NUM!|DIV\/0!))$/;
 /** An answer may say these. */
-const ASKED = /^(?:None|null|NULL|undefined)$/;
+const ASKED = /^(?:None|[(<[]?(?:null|NULL)[)>\]]?|undefined|[Nn]\/[Aa])$/;
 
 export const emptyWords: Readonly<Fact> = {
   name: 'emptyWords',

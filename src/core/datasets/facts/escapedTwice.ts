@@ -2,11 +2,15 @@ import { kindsIf, type Fact } from './fact.ts';
 
 /** From this share of the answers on, it isn't meant. */
 const SHARE = 0.02;
-/** Before small letters, `\n` may begin a longer word such as `\nabla`. */
-const ESCAPES = /\\r?\\?n(?![a-z])|\\t(?![a-z])|\\u[\da-fA-F]{4}/;
-/** Where backslashes are at home: code, formulas, paths, JSON. */
+/**
+ * They follow what ends a line, or stand beside a letter: elsewhere, texts are about them. Before small letters, `\n` may begin a longer
+ * word such as `\nabla`.
+ */
+const ESCAPES =
+  /(?:^|(?<!\\)[\p{L}\p{M}\p{N}.,:;!?)*_>…”’»。！？，-])(?:\\r?\\?n(?![a-z])|\\t(?![a-z\s]))|\p{L}\\u[\da-fA-F]{4}|\\u[\da-fA-F]{4}[\p{L}\\]/u;
+/** Where backslashes are at home: code, formulas, paths, JSON, quoted strings. */
 const AT_HOME =
-  /[`$]|\b[A-Z]:\\|\\\\|\\[a-mo-qsv-z]|['"]\\|\\[nrt]['"]|^\s*[[{]|[;{}]$|\b(?:printf?|regex|function|def|import|echo)\b/;
+  /[`$]|\b[A-Z]:\\|\\\\|\\[A-Za-mo-qsv-z]|\\[a-z]+\{|(?:^|[\s(=+[{:])["'](?:[^"'\n]*\\[nrtu][^"'\n]*["']|\\)|\\[nrt]["'](?!\p{L})|^\s*[[{]|[;{}]$|\b(?:printf?|regex|function|def|import|echo)\b/u;
 
 export const escapedTwice: Readonly<Fact> = {
   name: 'escapedTwice',

@@ -23,7 +23,7 @@ function hasMessages(value: unknown): boolean {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value) || !/role|from/.test(value)) return false;
   try {
     const parsed: unknown = JSON.parse(value);
-    const list = isObject(parsed) ? (parsed['messages'] ?? [parsed]) : parsed;
+    const list = isObject(parsed) ? (parsed['messages'] ?? parsed['conversations'] ?? [parsed]) : parsed;
     return Array.isArray(list) && list.length > 0 && list.every(isMessage);
   } catch {
     return PYTHON.test(value) && /'(?:content|value)'\s*:/.test(value);
@@ -31,6 +31,6 @@ function hasMessages(value: unknown): boolean {
 }
 
 function isMessage(value: unknown): boolean {
-  if (!isObject(value) || !SPEAKER_OF.has(value['role'] ?? value['from'])) return false;
+  if (!isObject(value) || !SPEAKER_OF.has(String(value['role'] ?? value['from']).toLowerCase())) return false;
   return ['content', 'value', 'tool_calls'].some((name) => Object.hasOwn(value, name));
 }

@@ -1,7 +1,7 @@
 import { kindsIf, type Fact } from './fact.ts';
 
-/** A fence of code that opens, or closes what one of its kind opened. */
-const FENCE = /^[ \t>]*(`{3,}|~{3,})([^`\n]*)$/gm;
+/** A fence of code that opens, or closes what one of its kind opened. More tildes underline a heading. */
+const FENCE = /^[ \t>]*(`{3,}|~~~(?!~))([^`\n]*)$/gm;
 
 export const openFences: Readonly<Fact> = {
   name: 'openFences',
@@ -19,5 +19,6 @@ export function openFence(text: string): string {
   for (const [, fence = '', info = ''] of text.matchAll(FENCE))
     if (open === '') open = fence;
     else if (fence.startsWith(open) && info.trim() === '') open = '';
-  return open;
+  // One may open or close within a line, too.
+  return open !== '' && text.split(open).length % 2 === 1 ? '' : open;
 }

@@ -1,12 +1,18 @@
 import { kindsIf, NONE, rarerOf, type Fact } from './fact.ts';
 
-const TAG = '(?:seed:)?(?:think(?:ing)?|reasoning|thought)>';
+const TAG = String.raw`(?:\w+:)?(?:think(?:ing)?|reasoning|thoughts?)>`;
+const RESPONSE = "Here(?:[’']s| is) my response:";
 const BEGIN = new RegExp(
-  String.raw`^\s*(<${TAG}|\[THINK\]|<\|channel\|>analysis<\|message\|>|<\|channel>thought)`,
+  String.raw`^\s*(<${TAG}|\[THINK\]|◁think▷|<\|channel\|>analysis<\|message\|>|<\|channel>thought|` +
+    // Command; OpenThinker; MedGemma; Granite
+    String.raw`<\|START_THINKING\|>|<\|begin_of_thought\|>|<unused94>|Here(?:[’']s| is) my thought process:(?=[^]*${RESPONSE}))`,
+  'i',
 );
-const END = String.raw`</${TAG}|\[/THINK\]|<\|end\|>|<channel\|>`;
-const ENDED = new RegExp(END);
-const EMPTY = new RegExp(String.raw`^\s*(?:${END})`);
+const END = String.raw`</${TAG}|\[/THINK\]|◁/think▷|<\|end\|>|<channel\|>|<\|END_THINKING\|>|<\|end_of_thought\|>|<unused95>|${RESPONSE}`;
+const ENDED = new RegExp(END, 'i');
+const EMPTY = new RegExp(String.raw`^\s*(?:${END})`, 'i');
+/** A template has its beginning. */
+const ONLY_END = '\n</think>\n';
 const FIELDS: readonly string[] = ['reasoning_content', 'reasoning', 'thinking'];
 const WITHOUT: readonly string[] = ['without'];
 
@@ -15,7 +21,8 @@ export const thinking: Readonly<Fact> = {
   kindsOf({ answers, said }) {
     const begun = answers.flatMap((text) => {
       const [begin, mark = ''] = BEGIN.exec(text) ?? [];
-      return begin === undefined ? [] : { mark, rest: text.slice(begin.length) };
+      if (begin !== undefined) return { mark, rest: text.slice(begin.length) };
+      return text.includes(ONLY_END) ? { mark: ONLY_END.trim(), rest: text } : [];
     });
     const inField = FIELDS.filter((name) =>
       said.some(({ message }) => typeof message?.[name] === 'string' && message[name].trim() !== ''),

@@ -2,8 +2,9 @@ import { isObject } from '../../base/json.ts';
 import { kindsIf, rarerOf, type Fact } from './fact.ts';
 import { callsOf } from './tools.ts';
 
-/** A call that is written into the text, in Python's notation. */
-const PYTHON = /<tool_call>\s*\{\s*'/;
+/** Beginnings of calls in Python's notation: in a text, and where the text is the call. */
+const PYTHON = /(?:<(?:tool|function)_?calls?>|\[TOOL_CALLS\])\s*\[?\s*\{\s*'/;
+const ALONE = /^\s*\[?\s*\{\s*'/;
 
 export const toolArguments: Readonly<Fact> = {
   name: 'toolArguments',
@@ -12,7 +13,9 @@ export const toolArguments: Readonly<Fact> = {
     return kindsIf({
       text: given.some((one) => typeof one === 'string'),
       object: given.some(isObject),
-      python: row.answers.some((text) => text.includes('<tool_call>') && PYTHON.test(text)),
+      python: row.said.some(
+        ({ by, text }) => (by === 'call' && ALONE.test(text)) || (by === 'assistant' && PYTHON.test(text)),
+      ),
     });
   },
   shown: (counts) => [

@@ -34,6 +34,12 @@ const TABLE: Readonly<
         'Hi<|eot_id|>',
         '<|start_header_id|>user<|end_header_id|>',
         '<｜User｜>Hi<｜Assistant｜>',
+        '<|turn>user\nHi<turn|>',
+        '[SYSTEM_PROMPT]Hi[/SYSTEM_PROMPT]',
+        '[AVAILABLE_TOOLS]',
+        '[TOOL_CALLS]f',
+        '### Human: Hi### Assistant: Yes.',
+        '### User:\nHi\n\n### Assistant:\n',
         'Bye</s>',
         '<s>[INST] Hi [/INST]',
         '<start_of_turn>user\nHi<end_of_turn>',
@@ -55,6 +61,9 @@ const TABLE: Readonly<
     clean: [
       [
         ask('<p><s>old</s> new</p>'),
+        ask('<b>new</b> <s class="x">old</s>\n'),
+        ask('x <|y|> z'),
+        ask('### Human: a species'),
         ask('f <| x |> g, a < b | c > d, x<|y'),
         ask('### Response: it is quick.'),
         ask('ASSISTANT: noun. USER: noun.'),
@@ -76,9 +85,11 @@ const TABLE: Readonly<
           { prompt: "[{'role': 'user', 'content': 'It\\'s'}]", completion: 'y' },
           { instruction: "{'messages': [{'role': 'user', 'content': \"x\"}]}", output: 'y' },
           { conversations: '[{"from":"human","value":"x"}]' },
+          { prompt: '{"conversations":[{"from":"human","value":"x"}]}', completion: 'y' },
+          { prompt: '[{"role":"User","content":"x"}]', completion: 'y' },
           { prompt: 'x', completion: 'y' },
         ],
-        [1, 2, 3, 4, 5, 6, 7],
+        [1, 2, 3, 4, 5, 6, 7, 8, 9],
       ],
     ],
     clean: [
@@ -103,9 +114,12 @@ const TABLE: Readonly<
           ask('#N/A'),
           chat(u('null'), a('What?')),
           { question: 'undefined', answer: 'y' },
+          { instruction: 'Name it', input: 'N/A', output: 'Pink' },
+          { prompt: '(null)', completion: 'y' },
+          ...['#REF!', 'NaT', '#DIV/0!'].map((word) => ask(word)),
           { instruction: 'Name it', input: '', output: 'White' },
         ],
-        [1, 2, 3, 4, 5, 6, 7],
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
       ],
       // A label for other rows than these.
       [[...many(20, ask('yes'), ask('no')), { prompt: 'NaN', completion: 'yes' }], [41]],
@@ -130,6 +144,15 @@ const TABLE: Readonly<
         [1, 3],
       ],
       [
+        [
+          ask('\\n- one\\n- two'),
+          ask('“Hi.”\\r\\nBye'),
+          ask('\\u4e2d\\u6587'),
+          ask('"Hi," he said.\\n\\n"Yes?"'),
+        ],
+        [1, 2, 3, 4],
+      ],
+      [
         [{ prompt: 'x', completion: 'a.\\n\\nB' }, ask('1\\t2')],
         [1, 2],
       ],
@@ -144,11 +167,24 @@ const TABLE: Readonly<
         ask('{"a": "b\\nC"}'),
         ask('printf(a\\n)'),
       ],
+      // Rather than text that was escaped twice, these are about escapes, or code.
+      ...[
+        ...['Use \\n for LF.', 'The escape \\t is a tab.', 'LF is \\n, CR is \\r.', 'Twice (\\n), \\u0041'],
+        ...['x = "One\\nTwo"', 'puts "A\\nB"', "cat('A\\tB')", '"A\\nB".split', 'a:\n  "A\\tB"'],
+        ...['(\\r\\n|\\n)', '/\\n{2,}/', '\\u00C0-\\u017F', '(?<=\\n)\\S', 's/\\t/ /g', 'awk -F\\t x'],
+        ...['\\text{a}\\n', 'xargs -d \\n'],
+      ].map((text) => [ask(text)]),
       [...many(99, ask('fine')), ask('Old\\nNew')],
     ],
   },
   entities: {
     found: [
+      [
+        ['&bull; one', '&laquo;Oui&raquo;', '2 &times; 3', '1&frac12;', '&iquest;Y?'].map((text) =>
+          ask(text),
+        ),
+        [1, 2, 3, 4, 5],
+      ],
       [
         [ask('Fish &amp; chips'), ask('it&#39;s'), ask('fine'), ask('f&uuml;r &quot;x&quot;')],
         [1, 2, 4],
@@ -180,6 +216,12 @@ const TABLE: Readonly<
         ],
         [1, 2, 3, 4, 5, 6, 7, 8],
       ],
+      [
+        ['Táº¥t', '5 â‚¬', 'Itâ\u0080\u0099s', 'ð\u009f\u0098\u0080', 'РџСЂРёРІРµС‚', '縺ｮ縺吶縺ｹ'].map(
+          (text) => ask(text),
+        ),
+        [1, 2, 3, 4, 5, 6],
+      ],
     ],
     clean: [
       [
@@ -189,6 +231,7 @@ const TABLE: Readonly<
         ask('“café”»'),
         ask('voilà…» à «bientôt»'),
         ask('Â l’ancienne, AMANHÃ\u00a0!'),
+        ask('РСФСР, Рік, Сіль, РІСІ'),
         ask('日本語 Привет ελληνικά'),
       ],
     ],
@@ -231,6 +274,10 @@ const TABLE: Readonly<
         ask('````md\n```js\nx\n```\n````'),
         ask('Inline ```x``` is code.'),
         ask('> ```\n> a\n> ```'),
+        ask('This is it: ```python\nprint(1)\n```'),
+        ask('```python\nprint(1)```\nDone.'),
+        ask('- ```sh\n  ls\n  ```\n- next'),
+        ask('Title\n~~~~~\ntext'),
         { prompt: 'Go on:\n```python\n', completion: 'print(1)\n```' },
         chat(u('```'), a('x')),
       ],
@@ -256,6 +303,15 @@ const TABLE: Readonly<
         ask(`${LONG} (so)`),
         ask(`${LONG} “Yes.”`),
       ],
+      [
+        ...many(200, ask(`${LONG} Yes.`)),
+        ...[' The answer is 42', ' #so #it', ' www.example.com/a', ' See example.com/docs'].map((end) =>
+          ask(LONG + end),
+        ),
+        ...['(a) ', 'iv) ', '→ ', '✅ ', 'Step 3: ', 'Source: ', '© ', 'Salt and flour\nPepper, '].map(
+          (begin) => ask(`${LONG}\n\n${begin}one two three four five six seven eight nine ten`),
+        ),
+      ],
       many(20, ask('ทุกคนเกิดมามีอิสระ'.repeat(20))),
     ],
   },
@@ -270,9 +326,15 @@ const TABLE: Readonly<
           ask('Als KI-Sprachmodell kann ich das.'),
           ask('作为一个人工智能语言模型，好的。'),
           ask('Blue. If you have any other questions, feel free to ask.'),
+          ...['Hope this helps!', 'As an artificial intelligence, no.', 'Als KI habe ich das nicht.'].map(
+            (text) => ask(text),
+          ),
+          ...['En tant qu’IA, non.', 'Como um modelo de linguagem, não.', 'AIとして、'].map((text) =>
+            ask(text),
+          ),
           ask('Blue.'),
         ],
-        [1, 2, 3, 4, 5, 6, 7],
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13],
       ],
     ],
     clean: [
@@ -292,12 +354,18 @@ const TABLE: Readonly<
       [many(2, ask('<think>\n\n</think>b')), [1, 2]],
       [[...many(2, ask('<think>a</think>b')), ask('<think>a')], [3]],
       [[...many(2, ask('<think>a</think>b')), ask('[THINK]a[/THINK]b')], [3]],
+      ...[
+        ...['<Thinking>a</Thinking>b', '<ns:think>a</ns:think>b', '◁think▷a◁/think▷b', 'a\n</think>\n\nb'],
+        ...['<|START_THINKING|>a<|END_THINKING|>b', 'Here is my thought process: a Here is my response: b'],
+        '<|begin_of_thought|>a<|end_of_thought|>b',
+      ].map((text): [object[], number[]] => [[...many(2, ask('b')), ask(text)], [3]]),
       [[...many(2, chat(u(), a('b', { reasoning_content: 'a' }))), ask('b')], [3]],
       [[...many(2, ask('<|channel|>analysis<|message|>a<|end|>b')), ask('b')], [3]],
     ],
     clean: [
       many(3, ask('<think>a</think>b')),
       many(3, ask('I think, so <think> is a tag')),
+      [ask('Here is my thought process: first, I look.'), ask('b'), ask('The tag </think> ends it.')],
       many(3, chat(u(), a('b', { reasoning_content: 'a' }))),
       many(2, chat(u(), a('b', { reasoning_content: '' }))),
     ],
@@ -307,6 +375,24 @@ const TABLE: Readonly<
       [[...many(3, chat(u(), c('{}'))), chat(u(), c({}))], [4]],
       [[ask("<tool_call>\n{'name': 'f', 'arguments': {}}\n</tool_call>"), ask('x')], [1]],
       [
+        ["<tool_call>[{'name': 'f'}]", "<function_call>{'name': 'f'}", "[TOOL_CALLS] [{'name': 'f'}]"].map(
+          (text) => ask(text),
+        ),
+        [1, 2, 3],
+      ],
+      [
+        [
+          {
+            conversations: [
+              { from: 'human', value: 'x' },
+              { from: 'function_call', value: "{'name': 'f'}" },
+            ],
+            tools: [tool('f')],
+          },
+        ],
+        [1],
+      ],
+      [
         [chat(u(), a(null, { function_call: { name: 'f', arguments: {} } })), ...many(2, chat(u(), c('{}')))],
         [1],
       ],
@@ -315,6 +401,7 @@ const TABLE: Readonly<
       many(3, chat(u(), c('{}'))),
       many(3, chat(u(), c({ a: 1 }))),
       [ask('<tool_call>{"name": "f", "arguments": {}}</tool_call>')],
+      [ask("{'name': 'f', 'arguments': {}}"), chat(u("<tool_call>{'name': 'f'}"), a('x'))],
     ],
   },
   tools: {

@@ -59,6 +59,11 @@ describe('namesOf', () => {
       '__proto__',
     ]));
 
+  it('writes those of a message in lower case, too, if both are there', () => {
+    assert.deepEqual(namesOf(['Thread_ID', 'Role', ' Content']), ['Thread_ID', 'role', 'content']);
+    assert.deepEqual(namesOf(['Role', 'Salary']), ['Role', 'Salary']);
+  });
+
   it('never gives a name twice, and names each column', () => {
     assert.deepEqual(namesOf(['', 'prompt', ' ', 'Prompt', 'x', 'x']), [
       ...['column_1', 'prompt', 'column_3', 'prompt_4', 'x', 'x_6'],
