@@ -1,3 +1,4 @@
+import { textOf } from '../base/json.ts';
 import { SPEAKERS, SPEAKER_OF, TRAINING_FORMATS } from './formats.ts';
 import { isFields, messagesAt, valueAt, type Fields, type LeftOutRow } from './requestShapes.ts';
 import { REFUSED_MARKS } from './templateMarks.ts';
@@ -18,7 +19,7 @@ export const OTHER_FORM = new RegExp(
 
 /** Returns a role as trainers spell it; undefined if it is unknown. */
 function spelledRole(role: unknown, isShareGpt: boolean): string | undefined {
-  const folded = String(role).trim().toLowerCase();
+  const folded = (textOf(role) ?? '').trim().toLowerCase();
   const speaker = SPEAKER_OF.get(folded) ?? OTHER_SPEAKERS.get(folded);
   if (speaker === undefined || folded === 'developer') return speaker && folded;
   if (!isShareGpt) return SPEAKERS.some(([, own]) => own.includes(folded)) ? folded : speaker;
@@ -109,10 +110,17 @@ function rowOfSegments(segments: readonly Segment[]): Fields | LeftOutRow {
 
 /** Names of columns with texts if none is a field of a training format that is complete. */
 export function columnsToChoose(row: unknown): readonly string[] {
-  if (!isFields(row) || hasFormat(row)) return [];
+  if (!isFields(row)) return [];
+  const { text: _, ...others } = row;
+  // A text beside a label would be trained as plain text, without the label.
+  if (hasFormat(row) && (hasFormat(others) || !Object.keys(others).some((name) => LABEL.test(name))))
+    return [];
   const columns = Object.keys(row).filter((name) => isValue(row[name]));
   return columns.filter((name) => typeof row[name] === 'string').length > 1 ? columns : [];
 }
+
+/** Names of what is learned beside a text. */
+const LABEL = /^(?:labels?|class|category|intent|sentiment|target|answer|output|response)$/i;
 
 /** The chosen columns, by their names. */
 export interface Columns {

@@ -1,4 +1,4 @@
-import { isObject } from '../base/json.ts';
+import { isObject, textOf } from '../base/json.ts';
 import { isNumber } from './toChat.ts';
 
 /** Why an answer isn't trained on: an error, `cut-off` at the limit of tokens; `empty`: neither text nor tool calls. */
@@ -126,7 +126,7 @@ function answerOf(value: unknown): AnsweredRequest | LeftOutRow {
   const choice: unknown = Array.isArray(choices) ? choices[0] : value;
   if (isFields(valueAt(value, 'promptFeedback')) && choice === value) return 'filtered';
   if (Array.isArray(choices) && choice === undefined) return 'empty';
-  const ends = END_PLACES.map((place) => String(valueAt(choice, place)));
+  const ends = END_PLACES.map((place) => textOf(valueAt(choice, place)) ?? '');
   const unusable = ENDS.find(([, spelled]) => ends.some((end) => spelled.test(end)))?.[0];
   const isOneOfSeveral = Array.isArray(choices) && choices.length > 1;
   const output = valueAt(choice, 'output');
@@ -189,7 +189,7 @@ export function messagesAt(row: unknown, place: string): readonly unknown[] | Le
 function hasForeignParts(messages: readonly unknown[]): boolean {
   const types =
     /^(?:tool_use|tool_result|thinking|redacted_thinking|document|image|(?:in|out)put_(?:text|image|file))$/;
-  const isForeign = (part: unknown) => types.test(String(valueAt(part, 'type')));
+  const isForeign = (part: unknown) => types.test(textOf(valueAt(part, 'type')) ?? '');
   return messages.some((message) => [valueAt(message, 'content')].flat().some(isForeign));
 }
 

@@ -646,6 +646,8 @@ describe('Other forms', () => {
       ['a.csv', 'Frage;Antwort\na;b\n', 'needs-columns', ['Frage', 'Antwort']],
       ['a.json', text([{ q: 'a', n: 1, a: 'b', o: {} }]), 'needs-columns', ['q', 'n', 'a']],
       ['a.csv', 'prompt,reply\na,b\n', 'needs-columns', ['prompt', 'reply']],
+      ['a.csv', 'text,label\na,b\n', 'needs-columns', ['text', 'label']],
+      ['a.json', text([{ Category: 'b', text: 'a' }]), 'needs-columns', ['Category', 'text']],
     ] as const)
       await assert.rejects(convert(name, content), { code, choices: [...choices] }, content);
   });

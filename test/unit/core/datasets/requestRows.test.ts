@@ -308,7 +308,21 @@ describe('requests and answers', function () {
     const seed = Math.floor(Math.random() * 2 ** 31);
     const random = new Random(seed);
     const seeds = [...Object.values(SHAPES), answered('a'), answered('zzz'), asked('a'), CHAT];
-    const odd = [null, 0, -0.5, '', 'length', [], {}, [null], { role: 'assistant' }, true, [[]], '__proto__'];
+    const odd = [
+      null,
+      0,
+      -0.5,
+      '',
+      'length',
+      [],
+      {},
+      [null],
+      { role: 'assistant' },
+      true,
+      [[]],
+      '__proto__',
+      { toString: 1 },
+    ];
     const mutate = (value: unknown): unknown => {
       if (random.chance(0.06)) return random.of(odd);
       if (Array.isArray(value)) return value.map(mutate).slice(random.chance(0.1) ? 1 : 0);
