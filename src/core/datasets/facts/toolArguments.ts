@@ -16,7 +16,7 @@ export const toolArguments: Readonly<Fact> = {
       python: row.said.some(
         ({ by, text }) =>
           (by === 'call' && ALONE.test(text)) ||
-          (by === 'assistant' && /call/i.test(text) && PYTHON.test(text)),
+          (by === 'assistant' && (text.includes('call') || text.includes('CALLS]')) && PYTHON.test(text)),
       ),
     });
   },
