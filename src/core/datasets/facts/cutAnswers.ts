@@ -17,12 +17,14 @@ export const cutAnswers: Readonly<Fact> = {
   kindsOf({ answer = '' }) {
     const text = answer.length > LONG ? answer.trimEnd() : '';
     if (text.length <= LONG) return NONE;
-    if (!UNMARKED.test(text)) return ['ended'];
+    if (!UNMARKED.test(text.slice(-2))) return ['ended'];
     const last = text.slice(text.lastIndexOf('\n') + 1);
     const before = text.slice(0, -last.length - 1);
     // The lines of poems and recipes end without one.
     const isMeant =
-      ADDRESS.test(last) || (NEEDS_NONE.test(last) && before !== '') || /[\p{L}\p{N},]$/u.test(before);
+      ADDRESS.test(last) ||
+      (NEEDS_NONE.test(last) && before !== '') ||
+      /[\p{L}\p{N},]$/u.test(before.slice(-2));
     return isMeant || openFence(text) !== '' ? ['unclear'] : ['cut'];
   },
   shown: ({ cut = 0, ended = 0 }) => (ended >= (ended + cut) * SHARE ? ['cut'] : NONE),

@@ -7,7 +7,7 @@ const SHARE = 0.02;
  * word such as `\nabla`.
  */
 const ESCAPES =
-  /(?:^|(?<!\\)[\p{L}\p{M}\p{N}.,:;!?)*_>…”’»。！？，-])(?:\\r?\\?n(?![a-z])|\\t(?![a-z\s]))|\p{L}\\u[\da-fA-F]{4}|\\u[\da-fA-F]{4}[\p{L}\\]/u;
+  /\\(?:(?<=(?:^|(?<!\\)[\p{L}\p{M}\p{N}.,:;!?)*_>…”’»。！？，-])\\)(?:r?\\?n(?![a-z])|t(?![a-z\s]))|u[\da-fA-F]{4}[\p{L}\\]|(?<=\p{L}\\)u[\da-fA-F]{4})/u;
 /** Where backslashes are at home: code, formulas, paths, JSON, quoted strings. */
 const AT_HOME =
   /[`$]|\b[A-Z]:\\|\\\\|\\[A-Za-mo-qsv-z]|\\[a-z]+\{|(?:^|[\s(=+[{:])["'](?:[^"'\n]*\\[nrtu][^"'\n]*["']|\\)|\\[nrt]["'](?!\p{L})|^\s*[[{]|[;{}]$|\b(?:printf?|regex|function|def|import|echo)\b/u;

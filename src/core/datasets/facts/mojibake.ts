@@ -21,9 +21,11 @@ const MOJIBAKE = new RegExp(
   ].join('|'),
   'u',
 );
+/** With one of these it begins. Most texts have none. */
+const FIRST = /[ÂÃÄÅÎÏÐÑ×ØÙà-ðРС縺繧繝]/;
 
 export const mojibake: Readonly<Fact> = {
   name: 'mojibake',
   kindsOf: ({ isWide, said }) =>
-    kindsIf({ mojibake: isWide && said.some(({ text }) => MOJIBAKE.test(text)) }),
+    kindsIf({ mojibake: isWide && said.some(({ text }) => FIRST.test(text) && MOJIBAKE.test(text)) }),
 };

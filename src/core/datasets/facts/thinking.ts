@@ -12,7 +12,7 @@ const END = String.raw`</${TAG}|\[/THINK\]|◁/think▷|<\|end\|>|<channel\|>|<\
 const ENDED = new RegExp(END, 'i');
 const EMPTY = new RegExp(String.raw`^\s*(?:${END})`, 'i');
 /** A template has its beginning. */
-const ONLY_END = '\n</think>\n';
+const ONLY_END = '</think>\n';
 const FIELDS: readonly string[] = ['reasoning_content', 'reasoning', 'thinking'];
 const WITHOUT: readonly string[] = ['without'];
 

@@ -14,7 +14,9 @@ export const toolArguments: Readonly<Fact> = {
       text: given.some((one) => typeof one === 'string'),
       object: given.some(isObject),
       python: row.said.some(
-        ({ by, text }) => (by === 'call' && ALONE.test(text)) || (by === 'assistant' && PYTHON.test(text)),
+        ({ by, text }) =>
+          (by === 'call' && ALONE.test(text)) ||
+          (by === 'assistant' && (text.includes('call') || text.includes('CALLS]')) && PYTHON.test(text)),
       ),
     });
   },
