@@ -29,30 +29,30 @@ const BROWSERS = 3;
 /** Above this average of busy processes, the last browser waits: it would only slow down the others. */
 const BUSY_LOAD = 4;
 
-/** The seconds of each file, as a whole run printed them. A file that is missing here is run first. */
+/** The seconds of each file, as a whole run printed them, with its weekly tests. A file that is missing here is run first. */
 const SECONDS: Readonly<Record<string, number>> = {
-  interrupted: 186,
-  agent: 183,
-  download: 131,
-  windows: 120,
-  places: 107,
   translatable: 97,
-  pending: 84,
-  answers: 76,
-  runPage: 69,
-  pages: 67,
-  paying: 52,
-  runsTree: 46,
+  interrupted: 72,
+  download: 65,
+  runsTree: 60,
+  runPage: 50,
+  pending: 49,
+  pages: 49,
+  agent: 46,
+  consents: 45,
+  prepare: 45,
   packed: 44,
-  consents: 36,
-  accounts: 35,
-  firstRun: 32,
+  places: 34,
+  answers: 34,
+  convert: 34,
+  accounts: 30,
+  paying: 29,
   datasetProblems: 29,
   rowsSince: 27,
-  prepare: 26,
-  convert: 25,
+  windows: 25,
+  firstRun: 24,
   partlyTranslated: 23,
-  hostile: 16,
+  hostile: 18,
 };
 
 /** A worker's message to the main process. */

@@ -13,7 +13,7 @@ import { weekly } from '../helpers/weekly.ts';
 import type { Workbench } from './workbench.ts';
 import { actUntil } from './waits.ts';
 
-const MAX_BYTES = 652_000;
+const MAX_BYTES = 690_000;
 
 describe('the packed extension', () => {
   it('consists of the listed files, and stays small', async () => {

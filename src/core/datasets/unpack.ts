@@ -4,8 +4,9 @@ import { hasFormat, isRow, isTurn, spelled } from './otherForms.ts';
 import { isFields, isRequestRow, type Fields } from './requestShapes.ts';
 import type { Take } from './rowStage.ts';
 
-/** Names of an ID of a conversation, in lower case and without what separates words. */
-const IDS = /^(?:(?:conversation|dialog|dialogue|thread|session|chat)_?id|conversation)$/i;
+/** Names of an ID of a conversation. */
+const IDS =
+  /^(?:(?:convo?|conversation|dialog|dialogue|thread|session|chat)[_ -]?id|conversation|dialog|dialogue|thread|session)$/i;
 /** What of a message in a row of its own is kept. */
 const MESSAGE_PARTS: readonly string[] = [
   ...['role', 'content', 'from', 'value', 'name', 'weight', 'tool_calls', 'tool_call_id'],
@@ -29,8 +30,16 @@ export function rowsIn(object: Fields, part: string | undefined): unknown[] | un
     return Array.from({ length }, (_, at) =>
       Object.fromEntries(columns.map(([name, values]) => [name, values[at]])),
     );
-  if (hasFormat(object) && !Object.values(object).flat().some(isRow)) return undefined;
+  if (
+    hasFormat(object) &&
+    !Object.values(object)
+      .flat()
+      .some((one) => isRow(one) || isRequestRow(one))
+  )
+    return undefined;
   const lists = fields.filter(([, one]) => Array.isArray(one) && one.some(isList)) as [string, unknown[]][];
+  // A conversation by each ID.
+  if (lists.length > 1 && lists.every(([, list]) => list.every(isTurn))) return lists.map(([, list]) => list);
   if (lists.length > 1 && part === undefined) {
     const choices = lists.map(([name]) => name);
     throw new ConvertError('needs-part', { choices });

@@ -206,6 +206,29 @@ const SIBLINGS: readonly Case[] = [
     { incomplete: 1, unrecognized: 1 },
   ],
   [
+    'messages by another name of their conversation',
+    'a.csv',
+    'Thread ID,role,content\n1,user,Hi\n1,assistant,Hello\n',
+    [HI],
+  ],
+  ['conversations by their IDs', 'a.json', text({ abc: TURNS, def: TURNS }), [HI, HI]],
+  [
+    'an export in an object',
+    'a.json',
+    text({
+      conversations: [
+        {
+          uuid: 'a',
+          chat_messages: [
+            { uuid: 'b', sender: 'human', text: 'Hi' },
+            { uuid: 'c', sender: 'assistant', text: 'Hello' },
+          ],
+        },
+      ],
+    }),
+    [HI],
+  ],
+  [
     'messages in a table',
     'a.csv',
     'Session_ID,from,value\n1,human,Hi\n1,gpt,Hello\n,gpt,b\n1\n',

@@ -308,7 +308,7 @@ describe('requests and answers', function () {
     const seed = Math.floor(Math.random() * 2 ** 31);
     const random = new Random(seed);
     const seeds = [...Object.values(SHAPES), answered('a'), answered('zzz'), asked('a'), CHAT];
-    const odd = [
+    const odd: unknown[] = [
       null,
       0,
       -0.5,
