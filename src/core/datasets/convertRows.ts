@@ -16,7 +16,7 @@ import { answeredRequest, batchId, isFields, isOnlyRequest, isRequestRow } from 
 import { jsonOf, type RawRow, rawRows, RowStage, type RowCounts, type Take, valueIn } from './rowStage.ts';
 import { tableOf } from './table.ts';
 import { columnsOf, readTable } from './tableRows.ts';
-import { groupsOf, rowsIn } from './unpack.ts';
+import { conversationsOf, rowsIn } from './unpack.ts';
 
 /** Bytes that are converted at a time. */
 const SLICE_BYTES = 64 * 1024;
@@ -83,7 +83,7 @@ function howToTake({ first, isList }: Source, job: ConvertJob) {
     const take: Take = (row, parse) => answeredRequest(row, (id) => parse(textOf(id) ?? 'null'));
     return { take, isChat: true };
   }
-  const conversations = groupsOf(first, isList);
+  const conversations = conversationsOf(first, isList);
   if (conversations !== undefined) return { take: conversations.take, conversations };
   const columns = otherForm(first) === undefined ? columnsToChoose(first) : [];
   const { columns: chosen } = job;

@@ -56,7 +56,7 @@ export function hasFormat(row: Fields): boolean {
 }
 
 /** Whether it is a row of a training format by names and types, or of another form. */
-export function isRow(value: unknown): boolean {
+export function isTrainingRow(value: unknown): boolean {
   if (!isFields(value)) return false;
   const isText = (field: string) => typeof value[field] === 'string' || areTurns(value[field]);
   const isConversation = (field: string) =>

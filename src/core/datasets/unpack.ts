@@ -1,6 +1,6 @@
 import { ConvertError } from './convert.ts';
 import { FIELDS } from './formats.ts';
-import { hasFormat, isRow, isTurn, spelled } from './otherForms.ts';
+import { hasFormat, isTrainingRow, isTurn, spelled } from './otherForms.ts';
 import { isFields, isRequestRow, type Fields } from './requestShapes.ts';
 import type { Take } from './rowStage.ts';
 
@@ -18,7 +18,7 @@ const MESSAGE_PARTS: readonly string[] = [
  * @throws ConvertError `needs-part`
  */
 export function rowsIn(object: Fields, part: string | undefined): unknown[] | undefined {
-  if (isRow(object) || isRequestRow(object)) return undefined;
+  if (isTrainingRow(object) || isRequestRow(object)) return undefined;
   const fields = Object.entries(object);
   const columns = fields.map(([name, one]) => [name, isList(one) ? Object.values(one) : []] as const);
   const [, { length }] = columns[0] ?? ['', []];
@@ -34,7 +34,7 @@ export function rowsIn(object: Fields, part: string | undefined): unknown[] | un
     hasFormat(object) &&
     !Object.values(object)
       .flat()
-      .some((one) => isRow(one) || isRequestRow(one))
+      .some((one) => isTrainingRow(one) || isRequestRow(one))
   )
     return undefined;
   const lists = fields.filter(([, one]) => Array.isArray(one) && one.some(isList)) as [string, unknown[]][];
@@ -62,7 +62,7 @@ const UNITS_OF_MESSAGE = 50;
  * @param first the first row
  * @param isOne whether all rows are one conversation if they have no ID
  */
-export function groupsOf(first: unknown, isOne: boolean) {
+export function conversationsOf(first: unknown, isOne: boolean) {
   const hasIds = isFields(first) && idOf(first) !== undefined;
   if (!isTurn(first) || !(hasIds || isOne)) return undefined;
   const field = first['from'] === undefined ? 'messages' : 'conversations';

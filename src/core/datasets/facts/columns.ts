@@ -1,7 +1,7 @@
 import { isObject } from '../../base/json.ts';
 import { ALIASES, COMPARED_FIELDS, FIELDS, HISTORY_FIELDS, SYSTEM_FIELD } from '../formats.ts';
 import { rarerOf, type Fact } from './fact.ts';
-import type { Fields } from './textRow.ts';
+import type { RowFields } from './textRow.ts';
 
 /** Judged by the check, or by facts of their own. */
 const JUDGED: ReadonlySet<string> = new Set([
@@ -21,7 +21,7 @@ export const columns: Readonly<Fact> = {
   },
 };
 
-function typesOf(fields: Fields, isAsked: (name: string) => boolean, above = ''): string[] {
+function typesOf(fields: RowFields, isAsked: (name: string) => boolean, above = ''): string[] {
   const kinds: string[] = [];
   for (const [name, value] of Object.entries(fields)) {
     if (value === null || kinds.length >= MOST || !isAsked(name)) continue;

@@ -6,14 +6,14 @@ import type { Speaker, TrainingFormat } from '../formats.ts';
 /** Longer rows aren't read: each byte may be a value. */
 export const MAX_TEXT_BYTES = 1_000_000;
 
-export type Fields = Readonly<Record<string, unknown>>;
+export type RowFields = Readonly<Record<string, unknown>>;
 
 /** A text of a row. `by`: undefined if its role is unknown. */
 export interface Said {
   by: Speaker | undefined;
   text: string;
   /** The message that it is of, if there is one. */
-  message?: Fields;
+  message?: RowFields;
 }
 
 export interface TextRow {
@@ -21,7 +21,7 @@ export interface TextRow {
   raw: string;
   /** Whether it has characters beyond ASCII, also as escapes. */
   isWide: boolean;
-  fields: Fields;
+  fields: RowFields;
   format: TrainingFormat | undefined;
   /** All texts that its format has, in order. */
   said: readonly Said[];
@@ -64,7 +64,7 @@ function isAnswer({ by }: Said): boolean {
 
 class Reader implements TextRow {
   readonly raw: string;
-  readonly fields: Fields;
+  readonly fields: RowFields;
   readonly isWide: boolean;
   readonly format: TrainingFormat | undefined;
   readonly said: Said[] = [];
@@ -75,7 +75,7 @@ class Reader implements TextRow {
   readonly system: string | undefined;
   turns: readonly unknown[] = [];
 
-  constructor(raw: string, fields: Fields) {
+  constructor(raw: string, fields: RowFields) {
     this.raw = raw;
     this.fields = fields;
     this.isWide = Buffer.byteLength(raw) !== raw.length || raw.includes(String.raw`\u`);

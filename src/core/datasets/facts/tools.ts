@@ -1,6 +1,6 @@
 import { isObject } from '../../base/json.ts';
 import { kindsIf, NONE, type Fact } from './fact.ts';
-import type { Fields, TextRow } from './textRow.ts';
+import type { RowFields, TextRow } from './textRow.ts';
 
 export const tools: Readonly<Fact> = {
   name: 'tools',
@@ -11,13 +11,13 @@ export const tools: Readonly<Fact> = {
     const names = new Set(given.map(({ name }) => name));
     names.delete(undefined);
     // A list of another kind says nothing of its names.
-    const isUnknown = ({ name }: Fields) => names.size > 0 && name !== undefined && !names.has(name);
+    const isUnknown = ({ name }: RowFields) => names.size > 0 && name !== undefined && !names.has(name);
     return kindsIf({ missing: given.length === 0, unknown: calls.some(isUnknown) });
   },
 };
 
 /** Returns what a row calls, each with its name and arguments. ShareGPT has a call as the text of a message. */
-export function callsOf({ said }: TextRow): readonly Fields[] {
+export function callsOf({ said }: TextRow): readonly RowFields[] {
   return said.flatMap(({ by, text, message }) => {
     const calls = message?.['tool_calls'] ?? message?.['function_call'];
     return calls === undefined && by !== 'call' ? [] : functionsOf(calls ?? text);
@@ -25,7 +25,7 @@ export function callsOf({ said }: TextRow): readonly Fields[] {
 }
 
 /** Returns the functions of a list or of one, also if that is written as a text. */
-function functionsOf(value: unknown): readonly Fields[] {
+function functionsOf(value: unknown): readonly RowFields[] {
   if (Array.isArray(value)) return value.flatMap(functionsOf);
   if (isObject(value)) return [isObject(value['function']) ? value['function'] : value];
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return [];
