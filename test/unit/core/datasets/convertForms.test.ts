@@ -6,6 +6,7 @@ import type { ConvertAnswers, ConvertCounts } from '../../../../src/core/dataset
 import { kindByFirstRow } from '../../../../src/core/answers/answersFile.ts';
 import { convertRows } from '../../../../src/core/datasets/convertRows.ts';
 import { useFolder } from '../../../helpers/folder.ts';
+import { weekly } from '../../../helpers/weekly.ts';
 
 const REPORTS = path.join(import.meta.dirname, '../../../fixtures/datasets/reports');
 
@@ -675,12 +676,14 @@ describe('Other forms', () => {
       await assert.rejects(convert(name, content), { code, choices: [...choices] }, content);
   });
 
-  it('are grouped and unpacked up to a limit of memory', async () => {
-    const large = text({ data: [HI], more: 'x'.repeat(64 * 1024 * 1024) });
-    await assert.rejects(convert('a.json', large), { code: 'too-much' });
-    const row = { thread_id: 1, role: 'user', content: 'x'.repeat(15_000_000) };
-    await assert.rejects(convert('a.jsonl', lines(...Array<Row>(8).fill(row))), { code: 'too-much' });
-  });
+  weekly(() =>
+    it('are grouped and unpacked up to a limit of memory', async () => {
+      const large = text({ data: [HI], more: 'x'.repeat(64 * 1024 * 1024) });
+      await assert.rejects(convert('a.json', large), { code: 'too-much' });
+      const row = { thread_id: 1, role: 'user', content: 'x'.repeat(15_000_000) };
+      await assert.rejects(convert('a.jsonl', lines(...Array<Row>(8).fill(row))), { code: 'too-much' });
+    }),
+  );
 
   it('say that a column has Python’s notation', async () => {
     const csv = (value: string) => `id,messages\n1,"${value}"\n`;
