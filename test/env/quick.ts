@@ -12,8 +12,8 @@ const SLOW: Readonly<Record<string, string>> = {
   'core/answers': 'answersFile comparison',
   'core/api': 'client createRun globals proxyAndCertificates',
   'core/datasets':
-    'badInput checker content convert convertRows duplicates fileKind fingerprints newFiles repeats requestRows scanner toChat writeCopy',
-  'core/datasets/scanner': 'contents ordinaryText rows secrets',
+    'badInput checker content convert convertForms convertRows duplicates facts fileKind fingerprints newFiles repeats requestRows scanner toChat tokens writeCopy',
+  'core/datasets/scanner': 'ordinaryText rows secrets',
   'core/downloads': 'downloadDisk downloadFaults downloadKills',
   'core/money': 'estimate replay',
   'core/runs': 'runStore watcher',
