@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import type { Locator } from 'playwright-core';
+import { weekly } from '../helpers/weekly.ts';
 import { Preview } from './preview.ts';
 import { openInSandbox, sandboxLedger } from './sandbox.ts';
 import { beginSubmission, walkThroughSteps } from './submission.ts';
@@ -10,6 +11,7 @@ import { actUntil, untilEqual } from './waits.ts';
 
 const START_CENTS = 100_000;
 const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
+const BIG_BYTES = 60 * 1024 * 1024;
 const SUBMIT = 'Submit Dataset for Training…';
 
 describe('submitting from each place', () => {
@@ -19,7 +21,8 @@ describe('submitting from each place', () => {
   const file = (name: string) => vscode.file(name);
 
   before(async () => {
-    vscode = await VSCode.start();
+    // Prevents the editor from asking before it opens a large file.
+    vscode = await VSCode.start({ settings: { 'workbench.editorLargeFileConfirmation': 1024 } });
     await writeFile(file('first.jsonl'), ROW.repeat(20));
     await writeFile(file('second.jsonl'), ROW.repeat(30));
     await writeFile(file('draft.jsonl'), ROW);
@@ -179,5 +182,45 @@ describe('submitting from each place', () => {
       await workbench.quickInput.close();
       await workbench.editors.closeAll();
     });
+
+    weekly(() =>
+      it('for an untitled document, after asking where to save it', async () => {
+        await workbench.runCommand('File: New Untitled Text File');
+        await workbench.editors.tab('Untitled-1').waitFor();
+        await workbench.editors.typeAtStart(ROW);
+        await workbench.runCommand('Change Language Mode');
+        await workbench.quickInput.type('JSON Lines');
+        await workbench.page
+          .locator('.quick-input-widget .monaco-list-row', { hasText: 'JSON Lines' })
+          .first()
+          .click();
+        await workbench.page.locator('[id="status.editor.mode"]', { hasText: 'JSON Lines' }).waitFor();
+
+        await workbench.runCommand(`Fine-Tuning: ${SUBMIT}`);
+        await workbench.quickInput.waitForTitle(/Save/);
+        await workbench.quickInput.close();
+        assert.equal(await workbench.editors.isDirty('Untitled-1'), true);
+
+        await workbench.runCommand(`Fine-Tuning: ${SUBMIT}`);
+        await workbench.quickInput.waitForTitle(/Save/);
+        await workbench.quickInput.choosePath(file('new.jsonl'));
+        await leaveFirstStepOf('new.jsonl');
+        assert.equal(await readFile(file('new.jsonl'), 'utf8'), ROW);
+        await workbench.editors.closeAll();
+      }),
+    );
+
+    weekly(() =>
+      it('for a file of 60 MB, although extensions cannot see its document', async () => {
+        await writeFile(file('big.jsonl'), ROW.repeat(Math.ceil(BIG_BYTES / ROW.length)));
+        await workbench.editors.open(file('big.jsonl'));
+        await beginSubmission(workbench, 'big.jsonl');
+        await leaveFirstStepOf('big.jsonl');
+        await workbench.editors.chooseInTabMenu('big.jsonl', SUBMIT);
+        await leaveFirstStepOf('big.jsonl');
+        await workbench.runCommand(`Fine-Tuning: ${SUBMIT}`);
+        await leaveFirstStepOf('big.jsonl');
+      }),
+    );
   });
 });
