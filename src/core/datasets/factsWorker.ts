@@ -4,8 +4,7 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { runThread, serveThread } from '../base/thread.ts';
 import { RowTexts, type PartOfReading } from './facts/reading.ts';
 import { MAX_TEXT_BYTES, textRow } from './facts/textRow.ts';
-import { FACTS_HEAP, FACTS_WORKER, type FactsFault, type FactsJob } from './readFacts.ts';
-import { READ_BYTES } from './readFacts.ts';
+import { FACTS_HEAP, FACTS_WORKER, READ_BYTES, type FactsFault, type FactsJob } from './readFacts.ts';
 import { CheckError } from './report.ts';
 import { readBytes } from './segments.ts';
 

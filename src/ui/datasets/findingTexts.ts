@@ -21,7 +21,7 @@ const FINDINGS: Readonly<Record<Exclude<FactName, 'withoutSystem' | 'refusals'>,
     messagesInText: [
       l10n.t('Messages in text'),
       (rows, kinds) =>
-        l10n.t('{0} with messages inside a text, which is trained as it stands: {1}', rows, kinds),
+        l10n.t('{0} with messages inside a text, which are trained as plain text: {1}', rows, kinds),
     ],
     emptyWords: [
       l10n.t('Words of empty cells'),

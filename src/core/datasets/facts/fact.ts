@@ -1,17 +1,9 @@
 import type { TextRow } from './textRow.ts';
 
 export type FactName =
-  | (
-      | 'templateMarks'
-      | 'messagesInText'
-      | 'emptyWords'
-      | 'escapedTwice'
-      | 'entities'
-      | 'mojibake'
-      | 'controls'
-    )
-  | ('replacement' | 'openFences' | 'cutAnswers' | 'boilerplate' | 'thinking' | 'toolArguments' | 'tools')
-  | ('columns' | 'withoutSystem' | 'refusals');
+  | ('templateMarks' | 'messagesInText' | 'emptyWords' | 'escapedTwice' | 'entities' | 'mojibake')
+  | ('controls' | 'replacement' | 'openFences' | 'cutAnswers' | 'boilerplate' | 'thinking')
+  | ('toolArguments' | 'tools' | 'columns' | 'withoutSystem' | 'refusals');
 
 /** How many rows have each kind of a fact. */
 export type KindCounts = Readonly<Record<string, number>>;

@@ -62,7 +62,7 @@ const COMMON_SHARE = 0.05;
 /** So few answers are labels, if each has so many rows on average. */
 const MOST_LABELS = 12;
 const ROWS_OF_LABEL = 10;
-/** Further kinds of rows aren't counted. */
+/** Further kinds of a fact aren't counted: each row may have another column. */
 const MOST_KINDS = 2_000;
 
 /** Rows of one kind, or another number; and the places of the first of these rows in each thread. */
@@ -90,6 +90,8 @@ export interface PartOfReading {
 /** Collects what rows say. A place is a number that rises with the row. */
 export class RowTexts {
   readonly #tallies = new Map<string, Tally>();
+  /** How many kinds each fact has. */
+  readonly #kinds = new Map<string, number>();
   readonly #written = new Float64Array(SCRIPTS.length + 1);
   readonly #answers = new Distinct();
   readonly #systems = new Distinct();
@@ -124,7 +126,10 @@ export class RowTexts {
   #tally(key: string, by: number, places: readonly number[] = []): void {
     let tally = this.#tallies.get(key);
     if (tally === undefined) {
-      if (this.#tallies.size >= MOST_KINDS) return;
+      const fact = key.slice(0, key.indexOf(' '));
+      const kinds = (this.#kinds.get(fact) ?? 0) + 1;
+      if (kinds > MOST_KINDS) return;
+      this.#kinds.set(fact, kinds);
       this.#tallies.set(key, (tally = { total: 0, places: [] }));
     }
     tally.total += by;

@@ -550,6 +550,14 @@ describe('readFacts', () => {
     return file;
   };
 
+  it('counts everything else, however many names of columns there are', async () => {
+    const lines = Array.from({ length: 3_000 }, (_, at) => JSON.stringify({ ...ask('x'), [`id ${at}`]: 1 }));
+    const long = JSON.stringify(ask(`<|im_start|> ${'x'.repeat(40_000)}`));
+    const { findings, tokens } = await readFacts(await write([...lines, long]));
+    assert.deepEqual(findings.find(({ name }) => name === 'templateMarks')?.rows, [3_001]);
+    assert.equal(tokens.rowsOver8192, 1);
+  });
+
   it('reads in two threads what one pass reads, and counts rows that are too long', async function () {
     this.timeout(120_000);
     const random = new Random(52);

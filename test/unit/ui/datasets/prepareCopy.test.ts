@@ -184,6 +184,7 @@ describe('Prepare Copy', () => {
         [['as it is']],
       ],
       ['mostly rows that can’t be trained on', rows([chat('a'), chat('b'), ...untrainable]), [['as it is']]],
+      ['only rows that can’t be trained on', rows(untrainable.slice(2)), [['as it is']]],
       ['one row', rows([chat('a')]), [['as it is']]],
       ['a hold-out', many, [['Hold out rows for evaluation…'], '10%']],
       ['a trial of few rows', fewer, [['Only some rows, for a trial run…'], '10%']],
