@@ -101,7 +101,8 @@ describe('A preview of a file that is saved', () => {
     panel.send({ type: 'ready', memory: undefined });
     await until(() => posted('list').length > 0);
     document.startDeferredWork();
-    await until(() => rowsInCard() !== undefined && !list().busy);
+    // The reading ends too: a test may remove the file next.
+    await until(() => rowsInCard() !== undefined && !list().busy && answerInCard() !== '');
     return document;
   }
   const didChange = () => standIn.watchers.at(-1)?.change();
