@@ -15,7 +15,7 @@ const MOST_STEPS = 3_000_000;
 
 interface Check {
   name: string;
-  model: 'journal' | 'duplicates';
+  model: 'submission' | 'claims';
   flags: string;
   expected: 'holds' | 'fails';
 }
@@ -31,67 +31,83 @@ interface Outcome {
 }
 
 const CHECKS: readonly Check[] = [
-  ...checks('journal', 'holds', {
+  ...checks('submission', 'holds', {
     base: '',
     attempts: '-DMAXA=3',
     network: '-DNETMAX=1 -DMAXA=3',
     days: '-DDAYS -DMAXA=3',
-    damaged: '-DDMG=1',
-    'damaged-twice': '-DDMG=2',
-    emptied: '-DDMG=1 -DCLEAN=1',
-    unlinked: '-DDMG=1 -DCLEAN=2',
-    rollback: '-DRB=1 -DDAYS',
+    damaged: '-DDMG',
+    'damaged-attempts': '-DDMG -DMAXA=3',
+    rollback: '-DRB=1',
+    'rollback-days': '-DRB=1 -DDAYS',
     'rollback-attempts': '-DRB=1 -DMAXA=3',
+    'rollback-damaged': '-DRB=1 -DDMG',
     'rollback-any-one-charge': '-DRB=2 -DNOP2 -DDAYS',
-    keys: '-DKEYS=1',
-    'strict-key-rollback': '-DKEYS=2 -DRB=1',
-    strict: '-DSTRICT -DDAYS',
-    'strict-rollback-any': '-DSTRICT -DRB=2 -DDAYS',
-    'strict-damaged': '-DSTRICT -DDMG=1 -DCLEAN=1',
-    'strict-network': '-DSTRICT -DNETMAX=1 -DMAXA=3',
+    keys: '-DKEYS',
+    'keys-rollback': '-DKEYS -DRB=1',
     'stop-before-send': '-DTOCTOU -DNOP4',
+    copied: '-DCOPY=1 -DMAXA=3',
+    'copied-rollback': '-DCOPY=1 -DRB=1',
+    slow: '-DSLOW -DMAXA=3',
+    'slow-rollback': '-DSLOW -DRB=1',
+    'claim-of-a-check': '-DCLAIMEND',
   }),
-  ...checks('duplicates', 'holds', { two: '-DNW=2', three: '-DNW=3' }),
-  // What docs/journal.md says is beyond us.
-  ...checks('journal', 'fails', {
+  ...checks('claims', 'holds', {
+    names: '-DNW=3',
+    'names-killed': '-DNW=3 -DKILLS=2',
+    'names-beside': '-DNW=2 -DBESIDE -DKILLS=1',
+    'names-beside-three': '-DNW=3 -DK=2 -DBESIDE',
+    'names-late': '-DNW=2 -DLATE -DBESIDE -DKILLS=1',
+    'names-late-three': '-DNW=3 -DK=2 -DLATE',
+    'names-damaged': '-DNW=2 -DDMG -DBESIDE',
+    'names-gone': '-DNW=2 -DGONE -DKILLS=1',
+    'names-set-back': '-DNW=2 -DK=2 -DRB',
+  }),
+  // What is beyond us.
+  ...checks('submission', 'fails', {
     'LIMIT-stop-before-send': '-DTOCTOU',
     'LIMIT-rollback-while-priced': '-DRB=2',
-    'LIMIT-rollback-other-key': '-DKEYS=1 -DRB=1',
+    'LIMIT-copied-while-sending': '-DCOPY=2 -DNOP7',
   }),
   // A rule is removed.
-  ...checks('journal', 'fails', {
+  ...checks('submission', 'fails', {
     M_CAS: '-DM_CAS',
-    M_CLAIMCUR: '-DM_CLAIMCUR',
-    M_RELIST: '-DCLEAN=2 -DM_RELIST',
-    M_CLOSEMARK: '-DM_CLOSEMARK',
+    M_OVERTAKEN: '-DM_OVERTAKEN',
+    M_GATE: '-DM_GATE',
     M_RECHECK: '-DM_RECHECK',
     M_SLOW: '-DTOCTOU -DNOP4 -DM_SLOW',
-    'M_SLOW+M_CLAIMEND': '-DM_SLOW -DM_CLAIMEND',
     M_LOOKFIRST: '-DM_LOOKFIRST',
     M_NOLOOK: '-DM_NOLOOK',
     'M_NOLOOK-rollback': '-DRB=1 -DNOP4 -DM_NOLOOK',
     M_RELOOK: '-DM_RELOOK',
-    M_OTHERLOOK: '-DKEYS=1 -DM_OTHERLOOK',
+    M_OTHERLOOK: '-DKEYS -DM_OTHERLOOK',
+    M_COPY: '-DCOPY=1 -DM_COPY',
+    M_COPYEND: '-DCOPY=1 -DM_COPYEND',
+    M_COPYSKIP: '-DCOPY=1 -DM_COPYSKIP',
+    'M_COPYSKIP-rollback': '-DCOPY=1 -DRB=1 -DNOP7 -DM_COPYSKIP',
     M_WORD: '-DRB=1 -DM_WORD',
+    M_ENDSENT: '-DM_ENDSENT',
+    M_ENDLOOK: '-DRB=1 -DM_ENDLOOK',
+    M_STALEREF: '-DM_STALEREF',
     M_NC: '-DM_NC',
     M_15MIN: '-DM_15MIN',
     M_2CHECKS: '-DM_2CHECKS',
-    M_STALEREF: '-DM_STALEREF',
+    M_409: '-DSLOW -DM_409',
     M_CHARGE: '-DM_CHARGE',
     M_23H: '-DDAYS -DM_23H',
-    M_KEY: '-DKEYS=1 -DM_KEY',
-    'M_KEY-charges': '-DKEYS=1 -DNOP2 -DM_KEY',
-    M_WITHDRAW: '-DKEYS=1 -DM_WITHDRAW',
-    M_DAMAGE: '-DDMG=1 -DM_DAMAGE',
+    M_KEY: '-DKEYS -DM_KEY',
+    M_DAMAGE: '-DDMG -DM_DAMAGE',
   }),
-  ...checks('duplicates', 'fails', {
-    M_NORIVAL: '-DM_NORIVAL',
-    M_LISTFIRST: '-DM_LISTFIRST',
-    M_ORDER: '-DM_ORDER',
-    M_RESUME: '-DM_RESUME',
+  ...checks('claims', 'fails', {
+    M_EXCLUSIVE: '-DNW=2 -DM_EXCLUSIVE',
+    M_NEXT: '-DNW=2 -DM_NEXT',
+    M_OPEN: '-DNW=2 -DKILLS=1 -DM_OPEN',
+    M_GAP: '-DNW=2 -DGONE -DM_GAP',
+    M_SAME: '-DNW=2 -DRB -DKILLS=1 -DM_SAME',
+    'M_DAMAGE-names': '-DNW=2 -DDMG -DM_DAMAGE',
   }),
   // The longest one.
-  ...checks('journal', 'holds', { 'three-windows': '-DNW=3' }),
+  ...checks('submission', 'holds', { 'three-windows': '-DNW=3 -DMAXA=1' }),
 ];
 
 /** @param flags of each check, by its name */
@@ -109,7 +125,11 @@ const PROPERTIES = [
   ['P2', 'exists&&'],
   ['P4', 'unlooked'],
   ['P3', 'hi.stage'],
-  ['P5', 'charges>0'],
+  ['P5', 'pricing>0'],
+  ['P6', 'charges>0'],
+  ['P7', 'copy!='],
+  ['C1', 'knewOf'],
+  ['C2', 'myLife'],
 ] as const;
 
 async function main(): Promise<void> {
