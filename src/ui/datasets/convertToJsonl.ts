@@ -11,7 +11,7 @@ import {
 import type { DatasetFile } from '../../core/datasets/fileKind.ts';
 import { reportOrFailure, verdictOf } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
-import { chooseDataset, inspectOrRefuse, datasetName, saveIfNeeded } from '../shared/chooseDataset.ts';
+import { chooseSaved, datasetName, inspectOrRefuse } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { checkingDatasetTitle } from '../shared/datasetTexts.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
@@ -48,8 +48,8 @@ export async function convertToJsonl(
   selection?: unknown,
   asksAgain?: unknown,
 ): Promise<CommandResult> {
-  const chosen = await chooseDataset(argument, selection, 'any');
-  const uri = chosen && (await saveIfNeeded(chosen, vscode.l10n.t('Only the saved file is converted.')));
+  const reason = vscode.l10n.t('Only the saved file is converted.');
+  const uri = await chooseSaved(reason, argument, selection, 'any');
   if (uri === undefined) return { outcome: 'cancelled' };
   const source = await inspectOrRefuse(uri);
   if (source === undefined) return { outcome: 'failed' };

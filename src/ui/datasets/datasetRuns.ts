@@ -11,7 +11,7 @@ import type { CheckState, Reports } from '../../core/datasets/reports.ts';
 import { estimateOf, rangeAccuracy, type Estimate } from '../../core/money/estimate.ts';
 import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../../core/submission/intent.ts';
+import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../../core/submission/submission.ts';
 import type { Journal } from '../../core/submission/journal.ts';
 import { chargedSince, trainedBefore, wasSubmittedInSize } from '../../core/submission/earlier.ts';
 import { shownEarlier, type ShownTrained } from '../shared/datasetTexts.ts';

@@ -24,7 +24,7 @@ import type { Reports } from '../../core/datasets/reports.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
 import type { DatasetFile } from '../../core/datasets/fileKind.ts';
 import type { Fingerprints } from '../../core/datasets/fingerprints.ts';
-import { chooseDataset, inspectOrRefuse, datasetName, saveIfNeeded } from '../shared/chooseDataset.ts';
+import { chooseSaved, datasetName, inspectOrRefuse } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { checkingDatasetTitle, failureSentence, KINDS, useOf } from '../shared/datasetTexts.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
@@ -61,8 +61,7 @@ export async function prepareDatasetCopy(
   selection?: unknown,
   preset?: unknown,
 ): Promise<CommandResult> {
-  const chosen = await chooseDataset(argument, selection);
-  const uri = chosen && (await saveIfNeeded(chosen, vscode.l10n.t('Only the saved file is copied.')));
+  const uri = await chooseSaved(vscode.l10n.t('Only the saved file is copied.'), argument, selection);
   if (uri === undefined) return { outcome: 'cancelled' };
   const name = datasetName(uri);
   const report = await checked(uri, name, parts);

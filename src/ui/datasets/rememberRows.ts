@@ -1,5 +1,5 @@
 import { sequencer } from '../../core/base/async.ts';
-import { isCharged, isSettled } from '../../core/submission/intent.ts';
+import { isCharged } from '../../core/submission/submission.ts';
 import type { Services } from '../../services.ts';
 import { setting } from '../shared/settings.ts';
 
@@ -28,10 +28,10 @@ export function rowsKeeper({ fingerprints, journal, log }: Parts): () => Promise
       return;
     }
     isRemoved = false;
-    const charged = journal.latest.filter(isSettled).filter(isCharged);
+    const charged = journal.latest.filter(isCharged);
     const submitted = charged.map((one) => ({ ...one, submittedAtMs: one.created.localMs }));
     for (const one of submitted) {
-      const isRecent = Date.now() - one.settled.at.localMs < RECENT_MS;
+      const isRecent = Date.now() - one.charge.at.localMs < RECENT_MS;
       // If the user turned it off meanwhile, the next update removes all.
       if (!isRecent || tried.has(one.id) || !setting('rememberRows')) continue;
       tried.add(one.id);

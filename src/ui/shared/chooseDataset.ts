@@ -103,19 +103,19 @@ async function pickOne(
     { title: titleOf(wanted, search?.but) },
     { placeholder: wanted === 'answers' ? '' : vscode.l10n.t('A run trains on one file. Which one?'), items },
   );
-  if (answer.kind !== 'value') return undefined;
-  return answer.value ?? openDataset(wanted, search?.but);
+  return answer.kind === 'value' ? (answer.value ?? openDataset(wanted, search?.but)) : undefined;
 }
 
-/**
- * Asks to save unsaved changes, or where to save an untitled file; undefined if the user declined.
- * @param reason why it is saved first
- */
-export async function saveIfNeeded(uri: vscode.Uri, reason: string): Promise<vscode.Uri | undefined> {
-  if (uri.scheme === 'untitled') return vscode.workspace.save(uri);
+/** Like `chooseDataset`, but asks to save unsaved changes, with the reason, or where to save an untitled file. */
+export async function chooseSaved(
+  reason: string,
+  ...which: Parameters<typeof chooseDataset>
+): Promise<vscode.Uri | undefined> {
+  const uri = await chooseDataset(...which);
+  if (uri?.scheme === 'untitled') return vscode.workspace.save(uri);
   // Unlike the document, the tab exists even if the file is too large to be synced.
-  const isDirty = () => tabsOf(uri).some((tab) => tab.isDirty);
-  if (!isDirty()) return uri;
+  const isDirty = () => uri !== undefined && tabsOf(uri).some((tab) => tab.isDirty);
+  if (uri === undefined || !isDirty()) return uri;
   const question = vscode.l10n.t('{0} has unsaved changes.', datasetName(uri));
   const buttons = { [vscode.l10n.t('Save and Continue')]: true };
   if ((await askModal(showWarning, question, reason, buttons)) !== true) return undefined;

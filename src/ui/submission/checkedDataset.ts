@@ -1,3 +1,5 @@
+import { lstat, realpath } from 'node:fs/promises';
+import path from 'node:path';
 import * as vscode from 'vscode';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
 import type { DatasetFile } from '../../core/datasets/fileKind.ts';
@@ -12,22 +14,21 @@ import {
   type Report,
 } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
-import type { Intent } from '../../core/submission/intent.ts';
-import { chooseDataset, inspectOrRefuse, datasetName, saveIfNeeded } from '../shared/chooseDataset.ts';
+import type { DatasetSize } from '../../core/money/estimate.ts';
+import type { Submission } from '../../core/submission/submission.ts';
+import { chooseSaved, datasetName, inspectOrRefuse } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { checkingDatasetTitle, failureSentence, foundCounts, KINDS, useOf } from '../shared/datasetTexts.ts';
-import { compact, formatRows } from '../shared/format.ts';
-import { COMMANDS } from '../shared/ids.ts';
+import { compact, formatBytes, formatRows } from '../shared/format.ts';
+import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
 import { askModal, showError, showWarning, withLateProgress } from '../shared/notifications.ts';
 import { TERMS } from '../shared/terms.ts';
 
-/** How often a dataset that changed after its check is checked again. */
-const MAX_RECHECKS = 2;
-
 /** A dataset that may be submitted, with exactly the bytes that were checked. */
 export interface CheckedDataset {
   file: DatasetFile;
+  place: DatasetLocation;
   /** Undefined if the user knows the verdict from an earlier check. */
   check?: Report | 'unchecked';
   counts: { rows?: number; characters?: number };
@@ -37,10 +38,11 @@ export interface CheckedDataset {
 
 /** What `chooseCheckedDataset` needs for a check. */
 export interface DatasetChecks {
+  accountName: string;
   reports: Pick<Reports, 'markRequested' | 'currentReport'>;
   log: Pick<Log, 'error'>;
   /** The dataset of an earlier submission. It is checked again only if the file changed. */
-  known?: Intent['dataset'];
+  known?: Submission['dataset'] | undefined;
 }
 
 /**
@@ -51,65 +53,68 @@ export interface DatasetChecks {
 export async function chooseCheckedDataset(
   argument: unknown,
   selection: unknown,
-  accountName: string,
   checks: DatasetChecks,
 ): Promise<CheckedDataset | CommandResult> {
-  const chosen = await chooseDataset(argument, selection);
-  const uri = chosen && (await saveIfNeeded(chosen, vscode.l10n.t('Only the saved file is submitted.')));
+  const uri = await chooseSaved(vscode.l10n.t('Only the saved file is submitted.'), argument, selection);
   if (uri === undefined) return { outcome: 'cancelled' };
-  let file = await inspectOrRefuse(uri);
+  const file = await inspectOrRefuse(uri);
   if (file === undefined) return { outcome: 'failed' };
   const { known } = checks;
-  if (known?.path === file.path && isSameStamp(known, file)) {
-    const { rows, characters, sha256 } = known;
-    return { file, counts: { rows, characters }, sha256 };
+  if (known?.path !== file.path || !isSameStamp(known, file)) {
+    checks.reports.markRequested(uri.fsPath);
+    return checkDataset(uri, checks, MAX_RECHECKS);
   }
+  const { rows, characters, sha256 } = known;
+  return { file, place: await datasetPlaceOf(file.path), counts: { rows, characters }, sha256 };
+}
+
+/** How often a dataset that changed after its check is checked again. */
+const MAX_RECHECKS = 2;
+
+/** Checks the file until there is a verdict for its bytes, or the user continues without one. */
+async function checkDataset(
+  uri: vscode.Uri,
+  checks: DatasetChecks,
+  rechecks: number,
+): Promise<CheckedDataset | CommandResult> {
+  const { accountName, log, reports } = checks;
   const name = datasetName(uri);
-  checks.reports.markRequested(uri.fsPath);
-  for (let recheck = 0; recheck <= MAX_RECHECKS; recheck += 1) {
-    const check = await checkUntilAccepted(uri, accountName, checks);
-    if (check === undefined) return { outcome: 'cancelled' };
-    file = await inspectOrRefuse(uri);
-    if (file === undefined) return { outcome: 'failed' };
-    if (check === 'unchecked') return { file, check, counts: {} };
-    const { kind, rows, statistics } = check;
-    if (isSameStamp(check, file))
-      return { file, check, counts: kind === 'rows' ? { rows, characters: statistics.characters } : {} };
+  const found = await withLateProgress(checkingDatasetTitle(name), (signal, onProgress) =>
+    reportOrFailure(reports.currentReport(uri.fsPath, signal, onProgress), log),
+  );
+  const isReport = typeof found !== 'string';
+  const choice = isReport
+    ? await confirmProblems(name, found, accountName)
+    : await confirmUnchecked(name, found, accountName);
+  if (choice === 'again') return checkDataset(uri, checks, rechecks);
+  if (choice !== 'submit') {
+    if (choice !== undefined) await vscode.commands.executeCommand(choice, uri);
+    return { outcome: 'cancelled' };
   }
+  const file = await inspectOrRefuse(uri);
+  if (file === undefined) return { outcome: 'failed' };
+  const place = await datasetPlaceOf(file.path);
+  if (!isReport) return { file, place, check: 'unchecked', counts: {} };
+  const { kind, rows, statistics } = found;
+  if (isSameStamp(found, file)) {
+    const counts = kind === 'rows' ? { rows, characters: statistics.characters } : {};
+    return { file, place, check: found, counts };
+  }
+  if (rechecks > 0) return checkDataset(uri, checks, rechecks - 1);
   void showError(failureSentence(name, 'changing'));
   return { outcome: 'failed' };
 }
 
-/** Checks the file until there is a verdict or the user continues without one; undefined if the submission ends here. */
-async function checkUntilAccepted(
-  uri: vscode.Uri,
-  accountName: string,
-  { reports, log }: DatasetChecks,
-): Promise<Report | 'unchecked' | undefined> {
-  const name = datasetName(uri);
-  for (;;) {
-    const found = await withLateProgress(checkingDatasetTitle(name), (signal, onProgress) =>
-      reportOrFailure(reports.currentReport(uri.fsPath, signal, onProgress), log),
-    );
-    if (typeof found === 'string') {
-      const choice = await confirmUnchecked(name, found, accountName);
-      if (choice === 'again') continue;
-      return choice;
-    }
-    const choice = verdictOf(found) === 'errors' ? await confirmProblems(name, found, accountName) : 'submit';
-    if (choice === 'problems') await vscode.commands.executeCommand(COMMANDS.showDatasetProblems, uri);
-    if (typeof choice === 'object') await vscode.commands.executeCommand(choice.command, uri);
-    if (choice === 'prepare') await vscode.commands.executeCommand(COMMANDS.prepareDataset, uri);
-    return choice === 'submit' ? found : undefined;
-  }
-}
-
-/** Asks twice, so that a habitual click sends no secret. Enter converts what isn't rows, else shows the problems. */
+/**
+ * Asks twice about what stops it, so that a habitual click sends no secret. Enter converts what isn't rows,
+ * else shows the problems. @returns the command that was chosen instead, if any
+ */
 async function confirmProblems(
   name: string,
   report: Report,
   accountName: string,
-): Promise<'problems' | 'prepare' | 'submit' | ReturnType<typeof useOf>> {
+): Promise<'submit' | CommandId | undefined> {
+  if (verdictOf(report) !== 'errors') return 'submit';
   const why = stoppingPhrase(report);
   const use = useOf(report);
   const areAnswers = report.kind === 'answers';
@@ -118,9 +123,9 @@ async function confirmProblems(
     vscode.l10n.t('{0} is not ready to submit: {1}.', name, why),
     stoppingDetail(report),
     {
-      ...(use && { [use.title]: use }),
-      ...(!areAnswers && { [TERMS.showProblems]: 'problems' }),
-      ...(isMendable(report) && { [TERMS.prepareCopy]: 'prepare' }),
+      ...(use && { [use.title]: use.command }),
+      ...(!areAnswers && { [TERMS.showProblems]: COMMANDS.showDatasetProblems }),
+      ...(isMendable(report) && { [TERMS.prepareCopy]: COMMANDS.prepareDataset }),
       // Nobody means to train with the answers of two models.
       ...(!areAnswers && { [vscode.l10n.t('Submit Anyway…')]: 'continue' }),
     },
@@ -130,7 +135,7 @@ async function confirmProblems(
     showWarning,
     vscode.l10n.t('Submit {0} despite these problems?', name),
     vscode.l10n.t('It will be sent to {0} unchanged: {1}. A final confirmation follows.', accountName, why),
-    { [TERMS.showProblems]: 'problems', [TERMS.submitAnyway]: 'submit' },
+    { [TERMS.showProblems]: COMMANDS.showDatasetProblems, [TERMS.submitAnyway]: 'submit' },
   );
 }
 
@@ -163,7 +168,7 @@ async function confirmUnchecked(
   name: string,
   failure: CheckFailure,
   accountName: string,
-): Promise<'again' | 'unchecked' | undefined> {
+): Promise<'again' | 'submit' | undefined> {
   const choice = await askModal(showWarning, failureSentence(name, failure), NOTHING_SENT, {
     ...(failure !== 'missing' && { [TERMS.checkAgain]: 'again' }),
     ...(failure === 'worker-died' && { [vscode.l10n.t('Submit Without Checking…')]: 'continue' }),
@@ -173,8 +178,48 @@ async function confirmUnchecked(
     showWarning,
     vscode.l10n.t('Submit {0} without checking?', name),
     vscode.l10n.t('It will be sent to {0} unchecked. A final confirmation follows.', accountName),
-    { [TERMS.checkAgain]: 'again', [vscode.l10n.t('Submit Without Checking')]: 'unchecked' },
+    { [TERMS.checkAgain]: 'again', [vscode.l10n.t('Submit Without Checking')]: 'submit' },
   );
 }
 
 const NOTHING_SENT = vscode.l10n.t('Nothing has been sent.');
+
+/** Where a dataset really is: relative to the workspace if it is inside, else absolute. */
+export interface DatasetLocation {
+  file: string;
+  folder: string;
+  /** Whether the dataset is a link to a file of another name. */
+  isLink: boolean;
+}
+
+/** The longest folder that the final question shows uncut. */
+export const MAX_FOLDER_UNITS = 44;
+
+/** Whether the final question cuts the folder, so that the summary shows it in a row of its own. */
+export function isLongFolder({ folder }: DatasetLocation): boolean {
+  return folder.length > MAX_FOLDER_UNITS;
+}
+
+/** The size of a dataset, as the summary, the final question and the dialog of an open submission show it. */
+export function sizeFacts({ bytes, rows }: DatasetSize): string[] {
+  return compact(formatBytes(bytes), rows !== undefined && formatRows(rows));
+}
+
+/** Resolves links, which could make two datasets look the same. Never rejects. */
+export async function datasetPlaceOf(file: string): Promise<DatasetLocation> {
+  const resolve = (name: string) => realpath(name).catch(() => name);
+  const real = await resolve(file);
+  const [root, ...others] = vscode.workspace.workspaceFolders ?? [];
+  // Two folders of a workspace may have the same name.
+  const base = root === undefined || others.length > 0 ? undefined : await resolve(root.uri.fsPath);
+  const shown = (name: string) => {
+    const inside = base === undefined ? '' : path.relative(base, name);
+    const isOutside = inside === '' || inside.split(path.sep)[0] === '..' || path.isAbsolute(inside);
+    return isOutside ? name : inside;
+  };
+  const isLink = await lstat(file).then(
+    (stats) => stats.isSymbolicLink() && path.basename(real) !== path.basename(file),
+    () => false,
+  );
+  return { file: shown(real), folder: shown(path.dirname(real)), isLink };
+}

@@ -5,15 +5,14 @@ import type { AccountMoney, BalanceNote, LimitCheck } from '../../core/money/acc
 import type { RunParameters } from '../../core/money/estimate.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { EarlierSubmission } from '../../core/submission/earlier.ts';
-import { CHARGE, resentSentence } from '../shared/chargeText.ts';
 import { compact, formatAgo, formatMoney, MAX_CURRENCY_UNITS, sandboxNote } from '../shared/format.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
 import { estimateText, likelyPrice } from '../shared/priceText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 import { overBudget } from './budgetText.ts';
-import { MAX_FOLDER_UNITS, sizeFacts, type DatasetLocation } from './datasetPlace.ts';
-import { SAME_LABEL } from './submissionTexts.ts';
+import { MAX_FOLDER_UNITS, sizeFacts, type DatasetLocation } from './checkedDataset.ts';
+import { CHARGE, resentSentence, SAME_LABEL } from './submissionText.ts';
 
 /** What the final question shows before anything is sent. */
 export interface Confirmation {
@@ -45,20 +44,18 @@ export async function confirmSubmission(
   now: () => Confirmation | undefined,
   agreed = new Set<string>(),
 ): Promise<'submit' | 'back' | undefined> {
-  for (;;) {
-    const confirmation = now();
-    if (confirmation === undefined) return 'back';
-    const { size } = agreed;
-    const over = await mayExceedBudget(confirmation, agreed);
-    if (over !== 'continue') return over;
-    // The balance or the spending may have changed in the meantime.
-    if (agreed.size > size) continue;
-    const { question, detail } = fittingTexts(confirmation);
-    return askModal(showWarning, question, detail, {
-      [backButton(confirmation)]: 'back',
-      [submitButton(confirmation)]: 'submit',
-    });
-  }
+  const confirmation = now();
+  if (confirmation === undefined) return 'back';
+  const { size } = agreed;
+  const over = await mayExceedBudget(confirmation, agreed);
+  if (over !== 'continue') return over;
+  // The balance or the spending may have changed in the meantime.
+  if (agreed.size > size) return confirmSubmission(now, agreed);
+  const { question, detail } = fittingTexts(confirmation);
+  return askModal(showWarning, question, detail, {
+    [backButton(confirmation)]: 'back',
+    [submitButton(confirmation)]: 'submit',
+  });
 }
 
 /** Asks once more before a run that exceeds or may exceed the budget; for the same figures only once. */
@@ -165,7 +162,7 @@ function textsOf(
     label && factLine(TERMS.label, cut(label, MAX.label)),
     account.kind === 'service' && accountLine(account),
     factLine(TERMS.model, [maker, queue].join(' · ')),
-    repeated && resent === undefined && repeatedLine(repeated),
+    repeated && repeatedLine(repeated),
     priceLine(confirmation),
     ...moneyLines(confirmation),
     !isSandbox && chargeSentence(resent !== undefined),

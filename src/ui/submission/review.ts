@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { l10n } from 'vscode';
+import { setTimeout as delay } from 'node:timers/promises';
+import { l10n, ProgressLocation } from 'vscode';
 import { heldOutOf, type HeldOut } from '../../core/answers/filesBeside.ts';
 import { serviceOf, type Account } from '../../core/accounts/account.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
@@ -12,37 +13,25 @@ import type { RowDifference } from '../../core/datasets/fingerprints.ts';
 import type { Reading } from '../../core/datasets/readFacts.ts';
 import type { Report } from '../../core/datasets/report.ts';
 import { moneyOf, type AccountMoney } from '../../core/money/accountMoney.ts';
-import type { DatasetSize, RunParameters } from '../../core/money/estimate.ts';
+import type { DatasetSize } from '../../core/money/estimate.ts';
 import { queueTimes } from '../../core/money/spending.ts';
-import { newMarker, withMarker } from '../../core/runs/marker.ts';
+import { newMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Receipt } from '../../core/submission/intent.ts';
-import {
-  chargeIdsOf,
-  earlierSubmissionsOf,
-  isNews,
-  trainedBefore,
-  type KnownSubmissions,
-} from '../../core/submission/earlier.ts';
+import type { Receipt } from '../../core/submission/submission.ts';
+import { earlierSubmissionsOf, trainedBefore } from '../../core/submission/earlier.ts';
 import type { Proposal } from '../shared/proposal.ts';
 import type { Services } from '../../services.ts';
 import { shownEarlier, type ShownEarlier, type ShownTrained } from '../shared/datasetTexts.ts';
-import { shortText } from '../shared/chargeText.ts';
 import { differenceNumbers } from '../shared/differenceText.ts';
-import { formatCount, formatDay } from '../shared/format.ts';
+import { formatCount, formatDay, inSandbox } from '../shared/format.ts';
+import { showWarning, withProgress } from '../shared/notifications.ts';
 import { setting } from '../shared/settings.ts';
-import type { DatasetLocation } from './datasetPlace.ts';
-import { OpenSubmissions, type BesideOpen } from './openSubmissions.ts';
-import type { CheckedDataset } from './checkedDataset.ts';
-import { readBalance, receiptsOf, type ReviewFacts } from './readFacts.ts';
+import { OpenSubmissions } from './openSubmissions.ts';
+import { submissionTextOf } from './submissionText.ts';
+import type { CheckedDataset, DatasetLocation } from './checkedDataset.ts';
 
-/** Why a review starts again with the check. */
-export type Restart =
-  | 'account-changed'
-  | 'dataset-changed'
-  | 'other-dataset'
-  | 'reconnected'
-  | 'submitted-meanwhile';
+/** Why a submission begins again with the check. */
+export type Restart = 'account-changed' | 'dataset-changed' | 'reconnected' | 'submitted-meanwhile';
 
 /** What a review shows but doesn't change. */
 export interface SubmissionContext {
@@ -77,21 +66,21 @@ export interface SubmissionContext {
 
 /** What the user chose before consenting; the label without its marker. */
 export interface SubmissionChoices {
-  model: Model | undefined;
+  model: Model;
   label: string;
   priority: boolean;
 }
 
+/** Without a model, the user is asked for it first. */
+export type InitialChoices = Omit<SubmissionChoices, 'model'> & { model: Model | undefined };
+
 /** The facts and the questions of a review, as its steps see it. */
 export type Review = Pick<
   DatasetReview,
-  'confirmDuplicates' | 'context' | 'late' | 'nowMs' | 'ready' | 'restart' | 'sha256'
+  'context' | 'late' | 'nowMs' | 'open' | 'ready' | 'restart' | 'sha256'
 >;
 
-type Parts = Pick<
-  Services,
-  'agreedUnreadable' | 'fingerprints' | 'journal' | 'log' | 'readings' | 'sessions' | 'submissions'
->;
+type Parts = Pick<Services, 'fingerprints' | 'journal' | 'log' | 'readings' | 'sessions' | 'submissions'>;
 
 /** Owns what is known while the user reviews a dataset for an account, and its hash, which is computed meanwhile. */
 export class DatasetReview implements Disposable {
@@ -99,13 +88,14 @@ export class DatasetReview implements Disposable {
   readonly sha256: Promise<string>;
   /** Data that arrives later; each updates the summary when it resolves. They never reject. */
   readonly late: readonly Promise<unknown>[];
-  readonly #dataset: CheckedDataset & { place: DatasetLocation };
+  /** Those of the same bytes, about which the user is asked. */
+  readonly open: Pick<OpenSubmissions, 'confirm'>;
+  readonly #dataset: CheckedDataset;
   readonly #session: Session;
   readonly #facts: ReviewFacts;
   readonly #services: Parts;
   readonly #shown: Pick<SubmissionContext, 'notice' | 'earlier' | 'proposal'>;
   readonly #marker = setting('labelMarker') ? newMarker() : undefined;
-  readonly #open: OpenSubmissions;
   readonly #store = new DisposableStore();
   #receipts: readonly Receipt[];
   #heldOut: HeldOut | undefined;
@@ -115,7 +105,7 @@ export class DatasetReview implements Disposable {
   #isReconnected = false;
 
   constructor(
-    dataset: CheckedDataset & { place: DatasetLocation },
+    dataset: CheckedDataset,
     session: Session,
     facts: ReviewFacts,
     services: Parts,
@@ -127,7 +117,7 @@ export class DatasetReview implements Disposable {
     this.#services = services;
     this.#shown = shown;
     this.#receipts = facts.receipts;
-    this.#open = new OpenSubmissions(session, services);
+    this.open = new OpenSubmissions(session, services);
     const stop = new AbortController();
     this.sha256 = sha256OfFile(dataset.file, stop.signal);
     this.sha256.catch(() => undefined);
@@ -136,11 +126,6 @@ export class DatasetReview implements Disposable {
     this.late = [...facts.late, ...read];
     this.#store.add(session.onDidChangeState((state) => (this.#isReconnected ||= state === 'connecting')));
     this.#store.add({ dispose: () => stop.abort() });
-  }
-
-  /** What the user may have seen, and the open submissions that they agreed to. */
-  get known(): KnownSubmissions {
-    return { ...this.#open.agreed, receipts: chargeIdsOf(this.#receipts) };
   }
 
   /** Returns the time by the clock of the records. */
@@ -172,7 +157,7 @@ export class DatasetReview implements Disposable {
         const listed = { accountId: account.id, label, runs };
         return earlierSubmissionsOf(sha256, serviceOf(account), { records, listed }).map((one) => {
           const open = submissions.pending.find(({ id }) => id === one.id);
-          const state = open && shortText(open, Date.now());
+          const state = open && submissionTextOf(open, Date.now(), this.#session).row;
           return { ...shownEarlier(one, this.#session, sessions), state };
         });
       },
@@ -194,20 +179,23 @@ export class DatasetReview implements Disposable {
     await Promise.allSettled([this.sha256, readBalance(this.#session), read]);
   }
 
-  /** Returns what has changed since the review began, if anything. */
-  async restart(sha256: string): Promise<Restart | undefined> {
+  /** Returns what has changed since the review began, if anything. @throws CancelledError */
+  async restart(): Promise<Restart | undefined> {
     const { file, sha256: checkedSha256 } = this.#dataset;
+    const sha256 = await this.sha256.catch((error: unknown) => {
+      if (error instanceof DatasetChangedError) return undefined;
+      throw error;
+    });
+    if (sha256 === undefined) return 'dataset-changed';
     if (this.#services.sessions.active !== this.#session) return 'account-changed';
     if (this.#isReconnected) return 'reconnected';
     const isChecked = checkedSha256 === undefined || checkedSha256 === sha256;
     if (!isChecked || !(await isStill(file.path, file))) return 'dataset-changed';
-    const knownIds = chargeIdsOf(this.#facts.receipts);
-    const records = await receiptsOf(this.#services);
-    return earlierSubmissionsOf(sha256, serviceOf(this.#session.account), { records }).some((one) =>
-      isNews(one, knownIds),
-    )
-      ? 'submitted-meanwhile'
-      : undefined;
+    const idsAmong = (records: readonly Receipt[]) =>
+      earlierSubmissionsOf(sha256, serviceOf(this.#session.account), { records }).map(({ id }) => id);
+    const known = idsAmong(this.#facts.receipts);
+    const now = idsAmong(await receiptsOf(this.#services));
+    return now.every((id) => known.includes(id)) ? undefined : 'submitted-meanwhile';
   }
 
   async #readHeldOut(signal: AbortSignal): Promise<void> {
@@ -243,11 +231,6 @@ export class DatasetReview implements Disposable {
     }
   }
 
-  /** Asks about open submissions of the same bytes. */
-  confirmDuplicates(sha256: string, model: Model): Promise<BesideOpen> {
-    return this.#open.confirm(sha256, path.basename(this.#dataset.file.path), model);
-  }
-
   dispose(): void {
     this.#store.dispose();
   }
@@ -264,16 +247,63 @@ function changedSince(
     : l10n.t('{0} added, {1} removed, {2} changed since {3}', ...counts, formatDay(sinceMs));
 }
 
-/** The parameters of the chosen run that determine price and budget checks. */
-export function runParameters(
-  { dataset }: SubmissionContext,
-  { priority }: Pick<SubmissionChoices, 'priority'>,
-  sha256: string | undefined,
-): RunParameters {
-  return { size: dataset.size, priority, sha256 };
+type FactParts = Pick<Services, 'journal' | 'log'>;
+
+/** Reads from the service and the journal, with its title. */
+export const LOADING = {
+  location: ProgressLocation.Window,
+  title: l10n.t('Loading models and balance…'),
+} as const;
+
+/** How long a question waits for the current balance; after that, the previous one is shown. */
+const BALANCE_WAIT_MS = 3_000;
+
+/** The data from the service and the journal that the questions of a submission need. */
+export type ReviewFacts = NonNullable<Awaited<ReturnType<typeof readReviewFacts>>>;
+
+/**
+ * Reads the models, the balance, and the receipts. While the service asks to wait, reads only what is
+ * unknown. A possible charge can be resent even if no model is available.
+ * @returns undefined, after a warning, if no model is available
+ * @throws ApiError, KeyMissingError if the models can't be read and nothing may have been charged
+ */
+export async function readReviewFacts(session: Session, parts: FactParts, mayBeCharged = false) {
+  const known = () => (session.submissionsNotBeforeMs === undefined ? undefined : session.models.models);
+  const readModels = async () => {
+    try {
+      return known() ?? (await session.models.refresh()).data;
+    } catch (error) {
+      const models = known();
+      if (models === undefined && !mayBeCharged) throw error;
+      parts.log.error('models', error);
+      return models ?? [];
+    }
+  };
+  const [models, late, receipts] = await withProgress(LOADING, () =>
+    Promise.all([readModels(), readBalance(session), receiptsOf(parts)]),
+  );
+  const available = models.filter((model) => model.available);
+  if (available.length > 0 || mayBeCharged) return { models: available, late, receipts };
+  const text = l10n.t('No base models are available. Nothing was submitted.');
+  void showWarning(inSandbox(text, session.account.kind === 'sandbox'));
+  return undefined;
 }
 
-/** Returns the label as it will be sent. */
-export function sentLabel({ marker }: SubmissionContext, label: string): string {
-  return marker === undefined ? label : withMarker(label, marker);
+/** Refreshes the balance, unless asked to wait. @returns the read if `BALANCE_WAIT_MS` isn't enough */
+async function readBalance({ balance, submissionsNotBeforeMs }: Session): Promise<Promise<unknown>[]> {
+  if (submissionsNotBeforeMs !== undefined) return [];
+  const reading = balance.refresh().catch(() => undefined);
+  const isLate = await Promise.race([
+    reading.then(() => false),
+    delay(BALANCE_WAIT_MS, true, { ref: false }),
+  ]);
+  return isLate ? [reading] : [];
+}
+
+/** Never rejects: without receipts, a submission only shows less. */
+export function receiptsOf({ journal, log }: FactParts): Promise<readonly Receipt[]> {
+  return journal.receipts().catch((error: unknown) => {
+    log.error('receipts', error);
+    return [];
+  });
 }

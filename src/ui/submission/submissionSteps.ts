@@ -1,93 +1,105 @@
-import { DatasetChangedError } from '../../core/api/errors.ts';
-import type { Model } from '../../core/api/types.ts';
+import { InputBoxValidationSeverity, l10n, type Uri } from 'vscode';
+import { modelLinks } from '../../core/api/address.ts';
+import { MAX_LABEL_LENGTH, type Model } from '../../core/api/types.ts';
+import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
+import type { QueueTime } from '../../core/money/spending.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
-import type { Draft } from '../../core/submission/intent.ts';
+import type { Draft } from '../../core/submission/submission.ts';
+import type { KnownSubmissions } from '../../core/submission/journal.ts';
 import { isPast, isRepeat } from '../../core/submission/earlier.ts';
+import { openDataset } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
-import { acceptTerms } from './acceptTerms.ts';
-import { askForModel, changeChoice } from './changeChoice.ts';
+import { compact, formatCount, formatDuration } from '../shared/format.ts';
+import { openServiceLink } from '../shared/open.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import {
+  ask,
+  mapEnd,
+  pick,
+  separator,
+  type DialogEnd,
+  type DialogTitle,
+  type PickRow,
+} from '../shared/steps.ts';
+import { factLine, TERMS } from '../shared/terms.ts';
 import { confirmSubmission, mayExceedBudget } from './confirmSubmission.ts';
-import { runParameters, sentLabel, type Restart, type Review, type SubmissionChoices } from './review.ts';
-import { boxOf, showSummary, type SummaryTarget } from './summary.ts';
+import type { InitialChoices, Restart, Review, SubmissionChoices, SubmissionContext } from './review.ts';
+import { boxOf, EXTRA_COST, sentLabel, showSummary, type SummaryTarget } from './summary.ts';
 
-/** What the user consented to. */
-export interface Confirmed {
-  kind: 'confirmed';
-  model: Model;
-  /** As sent, including the marker. */
-  label: string;
-  priority: boolean;
-  consents: Draft['consents'];
+/** What the user consented to, and the dataset's SHA-256. */
+export type Confirmed = Pick<Draft, 'consents' | 'label' | 'model_id' | 'priority_processing'> & {
   sha256: string;
+  known: KnownSubmissions;
+};
+
+/** The submission begins again with these choices: something changed, or the user chose another dataset. */
+export interface Again {
+  choices: SubmissionChoices;
+  reason?: Restart;
+  other?: Uri;
 }
 
-export type ReviewResult =
-  | Confirmed
-  | { kind: 'restart'; reason: Restart; choices: SubmissionChoices }
-  /** The user turned to an open submission of the same bytes; `end` says how that ended. */
-  | { kind: 'open'; end: CommandResult };
+type End = Confirmed | Again | CommandResult;
 
 /**
  * Leads from the summary through the terms to the final question. The rows of the summary change the choices.
- * @returns undefined if the user canceled, with nothing sent
+ * @returns the end of the command, with nothing sent, if the user canceled or turned to an open submission
  */
-export async function reviewSubmission(
-  review: Review,
-  initial: SubmissionChoices,
-): Promise<ReviewResult | undefined> {
-  let choices = initial;
-  if (choices.model === undefined) {
+export async function reviewSubmission(review: Review, initial: InitialChoices): Promise<End> {
+  let { model } = initial;
+  if (model === undefined) {
     const context = review.context();
-    const answer = await askForModel(boxOf(context), context, choices);
-    if (answer.kind !== 'value') return undefined;
-    choices = { ...choices, model: answer.value };
+    const answer = await askForModel(boxOf(context), context);
+    if (answer.kind !== 'value') return { outcome: 'cancelled' };
+    ({ model } = answer.value);
   }
+  let choices: SubmissionChoices = { ...initial, model };
   let active: SummaryTarget = 'continue';
   for (;;) {
     const target = await showSummary(review, choices, active);
     switch (target) {
       case 'continue': {
-        const result = await consent(review, choices);
-        if (result !== 'back') return result;
+        const end = await consent(review, choices);
+        if (end !== 'back') return end ?? { outcome: 'cancelled' };
+        break;
+      }
+      case 'dataset': {
+        const other = await openDataset();
+        if (other !== undefined) return { choices, other };
         break;
       }
       case 'model':
       case 'label':
       case 'queue': {
         const context = review.context();
-        choices = await changeChoice(target, boxOf(context), context, choices);
+        const answer = await BOXES[target]({ ...boxOf(context), hasBack: true }, context, choices);
+        if (answer.kind === 'value') choices = { ...choices, ...answer.value };
         break;
       }
-      case 'dataset':
-        return { kind: 'restart', reason: 'other-dataset', choices };
       default:
-        return undefined;
+        return { outcome: 'cancelled' };
     }
     active = target;
   }
 }
 
-/** The steps after the summary: checks that need the digest, the terms, the final question. Each can lead back to it. */
-async function consent(
-  review: Review,
-  choices: SubmissionChoices,
-): Promise<ReviewResult | 'back' | undefined> {
-  const { model } = choices;
-  if (model === undefined) return 'back';
-  const sha256 = await digestOf(review);
-  const restart = (reason: Restart) => ({ kind: 'restart', reason, choices }) as const;
-  const reason = sha256 === undefined ? 'dataset-changed' : await review.restart(sha256);
-  if (sha256 === undefined || reason !== undefined) return restart(reason ?? 'dataset-changed');
-  const signal = review.context().proposal?.signal;
+/** The steps after the summary: what changed, the terms, the final question. Each can lead back to it. */
+async function consent(review: Review, choices: SubmissionChoices): Promise<End | 'back' | undefined> {
+  const { model, priority } = choices;
+  const reason = await review.restart();
+  if (reason !== undefined) return { choices, reason };
+  const sha256 = await review.sha256;
+  const { dataset, proposal } = review.context();
+  const signal = proposal?.signal;
   // A withdrawn proposal asks nothing more.
   if (signal?.aborted) return undefined;
-  const duplicates = await review.confirmDuplicates(sha256, model);
-  if (typeof duplicates === 'object') return { kind: 'open', end: duplicates };
-  if (duplicates !== 'continue') return duplicates;
+  const beside = await review.open.confirm({ sha256, filename: dataset.filename }, model);
+  if (typeof beside === 'object' && 'outcome' in beside && proposal !== undefined) proposal.metOpen = true;
+  if (typeof beside !== 'object' || 'outcome' in beside) return beside;
   if (signal?.aborted) return undefined;
   const context = review.context();
-  const wanted = runParameters(context, choices, sha256);
-  const chosen = { modelId: model.model_id, priority: choices.priority };
+  const wanted = { size: context.dataset.size, priority, sha256 };
+  const chosen = { modelId: model.model_id, priority };
   const repeats = context
     .earlierOf(sha256, withoutMarker(sentLabel(context, choices.label)))
     .filter((one) => isPast(one) && isRepeat(chosen, one, Date.now()));
@@ -102,29 +114,161 @@ async function consent(
   const agreed = new Set<string>();
   const over = await mayExceedBudget(confirmation(), agreed);
   if (over !== 'continue') return over;
-  const terms = await acceptTerms(model, review, signal);
-  if (terms === 'back' || terms === undefined) return terms;
+  const terms = await acceptTerms(model, review);
+  if (typeof terms !== 'object') return terms;
   const answer = await confirmSubmission(() => (signal?.aborted ? undefined : confirmation()), agreed);
   if (answer !== 'submit') return answer;
   const dataPolicy = { accepted_at: new Date(review.nowMs()).toISOString() };
-  const late = await review.restart(sha256);
-  if (late !== undefined) return restart(late);
+  const late = await review.restart();
+  if (late !== undefined) return { choices, reason: late };
+  const label = sentLabel(context, choices.label);
+  const consents = { model_terms: terms, data_policy: dataPolicy };
+  const { model_id } = model;
   return {
-    kind: 'confirmed',
-    model,
-    label: sentLabel(context, choices.label),
-    priority: choices.priority,
-    consents: { model_terms: terms, data_policy: dataPolicy },
+    model_id,
+    ...(label !== '' && { label }),
+    priority_processing: priority,
+    consents,
     sha256,
+    known: beside,
   };
 }
 
-/** Returns undefined if the file has changed since its check. @throws CancelledError */
-async function digestOf({ sha256 }: Review): Promise<string | undefined> {
-  try {
-    return await sha256;
-  } catch (error) {
-    if (error instanceof DatasetChangedError) return undefined;
-    throw error;
-  }
+/** The boxes of the summary's rows. @returns what was chosen; Back and Esc change nothing */
+const BOXES = { model: askForModel, label: askForLabel, queue: askForQueue } as const;
+
+/** Shows the base models by provider. */
+async function askForModel(
+  place: DialogTitle,
+  { models }: SubmissionContext,
+  chosen?: SubmissionChoices,
+): Promise<DialogEnd<{ model: Model }>> {
+  const sorted = [...models].sort(
+    (a, b) => a.provider.localeCompare(b.provider) || a.name.localeCompare(b.name),
+  );
+  const items = sorted.flatMap((model, index): PickRow<Model>[] => [
+    ...(model.provider === sorted[index - 1]?.provider ? [] : [separator(model.provider)]),
+    { label: model.name, description: model.model_id, value: model },
+  ]);
+  const placeholder = l10n.t('Base model (the price doesn’t depend on it)');
+  const answer = await pick(place, { placeholder, items, ...(chosen && { active: chosen.model }) });
+  return mapEnd(answer, (model) => ({ model }));
+}
+
+async function askForLabel(
+  place: DialogTitle,
+  { marker }: SubmissionContext,
+  { label }: SubmissionChoices,
+): Promise<DialogEnd<{ label: string }>> {
+  // A space separates label and marker.
+  const maxLength = MAX_LABEL_LENGTH - (marker === undefined ? 0 : marker.length + 1);
+  const answer = await ask(place, {
+    prompt:
+      marker === undefined
+        ? l10n.t('Label (optional, up to {0} characters)', maxLength)
+        : l10n.t('Label (optional, up to {1} characters). “{0}” is added.', marker, maxLength),
+    value: label,
+    validate: ({ length }) =>
+      length <= maxLength
+        ? undefined
+        : {
+            message: l10n.t('{0} of {1} characters: the end will be cut.', length, maxLength),
+            severity: InputBoxValidationSeverity.Warning,
+          },
+  });
+  return mapEnd(answer, (text) => ({ label: withoutMarker(cutAtWholeCharacters(text.trim(), maxLength)) }));
+}
+
+async function askForQueue(
+  place: DialogTitle,
+  { queueTimes: { standard, priority } }: SubmissionContext,
+  choices: SubmissionChoices,
+): Promise<DialogEnd<{ priority: boolean }>> {
+  const queue = (label: string, price: string, waited: QueueTime | undefined, value: boolean) => ({
+    label,
+    description: compact(price, waited && queueTimeText(waited)).join(' · '),
+    value,
+  });
+  const answer = await pick(place, {
+    placeholder: TERMS.queue,
+    items: [
+      queue(l10n.t('Standard queue'), l10n.t('no extra cost'), standard, false),
+      queue(l10n.t('Priority queue'), EXTRA_COST, priority, true),
+    ],
+    active: choices.priority,
+  });
+  return mapEnd(answer, (priority) => ({ priority }));
+}
+
+/** How long the runs of a queue waited. */
+function queueTimeText({ medianMs, runs }: QueueTime): string {
+  return l10n.t('waited {0} (median of {1} runs)', formatDuration(medianMs), formatCount(runs));
+}
+
+/**
+ * Asks to accept the terms of the model's provider. Enter accepts only links that this account accepted
+ * before; with other links no row is active.
+ * @returns the time of acceptance and the links that could be opened
+ */
+async function acceptTerms(
+  model: Model,
+  review: Review,
+): Promise<Draft['consents']['model_terms'] | 'back' | undefined> {
+  const { terms, policy } = modelLinks(model);
+  const urls = compact(terms, policy);
+  const isSame = ({ consents: { model_terms } }: Pick<Draft, 'consents'>) =>
+    urls.length > 0 && model_terms.urls.join(' ') === urls.join(' ');
+  // A link that can't be opened goes into no receipt.
+  const isOpenable = urls.length === compact(model.terms_url, model.use_policy_url).length;
+  const { money, proposal } = review.context();
+  const wasAccepted = isOpenable && money.receipts.some(isSame);
+  type Row = 'accept' | 'stay' | { url: string };
+  // In the labels: a description's hover would cover the row that accepts, and take its click.
+  const link = (label: string, url: string): PickRow<Row> => ({
+    icon: 'link-external',
+    label: factLine(label, url),
+    value: { url },
+  });
+  // The user can still read an address that isn't opened.
+  const unopened = (label: string, url: string): PickRow<Row> => ({
+    icon: 'warning',
+    label: factLine(label, l10n.t('{0} (not opened: not https)', sanitizeServiceText(url, 200))),
+    value: 'stay',
+  });
+  const noTerms = l10n.t('The service gives no license link for this model');
+  const [name, provider] = [sanitizeServiceText(model.name), sanitizeServiceText(model.provider)];
+  let accepted_at = '';
+  const answer = await pick<Row>(
+    {
+      title: provider === '' ? l10n.t('Terms for {0}', name) : l10n.t('Terms of {0} for {1}', provider, name),
+      hasBack: true,
+      signal: proposal?.signal,
+    },
+    {
+      placeholder: l10n.t('Read the terms, then accept. Nothing has been sent yet.'),
+      active: wasAccepted ? 'accept' : null,
+      items: compact<PickRow<Row>>(
+        { icon: 'check', label: l10n.t('Accept and Continue'), value: 'accept' },
+        terms !== undefined
+          ? link(l10n.t('Open license terms'), terms)
+          : model.terms_url
+            ? unopened(TERMS.licenseTerms, model.terms_url)
+            : { icon: 'warning', label: noTerms, value: 'stay' },
+        { icon: 'info', label: l10n.t('The service gives no link to its data policy'), value: 'stay' },
+        policy !== undefined
+          ? link(l10n.t('Open use policy'), policy)
+          : model.use_policy_url && unopened(TERMS.usePolicy, model.use_policy_url),
+      ),
+      stays: (row) => {
+        if (typeof row === 'object') void openServiceLink(row.url);
+        return row !== 'accept';
+      },
+      settle: () => {
+        accepted_at = new Date(review.nowMs()).toISOString();
+        return review.ready();
+      },
+    },
+  );
+  if (answer.kind !== 'value') return answer.kind === 'back' ? 'back' : undefined;
+  return { accepted_at, urls };
 }

@@ -5,7 +5,7 @@ import { onDisk } from '../../core/base/diskError.ts';
 import { inspectDataset } from '../../core/datasets/fileKind.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
-import type { Draft } from '../../core/submission/intent.ts';
+import type { Draft } from '../../core/submission/submission.ts';
 import { receiptOf } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
 import { chooseRun, runChoices } from '../shared/arguments.ts';
@@ -14,8 +14,31 @@ import { inSandbox } from '../shared/format.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { showWarning, withViewProgress } from '../shared/notifications.ts';
-import { presetOf, type SubmissionPreset } from './preset.ts';
-import { receiptsOf } from './readFacts.ts';
+import type { Proposal } from '../shared/proposal.ts';
+import { receiptsOf } from './review.ts';
+
+/** What "Submit Again…" and a refused submission start with. */
+export interface SubmissionPreset {
+  modelId?: string | undefined;
+  /** Without its marker; the default is the file name. */
+  label?: string | undefined;
+  priority?: boolean;
+  /** The refused submission that this one replaces. */
+  replacesRefused?: string | undefined;
+  /** Whether it replaces a submission that was too old. */
+  isAnew?: boolean;
+  /** The run whose dataset is submitted again. */
+  runToRepeat?: string | undefined;
+  /** The account that this was chosen for, which may no longer be active. */
+  accountId?: string | undefined;
+  /** Given if an agent proposed it. */
+  proposal?: Proposal | undefined;
+}
+
+/** The choices of an earlier submission, with which a new one starts. */
+export function presetOf({ model_id, label = '', priority_processing }: Draft): SubmissionPreset {
+  return { modelId: model_id, label: withoutMarker(label), priority: priority_processing };
+}
 
 /**
  * Starts a new submission with the model and label of an earlier run. If the receipt is on this machine, also
@@ -41,7 +64,7 @@ export async function submitAgain(
   return continueWithDataset(receipt?.dataset, { ...preset, accountId: account.id }, account);
 }
 
-/** Starts a new submission in place of one that was withdrawn. The user consents again. */
+/** Starts a new submission in place of one that was too old. The user consents again. */
 export function startAnew(draft: Draft, account: Account): Promise<CommandResult> {
   return continueWithDataset(
     draft.dataset,

@@ -1,29 +1,41 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
+import type { Account } from '../../core/accounts/account.ts';
+import { MAX_LABEL_LENGTH } from '../../core/api/types.ts';
 import { onDisk } from '../../core/base/diskError.ts';
-import { throwIfCancelled } from '../../core/base/errors.ts';
+import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Draft } from '../../core/submission/intent.ts';
-import type { KnownSubmissions } from '../../core/submission/earlier.ts';
+import { isRefused, isSent, type Draft, type Receipt } from '../../core/submission/submission.ts';
+import type { KnownSubmissions } from '../../core/submission/journal.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { isDatasetOf, receiptOf } from '../../core/submission/receipts.ts';
+import { busyUntilMs } from '../../core/submission/stage.ts';
+import { RETRIES } from '../../core/base/retry.ts';
 import type { Services } from '../../services.ts';
-import { openDataset } from '../shared/chooseDataset.ts';
+import { modelOf } from '../shared/arguments.ts';
+import { inSandbox } from '../shared/format.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { askModal, showInformation } from '../shared/notifications.ts';
+import { askModal, showInformation, showWarning, withProgress } from '../shared/notifications.ts';
+import { Proposal } from '../shared/proposal.ts';
 import { TERMS } from '../shared/terms.ts';
-import { datasetPlaceOf } from './datasetPlace.ts';
 import { chooseCheckedDataset, type CheckedDataset } from './checkedDataset.ts';
-import { initialChoices, presetFrom, type SubmissionPreset } from './preset.ts';
-import { endLongWait, readReviewFacts } from './readFacts.ts';
-import { DatasetReview, type Restart, type SubmissionContext } from './review.ts';
+import {
+  DatasetReview,
+  LOADING,
+  readReviewFacts,
+  type InitialChoices,
+  type Restart,
+  type SubmissionContext,
+} from './review.ts';
 import { showResult, withSubmissionProgress } from './submissionResult.ts';
-import { reviewSubmission, type Confirmed, type ReviewResult } from './submissionSteps.ts';
+import { reviewSubmission, type Again, type Confirmed } from './submissionSteps.ts';
+import { waitSentence } from './submissionText.ts';
+import type { SubmissionPreset } from './submitAgain.ts';
 
 type Parts = Pick<
   Services,
-  | 'agreedUnreadable'
   | 'ensureActiveAccount'
   | 'fingerprints'
   | 'journal'
@@ -36,22 +48,11 @@ type Parts = Pick<
   | 'submissions'
 >;
 
-/** One pass from the choice of a file to Submit; another one follows if something changed meanwhile. */
-interface Round {
-  file: unknown;
-  /** Given by a menu. */
-  selection?: unknown;
-  /** A row of the Models view, if it was called with one. */
-  modelRow: unknown;
-  preset: SubmissionPreset;
-  /** Why it isn't the first pass. */
-  restarted?: Restart;
-}
-
 /**
  * Leads from a file to a run: choose, save, and check the file; review and consent; upload; result. If the
- * account or the file changes meanwhile, it returns to the check. Called as `(uri?, uris?)` from menus, with
- * a row of the Models view, or with a preset.
+ * account or the file changes meanwhile, it begins again. Called as `(uri?, uris?)` from menus, with a row of
+ * the Models view, or with a preset.
+ * @param reason why it begins again
  * @throws ApiError, KeyMissingError if the models can't be read, DiskError if the journal can't,
  * CancelledError; never after consent
  */
@@ -60,83 +61,182 @@ export async function submitDataset(
   argument?: unknown,
   selection?: unknown,
   given?: unknown,
+  reason?: Restart,
 ): Promise<CommandResult> {
-  let round: Round = { file: argument, selection, modelRow: argument, preset: presetFrom(given) };
-  for (;;) {
-    const end = await checkAndReview(services, round);
-    if ('outcome' in end) return end;
-    round = end;
-  }
+  const { log, reports, submissions } = services;
+  const preset = presetFrom(given);
+  const { proposal } = preset;
+  if (proposal?.isOver === true || proposal?.signal.aborted) return { outcome: 'cancelled' };
+  const session = await payingSession(services);
+  if ('outcome' in session) return session;
+  const { account } = session;
+
+  const refused = refusedOf(submissions, account.id, preset.replacesRefused);
+  // A changed dataset has other bytes than those that were refused.
+  const known = reason === 'dataset-changed' ? undefined : refused?.submission.dataset;
+  const checks = { accountName: account.name, reports: await reports(), log, known };
+  const checked = await chooseCheckedDataset(argument, selection, checks);
+  if ('outcome' in checked) return checked;
+  const { path: file } = checked.file;
+
+  const facts = await readReviewFacts(session, services);
+  if (facts === undefined) return { outcome: 'unavailable' };
+  const review = new DatasetReview(checked, session, facts, services, {
+    notice: noticeOf(reason, preset, path.basename(file), account),
+    earlier: receiptOf(facts.receipts, account.id, preset.runToRepeat ?? ''),
+    proposal,
+  });
+  const initial = initialChoices(review.context(), argument, preset, facts.receipts, submissions.pending);
+  const end = await reviewSubmission(review, initial).finally(() => review.dispose());
+  if ('outcome' in end) return end;
+  if ('consents' in end)
+    return send(services, session, draftOf(checked, review.context(), end), end.known, preset);
+  const next = nextPreset(preset, end, file, account.id);
+  return submitDataset(services, end.other ?? vscode.Uri.file(file), undefined, next, end.reason);
 }
 
-/** @returns the end of the command, or the next round if something changed meanwhile */
-async function checkAndReview(services: Parts, round: Round): Promise<CommandResult | Round> {
-  const { log, openJournal, reports, sessions, submissions } = services;
-  const { preset } = round;
-  const { proposal } = preset;
-  throwIfCancelled(proposal?.signal);
-  if (proposal?.isOver === true) return { outcome: 'cancelled' };
+/** Returns the session of the account that pays, if it may submit now. */
+async function payingSession({
+  openJournal,
+  sessions,
+  submissions,
+}: Parts): Promise<Session | CommandResult> {
   const session = sessions.active ?? (await startSomewhere(sessions));
   if (session === undefined) return { outcome: 'cancelled' };
   await onDisk(openJournal(), 'submissions');
-  if (!(await endLongWait(session, submissions))) return { outcome: 'unavailable' };
-  const { id, name } = session.account;
-  const isOtherAccount = preset.accountId !== undefined && preset.accountId !== id;
-  const restarted = round.restarted ?? (isOtherAccount ? 'account-changed' : undefined);
-  // A changed dataset has other bytes than those that were refused.
-  const refused =
-    restarted === 'dataset-changed' ? undefined : refusedOf(submissions, id, preset.replacesRefused);
-  const checked = await chooseCheckedDataset(round.file, round.selection, name, {
-    reports: await reports(),
-    log,
-    known: refused?.intent.dataset,
-  });
-  if ('outcome' in checked) return checked;
-  const facts = await readReviewFacts(session, services);
-  if (facts === undefined) return { outcome: 'unavailable' };
-  const shown = {
-    notice: noticeOf(restarted, preset, path.basename(checked.file.path), name),
-    earlier: receiptOf(facts.receipts, id, preset.runToRepeat ?? ''),
-    proposal,
-  };
-  const place = await datasetPlaceOf(checked.file.path);
-  const review = new DatasetReview({ ...checked, place }, session, facts, services, shown);
-  const context = review.context();
-  const initial = initialChoices(context, round.modelRow, preset, facts.receipts, submissions.pending);
-  const result = await reviewSubmission(review, initial).finally(() => review.dispose());
-  if (result === undefined) return { outcome: 'cancelled' };
-  if (result.kind === 'open') {
-    if (proposal !== undefined) proposal.metOpen = true;
-    return result.end;
-  }
-  if (result.kind === 'restart') return nextRound(round, result, checked.file.path);
-  return send(services, session, draftOf(checked, review.context(), result), review.known, preset);
+  return (await endLongWait(session, submissions)) ? session : { outcome: 'unavailable' };
 }
 
-/** Begins again with the same choices, or with another dataset if the user asked for it. */
-async function nextRound(
-  { modelRow, preset: before }: Round,
-  { choices, reason }: Extract<ReviewResult, { kind: 'restart' }>,
-  file: string,
-): Promise<Round> {
-  const { model, label, priority } = choices;
-  // A label that the user didn't change follows the file name.
-  const isDefault = label === path.parse(file).name;
-  const preset = {
-    ...before,
-    modelId: model?.model_id,
-    label: isDefault ? undefined : label,
-    priority,
+/** Asks, before the first use, whether to sign in or to use the sandbox. */
+async function startSomewhere(sessions: Services['sessions']): Promise<Session | undefined> {
+  const question = vscode.l10n.t('Sign in first, or try it in the sandbox.');
+  const detail = vscode.l10n.t('The sandbox needs no account: no training, no charges.');
+  const where = await askModal(showInformation, question, detail, {
+    [TERMS.signIn]: COMMANDS.signIn,
+    [TERMS.useSandbox]: COMMANDS.useSandbox,
+  });
+  if (where === undefined) return undefined;
+  await vscode.commands.executeCommand(where);
+  return sessions.active;
+}
+
+/**
+ * Asks whether to try although the service asked submissions to wait for long. If so, an answered read ends
+ * that wait. Unsent submissions get rid of it as well: the user may be about to submit one again.
+ * @returns whether to continue
+ * @throws ApiError, KeyMissingError
+ */
+async function endLongWait(
+  session: Session,
+  submissions: Pick<Services['submissions'], 'endLongWait' | 'pending'>,
+): Promise<boolean> {
+  const { account } = session;
+  const nowMs = Date.now();
+  // Another window may have ended the account's wait, but not that of submissions left unsent here.
+  const ownMs = submissions.pending
+    .filter(({ accountId, submission }) => accountId === account.id && !isSent(submission))
+    .map(({ submission }) => busyUntilMs(submission, nowMs) ?? 0)
+    .filter((untilMs) => untilMs - nowMs > RETRIES.submission.longestRetryAfterMs);
+  const untilMs = Math.max(session.longWaitUntilMs ?? 0, ...ownMs);
+  if (untilMs === 0) return true;
+  const question = inSandbox(waitSentence(untilMs), account.kind === 'sandbox');
+  const buttons = { [vscode.l10n.t('OK')]: false, [vscode.l10n.t('Try Anyway')]: true };
+  if ((await askModal(showWarning, question, '', buttons)) !== true) return false;
+  await withProgress(LOADING, () => submissions.endLongWait(session));
+  return true;
+}
+
+/** Validates the preset, since any extension can call a command with anything. */
+function presetFrom(value: unknown): SubmissionPreset {
+  const given = { ...(value as Record<string, unknown> | undefined) };
+  const text = (field: keyof SubmissionPreset) =>
+    typeof given[field] === 'string' ? given[field] : undefined;
+  return {
+    modelId: text('modelId'),
+    label: text('label'),
+    priority: given['priority'] === true,
+    replacesRefused: text('replacesRefused'),
+    isAnew: given['isAnew'] === true,
+    runToRepeat: text('runToRepeat'),
+    accountId: text('accountId'),
+    proposal: given['proposal'] instanceof Proposal ? given['proposal'] : undefined,
   };
-  const same = { file: vscode.Uri.file(file), modelRow, preset, restarted: reason };
-  const other = reason === 'other-dataset' ? await openDataset() : undefined;
-  if (other === undefined) return same;
+}
+
+/** Keeps the choices. Nothing but them stays for another dataset, and less if an agent chose them. */
+function nextPreset(
+  preset: SubmissionPreset,
+  { choices: { model, label, priority }, other }: Again,
+  file: string,
+  accountId: string,
+): SubmissionPreset {
   const { proposal } = preset;
-  const ofOther = { ...preset, runToRepeat: undefined, replacesRefused: undefined, proposal: undefined };
-  if (proposal === undefined) return { ...same, file: other, preset: ofOther };
-  proposal.isReplaced = true;
-  // These were chosen for the proposed dataset.
-  return { ...same, file: other, preset: { ...ofOther, label: undefined, priority: false } };
+  const modelId = model.model_id;
+  if (proposal !== undefined && other !== undefined) {
+    proposal.isReplaced = true;
+    return { modelId, accountId };
+  }
+  // A label that the user didn't change follows the file name.
+  const chosen = { ...(label !== path.parse(file).name && { label }), modelId, priority, accountId };
+  return other === undefined ? { ...preset, label: undefined, ...chosen } : chosen;
+}
+
+/** The default model is the one last used with this account. The queue, which may cost extra, is not remembered. */
+function initialChoices(
+  { account, dataset: { filename }, models }: SubmissionContext,
+  argument: unknown,
+  { modelId, label = path.parse(filename).name, priority = false }: SubmissionPreset,
+  receipts: readonly Receipt[],
+  pending: readonly PendingSubmission[],
+): InitialChoices {
+  const [last] = [...receipts, ...pending.map(({ submission }) => submission)]
+    .filter(({ accountId }) => accountId === account.id)
+    .sort((a, b) => b.created.localMs - a.created.localMs);
+  const model =
+    modelId === undefined
+      ? (modelOf(argument, models) ?? modelOf(last?.model_id, models))
+      : modelOf(modelId, models);
+  return { model, label: withoutMarker(cutAtWholeCharacters(label, MAX_LABEL_LENGTH)), priority };
+}
+
+/** The notice at the top of Summary: why it is shown again, unless the user asked for it. */
+function noticeOf(
+  given: Restart | undefined,
+  { accountId, isAnew }: SubmissionPreset,
+  fileName: string,
+  { id, name }: Account,
+): string | undefined {
+  const isOtherAccount = accountId !== undefined && accountId !== id;
+  const reason = given ?? (isOtherAccount ? 'account-changed' : isAnew ? 'anew' : undefined);
+  const notices: Record<Restart | 'anew', string> = {
+    anew: vscode.l10n.t('This starts a new submission. Nothing has been sent yet.'),
+    'dataset-changed': vscode.l10n.t(
+      '{0} changed and was checked again. Nothing has been sent yet.',
+      fileName,
+    ),
+    'account-changed': vscode.l10n.t('The account is now {0}. Nothing has been sent yet.', name),
+    reconnected: vscode.l10n.t('The connection to {0} changed. Nothing has been sent yet.', name),
+    'submitted-meanwhile': vscode.l10n.t(
+      '{0} was submitted meanwhile. Nothing more has been sent yet.',
+      fileName,
+    ),
+  };
+  return reason && notices[reason];
+}
+
+function draftOf(
+  { file, counts }: CheckedDataset,
+  { balance, marker, proposal }: SubmissionContext,
+  { sha256, consents, label, model_id, priority_processing }: Confirmed,
+): Draft {
+  return {
+    dataset: { ...file, filename: path.basename(file.path), sha256, ...counts },
+    ...{ consents, model_id, priority_processing },
+    ...(label === undefined ? {} : { label }),
+    ...(marker === undefined ? {} : { marker }),
+    ...(proposal === undefined ? {} : { proposedBy: 'agent' }),
+    ...(balance === undefined ? {} : { balanceBefore: balance }),
+  };
 }
 
 /** Uploads the draft, discards the refused submission that it replaces, and reports the result. */
@@ -154,7 +254,7 @@ async function send(
   if (result.kind === 'open' && proposal !== undefined) proposal.metOpen = true;
   const isBegun = result.kind !== 'open' && !(result.kind === 'not-charged' && !result.kept);
   const replaced = isBegun ? refusedOf(submissions, session.account.id, replacesRefused) : undefined;
-  if (replaced !== undefined && isDatasetOf(replaced.intent, draft))
+  if (replaced !== undefined && isDatasetOf(replaced.submission, draft))
     await submissions.discard(replaced.id, 'not-charged').catch(() => false);
   return showResult(result, id, draft, session, services);
 }
@@ -166,65 +266,6 @@ function refusedOf(
   refusedId: string | undefined,
 ): PendingSubmission | undefined {
   return pending.find(
-    (one) => one.id === refusedId && one.state === 'refused' && one.accountId === accountId,
+    (one) => one.id === refusedId && isRefused(one.submission) && one.accountId === accountId,
   );
-}
-
-/** The notice at the top of Summary: why it is shown again, unless the user asked for it. */
-function noticeOf(
-  reason: Restart | undefined,
-  { isAnew }: SubmissionPreset,
-  fileName: string,
-  accountName: string,
-): string | undefined {
-  if (reason === undefined)
-    return isAnew ? vscode.l10n.t('This starts a new submission. Nothing has been sent yet.') : undefined;
-  if (reason === 'other-dataset') return undefined;
-  if (reason === 'submitted-meanwhile')
-    return vscode.l10n.t('{0} was submitted meanwhile. Nothing more has been sent yet.', fileName);
-  const notices: Record<typeof reason, string> = {
-    'dataset-changed': vscode.l10n.t('{0} changed and was checked again.', fileName),
-    'account-changed': vscode.l10n.t('The account is now {0}.', accountName),
-    reconnected: vscode.l10n.t('The connection to {0} changed.', accountName),
-  };
-  return [notices[reason], vscode.l10n.t('Nothing has been sent yet.')].join(' ');
-}
-
-/** Asks, before the first use, whether to sign in or to use the sandbox. */
-async function startSomewhere(sessions: Services['sessions']): Promise<Session | undefined> {
-  const question = vscode.l10n.t('Sign in first, or try it in the sandbox.');
-  const detail = vscode.l10n.t('The sandbox needs no account: no training, no charges.');
-  const where = await askModal(showInformation, question, detail, {
-    [TERMS.signIn]: COMMANDS.signIn,
-    [TERMS.useSandbox]: COMMANDS.useSandbox,
-  });
-  if (where === undefined) return undefined;
-  await vscode.commands.executeCommand(where);
-  return sessions.active;
-}
-
-function draftOf(
-  { file, counts }: CheckedDataset,
-  { balance, marker, proposal }: SubmissionContext,
-  confirmed: Confirmed,
-): Draft {
-  const { model, label, priority, consents, sha256 } = confirmed;
-  return {
-    dataset: {
-      path: file.path,
-      filename: path.basename(file.path),
-      sizeBytes: file.sizeBytes,
-      mtimeMs: file.mtimeMs,
-      ctimeMs: file.ctimeMs,
-      sha256,
-      ...counts,
-    },
-    model_id: model.model_id,
-    ...(label === '' ? {} : { label }),
-    ...(marker === undefined ? {} : { marker }),
-    priority_processing: priority,
-    ...(proposal === undefined ? {} : { proposedBy: 'agent' }),
-    consents,
-    ...(balance === undefined ? {} : { balanceBefore: balance }),
-  };
 }

@@ -7,7 +7,7 @@ import { findingsToRead, type Reading } from '../../core/datasets/readFacts.ts';
 import { shownProblems, verdictOf, type ProblemChoice, type Report } from '../../core/datasets/report.ts';
 import type { BalanceNote } from '../../core/money/accountMoney.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
-import { withoutMarker } from '../../core/runs/marker.ts';
+import { withMarker, withoutMarker } from '../../core/runs/marker.ts';
 import { isPast, isRepeat } from '../../core/submission/earlier.ts';
 import {
   earlierName,
@@ -35,16 +35,12 @@ import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { pick, separator, type PickRow, type DialogTitle } from '../shared/steps.ts';
 import { TERMS } from '../shared/terms.ts';
 import { budgetText, overBudget } from './budgetText.ts';
-import { EXTRA_COST } from './changeChoice.ts';
-import { isLongFolder, sizeFacts } from './datasetPlace.ts';
-import {
-  runParameters,
-  sentLabel,
-  type Review,
-  type SubmissionChoices,
-  type SubmissionContext,
-} from './review.ts';
-import { SAME_LABEL } from './submissionTexts.ts';
+import { isLongFolder, sizeFacts } from './checkedDataset.ts';
+import type { Review, SubmissionChoices, SubmissionContext } from './review.ts';
+import { SAME_LABEL } from './submissionText.ts';
+
+/** What a priority queue costs. */
+export const EXTRA_COST = l10n.t('costs extra unless your plan includes it');
 
 /** The target of a row in the summary. */
 export type SummaryTarget = 'continue' | 'model' | 'label' | 'queue' | 'dataset' | 'website';
@@ -57,6 +53,11 @@ export function boxOf({ account, dataset, proposal }: SubmissionContext): Dialog
       ? l10n.t('Submit {0} to the sandbox', filename)
       : l10n.t('Submit {0} to {1}', filename, sanitizeServiceText(account.name));
   return { title, signal: proposal?.signal };
+}
+
+/** Returns the label as it will be sent. */
+export function sentLabel({ marker }: SubmissionContext, label: string): string {
+  return marker === undefined ? label : withMarker(label, marker);
 }
 
 /** Shows what will be sent, who pays, and what is known about the price. @returns the chosen row */
@@ -109,7 +110,7 @@ function summaryRows(
   const { account, money } = context;
   const { model, label, priority } = choices;
   const { folder } = context.dataset.place;
-  const wanted = runParameters(context, choices, sha256);
+  const wanted = { size: context.dataset.size, priority, sha256 };
   const budget = budgetText(money.checkBudget(wanted));
   const website = websiteOf(account);
   const notes = noteRows(context, choices, sha256);
@@ -122,7 +123,7 @@ function summaryRows(
   return compact<SummaryRow>(
     { icon: 'arrow-right', label: l10n.t('Continue'), value: 'continue' },
     separator(l10n.t('Run · Enter changes a row')),
-    row('symbol-misc', TERMS.model, compact(model?.name, model?.provider).join(', '), 'model'),
+    row('symbol-misc', TERMS.model, compact(model.name, model.provider).join(', '), 'model'),
     row('tag', TERMS.label, label || TERMS.none, 'label'),
     row('rocket', TERMS.queue, priority ? [TERMS.priority, EXTRA_COST].join(' · ') : TERMS.standard, 'queue'),
     row('file', TERMS.dataset, datasetText(context, sha256), 'dataset'),
@@ -195,10 +196,10 @@ function noteRows(
   const { account, balance, check, dataset, earlierOf, held, money, proposal, reading, trainedBefore } =
     context;
   const size = sizePhrase(dataset.size.bytes);
-  const wanted = runParameters(context, { priority }, sha256);
+  const wanted = { size: dataset.size, priority, sha256 };
   const note = money.balanceNote(wanted);
   const over = overBudget(money.checkBudget(wanted), account.name);
-  const chosen = { modelId: model?.model_id, priority };
+  const chosen = { modelId: model.model_id, priority };
   const earlier = sha256 === undefined ? [] : earlierOf(sha256, label);
   const trained = sha256 === undefined ? undefined : trainedBefore(sha256);
   const changed = trained?.kind === 'changed' && trainedPhrase(trained);
@@ -267,7 +268,7 @@ const MAX_EARLIER_ROWS = 3;
 /** What was submitted before, likely repeats before all others. @param past newest first */
 function earlierRows(
   past: readonly ShownEarlier[],
-  chosen: { modelId: string | undefined; priority: boolean },
+  chosen: { modelId: string; priority: boolean },
   nowMs: number,
 ): Fact[] {
   const isSame = (one: ShownEarlier) => isRepeat(chosen, one, nowMs);
