@@ -16,7 +16,7 @@ import { Downloads } from './core/downloads/downloads.ts';
 import { NotificationLedger } from './core/runs/notificationLedger.ts';
 import { Sessions } from './core/runs/sessions.ts';
 import { StateStore } from './core/storage/state.ts';
-import { sentTo } from './core/submission/intent.ts';
+import { sentTo } from './core/submission/submission.ts';
 import { Journal } from './core/submission/journal.ts';
 import { Submissions } from './core/submission/submissions.ts';
 import type { Scenario } from './sandbox/scenarios.ts';
@@ -100,20 +100,18 @@ function submissionStores(
   const journal = disposables.add(
     new Journal(path.join(storage, 'submissions'), {
       onUnreadable: unreadable.of('submission'),
-      onHarmless: (file) => log.info(`record-not-read: ${path.basename(file)}`),
+      onOldNames: () => log.info('submissions-of-old-names: ignored'),
     }),
   );
   const openJournal = lazy(() => journal.open());
   return {
     journal,
     openJournal,
-    /** IDs of records that can't be read, beside which the user agreed to submit in this window. */
-    agreedUnreadable: new Set<string>(),
     /** Reads the open submissions and the receipts of all accounts. */
     readSubmissions: async () => {
       await openJournal();
       const receipts = await journal.receipts();
-      return [...journal.intents, ...receipts];
+      return [...journal.submissions, ...receipts];
     },
     submissions: disposables.add(new Submissions(journal)),
   };

@@ -1,9 +1,9 @@
 // The spend page by the extension's own classes, with a real session and real submissions at a sandbox.
 import assert from 'node:assert/strict';
-import type { AccountBudget } from '../../src/core/accounts/account.ts';
+import { serviceOf, type AccountBudget } from '../../src/core/accounts/account.ts';
 import { Emitter } from '../../src/core/base/event.ts';
 import type { Session } from '../../src/core/runs/session.ts';
-import type { Draft } from '../../src/core/submission/intent.ts';
+import type { Draft } from '../../src/core/submission/submission.ts';
 import { Submissions } from '../../src/core/submission/submissions.ts';
 import { root } from '../env/project.ts';
 import { Bench, silent } from '../helpers/runs/support.ts';
@@ -46,7 +46,8 @@ export class Spending {
   /** Submits a dataset of its name, which is paid for by its size. */
   async submit(name: string, rows: number, changes: Partial<Draft> = {}): Promise<void> {
     const draft = await this.#bench.draft(rows, `${name}.jsonl`, { label: `run of ${name}`, ...changes });
-    const { kind } = await this.#submissions.submit(this.session, draft, silent()).result;
+    const known = await this.#bench.journal.of({ origin: serviceOf(this.session.account), ...draft });
+    const { kind } = await this.#submissions.submit(this.session, draft, silent(), known).result;
     assert.equal(kind, 'charged');
     await this.refresh();
   }

@@ -122,7 +122,7 @@ describe('the first run', () => {
     await workbench.runCommand('Fine-Tuning: Copy Support Info');
     await dialogs.waitForToast(/^Support info copied/);
     const info = await workbench.clipboard();
-    assert.match(info, /"contract": "1\.0\.0"[^]*"settled": "charged"/);
+    assert.match(info, /"contract": "1\.0\.0"[^]*"stage": "charged"/);
     for (const hidden of [vscode.folder, SAMPLE, 'first run', 'service_', '127.0.0.1', 'Qwen'])
       assert.ok(!info.includes(hidden), hidden);
   });

@@ -45,7 +45,7 @@ describe('two windows', () => {
   function later(): Promise<Workbench> {
     return Promise.any(
       windows.map(async (window) => {
-        await window.quickInput.waitForTitle('Submission of both.jsonl');
+        await runs(window).row('both.jsonl, Other window').waitFor();
         return window;
       }),
     );
@@ -54,7 +54,7 @@ describe('two windows', () => {
   let winner: Workbench;
   let loser: Workbench;
 
-  it('submit the same file at once: one sends it, the other shows the open submission', async () => {
+  it('submit the same file at once: one sends it, the other follows it without a box', async () => {
     for (const window of windows) {
       await begin(window, 'both');
       await walkThroughSteps(window, { fileName: 'both.jsonl', model: 'Qwen3 8B', until: 'confirm' });
@@ -67,12 +67,8 @@ describe('two windows', () => {
       .row(/^both, both\.jsonl, Uploading \d+%/)
       .waitFor();
     await loser.page.bringToFront();
-    const labels = (await loser.quickInput.labels()).map((label) => label.trim());
-    await loser.screenshot('elsewhere-resolve');
-    for (const action of ['Check Now', 'Continue…', 'Resend…', 'Discard…', 'Cancel Upload'])
-      assert.ok(!labels.includes(action));
-    await loser.quickInput.close();
-    await runs(loser).row('both.jsonl, Other window').waitFor();
+    assert.equal(await loser.page.locator('.quick-input-widget:visible').count(), 0);
+    assert.equal(await loser.dialogs.modal.count(), 0);
     await loser.screenshot('elsewhere');
     await until('it was sent once', () => service.submissions === 1);
   });
@@ -82,17 +78,24 @@ describe('two windows', () => {
     await walkThroughSteps(loser, { fileName: 'both.jsonl', model: 'Qwen3 8B', until: 'summary' });
     await loser.quickInput.pick('Continue');
     const detail = await loser.dialogs.waitForModal('A submission of both.jsonl is already open.');
-    assert.match(detail, /Continue (in the other window|there)\.\nModel: Qwen3 8B\. /);
+    assert.match(detail, /^Open in another window\. Continue there\.\nModel: Qwen3 8B\. /);
     await loser.screenshot('open-already');
     await loser.dialogs.press('Open It');
+    // It has no action here, so it closes when the other window ends.
     await loser.quickInput.waitForTitle('Submission of both.jsonl');
-    await loser.quickInput.close();
+    const labels = (await loser.quickInput.labels()).map((label) => label.trim());
+    for (const action of ['Check Now', 'Continue…', 'Resend…', 'Discard…', 'Cancel Upload'])
+      assert.ok(!labels.includes(action));
     assert.equal(service.submissions, 1);
   });
 
-  it('show the charged run once, and one of them reports its completion', async () => {
+  it('show the charged run once, both say so, and one of them reports its completion', async () => {
     service.release();
-    await winner.dialogs.waitForToast(charged('both'));
+    for (const { dialogs } of [winner, loser]) await dialogs.waitForToast(charged('both'));
+    await until(
+      'no box stays beside the charge',
+      async () => (await loser.page.locator('.quick-input-widget:visible').count()) === 0,
+    );
     for (const window of windows) {
       await runs(window)
         .row(/^both, both\.jsonl, /)

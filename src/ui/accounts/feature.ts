@@ -59,7 +59,9 @@ export function activateAccounts(services: Services): void {
       // The result reports the key if the submission was waiting and stays unsent, or was refused for that
       // key.
       const isReported =
-        now?.state === 'unsent' ? last.state === 'waiting' : now?.intent.refused?.code === 'invalid_api_key';
+        now?.submission.stage === 'draft'
+          ? last.state === 'waiting'
+          : now?.submission.end?.code === 'invalid_api_key';
       if (session?.state === 'key-rejected' && !isReported) notify(session, 'key-rejected');
     }),
   );

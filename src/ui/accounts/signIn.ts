@@ -3,7 +3,7 @@ import { l10n } from 'vscode';
 import { formerAccountsOf, originOf, type ServiceAccount } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { parseAddress, type AddressProblem } from '../../core/api/address.ts';
-import type { Intent } from '../../core/submission/intent.ts';
+import type { Submission } from '../../core/submission/submission.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { formatDay } from '../shared/format.ts';
 import { showInformation } from '../shared/notifications.ts';
@@ -34,7 +34,7 @@ export async function signIn(
   accounts: AccountStore,
   apiKeys: ApiKeys,
   createClient: CreateClient,
-  submissions: () => Promise<readonly Intent[]>,
+  submissions: () => Promise<readonly Submission[]>,
 ): Promise<CommandResult | undefined> {
   // Don't ask for an API key that could not be used.
   accounts.requireChangeable();
@@ -58,7 +58,7 @@ const ACCOUNT_STEP = 1;
 function askToSignIn(
   accounts: AccountStore,
   createClient: CreateClient,
-  submitted: readonly Intent[],
+  submitted: readonly Submission[],
 ): Promise<Draft | undefined> {
   const steps: Step<Draft>[] = [
     async (draft, place) => {

@@ -5,7 +5,7 @@ import { CheckError } from '../../core/datasets/report.ts';
 import { RowFile } from '../../core/datasets/rowFile.ts';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Receipt } from '../../core/submission/intent.ts';
+import type { Receipt } from '../../core/submission/submission.ts';
 import { receiptOf } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
 import { compact, formatDay } from '../shared/format.ts';

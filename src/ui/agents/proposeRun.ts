@@ -10,8 +10,8 @@ import { verdictOf } from '../../core/datasets/report.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { Lease } from '../../core/storage/lease.ts';
 import { earlierSubmissionsOf, isPast } from '../../core/submission/earlier.ts';
-import { isCharged, isRunOf } from '../../core/submission/intent.ts';
-import { stageOf } from '../../core/submission/stage.ts';
+import { isCharged, isRunOf, isSent } from '../../core/submission/submission.ts';
+import { busyUntilMs } from '../../core/submission/stage.ts';
 import { Proposal } from '../shared/proposal.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
@@ -222,22 +222,19 @@ async function outcomeOf(
 ): Promise<ToolResult> {
   const other = isReplaced ? { note: 'The user chose another dataset instead of the proposed one.' } : {};
   const receipts = await journal.receipts().catch(() => []);
-  const unsent = submissions.pending.find((one) => one.id === id && one.state === 'unsent');
+  const unsent = submissions.pending.find((one) => one.id === id && !isSent(one.submission));
   const untilMs =
-    outcome === 'unavailable'
-      ? longWaitUntilMs
-      : unsent && stageOf(unsent.intent, { nowMs: Date.now() }).busyUntilMs;
+    outcome === 'unavailable' ? longWaitUntilMs : unsent && busyUntilMs(unsent.submission, Date.now());
   switch (outcome === 'unavailable' && untilMs !== undefined ? 'not-charged' : outcome) {
     case 'charged': {
       const receipt = receipts.find((one) => isRunOf(one, id));
-      const { price_cents: cents, currency } = receipt && isCharged(receipt) ? receipt.settled.run : {};
+      const { price_cents: cents, currency } = receipt && isCharged(receipt) ? receipt.charge.run : {};
       const next = 'The user confirmed it. Don’t propose it again; fineTuning_getRun shows its progress.';
       return { status: 'submitted', run: idOf(id), price: money(cents, currency), ...other, next };
     }
     case 'not-charged': {
-      const { refused, settled } = [...journal.intents, ...receipts].find((one) => one.id === id) ?? {};
-      const code = refused?.code ?? (settled?.kind === 'not-charged' ? settled.code : undefined) ?? 'other';
-      const isKept = journal.intents.some((one) => one.id === id);
+      const code = [...journal.submissions, ...receipts].find((one) => one.id === id)?.end?.code ?? 'other';
+      const isKept = journal.submissions.some((one) => one.id === id);
       const next = isKept
         ? 'Nothing was charged. Don’t propose it again; the user can continue it in the Runs view.'
         : 'Nothing was charged for this proposal. Call fineTuning_listRuns, then ask the user.';

@@ -7,7 +7,7 @@ import { moneyOf } from '../../core/money/accountMoney.ts';
 import type { ChargedRun } from '../../core/money/spending.ts';
 import { type Phase, artifactsOf, spanMs, timesOf } from '../../core/runs/run.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
-import { submissionName } from '../../core/submission/intent.ts';
+import { submissionName } from '../../core/submission/submission.ts';
 import { mayBecomeCharge, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
 import { data, idOf, money, pathData, Refusal, time, type ToolResult } from './answer.ts';
@@ -65,12 +65,13 @@ export async function listRunsTool(
   };
 }
 
-function submissionInfo({ intent, state }: PendingSubmission, { models }: Session) {
+function submissionInfo(row: PendingSubmission, { models }: Session) {
+  const { submission, state } = row;
   return {
-    label: data(submissionName(intent)),
-    model: data(models.nameOf(intent.model_id)),
-    state,
-    mayBeCharged: mayBecomeCharge(state),
+    label: data(submissionName(submission)),
+    model: data(models.nameOf(submission.model_id)),
+    state: state === 'idle' ? (submission.reason ?? submission.stage) : state,
+    mayBeCharged: mayBecomeCharge(row),
     next: 'Don’t propose this dataset again. Only the user can resolve this submission.',
   };
 }

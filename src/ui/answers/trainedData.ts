@@ -5,7 +5,7 @@ import { isSameStamp, type FileStamp } from '../../core/base/fileStamp.ts';
 import { inspectDataset } from '../../core/datasets/fileKind.ts';
 import type { Fingerprints, TrainedData } from '../../core/datasets/fingerprints.ts';
 import { userLabel } from '../../core/runs/marker.ts';
-import { isCharged, runsOf, type ChargedReceipt } from '../../core/submission/intent.ts';
+import { isCharged, runsOf, type ChargedReceipt } from '../../core/submission/submission.ts';
 import type { Services } from '../../services.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 
@@ -47,7 +47,7 @@ export async function trainedData(
 ): Promise<{ run: RunNames; compared: ComparedData | undefined }> {
   await openJournal();
   const receipts = (await journal.receipts()).filter(isCharged);
-  const isNamed = ({ settled }: ChargedReceipt) => runsOf(settled).some(({ run_id }) => run_id === runs[0]);
+  const isNamed = ({ charge }: ChargedReceipt) => runsOf(charge).some(({ run_id }) => run_id === runs[0]);
   const named = runs.length === 1 ? receipts.find(isNamed) : undefined;
   const files = trainedBeside(answers.path);
   const beside = receipts.filter(
@@ -90,7 +90,7 @@ export function fileNameOf(file: string): string {
 function runNameOf(receipt: ChargedReceipt): string {
   const label = labelOf(receipt);
   return label === undefined
-    ? l10n.t('run {0}', sanitizeServiceText(receipt.settled.run.run_id.slice(0, 8)))
+    ? l10n.t('run {0}', sanitizeServiceText(receipt.charge.run.run_id.slice(0, 8)))
     : l10n.t('run “{0}”', label);
 }
 

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { Services } from '../../services.ts';
 import { API_KEY_PREFIX, API_VERSION } from '../../core/api/types.ts';
 import { redact } from '../../core/base/redact.ts';
+import { isCharged, overAt } from '../../core/submission/submission.ts';
 import { showInformation } from '../shared/notifications.ts';
 import { proxySettings } from '../shared/settings.ts';
 
@@ -65,24 +66,25 @@ async function supportInfo(parts: Parts): Promise<string> {
       clockSkewMs: active.clockSkewMs,
     },
     submissions:
-      pending?.map(({ accountId, intent, state: now }) => ({
+      pending?.map(({ accountId, submission, state: now }) => ({
         account: ids.indexOf(accountId),
         state: now,
-        created: time(intent.created.localMs),
-        attempts: intent.attempts.map(({ closed, code: why, httpStatus }) => ({
+        stage: submission.stage,
+        created: time(submission.created.localMs),
+        attempts: submission.attempts.map(({ closed, code: why, httpStatus }) => ({
           complete: closed !== undefined,
           code: code(why),
           httpStatus,
         })),
-        refused: code(intent.refused?.code),
+        refused: code(submission.end?.code),
       })) ?? 'unreadable',
     receipts:
-      receipts?.slice(0, MAX_LISTED).map(({ accountId, settled }) => ({
-        account: ids.indexOf(accountId),
-        settled: settled.kind,
-        at: time(settled.at.localMs),
-        ...(settled.kind === 'charged' && { run: code(settled.run.run_id), how: settled.foundBy }),
-        ...(settled.kind === 'not-charged' && { code: code(settled.code) }),
+      receipts?.slice(0, MAX_LISTED).map((receipt) => ({
+        account: ids.indexOf(receipt.accountId),
+        stage: receipt.reason ?? receipt.stage,
+        at: time(overAt(receipt).localMs),
+        ...(isCharged(receipt) && { run: code(receipt.charge.run.run_id), how: receipt.charge.foundBy }),
+        ...(receipt.end?.code !== undefined && { code: code(receipt.end.code) }),
       })) ?? 'unreadable',
     runs: active?.runs.rows?.slice(0, MAX_LISTED).map(({ run_id, status, created_at }) => ({
       run: code(run_id),

@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { COMMANDS, CONTEXT_KEYS } from '../shared/ids.ts';
+import { isCharged } from '../../core/submission/submission.ts';
 import { inBackground } from '../shared/log.ts';
 
 const SAMPLE = 'sample-dataset.jsonl';
@@ -43,7 +44,7 @@ export function startWalkthrough(services: Services): void {
   const readReceipts = async () => {
     if (done.has(CONTEXT_KEYS.submitted)) return;
     const receipts = await journal.receipts();
-    if (!receipts.some(({ settled }) => settled.kind === 'charged')) return;
+    if (!receipts.some(isCharged)) return;
     tick(CONTEXT_KEYS.submitted);
     // Every submission begins with a check.
     tick(CONTEXT_KEYS.checked);

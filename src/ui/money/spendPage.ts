@@ -3,7 +3,7 @@ import { accountMoneyOf } from '../../core/money/accountMoney.ts';
 import { GROUPS, type ChargedRun } from '../../core/money/spending.ts';
 import { isAboutRun } from '../../core/api/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Receipt } from '../../core/submission/intent.ts';
+import type { Receipt } from '../../core/submission/submission.ts';
 import type { Services } from '../../services.ts';
 import { AccountPage, type AccountPageParts } from '../shared/accountPage.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';

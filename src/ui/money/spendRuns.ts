@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import { foldText, searchWords } from '../../core/base/plainText.ts';
 import type { ChargedRun } from '../../core/money/spending.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { ChargedReceipt } from '../../core/submission/intent.ts';
+import type { ChargedReceipt } from '../../core/submission/submission.ts';
 import {
   compact,
   formatBytes,
@@ -92,7 +92,7 @@ function rowOf(run: ChargedRun, session: Session | undefined): SpendRow {
   const { runId, createdAtMs, priceCents, currency, isCurrencyAssumed, label, modelId, plan } = run;
   const { isElsewhere, receipt } = run;
   const unknown = TERMS.unknown;
-  const afterCents = receipt?.settled.run.balance_after_cents;
+  const afterCents = receipt?.charge.run.balance_after_cents;
   const mark = isCurrencyAssumed ? '*' : isCurrencyUnknown(run) ? '**' : '';
   const date = createdAtMs === undefined ? TERMS.justNow : formatTime(createdAtMs);
   const cells: Readonly<Record<SpendColumn, string>> = {
@@ -163,7 +163,7 @@ const KEYS: Readonly<Record<SpendColumn, (run: ChargedRun, modelName: (id: strin
   // A run without a time was just submitted.
   date: ({ createdAtMs }) => createdAtMs ?? Infinity,
   price: ({ priceCents }) => priceCents,
-  balance: ({ receipt }) => receipt?.settled.run.balance_after_cents,
+  balance: ({ receipt }) => receipt?.charge.run.balance_after_cents,
   label: ({ label }) => label,
   status: statusText,
   model: ({ modelId }, modelName) => modelName(modelId),

@@ -6,7 +6,8 @@ import { lazy } from '../../core/base/async.ts';
 import { followActive } from '../../core/runs/sessions.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { WatchOptions } from '../../core/runs/watcher.ts';
-import type { ChargedReceipt } from '../../core/submission/intent.ts';
+import type { ChargedReceipt } from '../../core/submission/submission.ts';
+import { mayHaveBeenCharged } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
 
 /** The minimum time between polls that are caused by the window getting the focus. */
@@ -78,10 +79,12 @@ async function watch(
       void watcher.poll();
       watcher.readMissing();
     }),
-    submissions.onDidChange(({ id: changed, accountId, state: now }) => {
+    submissions.onDidChange((submission) => {
+      const { id: changed, accountId, state } = submission;
       const isEnded = !submissions.pending.some((pending) => pending.id === changed);
       // If another window settled it, the runs and the balance show the result.
-      if (accountId === id && isEnded && (now === 'elsewhere' || now === 'unknown')) void watcher.poll();
+      if (accountId === id && isEnded && (state === 'elsewhere' || mayHaveBeenCharged(submission)))
+        void watcher.poll();
     }),
   ])
     watching.add(one);
@@ -90,8 +93,8 @@ async function watch(
 async function showReceiptLabels({ account, runs }: Session, { receiptsOf }: ActiveRunsParts): Promise<void> {
   const receipts = await receiptsOf(account.id);
   runs.addLabels(
-    receipts.flatMap(({ settled, label }) =>
-      label === undefined ? [] : [[settled.run.run_id, label] as const],
+    receipts.flatMap(({ charge, label }) =>
+      label === undefined ? [] : [[charge.run.run_id, label] as const],
     ),
   );
 }
@@ -100,8 +103,8 @@ async function showReceiptLabels({ account, runs }: Session, { receiptsOf }: Act
 function recallSubmitted({ runs }: Session, receipts: readonly ChargedReceipt[]): boolean {
   if (runs.rows === undefined) return false;
   const missed = receipts.filter(
-    ({ settled }) => settled.at.localMs > runs.readAtMs && runs.get(settled.run.run_id) === undefined,
+    ({ charge }) => charge.at.localMs > runs.readAtMs && runs.get(charge.run.run_id) === undefined,
   );
-  for (const { settled, model_id, label } of missed) runs.insertCreated(settled.run, model_id, label);
+  for (const { charge, model_id, label } of missed) runs.insertCreated(charge.run, model_id, label);
   return missed.length > 0;
 }

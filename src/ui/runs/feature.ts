@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Services } from '../../services.ts';
 import { lazy } from '../../core/base/async.ts';
-import { chargedReceiptsOf, isSettled } from '../../core/submission/intent.ts';
+import { chargedReceiptsOf, isOver } from '../../core/submission/submission.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 import { autoDownloadFolder, downloadWhenCompleteSetting } from '../shared/settings.ts';
 import { keepActiveFresh } from './activeRuns.ts';
@@ -23,7 +23,7 @@ export function activateRuns(services: Services): void {
     const receipts = await openJournal().then(() => journal.receipts());
     return chargedReceiptsOf(receipts, accountId);
   };
-  const knownReceipts = () => journal.latest.filter(isSettled);
+  const knownReceipts = () => journal.latest.filter(isOver);
   const tree = disposables.add(
     new RunsTree({ sessions, submissions, rowsAbove, downloads, ledger, shown, knownReceipts, receiptsOf }),
   );

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { sha256OfFile } from '../../core/api/dataset.ts';
 import { isSameStamp, stampOf } from '../../core/base/fileStamp.ts';
 import { chargedSince } from '../../core/submission/earlier.ts';
-import type { ChargedReceipt, Receipt } from '../../core/submission/intent.ts';
+import type { ChargedReceipt, Receipt } from '../../core/submission/submission.ts';
 import type { Services } from '../../services.ts';
 import type { RowsSince } from './runPageFacts.ts';
 

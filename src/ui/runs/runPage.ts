@@ -10,11 +10,11 @@ import type { Session } from '../../core/runs/session.ts';
 import {
   chargedReceiptsOf,
   isRunOf,
-  isSettled,
+  isOver,
   type ChargedReceipt,
   type Receipt,
   mayBeRunOf,
-} from '../../core/submission/intent.ts';
+} from '../../core/submission/submission.ts';
 import type { Services } from '../../services.ts';
 import { AccountPage, type AccountPageParts } from '../shared/accountPage.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
@@ -142,8 +142,8 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
   protected acceptReceipts(all: readonly Receipt[]): void {
     const receipts = chargedReceiptsOf(all, this.accountId);
     const receipt = receipts.find((one) => isRunOf(one, this.#memory.runId));
-    this.#several = receipt?.settled.furtherRuns && receipt;
-    if (receipt?.settled.run.run_id !== this.#memory.runId || this.#receipt !== undefined) return;
+    this.#several = receipt?.charge.furtherRuns && receipt;
+    if (receipt?.charge.run.run_id !== this.#memory.runId || this.#receipt !== undefined) return;
     this.#receipt = receipt;
     this.#estimate = { before: estimateBefore(receipts, receipt), accuracy: rangeAccuracy(receipts) };
     this.#readFiles();
@@ -189,7 +189,7 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
     };
     const [now, before] = await Promise.all([
       rowsNow(receipt, known, [fingerprints, this.#stop.signal]).catch(fails),
-      known.before ?? rowsBefore(receipt, journal.latest.filter(isSettled), fingerprints).catch(fails),
+      known.before ?? rowsBefore(receipt, journal.latest.filter(isOver), fingerprints).catch(fails),
     ]);
     this.#rows = { now, before };
     this.planDraw();
@@ -267,7 +267,7 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
       receiptLoading: this.receiptsLoading,
       several: this.#several,
       mayBeOpen: submissions.pending.some(
-        (one) => one.accountId === accountId && session && mayBeRunOf(one.intent, runId, session.runs),
+        (one) => one.accountId === accountId && session && mayBeRunOf(one.submission, runId, session.runs),
       ),
       estimate: this.#estimate,
       downloads: downloads.active.filter((one) => one.accountId === accountId && one.runId === runId),

@@ -8,7 +8,7 @@ import { isAdapter } from '../../core/downloads/localFiles.ts';
 import type { ActiveDownload, DownloadRecord } from '../../core/downloads/downloads.ts';
 import type { KnownDetail, Phase, ArtifactsState } from '../../core/runs/run.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { ChargedReceipt } from '../../core/submission/intent.ts';
+import type { ChargedReceipt } from '../../core/submission/submission.ts';
 import type { Loading } from '../shared/accountPage.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 import type { RunPageButton, RunPageFact, RunPageMemory, RunPageSection } from './protocol.ts';

@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import { isAdapter } from '../../core/downloads/localFiles.ts';
 import { currencyOf } from '../../core/money/estimate.ts';
 import { userLabel } from '../../core/runs/marker.ts';
-import type { ChargedReceipt } from '../../core/submission/intent.ts';
+import type { ChargedReceipt } from '../../core/submission/submission.ts';
 import { artifactsOf } from '../../core/runs/run.ts';
 import { balanceEffectOf, type DatasetState, datasetStateOf } from '../../core/submission/receipts.ts';
 import { severalRunsSentence } from '../shared/chargeText.ts';
@@ -216,7 +216,7 @@ function adapterActions({ runId, artifacts: { kind }, downloads, records }: Know
 
 function moneySection(view: KnownRun): RunPageSection | undefined {
   const { session, phase, detail, details, receipt, estimate } = view;
-  const charged = receipt?.settled.run;
+  const charged = receipt?.charge.run;
   const priceCents = charged?.price_cents ?? detail?.price_cents;
   const plan = detail?.plan ?? charged?.plan_name;
   const expected = estimate && estimateText(estimate.before);

@@ -67,14 +67,14 @@ function submitted({ session, detail, receipt, receiptLoading }: KnownRun): RunP
     return receiptLoading === 'loaded'
       ? undefined
       : entry('submitted', 'unknown', name, missingText(receiptLoading));
-  const { attempts, created, dataset, settled } = receipt;
+  const { attempts, created, dataset, charge } = receipt;
   const price = runPriceText(receipt, detail);
   const notes = compact(
     l10n.t('From this machine: {0}', sanitizeServiceText(dataset.filename)),
     attempts.length > 1 && l10n.t('{0} attempts', formatCount(attempts.length)),
     price && chargedPhrase(price, session.account.kind === 'sandbox'),
-    settled.foundBy === 'found' && l10n.t('Found by its marker'),
-    settled.foundBy === 'recognised' && l10n.t('You confirmed the run'),
+    charge.foundBy === 'found' && l10n.t('Found by its marker'),
+    charge.foundBy === 'recognised' && l10n.t('You confirmed the run'),
   );
   return entry('submitted', 'done', name, created.localMs, notes);
 }

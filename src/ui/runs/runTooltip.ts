@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import { instantOf } from '../../core/base/clock.ts';
 import { currencyOf, estimateBefore } from '../../core/money/estimate.ts';
 import type { KnownDetail } from '../../core/runs/run.ts';
-import type { ChargedReceipt } from '../../core/submission/intent.ts';
+import type { ChargedReceipt } from '../../core/submission/submission.ts';
 import { compact, formatDuration, formatMoney, formatPrice, formatTime } from '../shared/format.ts';
 import { estimateText, unexpectedPrice } from '../shared/priceText.ts';
 import { runStatus, type RunView, serviceText } from '../shared/runText.ts';
@@ -21,7 +21,7 @@ export function runPriceText(
   receipt: ChargedReceipt | undefined,
   detail: KnownDetail | undefined,
 ): string | undefined {
-  const charged = receipt?.settled.run;
+  const charged = receipt?.charge.run;
   const cents = charged?.price_cents ?? detail?.price_cents;
   if (cents === undefined) return undefined;
   return charged?.currency === undefined
@@ -64,8 +64,8 @@ export function runTooltip(
 
 /** The price on the receipt, and the estimate before the charge. */
 function priceLines(receipts: readonly ChargedReceipt[], runId: string): string[] {
-  const receipt = receipts.find(({ settled }) => settled.run.run_id === runId);
-  const priceCents = receipt?.settled.run.price_cents;
+  const receipt = receipts.find(({ charge }) => charge.run.run_id === runId);
+  const priceCents = receipt?.charge.run.price_cents;
   if (receipt === undefined || priceCents === undefined) return [];
   const before = estimateBefore(receipts, receipt);
   const currency = currencyOf(receipt);

@@ -5,7 +5,7 @@ import type { Downloads } from '../../core/downloads/downloads.ts';
 import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
-import { isCharged, type ChargedReceipt, type Receipt } from '../../core/submission/intent.ts';
+import { isCharged, type ChargedReceipt, type Receipt } from '../../core/submission/submission.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Submissions } from '../../core/submission/submissions.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
@@ -272,7 +272,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   /** Returns what distinguishes a run from others of its name: rows or model, or the time. */
   #differenceOf(runId: string, nowMs: number): string | undefined {
     const receipts = this.#differences ? [] : this.#parts.knownReceipts().filter(isCharged);
-    const rowsOf = new Map(receipts.map(({ settled, dataset }) => [settled.run.run_id, dataset.rows]));
+    const rowsOf = new Map(receipts.map(({ charge, dataset }) => [charge.run.run_id, dataset.rows]));
     this.#differences ??= differencesOfAlike(
       (this.#list?.rows ?? []).flatMap(({ run_id: id, created_at }) => {
         const view = this.#viewOf(id);

@@ -6,7 +6,7 @@ import { userLabel } from '../../core/runs/marker.ts';
 import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
-import type { ChargedReceipt } from '../../core/submission/intent.ts';
+import type { ChargedReceipt } from '../../core/submission/submission.ts';
 import type { FaultOf } from '../../services.ts';
 import { compact, formatLeft, formatRuns, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
@@ -60,7 +60,7 @@ export async function showOne(parts: NoticeParts, session: Session, notice: Noti
     );
   if (kind === 'failed') {
     const receipts = await parts.receiptsOf(account.id).catch(() => []);
-    const receipt = receipts.find(({ settled }) => settled.run.run_id === run.run_id);
+    const receipt = receipts.find(({ charge }) => charge.run.run_id === run.run_id);
     const price = runPriceText(receipt, runs.detail(run.run_id));
     const copyId = () => void env.clipboard.writeText(run.run_id).then(notifyRunIdCopied);
     const fault = parts.faultOf(account, ['failed-run']);

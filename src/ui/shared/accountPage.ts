@@ -1,7 +1,7 @@
 import type * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
-import type { Receipt } from '../../core/submission/intent.ts';
+import type { Receipt } from '../../core/submission/submission.ts';
 import type { Services } from '../../services.ts';
 import type { PageButton } from './protocol.ts';
 import { isRecord, WebviewHost, type Typed, type WebviewOptions } from './webview.ts';

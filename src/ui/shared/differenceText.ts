@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import type { RowDifference } from '../../core/datasets/fingerprints.ts';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Receipt } from '../../core/submission/intent.ts';
+import type { Receipt } from '../../core/submission/submission.ts';
 import { compact, formatCount, formatDay, formatRows, formatShortDay } from './format.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 

@@ -13,7 +13,6 @@ import {
 } from '../../core/api/errors.ts';
 import { DiskError } from '../../core/base/diskError.ts';
 import { ExpectedError } from '../../core/base/errors.ts';
-import type { SubmissionError } from '../../core/submission/errors.ts';
 import { formatDuration } from './format.ts';
 import { COMMANDS, type CommandId } from './ids.ts';
 import { notify, showError } from './notifications.ts';
@@ -145,22 +144,10 @@ const ERRORS: ReadonlyMap<string, Row> = new Map(
     // Submissions
     'dataset-changed': [changedSentence, SUBMIT_AGAIN],
     submissions: [({ code }: DiskError) => DISK.submissions[code]],
-    'journal-unreadable': [
-      ({ file = '' }: SubmissionError) =>
-        l10n.t(
-          'Can’t read the submission record {0}. Submitting now could charge you twice.',
-          path.basename(file),
-        ),
-      SUBMIT_AGAIN,
-    ],
-    'later-version': [l10n.t('A newer version of this extension has this submission. Update to continue.')],
     'not-owner': [TAKEN_OVER],
     'lease-lost': [TAKEN_OVER],
     'not-answered': [l10n.t('The service didn’t answer whether it was charged.'), RETRY],
-    'submitted-meanwhile': [
-      l10n.t('The same dataset was submitted in another window meanwhile.'),
-      SUBMIT_AGAIN,
-    ],
+    taken: [l10n.t('The same dataset was submitted in another window meanwhile.'), SUBMIT_AGAIN],
     'key-replaced': [l10n.t('Can’t resend: it was first sent with another API key.')],
     'too-early': [NOT_AVAILABLE],
     'too-late': [l10n.t('Can’t resend after 23 hours: you could be charged twice.')],

@@ -6,7 +6,7 @@ import {
   type MonthSpending,
 } from '../../core/money/accountMoney.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { ChargedReceipt, Receipt } from '../../core/submission/intent.ts';
+import type { ChargedReceipt, Receipt } from '../../core/submission/submission.ts';
 import { chargedAt } from '../../core/submission/receipts.ts';
 import { compact, formatAmount, formatMoney } from '../shared/format.ts';
 import { expectedPriceText } from '../shared/priceText.ts';
@@ -120,7 +120,7 @@ export function exceededSentence(
   const money = accountMoneyOf({ account, receipts, runs, pending: [], balance: balance.current, nowMs });
   const { spending } = money;
   if (spending === undefined) return undefined;
-  const { perRunCents, perMonthCents } = money.exceededLimits(receipt.settled.run.run_id);
+  const { perRunCents, perMonthCents } = money.exceededLimits(receipt.charge.run.run_id);
   const run = perRunCents === undefined ? undefined : formatMoney(perRunCents, budget.currency);
   if (perMonthCents === undefined)
     return run && price && l10n.t('Charged {0}, over the budget of {1} per run.', price, run);

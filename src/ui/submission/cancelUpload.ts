@@ -4,7 +4,8 @@ import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { inSandbox } from '../shared/format.ts';
 import { showInformation } from '../shared/notifications.ts';
-import { findSubmission, pickSubmission, submissionIdOf } from './chooseSubmission.ts';
+import { pickSubmission, submissionIdOf } from './chooseSubmission.ts';
+import { findSubmission } from './submissionText.ts';
 
 const NO_UPLOAD = l10n.t('No upload to cancel.');
 
@@ -19,8 +20,8 @@ export async function cancelUpload(
   const given = submissionIdOf(argument);
   const { pending } = submissions;
   if (given !== undefined) {
-    const submission = findSubmission(submissions, given);
-    return submission === undefined ? { outcome: 'unavailable' } : cancelNow(submissions, submission);
+    const row = findSubmission(submissions, given);
+    return row === undefined ? { outcome: 'unavailable' } : cancelNow(submissions, row);
   }
   const uploads = pending.filter(isCancellable);
   const [only] = uploads;
@@ -36,11 +37,11 @@ export async function cancelUpload(
 
 export function cancelNow(
   submissions: Services['submissions'],
-  { id, intent }: PendingSubmission,
+  { id, submission }: PendingSubmission,
 ): CommandResult {
   if (submissions.cancel(id)) return { outcome: 'done', id };
   const isLate = findSubmission(submissions, id)?.state === 'validating';
-  const { dataset, origin } = intent;
+  const { dataset, origin } = submission;
   const late = l10n.t('{0} is fully uploaded and can no longer be canceled.', dataset.filename);
   void showInformation(isLate ? inSandbox(late, origin === 'sandbox') : NO_UPLOAD);
   return { outcome: 'unavailable', id };

@@ -10,8 +10,8 @@ import {
   runsOf,
   type ChargedReceipt,
   type Draft,
-  type Intent,
-} from '../../core/submission/intent.ts';
+  type Submission,
+} from '../../core/submission/submission.ts';
 import type { Journal } from '../../core/submission/journal.ts';
 import { chargedText, severalRunsSentence, type LearnedBy } from '../shared/chargeText.ts';
 import { inSandbox } from '../shared/format.ts';
@@ -28,10 +28,10 @@ const SEEN_MS = 3_000;
 /** @returns the receipt, as reported */
 export async function showCharged(
   run: RunCreation,
-  draft: Draft & Pick<Intent, 'id'>,
+  draft: Draft & Pick<Submission, 'id'>,
   session: Session,
-  journal: Pick<Journal, 'receipts' | 'unwritten'>,
-  learned: LearnedBy,
+  journal: Pick<Journal, 'receipts'>,
+  how: LearnedBy,
 ): Promise<ChargedReceipt | undefined> {
   const { account, balance, runs } = session;
   const known = await journal.receipts().then(
@@ -39,14 +39,14 @@ export async function showCharged(
     () => undefined,
   );
   const receipt = known?.find((one) => isRunOf(one, run.run_id));
-  if (receipt?.settled.furtherRuns !== undefined) {
+  if (receipt?.charge.furtherRuns !== undefined) {
     const show = () => commands.executeCommand(`${VIEWS.runs}.focus`);
     const text = inSandbox(severalRunsSentence(receipt), account.kind === 'sandbox');
     notify(showWarning, text, { [l10n.t('Show Runs')]: show });
     return receipt;
   }
   // A further run is linked, and reported, when it is read.
-  if (receipt !== undefined && (receipt.attempts.length > 1 || receipt.settled.foundBy === 'found'))
+  if (receipt !== undefined && (receipt.attempts.length > 1 || receipt.charge.foundBy === 'found'))
     void readRunsSince(receipt, runs).catch(() => undefined);
   const wait = delay(READ_WAIT_MS, undefined, { ref: false });
   const current =
@@ -54,8 +54,6 @@ export async function showCharged(
       ? await Promise.race([balance.refresh().catch(() => undefined), wait])
       : undefined;
   const isUnrecorded = known !== undefined && receipt === undefined;
-  // It couldn’t be recorded then, and the user may have seen it.
-  const how = learned === 'found' && (await journal.unwritten.has(draft.id)) ? 'earlier' : learned;
   const text = chargedText(run, draft, account, {
     balance: current,
     before: receipt && estimateBefore(known ?? [], receipt),
@@ -67,7 +65,6 @@ export async function showCharged(
   const target = { accountId: account.id, id: run.run_id };
   const show = () => commands.executeCommand(COMMANDS.showRun, target);
   notify(isUnrecorded ? showWarning : showInformation, text, { [TERMS.showRun]: show });
-  if (isUnrecorded) await journal.unwritten.add(draft.id);
   return receipt;
 }
 
@@ -76,7 +73,7 @@ export async function showCharged(
  * connection, an extension host works on for hours, but its notifications reach nobody.
  */
 export async function setShownOnceSeen(
-  journal: Pick<Journal, 'setShown' | 'unwritten'>,
+  journal: Pick<Journal, 'setShown'>,
   receipt: ChargedReceipt | undefined,
 ): Promise<void> {
   if (receipt === undefined) return;
@@ -89,27 +86,24 @@ export async function setShownOnceSeen(
   // Of what has been answered by now.
   if (!(await Promise.race([answered, Promise.resolve(false)]))) return;
   await journal.setShown(receipt);
-  await journal.unwritten.remove(receipt.id);
 }
 
 /** Notifies the user of a charge whose run was found. Resolves when it can have been seen. */
 export type ReportFoundRun = (
   run: RunCreation,
-  draft: Draft & Pick<Intent, 'id'>,
+  draft: Draft & Pick<Submission, 'id'>,
   session: Session,
   how?: LearnedBy,
 ) => Promise<void>;
 
 /** Returns a function that reports each run once: an automatic and a manual check may find the same one. */
-export function foundRunReporter(
-  journal: Pick<Journal, 'receipts' | 'setShown' | 'unwritten'>,
-): ReportFoundRun {
+export function foundRunReporter(journal: Pick<Journal, 'receipts' | 'setShown'>): ReportFoundRun {
   const reported = new Set<string>();
   return async (run, draft, session, how = 'found') => {
     const receipts = chargedReceiptsOf(await journal.receipts().catch(() => []), session.account.id);
     const receipt = receipts.find((one) => isRunOf(one, run.run_id));
     // A further run of the same submission is news.
-    const runs = receipt === undefined ? [run] : runsOf(receipt.settled);
+    const runs = receipt === undefined ? [run] : runsOf(receipt.charge);
     const key = runs.map(({ run_id }) => run_id).join(' ');
     if (reported.has(key)) return;
     reported.add(key);

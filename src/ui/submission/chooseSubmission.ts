@@ -1,8 +1,8 @@
 import { l10n } from 'vscode';
 import { moneyOf } from '../../core/money/accountMoney.ts';
 import { parametersOf } from '../../core/money/estimate.ts';
-import { submissionName, type Receipt } from '../../core/submission/intent.ts';
-import { afterCheck, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import { submissionName, type Receipt } from '../../core/submission/submission.ts';
+import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { compact } from '../shared/format.ts';
@@ -11,16 +11,7 @@ import { likelyPrice } from '../shared/priceText.ts';
 import { timesOfAlike, withTime } from '../shared/rowText.ts';
 import { pick } from '../shared/steps.ts';
 import { showEnd } from './submissionResult.ts';
-import { submissionDescription } from './submissionTexts.ts';
-
-/** Returns an open submission as it will be after a check in progress; undefined if it is resolved. */
-export function findSubmission(
-  { pending }: Services['submissions'],
-  id: string | undefined,
-): PendingSubmission | undefined {
-  const found = pending.find((one) => one.id === id);
-  return found && afterCheck(found);
-}
+import { findSubmission, submissionTextOf } from './submissionText.ts';
 
 /** Returns the ID of the submission that a command was called with, as a row or as an ID. */
 export function submissionIdOf(argument: unknown): string | undefined {
@@ -69,22 +60,25 @@ export async function pickSubmission(
       ? undefined
       : (sessions.find(accountId)?.account.name ?? l10n.t('a signed-out account'));
   const rows = submissions.map((one) => ({
-    label: submissionName(one.intent),
-    description: submissionDescription(one, Date.now(), otherAccount(one.accountId)),
-    atMs: one.intent.created.localMs,
+    label: submissionName(one.submission),
+    description: compact(
+      submissionTextOf(one, Date.now(), sessions.find(one.accountId)).row,
+      otherAccount(one.accountId),
+    ).join(' · '),
+    atMs: one.submission.created.localMs,
     value: one,
   }));
   const times = timesOfAlike(
     rows.map(({ label, description, atMs, value }) => ({ id: value.id, text: label + description, atMs })),
   );
-  const priceOf = ({ accountId, intent }: PendingSubmission) => {
+  const priceOf = ({ accountId, submission }: PendingSubmission) => {
     const session = sessions.find(accountId);
-    return session && likelyPrice(moneyOf(session, receipts, []).estimate(parametersOf(intent)));
+    return session && likelyPrice(moneyOf(session, receipts, []).estimate(parametersOf(submission)));
   };
   const items = rows.map(({ label, description, value }) => ({
     label,
     description: withTime(description, times.get(value.id)),
-    detail: compact(value.intent.dataset.filename, priceOf(value)).join(' · '),
+    detail: compact(value.submission.dataset.filename, priceOf(value)).join(' · '),
     value,
   }));
   const answer = await pick<PendingSubmission>({ title: l10n.t('Choose a Submission') }, { items });

@@ -1,34 +1,33 @@
 import { l10n } from 'vscode';
 import type { RunCreation } from '../../core/api/types.ts';
 import { assertSameDataset } from '../../core/api/dataset.ts';
-import { asDiskError } from '../../core/base/diskError.ts';
+import { asDiskError, onDisk } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import { moneyOf } from '../../core/money/accountMoney.ts';
 import { parametersOf } from '../../core/money/estimate.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Intent } from '../../core/submission/intent.ts';
+import { earlierSubmissionsOf, isPast } from '../../core/submission/earlier.ts';
+import { isRefused, isSent, type Submission } from '../../core/submission/submission.ts';
 import {
   canContinue,
   canDiscard,
   type PendingSubmission,
   type CheckResult,
 } from '../../core/submission/pendingSubmission.ts';
-import { isPastBoundary, stageOf, type Stage, type Situation } from '../../core/submission/stage.ts';
+import { busyUntilMs, obstacleOf, type Situation } from '../../core/submission/stage.ts';
 import type { Services } from '../../services.ts';
-import { checkingChargeTitle, waitSentence } from '../shared/chargeText.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { withLateProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import type { ReportFoundRun } from './chargeReport.ts';
-import { findSubmission } from './chooseSubmission.ts';
+import { OpenSubmissions } from './openSubmissions.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
-import { datasetPlaceOf } from './datasetPlace.ts';
-import { readReviewFacts } from './readFacts.ts';
-import { showUnanswered } from './notSent.ts';
-import { continueWithDataset, startAnew } from './submitAgain.ts';
-import { presetOf } from './preset.ts';
+import { datasetPlaceOf } from './checkedDataset.ts';
+import { readReviewFacts } from './review.ts';
+import { continueWithDataset, presetOf, startAnew } from './submitAgain.ts';
 import { showEnd, showResult, withSubmissionProgress } from './submissionResult.ts';
+import { checkingTitle, findSubmission, waitSentence } from './submissionText.ts';
 
 /** What resolving an open submission needs. */
 export type ResolveParts = Pick<
@@ -48,10 +47,10 @@ export interface Checked {
 export async function checkSubmission(
   { log, submissions }: Pick<ResolveParts, 'log' | 'submissions'>,
   session: Session,
-  { id, intent }: PendingSubmission,
+  { id, submission }: PendingSubmission,
 ): Promise<Checked> {
   try {
-    return { finding: await whileChecking(intent, (signal) => submissions.check(session, id, signal)) };
+    return { finding: await whileChecking(submission, (signal) => submissions.check(session, id, signal)) };
   } catch (error) {
     if (!(error instanceof CancelledError)) log.error('not-checked', error);
     return { error: asDiskError(error, 'submissions') };
@@ -59,13 +58,16 @@ export async function checkSubmission(
 }
 
 /** Shows that a submission's run is looked for, if that takes long. */
-export function whileChecking<T>(intent: Intent, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  return withLateProgress(checkingChargeTitle(intent), work);
+export function whileChecking<T>(
+  submission: Submission,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return withLateProgress(checkingTitle(submission), work);
 }
 
-/** Why a submission can't be resent. */
-const RESEND_OBSTACLES: Readonly<Record<NonNullable<Stage['obstacle']>, string>> = {
-  'key-replaced': l10n.t('It was first sent with another API key.'),
+/** Why a submission is never sent again. */
+const OBSTACLES: Readonly<Record<NonNullable<ReturnType<typeof obstacleOf>>, string>> = {
+  'key-replaced': l10n.t('It was submitted with another API key.'),
   'too-late': l10n.t('More than 23 hours have passed: you could be charged twice.'),
 };
 
@@ -74,24 +76,32 @@ export function situationOf({ clockSkewMs, keyId }: Pick<Session, 'clockSkewMs' 
   return { nowMs: Date.now(), keyId, clockSkewMs };
 }
 
+/** Whether a new submission begins in its place: it is too old, but its last bytes never left. */
+export function beginsAnew(
+  { submission }: PendingSubmission,
+  session: Pick<Session, 'clockSkewMs' | 'keyId'>,
+): boolean {
+  return (
+    isRefused(submission) ||
+    (!isSent(submission) && obstacleOf(submission, situationOf(session)) === 'too-late')
+  );
+}
+
 /**
- * Returns why an open submission can't be sent again; undefined if it can. A refused one starts again with
- * the file as it is, and so does an unsent one with an obstacle. Reads the file only if it was written to
- * since.
+ * Returns why an open submission can't be sent again; undefined if it can. Reads the file only if it was
+ * written to since.
  */
-export async function obstacleOf(
-  submission: PendingSubmission,
+export async function whyNotSent(
+  row: PendingSubmission,
   session: Pick<Session, 'clockSkewMs' | 'keyId' | 'longWaitUntilMs'>,
 ): Promise<string | undefined> {
-  const { intent, state } = submission;
-  if (state === 'refused' || state === 'stopped' || !canDiscard(submission)) return undefined;
-  const stage = stageOf(intent, situationOf(session));
-  const { obstacle, busyUntilMs } = stage;
-  if (obstacle !== undefined && isPastBoundary(stage)) return RESEND_OBSTACLES[obstacle];
-  const untilMs = busyUntilMs ?? session.longWaitUntilMs;
+  const { submission } = row;
+  if (!canDiscard(row) || beginsAnew(row, session)) return undefined;
+  const obstacle = obstacleOf(submission, situationOf(session));
+  if (obstacle !== undefined) return OBSTACLES[obstacle];
+  const untilMs = busyUntilMs(submission, Date.now()) ?? session.longWaitUntilMs;
   if (untilMs !== undefined) return waitSentence(untilMs);
-  if (obstacle !== undefined) return undefined;
-  const { dataset } = intent;
+  const { dataset } = submission;
   try {
     const title = l10n.t('Comparing {0} with what was submitted', dataset.filename);
     await withLateProgress(title, (signal) => assertSameDataset(dataset, signal));
@@ -116,31 +126,38 @@ export async function continueSubmission(
   const asked = find();
   if (asked !== undefined && !(await ensureActiveAccount(asked.accountId)))
     return { outcome: 'cancelled', id };
-  const submission = find();
-  if (submission === undefined) return showEnd(id, parts, true);
-  const { accountId, intent, state } = submission;
+  const row = find();
+  if (row === undefined) return showEnd(id, parts, true);
+  const { accountId, submission } = row;
   const session = sessions.find(accountId);
   if (session === undefined) return { outcome: 'unavailable', id };
-  if (!canContinue(submission, Date.now(), session)) return undefined;
-  const { dataset, model_id } = intent;
-  if (state === 'refused')
+  if (!canContinue(row, Date.now(), session)) return undefined;
+  const { dataset, model_id } = submission;
+  if (isRefused(submission))
     return continueWithDataset(
       dataset,
-      { ...presetOf(intent), replacesRefused: id, accountId },
+      { ...presetOf(submission), replacesRefused: id, accountId },
       session.account,
     );
-  // Then a possible charge can't be resent.
-  if (stageOf(intent, situationOf(session)).obstacle !== undefined)
-    return beginAnew(parts, session, submission);
-  const end = state === 'stopped' ? await lookFirst(parts, session, submission) : undefined;
-  if (end !== undefined) return end;
-  if ((await obstacleOf(find() ?? submission, session)) !== undefined) return undefined;
+  if (beginsAnew(row, session)) {
+    const discard = (signal: AbortSignal) => submissions.discard(id, 'not-charged', session, signal);
+    const end = await onDisk(whileChecking(submission, discard), 'submissions');
+    if (end?.kind === 'charged') return showChargedRun(parts, session, submission, end.run);
+    return end && startAnew(submission, session.account);
+  }
+  // The dialog begins with a look. Until that is answered, nothing is asked or sent.
+  if (row.state === 'unchecked' || (await whyNotSent(row, session)) !== undefined) return undefined;
   // The consents need the provider and the policy from the list of models.
-  const facts = await readReviewFacts(session, parts, state === 'unknown');
+  const facts = await readReviewFacts(session, parts, submission.stage === 'sent');
   if (facts === undefined) return { outcome: 'unavailable', id };
   const { models, balance } = session;
   const model = models.models?.find((one) => one.model_id === model_id) ?? { name: models.nameOf(model_id) };
   const place = await datasetPlaceOf(dataset.path);
+  const known = await new OpenSubmissions(session, parts).confirm(dataset, { model_id }, id);
+  if (typeof known !== 'object') return known === 'back' ? undefined : { outcome: 'cancelled', id };
+  if ('outcome' in known) return known;
+  const records = known.flatMap(({ record }) => (record === undefined || record.id === id ? [] : record));
+  const repeated = earlierSubmissionsOf(dataset.sha256, submission.origin, { records }).find(isPast);
   const answer = await confirmSubmission(() => {
     const resent = find();
     if (resent === undefined || !canContinue(resent, Date.now(), session)) return undefined;
@@ -150,81 +167,29 @@ export async function continueSubmission(
     return {
       account,
       dataset: { ...dataset, place },
-      label: withoutMarker(intent.label ?? ''),
+      label: withoutMarker(submission.label ?? ''),
       model,
-      wanted: parametersOf(intent),
+      wanted: parametersOf(submission),
       balance: balance.current,
       money: moneyOf(session, facts.receipts, others),
       resent,
+      repeated,
     };
   });
   if (answer !== 'submit') return answer === 'back' ? undefined : { outcome: 'cancelled', id };
-  const { result } = await withSubmissionProgress(session, intent, (signal) =>
+  const { result } = await withSubmissionProgress(session, submission, (signal) =>
     submissions.resume(session, id, signal),
   );
-  return showResult(result, id, intent, session, parts);
-}
-
-/**
- * Looks for the run of an upload that stopped: until a look is answered, nothing is asked or sent.
- * @returns the end of the command; undefined to continue
- */
-async function lookFirst(
-  parts: ResolveParts,
-  session: Session,
-  submission: PendingSubmission,
-): Promise<CommandResult | undefined> {
-  const { id, intent } = submission;
-  const { finding, error } = await checkSubmission(parts, session, submission);
-  if (finding?.verdict === 'charged') return showChargedRun(parts, session, intent, finding.run);
-  return findSubmission(parts.submissions, id)?.state === 'stopped'
-    ? endUnanswered(parts, session, submission, error)
-    : undefined;
-}
-
-/** Ends a submission that can't be sent, after a look for its run, and begins a new one of its dataset. */
-async function beginAnew(
-  parts: ResolveParts,
-  session: Session,
-  submission: PendingSubmission,
-): Promise<CommandResult | undefined> {
-  const { log, submissions } = parts;
-  const { id, intent } = submission;
-  try {
-    const end = await whileChecking(intent, (signal) => submissions.withdraw(session, id, signal));
-    if (end?.kind === 'charged') return showChargedRun(parts, session, intent, end.run);
-    if (end?.kind === 'withdrawn') return await startAnew(intent, session.account);
-    return await endUnanswered(parts, session, submission, undefined);
-  } catch (error) {
-    log.error('not-withdrawn', error);
-    return endUnanswered(parts, session, submission, error);
-  }
-}
-
-/**
- * Reports that no look was answered, or what another window does with the submission.
- * @returns the end of the command; undefined if it may be charged by now, as its dialog then says
- */
-async function endUnanswered(
-  parts: ResolveParts,
-  session: Session,
-  { id, intent }: PendingSubmission,
-  error: unknown,
-): Promise<CommandResult | undefined> {
-  const now = findSubmission(parts.submissions, id);
-  if (now === undefined || now.state === 'elsewhere') return showEnd(id, parts, true);
-  if (isPastBoundary(stageOf(now.intent))) return undefined;
-  showUnanswered({ id, draft: intent, error }, session, parts.sandboxFault.get());
-  return { outcome: 'unknown', id };
+  return showResult(result, id, submission, session, parts);
 }
 
 /** Reports the run of a submission that a check found. @returns the end of the command */
 export function showChargedRun(
   { showFoundRun }: Pick<ResolveParts, 'showFoundRun'>,
   session: Session,
-  intent: Intent,
+  submission: Submission,
   run: RunCreation,
 ): CommandResult {
-  void showFoundRun(run, intent, session);
+  void showFoundRun(run, submission, session);
   return { outcome: 'charged', id: run.run_id };
 }

@@ -50,7 +50,7 @@ export function activateSubmission(services: Services): void {
   });
   const link = async (session: Session) => {
     const linked = await submissions.linkMarked(session);
-    await Promise.all(linked.map(({ settled, ...intent }) => showFoundRun(settled.run, intent, session)));
+    await Promise.all(linked.map((receipt) => showFoundRun(receipt.charge.run, receipt, session)));
   };
   disposables.add(
     followActive(sessions, (session) => {

@@ -1,17 +1,19 @@
 import { l10n } from 'vscode';
 import type { Balance } from '../../core/api/types.ts';
+import { CancelledError } from '../../core/base/errors.ts';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Intent } from '../../core/submission/intent.ts';
+import { isSent, type Submission } from '../../core/submission/submission.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import { stageOf, type UncertaintyReason } from '../../core/submission/stage.ts';
+import { whyUncertain, obstacleOf, type UncertaintyReason } from '../../core/submission/stage.ts';
 import { formatAmount, formatCount, formatMoment, formatMoney } from '../shared/format.ts';
+import { asText, explain } from '../shared/serviceErrors.ts';
 import { TERMS } from '../shared/terms.ts';
-import { situationOf } from './continueSubmission.ts';
-import { sizeFacts } from './datasetPlace.ts';
+import { situationOf, type Checked } from './continueSubmission.ts';
+import { sizeFacts } from './checkedDataset.ts';
 
 /** Why a check can't determine whether there was a charge. */
-export const UNCERTAINTIES: Readonly<Record<UncertaintyReason, string>> = {
+const UNCERTAINTIES: Readonly<Record<UncertaintyReason, string>> = {
   candidates: l10n.t('One of your runs looks like this submission.'),
   balance: l10n.t('Your balance is lower, but no matching run was found.'),
   currency: l10n.t('Your balance is in another currency than before.'),
@@ -19,6 +21,7 @@ export const UNCERTAINTIES: Readonly<Record<UncertaintyReason, string>> = {
   'no-balance': l10n.t('The balance before submitting is unknown.'),
   'key-replaced': l10n.t('The API key has changed; it may belong to another account.'),
   'too-early': l10n.t('Too early to tell: the service may still be validating. Resend… may settle it.'),
+  known: l10n.t('The service knows this submission, but its run isn’t listed.'),
   incomplete: l10n.t('Not everything could be read.'),
   'no-clock': l10n.t('Too early to tell: the service’s clock is unknown.'),
 };
@@ -28,7 +31,7 @@ const NOW_MS = 5 * 60_000;
 
 /** The balance before the attempt, if known, and the last one read since: `35.00 · now 22.50 USD`. */
 function balanceText(
-  { balanceBefore, lastCheck }: Intent,
+  { balanceBefore, lastCheck }: Submission,
   { current, readAtMs = 0 }: Session['balance'],
   nowMs: number,
 ): string | undefined {
@@ -47,37 +50,35 @@ function balanceText(
     : l10n.t('{0} · {1} at {2}', before, money(last), formatMoment(atMs, nowMs));
 }
 
-/** The facts of the dialog, from the money to technical details. @param failure why the latest check failed */
+/** The facts of the dialog, from the money to technical details. @param checked the latest check */
 export function factRows(
-  submission: PendingSubmission,
-  session: Pick<Session, 'account' | 'balance' | 'clockSkewMs' | 'keyId'>,
-  modelName: string,
-  failure: string | undefined,
+  { id, submission }: PendingSubmission,
+  session: Pick<Session, 'account' | 'balance' | 'clockSkewMs' | 'keyId' | 'models'>,
+  { error, finding }: Checked,
   nowMs: number,
 ) {
-  const { state, intent } = submission;
-  const { account, balance } = session;
-  const { attempts, dataset, label, lastCheck, refused } = intent;
-  const isChecked = state === 'unknown' || state === 'not-charged';
-  const stage = stageOf(intent, { ...situationOf(session), nowMs });
-  const isUncertain = state === 'unknown' && lastCheck !== undefined && 'why' in stage;
-  const isTooEarly = isUncertain && stage.why === 'too-early' && stage.obstacle !== undefined;
-  const tooEarly = l10n.t('Too early to tell: the service may still be validating.');
-  const why = isTooEarly ? tooEarly : isUncertain && UNCERTAINTIES[stage.why];
-  const againAtMs = (isUncertain && stage.decidedAtMs) || 0;
+  const { account, balance, models } = session;
+  const { attempts, dataset, end, label, lastCheck } = submission;
   const time = (ms: number) => formatMoment(ms, nowMs);
+  const uncertain = lastCheck && whyUncertain(submission);
+  const isTooEarly =
+    uncertain?.why === 'too-early' &&
+    obstacleOf(submission, { ...situationOf(session), nowMs }) !== undefined;
+  const tooEarly = l10n.t('Too early to tell: the service may still be validating.');
+  const why = isTooEarly ? tooEarly : uncertain && UNCERTAINTIES[uncertain.why];
+  // The record itself has no reason.
+  const found =
+    finding?.verdict === 'cannot-tell' && uncertain === undefined && UNCERTAINTIES[finding.reason];
+  const isFailed = error !== undefined && !(error instanceof CancelledError);
+  const last = lastCheck ? time(lastCheck.at.localMs) : l10n.t('none yet');
+  const check = isFailed ? asText(explain(error)) : found || (isSent(submission) && last);
+  const againAtMs = uncertain?.decidedAtMs ?? 0;
   const uploaded = attempts.flatMap(({ closed }) => (closed === undefined ? [] : time(closed.localMs)));
   const [first] = attempts;
   const facts = [dataset.filename, ...sizeFacts({ bytes: dataset.sizeBytes, rows: dataset.rows })];
   const rows: [icon: string, name: string, value: string | undefined | false][] = [
-    ['credit-card', l10n.t('Balance before'), balanceText(intent, balance, nowMs)],
-    [
-      'search',
-      l10n.t('Last check'),
-      state === 'stopped'
-        ? failure
-        : isChecked && (failure ?? (lastCheck ? time(lastCheck.at.localMs) : l10n.t('none yet'))),
-    ],
+    ['credit-card', l10n.t('Balance before'), balanceText(submission, balance, nowMs)],
+    ['search', l10n.t('Last check'), check],
     ['question', l10n.t('Why'), why],
     ['clock', l10n.t('Next check'), againAtMs > nowMs && l10n.t('after {0}', time(againAtMs))],
     ['cloud-upload', l10n.t('Fully uploaded'), [...new Set(uploaded)].join(', ') || l10n.t('never')],
@@ -89,12 +90,12 @@ export function factRows(
         : l10n.t('{0}, first at {1}', formatCount(attempts.length), time(first.started.localMs)),
     ],
     ['file', TERMS.dataset, facts.join(', ')],
-    ['symbol-misc', TERMS.model, modelName],
+    ['symbol-misc', TERMS.model, models.nameOf(submission.model_id)],
     ['tag', TERMS.label, userLabel(label) ?? TERMS.none],
-    ['rocket', TERMS.queue, intent.priority_processing ? l10n.t('priority') : l10n.t('standard')],
+    ['rocket', TERMS.queue, submission.priority_processing ? l10n.t('priority') : l10n.t('standard')],
     ['account', TERMS.account, account.kind === 'sandbox' ? TERMS.sandboxMoney : account.name],
-    ['error', l10n.t('Error code'), refused?.code],
-    ['key', l10n.t('Idempotency-Key'), attempts.length > 0 && submission.id],
+    ['error', l10n.t('Error code'), end?.code],
+    ['key', l10n.t('Idempotency-Key'), attempts.length > 0 && id],
   ];
   return rows.flatMap(([icon, label, description]) => (description ? { icon, label, description } : []));
 }

@@ -1,49 +1,48 @@
 import { l10n } from 'vscode';
 import type { RunDetail } from '../../core/api/types.ts';
 import { onDisk } from '../../core/base/diskError.ts';
-import { CancelledError } from '../../core/base/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { submissionName, type Intent } from '../../core/submission/intent.ts';
+import { isSent, submissionName, type Submission } from '../../core/submission/submission.ts';
 import {
   afterCheck,
   canCheck,
   canDiscard,
-  isCancellable,
   type PendingSubmission,
 } from '../../core/submission/pendingSubmission.ts';
-import { isPastBoundary, isUncertain, stageOf } from '../../core/submission/stage.ts';
 import { compact, formatMoney, formatPrice, formatTime } from '../shared/format.ts';
-import {
-  CHARGE,
-  cancelDetail,
-  discardDetail,
-  moneySentence,
-  recognizedDetail,
-} from '../shared/chargeText.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
-import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { pick, separator, type PickRow } from '../shared/steps.ts';
 import { TERMS } from '../shared/terms.ts';
 import { cancelNow } from './cancelUpload.ts';
-import { chooseSubmission, findSubmission } from './chooseSubmission.ts';
+import { chooseSubmission } from './chooseSubmission.ts';
 import {
+  beginsAnew,
   checkSubmission,
   continueSubmission,
-  obstacleOf,
   showChargedRun,
-  situationOf,
   whileChecking,
+  whyNotSent,
   type Checked,
   type ResolveParts,
 } from './continueSubmission.ts';
-import { factRows, UNCERTAINTIES } from './resolveFacts.ts';
-import { BUTTONS } from './submissionTexts.ts';
+import { factRows } from './resolveFacts.ts';
 import { showEnd } from './submissionResult.ts';
+import {
+  BUTTONS,
+  cancelDetail,
+  CHARGE,
+  discardDetail,
+  findSubmission,
+  recognizedDetail,
+  submissionTextOf,
+  type Button,
+} from './submissionText.ts';
 
 /** The action of a row on the current submission; resolves to undefined to show the dialog again. */
-type Action = (submission: PendingSubmission) => Promise<CommandResult | undefined>;
+type Action = (row: PendingSubmission) => Promise<CommandResult | undefined>;
+type Choice = Action | 'check' | 'changed';
 
 /**
  * Shows what is known about an open submission, money first, and does what the user decides. If it may have been charged, it is
@@ -60,7 +59,7 @@ export async function resolveSubmission(
   const { ensureActiveAccount, sessions, submissions } = parts;
   const chosen = await chooseSubmission(parts, argument, begin);
   if ('outcome' in chosen) return chosen;
-  const { id, accountId, intent } = chosen;
+  const { id, accountId, submission } = chosen;
   const session = sessions.find(accountId);
   if (session === undefined) {
     // Notifies the user that the account is signed out.
@@ -73,54 +72,49 @@ export async function resolveSubmission(
   let checked = await check(parts, session, asked);
   for (;;) {
     if (checked.finding?.verdict === 'charged')
-      return showChargedRun(parts, session, intent, checked.finding.run);
-    const submission = findSubmission(submissions, id);
-    if (submission === undefined) return showEnd(id, parts, canDiscard(asked));
-    const obstacle = await obstacleOf(submission, session);
-    const action = await ask(parts, session, submission, { ...checked, obstacle });
-    if (action === undefined) return { outcome: 'cancelled', id };
+      return showChargedRun(parts, session, submission, checked.finding.run);
+    const row = findSubmission(submissions, id);
+    if (row === undefined) return showEnd(id, parts, canDiscard(asked));
+    const action = await ask(parts, session, row, checked);
     // Another window may have changed it meanwhile.
-    const now = findSubmission(submissions, id) ?? submission;
-    if (action === 'check') {
-      checked = await check(parts, session, now);
-      continue;
+    const now = findSubmission(submissions, id) ?? row;
+    if (action === 'check') checked = await check(parts, session, now);
+    else if (action !== 'changed') {
+      const end = action === undefined ? { outcome: 'cancelled' as const, id } : await action(now);
+      if (end !== undefined) return end;
     }
-    const end = await action(now);
-    if (end !== undefined) return end;
   }
 }
 
-async function check(parts: ResolveParts, session: Session, submission: PendingSubmission): Promise<Checked> {
+async function check(parts: ResolveParts, session: Session, row: PendingSubmission): Promise<Checked> {
   // Another window may have been checking it when its state was read.
-  const isPast = isPastBoundary(stageOf(submission.intent));
-  const mayBeFree = submission.state === 'elsewhere' && isPast;
-  return canCheck(submission) || mayBeFree ? checkSubmission(parts, session, submission) : {};
+  const mayBeFree = row.state === 'elsewhere' && isSent(row.submission);
+  return canCheck(row) || mayBeFree ? checkSubmission(parts, session, row) : {};
 }
 
-/** Shows the dialog. @returns what the user decided; undefined if the dialog was closed */
+/**
+ * Shows the dialog. @returns what the user decided; undefined if the dialog was closed; `changed` if nothing
+ * could be done here and that changed
+ */
 async function ask(
   parts: ResolveParts,
   session: Session,
-  submission: PendingSubmission,
-  { finding, error, obstacle }: Checked & { obstacle: string | undefined },
-): Promise<'check' | Action | undefined> {
-  const { intent, state } = submission;
+  row: PendingSubmission,
+  checked: Checked,
+): Promise<Choice | undefined> {
+  const { id, submission, state } = row;
   const nowMs = Date.now();
-  const uncertain = finding?.verdict === 'cannot-tell' ? finding : undefined;
-  const modelName = session.models.nameOf(intent.model_id);
-  const isFailed = error !== undefined && !(error instanceof CancelledError);
-  // The record itself has no reason.
-  const why = uncertain && !('why' in stageOf(intent)) ? UNCERTAINTIES[uncertain.reason] : undefined;
-  const failure = isFailed ? asText(explain(error)) : why;
-  const facts = factRows(submission, session, modelName, failure, nowMs);
-  // Before a boundary was sent, possible runs matter only if the look needs them.
-  const mayBeRun = state === 'unknown' || (state === 'stopped' && uncertain?.reason === 'candidates');
-  const candidates = mayBeRun ? (uncertain?.candidates ?? []) : [];
-  const actions = actionRows(parts, session, submission, { candidates, obstacle });
-  const answer = await pick<'check' | Action | undefined>(
-    { title: l10n.t('Submission of {0}', intent.dataset.filename) },
+  const { sentence } = submissionTextOf(row, nowMs, session);
+  const actions = await actionRows(parts, session, row, checked);
+  const facts = factRows(row, session, checked, nowMs);
+  const changed = new AbortController();
+  const subscription = parts.submissions.onDidChange(() => {
+    if (state === 'elsewhere' && findSubmission(parts.submissions, id)?.state !== state) changed.abort();
+  });
+  const answer = await pick<Choice | undefined>(
+    { title: l10n.t('Submission of {0}', submission.dataset.filename), signal: changed.signal },
     {
-      placeholder: moneySentence(submission, nowMs),
+      placeholder: sentence,
       items: [
         ...(actions.length === 0 ? [] : [separator(TERMS.actions), ...actions]),
         separator(TERMS.details),
@@ -128,94 +122,86 @@ async function ask(
       ],
       stays: (value) => value === undefined,
     },
-  );
+  ).finally(() => subscription.dispose());
+  if (changed.signal.aborted) return 'changed';
   return answer.kind === 'value' ? answer.value : undefined;
 }
 
 /** Harmless actions come first, so that pressing Enter neither sends nor discards anything. */
-function actionRows(
+async function actionRows(
   parts: ResolveParts,
   session: Session,
-  submission: PendingSubmission,
-  { candidates, obstacle }: { candidates: readonly RunDetail[]; obstacle: string | undefined },
-): PickRow<'check' | Action | undefined>[] {
-  const { submissions } = parts;
-  const { intent, state } = submission;
-  const stage = stageOf(intent, situationOf(session));
-  const isPast = isPastBoundary(stage);
-  // Until a look is answered, the record may be from before a charge.
-  const mustLook = state === 'stopped' || (state === 'unknown' && stage.name === 'cleared');
-  const rows: PickRow<'check' | Action | undefined>[] = [];
-  const add = (icon: string, label: string, detail: string, value?: 'check' | Action) =>
-    rows.push({ icon, label, detail, value });
-  if (canCheck(submission))
-    add('search', BUTTONS.checkNow, l10n.t('Reads your runs and balance. Nothing is sent.'), 'check');
-  for (const run of candidates) {
-    const label = l10n.t('This Is the Run: {0}', run.label || l10n.t('no label'));
-    const facts = runFacts(run, session, intent);
-    add('pass', label, facts, (now) => adopt(parts, session, now, run));
-  }
-  if (isCancellable(submission)) {
-    add('close', l10n.t('Cancel Upload'), cancelDetail(isPast), (now) =>
-      Promise.resolve(cancelNow(submissions, now)),
-    );
-  }
-  // Shown in place of an action that isn't possible.
-  if (obstacle !== undefined)
-    add('circle-slash', isPast ? l10n.t('Can’t resend') : l10n.t('Can’t continue'), obstacle);
-  else if (canDiscard(submission) && !mustLook) {
-    const [label, detail] = isPast
-      ? [BUTTONS.resend, CHARGE.sameRequest]
-      : [
-          BUTTONS.continue,
-          state === 'refused' || stage.obstacle !== undefined
-            ? l10n.t('Review and consent again, then submit.')
-            : l10n.t('Asks first, then uploads the same dataset.'),
-        ];
-    add('play', label, detail, ({ id }) => continueSubmission(parts, id));
-  }
-  if (canDiscard(submission)) {
-    const detail = discardDetail(submission);
-    add('trash', l10n.t('Discard…'), detail, (now) => discard(parts, session, now));
-  }
-  return rows;
+  row: PendingSubmission,
+  { finding }: Checked,
+): Promise<PickRow<Choice | undefined>[]> {
+  const { submission } = row;
+  const { buttons, kind } = submissionTextOf(row, Date.now(), session);
+  const canSend = buttons.includes('continue') || buttons.includes('resend');
+  const obstacle = canSend ? await whyNotSent(row, session) : undefined;
+  const send: Action = ({ id }) => continueSubmission(parts, id);
+  const anew = beginsAnew(row, session);
+  const rows: Record<Button, [icon: string, detail: string, value: Choice]> = {
+    check: ['search', l10n.t('Reads your runs and balance. Nothing is sent.'), 'check'],
+    cancel: ['close', cancelDetail(submission), (now) => Promise.resolve(cancelNow(parts.submissions, now))],
+    continue: [
+      'play',
+      anew
+        ? l10n.t('Review and consent again, then submit.')
+        : l10n.t('Asks first, then uploads the same dataset.'),
+      send,
+    ],
+    resend: ['play', CHARGE.sameRequest, send],
+    discard: ['trash', discardDetail(kind), (now) => discard(parts, session, now)],
+  };
+  const shown = buttons.map((button): PickRow<Choice | undefined> => {
+    const [icon, detail, value] = rows[button];
+    // Shown in place of an action that isn't possible.
+    if (obstacle !== undefined && (button === 'continue' || button === 'resend')) {
+      const label = button === 'resend' ? l10n.t('Can’t resend') : l10n.t('Can’t continue');
+      return { icon: 'circle-slash', label, detail: obstacle, value: undefined };
+    }
+    return { icon, label: BUTTONS[button], detail, value };
+  });
+  // Before the last bytes left, possible runs matter only if the look needs them.
+  const isMeant = finding?.verdict === 'cannot-tell' && (kind === 'sent' || finding.reason === 'candidates');
+  const candidates = isMeant ? finding.candidates : [];
+  const runs = candidates.map((run): PickRow<Choice> => ({
+    icon: 'pass',
+    label: l10n.t('This Is the Run: {0}', run.label || l10n.t('no label')),
+    detail: runFacts(run, session, submission),
+    value: (now) => adopt(parts, session, now, run),
+  }));
+  return shown.toSpliced(buttons.indexOf('check') + 1, 0, ...runs);
 }
 
 async function discard(
   parts: ResolveParts,
   session: Session,
-  submission: PendingSubmission,
+  row: PendingSubmission,
 ): Promise<CommandResult | undefined> {
   const { submissions } = parts;
-  const { id, intent, state } = submission;
-  if (!canDiscard(submission)) return undefined;
-  const question = l10n.t('Discard the submission of {0}?', submissionName(intent));
+  const { id, submission } = row;
+  if (!canDiscard(row)) return undefined;
+  const question = l10n.t('Discard the submission of {0}?', submissionName(submission));
   const isAgreed = async (detail: string) =>
     (await askModal(showWarning, question, detail, { [TERMS.discard]: true })) === true;
-  const end = (confirmed: 'may-be-charged' | 'not-charged') =>
-    onDisk(
-      whileChecking(intent, (signal) => submissions.discard(id, confirmed, session, signal)),
-      'submissions',
-    ).catch((error: unknown) => {
-      if (!(error instanceof CancelledError)) throw error;
-      return 'cancelled' as const;
-    });
-  const mayBeCharged = state === 'unknown';
-  if (!(await isAgreed(discardDetail(submission, true)))) return undefined;
-  let ended = await end(mayBeCharged ? 'may-be-charged' : 'not-charged');
-  if (ended === 'cancelled') return undefined;
-  if (ended === undefined) {
-    const now = findSubmission(submissions, id);
-    if (now === undefined || now.state === 'elsewhere') return showEnd(id, parts, true);
+  const end = (confirmed: 'may-be-charged' | 'not-charged') => {
+    const work = (signal: AbortSignal) => submissions.discard(id, confirmed, session, signal);
+    return onDisk(whileChecking(submission, work), 'submissions');
+  };
+  const { kind } = submissionTextOf(row, Date.now());
+  if (!(await isAgreed(discardDetail(kind, true)))) return undefined;
+  let ended = await end(kind === 'sent' ? 'may-be-charged' : 'not-charged');
+  const now = findSubmission(submissions, id);
+  if (ended === undefined && now !== undefined && now.state !== 'elsewhere') {
     // It may be charged by now: let the user decide again with what is known now.
-    if (isUncertain(stageOf(now.intent))) return undefined;
-    const unanswered = [CHARGE.unanswered, l10n.t('Compare your balance and runs first.')].join(' ');
-    if (!(await isAgreed(unanswered))) return undefined;
+    if (now.submission.stage === 'sent') return undefined;
+    const { sentence } = submissionTextOf({ ...now, state: 'unchecked', isTried: true }, Date.now());
+    if (!(await isAgreed([sentence, CHARGE.compare].join(' ')))) return undefined;
     ended = await end('may-be-charged');
-    if (ended === 'cancelled') return undefined;
   }
   if (ended === undefined) return showEnd(id, parts, true);
-  if (ended.kind === 'charged') return showChargedRun(parts, session, intent, ended.run);
+  if (ended.kind === 'charged') return showChargedRun(parts, session, submission, ended.run);
   return { outcome: ended.kind === 'not-charged' ? 'not-charged' : 'unknown', id };
 }
 
@@ -223,23 +209,23 @@ async function discard(
 async function adopt(
   parts: ResolveParts,
   session: Session,
-  { id, intent }: PendingSubmission,
+  { id, submission }: PendingSubmission,
   run: RunDetail,
 ): Promise<CommandResult | undefined> {
-  const question = l10n.t('Is this the run of {0}?', submissionName(intent));
-  const facts = runFacts(run, session, intent);
+  const question = l10n.t('Is this the run of {0}?', submissionName(submission));
+  const facts = runFacts(run, session, submission);
   // Cut the label, so that the rest stays readable.
   const what = compact(run.label && sanitizeServiceText(run.label), facts).join(' · ');
   const yes = { [l10n.t('This Is the Run')]: true };
   if ((await askModal(showWarning, question, recognizedDetail(what), yes)) !== true) return undefined;
   const isAdopted = await onDisk(parts.submissions.adopt(session, id, run.run_id), 'submissions');
-  return isAdopted ? showChargedRun(parts, session, intent, run) : showEnd(id, parts, true);
+  return isAdopted ? showChargedRun(parts, session, submission, run) : showEnd(id, parts, true);
 }
 
 function runFacts(
   { created_at, model_id, price_cents, run_id }: RunDetail,
   { account, balance: { current } }: Session,
-  { balanceBefore }: Intent,
+  { balanceBefore }: Submission,
 ): string {
   // As its receipt would say: the balance may be in another currency by now.
   const { currency } = balanceBefore ?? current ?? {};

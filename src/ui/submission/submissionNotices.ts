@@ -1,26 +1,22 @@
-import { commands } from 'vscode';
 import { watchLockOf } from '../../core/accounts/account.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { followActive } from '../../core/runs/sessions.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { Lease } from '../../core/storage/lease.ts';
-import type { ChargedReceipt } from '../../core/submission/intent.ts';
+import type { ChargedReceipt } from '../../core/submission/submission.ts';
 import {
+  afterCheck,
   canCheck,
-  canContinue,
+  canDiscard,
+  isWaiting,
+  mayHaveBeenCharged,
   type FoundRun,
   type PendingSubmission,
-  type SubmissionState,
 } from '../../core/submission/pendingSubmission.ts';
-import { isPastBoundary, isUncertain, stageOf } from '../../core/submission/stage.ts';
 import type { Services } from '../../services.ts';
-import { clearedSentence, interruptedSentence } from '../shared/chargeText.ts';
-import { inSandbox } from '../shared/format.ts';
-import { COMMANDS } from '../shared/ids.ts';
-import { notify, showInformation, showWarning } from '../shared/notifications.ts';
 import type { ReportFoundRun } from './chargeReport.ts';
-import { warnLeftUnknown } from './mayBeCharged.ts';
-import { BUTTONS } from './submissionTexts.ts';
+import { showState } from './showState.ts';
+import { findSubmission, submissionKindOf, type Kind } from './submissionText.ts';
 
 /** How long an overdue check waits: the quota is used up, or another window is checking. */
 const OVERDUE_MS = 5_000;
@@ -30,6 +26,9 @@ const LONGEST_WAIT_MS = 60_000;
 const REPORTING_MS = 10_000;
 /** How long the notification of submissions that an earlier window left waits for the first check. */
 const FIRST_CHECK_MS = 5_000;
+
+/** What is said of submissions that an earlier window left, besides `unanswered`. */
+const SAID: ReadonlySet<Kind> = new Set<Kind>(['sent', 'interrupted']);
 
 type Parts = Pick<Services, 'journal' | 'runsFolder' | 'sessions' | 'submissions'> & {
   showFoundRun: ReportFoundRun;
@@ -44,8 +43,8 @@ export class SubmissionNotices implements Disposable {
   readonly #store = new DisposableStore();
   /** The accounts whose submissions are being checked. */
   readonly #checking = new Set<string>();
-  /** By account: submissions that earlier windows left open, until the user was notified of them. */
-  readonly #leftOpen = new Map<string, string[]>();
+  /** IDs of submissions that earlier windows left open, until the user was notified of them. */
+  readonly #leftOpen = new Set<string>();
   #firstCheck: NodeJS.Timeout | undefined;
   #later: NodeJS.Timeout | undefined;
   #nextCheck: NodeJS.Timeout | undefined;
@@ -67,11 +66,11 @@ export class SubmissionNotices implements Disposable {
         return session && [session.runs.onDidChange(() => void this.#settleMarked(session))];
       }),
       sessions.onDidChangeState(({ session }) => void this.#check(session)),
-      submissions.onDidChange(({ id, accountId, state }) => {
-        // The window that settled it may have been killed.
-        if (this.#find(id) === undefined) this.#showLater();
-        if (state !== 'unknown' && state !== 'stopped') return;
-        void this.#check(sessions.find(accountId));
+      submissions.onDidChange((one) => {
+        // The window that ended it may have been killed.
+        if (this.#find(one.id) === undefined) this.#showLater();
+        if (!isWaiting(one)) return;
+        void this.#check(sessions.find(one.accountId));
         this.#planCheck();
       }),
     ])
@@ -84,10 +83,9 @@ export class SubmissionNotices implements Disposable {
     void this.#showUnreported();
     // Another window may be sending one right now.
     await submissions.probe();
-    for (const { id, accountId, intent, state } of submissions.pending)
+    for (const one of submissions.pending.map(afterCheck))
       // The user was already notified that a cleared one isn't charged.
-      if (['unknown', 'checking', 'stopped', 'unsent'].includes(state) && stageOf(intent).name !== 'cleared')
-        this.#leftOpen.set(accountId, [...(this.#leftOpen.get(accountId) ?? []), id]);
+      if (canDiscard(one) && one.submission.stage !== 'cleared') this.#leftOpen.add(one.id);
     this.#planLeftOpen(sessions.active);
     this.#checkAll();
   }
@@ -105,30 +103,22 @@ export class SubmissionNotices implements Disposable {
   }
 
   #find(id: string): PendingSubmission | undefined {
-    return this.#parts.submissions.pending.find((pending) => pending.id === id);
+    return findSubmission(this.#parts.submissions, id);
   }
 
-  /** Reports the runs of submissions that a check or a label settled. */
+  /** Reports the runs of submissions that a check or a label found. */
   #showFound(session: Session, found: readonly FoundRun[]): void {
-    for (const { intent, run } of found) void this.#parts.showFoundRun(run, intent, session);
-  }
-
-  #showNotCharged(session: Session, id: string): void {
-    const now = this.#find(id);
-    if (now?.state !== 'not-charged') return;
-    const text = inSandbox(clearedSentence(now.intent), session.account.kind === 'sandbox');
-    const resend = () => commands.executeCommand(COMMANDS.continueSubmission, id);
-    const isPossible = canContinue(now, Date.now(), session);
-    notify(showInformation, text, isPossible ? { [BUTTONS.resend]: resend } : {});
+    for (const { submission, run } of found) void this.#parts.showFoundRun(run, submission, session);
   }
 
   /** Reports charges that no window has reported, perhaps because it was killed. Never rejects. */
   async #showUnreported(): Promise<void> {
     const { sessions, journal, showFoundRun } = this.#parts;
-    const report = async ({ settled, ...intent }: ChargedReceipt) => {
-      const session = sessions.find(intent.accountId);
-      if (session !== undefined && Math.abs(Date.now() - settled.at.localMs) < REPORTING_MS) return false;
-      if (session !== undefined) await showFoundRun(settled.run, intent, session, 'earlier');
+    const report = async (receipt: ChargedReceipt) => {
+      const session = sessions.find(receipt.accountId);
+      const { at, run } = receipt.charge;
+      if (session !== undefined && Math.abs(Date.now() - at.localMs) < REPORTING_MS) return false;
+      if (session !== undefined) await showFoundRun(run, receipt, session, 'earlier');
       return true;
     };
     const reported = await journal.reportAlone(async () =>
@@ -143,33 +133,23 @@ export class SubmissionNotices implements Disposable {
   }
 
   /** Notifies the user once of submissions left open by an earlier window, when their account is active. */
-  #showLeftOpen({ account, state: connection }: Session): void {
+  #showLeftOpen(session: Session): void {
     clearTimeout(this.#firstCheck);
-    const open = (this.#leftOpen.get(account.id) ?? []).flatMap((id) => this.#find(id) ?? []);
-    this.#leftOpen.delete(account.id);
-    const of = (...states: SubmissionState[]) => open.filter(({ state }) => states.includes(state));
-    const isPast = ({ intent }: PendingSubmission) => isPastBoundary(stageOf(intent));
-    const isBusy = ({ intent }: PendingSubmission) =>
-      stageOf(intent, { nowMs: Date.now() }).busyUntilMs !== undefined;
-    const unknown = of('unknown', 'checking', 'elsewhere').filter(isPast);
-    const [first, ...others] = unknown.map(({ intent }) => intent);
-    // If this window didn't look for its run, another window does.
-    const wasAsked = ({ id }: PendingSubmission) =>
-      connection !== 'ready' || this.#parts.submissions.wasTried(id);
-    const unanswered = of('stopped', 'checking').filter((one) => !isPast(one) && wasAsked(one));
-    if (first !== undefined) warnLeftUnknown([first, ...others], { account, state: connection });
-    else if (unanswered.length > 0) showInterrupted(unanswered, 'stopped');
-    else {
-      // A notification has already said that the service asked to wait.
-      const unsent = of('unsent').filter((one) => !isBusy(one));
-      showInterrupted(unsent, 'unsent');
+    const { account, state } = session;
+    const own = this.#parts.submissions.pending.filter(({ accountId }) => accountId === account.id);
+    for (const one of own.map(afterCheck)) {
+      if (!this.#leftOpen.delete(one.id)) continue;
+      const kind = submissionKindOf(one, Date.now());
+      // A look that this window hasn't begun is another window's.
+      const isMeant = kind === 'unanswered' ? one.isTried === true || state !== 'ready' : SAID.has(kind);
+      if (isMeant) showState(one, session);
     }
   }
 
   /** Waits for the first check, which reports what it finds. */
   #planLeftOpen(session: Session | undefined): void {
     clearTimeout(this.#firstCheck);
-    if (session !== undefined && this.#leftOpen.has(session.account.id))
+    if (session !== undefined && this.#leftOpen.size > 0)
       this.#firstCheck = setTimeout(() => this.#showLeftOpen(session), FIRST_CHECK_MS);
   }
 
@@ -198,9 +178,7 @@ export class SubmissionNotices implements Disposable {
     // Only the active account's state shows whether the service responds; nothing polls the others.
     const mayCheck = session === sessions.active ? session.state === 'ready' : !session.isLocked;
     if (!mayCheck || this.#checking.has(id) || submissions.nextCheckMs(id) > Date.now()) return;
-    const unknown = submissions.pending.filter(
-      (one) => one.accountId === id && one.state === 'unknown' && isUncertain(stageOf(one.intent)),
-    );
+    const sent = submissions.pending.filter((one) => one.accountId === id && mayHaveBeenCharged(one));
     this.#checking.add(id);
     try {
       this.#showFound(session, await this.#checkDue(session));
@@ -210,7 +188,8 @@ export class SubmissionNotices implements Disposable {
     this.#planCheck();
     // Still due: the window that polls the account checks it.
     if (session === sessions.active && submissions.nextCheckMs(id) > Date.now()) this.#showLeftOpen(session);
-    for (const submission of unknown) this.#showNotCharged(session, submission.id);
+    for (const now of sent.flatMap((one) => this.#find(one.id) ?? []))
+      if (submissionKindOf(now, Date.now()) === 'cleared') showState(now, session);
   }
 
   /**
@@ -236,20 +215,4 @@ export class SubmissionNotices implements Disposable {
     const isNeeded = submissions.pending.some((one) => one.accountId === session.account.id && canCheck(one));
     if (isNeeded) this.#showFound(session, await submissions.settleMarked(session));
   }
-}
-
-/** Reports uploads that an earlier window left. @param state `stopped` if looks weren't answered */
-function showInterrupted(submissions: readonly PendingSubmission[], state: 'stopped' | 'unsent'): void {
-  const [first, ...others] = submissions;
-  if (first === undefined) return;
-  const text = interruptedSentence([first, ...others], state);
-  // If there are several, the user chooses.
-  const id = others.length === 0 ? first.id : undefined;
-  const [show, button, command] =
-    state === 'unsent'
-      ? ([showInformation, BUTTONS.continue, COMMANDS.continueSubmission] as const)
-      : ([showWarning, BUTTONS.checkNow, COMMANDS.resolveSubmission] as const);
-  notify(show, inSandbox(text, first.intent.origin === 'sandbox'), {
-    [button]: () => commands.executeCommand(command, id),
-  });
 }

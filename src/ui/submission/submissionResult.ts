@@ -2,50 +2,49 @@ import { commands, l10n } from 'vscode';
 import { asDiskError } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
-import {
-  isCharged,
-  isDuplicate,
-  isSettled,
-  type Draft,
-  type Intent,
-  type Receipt,
-} from '../../core/submission/intent.ts';
+import { isCharged, isOver, type Draft, type Submission } from '../../core/submission/submission.ts';
 import {
   mayBecomeCharge,
-  type PendingSubmission,
-  type Submission,
+  type SubmissionInProgress,
   type SubmissionResult,
   type SubmissionState,
 } from '../../core/submission/pendingSubmission.ts';
 import { continuationOf, receiptsAmong } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
-import { canceledSentence, endSentence, progressText } from '../shared/chargeText.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { inSandbox } from '../shared/format.ts';
-import { COMMANDS } from '../shared/ids.ts';
-import { showInformation, withCancellableProgress } from '../shared/notifications.ts';
+import { COMMANDS, VIEWS } from '../shared/ids.ts';
+import { showInformation, withCancellableProgress, withViewProgress } from '../shared/notifications.ts';
 import { setShownOnceSeen, showCharged } from './chargeReport.ts';
-import { warnMayBeCharged } from './mayBeCharged.ts';
 import { showNotCharged } from './notCharged.ts';
-import { showUnanswered } from './notSent.ts';
+import { showState } from './showState.ts';
+import {
+  canceledSentence,
+  endSentence,
+  findSubmission,
+  submissionKindOf,
+  progressText,
+} from './submissionText.ts';
 import { startAnew } from './submitAgain.ts';
+
+type EndParts = Pick<Services, 'journal' | 'sessions' | 'submissions'>;
 
 /** Shows the progress of a submission while it is sent. */
 export function withSubmissionProgress(
   { account }: Session,
   { dataset }: Draft,
-  send: (signal: AbortSignal) => Submission,
+  send: (signal: AbortSignal) => SubmissionInProgress,
 ): Thenable<{ id: string; result: SubmissionResult }> {
   const title = l10n.t('Submitting {0} to {1}', dataset.filename, account.name);
   return withCancellableProgress(title, async (signal, report) => {
     const { id, onProgress, result } = send(signal);
     let last: SubmissionState | undefined;
-    const subscription = onProgress((submission) => {
-      const { sentBytes, state, totalBytes } = submission;
+    const subscription = onProgress((row) => {
+      const { sentBytes, state, totalBytes } = row;
       // Reports of progress may be skipped, new states may not.
       const isProgress = state === 'uploading' && state === last;
       last = state;
-      report(progressText(submission, Date.now()), isProgress ? sentBytes / totalBytes : undefined);
+      report(progressText(row, Date.now()), isProgress ? sentBytes / totalBytes : undefined);
     });
     return { id, result: await result.finally(() => subscription.dispose()) };
   });
@@ -79,111 +78,101 @@ export async function showResult(
         log.error('charge-not-reported', error);
       }
       return { outcome: 'charged', id: result.run.run_id };
-    case 'not-charged': {
-      const end = { outcome: 'not-charged', id } as const;
-      if (result.error instanceof CancelledError) {
-        const text = canceledSentence(draft.dataset.filename);
-        void showInformation(inSandbox(text, session.account.kind === 'sandbox'));
-        return end;
+    case 'not-charged':
+      if (result.error instanceof CancelledError)
+        void showInformation(inSandbox(canceledSentence(draft), session.account.kind === 'sandbox'));
+      else {
+        log.error('not-submitted', result.error);
+        const error = asDiskError(result.error, 'submissions');
+        showNotCharged({ id, draft, error, isKept: result.kept }, session, services);
       }
-      log.error('not-submitted', result.error);
-      const error = asDiskError(result.error, 'submissions');
-      const isResting = () => submissions.pending.some((one) => one.id === id && !mayBecomeCharge(one.state));
-      const showIfGoneOn = async () => {
-        if (!result.kept || isResting()) return false;
-        await showEnd(id, services, true);
-        return true;
-      };
-      const what = { id, draft, error, isKept: result.kept, showIfGoneOn };
-      showNotCharged(what, session, services);
-      return end;
-    }
-    case 'unknown': {
-      log.error('outcome-unknown', result.error);
-      const error = asDiskError(result.error, 'submissions');
-      const intent = journal.intents.find((one) => one.id === id);
-      // Another window may have found the run meanwhile.
-      const receipts = intent === undefined ? await journal.receipts().catch(() => []) : [];
-      if (receipts.some((one) => one.id === id && isCharged(one))) return showEnd(id, services, true);
-      warnMayBeCharged({ id, draft, intent, error }, session, sandboxFault.get());
+      return { outcome: 'not-charged', id };
+    case 'unknown':
+    case 'unanswered': {
+      const { error, kind } = result;
+      log.error(kind === 'unknown' ? 'outcome-unknown' : 'not-submitted', error);
+      const open = findSubmission(submissions, id);
+      // Another window may have found the run meanwhile, or may be about to.
+      if (open === undefined || open.state === 'elsewhere') return showEnd(id, services, true);
+      if (kind === 'unknown' || !(error instanceof CancelledError)) {
+        const failure = { error: asDiskError(error, 'submissions'), faultOf: sandboxFault.get() };
+        showState(open, session, failure);
+      }
       return { outcome: 'unknown', id };
     }
-    case 'unanswered':
-      log.error('not-submitted', result.error);
-      showUnanswered({ id, draft, error: result.error }, session, sandboxFault.get());
-      return { outcome: 'unknown', id };
-    case 'withdrawn':
+    case 'ended':
       return startAnew(draft, session.account);
-    case 'open':
-      return commands.executeCommand<CommandResult>(COMMANDS.resolveSubmission, result.id);
+    case 'open': {
+      await submissions.probe();
+      const open = findSubmission(submissions, result.id);
+      return open === undefined || open.state === 'elsewhere'
+        ? showEnd(result.id, services, false)
+        : commands.executeCommand<CommandResult>(COMMANDS.resolveSubmission, result.id);
+    }
     case 'elsewhere':
       return showEnd(id, services, true);
   }
 }
 
 /**
- * Notifies the user what became of a submission that another window worked on, or works on.
+ * Notifies the user what became of a submission. While another window works on it, that is as soon as it is
+ * over, or rests; the command ends at once.
  * @param wasResting whether it awaited the user: an answer since then means that it was continued
  * @returns the end of the command
  */
-export async function showEnd(
-  id: string,
-  { journal, sessions, submissions }: Pick<Services, 'journal' | 'sessions' | 'submissions'>,
-  wasResting: boolean,
-): Promise<CommandResult> {
+export async function showEnd(id: string, services: EndParts, wasResting: boolean): Promise<CommandResult> {
+  const { journal, sessions, submissions } = services;
   // A probe of its lease reveals whether another window works on it.
   await submissions.probe();
   const records = await journal.records().catch(() => []);
-  const receipts = receiptsAmong(records);
-  const rivals = rivalsOf(id, records);
-  const first = submissions.pending.find(({ intent }) => rivals.includes(intent.id));
-  if (first) return commands.executeCommand<CommandResult>(COMMANDS.resolveSubmission, first.id);
-  const ended = receipts.filter((one) => rivals.includes(one.id));
-  const instead = (ended.find(isCharged) ?? ended[0])?.id;
-  const last = instead ?? latestOf(id, [...receipts, ...submissions.pending.map(({ intent }) => intent)]);
-  const receipt = receipts.find((one) => one.id === last);
-  const session = receipt && sessions.find(receipt.accountId);
-  const open = submissions.pending.find((one) => one.id === last);
-  const end = endOf(last, receipt, open);
-  if (receipt === undefined || !isCharged(receipt) || session === undefined) {
-    void showInformation(endSentence(receipt, open));
-    return end;
+  const last = latestOf(id, [...records, ...submissions.pending.map(({ submission }) => submission)]);
+  const open = findSubmission(submissions, last);
+  const receipt = receiptsAmong(records).find((one) => one.id === last);
+  const session = sessions.find((open ?? receipt)?.accountId ?? '');
+  if (open !== undefined) {
+    if (session === undefined) return { outcome: 'unavailable', id };
+    const follow = () =>
+      whileInWork(submissions, last, session).then(() => showEnd(last, services, wasResting));
+    if (isInWork(submissions, last, session)) void withViewProgress(VIEWS.runs, follow);
+    else showState(open, session);
+    return { outcome: mayBecomeCharge(open) ? 'unknown' : 'not-charged', id: last };
   }
-  const { run, foundBy: how } = receipt.settled;
-  const isContinued = last !== id || (how === 'answered' && wasResting);
-  const known = instead ? 'instead' : isContinued ? 'continued' : how === 'answered' ? how : 'found';
-  void setShownOnceSeen(journal, await showCharged(run, receipt, session, journal, known));
-  return end;
+  if (receipt === undefined || !isCharged(receipt) || session === undefined) {
+    void showInformation(inSandbox(endSentence(receipt), receipt?.origin === 'sandbox'));
+    if (receipt === undefined) return { outcome: 'unavailable' };
+    return { outcome: receipt.reason === 'not-charged' ? 'not-charged' : 'unknown', id: last };
+  }
+  const { run, foundBy } = receipt.charge;
+  const isContinued = last !== id || (foundBy === 'answered' && wasResting);
+  const how = isContinued ? 'continued' : foundBy === 'answered' ? foundBy : 'found';
+  void setShownOnceSeen(journal, await showCharged(run, receipt, session, journal, how));
+  return { outcome: 'charged', id: run.run_id };
 }
 
-/**
- * Returns the IDs of what was submitted instead of a draft that gave way, or that was too old: the same bytes
- * and model, open, or ended since.
- */
-function rivalsOf(id: string, records: readonly Intent[]): string[] {
-  const draft = records.find((one) => one.id === id && one.settled?.kind === 'withdrawn');
-  const sinceMs = draft?.settled?.at.localMs ?? NaN;
-  const isSince = ({ settled }: Intent) => (settled?.at.localMs ?? Infinity) >= sinceMs;
-  return records.flatMap((one) =>
-    draft && one !== draft && isDuplicate(one, draft) && isSince(one) ? one.id : [],
-  );
+/** Whether another window works on a submission, or its run is looked for after that window died. */
+function isInWork({ pending }: Services['submissions'], id: string, session: Session): boolean {
+  const one = pending.find((other) => other.id === id);
+  const kind = one && submissionKindOf(one, Date.now(), session);
+  return one?.state === 'checking' || kind === 'elsewhere' || kind === 'checking';
+}
+
+function whileInWork(submissions: Services['submissions'], id: string, session: Session): Promise<void> {
+  return new Promise((resolve) => {
+    const check = () => {
+      if (isInWork(submissions, id, session)) return;
+      subscription.dispose();
+      resolve();
+    };
+    const subscription = submissions.onDidChange(check);
+    check();
+  });
 }
 
 /** Returns the ID of the last submission that continued this one after refusals; else its own ID. */
-function latestOf(id: string, records: readonly Intent[]): string {
+function latestOf(id: string, records: readonly Submission[]): string {
   const record = records.find((one) => one.id === id);
-  const next = record && isSettled(record) && continuationOf(record, records);
+  const next = record && isOver(record) && continuationOf(record, records);
   // Follow each once: times from a clock that was set back may form a circle.
   const others = records.filter((one) => one !== record);
   return next ? latestOf(next.id, others) : id;
-}
-
-/** What is known of a submission's charge. */
-function endOf(id: string, receipt: Receipt | undefined, open: PendingSubmission | undefined): CommandResult {
-  if (receipt !== undefined && isCharged(receipt))
-    return { outcome: 'charged', id: receipt.settled.run.run_id };
-  if (receipt === undefined && open === undefined) return { outcome: 'unavailable' };
-  const isNotCharged =
-    receipt?.settled.kind === 'not-charged' || (open !== undefined && !mayBecomeCharge(open.state));
-  return { outcome: isNotCharged ? 'not-charged' : 'unknown', id };
 }

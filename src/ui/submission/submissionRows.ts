@@ -1,37 +1,16 @@
 import * as vscode from 'vscode';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { submissionName, type Intent } from '../../core/submission/intent.ts';
+import { submissionName, type Submission } from '../../core/submission/submission.ts';
 import type { Journal } from '../../core/submission/journal.ts';
-import {
-  canContinue,
-  isCancellable,
-  type PendingSubmission,
-  type SubmissionState,
-} from '../../core/submission/pendingSubmission.ts';
-import { isPastBoundary, stageOf } from '../../core/submission/stage.ts';
+import { canContinue, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Submissions } from '../../core/submission/submissions.ts';
-import { moneySentence } from '../shared/chargeText.ts';
 import { compact, formatBytes, formatTime } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { timesOfAlike, withTime, type RowsAboveRuns } from '../shared/rowText.ts';
 import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
-import { submissionDescription, unreadableText } from './submissionTexts.ts';
-
-const ICONS: Readonly<Record<SubmissionState, string>> = {
-  queued: 'clockface',
-  uploading: 'cloud-upload',
-  validating: 'sync',
-  waiting: 'watch',
-  checking: 'search',
-  elsewhere: 'multiple-windows',
-  stopped: 'stop-circle',
-  unsent: 'circle-slash',
-  'not-charged': 'circle-slash',
-  refused: 'circle-slash',
-  unknown: 'warning',
-};
+import { submissionTextOf, unreadableText } from './submissionText.ts';
 
 /** VS Code gives a row's label all width, and the description, with money first, only the rest. */
 const LABEL_UNITS = 16;
@@ -48,12 +27,12 @@ function rowLabel(name: string, time?: string): string {
 /** The rows of open submissions in the Runs view: those of the active account, then those of the others. */
 export class SubmissionRows implements RowsAboveRuns {
   readonly #sessions: Pick<Sessions, 'active' | 'find'>;
-  readonly #submissions: Pick<Submissions, 'pending' | 'wasTried'>;
+  readonly #submissions: Pick<Submissions, 'pending'>;
   readonly #journal: Pick<Journal, 'unreadable' | 'onDidChangeUnreadable'>;
 
   constructor(
     sessions: Pick<Sessions, 'active' | 'find'>,
-    submissions: Pick<Submissions, 'pending' | 'wasTried'>,
+    submissions: Pick<Submissions, 'pending'>,
     journal: Pick<Journal, 'unreadable' | 'onDidChangeUnreadable'>,
   ) {
     this.#sessions = sessions;
@@ -85,46 +64,36 @@ export class SubmissionRows implements RowsAboveRuns {
   }
 
   item(id: string): vscode.TreeItem {
-    const submission = this.#submissions.pending.find((pending) => pending.id === id);
-    if (submission === undefined) return new vscode.TreeItem('');
-    const { accountId, intent, state } = submission;
+    const pending = this.#submissions.pending.find((pending) => pending.id === id);
+    if (pending === undefined) return new vscode.TreeItem('');
+    const { accountId, submission } = pending;
     const nowMs = Date.now();
     const session = this.#sessions.find(accountId);
-    const modelName = session?.models.nameOf(intent.model_id) ?? intent.model_id;
+    const modelName = session?.models.nameOf(submission.model_id) ?? submission.model_id;
     const accountName = this.#otherAccount(accountId);
     const time = this.#timeOf(id, nowMs);
-    const item = new vscode.TreeItem(rowLabel(submissionName(intent), time));
+    const { buttons, icon, kind, row, sentence } = submissionTextOf(pending, nowMs, session);
+    const description = withTime(this.#description(pending, nowMs), time);
+    const item = new vscode.TreeItem(rowLabel(submissionName(submission), time));
     item.id = `submission:${id}`;
-    item.description = withTime(submissionDescription(submission, nowMs, accountName), time);
-    const what = this.#whatHappened(submission, nowMs);
-    item.tooltip = sanitizeText(submissionTooltip(intent, what, modelName, accountName));
-    const label = sanitizeText(submissionAccessibleLabel(submission, nowMs, accountName, time));
+    item.description = description;
+    // The row has more, and may be cut.
+    const what = kind === 'here' || kind === 'sent' ? row : sentence;
+    item.tooltip = sanitizeText(submissionTooltip(submission, what, modelName, accountName));
+    const names = [...new Set([submissionName(submission), submission.dataset.filename])];
+    const label = sanitizeText([...names, description.replaceAll(' · ', ', ')].join(', '));
     item.accessibilityInformation = { label };
-    const color = state === 'unknown' ? new vscode.ThemeColor('list.warningForeground') : undefined;
-    item.iconPath = new vscode.ThemeIcon(ICONS[state], color);
-    // What may have been charged is stopped in its dialog, not by a click on the row.
-    const isStoppable = isCancellable(submission) && !isPastBoundary(stageOf(intent));
-    // The dialog says why it can't be resent.
-    const isStuck = ['unsent', 'not-charged'].includes(state) && !canContinue(submission, nowMs, session);
-    item.contextValue = isStoppable
-      ? 'submission.cancellable'
-      : isStuck
-        ? 'submission'
-        : `submission.${state === 'stopped' ? 'unknown' : state}`;
+    const color = kind === 'sent' ? new vscode.ThemeColor('list.warningForeground') : undefined;
+    item.iconPath = new vscode.ThemeIcon(icon, color);
+    const [button] = buttons;
+    // What may have been charged is stopped in its dialog, which also says why one can't be sent again.
+    const isStuck =
+      button === 'cancel'
+        ? submission.stage === 'sent'
+        : button !== 'check' && !canContinue(pending, nowMs, session);
+    item.contextValue = button === undefined || isStuck ? 'submission' : `submission.${button}`;
     item.command = { command: COMMANDS.resolveSubmission, title: '', arguments: [id] };
     return item;
-  }
-
-  /** Returns the sentence about an upload that stopped, or the short description of any other submission. */
-  #whatHappened(submission: PendingSubmission, nowMs: number): string {
-    const { id, accountId, intent, state } = submission;
-    const isInterrupted = ['checking', 'stopped', 'unsent'].includes(state);
-    if (!isInterrupted || isPastBoundary(stageOf(intent))) return submissionDescription(submission, nowMs);
-    // The first look begins as soon as the service responds.
-    const isConnected = ['connecting', 'ready'].includes(this.#sessions.find(accountId)?.state ?? '');
-    const isUntried = state === 'stopped' && !this.#submissions.wasTried(id);
-    const shown = isConnected && isUntried ? { ...submission, state: 'checking' as const } : submission;
-    return moneySentence(shown, nowMs);
   }
 
   /** Returns the name of an account that isn't active. */
@@ -133,33 +102,24 @@ export class SubmissionRows implements RowsAboveRuns {
     return session === this.#sessions.active ? undefined : session?.account.name;
   }
 
+  #description(one: PendingSubmission, nowMs: number): string {
+    const { row } = submissionTextOf(one, nowMs, this.#sessions.find(one.accountId));
+    return compact(row, this.#otherAccount(one.accountId)).join(' · ');
+  }
+
   /** Returns the time of a submission whose row would read like another one. */
   #timeOf(id: string, nowMs: number): string | undefined {
     const rows = this.#submissions.pending.map((one) => ({
       id: one.id,
-      text:
-        rowLabel(submissionName(one.intent)) +
-        submissionDescription(one, nowMs, this.#otherAccount(one.accountId)),
-      atMs: one.intent.created.localMs,
+      text: rowLabel(submissionName(one.submission)) + this.#description(one, nowMs),
+      atMs: one.submission.created.localMs,
     }));
     return timesOfAlike(rows).get(id);
   }
 }
 
-/** The text of a row for screen readers. @param time given if the row would read like another one */
-function submissionAccessibleLabel(
-  submission: PendingSubmission,
-  nowMs: number,
-  accountName?: string,
-  time?: string,
-): string {
-  const names = new Set([submissionName(submission.intent), submission.intent.dataset.filename]);
-  const description = withTime(submissionDescription(submission, nowMs, accountName), time);
-  return [...names, description.replaceAll(' · ', ', ')].join(', ');
-}
-
 function submissionTooltip(
-  { created, dataset, label: sent }: Intent,
+  { created, dataset, label: sent }: Submission,
   what: string,
   modelName: string,
   accountName?: string,

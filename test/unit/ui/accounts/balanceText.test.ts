@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Account } from '../../../../src/core/accounts/account.ts';
-import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import { golden } from '../../../helpers/golden.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf } from '../../../helpers/submissions.ts';
 
 const { balanceText, balanceTooltip } = await withVscode(
   () => import('../../../../src/ui/accounts/balanceItem.ts'),
@@ -16,12 +15,12 @@ describe('Balance in the status bar', () => {
   const work: Account = { kind: 'service', id: 'a', name: 'Work', baseUrl: 'https://service.test:8443/v2' };
   const sandbox: Account = { kind: 'sandbox', id: 's', name: 'Sandbox' };
   const readAtMs = Date.now();
-  const charged = (created_at: string, price_cents: number): Receipt => {
-    const at = { localMs: Date.parse(created_at) };
-    const run = { run_id: created_at, price_cents, currency: 'USD' };
-    const settled = { kind: 'charged', foundBy: 'answered', at, run } as const;
-    return { ...intentOf({ accountId: work.id, created: at }), settled };
-  };
+  const charged = (created_at: string, price_cents: number) =>
+    chargedReceipt({
+      atMs: Date.parse(created_at),
+      accountId: work.id,
+      run: { run_id: created_at, price_cents },
+    });
   const viewOf = (changes: Partial<View> = {}): View => ({
     account: work,
     hasOthers: false,

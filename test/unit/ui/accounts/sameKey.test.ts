@@ -7,9 +7,9 @@ import type { Session } from '../../../../src/core/runs/session.ts';
 import { ApiKeys, type KeyOwner } from '../../../../src/core/accounts/apiKeys.ts';
 import { keyIdOf } from '../../../../src/core/api/keyCheck.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
-import { sentTo } from '../../../../src/core/submission/intent.ts';
+import { sentTo } from '../../../../src/core/submission/submission.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { codeOf, conflict, created, MINUTE, Stage, tooPoor } from '../../../helpers/runs/stage.ts';
+import { codeOf, created, error, MINUTE, Stage, tooPoor } from '../../../helpers/runs/stage.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
 const { signIn } = await withVscode(() => import('../../../../src/ui/accounts/signIn.ts'));
@@ -37,7 +37,7 @@ describe('The same API key entered again', () => {
       onDidChange: () => ({ dispose: () => undefined }),
     };
     const { journal } = stage.bench;
-    const read = () => (isReadable ? Promise.resolve(journal.intents) : Promise.reject(new Error('EIO')));
+    const read = () => (isReadable ? Promise.resolve(journal.submissions) : Promise.reject(new Error('EIO')));
     const keyIdOfSent = async (owner: KeyOwner, apiKey: string) =>
       keyIdOf(sentTo(await read(), owner), apiKey);
     apiKeys = new ApiKeys(storage, accounts, keyIdOfSent, new Emitter<{ focused: boolean }>().event);
@@ -55,7 +55,7 @@ describe('The same API key entered again', () => {
     const answers = command === 'signIn' ? [stage.url, name, apiKey] : [apiKey];
     standIn.shown.pick = () => answers.shift();
     await { signIn, replaceKey }[command](accounts, apiKeys, createClient, () =>
-      Promise.resolve(stage.bench.journal.intents),
+      Promise.resolve(stage.bench.journal.submissions),
     );
     assert.deepEqual(answers, []);
     const accountId = accounts.active?.id ?? '';
@@ -85,10 +85,10 @@ describe('The same API key entered again', () => {
   /** Submits with a key, and loses the answer, though nothing was charged. */
   async function submitInVain(apiKey: string): Promise<string> {
     const session = await enter(apiKey);
-    stage.answers = [conflict];
+    stage.answers = [error(404, 'not_found')];
     assert.equal((await stage.submit(undefined, session)).kind, 'unknown');
     stage.answers = [created];
-    return stage.intent.id;
+    return stage.submission.id;
   }
 
   /** Returns the reason or the verdict of two checks that count. */
@@ -138,7 +138,7 @@ describe('The same API key entered again', () => {
     const hashes = new Set<string>();
     for (const end of ends) {
       const id = await submitInVain('service_one');
-      const { keyCheck } = stage.intent;
+      const { keyCheck } = stage.submission;
       assert.match(`${keyCheck?.salt} ${keyCheck?.hash}`, /^[0-9a-f]{32} [0-9a-f]{64}$/);
       hashes.add(keyCheck?.hash ?? '');
       assert.doesNotMatch(await fileOf(id), /service_one/);
@@ -151,7 +151,7 @@ describe('The same API key entered again', () => {
     assert.equal(hashes.size, 2);
     stage.answers = [tooPoor];
     await stage.submit(await stage.bench.draft(20, 'refused'), await enter('service_one'));
-    assert.deepEqual([stage.states(), stage.intent.keyCheck], [['refused'], undefined]);
-    assert.doesNotMatch(await fileOf(stage.intent.id), /keyCheck/);
+    assert.deepEqual([stage.submission.reason, stage.submission.keyCheck], ['refused', undefined]);
+    assert.doesNotMatch(await fileOf(stage.submission.id), /keyCheck/);
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Client } from '../../../../src/core/api/client.ts';
+import { serviceOf } from '../../../../src/core/accounts/account.ts';
 import type { ApiKeys } from '../../../../src/core/accounts/apiKeys.ts';
 import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
 import { useFolderSyncs } from '../../../helpers/folderSyncs.ts';
@@ -43,7 +44,7 @@ describe('Sign In to a service that was used before', () => {
     standIn.shown.pick = () => answers.shift();
     const client = () => ({ getBalance: () => Promise.resolve({}) }) as unknown as Client;
     const { journal } = stage.bench;
-    const submissions = async () => [...journal.intents, ...(await journal.receipts())];
+    const submissions = async () => [...journal.submissions, ...(await journal.receipts())];
     await signIn(accounts, apiKeys, client, submissions);
     assert.deepEqual(answers, []);
     return standIn.shown.inputs.flatMap(({ items }) => items.map(({ label }) => label));
@@ -63,8 +64,9 @@ describe('Sign In to a service that was used before', () => {
   /** Submits the same bytes with the active account; each submission uses a different API key. */
   async function submit(besides: string[] = []) {
     const session = stage.session(accounts.active?.id, `key-${++keys}`);
-    return stage.submissions.submit(session, await stage.bench.draft(), silent(), { duplicates: besides })
-      .result;
+    const draft = await stage.bench.draft();
+    const told = await stage.bench.journal.of({ origin: serviceOf(session.account), ...draft });
+    return stage.submissions.submit(session, draft, silent(), besides.length > 0 ? told : []).result;
   }
 
   /** Signs in and submits; the charge goes unnoticed, since the response is a web page and the run has no marker. */
@@ -78,7 +80,7 @@ describe('Sign In to a service that was used before', () => {
       created,
     ];
     assert.equal((await submit()).kind, 'unknown');
-    return { accountId: accounts.active?.id, openId: stage.intent.id };
+    return { accountId: accounts.active?.id, openId: stage.submission.id };
   }
 
   it('works on a file system that cannot sync folders, and so does a submission', async () => {
@@ -112,7 +114,7 @@ describe('Sign In to a service that was used before', () => {
     assert.equal(stage.posts.length, 1);
     assert.equal((await submit([openId])).kind, 'charged');
     assert.equal(stage.posts.length, 2);
-    assert.deepEqual([stage.intent.id, stage.intent.accountId], [openId, accountId]);
+    assert.deepEqual([stage.submission.id, stage.submission.accountId], [openId, accountId]);
   });
 
   it('does not let an account submit despite its own open submission', async () => {

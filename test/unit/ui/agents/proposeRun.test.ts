@@ -9,7 +9,11 @@ import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { Lease } from '../../../../src/core/storage/lease.ts';
 import type { Report } from '../../../../src/core/datasets/report.ts';
-import type { Intent, Receipt } from '../../../../src/core/submission/intent.ts';
+import {
+  ended as endedWith,
+  type Submission,
+  type Receipt,
+} from '../../../../src/core/submission/submission.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Proposal } from '../../../../src/ui/shared/proposal.ts';
 import type { CommandResult } from '../../../../src/ui/shared/commands.ts';
@@ -19,7 +23,7 @@ import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
 import { servicesOf, sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
+import { submissionOf, pendingOf } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { proposeRun } = await withVscode(() => import('../../../../src/ui/agents/proposeRun.ts'));
@@ -33,7 +37,7 @@ describe('proposeRun', () => {
   let storage: string;
   let receipts: Receipt[];
   let pending: PendingSubmission[];
-  let open: Intent[];
+  let open: Submission[];
   let end: CommandResult;
   let longWaitUntilMs: number | undefined;
   let ran: unknown[][];
@@ -133,11 +137,7 @@ describe('proposeRun', () => {
 
   it('asks in a notification, and returns what became of the submission', async () => {
     const charged = chargedReceipt({ run: { run_id: 'run-1', price_cents: 517, currency: 'USD' } });
-    const refused = intentOf({ id: 'i', refused: { at: { localMs: 0 }, code: 'insufficient_balance' } });
-    receipts = [
-      charged,
-      { ...refused, id: 'j', refused: undefined, settled: { kind: 'not-charged', at: { localMs: 0 } } },
-    ];
+    receipts = [charged, endedWith(submissionOf({ id: 'j' }), 'not-charged', { at: { localMs: 0 } })];
     const cases: Record<string, string[]> = {};
     for (const [name, ended] of Object.entries<CommandResult>({
       charged: { outcome: 'charged', id: 'run-1' },
@@ -172,7 +172,7 @@ describe('proposeRun', () => {
     const untilMs = Date.UTC(2131, 0, 1, 12);
     mock.timers.enable({ apis: ['Date'], now: untilMs - 60_000 });
     const attempts = [{ started: { localMs: 0 }, ended: { localMs: 0 }, notBefore: { localMs: untilMs } }];
-    pending = [pendingOf('unsent', intentOf({ id: 'k', attempts }))];
+    pending = [pendingOf('idle', submissionOf({ id: 'k', attempts }))];
     end = { outcome: 'not-charged', id: 'k' };
     cases['the service asked to wait, after the consent'] = [JSON.stringify(await propose())];
     end = { outcome: 'unavailable' };
@@ -271,12 +271,12 @@ describe('proposeRun', () => {
     assert.match(JSON.stringify(await propose()), /Already submitted: run run-1\. Don’t propose it again/);
     // A later one that was discarded has no run.
     const at = { localMs: Date.now() - hour };
-    receipts.push({ ...submitted(at.localMs), settled: { kind: 'discarded', at } });
+    receipts.push(endedWith(submitted(at.localMs), 'discarded', { at }));
     assert.match(JSON.stringify(await propose()), /Already submitted: run run-1/);
     receipts = [submitted(Date.now() - 25 * hour)];
     await propose();
     assert.equal(ran.length, 1);
-    open = [intentOf({ dataset: { ...intentOf().dataset, ...dataset() } })];
+    open = [submissionOf({ dataset: { ...submissionOf().dataset, ...dataset() } })];
     assert.match(JSON.stringify(await propose()), /Already submitted, and the outcome isn’t known yet/);
     assert.equal(ran.length, 1);
   });
@@ -287,7 +287,7 @@ describe('proposeRun', () => {
     while (standIn.shown.sentences.length === 0) await turn();
     journalChanged.fire();
     await turn();
-    open = [intentOf({ dataset: { ...intentOf().dataset, ...dataset() } })];
+    open = [submissionOf({ dataset: { ...submissionOf().dataset, ...dataset() } })];
     journalChanged.fire();
     assert.match(JSON.stringify(await ended), /Already submitted, and the outcome isn’t known yet/);
     assert.equal(ran.length, 0);

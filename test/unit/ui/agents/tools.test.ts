@@ -16,7 +16,7 @@ import { readersOf } from '../../../helpers/reading.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { servicesOf, sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { pendingOf } from '../../../helpers/submissions.ts';
+import { submissionOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { Tools, TOOLS } = await withVscode(() => import('../../../../src/ui/agents/tools.ts'));
@@ -621,7 +621,7 @@ describe('Tools', () => {
       }),
       accountId: 'account-1',
     };
-    const pending = [pendingOf('unknown')];
+    const pending = [pendingOf('idle', submissionOf({ attempts: [uploadedAttempt(0)] }))];
     const services = {
       sessions: { active: sessionOf({ runs: runs }) },
       submissions: { pending, probe: () => Promise.resolve() },

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FoundRows, TrainedData } from '../../../../src/core/datasets/fingerprints.ts';
 import { CheckError } from '../../../../src/core/datasets/report.ts';
-import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
+import type { ChargedReceipt } from '../../../../src/core/submission/submission.ts';
 import type { AnswersMessage, AnswersRow } from '../../../../src/ui/answers/protocol.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';

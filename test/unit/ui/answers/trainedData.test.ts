@@ -4,11 +4,11 @@ import path from 'node:path';
 import { readAnswers } from '../../../../src/core/answers/answersFile.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { Fingerprints } from '../../../../src/core/datasets/fingerprints.ts';
-import type { Receipt } from '../../../../src/core/submission/intent.ts';
+import { ended, overAt, type Receipt } from '../../../../src/core/submission/submission.ts';
 import { useChecker } from '../../../helpers/checker.ts';
 import { chargedReceipt, type ReceiptOptions } from '../../../helpers/receipts.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf } from '../../../helpers/submissions.ts';
+import { submissionOf } from '../../../helpers/submissions.ts';
 
 const { fileData, trainedData } = await withVscode(() => import('../../../../src/ui/answers/trainedData.ts'));
 
@@ -55,7 +55,7 @@ describe('the data that was trained', function () {
       // Newest first, as the journal has them.
       receipts: () => {
         assert.ok(isOpen);
-        return Promise.resolve(receipts.toSorted((a, b) => b.settled.at.localMs - a.settled.at.localMs));
+        return Promise.resolve(receipts.toSorted((a, b) => overAt(b).localMs - overAt(a).localMs));
       },
     };
     const openJournal = () => Promise.resolve(void (isOpen = true));
@@ -136,9 +136,9 @@ describe('the data that was trained', function () {
   it('is never that of a submission that wasn’t charged, or of a file in another folder', async () => {
     await write('train.prepared', chat('a'));
     const { dataset } = await charge('train.prepared');
-    receipts = (['not-charged', 'discarded'] as const).map((kind) => ({
-      ...{ ...intentOf(), label: 'x', dataset, settled: { kind, at: { localMs: 1 } } },
-    }));
+    receipts = (['not-charged', 'discarded'] as const).map((reason) =>
+      ended(submissionOf({ label: 'x', dataset }), reason, { at: { localMs: 1 } }),
+    );
     await mkdir(path.join(at, 'sub'));
     await charge(path.join('sub', 'train.prepared'));
     assert.equal((await named())?.[2], 'file');

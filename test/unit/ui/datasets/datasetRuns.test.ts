@@ -11,7 +11,7 @@ import type { RowDifference } from '../../../../src/core/datasets/fingerprints.t
 import { Reports } from '../../../../src/core/datasets/reports.ts';
 import type { RunChange } from '../../../../src/core/runs/runStore.ts';
 import { Latest, type Session } from '../../../../src/core/runs/session.ts';
-import type { Receipt } from '../../../../src/core/submission/intent.ts';
+import type { Receipt } from '../../../../src/core/submission/submission.ts';
 import { useFileReads } from '../../../helpers/fileReads.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';

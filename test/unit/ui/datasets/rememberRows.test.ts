@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SubmittedDataset } from '../../../../src/core/datasets/fingerprints.ts';
-import type { Intent, Receipt } from '../../../../src/core/submission/intent.ts';
+import { ended, type Submission, type Receipt } from '../../../../src/core/submission/submission.ts';
 import { Journal } from '../../../../src/core/submission/journal.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { until } from '../../../helpers/runs/support.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { chargedAt, sampleIntent } from '../../../helpers/submissions.ts';
+import { chargedAt, sampleSubmission } from '../../../helpers/submissions.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
 const { rowsKeeper } = await withVscode(() => import('../../../../src/ui/datasets/rememberRows.ts'));
@@ -60,15 +60,18 @@ describe('rowsKeeper', () => {
     return one;
   }
   /** Writes a receipt as another window does. */
-  async function charge(atMs: number, settle = chargedAt): Promise<Receipt> {
+  async function charge(
+    atMs: number,
+    settle: (submission: Submission, localMs: number) => Receipt = chargedAt,
+  ): Promise<Receipt> {
     const other = window();
     await other.open();
-    const intent: Intent = sampleIntent();
-    const created = await other.create(intent);
+    const submission: Submission = sampleSubmission();
+    const created = await other.create(submission, []);
     assert.ok('lease' in created);
     // A record that this window never saw open changes nothing for it.
     if (journal.latest.length > 0) await journal.reload();
-    const receipt = settle(intent, atMs);
+    const receipt = settle(submission, atMs);
     await other.settle(created.lease, receipt);
     created.lease.release();
     return receipt;
@@ -97,10 +100,7 @@ describe('rowsKeeper', () => {
   });
 
   it('keeps nothing of what was not charged', async () => {
-    await charge(Date.now(), (intent, localMs) => ({
-      ...intent,
-      settled: { kind: 'not-charged', at: { localMs } },
-    }));
+    await charge(Date.now(), (submission, localMs) => ended(submission, 'not-charged', { at: { localMs } }));
     await journal.open();
     await delay(SETTLING_MS);
     assert.deepEqual(kept, []);

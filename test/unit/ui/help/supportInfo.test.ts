@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { NetworkError } from '../../../../src/core/api/errors.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
+import { submissionOf, pendingOf } from '../../../helpers/submissions.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
@@ -13,10 +13,10 @@ const CANARY = 'CaNaRy';
 const RUN = '11111111-1111-4111-8111-111111111111';
 
 const dataset = { path: `/home/${CANARY}/${CANARY}.jsonl`, filename: `${CANARY}.jsonl` };
-const intent = intentOf({
+const submission = submissionOf({
   accountId: 'w',
   origin: `https://${CANARY}.test`,
-  dataset: { ...intentOf().dataset, ...dataset },
+  dataset: { ...submissionOf().dataset, ...dataset },
   model_id: CANARY,
   label: CANARY,
   attempts: [{ started: { localMs: 1 }, closed: { localMs: 2 }, code: 'network' }],
@@ -71,7 +71,7 @@ const parts = {
     },
   },
   state: { problem: 'no-locks' },
-  submissions: { pending: [pendingOf('unknown', intent)] },
+  submissions: { pending: [pendingOf('idle', submission)] },
 } as unknown as Parameters<typeof copySupportInfo>[0];
 
 describe('Support info', () => {
@@ -115,12 +115,13 @@ describe('Support info', () => {
     assert.deepEqual(info['submissions'], [
       {
         account: 0,
-        state: 'unknown',
+        state: 'idle',
+        stage: 'sent',
         created: '2026-05-01T11:00:00.000Z',
         attempts: [{ complete: true, code: 'network' }],
       },
     ]);
-    assert.match(JSON.stringify(info['receipts']), new RegExp(`"settled":"charged".*"run":"${RUN}"`));
+    assert.match(JSON.stringify(info['receipts']), new RegExp(`"stage":"charged".*"run":"${RUN}"`));
     assert.deepEqual(info['runs'], [
       { run: RUN, status: '(other)' },
       { run: '(other)', status: 'queued' },

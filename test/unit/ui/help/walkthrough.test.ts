@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { DisposableStore } from '../../../../src/core/base/disposable.ts';
+import { ended } from '../../../../src/core/submission/submission.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
@@ -72,7 +73,7 @@ describe('Walkthrough', () => {
     await change();
     assert.deepEqual(ticked(), ['sandbox']);
     accounts.push({ kind: 'service', id: 'w' });
-    receipts.push({ ...chargedReceipt(), settled: { kind: 'not-charged', at: { localMs: 0 } } });
+    receipts.push(ended(chargedReceipt(), 'not-charged', { at: { localMs: 0 } }));
     await change();
     assert.deepEqual(ticked(), []);
     receipts.push(chargedReceipt());

@@ -5,7 +5,7 @@ import type { Account } from '../../../../src/core/accounts/account.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Connection } from '../../../../src/core/api/client.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
-import type { Receipt } from '../../../../src/core/submission/intent.ts';
+import type { Receipt } from '../../../../src/core/submission/submission.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { SpendState } from '../../../../src/ui/money/protocol.ts';
 import type { SpendPageParts } from '../../../../src/ui/money/spendPage.ts';
@@ -14,7 +14,7 @@ import { sendJson } from '../../../helpers/httpServer.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
-import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
+import { submissionOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
@@ -164,7 +164,7 @@ describe('SpendPage', () => {
   });
 
   it('shows pending submissions that may have been charged', async () => {
-    pending.push(pendingOf('unknown', intentOf({ accountId: 'account-1' })));
+    pending.push(pendingOf('idle', submissionOf({ accountId: 'account-1', attempts: [uploadedAttempt(0)] })));
     await session.balance.refresh();
     await open();
     const named = state().facts.find(({ key }) => key === 'pending');
@@ -174,7 +174,8 @@ describe('SpendPage', () => {
   it('doesn’t say of a possible run of an open submission that it was submitted elsewhere', async () => {
     rows = [row('a', 2), row('b', 1)];
     const lastCheck = { at: { localMs: 1 }, complete: true, candidates: ['b'] };
-    pending.push(pendingOf('unknown', intentOf({ accountId: 'account-1', lastCheck })));
+    const attempts = [uploadedAttempt(0)];
+    pending.push(pendingOf('idle', submissionOf({ accountId: 'account-1', attempts, lastCheck })));
     await session.runs.refresh();
     await open();
     assert.deepEqual(column('dataset'), ['submitted elsewhere', 'unknown']);

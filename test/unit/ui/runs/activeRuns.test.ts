@@ -5,13 +5,13 @@ import type { Disposable } from '../../../../src/core/base/disposable.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import { readList } from '../../../../src/core/runs/storedRuns.ts';
-import { chargedReceiptsOf, type Receipt } from '../../../../src/core/submission/intent.ts';
+import { chargedReceiptsOf, type Receipt } from '../../../../src/core/submission/submission.ts';
 import { Submissions } from '../../../../src/core/submission/submissions.ts';
 import type { ActiveRunsParts } from '../../../../src/ui/runs/activeRuns.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf } from '../../../helpers/submissions.ts';
 
 const { keepActiveFresh } = await withVscode(() => import('../../../../src/ui/runs/activeRuns.ts'));
 
@@ -106,11 +106,8 @@ describe('keepActiveFresh', () => {
     while ((await readList(state, session.account.id))?.runs === undefined)
       await new Promise((resolve) => setTimeout(resolve, 5));
     kept?.dispose();
-    const receipt = (runId: string, atMs: number, accountId = session.account.id) => {
-      const run = { run_id: runId };
-      const settled = { kind: 'charged', at: { localMs: atMs }, run } as Receipt['settled'];
-      return { ...intentOf({ accountId, label: `Läbel ${runId}` }), settled };
-    };
+    const receipt = (runId: string, atMs: number, accountId = session.account.id) =>
+      chargedReceipt({ atMs, accountId, label: `Läbel ${runId}`, run: { run_id: runId } });
     receipts = [
       receipt('new', readAtMs + 1),
       receipt('a', readAtMs - 1),

@@ -4,11 +4,11 @@ import type { RunSummary } from '../../../../src/core/api/types.ts';
 import type { Disposable } from '../../../../src/core/base/disposable.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { RunChange } from '../../../../src/core/runs/runStore.ts';
-import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
+import type { ChargedReceipt } from '../../../../src/core/submission/submission.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { row } from '../../../helpers/runs/support.ts';
 import { faultOf, servicesOf, sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { RunNotices } = await withVscode(() => import('../../../../src/ui/runs/runNotices.ts'));
@@ -249,9 +249,7 @@ describe('RunNotices', () => {
     standIn.settings.set('fineTuning.notifications', 'badge');
     standIn.shown.answer = ([copy]) => copy;
     const run = { run_id: 'a', price_cents: 1_250, currency: 'USD' };
-    receipts = [
-      { ...intentOf(), settled: { kind: 'charged', at: { localMs: 1 }, run, foundBy: 'answered' } },
-    ];
+    receipts = [chargedReceipt({ atMs: 1, run })];
     const { runs } = open();
     runs.details.set('a', {});
     runs.move(status('a', 'failed'));

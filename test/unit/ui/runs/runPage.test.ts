@@ -11,7 +11,11 @@ import { Emitter } from '../../../../src/core/base/event.ts';
 import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/downloads.ts';
 import type { RowDifference } from '../../../../src/core/datasets/fingerprints.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
-import type { Receipt } from '../../../../src/core/submission/intent.ts';
+import {
+  charged as chargedWith,
+  type ChargedReceipt,
+  type Receipt,
+} from '../../../../src/core/submission/submission.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { RunPageState } from '../../../../src/ui/runs/protocol.ts';
 import type { RunPageParts } from '../../../../src/ui/runs/runPage.ts';
@@ -20,7 +24,7 @@ import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
+import { submissionOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
 const { RunPanel: Patient, runPanels: createPanels } = await withVscode(
@@ -364,14 +368,15 @@ describe('RunPage', () => {
     changed.receipts.fire();
     await shows('Submitted elsewhere');
     const lastCheck = { at: { localMs: 1 }, complete: true, candidates: ['r'] };
-    pending.push(pendingOf('unknown', intentOf({ accountId: 'account-1', lastCheck })));
+    const attempts = [uploadedAttempt(0)];
+    pending.push(pendingOf('idle', submissionOf({ accountId: 'account-1', attempts, lastCheck })));
     changed.receipts.fire();
     await until(() => !texts().includes('Submitted elsewhere'));
     pending.length = 0;
     // It isn't from elsewhere if a submission of this machine had another run before.
     const first = chargedReceipt({ run: { run_id: 'first' } });
-    const settled = { ...first.settled, furtherRuns: [{ run_id: 'r' }] };
-    receipts = () => Promise.resolve([{ ...first, accountId: 'account-1', settled }]);
+    const charge = { ...first.charge, furtherRuns: [{ run_id: 'r' }] };
+    receipts = () => Promise.resolve([{ ...first, accountId: 'account-1', charge }]);
     changed.receipts.fire();
     const several = /You may have been charged twice\./;
     await shows('Two runs have the marker of train.jsonl: first, r.');
@@ -382,8 +387,7 @@ describe('RunPage', () => {
     assert.doesNotMatch(texts(), several);
     // A further run is linked while the page is open.
     const own = charged('/data/train.jsonl');
-    receipts = () =>
-      Promise.resolve([{ ...own, settled: { ...own.settled, furtherRuns: [{ run_id: 's' }] } }]);
+    receipts = () => Promise.resolve([{ ...own, charge: { ...own.charge, furtherRuns: [{ run_id: 's' }] } }]);
     changed.receipts.fire();
     await until(() => several.test(texts()));
   });
@@ -710,11 +714,7 @@ function downloadOf(state: ActiveDownload['state']): ActiveDownload {
   };
 }
 
-function charged(file: string): Receipt {
-  const intent = intentOf();
-  return {
-    ...intent,
-    dataset: { ...intent.dataset, path: file },
-    settled: { kind: 'charged', at: { localMs: 1 }, run: { run_id: 'r' }, foundBy: 'answered' },
-  };
+function charged(file: string): ChargedReceipt {
+  const submission = submissionOf({ dataset: { ...submissionOf().dataset, path: file } });
+  return chargedWith(submission, { at: { localMs: 1 }, run: { run_id: 'r' }, foundBy: 'answered' });
 }

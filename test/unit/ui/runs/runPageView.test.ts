@@ -4,13 +4,13 @@ import type { RunDetail, RunSummary } from '../../../../src/core/api/types.ts';
 import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/downloads.ts';
 import { phaseOf } from '../../../../src/core/runs/run.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
-import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
+import { charged, type ChargedReceipt } from '../../../../src/core/submission/submission.ts';
 import type { RunPageView } from '../../../../src/ui/runs/runPageFacts.ts';
 import { buttonText, changedLines, golden, pictured } from '../../../helpers/golden.ts';
 import { row } from '../../../helpers/runs/support.ts';
 import { sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf } from '../../../helpers/submissions.ts';
+import { submissionOf } from '../../../helpers/submissions.ts';
 
 import type { RunPageButton, RunPageFact } from '../../../../src/ui/runs/protocol.ts';
 
@@ -42,19 +42,17 @@ const bare = (more: Partial<RunDetail> = {}): RunDetail => ({
 
 function receiptOf(
   changes: Partial<ChargedReceipt> = {},
-  settled: Partial<ChargedReceipt['settled']> = {},
+  charge: Partial<ChargedReceipt['charge']> = {},
 ): ChargedReceipt {
   const run = { run_id: 'r', price_cents: 250, currency: 'USD', balance_after_cents: 750 };
-  return {
-    ...intentOf({
-      created: { localMs: NOON_MS },
-      id: '11111111-1111-4111-8111-111111111111',
-      balanceBefore: { balance_cents: 1_000, currency: 'USD' },
-      consents: { model_terms: { accepted_at: at(0), urls: [] }, data_policy: { accepted_at: at(0) } },
-    }),
-    settled: { kind: 'charged', at: { localMs: NOON_MS }, run, foundBy: 'answered', ...settled },
+  const submission = submissionOf({
+    created: { localMs: NOON_MS },
+    id: '11111111-1111-4111-8111-111111111111',
+    balanceBefore: { balance_cents: 1_000, currency: 'USD' },
+    consents: { model_terms: { accepted_at: at(0), urls: [] }, data_policy: { accepted_at: at(0) } },
     ...changes,
-  };
+  });
+  return charged(submission, { at: { localMs: NOON_MS }, run, foundBy: 'answered', ...charge });
 }
 
 /** Changes to a finished run of which everything but the receipt is known. */
@@ -295,18 +293,18 @@ describe('runPageState', () => {
           'an agent proposed it': { receipt: receiptOf({ proposedBy: 'agent' }) },
           'the response was lost': { receipt: receiptOf({ attempts }, { foundBy: 'found' }) },
           'the user recognized it': {
-            receipt: { ...receipt, settled: receiptOf({}, { foundBy: 'recognised' }).settled },
+            receipt: { ...receipt, charge: receiptOf({}, { foundBy: 'recognised' }).charge },
           },
           'the answer came late': { receipt: late },
           'the answer came late, in the sandbox': { receipt: late, kind: 'sandbox' },
           'another run has the marker': { receipt: twice, several: twice },
           'it is the other run': { several: twice, receipt: undefined },
           'its currency is assumed': { receipt: receiptOf({}, { run: { run_id: 'r', price_cents: 250 } }) },
-          'another change of the balance': { receipt: { ...receipt, settled: after(700).settled } },
-          'the balance explained': { receipt: { ...receipt, settled: after(750).settled } },
-          'a balance in another currency': { receipt: { ...receipt, settled: after(7, 'EUR').settled } },
+          'another change of the balance': { receipt: { ...receipt, charge: after(700).charge } },
+          'the balance explained': { receipt: { ...receipt, charge: after(750).charge } },
+          'a balance in another currency': { receipt: { ...receipt, charge: after(7, 'EUR').charge } },
           'no price, no plan': {
-            receipt: { ...receipt, settled: receiptOf({}, { run: { run_id: 'r' } }).settled },
+            receipt: { ...receipt, charge: receiptOf({}, { run: { run_id: 'r' } }).charge },
             detail: bare(),
           },
           'within the estimate': { receipt, estimate: estimateOf(240) },
@@ -433,7 +431,7 @@ describe('runPageState', () => {
   it('sanitizes text from other clients and from the service', () => {
     const label = `${HOSTILE}${'y'.repeat(5_000)}`;
     const detail = { ...DETAIL, label, plan: HOSTILE, status: HOSTILE };
-    const dataset = { ...intentOf().dataset, filename: HOSTILE };
+    const dataset = { ...submissionOf().dataset, filename: HOSTILE };
     const texts = JSON.stringify(
       pageOf({ detail, run: { status: HOSTILE, model_id: HOSTILE }, receipt: receiptOf({ dataset }) }),
     );
@@ -443,7 +441,7 @@ describe('runPageState', () => {
 
   it('has no button that copies a path with hidden characters', () => {
     const copiesOf = (path: string) => {
-      const receipt = receiptOf({ dataset: { ...intentOf().dataset, path } });
+      const receipt = receiptOf({ dataset: { ...submissionOf().dataset, path } });
       const record = { ...{ runId: 'r', artifactType: 'model', path, sizeBytes: 3, sha256: 'ab' } };
       const records = [{ ...record, verified: 'zip', completedAtMs: NOON_MS } as const];
       return JSON.stringify(pageOf({ receipt, records })).match(/Copy Path/gi)?.length;

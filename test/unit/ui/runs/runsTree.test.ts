@@ -6,7 +6,7 @@ import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downlo
 import type { KnownDetail } from '../../../../src/core/runs/run.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
-import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
+import type { ChargedReceipt } from '../../../../src/core/submission/submission.ts';
 import type { RunsNode } from '../../../../src/ui/runs/runRows.ts';
 import type { VisibleRuns } from '../../../../src/ui/runs/visibleRuns.ts';
 import type { RunsTree, RunsTreeParts } from '../../../../src/ui/runs/runsTree.ts';
@@ -17,7 +17,7 @@ import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
-import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
+import { submissionOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 
 const { RunsTree: createTree } = await withVscode(() => import('../../../../src/ui/runs/runsTree.ts'));
 const { VisibleRuns: createShown } = await withVscode(() => import('../../../../src/ui/runs/visibleRuns.ts'));
@@ -168,8 +168,8 @@ describe('RunsTree', () => {
     const size = totalBytes === undefined ? {} : { totalBytes };
     return { ...target, filename: undefined, target: '/x.zip', receivedBytes, state, ...size };
   };
-  const change = (state: PendingSubmission['state'], live = {}, intent = intentOf({ id: 's' })) => {
-    pending[0] = pendingOf(state, intent, live);
+  const change = (state: PendingSubmission['state'], live = {}, submission = submissionOf({ id: 's' })) => {
+    pending[0] = pendingOf(state, submission, live);
     submissionsChanged.fire(pending[0]);
   };
   const hear = () => downloaded.fire({ accountId: session.account.id, runId: 'r0' });
@@ -575,7 +575,7 @@ describe('RunsTree', () => {
       assert.deepEqual([view.badge?.value, session.runs.watched.length], [2, 3], 'it may not be an end');
       await rejectKey();
       assert.deepEqual([view.message, view.badge, kinds()], ['', undefined, []]);
-      change('unsent');
+      change('idle');
       assert.match(view.message ?? '', /rejected/);
       active = undefined;
       activeChanged.fire(undefined);
@@ -590,22 +590,24 @@ describe('RunsTree', () => {
       model_id: 'm',
       label: `maths ${MARKER}`,
     });
-    const intent = intentOf({ marker: MARKER, attempts: [uploadedAttempt(Date.now())] });
-    pending.push(pendingOf('validating', intent));
+    const submission = submissionOf({ marker: MARKER, attempts: [uploadedAttempt(Date.now())] });
+    pending.push(pendingOf('validating', submission));
     assert.deepEqual(kinds(), ['submission', 'run', 'run'], 'its label is not known yet');
     await session.runs.loadDetail('a');
     assert.deepEqual(kinds(), ['submission', 'run']);
-    change('not-charged', {}, intent);
+    change('idle', {}, { ...submission, stage: 'cleared' });
     assert.equal(drawn.at(-1), undefined, 'its state shows the run again');
     assert.deepEqual(kinds(), ['submission', 'run', 'run']);
-    pending[0] = pendingOf('validating', { ...intent, accountId: 'another' });
+    pending[0] = pendingOf('validating', { ...submission, accountId: 'another' });
     assert.deepEqual(kinds(), ['submission', 'run', 'run']);
   });
 
   it('offers to clear the filter only if it hides runs', async () => {
     await list([row('a', 0)], false, { run_id: 'a', status: 'queued', model_id: 'm', label: MARKER });
     await session.runs.loadDetail('a');
-    pending.push(pendingOf('waiting', intentOf({ marker: MARKER, attempts: [uploadedAttempt(Date.now())] })));
+    pending.push(
+      pendingOf('waiting', submissionOf({ marker: MARKER, attempts: [uploadedAttempt(Date.now())] })),
+    );
     shown.filterBy({ text: 'zzz', modelIds: [], phases: [] });
     assert.deepEqual(kinds(), ['submission']);
     pending.length = 0;

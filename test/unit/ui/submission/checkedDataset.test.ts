@@ -41,7 +41,8 @@ describe('chooseCheckedDataset', () => {
     standIn.shown.answer = (buttons) => buttons.find((button) => presses.includes(button));
     const stamp = stampOf(await stat(file, { bigint: true }));
     let checks = 0;
-    const prepared = await chooseCheckedDataset(standIn.Uri.file(file), undefined, 'Work', {
+    const prepared = await chooseCheckedDataset(standIn.Uri.file(file), undefined, {
+      accountName: 'Work',
       reports: {
         markRequested: () => undefined,
         currentReport: () => {

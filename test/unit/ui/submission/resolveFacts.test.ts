@@ -1,10 +1,11 @@
+import { NetworkError } from '../../../../src/core/api/errors.ts';
 import type { Balance } from '../../../../src/core/api/types.ts';
-import type { Intent } from '../../../../src/core/submission/intent.ts';
+import type { Submission } from '../../../../src/core/submission/submission.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import { changedLines, golden } from '../../../helpers/golden.ts';
 import { sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
+import { submissionOf, pendingOf, refusedWith, uploadedAttempt } from '../../../helpers/submissions.ts';
 
 const { factRows } = await withVscode(() => import('../../../../src/ui/submission/resolveFacts.ts'));
 
@@ -12,9 +13,9 @@ const now = new Date(2026, 4, 1, 14, 30).getTime();
 const minutesAgo = (minutes: number) => now - minutes * 60_000;
 
 describe('the facts of an open submission', () => {
-  const unknown = (changes: Partial<Intent> = {}) =>
-    pendingOf('unknown', intentOf({ attempts: [uploadedAttempt(minutesAgo(125))], ...changes }));
-  const checked = (changes: Partial<NonNullable<Intent['lastCheck']>> = {}) => ({
+  const unknown = (changes: Partial<Submission> = {}) =>
+    pendingOf('idle', submissionOf({ attempts: [uploadedAttempt(minutesAgo(125))], ...changes }));
+  const checked = (changes: Partial<NonNullable<Submission['lastCheck']>> = {}) => ({
     lastCheck: { at: { localMs: minutesAgo(25) }, complete: true, candidates: [], ...changes },
     balanceBefore: { balance_cents: 1_000, currency: 'USD' },
   });
@@ -29,9 +30,9 @@ describe('the facts of an open submission', () => {
     const rowsOf = (
       shown: PendingSubmission,
       balance: { current?: Balance; readAtMs?: number } = {},
-      failure?: string,
+      checked: Parameters<typeof factRows>[2] = {},
     ) =>
-      factRows(shown, sessionOf({ balance }), 'Qwen 3 8B', failure, now).map(
+      factRows(shown, sessionOf({ balance }), checked, now).map(
         ({ label, description }) => `${label}: ${description.replace(shown.id, 'ID')}`,
       );
     const usd = { balance_cents: 225_000, currency: 'USD' };
@@ -43,7 +44,7 @@ describe('the facts of an open submission', () => {
     const changed = (...given: Parameters<typeof rowsOf>) => changedLines(rowsOf(...given), plain);
     golden('submission-facts', {
       checked: plain,
-      'a failed check': changed(submission, {}, 'Offline.'),
+      'a failed check': changed(submission, {}, { error: new NetworkError('refused') }),
       'a balance read since': changed(submission, { current: usd, readAtMs: now }),
       'a balance in another currency': changed(submission, { current: eur, readAtMs: now }),
       'balances in yen': changedLines(
@@ -69,8 +70,8 @@ describe('the facts of an open submission', () => {
           ...{ attempts, marker: 'm', ...checked({ at, balance_cents: 1_000 }) },
         }),
       ),
-      unsent: rowsOf(pendingOf('unsent')),
-      refused: rowsOf(pendingOf('refused', intentOf({ refused: { at: { localMs: now }, code: 'odd' } }))),
+      unsent: rowsOf(pendingOf('idle')),
+      refused: rowsOf(pendingOf('idle', submissionOf(refusedWith('odd')))),
     });
   });
 });

@@ -5,10 +5,10 @@ import path from 'node:path';
 import { NetworkError } from '../../../../src/core/api/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
-import type { Intent, Receipt } from '../../../../src/core/submission/intent.ts';
+import type { Submission, Receipt } from '../../../../src/core/submission/submission.ts';
+import type { KnownSubmissions } from '../../../../src/core/submission/journal.ts';
 import type {
   Discarded,
-  Withdrawn,
   CheckResult,
   PendingSubmission,
   SubmissionResult,
@@ -20,8 +20,9 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import {
   chargedAt,
-  intentOf as anyIntent,
+  submissionOf as anySubmission,
   pendingOf as anyPending,
+  refusedWith,
   uploadedAttempt,
 } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
@@ -35,15 +36,17 @@ const TEXT = '{"prompt":"a","completion":"b"}\n';
 describe('commands for open submissions', () => {
   const folder = useFolder();
   /** The submitted file, which still has the same bytes. */
-  let dataset: Intent['dataset'];
+  let dataset: Submission['dataset'];
   let pending: PendingSubmission[];
+  const changed = new Emitter<void>();
   let calls: string[];
   let finding: CheckResult | undefined | Error;
   let result: SubmissionResult;
   let receipts: Receipt[];
+  let told: KnownSubmissions;
   let isRefusing: boolean;
-  /** What a look before a discard or a withdrawal finds; nothing if it isn't answered. */
-  let ended: Discarded | Withdrawn | undefined | Error;
+  /** What a look before a discard finds; nothing if it isn't answered. */
+  let ended: Discarded | undefined | Error;
   /** What an answered check leaves of what it checks. */
   let whileChecking: () => unknown;
   /** The models that the service lists, or why it lists none. */
@@ -65,6 +68,7 @@ describe('commands for open submissions', () => {
     ended = { kind: 'not-charged' };
     whileChecking = () => undefined;
     receipts = [];
+    told = [];
     models = [
       { model_id: 'qwen3-8b', name: 'Qwen3 8B', provider: 'Maker', use_policy_url: 'x', available: true },
     ];
@@ -94,6 +98,7 @@ describe('commands for open submissions', () => {
   const done = (call: string) => Promise.resolve(calls.push(call) > 0);
   const services = servicesOf({
     journal: {
+      of: () => Promise.resolve(told),
       receipts: () => Promise.resolve(receipts),
       records: () => Promise.resolve(receipts),
     },
@@ -102,6 +107,7 @@ describe('commands for open submissions', () => {
       get pending() {
         return pending;
       },
+      onDidChange: (listener: () => void) => changed.event(listener),
       resume: (session: typeof active, id: string) => {
         calls.push(`resume ${id} in ${session.account.name}`);
         return { id, onProgress: new Emitter<PendingSubmission>().event, result: Promise.resolve(result) };
@@ -116,12 +122,8 @@ describe('commands for open submissions', () => {
       discard: (id: string, confirmed: string) => {
         calls.push(`discard ${id} as ${confirmed}`);
         if (isRefusing) return Promise.resolve();
-        const unanswered = confirmed === 'may-be-charged' ? { kind: 'discarded' } : undefined;
-        return Promise.resolve(confirmed === 'not-charged' ? ended : unanswered);
-      },
-      withdraw: (_session: unknown, id: string) => {
-        calls.push(`withdraw ${id}`);
-        return ended instanceof Error ? Promise.reject(ended) : Promise.resolve(ended);
+        if (ended instanceof Error) return Promise.reject(ended);
+        return Promise.resolve(confirmed === 'not-charged' ? ended : { kind: 'discarded' });
       },
       cancel: (id: string) => {
         const isUploading = pending.some((one) => one.id === id && one.state === 'uploading');
@@ -141,10 +143,10 @@ describe('commands for open submissions', () => {
   const resolve = (argument?: unknown, action?: 'continue') =>
     module.resolveSubmission(parts, argument, action);
 
-  const intentOf = (changes: Partial<Intent> = {}) =>
-    anyIntent({ dataset, created: { localMs: Date.now() }, ...changes });
-  const pendingOf = (...[state, intent = intentOf(), live]: Parameters<typeof anyPending>) =>
-    anyPending(state, intent, live);
+  const submissionOf = (changes: Partial<Submission> = {}) =>
+    anySubmission({ dataset, created: { localMs: Date.now() }, ...changes });
+  const pendingOf = (...[state, submission = submissionOf(), live]: Parameters<typeof anyPending>) =>
+    anyPending(state, submission, live);
   const sent = (ageMs: number) => ({
     created: { localMs: Date.now() - ageMs },
     attempts: [uploadedAttempt(Date.now() - ageMs)],
@@ -152,7 +154,8 @@ describe('commands for open submissions', () => {
   const callsOf = (what: string) => calls.filter((call) => call.startsWith(what));
   /** By default, fully uploaded an hour ago without a response. */
   const unknown = (id = 'one', ageMs = HOUR, changes = {}) =>
-    pendingOf('unknown', intentOf({ id, ...sent(ageMs), ...changes }));
+    pendingOf('idle', submissionOf({ id, ...sent(ageMs), ...changes }));
+  const cleared = (): PendingSubmission => pendingOf('idle', { ...unknown().submission, stage: 'cleared' });
   const press = (...wanted: string[]) =>
     (standIn.shown.answer = (buttons) => buttons.find((button) => wanted.includes(button)));
   /** Chooses these rows in the following lists, then closes any further list. */
@@ -202,7 +205,7 @@ describe('commands for open submissions', () => {
     };
     const [cancelled, open] = [
       { outcome: 'cancelled', id: 'one' },
-      pendingOf('unsent', intentOf({ id: 'one' })),
+      pendingOf('idle', submissionOf({ id: 'one' })),
     ];
     assert.deepEqual(await resolve(), { outcome: 'unavailable' });
     assert.deepEqual(await resolve('gone'), { outcome: 'unavailable' });
@@ -214,7 +217,7 @@ describe('commands for open submissions', () => {
     press('Submit and Pay');
     assert.deepEqual(await of(unknown(), 'Resend…'), { outcome: 'unknown', id: 'one' });
     assert.deepEqual(callsOf('resume'), ['resume one in Work']);
-    assert.deepEqual(await of(pendingOf('uploading', intentOf({ id: 'one' })), 'Cancel Upload'), {
+    assert.deepEqual(await of(pendingOf('uploading', submissionOf({ id: 'one' })), 'Cancel Upload'), {
       outcome: 'done',
       id: 'one',
     });
@@ -222,81 +225,70 @@ describe('commands for open submissions', () => {
     assert.deepEqual(await of(unknown()), { outcome: 'charged', id: 'run-9' });
   });
 
-  describe('an upload that stopped', () => {
-    const stopped = (changes: Partial<Intent> = {}) =>
-      pendingOf('stopped', intentOf({ id: 'one', ...changes }));
-    const NOT_SENT = 'Nothing was sent: the service didn’t answer whether train.jsonl was charged.';
-    const answered = () => (pending = [pendingOf('unsent', pending[0]?.intent)]);
+  describe('one that this window hasn’t looked for', () => {
+    const unchecked = (changes: Partial<Submission> = {}) =>
+      pendingOf('unchecked', submissionOf({ id: 'one', ...changes }), { isTried: true });
+    const answered = () => (pending = [pendingOf('idle', pending[0]?.submission)]);
+    const SAID = 'The service didn’t answer whether train.jsonl was charged.';
 
-    it('is looked for before the final question, which then says that it was not charged', async () => {
-      pending = [stopped()];
+    it('is looked for first; then its dialog says that it was not charged', async () => {
+      pending = [unchecked()];
       finding = { verdict: 'not-charged' };
       whileChecking = answered;
       await resolve('one', 'continue');
       assert.deepEqual(callsOf('check'), ['check one in Work']);
-      assert.match(
-        standIn.shown.details.join(),
-        /^Not charged: the upload of train\.jsonl was interrupted\.$/m,
+      assert.equal(
+        standIn.shown.inputs[0]?.placeholder,
+        'Not charged: the upload of train.jsonl was interrupted.',
       );
+      assert.deepEqual(actions(), ['Continue…', 'Discard…']);
+      finding = { verdict: 'charged', run: { run_id: 'run-9' } };
+      pending = [unchecked()];
+      await resolve('one', 'continue');
+      assert.deepEqual(calls.slice(-1), ['report run-9']);
     });
 
-    it('is not asked about or sent if no look is answered', async () => {
-      for (const error of [undefined, new NetworkError('refused')]) {
-        standIn.forget();
-        pending = [stopped()];
-        if (error !== undefined) finding = error;
-        assert.deepEqual(await resolve('one', 'continue'), { outcome: 'unknown', id: 'one' });
-        assert.deepEqual([standIn.shown.sentences, standIn.shown.buttons], [[NOT_SENT], [['Check Now']]]);
-        assert.deepEqual(standIn.shown.isModal, [false]);
-      }
+    it('is not asked about or sent if no look is answered, and can only be checked or discarded', async () => {
+      for (const begin of ['continue', undefined] as const)
+        for (const error of [undefined, new NetworkError('refused')]) {
+          standIn.forget();
+          pending = [unchecked({ created: { localMs: Date.now() - HOUR } })];
+          if (error !== undefined) finding = error;
+          assert.deepEqual(await resolve('one', begin), { outcome: 'cancelled', id: 'one' });
+          assert.equal(standIn.shown.inputs[0]?.placeholder, SAID);
+          assert.deepEqual([actions(), standIn.shown.isModal], [['Check Now', 'Discard…'], []]);
+        }
       assert.deepEqual(callsOf('resume'), []);
     });
 
-    it('is reported if the look finds its run', async () => {
-      pending = [stopped()];
-      finding = { verdict: 'charged', run: { run_id: 'run-9' } };
-      await resolve('one', 'continue');
-      assert.deepEqual(calls.slice(1), ['check one in Work', 'report run-9']);
-    });
-
-    it('can only be checked or discarded until a look is answered, and its dialog says no word of a charge', async () => {
-      pending = [stopped({ created: { localMs: 0 } })];
-      finding = new NetworkError('refused');
-      await resolve('one');
-      const said =
-        'The upload of train.jsonl was interrupted. The service didn’t answer whether it was charged.';
-      assert.equal(standIn.shown.inputs[0]?.placeholder, said);
-      assert.deepEqual(actions(), ['Check Now', 'Discard…']);
-      finding = { verdict: 'not-charged' };
-      whileChecking = answered;
-      await resolve('one');
-      assert.deepEqual(actions(1), ['Continue…', 'Discard…']);
-    });
-
     it('without a marker, may be a run that looks like it, which the user can recognize', async () => {
-      pending = [stopped()];
       const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine' };
-      finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run] };
-      await resolve('one');
-      assert.deepEqual(actions(), ['Check Now', 'This Is the Run: Mine', 'Discard…']);
-      const facts = standIn.shown.inputs[0]?.items.map(({ description }) => description);
-      assert.ok(facts?.includes('One of your runs looks like this submission.'));
-      finding = { verdict: 'cannot-tell', reason: 'incomplete', candidates: [run] };
-      await resolve('one');
-      assert.deepEqual(actions(1), ['Check Now', 'Discard…']);
+      for (const [reason, rows] of [
+        ['candidates', ['Check Now', 'This Is the Run: Mine', 'Discard…']],
+        ['incomplete', ['Check Now', 'Discard…']],
+      ] as const) {
+        standIn.forget();
+        pending = [unchecked()];
+        finding = { verdict: 'cannot-tell', reason, candidates: [run] };
+        await resolve('one');
+        assert.deepEqual(actions(), rows);
+        const facts = standIn.shown.inputs[0]?.items.map(({ description }) => description);
+        const isSaid = facts?.includes('One of your runs looks like this submission.');
+        assert.equal(isSaid, reason === 'candidates');
+      }
     });
 
     it('is discarded as what the look finds; without an answer, the user is asked once more', async () => {
       const discard = async (found: typeof ended) => {
         standIn.forget();
-        [pending, ended] = [[stopped()], found];
+        [pending, ended] = [[unchecked()], found];
         choose('Discard');
         press('Discard');
         const end = await resolve('one');
         return [end.outcome, ...standIn.shown.details];
       };
       const first = 'The dataset is not deleted.';
-      const again = 'The service didn’t answer whether it was charged. Compare your balance and runs first.';
+      const again = `${SAID} Compare your balance and runs first.`;
       assert.deepEqual(await discard({ kind: 'not-charged' }), ['not-charged', first]);
       assert.deepEqual(await discard({ kind: 'charged', run: { run_id: 'run-9' } }), ['charged', first]);
       assert.deepEqual(callsOf('report'), ['report run-9']);
@@ -307,36 +299,36 @@ describe('commands for open submissions', () => {
       ]);
     });
 
-    it('begins anew after 23 hours or with another API key, once a look is answered', async () => {
-      Object.assign(active, { keyId: 'second' });
-      const attempts = [{ started: { localMs: Date.now() } }];
-      for (const changes of [{ created: { localMs: Date.now() - 23 * HOUR } }, { attempts, keyId: 'first' }])
-        for (const state of ['stopped', 'unsent'] as const)
-          for (const found of [{ kind: 'withdrawn' }, undefined, new NetworkError('refused')] as const) {
-            standIn.forget();
-            calls = [];
-            pending = [{ ...stopped(changes), state }];
-            ended = found;
-            await resolve('one', 'continue');
-            assert.deepEqual([callsOf('withdraw').length, callsOf('resume').length], [1, 0]);
-            const isWithdrawn = found !== undefined && 'kind' in found;
-            const [, , , preset] = standIn.executed[0] ?? [];
-            const choices = { modelId: 'qwen3-8b', label: '', priority: false };
-            const anew = { ...choices, isAnew: true, accountId: 'account-1' };
-            assert.deepEqual(preset, isWithdrawn ? anew : undefined);
-            assert.deepEqual(standIn.shown.sentences, isWithdrawn ? [] : [NOT_SENT]);
-          }
+    it('begins anew after 23 hours, once a look is answered; not with another API key', async () => {
+      for (const state of ['unchecked', 'idle'] as const)
+        for (const found of [{ kind: 'not-charged' }, undefined] as const) {
+          standIn.forget();
+          calls = [];
+          ended = found;
+          pending = [{ ...unchecked({ created: { localMs: Date.now() - 23 * HOUR } }), state }];
+          await resolve('one', 'continue');
+          assert.deepEqual([callsOf('discard').length, callsOf('resume').length], [1, 0]);
+          const choices = { modelId: 'qwen3-8b', label: '', priority: false };
+          const anew = { ...choices, isAnew: true, accountId: 'account-1' };
+          assert.deepEqual(standIn.executed[0]?.[3], found && anew);
+        }
       ended = { kind: 'charged', run: { run_id: 'run-9' } };
       assert.deepEqual(await resolve('one', 'continue'), { outcome: 'charged', id: 'run-9' });
+      standIn.forget();
+      calls = [];
+      Object.assign(active, { keyId: 'second' });
+      pending = [pendingOf('idle', submissionOf({ id: 'one' }))];
+      await resolve('one', 'continue');
+      assert.deepEqual([actions(), callsOf('discard')], [['Can’t continue', 'Discard…'], []]);
     });
   });
 
   describe('resolveSubmission', () => {
     it('shows the money first and the possible actions, and checks only what may have been charged', async () => {
       const shown: Record<string, string[]> = {};
-      const dialog = async (name: string, submission: PendingSubmission) => {
+      const dialog = async (name: string, open: PendingSubmission) => {
         standIn.forget();
-        pending = [submission];
+        pending = [open];
         await resolve('one');
         const { title, placeholder = '', items = [] } = standIn.shown.inputs[0] ?? {};
         const rows = items.filter(({ detail }) => detail !== undefined);
@@ -344,36 +336,17 @@ describe('commands for open submissions', () => {
           `${title} | ${placeholder}`,
           ...rows.map(({ label, detail }) => `${label} | ${detail}`),
         ];
-        return placeholder;
       };
-      const states = ['uploading', 'waiting', 'elsewhere'] as const;
-      const live = { retryAtMs: Date.now() + 30.5 * 60_000 };
-      for (const state of [...states, 'queued', 'unsent', 'refused'] as const)
-        assert.doesNotMatch(
-          await dialog(state, pendingOf(state, intentOf({ id: 'one' }), live)),
-          /may have been charged/,
-        );
+      const one = submissionOf({ id: 'one' });
+      for (const state of ['uploading', 'elsewhere'] as const) await dialog(state, pendingOf(state, one));
+      await dialog('interrupted', pendingOf('idle', one));
+      await dialog('refused', pendingOf('idle', { ...one, ...refusedWith('insufficient_balance') }));
       assert.deepEqual(calls, []);
-      for (const state of [...states, 'validating', 'checking', 'unknown'] as const) {
-        const said = await dialog(`${state}, fully uploaded`, pendingOf(state, unknown().intent, live));
-        assert.match(said, /^You may have been charged[.:] /, state);
-      }
+      await dialog('cleared', cleared());
+      await dialog('uploading again', pendingOf('uploading', unknown().submission));
+      await dialog('sent, and checked here', pendingOf('checking', unknown().submission));
+      await dialog('sent, in another window', pendingOf('elsewhere', unknown().submission));
       assert.deepEqual(calls, Array(3).fill('check one in Work'));
-      const { attempts } = unknown().intent;
-      await dialog(
-        'canceled after the upload',
-        unknown('one', HOUR, { attempts: [{ ...attempts[0], code: 'cancelled' }] }),
-      );
-      await dialog(
-        'canceled after it was resent',
-        unknown('one', HOUR, { attempts: [attempts[0]!, { ...attempts[0]!, code: 'cancelled' }] }),
-      );
-      const explained = { at: { localMs: 0 }, complete: true, candidates: [], explainedByReceipts: true };
-      for (const [name, changes] of Object.entries({
-        'not charged': {},
-        'not charged, explained': { lastCheck: explained },
-      }))
-        await dialog(name, { ...unknown('one', HOUR, changes), state: 'not-charged' });
       const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine', price_cents: 100 };
       finding = {
         verdict: 'cannot-tell',
@@ -387,40 +360,53 @@ describe('commands for open submissions', () => {
       golden('submission-dialog', shown);
     });
 
+    it('closes by itself once another window ends what it shows without an action', async () => {
+      pending = [pendingOf('elsewhere', submissionOf({ id: 'one' }))];
+      standIn.shown.pick = () => {
+        pending = [];
+        receipts = [chargedAt(submissionOf({ id: 'one' }), 1)];
+        changed.fire();
+        return undefined;
+      };
+      await resolve('one');
+      assert.match(standIn.shown.sentences.join(), /^Submitted .* Charged 5\.00 USD/);
+    });
+
     it('says why one can’t be sent again, in place of the action and before any question', async () => {
       const ours = { keyId: 'first' };
       const sent = unknown('one', HOUR, ours);
-      const notCharged = pendingOf('not-charged', sent.intent);
-      const unsent = pendingOf('unsent', intentOf({ id: 'one', ...ours }));
+      const notCharged = pendingOf('idle', { ...sent.submission, stage: 'cleared' });
+      const unsent = pendingOf('idle', submissionOf({ id: 'one', ...ours }));
       const edit = () => writeFileSync(dataset.path, TEXT.replace('a', 'c'));
       const touch = () => utimesSync(dataset.path, 1, 1);
       const isChanged = 'The file has changed since it was chosen.';
-      for (const [submission, change, keyId, reason] of [
+      for (const [open, change, keyId, reason] of [
         [
           unknown('one', 23 * HOUR, ours),
           touch,
           'first',
           'More than 23 hours have passed: you could be charged twice.',
         ],
-        [sent, touch, 'second', 'It was first sent with another API key.'],
-        [notCharged, touch, 'second', 'It was first sent with another API key.'],
+        [sent, touch, 'second', 'It was submitted with another API key.'],
+        [notCharged, touch, 'second', 'It was submitted with another API key.'],
         [sent, edit, 'first', isChanged],
-        [unsent, edit, 'second', isChanged],
+        [unsent, touch, 'second', 'It was submitted with another API key.'],
+        [unsent, edit, 'first', isChanged],
         [unsent, () => rmSync(dataset.path), undefined, 'The file no longer exists.'],
         // The same bytes, whatever the time of the file.
         [sent, touch, 'first', undefined],
-        [unsent, touch, 'second', undefined],
+        [unsent, touch, 'first', undefined],
       ] as const) {
         standIn.forget();
         writeFileSync(dataset.path, TEXT);
         change();
         Object.assign(active, { keyId });
-        pending = [submission];
+        pending = [open];
         await resolve('one', 'continue');
         const isAsked = standIn.shown.isModal.length === 1;
         assert.equal(isAsked, reason === undefined, reason);
         if (reason === undefined) continue;
-        const word = submission === unsent ? 'Can’t continue' : 'Can’t resend';
+        const word = open === unsent ? 'Can’t continue' : 'Can’t resend';
         const row = standIn.shown.inputs[0]?.items.find(({ label }) => label.endsWith(word));
         assert.equal(row?.detail, reason);
         assert.ok(!actions().some((action) => /^(Resend|Continue)/.test(action)));
@@ -449,7 +435,7 @@ describe('commands for open submissions', () => {
         pending = [unknown('one', HOUR, { created: { localMs: atMs, serviceMs: atMs } })];
         await resolve('one', 'continue');
         const details = standIn.shown.inputs[0]?.items.map(({ detail }) => detail);
-        assert.deepEqual([standIn.shown.isModal, callsOf('resume'), callsOf('withdraw')], [[], [], []], name);
+        assert.deepEqual([standIn.shown.isModal, callsOf('resume'), callsOf('discard')], [[], [], []], name);
         assert.ok(details?.includes('More than 23 hours have passed: you could be charged twice.'), name);
         assert.ok(!actions().includes('Resend…'), name);
       }
@@ -463,32 +449,32 @@ describe('commands for open submissions', () => {
       ];
       const unsent = (notBeforeMs: number) => {
         const { started, ended } = uploadedAttempt(Date.now() - HOUR);
-        const intent = intentOf({ id: 'one', attempts: attempts(notBeforeMs, { started, ended }) });
-        return pendingOf('unsent', intent);
+        const submission = submissionOf({ id: 'one', attempts: attempts(notBeforeMs, { started, ended }) });
+        return pendingOf('idle', submission);
       };
-      for (const [submission, longWaitUntilMs, word] of [
-        [unsent(inHour), undefined, 'Can’t continue'],
+      for (const [open, longWaitUntilMs, word] of [
         [unsent(0), inHour, 'Can’t continue'],
         [unknown('one', HOUR, { attempts: attempts(inHour) }), undefined, 'Can’t resend'],
         [unknown('one', HOUR), inHour, 'Can’t resend'],
-        [pendingOf('not-charged', unknown('one', HOUR).intent), inHour, 'Can’t resend'],
+        [cleared(), inHour, 'Can’t resend'],
       ] as const) {
         standIn.forget();
         Object.assign(active, { longWaitUntilMs });
-        pending = [submission];
+        pending = [open];
         await resolve('one', 'continue');
         const row = standIn.shown.inputs[0]?.items.find(({ label }) => label.endsWith(word));
         assert.match(row?.detail ?? '', /^The service asked to wait until .*\d:\d\d.*\.$/);
         assert.ok(!actions().some((action) => /^(Resend|Continue)/.test(action)));
         assert.ok(actions().some((action) => action.startsWith('Discard…')));
         assert.deepEqual(standIn.shown.isModal, []);
-        if (submission.state === 'unsent' && longWaitUntilMs === undefined)
-          assert.match(
-            standIn.shown.inputs[0]?.placeholder ?? '',
-            /^Not charged: the service asked to wait until .+ Continue then\.$/,
-          );
       }
       Object.assign(active, { longWaitUntilMs: undefined });
+      standIn.forget();
+      pending = [unsent(inHour)];
+      await resolve('one', 'continue');
+      const said = /^Not charged: the service asked to wait until .+ Continue then\.$/;
+      assert.match(standIn.shown.inputs[0]?.placeholder ?? '', said);
+      assert.deepEqual(actions(), ['Discard…']);
       standIn.forget();
       pending = [unsent(Date.now() - 1)];
       await resolve('one');
@@ -499,9 +485,9 @@ describe('commands for open submissions', () => {
     it('always continues a refused one, with the file as it is', async () => {
       rmSync(dataset.path);
       Object.assign(active, { keyId: 'second' });
-      const refused = { at: { localMs: 0 }, code: 'invalid_api_key' };
       const attempts = [uploadedAttempt(Date.now() - 30 * HOUR)];
-      pending = [pendingOf('refused', intentOf({ id: 'one', keyId: 'first', attempts, refused }))];
+      const refused = refusedWith('invalid_api_key');
+      pending = [pendingOf('idle', submissionOf({ id: 'one', keyId: 'first', attempts, ...refused }))];
       await resolve('one');
       assert.deepEqual(actions(), ['Continue…', 'Discard…']);
       await resolve('one', 'continue');
@@ -516,7 +502,7 @@ describe('commands for open submissions', () => {
           run: { price_cents: cents, currency: 'USD' },
         });
       receipts = [paid(100, 50), paid(200, 100), paid(400, 200)];
-      pending = ['one', 'two'].map((id) => pendingOf('unknown', intentOf({ id, label: id })));
+      pending = ['one', 'two'].map((id) => pendingOf('idle', submissionOf({ id, label: id })));
       await resolve();
       const { items } = standIn.shown.inputs.at(-1) ?? assert.fail('nothing is listed');
       for (const { detail } of items) assert.match(detail ?? '', /^train\.jsonl · likely .+ USD$/);
@@ -543,8 +529,12 @@ describe('commands for open submissions', () => {
     });
 
     it('discards only after a warning, which mentions a charge only if there may be one', async () => {
-      const states = ['unsent', 'refused', 'not-charged'] as const;
-      pending = [unknown(), ...states.map((state) => pendingOf(state, intentOf({ id: state })))];
+      pending = [
+        unknown(),
+        pendingOf('idle', submissionOf({ id: 'draft' })),
+        pendingOf('idle', submissionOf({ id: 'refused', ...refusedWith('odd') })),
+        pendingOf('idle', submissionOf({ id: 'cleared', stage: 'cleared' })),
+      ];
       finding = { verdict: 'not-charged' };
       for (const { id } of pending) {
         choose('Discard');
@@ -561,30 +551,11 @@ describe('commands for open submissions', () => {
       assert.deepEqual(standIn.shown.isModal, Array(5).fill(true));
     });
 
-    it('says of one that two checks cleared nothing better than before, until a look is answered', async () => {
-      const at = (ms: number) => ({ localMs: ms, serviceMs: ms, monotonicMs: ms });
-      const observed = (ms: number) => ({ at: at(ms), complete: true, candidates: [], balance_cents: 1 });
-      const cleared = intentOf({
-        ...{ id: 'one', marker: 'ft-7k3m9qpx', balanceBefore: { balance_cents: 1, currency: 'USD' } },
-        attempts: [{ started: at(0), closed: at(1), ended: at(2) }],
-        ...{ firstCleanCheck: observed(HOUR), lastCheck: observed(2 * HOUR) },
-      });
-      pending = [pendingOf('unknown', cleared)];
-      finding = new NetworkError('refused');
-      await resolve('one');
-      assert.match(standIn.shown.inputs[0]?.placeholder ?? '', /^You may have been charged: /);
-      assert.ok(!actions().includes('Resend…'));
-      choose('Discard');
-      press('Discard');
-      await resolve('one');
-      assert.deepEqual(callsOf('discard'), ['discard one as may-be-charged']);
-    });
-
     it('doesn’t discard a submission that changed while the dialog was open', async () => {
       pending = [unknown()];
       const rows = ['Discard'];
       standIn.shown.pick = () => {
-        pending = [pendingOf('elsewhere', unknown().intent)];
+        pending = [pendingOf('elsewhere', unknown().submission)];
         return rows.shift();
       };
       press('Discard');
@@ -600,7 +571,7 @@ describe('commands for open submissions', () => {
       for (const chosen of ['Check Now', 'This Is the Run', 'Discard', 'Resend', undefined]) {
         pending = [unknown()];
         finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run] };
-        receipts = [chargedAt(intentOf({ id: 'one' }), 1)];
+        receipts = [chargedAt(submissionOf({ id: 'one' }), 1)];
         const rows = [chosen];
         standIn.shown.pick = () => {
           if (chosen === undefined || chosen === 'Check Now') pending = [];
@@ -628,10 +599,11 @@ describe('commands for open submissions', () => {
       press('Discard');
       for (const [now, inputs, sentences] of [
         [unknown(), 2, 1],
-        [pendingOf('elsewhere', unknown().intent), 1, 2],
+        // Then it is followed: its result is shown later.
+        [pendingOf('elsewhere', unknown().submission), 1, 1],
       ] as const) {
         standIn.shown.inputs.length = standIn.shown.sentences.length = 0;
-        pending = [pendingOf('unsent', intentOf({ id: 'one' }))];
+        pending = [pendingOf('idle', submissionOf({ id: 'one' }))];
         const rows = ['Discard'];
         standIn.shown.pick = () => rows.shift();
         const { answer } = standIn.shown;
@@ -657,21 +629,21 @@ describe('commands for open submissions', () => {
         ],
         [
           'Resend',
-          pendingOf('not-charged', unknown().intent),
+          cleared(),
           /^Not charged so far\. The service documents that the same request ID isn’t charged twice\.$/m,
         ],
         [
           'Continue',
-          pendingOf('unsent', intentOf({ id: 'one' })),
+          pendingOf('idle', submissionOf({ id: 'one' })),
           /^Not charged: the upload of train\.jsonl was interrupted\.$/m,
         ],
       ] as const;
 
     it('resend the same bytes only after the final question, which starts with the money', async () => {
-      for (const [row, submission, money] of kinds()) {
+      for (const [row, open, money] of kinds()) {
         standIn.forget();
         calls.length = 0;
-        pending = [{ ...submission, intent: { ...submission.intent, label: 'mine ft-7k3m9qpx' } }];
+        pending = [{ ...open, submission: { ...open.submission, label: 'mine ft-7k3m9qpx' } }];
         choose(row);
         await resolve('one');
         assert.deepEqual(standIn.shown.sentences, ['Submit this dataset to Work and pay?']);
@@ -700,15 +672,35 @@ describe('commands for open submissions', () => {
       }
     });
 
+    it('name the other submissions of these bytes', async () => {
+      const { dataset } = submissionOf();
+      pending = [pendingOf('idle', submissionOf({ id: 'one', dataset }))];
+      const charged = chargedReceipt({ dataset });
+      const head = { bytes: 'b', n: 1, isOver: true };
+      told = [
+        { ...head, k: 1, record: undefined, isOver: false },
+        { ...head, k: 2, record: submissionOf({ id: 'one', dataset }), isOver: false },
+        { ...head, k: 3, record: { ...charged, origin: submissionOf().origin } },
+      ];
+      press();
+      await resolve('one', 'continue');
+      assert.deepEqual(standIn.shown.sentences, [
+        'An earlier submission of this dataset can’t be read. It may have been charged.',
+      ]);
+      press('Continue Anyway');
+      await resolve('one', 'continue');
+      assert.match(standIn.shown.details.at(-1) ?? '', /^Submitted before: /m);
+    });
+
     it('send nothing without an available base model, unless there may be a charge already', async () => {
       press('Submit and Pay');
-      for (const [, submission] of kinds()) {
+      for (const [, open] of kinds()) {
         standIn.forget();
         press('Submit and Pay');
-        [pending, calls] = [[submission], []];
+        [pending, calls] = [[open], []];
         Object.assign(active.models, { models: undefined });
         models = new NetworkError('refused');
-        const isOpen = submission.state === 'unknown';
+        const isOpen = open.submission.stage === 'sent';
         if (isOpen) await resolve('one', 'continue');
         else await assert.rejects(resolve('one', 'continue'), models);
         models = [];
@@ -721,11 +713,11 @@ describe('commands for open submissions', () => {
     });
 
     it('show the likely price and whether the balance suffices, after any budget warning', async () => {
-      const dataset = { ...intentOf().dataset, sha256: 'a'.repeat(64) };
+      const dataset = { ...submissionOf().dataset, sha256: 'a'.repeat(64) };
       receipts = [chargedReceipt({ accountId: 'account-1', dataset, atMs: Date.now() })];
-      for (const [, { state, intent }] of kinds()) {
+      for (const [, { state, submission }] of kinds()) {
         standIn.forget();
-        pending = [pendingOf(state, { ...intent, dataset })];
+        pending = [pendingOf(state, { ...submission, dataset })];
         await resolve('one', 'continue');
         const [detail = ''] = standIn.shown.details;
         assert.match(detail, /^Price: known only after the charge\. 5\.00 USD last time$/m);
@@ -756,9 +748,9 @@ describe('commands for open submissions', () => {
 
     beforeEach(() => {
       pending = [
-        pendingOf('validating', intentOf({ id: 'one', origin: 'sandbox' })),
-        pendingOf('unsent', intentOf({ id: 'two' })),
-        pendingOf('uploading', intentOf({ id: 'three' })),
+        pendingOf('validating', submissionOf({ id: 'one', origin: 'sandbox' })),
+        pendingOf('idle', submissionOf({ id: 'two' })),
+        pendingOf('uploading', submissionOf({ id: 'three' })),
       ];
     });
 
@@ -778,7 +770,7 @@ describe('commands for open submissions', () => {
       pending.shift();
       await cancel();
       assert.deepEqual([calls, standIn.shown.inputs.length], [['cancel three'], 1]);
-      pending.push(pendingOf('uploading', intentOf({ id: 'four', label: 'Fourth' })));
+      pending.push(pendingOf('uploading', submissionOf({ id: 'four', label: 'Fourth' })));
       choose('Fourth');
       await cancel();
       assert.equal(standIn.shown.inputs.at(-1)?.items[0]?.detail, 'train.jsonl');

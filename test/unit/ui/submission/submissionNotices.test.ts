@@ -12,10 +12,14 @@ import { RequestQuota } from '../../../../src/core/runs/pacing.ts';
 import type { Session, SessionState } from '../../../../src/core/runs/session.ts';
 import { Lease } from '../../../../src/core/storage/lease.ts';
 import type { RunCreation } from '../../../../src/core/api/types.ts';
-import type { ChargedReceipt, Draft } from '../../../../src/core/submission/intent.ts';
-import type { FoundRun, PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
+import { charged, type ChargedReceipt, type Draft } from '../../../../src/core/submission/submission.ts';
+import {
+  isWaiting,
+  type FoundRun,
+  type PendingSubmission,
+} from '../../../../src/core/submission/pendingSubmission.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
+import { submissionOf, pendingOf, refusedWith, uploadedAttempt } from '../../../helpers/submissions.ts';
 import { executed, forget, shown } from '../../../helpers/vscodeStandIn.ts';
 
 const { SubmissionNotices } = await withVscode(
@@ -82,6 +86,7 @@ describe('SubmissionNotices', () => {
     if (isPolledHere) quota.open(false);
     return {
       account: { id, kind: 'service', name: id },
+      models: { nameOf: () => 'Qwen 3 8B' },
       runs: { onDidChange: runsChanged.event },
       quota,
       isLocked,
@@ -103,14 +108,14 @@ describe('SubmissionNotices', () => {
       return Promise.resolve();
     },
     nextCheckMs: (accountId: string) =>
-      pending.some((one) => one.accountId === accountId && ['unknown', 'stopped'].includes(one.state))
+      pending.some((one) => one.accountId === accountId && isWaiting(one))
         ? (dueAtMs.get(accountId) ?? 0)
         : Infinity,
-    wasTried: () => checked.length > 0,
     checkDue: ({ account, quota }: Session) => {
       if (!quota.canTake) return Promise.resolve([]);
       checked.push(account.id);
       dueAtMs.set(account.id, Date.now() + 10_000);
+      pending = pending.map((one) => (one.state === 'unchecked' ? { ...one, isTried: true } : one));
       whileChecking();
       return Promise.resolve(found);
     },
@@ -125,7 +130,6 @@ describe('SubmissionNotices', () => {
     onDidChange: journalChanged.event,
     receipts: () => Promise.resolve(unreported),
     setShown: () => Promise.resolve(),
-    unwritten: { has: () => Promise.resolve(false), remove: () => Promise.resolve() },
     unreported: () => Promise.resolve(unreported),
     reportAlone: <T>(report: () => Promise<T>) =>
       isReportingElsewhere ? Promise.resolve(undefined) : report(),
@@ -162,7 +166,7 @@ describe('SubmissionNotices', () => {
       rowsAboveRuns: { provide: () => undefined },
       showFoundRun: ({ run_id }: RunCreation, { dataset }: Draft, of: Session) => {
         reported.push(`${run_id} ${dataset.filename} ${of.account.id}`);
-        unreported = unreported.filter(({ settled }) => settled.run.run_id !== run_id);
+        unreported = unreported.filter(({ charge }) => charge.run.run_id !== run_id);
         return Promise.resolve();
       },
     } as unknown as Parts;
@@ -177,42 +181,40 @@ describe('SubmissionNotices', () => {
 
   const unknown = (id = 'one', accountId = 'account-1', ageMs = 0) =>
     pendingOf(
-      'unknown',
-      intentOf({
+      'idle',
+      submissionOf({
         ...{ id, accountId, created: { localMs: Date.now() - ageMs } },
         attempts: [uploadedAttempt(Date.now() - ageMs, true)],
       }),
     );
-  const stopped = (id = 'one') => pendingOf('stopped', intentOf({ id }));
+  const stopped = (id = 'one') =>
+    pendingOf('unchecked', submissionOf({ id, created: { localMs: Date.now() } }));
   /** A look that finds no run, of all uploads that stopped. */
   const answer = () =>
-    (pending = pending.map((one) => (one.state === 'stopped' ? { ...one, state: 'unsent' } : one)));
+    (pending = pending.map((one) => (one.state === 'unchecked' ? { ...one, state: 'idle' } : one)));
   const receiptOf = (
-    { intent }: PendingSubmission,
+    { submission }: PendingSubmission,
     foundBy: 'answered' | 'found' | 'recognised',
     localMs = 0,
-  ): ChargedReceipt => ({
-    ...intent,
-    settled: {
-      kind: 'charged',
+  ): ChargedReceipt =>
+    charged(submission, {
       at: { localMs },
       run: { run_id: 'r', price_cents: 100, balance_after_cents: 1 },
       foundBy,
-    },
-  });
+    });
   /** Returns a function that settles all open submissions, for a check or a label that was read here, or elsewhere. */
   const settle =
     (one: PendingSubmission, isFoundHere = true) =>
     () => {
       pending = [];
       unreported = [receiptOf(one, 'found', Date.now())];
-      found = isFoundHere ? unreported.map(({ settled, ...intent }) => ({ intent, run: settled.run })) : [];
+      found = isFoundHere ? unreported.map((submission) => ({ submission, run: submission.charge.run })) : [];
     };
 
   describe('automatic checks', () => {
     it('run while a result is unknown and the service responds, one at a time, until disposed', async () => {
       state = 'connecting';
-      pending = [unknown('other', 'account-2'), pendingOf('unsent')];
+      pending = [unknown('other', 'account-2'), pendingOf('idle')];
       await begin();
       state = 'ready';
       stateChanged.fire('ready');
@@ -301,10 +303,11 @@ describe('SubmissionNotices', () => {
         forget();
         clockSkewMs = aheadMs;
         const one = unknown('one', 'account-1', ageMs);
-        const { created } = one.intent;
+        const { created } = one.submission;
         const known = { created: { ...created, serviceMs: created.localMs } };
-        pending = [{ ...one, intent: { ...one.intent, ...known, ...(lastCheck && { lastCheck }) } }];
-        whileChecking = () => (pending = pending.map((one) => ({ ...one, state: 'not-charged' })));
+        pending = [{ ...one, submission: { ...one.submission, ...known, ...(lastCheck && { lastCheck }) } }];
+        whileChecking = () =>
+          (pending = pending.map((one) => ({ ...one, submission: { ...one.submission, stage: 'cleared' } })));
         shown.answer = ([button]) => button;
         await begin();
         const text = `Not charged for train.jsonl: two checks found no such run${why}.`;
@@ -346,7 +349,7 @@ describe('SubmissionNotices', () => {
         shown.sentences.join(),
         /^You may have been charged for train\.jsonl: .+ We’ll keep checking\.$/,
       );
-      assert.deepEqual([shown.isModal, shown.buttons], [[false], [['Check Now', 'Show']]]);
+      assert.deepEqual([shown.isModal, shown.buttons], [[false], [['Check Now', 'Resend…']]]);
       assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'one']]);
       activeChanged.fire(sessionOf('account-1'));
       await afterMs(FIRST_CHECK_MS);
@@ -356,20 +359,14 @@ describe('SubmissionNotices', () => {
     it('promises no check of a submission that is too old or has no API key', async () => {
       const unconfirmed = 'You may have been charged for train.jsonl: the service didn’t confirm it.';
       const hour = 60 * 60_000;
-      for (const [now, ageMs, others, text] of [
-        ['ready', 2 * hour, [], unconfirmed],
-        ['key-rejected', 0, [], `${unconfirmed} The service rejected this API key.`],
-        ['key-missing', 0, [], `${unconfirmed} The API key isn’t on this machine.`],
-        [
-          'ready',
-          2 * hour,
-          [unknown('two')],
-          'You may have been charged for 2 submissions: the service didn’t confirm them.',
-        ],
+      for (const [now, ageMs, text] of [
+        ['ready', 2 * hour, unconfirmed],
+        ['key-rejected', 0, `${unconfirmed} The service rejected this API key.`],
+        ['key-missing', 0, `${unconfirmed} The API key isn’t on this machine.`],
       ] as const) {
         forget();
         state = now;
-        pending = [unknown('one', 'account-1', ageMs), ...others];
+        pending = [unknown('one', 'account-1', ageMs)];
         await begin();
         await afterMs(FIRST_CHECK_MS);
         assert.equal(shown.sentences.join().replace(/ If you entered .+/, ''), text);
@@ -378,7 +375,7 @@ describe('SubmissionNotices', () => {
 
     it('reports an interrupted upload after its look, as not charged, and offers to continue it', async () => {
       state = 'connecting';
-      pending = [stopped(), pendingOf('refused')];
+      pending = [stopped(), pendingOf('idle', submissionOf(refusedWith('odd')))];
       shown.answer = ([button]) => button;
       whileChecking = answer;
       await begin();
@@ -394,9 +391,12 @@ describe('SubmissionNotices', () => {
     });
 
     it('says once of an interrupted upload that the service didn’t answer, and nothing when it does', async () => {
-      const unanswered =
-        'The upload of train.jsonl was interrupted. The service didn’t answer whether it was charged.';
-      for (const now of ['offline', 'key-missing'] as const) {
+      const unanswered = 'The service didn’t answer whether train.jsonl was charged.';
+      const key = ' The API key isn’t on this machine. If you entered it in another window, reload this one.';
+      for (const [now, why, buttons] of [
+        ['offline', '', []],
+        ['key-missing', key, ['Enter API Key…']],
+      ] as const) {
         forget();
         shown.answer = ([button]) => button;
         state = now;
@@ -405,13 +405,13 @@ describe('SubmissionNotices', () => {
         await afterMs(FIRST_CHECK_MS - 1);
         assert.deepEqual(shown.sentences, []);
         await afterMs(1);
-        assert.deepEqual([shown.sentences, shown.buttons], [[unanswered], [['Check Now']]]);
+        assert.deepEqual([shown.sentences, shown.buttons], [[unanswered + why], [['Check Now', ...buttons]]]);
         assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'one']]);
         state = 'ready';
         whileChecking = answer;
         stateChanged.fire('ready');
         await later();
-        assert.deepEqual([pending[0]?.state, shown.sentences.length], ['unsent', 1]);
+        assert.deepEqual([pending[0]?.state, shown.sentences.length], ['idle', 1]);
       }
     });
 
@@ -434,49 +434,30 @@ describe('SubmissionNotices', () => {
       whileChecking = answer;
       changed.fire(stopped());
       await later();
-      assert.deepEqual([checked, pending[0]?.state, shown.sentences], [['account-1'], 'unsent', []]);
+      assert.deepEqual([checked, pending[0]?.state, shown.sentences], [['account-1'], 'idle', []]);
     });
 
     it('says nothing of one that two checks cleared before, whether or not the service answers', async () => {
-      const at = (ms: number) => ({ localMs: ms, serviceMs: ms, monotonicMs: ms });
-      const observed = (ms: number) => ({ at: at(ms), complete: true, candidates: [], balance_cents: 1 });
-      const cleared = intentOf({
-        ...{ marker: 'ft-7k3m9qpx', balanceBefore: { balance_cents: 1, currency: 'USD' } },
-        attempts: [{ started: at(0), closed: at(1), ended: at(2) }],
-        ...{ firstCleanCheck: observed(3_600_000), lastCheck: observed(7_200_000) },
-      });
-      for (const now of ['unknown', 'not-charged'] as const) {
-        pending = [pendingOf('unknown', cleared)];
-        whileChecking = () => (pending = [pendingOf(now, cleared)]);
+      const cleared = submissionOf({ stage: 'cleared', attempts: [uploadedAttempt(0)] });
+      for (const now of ['unchecked', 'idle'] as const) {
+        pending = [pendingOf('unchecked', cleared)];
+        whileChecking = () => (pending = [pendingOf(now, cleared, { isTried: true })]);
         await begin();
         await afterMs(FIRST_CHECK_MS);
       }
       assert.deepEqual([checked.length, shown.sentences], [2, []]);
     });
 
-    it('combines several submissions in one notification, from which the user then chooses', async () => {
-      shown.answer = ([button]) => button;
-      for (const [submissions, now, text] of [
-        [
-          [unknown('one'), unknown('two'), stopped('three')],
-          'ready',
-          /^You may have been charged for 2 submissions: /,
-        ],
-        [[stopped('one'), stopped('two')], 'ready', /^Not charged: 2 uploads were interrupted\.$/],
-        [
-          [stopped('one'), stopped('two'), pendingOf('unsent')],
-          'offline',
-          /^2 uploads were interrupted\. The service didn’t answer whether they were charged\.$/,
-        ],
-      ] as const) {
-        forget();
-        shown.answer = ([button]) => button;
-        [pending, state, whileChecking] = [[...submissions], now, answer];
-        await begin();
-        await afterMs(FIRST_CHECK_MS);
-        assert.match(shown.sentences.join(), text);
-        assert.equal(executed.at(-1)?.[1], undefined);
-      }
+    it('says of each of several what is known, and leaves out one whose wait the user knows', async () => {
+      const asked = submissionOf({ notBefore: { localMs: Date.now() + 3_600_000 } });
+      pending = [unknown('one'), stopped('two'), pendingOf('unchecked', asked)];
+      whileChecking = answer;
+      await begin();
+      await afterMs(FIRST_CHECK_MS);
+      assert.deepEqual(shown.sentences, [
+        'You may have been charged for train.jsonl: the service didn’t confirm it. We’ll keep checking.',
+        'Not charged: the upload of train.jsonl was interrupted.',
+      ]);
     });
 
     it('ignores submissions that another window owns, and other accounts until they are active', async () => {

@@ -11,7 +11,12 @@ import type { RunCreation } from '../../../../src/core/api/types.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { KeyMissingError, KeyRejectedError } from '../../../../src/core/runs/session.ts';
-import type { ChargedReceipt, Intent, Receipt } from '../../../../src/core/submission/intent.ts';
+import {
+  ended,
+  type ChargedReceipt,
+  type Submission,
+  type Receipt,
+} from '../../../../src/core/submission/submission.ts';
 import type {
   PendingSubmission,
   SubmissionResult,
@@ -21,7 +26,13 @@ import { golden } from '../../../helpers/golden.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { faultOf, servicesOf, sessionOf as anySession } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { chargedAt, intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
+import {
+  chargedAt,
+  submissionOf,
+  pendingOf,
+  refusedWith,
+  uploadedAttempt,
+} from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const module = await withVscode(() => import('../../../../src/ui/submission/submissionResult.ts'));
@@ -40,39 +51,39 @@ describe('showResult', () => {
   let fault: string | undefined;
   /** What faults were asked for. */
   let causes: unknown[];
-  let open: PendingSubmission[];
+  /** What is open, if it isn't what the result says. */
+  let open: PendingSubmission[] | undefined;
+  let changed: Emitter<PendingSubmission>;
   /** The runs whose notices were removed. */
   let removed: string[];
-  /** The submissions whose charge was told, but not recorded. */
-  let told: string[];
 
   beforeEach(() => {
     standIn.forget();
-    [logged, removed, told, open] = [[], [], [], []];
+    [logged, removed, open] = [[], [], undefined];
+    changed = new Emitter();
     sentMs = Date.now();
     [fault, causes] = [undefined, []];
     receipts = () => Promise.reject(BROKEN);
   });
   afterEach(() => mock.timers.reset());
 
-  const draft = intentOf({ label: 'My run ft-7k3m9qpx', marker: 'ft-7k3m9qpx', priority_processing: true });
+  const draft = submissionOf({
+    created: { localMs: Date.now() },
+    label: 'My run ft-7k3m9qpx',
+    marker: 'ft-7k3m9qpx',
+    priority_processing: true,
+  });
   const preset = { modelId: 'qwen3-8b', label: 'My run', priority: true };
   const usd = () => Promise.resolve({ balance_cents: 150, currency: 'USD' });
   const sessionOf = (account: object = {}, refresh: () => Promise<unknown> = usd) =>
     anySession({ account, balance: { refresh } });
 
-  const setShown = ({ settled }: ChargedReceipt) => Promise.resolve(void removed.push(settled.run.run_id));
-  const marks = {
-    add: (id: string) => Promise.resolve(void told.push(id)),
-    has: (id: string) => Promise.resolve(told.includes(id)),
-    remove: (id: string) => Promise.resolve(void (told = told.filter((one) => one !== id))),
-  };
+  const setShown = ({ charge }: ChargedReceipt) => Promise.resolve(void removed.push(charge.run.run_id));
   /** Reports as `foundRunReporter` does, until the user has seen it. */
   const reporterOf = (known: () => Receipt[]) => {
     mock.timers.enable({ apis: ['setTimeout'] });
     const reportFound = foundRunReporter({
       setShown,
-      unwritten: marks,
       receipts: () => Promise.resolve(known()),
     });
     return async (run: RunCreation) => {
@@ -83,9 +94,13 @@ describe('showResult', () => {
     };
   };
 
-  /** Whether it was continued while its notification was open. */
-  let wentOn = false;
-  afterEach(() => void (wentOn = false));
+  const sentOf = (id: string, changes: Partial<Submission> = {}) =>
+    submissionOf({ ...draft, id, attempts: [uploadedAttempt(sentMs)], ...changes, stage: 'sent' });
+  const rowOf = ({ kind }: SubmissionResult, id: string): PendingSubmission[] => {
+    if (kind === 'unknown') return [pendingOf('idle', sentOf(id))];
+    const isOpen = kind === 'unanswered' || kind === 'not-charged';
+    return isOpen ? [pendingOf('unchecked', { ...draft, id }, { isTried: true })] : [];
+  };
 
   /** Returns the text, the buttons, and the commands that pressing one of them executes. */
   async function report(
@@ -105,9 +120,8 @@ describe('showResult', () => {
       servicesOf({
         ensureActiveAccount: () => Promise.resolve(isActive),
         journal: {
-          ...{ setShown, unwritten: marks },
+          setShown,
           ...{ receipts: () => receipts(), records: () => receipts() },
-          intents: [intentOf({ id: 'id-1', attempts: [uploadedAttempt(sentMs)] })],
         },
         sandboxFault: {
           get: () => (of: { kind: string }, cause?: object) => {
@@ -118,7 +132,10 @@ describe('showResult', () => {
         log: { error: (what: string) => void logged.push(what) },
         sessions: { find: (accountId: string) => (accountId === session.account.id ? session : undefined) },
         submissions: {
-          pending: result.kind === 'not-charged' && !wentOn ? [pendingOf('refused', intentOf({ id }))] : open,
+          get pending() {
+            return open ?? rowOf(result, id);
+          },
+          onDidChange: changed.event,
           probe: () => Promise.resolve(),
         },
       }),
@@ -138,7 +155,6 @@ describe('showResult', () => {
 
   it('states first whether there was a charge: yes, no, or maybe', async () => {
     const disk = (code: string) => Object.assign(new Error('x'), { code, syscall: 'write' });
-    const record = { file: '/storage/submissions/lost.json' };
     const codes = [
       ...['insufficient_balance', 'validation_failed', 'model_not_available', 'invalid_api_key'],
       // A service's error code is never mistaken for the extension's own.
@@ -152,7 +168,6 @@ describe('showResult', () => {
       ['the dataset changed', new DatasetChangedError('grew')],
       ['disk full', disk('ENOSPC')],
       ['no permission', disk('EACCES')],
-      ['a record can’t be read', new SubmissionError('journal-unreadable', record)],
       ['too late', new SubmissionError('too-late')],
       ['canceled', new CancelledError()],
       ['unexpected', new Error('x')],
@@ -168,13 +183,11 @@ describe('showResult', () => {
     const unanswered = { kind: 'unknown', error: BROKEN } as const;
     const locked = Object.assign(sessionOf(), { state: 'key-rejected' });
     cases['unknown, the API key is rejected'] = await shown(unanswered, undefined, locked);
-    open = [pendingOf('elsewhere', intentOf({ id: 'id-1', origin: 'sandbox' }))];
     for (const [name, result] of Object.entries({
       charged: { kind: 'charged', run: { run_id: 'r' } },
       'balance too low': notCharged(TOO_LOW, true),
       canceled: notCharged(new CancelledError(), false),
       unknown: unanswered,
-      elsewhere: { kind: 'elsewhere' },
     } satisfies Record<string, SubmissionResult>)) {
       const text = (cases[`in the sandbox, ${name}`] = await shown(result, undefined, sandbox()));
       assert.match(text, /^Sandbox: /);
@@ -227,26 +240,27 @@ describe('showResult', () => {
     assert.deepEqual(logged, ['charge-not-reported']);
     assert.deepEqual(await endOf(notCharged(TOO_LOW, true)), { outcome: 'not-charged', id: 'id-1' });
     assert.deepEqual(await endOf({ kind: 'unknown', error: BROKEN }), { outcome: 'unknown', id: 'id-1' });
-    const settled = (how: object) =>
-      [{ ...intentOf({ id: 'old' }), settled: { at: { localMs: sentMs }, ...how } }] as unknown as Receipt[];
+    const old = submissionOf({ id: 'old' });
+    const over = (reason: 'discarded' | 'not-charged') => ended(old, reason, { at: { localMs: sentMs } });
     const unknown = { outcome: 'unknown', id: 'old' };
     for (const [known, end] of [
       [[chargedReceipt({ id: 'old', run: { run_id: 'run-1' } })], { outcome: 'charged', id: 'run-1' }],
-      [settled({ kind: 'not-charged' }), { outcome: 'not-charged', id: 'old' }],
-      [settled({ kind: 'discarded' }), unknown],
+      [[over('not-charged')], { outcome: 'not-charged', id: 'old' }],
+      [[over('discarded')], unknown],
       [[], { outcome: 'unavailable' }],
     ] as const) {
       receipts = () => Promise.resolve([...known]);
       assert.deepEqual(await endOf({ kind: 'elsewhere' }, 'old'), end);
     }
-    for (const [one, end] of [
-      [pendingOf('unsent', intentOf({ id: 'old' })), { outcome: 'not-charged', id: 'old' }],
-      [pendingOf('stopped', intentOf({ id: 'old' })), unknown],
-      [pendingOf('elsewhere', intentOf({ id: 'old' })), unknown],
+    for (const [state, end] of [
+      ['idle', { outcome: 'not-charged', id: 'old' }],
+      ['unchecked', unknown],
+      ['elsewhere', unknown],
     ] as const) {
-      open = [one];
+      open = [pendingOf(state, old)];
       assert.deepEqual(await endOf({ kind: 'elsewhere' }, 'old'), end);
     }
+    open = undefined;
     assert.deepEqual(await endOf({ kind: 'unanswered', error: BROKEN }, 'old'), unknown);
   });
 
@@ -288,11 +302,11 @@ describe('showResult', () => {
       const runs = cents.map((one = 0, at) => price(one, `${at}`, november(20) + at));
       const last = runs.at(-1)!;
       last.attempts.push(...Array.from({ length: attempts }, () => uploadedAttempt(november(21))));
-      if (cents.at(-1) === undefined) last.settled.run.price_cents = undefined;
+      if (cents.at(-1) === undefined) last.charge.run.price_cents = undefined;
       // Of the month before.
       receipts = () => Promise.resolve([price(10_000, 'old', november(1) - 1), ...runs]);
       const session = sessionOf({ kind, budget: { ...limits, currency: 'USD' } });
-      await charged(name, { ...last.settled.run, balance_after_cents: 150 }, found, session);
+      await charged(name, { ...last.charge.run, balance_after_cents: 150 }, found, session);
     };
     const limits = { perRunCents: 100, perMonthCents: 350 };
     await over('past the limit of its month', { perMonthCents: 350 }, [101, 101, 101, 109]);
@@ -313,13 +327,12 @@ describe('showResult', () => {
         attempts: attempts as (typeof lost)[],
         run: { run_id: 'r', ...ours },
       });
-      receipts = () => Promise.resolve([{ ...receipt, settled: { ...receipt.settled, foundBy } }]);
+      receipts = () => Promise.resolve([{ ...receipt, charge: { ...receipt.charge, foundBy } }]);
       return charged(name, ours, foundBy === 'found', session);
     };
     await hard('four attempts', 'answered', [lost, lost, lost, lost]);
     await hard('four attempts, found', 'found', [lost, lost, lost, lost]);
     await hard('four attempts, in the sandbox', 'answered', [lost, lost, lost, lost], sandbox());
-    await hard('found before its attempt had an end', 'found', [{ started: moment, closed: moment }]);
     await hard('one attempt', 'answered', [lost]);
     // The disk took no receipt.
     receipts = () => Promise.resolve([]);
@@ -331,101 +344,103 @@ describe('showResult', () => {
     golden('submission-charges', cases);
   });
 
-  it('says what became of a submission that another window ended or still has, and no more than this machine knows', async () => {
-    const at = { localMs: 1 };
+  it('says what became of a submission that another window ended, and no more than this machine knows', async () => {
     const cases: Record<string, string> = {};
-    const found = { ...chargedAt(draft, 1).settled, foundBy: 'found' } as Receipt['settled'];
-    const ended = async (name: string, settled?: Receipt['settled'], changes = {}) => {
-      const known = settled === undefined ? [] : [{ ...draft, id: 'id-1', ...changes, settled }];
-      receipts = () => Promise.resolve(known);
-      cases[name] = await shown({ kind: 'elsewhere' });
+    const shownEnd = async (name: string, known: Submission[], session = sessionOf()) => {
+      receipts = () => Promise.resolve(known as Receipt[]);
+      cases[name] = await shown({ kind: 'elsewhere' }, undefined, session);
     };
-    await ended('charged', found);
-    await ended('charged, after the user read that it was not', chargedAt(draft, 1).settled);
-    await ended('charged, its price unknown', {
-      ...{ kind: 'charged', at, foundBy: 'answered', run: { run_id: 'run-1' } },
+    const own = { ...draft, id: 'id-1' };
+    const answered = chargedAt(own, 1);
+    const found = { ...answered, charge: { ...answered.charge, foundBy: 'found' as const } };
+    const unpriced = (one: ChargedReceipt) => ({
+      ...one,
+      charge: { ...one.charge, run: { run_id: 'run-1' } },
     });
-    await ended('not charged', { kind: 'not-charged', at });
-    await ended('discarded', { kind: 'discarded', at });
-    await ended('gone');
-    await ended('of an account that signed out', found, { accountId: 'signed-out' });
-    open = [pendingOf('elsewhere', intentOf({ id: 'id-1', attempts: [uploadedAttempt(1)] }))];
-    await ended('still open after its upload');
-    open = [pendingOf('elsewhere', intentOf({ id: 'id-1' }))];
-    await ended('still open');
-    open = [];
+    const at = { at: { localMs: 1 } };
+    await shownEnd('charged', [found]);
+    await shownEnd('charged, after the user read that it was not', [answered]);
+    await shownEnd('charged, its price unknown', [unpriced(answered)]);
+    await shownEnd('not charged', [ended(own, 'not-charged', at)]);
+    await shownEnd('discarded', [ended(own, 'discarded', at)]);
+    await shownEnd('gone', []);
+    await shownEnd('of an account that signed out', [{ ...found, accountId: 'signed-out' }]);
     // A refused one is continued as another submission, with another Idempotency-Key.
-    const refused = (id: string, endedMs: number) => ({
-      ...intentOf({ id, created: { localMs: endedMs - 10 } }),
-      refused: { at: { localMs: endedMs - 8 }, code: 'insufficient_balance' },
-      settled: { kind: 'not-charged', at: { localMs: endedMs } } as const,
-    });
+    const refused = (id: string, endedMs: number) =>
+      ended(submissionOf({ id, created: { localMs: endedMs - 10 } }), 'not-charged', {
+        ...{ at: { localMs: endedMs }, code: 'insufficient_balance' },
+      });
     const [first, second] = [refused('id-1', 20), refused('id-2', 25)];
-    const third = intentOf({ id: 'id-3', label: 'My run ft-7k3m9qpx', created: { localMs: 24 } });
-    const other = {
-      ...third,
-      id: 'id-4',
-      // Another file of that name.
-      dataset: { ...third.dataset, path: '/other/train.jsonl', sha256: '1'.repeat(64) },
-    };
-    const continued = async (name: string, receiptsNow: Receipt[], session = sessionOf()) => {
-      receipts = () => Promise.resolve(receiptsNow);
-      cases[`continued, ${name}`] = await shown({ kind: 'elsewhere' }, undefined, session);
-    };
-    const charged = chargedAt(third, 30) as ChargedReceipt;
-    const usdRun = { ...charged.settled.run, currency: 'USD' };
-    const usdCharged = { ...charged, settled: { ...charged.settled, run: usdRun } };
-    await continued('charged', [charged, second, first]);
-    await continued('charged, in the sandbox', [charged, second, first], sandbox());
-    const unpriced = { ...charged.settled, run: { run_id: 'run-1' } } as Receipt['settled'];
+    const third = submissionOf({ id: 'id-3', label: 'My run ft-7k3m9qpx', created: { localMs: 24 } });
+    // Another file of that name.
+    const dataset = { ...third.dataset, path: '/other/train.jsonl', sha256: '1'.repeat(64) };
+    const charged = chargedAt(third, 30);
+    const { run } = charged.charge;
+    const usdCharged = { ...charged, charge: { ...charged.charge, run: { ...run, currency: 'USD' } } };
+    await shownEnd('continued, charged', [charged, second, first]);
+    await shownEnd('continued, charged, in the sandbox', [charged, second, first], sandbox());
     const overBudget = sessionOf({ budget: { perRunCents: 100, currency: 'USD' } });
-    await continued('charged, past the limit of a run', [usdCharged, second, first], overBudget);
-    await continued('charged, its price unknown', [{ ...charged, settled: unpriced }, second, first]);
-    open = [pendingOf('unknown', third)];
-    await continued('may be charged', [second, first]);
-    open = [];
+    await shownEnd('continued, charged, past the limit of a run', [usdCharged, second, first], overBudget);
+    await shownEnd('continued, charged, its price unknown', [unpriced(charged), second, first]);
+    open = [pendingOf('idle', sentOf('id-3', { created: { localMs: 24 } }))];
+    await shownEnd('continued, may be charged', [second, first]);
+    open = undefined;
     const later = chargedAt({ ...third, created: { localMs: 31 } }, 40);
-    await continued('not: discarded before the same was submitted', [later, first]);
-    await continued('not: another dataset', [chargedAt(other, 30), second, first]);
-    receipts = () => Promise.resolve([{ ...chargedAt(draft, 1), id: 'gone' }]);
+    await shownEnd('continued, not: discarded before the same was submitted', [later, first]);
+    const other = chargedAt({ ...third, id: 'id-4', dataset }, 30);
+    await shownEnd('continued, not: another dataset', [other, second, first]);
+    open = [];
+    receipts = () => Promise.resolve([{ ...answered, id: 'gone' }]);
     const unanswered = { kind: 'unknown', error: BROKEN } as const;
     const foundByOther = await shown(unanswered, undefined, sessionOf(), true, 'gone');
     golden('submission-ends', { ...cases, 'unanswered, but another window got the answer': foundByOther });
   });
 
-  it('leads from a draft that gave way to the submission that came first', async () => {
-    const settled = { kind: 'withdrawn', at: { localMs: 1 } } as const;
-    const first = intentOf({ id: 'first', label: 'First', created: { localMs: 0 } });
-    const before = chargedAt(intentOf({ id: 'before', label: 'Before' }), 0);
-    const known = (...others: Intent[]) => {
-      receipts = () => Promise.resolve([...others, before, { ...draft, id: 'id-1', settled }] as Receipt[]);
-    };
-    open = [pendingOf('unknown', first)];
-    known(first);
-    const { executed, text } = await report({ kind: 'elsewhere' });
-    assert.deepEqual([executed, text], [[['fineTuning.resolveSubmission', 'first']], '']);
-    open = [];
+  it('follows what another window works on until it is over or rests, without a box, and says it once', async () => {
+    const other = submissionOf({ ...draft, id: 'id-2' });
+    const at = { at: { localMs: 1 } };
     const cases: Record<string, string> = {};
-    const ended = async (name: string, receipt: Receipt, session = sessionOf()) => {
-      known(receipt);
-      cases[name] = await shown({ kind: 'elsewhere' }, undefined, session);
+    const follow = async (name: string, result: SubmissionResult, after: Receipt | PendingSubmission) => {
+      open = [pendingOf('elsewhere', other)];
+      receipts = () => Promise.resolve([]);
+      const { end, executed } = await report(result, undefined, undefined, undefined, 'id-2');
+      assert.deepEqual([end, executed], [{ outcome: 'unknown', id: 'id-2' }, []], name);
+      for (const state of ['elsewhere', 'unchecked', 'checking'] as const) {
+        open = [pendingOf(state, other)];
+        changed.fire(pendingOf('elsewhere', other));
+        await turn();
+      }
+      assert.deepEqual([standIn.shown.sentences, standIn.shown.inputs], [[], []], name);
+      open = 'submission' in after ? [after] : [];
+      receipts = () => Promise.resolve('submission' in after ? [] : [after]);
+      for (let times = 0; times < 2; times++) {
+        changed.fire(pendingOf('elsewhere', other));
+        for (let turns = 0; turns < 8; turns++) await turn();
+      }
+      assert.equal(standIn.shown.sentences.length, 1, name);
+      const buttons = standIn.shown.buttons[0]?.map((button) => ` [${button}]`) ?? [];
+      cases[name] = standIn.shown.sentences[0] + buttons.join('');
     };
-    const charged = chargedAt(first, 2);
-    await ended('charged', charged);
-    await ended('charged, in the sandbox', charged, sandbox());
-    const run = { run_id: 'run-1' };
-    await ended('charged, its price unknown', {
-      ...charged,
-      settled: { ...charged.settled, run },
-    } as Receipt);
-    await ended('not charged', { ...first, settled: { kind: 'not-charged', at: { localMs: 2 } } });
-    await ended('discarded', { ...first, settled: { kind: 'discarded', at: { localMs: 2 } } });
-    known();
-    cases['neither open nor known'] = await shown({ kind: 'elsewhere' });
-    golden('submission-replaced', cases);
+    const met = { kind: 'open', id: 'id-2' } as const;
+    const lost = { kind: 'unknown', error: BROKEN } as const;
+    await follow('Submit met it: charged', met, chargedAt(other, 1));
+    await follow('Submit met it: not charged', met, ended(other, 'not-charged', at));
+    await follow('Submit met it: discarded', met, ended(other, 'discarded', at));
+    await follow('Submit met it: may be charged', met, pendingOf('idle', sentOf('id-2')));
+    await follow('Submit met it: its window died', met, pendingOf('idle', other));
+    const unanswered = pendingOf('unchecked', other, { isTried: true });
+    await follow('Submit met it: its window died, no answer', met, unanswered);
+    await follow(
+      'Submit met it: refused',
+      met,
+      pendingOf('idle', { ...other, ...refusedWith('insufficient_balance') }),
+    );
+    await follow('Continue was overtaken: charged', { kind: 'elsewhere' }, chargedAt(other, 1));
+    await follow('its answer was lost, but another window checks: charged', lost, chargedAt(other, 1));
+    golden('submission-followed', cases);
   });
 
-  it('says only that nothing was sent if no look was answered, and offers what helps', async () => {
+  it('says that the service didn’t answer, and offers what helps, if no look was answered', async () => {
     const cases: Record<string, string> = {};
     for (const [name, error] of [
       ['the connection broke', BROKEN],
@@ -434,7 +449,6 @@ describe('showResult', () => {
       ['not everything was read', new SubmissionError('not-answered')],
       ['no key on this machine', new KeyMissingError()],
       ['the key was rejected', new ServiceError('invalid_api_key', 401)],
-      ['the key was rejected before', new KeyRejectedError()],
       ['disk full', Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'write' })],
       ['unexpected', new Error('x')],
       ['canceled', new CancelledError()],
@@ -445,15 +459,15 @@ describe('showResult', () => {
     for (const text of Object.values(cases)) assert.doesNotMatch(text, /not charged|may/i);
     golden('submission-unanswered', cases);
     const early = await shown({ kind: 'unanswered', error: new TooEarlyError(HOUR) });
-    assert.match(early, /^Nothing was sent\. The service asked to wait until .*\d:\d\d.*\. \[/);
+    assert.match(early, / The service asked to wait until .*\d:\d\d.*\. \[/);
     const { executed } = await report({ kind: 'unanswered', error: BROKEN }, 'Check Now');
     assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'id-1']]);
     const missing = await report({ kind: 'unanswered', error: new KeyMissingError() }, 'Enter API Key…');
     assert.deepEqual(missing.executed, [['fineTuning.replaceKey']]);
   });
 
-  it('begins a new submission in place of one that was withdrawn', async () => {
-    const { text } = await report({ kind: 'withdrawn' });
+  it('begins a new submission in place of one that was too old', async () => {
+    const { text } = await report({ kind: 'ended' });
     assert.equal(text, 'train.jsonl is not where it was. Choose the dataset to submit.');
   });
 
@@ -491,16 +505,20 @@ describe('showResult', () => {
     }
   });
 
-  it('offers a check or the row after an unknown result, and logs it', async () => {
-    const { buttons, executed } = await report({ kind: 'unknown', error: BROKEN }, 'Check Now');
-    assert.deepEqual(buttons, ['Check Now', 'Show']);
-    assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'id-1']]);
-    assert.deepEqual(logged, ['outcome-unknown']);
-    const shown = await report({ kind: 'unknown', error: BROKEN }, 'Show');
-    assert.deepEqual(shown.executed, [['fineTuning.runs.focus']]);
+  it('offers a check or a resend after an unknown result, and logs it', async () => {
+    sentMs = Date.now();
+    for (const [button, command] of [
+      ['Check Now', 'fineTuning.resolveSubmission'],
+      ['Resend…', 'fineTuning.continueSubmission'],
+    ] as const) {
+      const { buttons, executed } = await report({ kind: 'unknown', error: BROKEN }, button);
+      assert.deepEqual([buttons, executed], [['Check Now', 'Resend…'], [[command, 'id-1']]]);
+    }
+    assert.deepEqual(logged, ['outcome-unknown', 'outcome-unknown']);
   });
 
-  it('opens the dialog of a submission that is already open', async () => {
+  it('opens the dialog of a submission that is already open, and rests', async () => {
+    open = [pendingOf('idle', sentOf('id-2'))];
     const { executed, text } = await report({ kind: 'open', id: 'id-2' });
     assert.deepEqual([executed, text], [[['fineTuning.resolveSubmission', 'id-2']], '']);
   });
@@ -528,26 +546,12 @@ describe('showResult', () => {
       lost.text,
       `Sandbox: You may have been charged for My run: the service didn’t confirm it. ${fault}`,
     );
-    assert.deepEqual(lost.buttons, ['Check Now', 'Show', 'Choose Another']);
+    assert.deepEqual(lost.buttons, ['Check Now', 'Resend…', 'Choose Another']);
     assert.deepEqual(causes, [{ error: BROKEN }]);
     // What prevents a resend is no fault of the sandbox.
     const early = await report({ kind: 'unknown', error: new TooEarlyError(HOUR) }, '', sandbox());
     assert.match(early.text, /The service asked to wait until/);
     assert.match((await report(notCharged(BROKEN, true))).text, /The connection to the service was lost\.$/);
-  });
-
-  it('says what became of it if a button is pressed after it went on', async () => {
-    wentOn = true;
-    for (const button of ['Add Sandbox Funds', 'Continue…']) {
-      open = [pendingOf('uploading', intentOf({ id: 'id-1' }))];
-      const { executed } = await report(notCharged(TOO_LOW, true), button, sandbox());
-      await turn();
-      assert.deepEqual([executed, standIn.shown.sentences.length], [[], 2], button);
-    }
-    wentOn = false;
-    open = [];
-    const { executed } = await report(notCharged(TOO_LOW, true), 'Continue…', sandbox());
-    assert.deepEqual(executed, [['fineTuning.continueSubmission', 'id-1']]);
   });
 
   it('offers sandbox funds', async () => {
@@ -579,27 +583,11 @@ describe('showResult', () => {
     assert.ok(text.length < 300 && text.endsWith('balance 1.50 USD.'), text);
   });
 
-  it('reports a charge that couldn’t be recorded as one that may have been seen, when it is found', async () => {
+  it('says of a charge that it couldn’t be recorded', async () => {
     receipts = () => Promise.resolve([]);
     const run = { run_id: 'run-1', price_cents: 5 };
-    const first = await report({ kind: 'charged', run }, undefined, undefined, undefined, draft.id);
-    assert.match(first.text, /but the charge couldn’t be recorded here\.$/);
-    standIn.forget();
-    const reportFound = reporterOf(() => [{ ...chargedAt(draft, 1), accountId: draft.accountId }]);
-    await reportFound(run);
-    assert.match(standIn.shown.sentences.join(), /^My run: charged 0\.05 .*as you may have seen\.$/);
-    assert.equal(told.length, 0);
-    // Also if a resend found it.
-    told.push(draft.id);
-    receipts = () => Promise.resolve([{ ...chargedAt(draft, 1), accountId: draft.accountId }]);
-    const resent = await report(
-      { kind: 'charged', run, found: true },
-      undefined,
-      undefined,
-      undefined,
-      draft.id,
-    );
-    assert.match(resent.text, /^My run: charged 0\.05 .*as you may have seen\.$/);
+    const { text } = await report({ kind: 'charged', run }, undefined, undefined, undefined, draft.id);
+    assert.match(text, /but the charge couldn’t be recorded here\.$/);
   });
 
   it('reports a found charge in the currency of its submission, which it assumes, not in that of the balance by now', async () => {
@@ -607,22 +595,22 @@ describe('showResult', () => {
     const receipt = {
       ...chargedAt({ ...draft, balanceBefore }, 1),
       accountId: draft.accountId,
-    } as ChargedReceipt;
-    await reporterOf(() => [receipt])(receipt.settled.run);
+    };
+    await reporterOf(() => [receipt])(receipt.charge.run);
     assert.match(standIn.shown.sentences.join(), /Charged 5 JPY \(currency assumed from the balance\)\./);
   });
 
   it('reports a further run of a submission, money first, though its first run was reported', async () => {
-    const receipt = chargedAt(draft, 1) as ChargedReceipt;
-    const { settled } = receipt;
+    const receipt = chargedAt(draft, 1);
+    const { charge } = receipt;
     let receipts = [receipt];
     const reportFound = reporterOf(() => receipts);
-    await reportFound(settled.run);
+    await reportFound(charge.run);
     const long = 'r'.repeat(60);
     for (const prices of [[700], [700, 1, 2], [700, undefined]]) {
       const furtherRuns = prices.map((price_cents, at) => ({ run_id: long.slice(at), price_cents }));
-      receipts = [{ ...receipt, settled: { ...settled, furtherRuns } }];
-      await reportFound(settled.run);
+      receipts = [{ ...receipt, charge: { ...charge, furtherRuns } }];
+      await reportFound(charge.run);
     }
     const [one, two, three] = [0, 1, 2].map((at) => long.slice(at));
     assert.deepEqual(standIn.shown.sentences.slice(1), [
@@ -633,16 +621,16 @@ describe('showResult', () => {
   });
 
   it('reports a run once through foundRunReporter', async () => {
-    const receipt = chargedAt(draft, 1) as ChargedReceipt;
+    const receipt = chargedAt(draft, 1);
     const reportFound = reporterOf(() => [receipt]);
-    for (let times = 0; times < 2; times++) await reportFound(receipt.settled.run);
+    for (let times = 0; times < 2; times++) await reportFound(receipt.charge.run);
     assert.deepEqual([standIn.shown.sentences.length, removed], [1, ['run-1']]);
   });
 
   it('leaves a charge to the next window if its own has lost the connection', async () => {
-    const receipt = chargedAt(draft, 1) as ChargedReceipt;
+    const receipt = chargedAt(draft, 1);
     standIn.shown.isWindowThere = false;
-    await reporterOf(() => [receipt])(receipt.settled.run);
+    await reporterOf(() => [receipt])(receipt.charge.run);
     assert.deepEqual([standIn.shown.sentences.length, removed], [1, []]);
   });
 
@@ -661,7 +649,7 @@ describe('showResult', () => {
 
     it('shows every state', async () => {
       const { id, result } = await show(() => {
-        const sent = { ...draft, attempts: [uploadedAttempt(1)] };
+        const sent = sentOf('id');
         const nowMs = Date.now();
         changed.fire(pendingOf('waiting', sent, { attempt: 1, retryAtMs: nowMs + 12_000 }));
         changed.fire(pendingOf('waiting', sent, { attempt: 1, retryAtMs: nowMs, tickMs: nowMs - 7_000 }));
@@ -676,7 +664,7 @@ describe('showResult', () => {
           fire(state, live);
         return Promise.resolve();
       });
-      fire('unknown');
+      fire('idle');
       assert.deepEqual([id, result], ['id', { kind: 'elsewhere' }]);
       assert.deepEqual(standIn.shown.titles, ['Submitting train.jsonl to Work']);
       assert.deepEqual(standIn.shown.progress, [

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { mock } from 'node:test';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
-import type { Intent } from '../../../../src/core/submission/intent.ts';
+import type { Submission } from '../../../../src/core/submission/submission.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
+import { submissionOf, pendingOf, refusedWith, uploadedAttempt } from '../../../helpers/submissions.ts';
 
 const { SubmissionRows } = await withVscode(() => import('../../../../src/ui/submission/submissionRows.ts'));
 
@@ -27,8 +27,6 @@ describe('SubmissionRows', () => {
   let modelName: string;
   let pending: PendingSubmission[];
   let unreadable: string[];
-  /** Whether this window has begun a look. */
-  let isTried: boolean;
   let sessions: { active: object | undefined; find: (id: string) => object | undefined };
 
   beforeEach(() => {
@@ -40,12 +38,11 @@ describe('SubmissionRows', () => {
     });
     const all = ['account-1', 'Home', 'Offline'].map(sessionOf);
     sessions = { active: all[0], find: (id) => all.find(({ account }) => account.id === id) };
-    [pending, unreadable, modelName, isTried] = [[], [], 'Qwen 3 8B', true];
+    [pending, unreadable, modelName] = [[], [], 'Qwen 3 8B'];
     const submissions = {
       get pending() {
         return pending;
       },
-      wasTried: () => isTried,
     };
     const journal = {
       get unreadable() {
@@ -81,9 +78,9 @@ describe('SubmissionRows', () => {
   it('lists the active account first, then others with their names, but no signed-out accounts', () => {
     const attempts = [uploadedAttempt(Date.now())];
     pending = [
-      pendingOf('unknown', intentOf({ id: 'home', accountId: 'Home', attempts })),
-      pendingOf('validating', intentOf({ id: 'gone', accountId: 'signed-out', attempts })),
-      pendingOf('unsent', intentOf({ id: 'own' })),
+      pendingOf('idle', submissionOf({ id: 'home', accountId: 'Home', attempts })),
+      pendingOf('validating', submissionOf({ id: 'gone', accountId: 'signed-out', attempts })),
+      pendingOf('idle', submissionOf({ id: 'own' })),
     ];
     assert.deepEqual(rows.rowIds, ['own', 'home']);
     assert.match(String(rows.item('home').description), / · Home$/);
@@ -95,9 +92,9 @@ describe('SubmissionRows', () => {
   it('says above them how many records can’t be read, as long as there are any', () => {
     assert.equal(rows.message, '');
     unreadable = ['a'];
-    assert.equal(rows.message, 'A submission record can’t be read.');
+    assert.equal(rows.message, 'A submission record can’t be read. It may have been charged.');
     unreadable = ['a', 'b'];
-    assert.equal(rows.message, '2 submission records can’t be read.');
+    assert.equal(rows.message, '2 submission records can’t be read. They may have been charged.');
     assert.deepEqual(rows.rowIds, []);
   });
 
@@ -107,9 +104,9 @@ describe('SubmissionRows', () => {
     });
     const other = { accountId: 'Home' };
     pending = [
-      pendingOf('unsent', intentOf({ id: 'one', ...created(41) })),
-      pendingOf('unsent', intentOf({ id: 'two', ...created(42) })),
-      pendingOf('unsent', intentOf({ id: 'three', ...created(43), ...other })),
+      pendingOf('idle', submissionOf({ id: 'one', ...created(41) })),
+      pendingOf('idle', submissionOf({ id: 'two', ...created(42) })),
+      pendingOf('idle', submissionOf({ id: 'three', ...created(43), ...other })),
     ];
     const textOf = (id: string) => {
       const { label, description, accessibilityInformation } = rows.item(id);
@@ -125,111 +122,52 @@ describe('SubmissionRows', () => {
   });
 
   it('lists uploading rows as ticking: others change by an event', () => {
-    const states = ['queued', 'uploading', 'validating', 'waiting', 'unknown'] as const;
-    pending = states.map((id) => pendingOf(id, intentOf({ id })));
+    const states = ['queued', 'uploading', 'validating', 'waiting', 'idle'] as const;
+    pending = states.map((id) => pendingOf(id, submissionOf({ id })));
     assert.deepEqual(rows.tickingIds, ['uploading']);
   });
 
-  it('says first whether there was a charge, and has at most one button, to check, continue, cancel, or discard', () => {
+  it('says first whether there was a charge, and has at most one button: to check, continue or cancel', () => {
     mock.timers.enable({ apis: ['Date'], now: NOW_MS });
-    const ofNoon = (changes: Partial<Intent> = {}) =>
-      intentOf({ created: { localMs: minutesAgo(150) }, ...changes });
     const attempts = [uploadedAttempt(minutesAgo(125))];
-    const unknown = (changes: Partial<Intent> = {}) =>
-      pendingOf('unknown', ofNoon({ attempts, keyId: 'first', ...changes }));
-    const checked = (...candidates: string[]) =>
-      unknown({ lastCheck: { at: { localMs: minutesAgo(25) }, complete: true, candidates } });
-    const live = { sentBytes: 120_000_000, startedAtMs: NOW_MS - 12_000, attempt: 1 };
-    const of = (state: PendingSubmission['state'], changes: Partial<PendingSubmission> = {}) =>
-      pendingOf(state, ofNoon(), changes);
-    const closed = (minutes: number) =>
-      pendingOf(
-        'validating',
-        ofNoon({ attempts: [{ started: { localMs: 0 }, closed: { localMs: minutesAgo(minutes) } }] }),
-      );
-    const refused = (code: string) =>
-      pendingOf('refused', ofNoon({ attempts, refused: { at: { localMs: NOW_MS }, code } }));
-    const notCharged = (changes: Partial<Intent> = {}) =>
-      pendingOf('not-charged', ofNoon({ attempts, keyId: 'first', ...changes }));
-    const asked = (minutes: number) => ({
-      ...{ started: { localMs: minutesAgo(1) }, ended: { localMs: minutesAgo(1) } },
-      ...{ code: 'rate_limited', notBefore: { localMs: minutesAgo(-minutes) } },
-    });
-    const sent = uploadedAttempt(minutesAgo(1));
-    const long = [uploadedAttempt(minutesAgo(23 * 60))];
-    const codes = ['insufficient_balance', 'model_not_available', 'invalid_api_key', 'validation_failed'];
+    const created = { localMs: minutesAgo(150) };
+    const of = (state: PendingSubmission['state'], changes: Partial<Submission> = {}, live = {}) =>
+      pendingOf(state, submissionOf({ created, keyId: 'first', ...changes }), live);
+    const cleared = { stage: 'cleared', attempts } as const;
+    const old = { localMs: minutesAgo(23 * 60) };
+    const upload = { sentBytes: 120_000_000, startedAtMs: NOW_MS - 12_000, attempt: 1 };
     const cases: Record<string, PendingSubmission> = {
-      queued: of('queued'),
-      'nothing uploaded': of('uploading', { sentBytes: 0, attempt: 1 }),
-      uploading: of('uploading', live),
-      'uploading again': of('uploading', { ...live, attempt: 2 }),
-      validating: of('validating', { attempt: 1 }),
-      'validating for less than a minute': closed(0.9),
-      'validating for minutes': closed(4.5),
-      waiting: of('waiting', { attempt: 1, retryAtMs: NOW_MS + 12_000 }),
-      'waiting as the service asks': of('waiting', { retryAtMs: NOW_MS + 3_480_000, isAsked: true }),
-      'waiting, maybe charged': pendingOf('waiting', ofNoon({ attempts }), {
-        attempt: 1,
-        retryAtMs: NOW_MS,
-      }),
-      checking: of('checking'),
+      uploading: of('uploading', {}, upload),
+      'uploading, maybe charged': of('uploading', { attempts }, { ...upload, attempt: 2 }),
       'in another window': of('elsewhere'),
-      unknown: unknown(),
-      ...Object.fromEntries(
-        [429, 503, 500].map((httpStatus) => [
-          `unknown, after ${httpStatus}`,
-          unknown({ attempts: attempts.map((one) => ({ ...one, httpStatus })) }),
-        ]),
-      ),
-      'unknown, with a label, of another account': unknown({ label: 'My run', accountId: 'Home' }),
-      'unknown, a possible run': checked('r'),
-      'unknown, possible runs': checked('r', 's'),
-      'unknown, checked': checked(),
-      'not charged': notCharged(),
+      'sent, with a label, of another account': of('idle', { label: 'My run', accountId: 'Home', attempts }),
+      cleared: of('idle', cleared),
       // Only the dialog says why it can't be sent again.
-      'not charged, more than 23 hours ago': notCharged({
-        attempts: long,
-        created: { localMs: minutesAgo(23 * 60) },
+      'cleared, more than 23 hours ago': of('idle', { ...cleared, created: old }),
+      'cleared, another API key': of('idle', { ...cleared, keyId: 'second' }),
+      'before its first look': of('unchecked'),
+      'before its first look, offline': of('unchecked', { accountId: 'Offline' }),
+      'its look is not answered': of('unchecked', {}, { isTried: true }),
+      interrupted: of('idle'),
+      'interrupted, more than 23 hours ago': of('idle', { created: old }),
+      'interrupted, the service asked to wait': of('idle', { notBefore: { localMs: minutesAgo(-60) } }),
+      'cleared, the service asked to wait': of('idle', {
+        ...cleared,
+        notBefore: { localMs: minutesAgo(-60) },
       }),
-      'not charged, another API key': notCharged({ keyId: 'second' }),
-      'stopped, before its first look': of('stopped'),
-      'stopped, offline': pendingOf('stopped', ofNoon({ accountId: 'Offline' })),
-      'stopped, its look is not answered': of('stopped'),
-      'cleared, not looked': checked(),
-      unsent: of('unsent'),
-      'unsent, more than 23 hours ago': pendingOf(
-        'unsent',
-        intentOf({ created: { localMs: minutesAgo(23 * 60) } }),
-      ),
-      'unsent, the service asked to wait': pendingOf('unsent', ofNoon({ attempts: [asked(60)] })),
-      'unsent, the wait is over': pendingOf('unsent', ofNoon({ attempts: [asked(-1)] })),
-      'unsent, no attempt began because of the wait': pendingOf(
-        'unsent',
-        ofNoon({ notBefore: { localMs: minutesAgo(-60) } }),
-      ),
-      'unsent, the service asked to wait after an attempt without an end': pendingOf(
-        'unsent',
-        ofNoon({ attempts: [{ started: { localMs: 0 } }, asked(60)] }),
-      ),
-      'not charged, the service asked to wait': notCharged({ attempts: [{ ...sent, ...asked(60) }] }),
-      ...Object.fromEntries(codes.map((code) => [`refused: ${code}`, refused(code)])),
+      refused: of('idle', { attempts, ...refusedWith('insufficient_balance') }),
     };
-    golden(
-      'submission-rows',
-      Object.fromEntries(
-        Object.entries(cases).map(([name, one]) => {
-          pending = [one];
-          isTried = !/first look|offline/.test(name);
-          return [name, shown(one.id)];
-        }),
-      ),
-    );
+    const golds = Object.entries(cases).map(([name, one]) => {
+      pending = [one];
+      return [name, shown(one.id)];
+    });
+    golden('submission-rows', Object.fromEntries(golds) as Record<string, string[]>);
   });
 
   it('sanitizes hostile text', () => {
-    const dataset = { ...intentOf().dataset, filename: HOSTILE };
+    const dataset = { ...submissionOf().dataset, filename: HOSTILE };
     modelName = HOSTILE;
-    pending = [pendingOf('unsent', intentOf({ id: 'one', label: HOSTILE, dataset }))];
+    pending = [pendingOf('idle', submissionOf({ id: 'one', label: HOSTILE, dataset }))];
     const { accessibilityInformation, description, label, tooltip } = rows.item('one');
     assert.equal(label, 'Free <U+…U+200B>');
     assert.ok(JSON.stringify(tooltip).startsWith(`"${SHOWN}`));

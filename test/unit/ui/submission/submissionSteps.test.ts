@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { DatasetChangedError } from '../../../../src/core/api/errors.ts';
-import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
+import { ended, type Submission } from '../../../../src/core/submission/submission.ts';
 import type { ShownEarlier } from '../../../../src/ui/shared/datasetTexts.ts';
 import { Proposal } from '../../../../src/ui/shared/proposal.ts';
 import { changedLines, golden } from '../../../helpers/golden.ts';
@@ -11,7 +10,7 @@ import { finding, shownReading } from '../../../helpers/reading.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { accountMoneyOf, type MoneyFacts } from '../../../../src/core/money/accountMoney.ts';
-import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
+import { submissionOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import type { InputStandIn } from '../../../helpers/vscodeStandIn.ts';
 
@@ -26,6 +25,7 @@ const { confirmSubmission } = await withVscode(
 type Review = Parameters<typeof reviewSubmission>[0];
 type SubmissionContext = ReturnType<Review['context']>;
 
+const CANCELLED = { outcome: 'cancelled' };
 const NOW_MS = new Date(2026, 4, 10, 14, 30).getTime();
 
 describe('reviewSubmission', () => {
@@ -73,7 +73,7 @@ describe('reviewSubmission', () => {
     late: [],
     ready: () => Promise.resolve(),
     restart: () => Promise.resolve(undefined),
-    confirmDuplicates: () => Promise.resolve('continue'),
+    open: { confirm: () => Promise.resolve([]) },
     ...changes,
     context: () => ({ ...context, ...changes }),
   });
@@ -110,22 +110,12 @@ describe('reviewSubmission', () => {
   };
   const confirmed = async (...args: Parameters<typeof walk>) => {
     const result = await walk(...args);
-    assert.equal(result?.kind, 'confirmed');
+    assert.ok('consents' in result);
     return result;
   };
   /** Maps the names of a summary's rows to their descriptions. */
   const rowsOf = (input: InputStandIn | undefined) =>
     new Map(input?.items.map(({ label, description }) => [label.replace(/^\S+ /, ''), description]));
-
-  it('adds the marker, if any, within the maximum length of a label', async () => {
-    const labelOf = async (label: string, changes = {}) =>
-      (await confirmed(ACCEPTING, changes, { label })).label;
-    assert.equal(await labelOf(''), marker);
-    assert.equal(await labelOf('x'.repeat(300)), `${marker} ${'x'.repeat(255 - marker.length - 1)}`);
-    assert.equal(await labelOf('My run', { marker: undefined }), 'My run');
-    await confirmed(['Label', 'x'.repeat(300), ...ACCEPTING], { marker: undefined });
-    assert.equal(rowsOf(standIn.shown.inputs.at(-2)).get('Label')?.length, 255);
-  });
 
   it('shows and sends no marker of another submission that was typed or pasted', async () => {
     for (const [typed, label] of [
@@ -147,7 +137,7 @@ describe('reviewSubmission', () => {
     standIn.shown.pick = () => ((nowMs += 1_000), answers.shift());
     standIn.shown.answer = (buttons) => ((nowMs += 1_000), buttons.at(-1));
     const result = await reviewSubmission(reviewOf({ nowMs: () => nowMs }), chosen);
-    assert.equal(result?.kind, 'confirmed');
+    assert.ok('consents' in result);
     // The use policy was shown but could not be opened, since it is not https.
     assert.deepEqual(result.consents, {
       model_terms: { accepted_at: '1970-01-01T00:00:02.000Z', urls: ['https://maker.test/terms'] },
@@ -190,29 +180,13 @@ describe('reviewSubmission', () => {
   it('ends without a result if a consent is not given', async () => {
     for (const button of [undefined, 'Cancel', 'Submit']) {
       press(button);
-      assert.equal(await walk(ACCEPTING), undefined, button);
+      assert.deepEqual(await walk(ACCEPTING), CANCELLED, button);
     }
     press('Submit and Pay');
     // None of these rows accepts the terms.
     for (const row of [undefined, 'Open license terms', 'Use policy'])
-      assert.equal(await walk(['Continue', row]), undefined, row);
-    assert.equal(await walk([undefined]), undefined);
-  });
-
-  it('restarts if the account or dataset changes at any time', async () => {
-    const stale = (answers: (string | undefined)[]) => () => Promise.resolve(answers.shift() as never);
-    for (const reason of ['account-changed', 'dataset-changed'])
-      for (const answers of [[reason], [undefined, reason]])
-        assert.deepEqual(await walk(ACCEPTING, { restart: stale([...answers]) }, { priority: true }), {
-          kind: 'restart',
-          reason,
-          choices: { ...chosen, priority: true },
-        });
-    const sha256 = Promise.reject(new DatasetChangedError('changed'));
-    sha256.catch(() => undefined);
-    const changed = await walk(ACCEPTING, { sha256 });
-    assert.deepEqual(changed, { kind: 'restart', reason: 'dataset-changed', choices: chosen });
-    assert.deepEqual(await walk(['Dataset']), { kind: 'restart', reason: 'other-dataset', choices: chosen });
+      assert.deepEqual(await walk(['Continue', row]), CANCELLED, row);
+    assert.deepEqual(await walk([undefined]), CANCELLED);
   });
 
   describe('money', () => {
@@ -220,7 +194,7 @@ describe('reviewSubmission', () => {
       const perRun = { perRunCents: 100, currency: 'USD' };
       for (const [when, asked] of [
         ['restart', 0],
-        ['confirmDuplicates', 1],
+        ['open', 1],
       ] as const) {
         standIn.forget();
         let questions = 0;
@@ -233,13 +207,16 @@ describe('reviewSubmission', () => {
             if (when === 'restart') stop.abort();
             return Promise.resolve(undefined);
           },
-          confirmDuplicates: () => {
-            questions++;
-            stop.abort();
-            return Promise.resolve('continue' as const);
+          open: {
+            ...reviewOf({}).open,
+            confirm: () => {
+              questions++;
+              stop.abort();
+              return Promise.resolve([]);
+            },
           },
         };
-        assert.equal(await walk(ACCEPTING, changes), undefined);
+        assert.deepEqual(await walk(ACCEPTING, changes), CANCELLED);
         assert.deepEqual([questions, standIn.shown.inputs.length, standIn.shown.sentences], [asked, 1, []]);
       }
     });
@@ -297,7 +274,7 @@ describe('reviewSubmission', () => {
             return moneyOf({ account: { ...account, budget }, receipts, balance: usd(40_000) });
           },
         });
-        assert.equal(result, undefined);
+        assert.deepEqual(result, CANCELLED);
         assert.deepEqual([standIn.shown.inputs.length, questions], [boxes, withdrawnAt + 1]);
         assert.ok(standIn.shown.sentences.every((text) => text.startsWith('This run may exceed')));
       }
@@ -336,11 +313,11 @@ describe('reviewSubmission', () => {
     const { dataset } = context;
     const { place, size } = dataset;
     const sandbox = { id: 's', name: 'Sandbox', kind: 'sandbox' } as const;
-    const settled = { kind: 'discarded', at: { localMs: 0 } } as const;
-    const earlier = (sha256: string, filename = 'train.jsonl') => ({
-      ...intentOf({ created: { localMs: hoursAgo(48) } }),
-      ...{ settled, dataset: { ...intentOf().dataset, sha256, filename } },
-    });
+    const earlier = (sha256: string, filename = 'train.jsonl') => {
+      const dataset = { ...submissionOf().dataset, sha256, filename };
+      const over = { at: { localMs: 0 } };
+      return ended(submissionOf({ created: { localMs: hoursAgo(48) }, dataset }), 'discarded', over);
+    };
     const money = (facts: Partial<MoneyFacts>) => ({ money: moneyOf(facts), balance: facts.balance });
     const budget = (perRunCents: number, currency = 'USD') =>
       money({ account: { ...account, budget: { perRunCents, currency } }, receipts, balance: usd(40_000) });
@@ -487,9 +464,10 @@ describe('reviewSubmission', () => {
   it('sanitizes hostile names', async () => {
     const name = 'Free \u202e$(check) [x](command:y)\u200b';
     const shown = 'Free <U+202E>$ (check) [x] (command:y)<U+200B>';
-    const hostile = { ...model, name, provider: name, model_id: name };
+    // A stand-in's separator could be chosen, too.
+    const hostile = { ...model, name: `Model ${name}`, provider: name, model_id: name };
     await walk(
-      ['Free', ...ACCEPTING],
+      ['Model Free', ...ACCEPTING],
       {
         models: [hostile],
         dataset: { ...context.dataset, filename: name, place: { file: name, folder: name, isLink: true } },
@@ -498,7 +476,7 @@ describe('reviewSubmission', () => {
       { model: undefined },
     );
     const [models] = standIn.shown.inputs;
-    assert.deepEqual([models?.items[1]?.label, models?.items[1]?.description], [shown, shown]);
+    assert.deepEqual([models?.items[1]?.label, models?.items[1]?.description], [`Model ${shown}`, shown]);
     const screen = JSON.stringify(
       standIn.shown.inputs.map(({ title, placeholder, prompt, items }) => [
         [title, placeholder, prompt],
@@ -554,8 +532,8 @@ describe('reviewSubmission', () => {
       const budget = (limits: object) =>
         money({ account: { ...account, budget: { currency: 'USD', ...limits } }, balance: usd(40_000) });
       const sandbox = { id: 's', name: 'Sandbox', kind: 'sandbox' } as const;
-      const resent = (state: PendingSubmission['state']) => ({
-        resent: pendingOf(state, intentOf({ attempts: [uploadedAttempt(0)] })),
+      const resent = (stage: Submission['stage']) => ({
+        resent: pendingOf('idle', submissionOf({ stage, attempts: [uploadedAttempt(0)] })),
       });
       const cases: Record<string, Partial<Asked>> = {
         'the sandbox, with an estimate, nothing left': { account: sandbox, ...money({ balance: usd(0) }) },
@@ -583,9 +561,9 @@ describe('reviewSubmission', () => {
         }),
         'submitted within a day': { repeated: prior(3) },
         'discarded within a day': { repeated: prior(3, { runId: undefined }) },
-        'resent, not charged': resent('not-charged'),
-        'continued, upload stopped': resent('unsent'),
-        'continued in the sandbox': { ...resent('unsent'), account: sandbox },
+        'resent, not charged': resent('cleared'),
+        'continued, upload stopped': resent('draft'),
+        'continued in the sandbox': { ...resent('draft'), account: sandbox },
       };
       const plain = await questionOf({});
       const shown: Record<string, string[]> = { 'nothing unusual': plain };
@@ -594,23 +572,13 @@ describe('reviewSubmission', () => {
       golden('final-question', {
         ...shown,
         'the sandbox': await questionOf({ account: sandbox }),
-        'resent, no answer': await questionOf(resent('unknown')),
+        'resent, no answer': await questionOf(resent('sent')),
         'over the budget': await questionOf(budget({ perRunCents: 100 })),
         'over both budgets, continued': await questionOf({
           ...budget({ perRunCents: 100, perMonthCents: 1_500 }),
-          ...resent('unsent'),
+          ...resent('draft'),
         }),
       });
-    });
-
-    it('has the label without its marker, and what changed since the run before', async () => {
-      standIn.shown.answer = (buttons) => buttons.at(-1);
-      const changed = '21 added, 9 removed, 17 changed since May 9';
-      const trained = { kind: 'changed', run: { ...prior(30), runId: 'r', rows: 3 }, changed } as const;
-      await confirmed(ACCEPTING, { trainedBefore: () => trained });
-      const question = standIn.shown.details.at(-1) ?? '';
-      assert.ok(question.includes(changed), question);
-      assert.match(question, /^Label: My run$/m);
     });
 
     it('says which budget it is over, after that was agreed to', async () => {
@@ -689,10 +657,10 @@ describe('reviewSubmission', () => {
             // A name of 96 characters stays complete.
             if (isComplete) assert.match(first, new RegExp(`^${filename}$`, 'm'));
             const attempts = [uploadedAttempt(0)];
-            for (const state of isComplete ? (['unsent', 'not-charged', 'unknown'] as const) : [])
+            for (const stage of isComplete ? (['draft', 'cleared', 'sent'] as const) : [])
               await detailOf({
                 ...worst,
-                resent: pendingOf(state, intentOf({ attempts })),
+                resent: pendingOf('idle', submissionOf({ attempts, stage })),
               });
             for (const [index, sentence] of standIn.shown.sentences.entries()) {
               const text = `${sentence}\n${standIn.shown.details[index]}`;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Session } from '../../../../src/core/runs/session.ts';
-import type { Receipt } from '../../../../src/core/submission/intent.ts';
+import type { Receipt } from '../../../../src/core/submission/submission.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { servicesOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';

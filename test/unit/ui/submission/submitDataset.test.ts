@@ -10,8 +10,8 @@ import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { CheckError } from '../../../../src/core/datasets/report.ts';
-import type { Draft, Receipt } from '../../../../src/core/submission/intent.ts';
-import type { KnownSubmissions } from '../../../../src/core/submission/earlier.ts';
+import { ended, type Draft, type Receipt } from '../../../../src/core/submission/submission.ts';
+import type { KnownSubmissions } from '../../../../src/core/submission/journal.ts';
 import type {
   SubmissionResult,
   PendingSubmission,
@@ -23,7 +23,7 @@ import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { reportOf } from '../../../helpers/report.ts';
 import { servicesOf, sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
+import { submissionOf, pendingOf, refusedWith, uploadedAttempt } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import { itOnPosix } from '../../../helpers/platform.ts';
 
@@ -32,7 +32,7 @@ type Parts = Parameters<typeof submitDataset>[0];
 
 const TEXT = '{"prompt":"a","completion":"b"}\n';
 const SHA256 = createHash('sha256').update(TEXT).digest('hex');
-const REFUSED = { at: { localMs: 0 }, code: 'insufficient_funds' };
+const REFUSED = refusedWith('insufficient_balance');
 const ACCEPTING = ['Continue', 'Accept and Continue'];
 const SUBMIT = 'Submit and Pay';
 
@@ -41,8 +41,7 @@ describe('submitDataset', () => {
   const beforeReads = useFileReads();
   let file: string;
   let pending: PendingSubmission[];
-  let unreadable: string[];
-  let setAside: number;
+  let told: KnownSubmissions;
   let drafts: Draft[];
   let besides: KnownSubmissions[];
   let result: SubmissionResult;
@@ -60,8 +59,7 @@ describe('submitDataset', () => {
     standIn.settings.clear();
     file = path.join(folder(), 'train.jsonl');
     await writeFile(file, TEXT);
-    [pending, unreadable, drafts, besides, receipts] = [[], [], [], [], []];
-    setAside = 0;
+    [pending, told, drafts, besides, receipts] = [[], [], [], [], []];
     result = { kind: 'elsewhere' };
     reconnected = new Emitter();
     const model = { model_id: 'm', name: 'Model M', provider: 'Maker', available: true };
@@ -87,24 +85,21 @@ describe('submitDataset', () => {
         get pending() {
           return pending;
         },
-        submit: (_session: unknown, draft: Draft, _signal: unknown, known: KnownSubmissions) => {
+        submit: (_session: unknown, draft: Draft, _signal: unknown, now: KnownSubmissions) => {
           drafts.push(draft);
-          besides.push(known);
+          besides.push(now);
           if (result.kind === 'not-charged' && result.kept)
-            pending = [pendingOf('unsent', intentOf({ id: 'mine' }))];
+            pending = [pendingOf('idle', submissionOf({ id: 'mine' }))];
           const onProgress = new Emitter<PendingSubmission>().event;
           return { id: 'mine', onProgress, result: Promise.resolve(result) };
         },
       },
       journal: {
-        get unreadable() {
-          return unreadable;
-        },
-        setAside: (ids: string[]) => Promise.resolve(void (setAside += ids.length)),
+        of: () => Promise.resolve(told),
         receipts: () => Promise.resolve(receipts),
         records: () => Promise.resolve(receipts),
         get latest() {
-          return [...receipts, ...pending.map(({ intent }) => intent)];
+          return [...receipts, ...pending.map(({ submission }) => submission)];
         },
       },
       reports: () => Promise.resolve(reports),
@@ -148,6 +143,8 @@ describe('submitDataset', () => {
       balanceBefore: { balance_cents: 500, currency: 'USD' },
     });
     assert.ok(consents.data_policy.accepted_at >= consents.model_terms.accepted_at);
+    // The final question has the label without its marker.
+    assert.match(standIn.shown.details[0] ?? '', /^Label: My run$/m);
   });
 
   it('sends a new marker each time, or none if the setting is off', async () => {
@@ -185,39 +182,77 @@ describe('submitDataset', () => {
     standIn.forget();
     await submit({}, []);
     assert.equal(standIn.shown.inputs[0]?.placeholder, 'Base model (the price doesn’t depend on it)');
-    const settled = { kind: 'not-charged', at: { localMs: 0 } } as const;
-    receipts = [{ ...intentOf({ model_id: 'm', priority_processing: true }), settled }];
+    const over = { at: { localMs: 0 } };
+    receipts = [ended(submissionOf({ model_id: 'm', priority_processing: true }), 'not-charged', over)];
     standIn.forget();
     await submit({}, []);
     assert.deepEqual(rows(), ['Model M', 'train', 'Standard']);
     for (const changes of [{ model_id: 'gone' }, { model_id: 'm', accountId: 'account-2' }]) {
-      receipts = [{ ...intentOf(changes), settled }];
+      receipts = [ended(submissionOf(changes), 'not-charged', over)];
       standIn.forget();
       await submit({}, []);
       assert.match(standIn.shown.inputs.at(0)?.placeholder ?? '', /^Base model/);
     }
   });
 
-  it('starts again, with a notice, if the dataset or the account changes', async () => {
+  it('begins again, with one notice, if anything changed at any time before the upload', async () => {
     const active = parts.sessions.active as unknown as { account: object };
     const other = { ...active, account: { ...active.account, id: 'account-2', name: 'Home' } };
-    const changes = [
-      () => writeFileSync(file, `${TEXT}${TEXT}`),
-      () => Object.assign(parts.sessions, { active: other }),
-    ];
-    const answers = ['Continue', 'Continue', ...ACCEPTING];
-    standIn.shown.pick = () => {
-      changes.shift()?.();
-      return answers.shift();
+    const charged = chargedReceipt({ dataset: { sha256: SHA256 } });
+    const changes: Record<string, () => unknown> = {
+      'train.jsonl changed and was checked again. Nothing has been sent yet.': () =>
+        writeFileSync(file, `${TEXT}${TEXT}`),
+      'The account is now Home. Nothing has been sent yet.': () =>
+        Object.assign(parts.sessions, { active: other }),
+      'The connection to Work changed. Nothing has been sent yet.': () => reconnected.fire('connecting'),
+      // It was thought to be not charged.
+      'train.jsonl was submitted meanwhile. Nothing more has been sent yet.': () => (receipts = [charged]),
     };
-    standIn.shown.answer = (buttons) => buttons.find((button) => button === SUBMIT);
-    await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
-    assert.deepEqual(
-      standIn.shown.inputs.map(({ placeholder }) => placeholder.split(/\.| and/)[0]),
-      ['Review before submitting', 'train', 'The account is now Home', 'Read the terms, then accept'],
-    );
-    assert.equal(drafts[0]?.dataset.sizeBytes, 2 * TEXT.length);
-    assert.equal(standIn.shown.sentences[0], 'Submit this dataset to Home and pay?');
+    for (const [notice, change] of Object.entries(changes))
+      for (const when of ['hash', 'summary', 'last question'] as const) {
+        standIn.forget();
+        Object.assign(parts.sessions, { active });
+        await writeFile(file, TEXT);
+        receipts = [ended(charged, 'not-charged', { at: { localMs: 0 } })];
+        [drafts, besides] = [[], []];
+        let isChanged = false;
+        const now = (then: typeof when) => {
+          if (then !== when || isChanged) return;
+          isChanged = true;
+          change();
+        };
+        beforeReads(() => now('hash'));
+        const answers = [...(when === 'last question' ? ACCEPTING : ['Continue']), ...ACCEPTING];
+        standIn.shown.pick = () => (now('summary'), answers.shift());
+        standIn.shown.answer = (buttons) => (
+          now('last question'),
+          buttons.find((button) => button === SUBMIT)
+        );
+        await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
+        const shown = standIn.shown.inputs.map(({ placeholder }) => placeholder);
+        assert.deepEqual(
+          shown.filter((text) => !text.startsWith('Read the terms')),
+          ['Review before submitting. Nothing has been sent yet.', notice],
+          when,
+        );
+        assert.equal(drafts.length, 1);
+        assert.equal(drafts[0]?.dataset.sizeBytes, statSync(file).size);
+        const questions = standIn.shown.sentences.filter((text) => text.endsWith(' and pay?'));
+        const payer = parts.sessions.active?.account.name;
+        assert.equal(questions.at(-1), `Submit this dataset to ${payer} and pay?`);
+      }
+  });
+
+  it('says at the top of the summary that another account pays, or that it begins anew', async () => {
+    for (const [preset, notice] of [
+      [{ accountId: 'account-2' }, 'The account is now Work. Nothing has been sent yet.'],
+      [{ accountId: 'account-1' }, 'Review before submitting. Nothing has been sent yet.'],
+      [{ isAnew: true }, 'This starts a new submission. Nothing has been sent yet.'],
+    ] as const) {
+      standIn.forget();
+      await submit({ modelId: 'm', ...preset }, []);
+      assert.equal(standIn.shown.inputs[0]?.placeholder, notice);
+    }
   });
 
   itOnPosix('names the real folder behind links, relative to the workspace', async () => {
@@ -491,7 +526,7 @@ describe('submitDataset', () => {
       [60_000, 0],
       [86_400_000, 1],
     ] as const) {
-      pending = [pendingOf('unsent', intentOf({ notBefore: { localMs: Date.now() + waitMs } }))];
+      pending = [pendingOf('idle', submissionOf({ notBefore: { localMs: Date.now() + waitMs } }))];
       await submit(undefined, ACCEPTING, ['Try Anyway', SUBMIT]);
       assert.equal(ended, count);
     }
@@ -519,8 +554,8 @@ describe('submitDataset', () => {
       [drafts, checks] = [[], 0];
       pending = [
         pendingOf(
-          'refused',
-          intentOf({ id: 'refused', dataset: { ...dataset, ...changes }, refused: REFUSED, ...rest }),
+          'idle',
+          submissionOf({ id: 'refused', dataset: { ...dataset, ...changes }, ...REFUSED, ...rest }),
         ),
       ];
     };
@@ -553,15 +588,15 @@ describe('submitDataset', () => {
   });
 
   it('offers an open submission of the same bytes, and a second one only for another model', async () => {
-    const dataset = { ...intentOf().dataset, sha256: SHA256 };
-    for (const state of ['unknown', 'unsent'] as const) {
+    const dataset = { ...submissionOf().dataset, sha256: SHA256 };
+    for (const attempts of [[uploadedAttempt(0)], []]) {
       for (const [model_id, other] of [
         ['m', 'Back to Summary'],
         ['another', 'Submit Anyway'],
       ] as const) {
         standIn.forget();
         drafts = [];
-        pending = [pendingOf(state, intentOf({ id: 'one', dataset, model_id }))];
+        pending = [pendingOf('idle', submissionOf({ id: 'one', dataset, model_id, attempts }))];
         await submit({ modelId: 'm' }, ['Continue']);
         assert.deepEqual(standIn.shown.buttons, [['Open It', other]]);
         assert.deepEqual([drafts, standIn.executed], [[], []]);
@@ -573,50 +608,9 @@ describe('submitDataset', () => {
     }
   });
 
-  it('repeats the review after an account change, a charge in the meantime, or a reconnect', async () => {
-    const notices = () => standIn.shown.inputs.map(({ placeholder }) => placeholder.split('.')[0]);
-    const review = 'Review before submitting';
-    await submit({ modelId: 'm', accountId: 'account-2' }, []);
-    assert.deepEqual(notices(), ['The account is now Work']);
-    standIn.forget();
-    await submit({ modelId: 'm', isAnew: true }, []);
-    assert.equal(
-      standIn.shown.inputs[0]?.placeholder,
-      'This starts a new submission. Nothing has been sent yet.',
-    );
-    const changes = {
-      'The connection to Work changed': () => reconnected.fire('connecting'),
-      train: () => (receipts = [chargedReceipt({ dataset: { sha256: SHA256 } })]),
-    };
-    for (const [notice, change] of Object.entries(changes)) {
-      standIn.forget();
-      const answers = ['Continue'];
-      standIn.shown.pick = () => (answers.length > 0 ? void change() : undefined, answers.shift());
-      await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
-      assert.deepEqual(notices(), [review, notice]);
-    }
-    assert.deepEqual(drafts, []);
-  });
-
-  it('repeats the review if what was found not charged is charged in the meantime', async () => {
-    const charged = chargedReceipt({ dataset: { sha256: SHA256 } });
-    receipts = [{ ...charged, settled: { kind: 'not-charged', at: { localMs: 0 } } }];
-    await submit();
-    assert.deepEqual(besides[0]?.receipts, []);
-    standIn.forget();
-    const answers = ['Continue'];
-    standIn.shown.pick = () => (
-      answers.length > 0 ? void (receipts = [charged]) : undefined,
-      answers.shift()
-    );
-    await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
-    assert.match(standIn.shown.inputs.at(-1)?.placeholder ?? '', /^train\.jsonl was submitted meanwhile\./);
-    assert.equal(drafts.length, 1);
-  });
-
   it('warns first if another account of the service has an open submission', async () => {
-    const dataset = { ...intentOf().dataset, sha256: SHA256 };
-    pending = [pendingOf('unknown', intentOf({ id: 'theirs', dataset, accountId: 'account-2' }))];
+    const dataset = { ...submissionOf().dataset, sha256: SHA256 };
+    pending = [pendingOf('idle', submissionOf({ id: 'theirs', dataset, accountId: 'account-2' }))];
     await submit();
     assert.deepEqual(standIn.shown.sentences, [
       'Another account of this service has an open submission of train.jsonl.',
@@ -626,48 +620,34 @@ describe('submitDataset', () => {
     await submit({ modelId: 'm' }, ['Continue'], ['Open It']);
     assert.deepEqual([drafts, standIn.executed], [[], [['fineTuning.resolveSubmission', 'theirs']]]);
     await submit({ modelId: 'm' }, ACCEPTING, ['Submit Anyway', SUBMIT]);
-    assert.deepEqual([drafts.length, besides.map(({ duplicates }) => duplicates)], [1, [['theirs']]]);
+    assert.deepEqual([drafts.length, besides], [1, [told]]);
   });
 
-  it('asks before the terms, once in a window, whether to submit beside records that can’t be read', async () => {
-    unreadable = ['one'];
+  it('asks before the terms whether to submit beside one of these bytes that can’t be read', async () => {
+    told = [{ bytes: 'b', k: 1, n: 2, record: undefined, isOver: false }];
     await submit();
-    assert.deepEqual(standIn.shown.sentences, ['A submission record can’t be read.']);
-    assert.match(standIn.shown.details.join(), /you could be charged twice\.\nDon’t delete single files\.$/);
-    // Enter presses the first button, which sends nothing.
-    assert.deepEqual(standIn.shown.buttons[0], ['Back to Summary', 'Continue Anyway', 'Set Aside…']);
-    assert.deepEqual([standIn.shown.isModal, drafts], [[true], []]);
-    unreadable.push('two');
-    standIn.forget();
-    await submit(undefined, ACCEPTING, ['Continue Anyway', SUBMIT]);
-    assert.equal(standIn.shown.sentences[0], '2 submission records can’t be read.');
-    standIn.forget();
-    await submit(undefined, ACCEPTING, ['Continue Anyway', SUBMIT]);
-    assert.ok(!standIn.shown.sentences.includes('2 submission records can’t be read.'), 'asked once');
-    const agreed = besides.map((known) => known.unreadable);
-    assert.deepEqual(agreed, [
-      ['one', 'two'],
-      ['one', 'two'],
+    assert.deepEqual(standIn.shown.sentences, [
+      'An earlier submission of this dataset can’t be read. It may have been charged.',
     ]);
-  });
-
-  it('sets records aside that can’t be read only after a question of its own, and goes back to the summary', async () => {
-    unreadable = ['one'];
-    await submit(undefined, ACCEPTING, ['Set Aside…']);
-    assert.deepEqual([setAside, drafts], [0, []]);
-    assert.equal(standIn.shown.sentences[1], 'Set the record aside?');
-    assert.match(standIn.shown.details[1] ?? '', /^You may have been charged\. .*\n.* folder “damaged”/);
-    await submit(undefined, ACCEPTING, ['Set Aside…', 'Set Aside']);
-    assert.deepEqual([setAside, drafts], [1, []]);
+    // Enter presses the first button, which sends nothing.
+    assert.deepEqual(standIn.shown.buttons[0], ['Back to Summary', 'Continue Anyway']);
+    assert.deepEqual([standIn.shown.isModal, drafts], [[true], []]);
+    await submit(undefined, ACCEPTING, ['Continue Anyway', SUBMIT]);
+    // What the user read is what the claim gets.
+    assert.deepEqual(besides, [told]);
+    // So is one of a later version, though it is over: it may have been charged.
+    told = [{ bytes: 'b', k: 1, n: 2, record: undefined, isOver: true }];
+    await submit();
+    assert.equal(drafts.length, 1);
   });
 
   it('shows earlier charges and possible ones, and continues if they can’t be read', async () => {
-    const dataset = { ...intentOf().dataset, sha256: SHA256 };
+    const dataset = { ...submissionOf().dataset, sha256: SHA256 };
     const at = { localMs: 0 };
     receipts = [
       chargedReceipt({ dataset, atMs: Date.parse('2026-05-02') }),
-      { ...intentOf({ dataset, accountId: 'account-2' }), settled: { kind: 'discarded', at } },
-      { ...intentOf({ dataset }), settled: { kind: 'not-charged', at } },
+      ended(submissionOf({ dataset, accountId: 'account-2' }), 'discarded', { at }),
+      ended(submissionOf({ dataset }), 'not-charged', { at }),
       chargedReceipt({ dataset, origin: 'https://other.test' }),
       chargedReceipt(),
     ];
@@ -693,10 +673,10 @@ describe('submitDataset', () => {
       return Promise.resolve({ kind: 'not-charged' });
     };
     pending = [
-      pendingOf('unknown', intentOf({ id: 'unknown' })),
-      pendingOf('unsent', intentOf({ id: 'unsent' })),
-      pendingOf('refused', intentOf({ id: 'other', accountId: 'account-2', refused: REFUSED })),
-      pendingOf('refused', intentOf({ id: 'refused', refused: REFUSED })),
+      pendingOf('idle', submissionOf({ id: 'unknown', attempts: [uploadedAttempt(0)] })),
+      pendingOf('idle', submissionOf({ id: 'unsent' })),
+      pendingOf('idle', submissionOf({ id: 'other', accountId: 'account-2', ...REFUSED })),
+      pendingOf('idle', submissionOf({ id: 'refused', ...REFUSED })),
     ];
     for (const replacesRefused of ['unknown', 'unsent', 'other', 'gone', 'refused'])
       await submit({ modelId: 'm', replacesRefused });
@@ -712,35 +692,17 @@ describe('submitDataset', () => {
     file = other;
     await submit({ modelId: 'm', replacesRefused: 'refused' });
     assert.deepEqual([drafts.length, discarded], [7, ['refused']]);
-    const dataset = { ...intentOf().dataset, sha256: SHA256 };
-    pending = [pendingOf('refused', intentOf({ id: 'renamed', dataset, refused: REFUSED }))];
+    const dataset = { ...submissionOf().dataset, sha256: SHA256 };
+    pending = [pendingOf('idle', submissionOf({ id: 'renamed', dataset, ...REFUSED }))];
     await submit({ modelId: 'm', replacesRefused: 'renamed' });
     assert.deepEqual(discarded, ['refused', 'renamed']);
   });
 
   describe('proposed by an agent', () => {
-    /** Submits a proposal, which is withdrawn once this many dialogs are answered. */
-    async function propose(withdrawnAfter = Infinity, answers = ACCEPTING, press = SUBMIT) {
-      const stop = new AbortController();
-      const proposal = new Proposal('Ready', stop.signal);
-      const left = [...answers];
-      const isLeft = () => {
-        if (standIn.shown.inputs.length + standIn.shown.sentences.length > withdrawnAfter) stop.abort();
-      };
-      standIn.shown.pick = () => {
-        isLeft();
-        return left.shift();
-      };
-      standIn.shown.answer = (buttons) => {
-        isLeft();
-        return buttons.find((button) => button === press);
-      };
-      if (withdrawnAfter < 0) stop.abort();
-      const preset = { modelId: 'm', label: 'The agent’s', priority: true, proposal };
-      const ended = await submitDataset(parts, standIn.Uri.file(file), undefined, preset).catch(
-        (error: unknown) => (error as { code?: string }).code,
-      );
-      return { ended, proposal };
+    async function propose(answers = ACCEPTING) {
+      const proposal = new Proposal('Ready', new AbortController().signal);
+      await submit({ modelId: 'm', label: 'The agent’s', priority: true, proposal }, answers);
+      return proposal;
     }
     const rowsOfSummary = () =>
       standIn.shown.inputs[0]?.items.map(({ label, description }) => `${label}: ${description}`);
@@ -759,21 +721,34 @@ describe('submitDataset', () => {
 
     it('knows that an open submission came first, before or after the final question', async () => {
       result = { kind: 'elsewhere' };
-      assert.equal((await propose()).proposal.metOpen, false);
+      assert.equal((await propose()).metOpen, false);
       result = { kind: 'open', id: 'other' };
-      assert.equal((await propose()).proposal.metOpen, true);
-      const dataset = { ...intentOf().dataset, sha256: SHA256 };
-      pending = [pendingOf('unknown', intentOf({ dataset, model_id: 'm' }))];
-      const { ended, proposal } = await propose();
-      assert.deepEqual([ended, proposal.metOpen], [{ outcome: 'cancelled' }, true]);
+      assert.equal((await propose()).metOpen, true);
+      const dataset = { ...submissionOf().dataset, sha256: SHA256 };
+      pending = [pendingOf('idle', submissionOf({ dataset, model_id: 'm' }))];
+      assert.equal((await propose()).metOpen, true);
+    });
+
+    it('asks nothing once its agent withdrew it or has the answer', async () => {
+      for (const end of ['abort', 'over']) {
+        const stop = new AbortController();
+        const proposal = new Proposal('Ready', stop.signal);
+        if (end === 'abort') stop.abort();
+        else proposal.isOver = true;
+        await submit({ modelId: 'm', proposal });
+        assert.deepEqual([standIn.shown.inputs, standIn.shown.sentences, drafts], [[], [], []], end);
+      }
     });
 
     it('is the user’s own if they choose another dataset', async () => {
       const other = path.join(folder(), 'other.jsonl');
       await writeFile(other, `${TEXT}${TEXT}`);
+      // Without one, the summary comes back.
+      standIn.shown.folder = () => undefined;
+      assert.equal((await propose(['Dataset', ...ACCEPTING])).isReplaced, false);
+      assert.equal(drafts.pop()?.proposedBy, 'agent');
       standIn.shown.folder = () => other;
-      const { proposal } = await propose(Infinity, ['Dataset', ...ACCEPTING]);
-      assert.equal(proposal.isReplaced, true);
+      assert.equal((await propose(['Dataset', ...ACCEPTING])).isReplaced, true);
       const { dataset, label, priority_processing, proposedBy } = drafts[0]!;
       assert.deepEqual([dataset.path, proposedBy, priority_processing], [other, undefined, false]);
       assert.match(label ?? '', /^other\b/);

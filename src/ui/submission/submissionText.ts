@@ -1,0 +1,368 @@
+// What the user reads of a submission: the table of docs/journal.md, for row, sentence and buttons.
+// Here, and not at each place, so that no two texts disagree. Money comes first: narrow views cut.
+import { l10n } from 'vscode';
+import type { Session } from '../../core/runs/session.ts';
+import {
+  isCanceledUpload,
+  isRefused,
+  submissionName,
+  type Draft,
+  type Submission,
+  type Receipt,
+} from '../../core/submission/submission.ts';
+import {
+  afterCheck,
+  isCancellable,
+  type PendingSubmission,
+} from '../../core/submission/pendingSubmission.ts';
+import type { Submissions } from '../../core/submission/submissions.ts';
+import { busyUntilMs } from '../../core/submission/stage.ts';
+import { compact, formatCount, formatDuration, formatMoment, formatPercent } from '../shared/format.ts';
+import { leftText } from '../shared/runText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { TERMS } from '../shared/terms.ts';
+
+export const CHARGE = {
+  mayBeCharged: l10n.t('May be charged'),
+  /** Why a resend is safe. */
+  sameRequest: l10n.t('The service documents that the same request ID isn’t charged twice.'),
+  notCharged: l10n.t('Not charged.'),
+  notChargedSoFar: l10n.t('Not charged so far.'),
+  mayHaveBeenCharged: l10n.t('You may have been charged.'),
+  /** About an earlier one of the bytes to be submitted. */
+  unreadable: l10n.t('An earlier submission of this dataset can’t be read. It may have been charged.'),
+  compare: l10n.t('Compare your balance and runs first.'),
+} as const;
+
+/** A row of the table: the stage of an open submission, and who works on it. */
+export type Kind =
+  | 'checking'
+  | 'unanswered'
+  | 'here'
+  | 'elsewhere'
+  | 'interrupted'
+  | 'busy'
+  | 'sent'
+  | 'cleared'
+  | 'refused';
+
+export type Button = 'check' | 'cancel' | 'continue' | 'resend' | 'discard';
+
+export const BUTTONS: Readonly<Record<Button, string>> = {
+  check: l10n.t('Check Now'),
+  cancel: l10n.t('Cancel Upload'),
+  continue: l10n.t('Continue…'),
+  resend: l10n.t('Resend…'),
+  discard: l10n.t('Discard…'),
+};
+
+/** The session as far as texts need it. */
+type Known = { account: Pick<Session['account'], 'name'> } & Pick<Session, 'models' | 'state'>;
+interface Names {
+  file: string;
+  /** The label, or the file. */
+  name: string;
+  account: string;
+  model: string;
+}
+type Facts = Names & PendingSubmission & { nowMs: number };
+
+interface Cell {
+  icon: string;
+  row: (of: Facts) => string;
+  sentence: (of: Facts) => string;
+  /** The sentence in a notification, if the one above doesn't name the submission. */
+  named?: (of: Facts) => string;
+  buttons: readonly Button[];
+}
+
+const notCharged = (why: string) => [l10n.t('Not charged'), why].join(' · ');
+
+/** The table. */
+const CELLS: Readonly<Record<Kind, Cell>> = {
+  checking: {
+    icon: 'search',
+    row: () => TERMS.checking,
+    sentence: ({ file }) => l10n.t('Checking whether {0} was charged…', file),
+    buttons: ['discard'],
+  },
+  unanswered: {
+    icon: 'stop-circle',
+    row: () => l10n.t('Not checked yet'),
+    sentence: ({ file }) => l10n.t('The service didn’t answer whether {0} was charged.', file),
+    buttons: ['check', 'discard'],
+  },
+  here: {
+    icon: 'sync',
+    row: hereText,
+    sentence: ({ submission }) =>
+      submission.stage === 'sent' ? CHARGE.mayHaveBeenCharged : CHARGE.notChargedSoFar,
+    named: (of) => l10n.t('{0}: {1}', of.name, hereText(of)),
+    buttons: ['cancel'],
+  },
+  elsewhere: {
+    icon: 'multiple-windows',
+    row: () => l10n.t('Other window'),
+    sentence: () => l10n.t('Open in another window. Continue there.'),
+    buttons: [],
+  },
+  interrupted: {
+    icon: 'circle-slash',
+    row: () => notCharged(l10n.t('upload stopped')),
+    sentence: ({ file }) => l10n.t('Not charged: the upload of {0} was interrupted.', file),
+    buttons: ['continue', 'discard'],
+  },
+  busy: {
+    icon: 'circle-slash',
+    row: () => notCharged(l10n.t('service busy')),
+    sentence: ({ submission, nowMs }) => busySentence(busyUntilMs(submission, nowMs) ?? nowMs),
+    buttons: ['discard'],
+  },
+  sent: {
+    icon: 'warning',
+    row: ({ submission, nowMs }) => [CHARGE.mayBeCharged, whySent(submission, nowMs)].join(' · '),
+    sentence: ({ submission }) =>
+      isCanceledUpload(submission)
+        ? l10n.t('You may have been charged: you canceled after the upload finished.')
+        : l10n.t('You may have been charged: the service didn’t confirm it.'),
+    named: ({ name }) => l10n.t('You may have been charged for {0}: the service didn’t confirm it.', name),
+    buttons: ['check', 'resend', 'discard'],
+  },
+  cleared: {
+    icon: 'circle-slash',
+    row: () => notCharged(l10n.t('2 checks')),
+    sentence: ({ submission }) =>
+      submission.lastCheck?.explainedByReceipts
+        ? l10n.t('Not charged: two checks found no such run, and your other runs explain the lower balance.')
+        : l10n.t('Not charged: two checks found no such run and no lower balance.'),
+    named: ({ submission, name }) =>
+      submission.lastCheck?.explainedByReceipts
+        ? l10n.t(
+            'Not charged for {0}: two checks found no such run, and your other runs explain the lower balance.',
+            name,
+          )
+        : l10n.t('Not charged for {0}: two checks found no such run and no lower balance.', name),
+    buttons: ['resend', 'discard'],
+  },
+  refused: {
+    icon: 'circle-slash',
+    row: ({ submission }) => notCharged(refusal(submission.end?.code)),
+    sentence: (of) => refusedSentence(of.submission.end?.code, of),
+    buttons: ['continue', 'discard'],
+  },
+};
+
+const ICONS_HERE: Readonly<Partial<Record<PendingSubmission['state'], string>>> = {
+  queued: 'clockface',
+  uploading: 'cloud-upload',
+  waiting: 'watch',
+  checking: 'search',
+};
+
+/** What this window does, as in a row. */
+function hereText(of: Facts): string {
+  const { attempt, submission, isAsked, nowMs, sentBytes, startedAtMs = nowMs, state, totalBytes } = of;
+  const { tickMs = nowMs, retryAtMs = tickMs } = of;
+  const [left, passedMs] = [formatDuration(retryAtMs - tickMs), nowMs - startedAtMs];
+  const minutes = Math.floor((tickMs - (submission.attempts.at(-1)?.closed?.localMs ?? tickMs)) / 60_000);
+  switch (state) {
+    case 'uploading':
+      return compact(
+        l10n.t('Uploading {0}', formatPercent(Math.floor((100 * sentBytes) / totalBytes) / 100)),
+        passedMs >= 500 &&
+          sentBytes > 0 &&
+          leftText(formatDuration((passedMs * (totalBytes - sentBytes)) / sentBytes)),
+        attempt > 1 && l10n.t('attempt {0}', attempt),
+      ).join(' · ');
+    case 'validating':
+      return minutes < 1 ? l10n.t('Validating…') : l10n.t('Validating… · {0} min', minutes);
+    case 'waiting':
+      return isAsked
+        ? [l10n.t('Starts in {0}', left), l10n.t('the service asked to wait')].join(' · ')
+        : [l10n.t('Retry in {0}', left), l10n.t('attempt {0}', attempt + 1)].join(' · ');
+    default:
+      return state === 'queued' ? l10n.t('Upload queued') : TERMS.checking;
+  }
+}
+
+function refusal(code: string | undefined): string {
+  if (code === 'insufficient_balance') return l10n.t('balance too low');
+  if (code === 'model_not_available') return l10n.t('model unavailable');
+  return code === 'invalid_api_key' ? l10n.t('API key rejected') : l10n.t('refused');
+}
+
+/** What the service refused a submission with. @param code the service's */
+export function refusedSentence(code: string | undefined, { account, file, model, name }: Names): string {
+  switch (code) {
+    case 'insufficient_balance':
+      return l10n.t('Not charged: the balance of {0} is too low for {1}.', account, name);
+    case 'model_not_available':
+      return l10n.t('Not charged: {0} isn’t available.', model);
+    case 'invalid_api_key':
+      return l10n.t(
+        'Not charged: the service rejected the API key of {0}. Replace it, then continue {1}.',
+        account,
+        file,
+      );
+    case 'validation_failed':
+      return l10n.t('Not charged: the service rejected {0} as invalid.', file);
+    default:
+      return l10n.t('Not charged: the service rejected the submission of {0}.', file);
+  }
+}
+
+function whySent({ attempts, lastCheck }: Submission, nowMs: number): string {
+  if (lastCheck === undefined) {
+    const { httpStatus } = attempts.at(-1) ?? {};
+    if (httpStatus === 429) return l10n.t('too many requests');
+    if (httpStatus === 503) return l10n.t('service busy');
+    if (httpStatus === undefined) return l10n.t('no answer');
+    return httpStatus >= 400 ? l10n.t('error {0}', httpStatus) : l10n.t('answer not readable');
+  }
+  const runs = lastCheck.candidates.length;
+  if (runs === 0) return l10n.t('checked {0}', formatMoment(lastCheck.at.localMs, nowMs));
+  return runs === 1 ? l10n.t('1 possible run') : l10n.t('{0} possible runs', formatCount(runs));
+}
+
+/** Which row of the table it is. @param session whether the service may answer its first look now */
+export function submissionKindOf(
+  { submission, isTried, state }: Pick<PendingSubmission, 'submission' | 'isTried' | 'state'>,
+  nowMs: number,
+  session?: Pick<Session, 'state'>,
+): Kind {
+  if (state === 'elsewhere') return state;
+  const isConnected = session?.state === 'connecting' || session?.state === 'ready';
+  if (state === 'unchecked') return isConnected && isTried !== true ? 'checking' : 'unanswered';
+  if (state === 'checking' && submission.stage !== 'sent') return 'checking';
+  if (state !== 'idle') return 'here';
+  if (isRefused(submission)) return 'refused';
+  if (submission.stage === 'sent' || submission.stage === 'cleared') return submission.stage;
+  return busyUntilMs(submission, nowMs) === undefined ? 'interrupted' : 'busy';
+}
+
+/** So that the name and its sentence take two lines of the final question. */
+const MAX_FILE_UNITS = 32;
+
+export function submissionNames(
+  draft: Pick<Draft, 'dataset' | 'label' | 'model_id'>,
+  session?: Omit<Known, 'state'>,
+  fileUnits?: number,
+): Names {
+  return {
+    file: sanitizeServiceText(draft.dataset.filename, fileUnits),
+    name: sanitizeServiceText(submissionName(draft)),
+    account: sanitizeServiceText(session?.account.name ?? ''),
+    model: sanitizeServiceText(session?.models.nameOf(draft.model_id) ?? draft.model_id),
+  };
+}
+
+/** What the user reads of an open submission, as a row of the table. */
+export function submissionTextOf(pending: PendingSubmission, nowMs: number, session?: Known) {
+  const kind = submissionKindOf(pending, nowMs, session);
+  const { buttons, icon, named, row, sentence } = CELLS[kind];
+  const of = { ...pending, ...submissionNames(pending.submission, session, MAX_FILE_UNITS), nowMs };
+  return {
+    kind,
+    icon: (kind === 'here' && ICONS_HERE[pending.state]) || icon,
+    row: row(of),
+    sentence: sentence(of),
+    /** In a notification. */
+    named: (named ?? sentence)(of),
+    buttons: kind === 'here' && !isCancellable(pending) ? [] : buttons,
+  };
+}
+
+/** The title of the progress while a submission's run is looked for. */
+export function checkingTitle(submission: Submission): string {
+  return l10n.t('Checking whether {0} was charged…', submissionNames(submission).file);
+}
+
+/** The state in its progress, and what the only button, Cancel, does about the money. */
+export function progressText(pending: PendingSubmission, nowMs: number): string {
+  const { row } = submissionTextOf(pending, nowMs);
+  return isCancellable(pending) && pending.submission.stage === 'sent'
+    ? l10n.t('{0}. Cancel stops resending. You may have been charged already.', row)
+    : row;
+}
+
+/** The start of the final question before a resend. */
+export function resentSentence(pending: PendingSubmission): string {
+  const { kind, sentence } = submissionTextOf(pending, Date.now());
+  if (kind !== 'sent' && kind !== 'cleared') return sentence;
+  return [kind === 'sent' ? CHARGE.mayHaveBeenCharged : CHARGE.notChargedSoFar, CHARGE.sameRequest].join(' ');
+}
+
+/** What ends if the user cancels what this window sends. */
+export function cancelDetail({ stage }: Submission): string {
+  return stage === 'sent'
+    ? l10n.t('Stops resending. You may have been charged already.')
+    : l10n.t('Not charged if canceled before the upload completes.');
+}
+
+/** What ends if it is discarded. @param isAsked in the question, which says what to do first */
+export function discardDetail(kind: Kind, isAsked = false): string {
+  if (kind === 'sent')
+    return isAsked
+      ? [l10n.t('You may have been charged, and checks will stop.'), CHARGE.compare].join(' ')
+      : l10n.t('Stops checking. You may have been charged.');
+  const isUnknown = kind === 'unanswered' || kind === 'checking';
+  const effect = isAsked ? l10n.t('The dataset is not deleted.') : l10n.t('Removes it from the list.');
+  return compact(!isUnknown && CHARGE.notCharged, effect).join(' ');
+}
+
+/** The question before the user recognizes a run. @param what facts of the run */
+export function recognizedDetail(what: string): string {
+  return l10n.t('{0}. If it is, you were charged for it.', what);
+}
+
+/** For an upload that the user canceled before its last bytes. */
+export function canceledSentence(draft: Draft): string {
+  return l10n.t('Not charged: the upload of {0} was canceled.', submissionNames(draft).file);
+}
+
+/** The sentence about a submission that is over, unless it was charged. */
+export function endSentence(receipt: Receipt | undefined): string {
+  if (receipt?.reason === 'discarded')
+    return l10n.t(
+      'You may have been charged for {0}: the submission was discarded.',
+      submissionNames(receipt).name,
+    );
+  return receipt?.stage === 'ended'
+    ? canceledSentence(receipt)
+    : l10n.t('This submission is already resolved.');
+}
+
+/** Until when the service asked not to submit. */
+export function waitSentence(untilMs: number): string {
+  return l10n.t('The service asked to wait until {0}.', waitTime(untilMs));
+}
+
+/** For a submission that wasn't sent because the service is busy. */
+export function busySentence(untilMs: number): string {
+  return l10n.t('Not charged: the service asked to wait until {0}. Continue then.', waitTime(untilMs));
+}
+
+/** Rounds up: a request that comes too early is refused again. */
+function waitTime(untilMs: number): string {
+  return formatMoment(Math.ceil(untilMs / 60_000) * 60_000, Date.now());
+}
+
+/** Why a run that was submitted elsewhere may be of this dataset. Its bytes aren't known here. */
+export const SAME_LABEL = l10n.t('same label');
+
+/** How many records can't be read; empty if all can. */
+export function unreadableText(count: number): string {
+  if (count === 0) return '';
+  return count === 1
+    ? l10n.t('A submission record can’t be read. It may have been charged.')
+    : l10n.t('{0} submission records can’t be read. They may have been charged.', formatCount(count));
+}
+
+/** Returns an open submission as it will be after a check in progress; undefined if it is resolved. */
+export function findSubmission(
+  { pending }: Pick<Submissions, 'pending'>,
+  id: string | undefined,
+): PendingSubmission | undefined {
+  const found = pending.find((one) => one.id === id);
+  return found && afterCheck(found);
+}
