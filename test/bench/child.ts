@@ -206,15 +206,14 @@ async function prepareUpload(task: Extract<Task, { kind: 'upload' }>): Promise<(
 /** Returns the appending of versions to a record. */
 async function prepareAppend(task: Extract<Task, { times: number }>): Promise<() => unknown> {
   const { VersionStore } = await import('../../src/core/storage/versions.ts');
-  const store = new VersionStore<string>(path.join(task.folder, randomUUID()), {
-    parse: (text) => text,
-    format: (text) => text,
-    isSettled: () => false,
-    afterDamage: (below) => below,
+  const store = new VersionStore<{ id: string }>(path.join(task.folder, randomUUID()), {
+    parse: (id) => ({ id }),
+    format: ({ id }) => id,
+    isOver: () => false,
   });
-  let head = await store.create(randomUUID(), recordOf(0));
+  let head = await store.claim('0'.repeat(32), [], { id: recordOf(0) });
   return async () => {
-    for (let time = 1; time <= task.times; time++) head = await store.append(head, recordOf(time));
+    for (let time = 1; time <= task.times; time++) head = await store.append(head, { id: recordOf(time) });
   };
 }
 

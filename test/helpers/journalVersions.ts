@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { link, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Link } from '../../src/core/base/exclusiveName.ts';
-import type { Intent } from '../../src/core/submission/intent.ts';
+import { bytesKeyOf, type Submission } from '../../src/core/submission/submission.ts';
 
 /** Calls back with the text of each version right before it gets its name. */
 export function beforeNaming(look: (text: string) => unknown): Link {
@@ -13,33 +13,41 @@ export function beforeNaming(look: (text: string) => unknown): Link {
 }
 
 /** Reads the highest version of a record from the disk. */
-export function highestVersion(folder: string, id: string): { n: number; record: Intent } {
-  const numbers = readdirSync(folder).map((name) =>
-    name.startsWith(`${id}.`) ? Number(/\.(\d+)\.json$/.exec(name)?.[1] ?? 0) : 0,
-  );
-  const n = Math.max(0, ...numbers);
-  return { n, record: JSON.parse(readFileSync(path.join(folder, `${id}.${n}.json`), 'utf8')) as Intent };
+export function highestVersion(folder: string, id: string): { k: number; n: number; record: Submission } {
+  const versions = versionsOf(folder, id).map((name) => {
+    const [, k, n] = name.split('.').map(Number);
+    return { k: k ?? 0, n: n ?? 0, name };
+  });
+  const { k, n, name } = versions.reduce((one, other) => (other.n > one.n ? other : one));
+  return { k, n, record: JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as Submission };
 }
 
 /** Appends to a record as another window does. */
-export function appendVersion(folder: string, id: string, change: (record: Intent) => Intent): void {
-  const { n, record } = highestVersion(folder, id);
-  writeVersion(folder, n + 1, change(record));
+export function appendVersion(folder: string, id: string, change: (record: Submission) => Submission): void {
+  const { k, n, record } = highestVersion(folder, id);
+  writeVersion(folder, n + 1, change(record), k);
 }
 
-export function writeVersion(folder: string, n: number, record: Intent): void {
-  writeFileSync(path.join(folder, `${record.id}.${n}.json`), JSON.stringify(record));
+/** @param k which record of these bytes it is */
+export function writeVersion(folder: string, n: number, record: Submission, k = 1): void {
+  writeFileSync(path.join(folder, `${bytesKeyOf(record)}.${k}.${n}.json`), JSON.stringify(record));
 }
 
 /** Keeps the versions of a record. @returns sets the folder back to them */
 export function keepVersions(folder: string, id: string): () => void {
-  const names = () =>
-    readdirSync(folder).filter((name) => name.startsWith(`${id}.`) && name.endsWith('.json'));
-  const kept = names().map(
+  const kept = versionsOf(folder, id).map(
     (name) => [path.join(folder, name), readFileSync(path.join(folder, name))] as const,
   );
   return () => {
-    for (const name of names()) rmSync(path.join(folder, name));
+    for (const name of versionsOf(folder, id)) rmSync(path.join(folder, name));
     for (const [file, bytes] of kept) writeFileSync(file, bytes);
   };
+}
+
+/** The names of all versions of a record, also of those that were emptied. */
+function versionsOf(folder: string, id: string): string[] {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  const one = names.find((name) => readFileSync(path.join(folder, name), 'utf8').includes(id));
+  const key = one?.replace(/\.\d+\.json$/, '.') ?? '-';
+  return names.filter((name) => name.startsWith(key));
 }

@@ -35,12 +35,11 @@ export function servicesOf(given: Given<Services> = {}): Services {
   const defaults = {
     sessions: { active: undefined, find: () => undefined, otherName: () => undefined },
     journal: {
-      intents: [],
+      submissions: [],
       unreadable: [],
       receipts: () => Promise.resolve([]),
       records: () => Promise.resolve([]),
       setShown: () => Promise.resolve(),
-      unwritten: { has: () => Promise.resolve(false), remove: () => Promise.resolve() },
       reload: () => Promise.resolve(),
     },
     openJournal: () => Promise.resolve(),
@@ -48,6 +47,7 @@ export function servicesOf(given: Given<Services> = {}): Services {
     submissions: {
       pending: [],
       probe: () => Promise.resolve(),
+      onDidChange: () => ({ dispose: () => undefined }),
       get nowMs() {
         return Date.now();
       },

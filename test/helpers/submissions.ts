@@ -1,9 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import type { Intent, Receipt } from '../../src/core/submission/intent.ts';
+import { charged, type ChargedReceipt, type Submission } from '../../src/core/submission/submission.ts';
+import { uncertaintyOf } from '../../src/core/submission/reconcilePolicy.ts';
 import type { PendingSubmission } from '../../src/core/submission/pendingSubmission.ts';
 
-/** Creates an intent, by default one that was never sent. */
-export function intentOf(changes: Partial<Intent> = {}): Intent {
+/** What a record says without `stage`: that of its attempts, its checks, and its end. */
+function stageOf({ attempts, charge, end, ...checks }: Omit<Submission, 'stage'>): Submission['stage'] {
+  if (charge !== undefined) return 'charged';
+  if (end !== undefined) return 'ended';
+  if (attempts.some(({ closed }) => closed !== undefined))
+    return uncertaintyOf({ attempts, stage: 'sent', ...checks }) === undefined ? 'cleared' : 'sent';
+  return attempts.every(({ ended }) => ended !== undefined) ? 'draft' : 'sending';
+}
+
+/** How a record ends that the service refused. */
+export function refusedWith(code: string, localMs = 0): Pick<Submission, 'stage' | 'reason' | 'end'> {
+  return { stage: 'ended', reason: 'refused', end: { at: { localMs }, code } };
+}
+
+/** Creates a submission, by default one that was never sent. Its stage is what the rest of it says. */
+export function submissionOf(changes: Partial<Submission> = {}): Submission {
+  const record = recordOf(changes);
+  return { ...record, stage: changes.stage ?? stageOf(record) };
+}
+
+function recordOf(changes: Partial<Submission>): Omit<Submission, 'stage'> {
   const accepted_at = '2026-05-01T11:00:00.000Z';
   return {
     version: 1,
@@ -11,6 +31,7 @@ export function intentOf(changes: Partial<Intent> = {}): Intent {
     boundary: '----b',
     accountId: 'account-1',
     origin: 'https://service.test',
+    keyId: 'key-1',
     created: { localMs: Date.parse('2026-05-01T11:00:00Z') },
     dataset: {
       path: '/data/train.jsonl',
@@ -28,7 +49,7 @@ export function intentOf(changes: Partial<Intent> = {}): Intent {
 }
 
 /** An attempt that was fully uploaded after a minute, and ended a minute later unless it was interrupted. */
-export function uploadedAttempt(startedMs: number, isInterrupted = false): Intent['attempts'][number] {
+export function uploadedAttempt(startedMs: number, isInterrupted = false): Submission['attempts'][number] {
   return {
     started: { localMs: startedMs },
     closed: { localMs: startedMs + 60_000 },
@@ -38,28 +59,28 @@ export function uploadedAttempt(startedMs: number, isInterrupted = false): Inten
 
 export function pendingOf(
   state: PendingSubmission['state'],
-  intent: Intent = intentOf(),
+  submission: Submission = submissionOf(),
   live: Partial<PendingSubmission> = {},
 ): PendingSubmission {
   return {
-    id: intent.id,
-    accountId: intent.accountId,
-    intent,
+    id: submission.id,
+    accountId: submission.accountId,
+    submission,
     state,
     sentBytes: 0,
-    totalBytes: intent.dataset.sizeBytes,
-    attempt: intent.attempts.length,
+    totalBytes: submission.dataset.sizeBytes,
+    attempt: submission.attempts.length,
     ...live,
   };
 }
 
 let made = 0;
 
-/** Creates an intent with a unique ID and dataset; later ones are newer. */
-export function sampleIntent(changes: Partial<Intent> = {}): Intent {
+/** Creates a submission with a unique ID and dataset; later ones are newer. */
+export function sampleSubmission(changes: Partial<Submission> = {}): Submission {
   made++;
   const sha256 = made.toString(16).padStart(64, '0');
-  return intentOf({
+  return submissionOf({
     boundary: `----${randomUUID()}`,
     created: { localMs: 1_700_000_000_000 + made },
     dataset: { path: '/data/tränen 💧.jsonl', filename: 'tränen 💧.jsonl', sizeBytes: 12, sha256 },
@@ -67,13 +88,13 @@ export function sampleIntent(changes: Partial<Intent> = {}): Intent {
   });
 }
 
-/** The receipt of a charged intent. */
-export function chargedAt(intent: Intent, localMs: number): Receipt {
+/** The receipt of a charged submission. */
+export function chargedAt(submission: Submission, localMs: number): ChargedReceipt {
   const run = { run_id: 'run-1', price_cents: 500 };
-  return { ...intent, settled: { kind: 'charged', at: { localMs }, run, foundBy: 'answered' } };
+  return charged(submission, { at: { localMs }, run, foundBy: 'answered' });
 }
 
-/** Creates another intent for the same bytes and model. */
-export function sameDataset(intent: Intent, changes: Partial<Intent> = {}): Intent {
-  return sampleIntent({ dataset: intent.dataset, ...changes });
+/** Creates another submission for the same bytes and model. */
+export function sameDataset(submission: Submission, changes: Partial<Submission> = {}): Submission {
+  return sampleSubmission({ dataset: submission.dataset, ...changes });
 }

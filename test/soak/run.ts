@@ -1,6 +1,6 @@
 // `npm run test:soak [-- <first seed> [<cells>]]`: random combinations of everything, determined by the seed.
 // `npm run test:soak -- --cell <name> [<times>]`: one cell of any suite, with its log.
-// `npm run test:soak -- --versions [<rounds>]`: windows that append to the same records, with and without hard links.
+// `npm run test:soak -- --versions [<rounds>]`: windows that submit the same bytes, with and without hard links.
 import '../helpers/memoryFolder.ts';
 import { crashCells, randomCell, secondWindowCells, storyCells, type Cell } from '../helpers/crash/cells.ts';
 import { reportOf, runCells } from '../helpers/crash/simulation.ts';
@@ -9,7 +9,7 @@ import { soakVersions } from './versions.ts';
 
 const AT_ONCE = 3;
 const CELLS = 1000;
-const ROUNDS = 10_000;
+const ROUNDS = 2000;
 
 const [first = '1', second = '', times = '1'] = process.argv.slice(2);
 const isOne = first === '--cell';

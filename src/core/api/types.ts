@@ -185,7 +185,7 @@ export type Balance = v.InferOutput<typeof balance>;
 
 /** The content of a submission except the dataset's bytes. Only the user's consent (`true`) can be sent. */
 export interface RunSubmission {
-  /** A UUID, the same for every attempt of an intent. Sent as the Idempotency-Key header. */
+  /** A UUID, the same for every attempt of a submission. Sent as the Idempotency-Key header. */
   idempotencyKey: string;
   /** The multipart boundary, the same for every attempt so that all are byte-identical. */
   boundary: string;

@@ -1,7 +1,7 @@
 import type { Account, AccountBudget } from '../accounts/account.ts';
 import type { Balance } from '../api/types.ts';
 import { serviceNowMs, type Session } from '../runs/session.ts';
-import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../submission/intent.ts';
+import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../submission/submission.ts';
 import { mayBecomeCharge, type PendingSubmission } from '../submission/pendingSubmission.ts';
 import {
   checkBudget,
@@ -75,18 +75,16 @@ export function accountMoneyOf({
     .slice(0, 5)
     .flatMap((run) => (run.currency === currency ? (run.priceCents ?? []) : []));
   const dearestOfLast5 = lastPrices.length === 0 ? undefined : Math.max(...lastPrices);
-  const pendingPrices = own
-    .filter(({ state }) => mayBecomeCharge(state))
-    .flatMap(({ id, intent }) => {
-      // Their runs, and runs that may be theirs, are already counted as charged.
-      const listed = charged.filter(({ openId }) => openId === id);
-      const mostCents = upperCents(estimate(parametersOf(intent))) ?? dearestOfLast5;
-      if (listed.length === 0) return [mostCents];
-      if (mostCents === undefined || listed.some(({ isMarked }) => isMarked)) return [];
-      // A possible run may be somebody else's, so the larger price counts.
-      const countedCents = listed.map((run) => (run.currency === currency ? (run.priceCents ?? 0) : 0));
-      return [Math.max(0, mostCents - Math.max(...countedCents))];
-    });
+  const pendingPrices = own.filter(mayBecomeCharge).flatMap(({ id, submission }) => {
+    // Their runs, and runs that may be theirs, are already counted as charged.
+    const listed = charged.filter(({ openId }) => openId === id);
+    const mostCents = upperCents(estimate(parametersOf(submission))) ?? dearestOfLast5;
+    if (listed.length === 0) return [mostCents];
+    if (mostCents === undefined || listed.some(({ isMarked }) => isMarked)) return [];
+    // A possible run may be somebody else's, so the larger price counts.
+    const countedCents = listed.map((run) => (run.currency === currency ? (run.priceCents ?? 0) : 0));
+    return [Math.max(0, mostCents - Math.max(...countedCents))];
+  });
   const spending =
     currency === undefined ? undefined : monthSpending(charged, runs, pendingPrices, currency, nowMs);
   return {

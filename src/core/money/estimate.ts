@@ -1,4 +1,4 @@
-import type { ChargedReceipt, Intent } from '../submission/intent.ts';
+import type { ChargedReceipt, Submission } from '../submission/submission.ts';
 import { chargedAt } from '../submission/receipts.ts';
 
 /** Sizes that a price may depend on, if they were counted. */
@@ -108,7 +108,7 @@ export function leastCents(
 
 /** Returns the estimate when a run was submitted, without receipts that came later. */
 export function estimateBefore(receipts: readonly ChargedReceipt[], receipt: ChargedReceipt): Estimate {
-  const known = receipts.filter(({ settled }) => settled.at.localMs < receipt.created.localMs);
+  const known = receipts.filter(({ charge }) => charge.at.localMs < receipt.created.localMs);
   return estimateOf(known, parametersOf(receipt), receipt.balanceBefore?.currency);
 }
 
@@ -116,7 +116,7 @@ export function estimateBefore(receipts: readonly ChargedReceipt[], receipt: Cha
 export function rangeAccuracy(receipts: readonly ChargedReceipt[]): { correct: number; of: number } {
   const isCorrect: boolean[] = [];
   for (const receipt of inOrder(receipts).slice(-ACCURACY_RUNS).reverse()) {
-    const { price_cents: priceCents } = receipt.settled.run;
+    const { price_cents: priceCents } = receipt.charge.run;
     const range = estimateBefore(receipts, receipt);
     if (range.kind !== 'range' || priceCents === undefined || currencyOf(receipt) !== range.currency)
       continue;
@@ -145,13 +145,13 @@ export function lowerCents(estimate: Estimate): number | undefined {
 export function parametersOf({
   dataset,
   priority_processing,
-}: Pick<Intent, 'dataset' | 'priority_processing'>): RunParameters {
+}: Pick<Submission, 'dataset' | 'priority_processing'>): RunParameters {
   const { sizeBytes, rows, characters, sha256 } = dataset;
   return { size: { bytes: sizeBytes, rows, characters }, priority: priority_processing, sha256 };
 }
 
 /** Returns a receipt's currency. If the response was lost, uses that of the balance before. */
-export function currencyOf({ settled: { run }, balanceBefore }: ChargedReceipt): string | undefined {
+export function currencyOf({ charge: { run }, balanceBefore }: ChargedReceipt): string | undefined {
   return run.currency ?? balanceBefore?.currency;
 }
 
@@ -170,9 +170,9 @@ function evidenceOf(
   const ordered = inOrder(receipts);
   const currency = balanceCurrency ?? ordered.flatMap((receipt) => currencyOf(receipt) ?? []).at(-1) ?? '';
   // If the response was lost, the receipt may have no plan.
-  const plan = ordered.flatMap(({ settled }) => settled.run.plan_name ?? []).at(-1);
+  const plan = ordered.flatMap(({ charge }) => charge.run.plan_name ?? []).at(-1);
   const charges = ordered.flatMap((receipt) => {
-    const { price_cents: priceCents = -1, plan_name = plan } = receipt.settled.run;
+    const { price_cents: priceCents = -1, plan_name = plan } = receipt.charge.run;
     if (priceCents < 0 || currencyOf(receipt) !== currency || plan_name !== plan) return [];
     return { ...parametersOf(receipt), priceCents, atMs: chargedAt(receipt).localMs };
   });

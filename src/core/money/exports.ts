@@ -17,7 +17,7 @@ const COLUMNS: Readonly<Record<string, (run: ChargedRun) => Value>> = {
   currency: ({ priceCents, currency }) => (priceCents === undefined ? undefined : currency),
   currency_assumed: ({ isCurrencyAssumed }) => isCurrencyAssumed,
   balance_before_cents: ({ receipt }) => wholeCents(receipt?.balanceBefore?.balance_cents),
-  balance_after_cents: ({ receipt }) => wholeCents(receipt?.settled.run.balance_after_cents),
+  balance_after_cents: ({ receipt }) => wholeCents(receipt?.charge.run.balance_after_cents),
   dataset_path: ({ receipt }) => receipt?.dataset.path,
   dataset_sha256: ({ receipt }) => receipt?.dataset.sha256,
   dataset_bytes: ({ receipt }) => receipt?.dataset.sizeBytes,

@@ -9,7 +9,7 @@ import {
   type ReceiptRun,
   isMarkedRunOf,
   mayBeRunOf,
-} from '../submission/intent.ts';
+} from '../submission/submission.ts';
 import type { PendingSubmission } from '../submission/pendingSubmission.ts';
 import { balanceReadAt, chargedAt } from '../submission/receipts.ts';
 import { currencyOf } from './estimate.ts';
@@ -58,7 +58,7 @@ export function chargedRunsOf(
   open: readonly PendingSubmission[] = [],
 ): ChargedRun[] {
   const charges = receipts.flatMap((receipt) =>
-    runsOf(receipt.settled).map((run) => [run.run_id, { receipt, run }] as const),
+    runsOf(receipt.charge).map((run) => [run.run_id, { receipt, run }] as const),
   );
   const ofRun = new Map(charges);
   const counts = new Map<string, number>();
@@ -70,7 +70,9 @@ export function chargedRunsOf(
       const detail = runs?.detail(runId);
       const known = ofRun.get(runId);
       const openOf = (isRunOf: typeof mayBeRunOf) =>
-        known === undefined ? open.find(({ intent }) => runs && isRunOf(intent, runId, runs))?.id : undefined;
+        known === undefined
+          ? open.find(({ submission }) => runs && isRunOf(submission, runId, runs))?.id
+          : undefined;
       const markedId = openOf(isMarkedRunOf);
       const openId = markedId ?? openOf(mayBeRunOf);
       return {
@@ -112,7 +114,7 @@ function chargedRun(
     isCurrencyAssumed: charged?.currency === undefined && priceCents !== undefined && currency !== undefined,
     isUnread: priceCents === undefined && detail === undefined && row !== undefined,
     // The details of a submission belong to its first run.
-    receipt: receipt?.settled.run === charged ? receipt : undefined,
+    receipt: receipt?.charge.run === charged ? receipt : undefined,
   };
 }
 
@@ -220,8 +222,8 @@ export function balancePoints(
   const currency = balance?.currency ?? (newest && currencyOf(newest));
   if (currency === undefined) return undefined;
   const points = receipts.flatMap((receipt): BalancePoint[] => {
-    const { balanceBefore, settled } = receipt;
-    const afterCents = settled.run.balance_after_cents;
+    const { balanceBefore, charge } = receipt;
+    const afterCents = charge.run.balance_after_cents;
     const isBefore = balanceBefore?.currency === currency;
     const isAfter = afterCents !== undefined && currencyOf(receipt) === currency;
     return [
@@ -251,8 +253,8 @@ export function queueTimes(
   const timeOfQueue = (isPriority: boolean): QueueTime | undefined => {
     const spans = receipts
       .filter(({ priority_processing }) => priority_processing === isPriority)
-      .flatMap(({ settled }) => {
-        const known = detail(settled.run.run_id);
+      .flatMap(({ charge }) => {
+        const known = detail(charge.run.run_id);
         return (known && spanMs(timesOf(known), 'queue')) ?? [];
       })
       .sort((one, other) => one - other);

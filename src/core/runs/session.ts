@@ -171,12 +171,7 @@ export class Session implements Disposable {
    * @throws KeyMissingError, KeyRejectedError, and the errors of the work
    */
   async call<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    if (this.#disposables.disposed) throw new KeyMissingError();
-    if (this.state === 'key-rejected') throw new KeyRejectedError();
-    const pending = (this.#client ??= this.#open());
-    const client = await this.#openedOf(pending);
-    // `reconnect` replaced the connection meanwhile: use the new one.
-    if (pending !== this.#client) return this.call(work);
+    const [client, pending] = await this.#connected();
     try {
       const result = await work(client);
       if (pending === this.#client) this.#setState('ready');
@@ -186,6 +181,12 @@ export class Session implements Disposable {
       if (pending === this.#client) this.#learnFrom(error);
       throw error;
     }
+  }
+
+  /** Returns what recognizes the API key. Sends nothing. @throws KeyMissingError, KeyRejectedError */
+  async key(): Promise<{ keyId: string; keyCheck: Awaited<ReturnType<Client['keyCheck']>> }> {
+    const [client] = await this.#connected();
+    return { keyId: client.keyId, keyCheck: await client.keyCheck() };
   }
 
   /** The ID of the API key of the current connection; undefined before the first call. */
@@ -223,6 +224,15 @@ export class Session implements Disposable {
     this.#client = undefined;
     this.#opened = undefined;
     this.#disposables.dispose();
+  }
+
+  async #connected(): Promise<[Client, pending: Promise<Client>]> {
+    if (this.#disposables.disposed) throw new KeyMissingError();
+    if (this.state === 'key-rejected') throw new KeyRejectedError();
+    const pending = (this.#client ??= this.#open());
+    const client = await this.#openedOf(pending);
+    // `reconnect` may have replaced the connection meanwhile.
+    return pending === this.#client ? [client, pending] : this.#connected();
   }
 
   async #open(): Promise<Client> {

@@ -1,9 +1,8 @@
-// A record is a chain of versions: `<id>.1.json`, `<id>.2.json` and so on. The highest counts; none ever
-// changes. To create version n+1, a window must have read version n. If several try, the file system lets one
-// succeed, so no lock is needed. This rests on two rules:
-// - Numbers have no gaps, so n is the highest if n+1 doesn't exist.
-// - A name is never given twice: clean-up empties a version, but its name stays. Otherwise a suspended window
-//   could write a version a second time.
+// Records by name: `<bytes>.<k>.<n>.json`. `bytes` says what a record is about, k which record of these bytes it
+// is, n the version; the highest one counts. Each name is created exclusively and is never given twice. So two
+// windows can neither create the same record, nor both write its next version. No lock is needed:
+// - Numbers have no gaps, so n is the highest if n+1 doesn't exist. No safety rests on a listing.
+// - Clean-up empties a version, but its name stays. Else a suspended window could write it a second time.
 import { link as linkFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -23,7 +22,7 @@ import {
 } from './versionFile.ts';
 import type { At } from './versionFile.ts';
 
-/** Another window wrote this version first, or the one below it is gone. Read the record again. */
+/** Another window was first. Say nothing about money, and read again. */
 export class OvertakenError extends ExpectedError {
   readonly code = 'overtaken';
 
@@ -32,44 +31,34 @@ export class OvertakenError extends ExpectedError {
   }
 }
 
-/** How records are read and written. `T` may include kinds that are only read, such as a later format. */
-export interface Codec<T> {
-  /** @returns undefined if the text is no complete record with this ID */
-  parse: (text: string, id: string) => T | undefined;
+/** How records are read and written. The ID identifies a record: its name may have had another one before storage was set back. */
+export interface Codec<T extends { id: string }> {
+  /** @returns undefined if the text is no complete record; `over` if it is of a later format, and over */
+  parse: (text: string) => T | 'over' | undefined;
   format: (record: T) => string;
   /** Whether all versions below one with this record may be emptied. */
-  isSettled: (record: T) => boolean;
-  /** What is assumed if the highest version is no record. @param below the next lower one that is */
-  afterDamage: (below: T) => T;
+  isOver: (record: T) => boolean;
+}
+
+/** Which record: the k-th of these bytes, from 1. */
+export interface Name {
+  readonly bytes: string;
+  readonly k: number;
 }
 
 /** A version of a record; `n` is its number, from 1. */
-export interface Version {
-  readonly id: string;
+export interface Version extends Name {
   readonly n: number;
 }
 
-/**
- * The highest version of a record. `sound`: it contains `record`. `damaged`: `record` is what `afterDamage`
- * says. `unreadable`: no version is a record. `emptied`: as `unreadable`, but version 1 was emptied after a
- * higher one was settled.
- */
-export type Head<T> = Version &
-  (
-    | { readonly state: 'sound' | 'damaged'; readonly record: T }
-    | { readonly state: 'unreadable' | 'emptied'; readonly record?: undefined }
-  );
-
-/** What a listing found. */
-export interface Listing {
-  /** IDs of records with another head than before the listing, or without one. */
-  changed: string[];
-  /** By ID, why a new version could not be read. The head stays as last known. */
-  failed: Map<string, unknown>;
+/** The highest version of a record. `record` is undefined if it can't be read: nothing is appended then. */
+export interface Head<T> extends Version {
+  readonly record: T | undefined;
+  /** Whether it is known to be over, also if only a later version of the extension can read it. */
+  readonly isOver: boolean;
 }
 
-/** The name of a version: ID and number. */
-const NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9]\d{0,5})\.json$/;
+const NAME = /^([0-9a-f]{32})\.([1-9]\d{0,5})\.([1-9]\d{0,5})\.json$/;
 const TEMPORARY = /\.json(\.[0-9a-f-]{36}\.tmp)+$/;
 const FILES_AT_ONCE = 8;
 const DAY_MS = 24 * 60 * 60_000;
@@ -80,11 +69,16 @@ export interface VersionOptions {
   at?: At;
 }
 
+/** @returns `<bytes>.<k>` */
+export function keyOf({ bytes, k }: Name): string {
+  return `${bytes}.${k}`;
+}
+
 /**
  * Owns the records in a folder, and what this window knows of them. A file system error is no damage, since
  * it says nothing about the content: reading then rejects.
  */
-export class VersionStore<T> implements Disposable {
+export class VersionStore<T extends { id: string }> implements Disposable {
   readonly #folder: string;
   readonly #codec: Codec<T>;
   readonly #link: Link;
@@ -100,7 +94,7 @@ export class VersionStore<T> implements Disposable {
     this.#at = options.at ?? (() => Promise.resolve());
   }
 
-  /** The heads as last read or written, by ID. */
+  /** The heads as last read or written, by `keyOf`. */
   get heads(): ReadonlyMap<string, Head<T>> {
     return this.#heads;
   }
@@ -115,95 +109,115 @@ export class VersionStore<T> implements Disposable {
     this.#watch?.dispose();
   }
 
-  /** Lists the folder once, and reads the highest versions that are new. @throws errors of the listing */
-  async list(): Promise<Listing> {
+  /**
+   * Lists the folder once, and reads the highest versions that are new, for the rows.
+   * @returns the keys of those that can't be read now, whose heads stay as last known
+   * @throws errors of the listing
+   */
+  async list(): Promise<readonly string[]> {
     this.#watch?.renew();
-    const before = new Map(this.#heads);
-    const highest = new Map<string, number>();
-    for (const name of await this.#names()) {
-      const [, id, n] = NAME.exec(name) ?? [];
-      if (id !== undefined) highest.set(id, Math.max(Number(n), highest.get(id) ?? 0));
-    }
-    const listing: Listing = { changed: [], failed: new Map() };
-    // An unreadable record may have been restored.
-    const isNew = (id: string) => highest.get(id) !== before.get(id)?.n || before.get(id)?.state !== 'sound';
-    const left = [...new Set([...before.keys(), ...highest.keys()])].filter(isNew).values();
+    const listed = await this.#listed();
+    // It was deleted, or the storage was set back.
+    for (const [key, head] of this.#heads)
+      if ((listed.get(key)?.n ?? 0) < head.n && !(await this.#exists(head))) this.#heads.delete(key);
+    const isNew = (version: Version) => {
+      const known = this.#heads.get(keyOf(version));
+      // One that couldn't be read may have been restored.
+      return known === undefined || known.n < version.n || known.record === undefined;
+    };
+    const left = [...listed.values()].filter(isNew).values();
+    const failed: string[] = [];
     const readSome = async () => {
-      for (const id of left)
-        try {
-          await this.#update(id, highest.get(id) ?? 0, before.get(id));
-          if (this.#heads.get(id) !== before.get(id)) listing.changed.push(id);
-        } catch (error) {
-          listing.failed.set(id, error);
-        }
+      for (const version of left) await this.#readFrom(version).catch(() => failed.push(keyOf(version)));
     };
     await Promise.all(Array.from({ length: FILES_AT_ONCE }, readSome));
-    return listing;
+    return failed;
   }
 
-  /** Reads the head of one record without a listing. Undefined if there is none. @throws file system errors */
-  async read(id: string): Promise<Head<T> | undefined> {
-    const known = this.#heads.get(id);
+  /**
+   * Returns the records of these bytes, the first one first, without what was deleted. If a listing is late
+   * and misses the last ones, `claim` fails.
+   * @throws file system errors
+   */
+  async of(bytes: string): Promise<Head<T>[]> {
+    const listed = await this.#listed();
+    let last = 0;
+    for (const version of listed.values()) if (version.bytes === bytes) last = Math.max(last, version.k);
+    while (await this.#exists({ bytes, k: last + 1, n: 1 })) last++;
+    const heads: Head<T>[] = [];
+    for (let k = 1; k <= last; k++) {
+      // From the listed version: a lower one may have been deleted by hand.
+      const head = await this.read({ bytes, k }, listed.get(keyOf({ bytes, k }))?.n);
+      if (head !== undefined) heads.push(head);
+    }
+    return heads;
+  }
+
+  /**
+   * Reads the head of one record without a listing. Undefined if there is none.
+   * @param from a version that was listed
+   * @throws file system errors
+   */
+  async read(name: Name, from = 0): Promise<Head<T> | undefined> {
+    const known = this.#heads.get(keyOf(name));
     // Even a known number is read again: the storage may have been set back, and written differently since.
-    let n = known !== undefined && (await this.#exists(id, known.n)) ? known.n : 0;
-    if (n === 0) this.#heads.delete(id);
-    while (await this.#exists(id, n + 1)) n++;
-    return n === 0 ? undefined : this.#readFrom(id, n);
+    let n = known !== undefined && (await this.#exists(known)) ? known.n : 0;
+    if (n === 0) this.#heads.delete(keyOf(name));
+    if (from > n && (await this.#exists({ ...name, n: from }))) n = from;
+    while (await this.#exists({ ...name, n: n + 1 })) n++;
+    return n === 0 ? undefined : this.#readFrom({ ...name, n });
   }
 
-  /** Whether no window has appended to a version, by one system call. @throws file system errors: then it is not known */
-  async isHighest({ id, n }: Version): Promise<boolean> {
-    return !(await this.#exists(id, n + 1));
-  }
-
-  /** Writes version 1. @throws as `append` */
-  async create(id: string, record: T): Promise<Head<T>> {
+  /**
+   * Creates the record after those that the user knew of. Nothing else decides which window submits.
+   * @param known from `of`, before the user consented. One above the last is free unless another window was first
+   * @throws as `append`
+   */
+  async claim(bytes: string, known: readonly Name[], record: T): Promise<Head<T>> {
     await makeDirectoryDurably(this.#folder, 0o700);
     this.#watch?.renew();
-    return this.#write(id, 1, record);
+    return this.#write({ bytes, k: (known.at(-1)?.k ?? 0) + 1, n: 1 }, record);
   }
 
   /**
    * Writes the version after the one that was read, which must be the highest. It is durable when this resolves.
    * @throws OvertakenError; RangeError if the record could not be read back; file system errors, after which the version may exist
    */
-  append({ id, n }: Version, record: T): Promise<Head<T>> {
-    return this.#write(id, n + 1, record);
+  async append(head: Head<T>, record: T): Promise<Head<T>> {
+    await this.#assertSame(head);
+    return this.#write({ ...head, n: head.n + 1 }, record);
+  }
+
+  /** @throws OvertakenError unless this version is the highest, and still of the same record; file system errors */
+  async assertHighest(head: Head<T>): Promise<void> {
+    await this.#assertSame(head);
+    if (await this.#exists({ ...head, n: head.n + 1 })) throw new OvertakenError();
   }
 
   /**
-   * Writes what must not be lost on top of the highest version.
+   * Writes what must not be lost on top of the highest version, also of one that can't be read.
    * @param change called with each head that is found; returns undefined if nothing is to be written
-   * @returns the head, whichever window wrote it
    * @throws as `append`, except OvertakenError
    */
-  async appendAnyway(
-    id: string,
-    change: (head: Head<T> | undefined) => T | undefined,
-  ): Promise<Head<T> | undefined> {
+  async appendAnyway(name: Name, change: (head: Head<T> | undefined) => T | undefined): Promise<void> {
     for (;;) {
-      const head = await this.read(id);
+      const head = await this.read(name);
       const next = change(head);
-      if (next === undefined) return head;
+      if (next === undefined) return;
       try {
-        return await (head === undefined ? this.create(id, next) : this.append(head, next));
+        await this.empty(await this.#write({ ...name, n: (head?.n ?? 0) + 1 }, next));
+        return;
       } catch (error) {
         if (!(error instanceof OvertakenError)) throw error;
       }
     }
   }
 
-  /**
-   * Empties the versions below a settled one. A settled one right below stays: it says how the record ended
-   * if the highest is damaged later. Version 1 is the last. Never rejects.
-   */
-  async empty({ id, n, state, record }: Head<T>): Promise<void> {
-    if (state !== 'sound' || !this.#codec.isSettled(record)) return;
+  /** Empties the versions below one that is over: they have a check value of the API key. Never rejects. */
+  async empty({ bytes, k, n, isOver }: Head<T>): Promise<void> {
     try {
-      const { record: below } = await this.#readOne(id, n - 1);
-      const isKept = below !== undefined && this.#codec.isSettled(below);
-      for (let lower = isKept ? n - 2 : n - 1; lower > 0; lower--) {
-        await emptyVersion(this.#file(id, lower));
+      for (let lower = n - 1; isOver && lower > 0; lower--) {
+        await emptyVersion(this.#file({ bytes, k, n: lower }));
         await this.#at('emptied');
       }
     } catch {
@@ -213,7 +227,7 @@ export class VersionStore<T> implements Disposable {
 
   /** Removes temporaries older than a day, which killed windows left. Never rejects. */
   async removeTemporaries(): Promise<void> {
-    const names = await this.#names().catch(() => []);
+    const names = await readdir(this.#folder).catch(() => []);
     for (const name of names.filter((one) => TEMPORARY.test(one))) {
       const file = path.join(this.#folder, name);
       const stats = await statsOf(file).catch(() => undefined);
@@ -222,79 +236,77 @@ export class VersionStore<T> implements Disposable {
     }
   }
 
-  #file(id: string, n: number): string {
-    return path.join(this.#folder, `${id}.${n}.json`);
+  #file(version: Version): string {
+    return path.join(this.#folder, `${keyOf(version)}.${version.n}.json`);
   }
 
-  async #exists(id: string, n: number): Promise<boolean> {
-    return (await statsOf(this.#file(id, n))) !== undefined;
+  async #exists(version: Version): Promise<boolean> {
+    return (await statsOf(this.#file(version))) !== undefined;
   }
 
-  async #names(): Promise<string[]> {
+  /** The highest listed version of each record, by `keyOf`. */
+  async #listed(): Promise<ReadonlyMap<string, Version>> {
+    const highest = new Map<string, Version>();
     try {
-      return await readdir(this.#folder);
+      for (const name of await readdir(this.#folder)) {
+        const [, bytes, k, n] = NAME.exec(name) ?? [];
+        if (bytes === undefined) continue;
+        const version = { bytes, k: Number(k), n: Number(n) };
+        if (version.n > (highest.get(keyOf(version))?.n ?? 0)) highest.set(keyOf(version), version);
+      }
     } catch (error) {
-      if (isMissing(error)) return [];
-      throw error;
+      if (!isMissing(error)) throw error;
     }
+    return highest;
   }
 
-  /** @param listed the highest number in a listing, 0 if there is none. @param known the head before it */
-  async #update(id: string, listed: number, known: Head<T> | undefined): Promise<void> {
-    // It was deleted or set aside, or the storage was set back.
-    if (known !== undefined && listed < known.n && !(await this.#exists(id, known.n))) this.#heads.delete(id);
-    const head = this.#heads.get(id);
-    if (listed > (head?.n ?? 0) || (listed === head?.n && head.state !== 'sound'))
-      await this.#readFrom(id, listed);
+  /** After storage was set back, a name may have another record than the one that this window wrote. */
+  async #assertSame(head: Head<T>): Promise<void> {
+    const found = await this.#readOne(head);
+    // Without one it was emptied, so it isn't the highest; or it was damaged after this window had written it.
+    const isSame = found === undefined ? await this.#exists(head) : found.record?.id === head.record?.id;
+    if (head.record !== undefined && isSame) return;
+    if (!isSame) this.#heads.delete(keyOf(head));
+    throw new OvertakenError();
   }
 
   /** Reads a version; if it isn't a record, a higher one. Undefined if the record is gone. */
-  async #readFrom(id: string, from: number): Promise<Head<T> | undefined> {
+  async #readFrom({ bytes, k, n: from }: Version): Promise<Head<T> | undefined> {
     for (let n = from; ; n++) {
-      const { record } = await this.#readOne(id, n);
-      if (record !== undefined) return this.#accept({ id, n, state: 'sound', record });
-      if (await this.#exists(id, n + 1)) continue;
-      return (await this.#exists(id, n)) ? this.#accept(await this.#readBelow(id, n)) : undefined;
+      const version = { bytes, k, n };
+      const found = await this.#readOne(version);
+      if (found !== undefined) return this.#accept(found);
+      if (await this.#exists({ ...version, n: n + 1 })) continue;
+      return (await this.#exists(version))
+        ? this.#accept({ ...version, record: undefined, isOver: false })
+        : undefined;
     }
   }
 
-  /** Returns the head of a record whose highest version is damaged. */
-  async #readBelow(id: string, n: number): Promise<Head<T>> {
-    // Empty, although clean-up never empties the highest one: its text was lost.
-    const isCut = (await this.#readOne(id, n)).text === '';
-    let isEmpty = false;
-    for (let lower = n - 1; lower > 0; lower--) {
-      const { text, record } = await this.#readOne(id, lower);
-      if (record !== undefined) return { id, n, state: 'damaged', record: this.#codec.afterDamage(record) };
-      isEmpty = text === '';
-    }
-    return { id, n, state: isEmpty && !isCut ? 'emptied' : 'unreadable' };
+  /** Undefined if the version is no record. */
+  async #readOne({ bytes, k, n }: Version): Promise<Head<T> | undefined> {
+    const text = await readVersion(this.#file({ bytes, k, n }));
+    const record = text ? this.#codec.parse(text) : undefined;
+    if (record === undefined) return undefined;
+    if (record === 'over') return { bytes, k, n, record: undefined, isOver: true };
+    return { bytes, k, n, record, isOver: this.#codec.isOver(record) };
   }
 
-  async #readOne(id: string, n: number): Promise<{ text: string | undefined; record: T | undefined }> {
-    const text = await readVersion(this.#file(id, n));
-    return { text, record: text ? this.#codec.parse(text, id) : undefined };
-  }
-
-  async #write(id: string, n: number, record: T): Promise<Head<T>> {
+  async #write({ bytes, k, n }: Version, record: T): Promise<Head<T>> {
     const text = this.#codec.format(record);
-    const asRead = this.#codec.parse(text, id);
-    if (asRead === undefined || Buffer.byteLength(text) > MAX_VERSION_BYTES)
+    const asRead = this.#codec.parse(text);
+    if (asRead === undefined || asRead === 'over' || Buffer.byteLength(text) > MAX_VERSION_BYTES)
       throw new RangeError('the record could not be read back');
-    // The storage may have been set back under this window; writing would then leave a gap.
-    if (n > 1 && !(await this.#exists(id, n - 1))) {
-      this.#heads.delete(id);
+    if (!(await writeVersion(this.#file({ bytes, k, n }), text, this.#link, this.#at)))
       throw new OvertakenError();
-    }
-    if (!(await writeVersion(this.#file(id, n), text, this.#link, this.#at))) throw new OvertakenError();
-    return this.#accept({ id, n, state: 'sound', record: asRead });
+    return this.#accept({ bytes, k, n, record: asRead, isOver: this.#codec.isOver(asRead) });
   }
 
   /** Keeps the highest head. Returns the known object if it is equal, so that callers see no change. */
   #accept(head: Head<T>): Head<T> {
-    const known = this.#heads.get(head.id);
+    const known = this.#heads.get(keyOf(head));
     if (isDeepStrictEqual(known, head)) return known ?? head;
-    if (known === undefined || known.n <= head.n) this.#heads.set(head.id, head);
+    if (known === undefined || known.n <= head.n) this.#heads.set(keyOf(head), head);
     return head;
   }
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import { ExpectedError, throwIfCancelled } from '../base/errors.ts';
 import { RETRIES } from '../base/retry.ts';
 import { SubmissionError, TooEarlyError } from './errors.ts';
-import { hasBoundary, type Attempt as AttemptRecord, type Intent, type Moment } from './intent.ts';
+import { ended, isSent, type Attempt as AttemptRecord, type Submission, type Moment } from './submission.ts';
 import type { Journal, Owned } from './journal.ts';
 import { localMoment, momentOf } from './moments.ts';
 import { assertNotTooEarly, obstacleToSending, type NextStep } from './nextStep.ts';
@@ -22,8 +22,8 @@ export interface Sending {
 }
 
 /**
- * One attempt to send an open submission. Its beginning, the mark of its closing boundary, and its end are
- * durable versions of the record. `owned.intent` is as it was written last, or is about to be written.
+ * One attempt to send an open submission. Its beginning, the mark before its last bytes, and its end are
+ * durable versions of the record. `owned.submission` is as it was written last, or is about to be written.
  */
 export class AttemptInProgress {
   readonly #owned: Owned;
@@ -38,9 +38,9 @@ export class AttemptInProgress {
     this.#doClocksAgree = sending.doClocksAgree;
   }
 
-  /** Whether its closing boundary may have been sent. */
+  /** Whether its last bytes may have left. */
   get isClosed(): boolean {
-    return this.#isBegun && this.#owned.intent.attempts.at(-1)?.closed !== undefined;
+    return this.#isBegun && this.#owned.submission.attempts.at(-1)?.closed !== undefined;
   }
 
   /** Sends the dataset. @throws the error that ended it without a run */
@@ -48,12 +48,11 @@ export class AttemptInProgress {
     const { show, signal, clock } = this.#sending;
     throwIfCancelled(signal);
     // The service may have requested a wait after an earlier attempt.
-    assertNotTooEarly(this.#owned.intent, this.#moment(client));
-    // Derived while the balance is read, once per connection, so it delays nothing.
-    const [keyCheck] = await Promise.all([client.keyCheck(), this.#readBalanceBefore(client)]);
-    this.#assertMaySend(client, this.#owned.intent);
-    assertNotTooEarly(this.#owned.intent, this.#moment(client));
-    const unclosed = await this.#begin(client, keyCheck);
+    assertNotTooEarly(this.#owned.submission, this.#moment(client));
+    await this.#readBalanceBefore(client);
+    this.#assertMaySend(client, this.#owned.submission);
+    assertNotTooEarly(this.#owned.submission, this.#moment(client));
+    const unclosed = await this.#begin(client);
     show({ state: 'uploading', startedAtMs: clock.nowMs(), sentBytes: 0 });
     const closing = { done: Promise.resolve(), hasLeft: false };
     try {
@@ -69,8 +68,8 @@ export class AttemptInProgress {
     } catch (error) {
       // The connection may fail while the mark is being written.
       await closing.done.catch(() => undefined);
-      // The record may be marked although the boundary wasn't sent. The next version says so.
-      if (!closing.hasLeft) this.#owned.intent = unclosed;
+      // The version may say `sent` although the last bytes stayed. The next version says so.
+      if (!closing.hasLeft) this.#owned.submission = unclosed;
       throw error;
     }
   }
@@ -82,21 +81,24 @@ export class AttemptInProgress {
   async end(error: unknown, step: NextStep): Promise<unknown> {
     // Another process owns the record now: don't write over it.
     if (error instanceof SubmissionError && error.code === 'not-owner') return error;
-    const ended = this.#now();
+    const at = this.#now();
     const waitMs = 'waitMs' in step ? step.waitMs : 0;
-    const asked = waitMs > 0 && { notBefore: later(ended, waitMs) };
+    const asked = waitMs > 0 && { notBefore: later(at, waitMs) };
     const httpStatus = statusOf(error);
-    const { intent } = this.#owned;
+    const { submission } = this.#owned;
     const code = error instanceof ExpectedError ? error.code : 'unexpected';
-    const end = { ended, code, ...(httpStatus !== undefined && { httpStatus }), ...asked };
-    if (this.#isBegun) this.#owned.intent = withLast(intent, end);
-    else if (step.kind === 'unsent') this.#owned.intent = { ...intent, ...asked };
+    const end = { ended: at, code, ...(httpStatus !== undefined && { httpStatus }), ...asked };
+    const stage = submission.stage === 'sending' ? 'draft' : submission.stage;
+    if (this.#isBegun) this.#owned.submission = { ...withLast(submission, end), stage };
+    else if (step.kind === 'unsent') this.#owned.submission = { ...submission, ...asked };
     // One version, since a crash between two would leave what looks like a charge. Stores no service text.
-    if (step.kind === 'refused') {
-      const refused = { at: ended, code: error instanceof ServiceError ? error.code : '' };
-      this.#owned.intent = { ...this.#owned.intent, refused };
-    } else if (!this.#isBegun) return undefined;
-    const { lease, intent: next } = this.#owned;
+    if (step.kind === 'refused')
+      this.#owned.submission = ended(this.#owned.submission, 'refused', {
+        at,
+        code: error instanceof ServiceError ? error.code : '',
+      });
+    else if (!this.#isBegun) return undefined;
+    const { lease, submission: next } = this.#owned;
     return this.#sending.journal.write(lease, next).catch((failure: unknown) => failure);
   }
 
@@ -106,10 +108,10 @@ export class AttemptInProgress {
    */
   async #readBalanceBefore(client: Client): Promise<void> {
     const agree = clockWatch(this.#sending.clock);
-    const { intent } = this.#owned;
+    const { submission } = this.#owned;
     try {
       const balanceBefore = await client.getBalance({ signal: this.#sending.signal });
-      if (!hasBoundary(intent)) this.#owned.intent = { ...intent, balanceBefore };
+      if (!isSent(submission)) this.#owned.submission = { ...submission, balanceBefore };
     } catch (error) {
       const isAnswer = error instanceof ServiceError && error.httpStatus !== 429;
       // A wait that the service asked of reads delays a submission for minutes, not longer, as it does reads.
@@ -122,31 +124,33 @@ export class AttemptInProgress {
   }
 
   /** @throws SubmissionError `key-replaced`, `too-late`, `clocks-disagree` */
-  #assertMaySend(client: Client, before: Intent): void {
+  #assertMaySend(client: Client, before: Submission): void {
     const isOwn = this.#sending.journal.isCreated(before.id);
     const obstacle = obstacleToSending(before, this.#moment(client), client.keyId, isOwn);
     if (obstacle !== undefined) throw new SubmissionError(obstacle);
-    if (hasBoundary(before) && !this.#sending.doClocksAgree()) throw new SubmissionError('clocks-disagree');
+    if (isSent(before) && !this.#sending.doClocksAgree()) throw new SubmissionError('clocks-disagree');
   }
 
-  /** Records the attempt durably before the dataset is sent. @returns the intent with the attempt */
-  async #begin(client: Client, keyCheck: Intent['keyCheck']): Promise<Intent> {
-    const { intent } = this.#owned;
-    const attempts = [...intent.attempts, { started: this.#moment(client) }];
-    const begun = { ...intent, keyId: client.keyId, keyCheck, attempts };
+  /** Records the attempt durably before the dataset is sent. @returns the submission with the attempt */
+  async #begin(client: Client): Promise<Submission> {
+    const { submission } = this.#owned;
+    const attempts = [...submission.attempts, { started: this.#moment(client) }];
+    const stage = isSent(submission) ? submission.stage : 'sending';
+    const begun = { ...submission, stage, attempts };
     await this.#sending.journal.write(this.#owned.lease, begun);
     this.#isBegun = true;
-    return (this.#owned.intent = begun);
+    return (this.#owned.submission = begun);
   }
 
-  /** The point of no return: once this resolves, the boundary is sent. Its version is on the disk by then. */
-  async #beforeClose(client: Client, before: Intent): Promise<void> {
+  /** The point of no return: once this resolves, the last bytes leave. Its version is on the disk by then. */
+  async #beforeClose(client: Client, before: Submission): Promise<void> {
     const { clock, journal } = this.#sending;
     const closingMs = clock.monotonicMs();
     this.#assertMaySend(client, before);
     // Earlier observations say nothing about a charge that may happen now.
-    this.#owned.intent = withLast(withoutObservations(before), { closed: this.#moment(client) });
-    await journal.close(this.#owned.lease, this.#owned.intent);
+    const closed = withLast(withoutObservations(before), { closed: this.#moment(client) });
+    this.#owned.submission = { ...closed, stage: 'sent' };
+    await journal.close(this.#owned.lease, this.#owned.submission);
     // While it was written, the machine may have slept or the folder may have been replaced.
     this.#assertMaySend(client, before);
     if (!this.#doClocksAgree()) throw new SubmissionError('clocks-disagree');
@@ -163,7 +167,7 @@ export class AttemptInProgress {
   /** Uses the clock skew from the beginning of the attempt, if the clocks still agree. */
   #now(): Moment {
     const local = localMoment(this.#sending.clock);
-    const started = this.#owned.intent.attempts.at(-1)?.started;
+    const started = this.#owned.submission.attempts.at(-1)?.started;
     if (started?.serviceMs === undefined || !this.#doClocksAgree()) return local;
     return { ...local, serviceMs: local.localMs + started.serviceMs - started.localMs };
   }
@@ -179,16 +183,16 @@ export function clockWatch(clock: Clock): () => boolean {
   return () => Math.abs(apartMs() - fromMs) <= AGREEMENT_MS;
 }
 
-function withLast(intent: Intent, change: Partial<AttemptRecord>): Intent {
-  const last = intent.attempts.at(-1);
-  if (last === undefined) return intent;
-  return { ...intent, attempts: [...intent.attempts.slice(0, -1), { ...last, ...change }] };
+function withLast(submission: Submission, change: Partial<AttemptRecord>): Submission {
+  const last = submission.attempts.at(-1);
+  if (last === undefined) return submission;
+  return { ...submission, attempts: [...submission.attempts.slice(0, -1), { ...last, ...change }] };
 }
 
-/** Returns the request of an intent, which is the same for every attempt. */
-function submissionOf(intent: Intent): RunSubmission {
-  const { id: idempotencyKey, boundary, dataset, model_id, label, priority_processing } = intent;
-  // An intent is only created after the user has given both consents.
+/** Returns the request of a submission, which is the same for every attempt. */
+function submissionOf(submission: Submission): RunSubmission {
+  const { id: idempotencyKey, boundary, dataset, model_id, label, priority_processing } = submission;
+  // A submission is only created after the user has given both consents.
   const consents = { model_terms_accepted: true, data_policy_accepted: true } as const;
   return { idempotencyKey, boundary, dataset, model_id, label, priority_processing, ...consents };
 }

@@ -1,7 +1,7 @@
 // When open submissions are looked for and checked automatically. Times are by this machine's clock, in ms.
-import { hasBoundary, type Intent } from './intent.ts';
+import { isRefused, type Submission } from './submission.ts';
 import { nextCheckAtMs, uncertaintyOf } from './reconcilePolicy.ts';
-import { isCheckedAutomatically, stageOf } from './stage.ts';
+import { isCheckedAutomatically } from './stage.ts';
 
 /** When automatic checks follow a lost answer: soon, since most runs are listed at once. */
 const CHECKED_AFTER_MS = [3_000, 10_000, 30_000, 60_000, 2 * 60_000, 5 * 60_000] as const;
@@ -13,68 +13,39 @@ const LONGEST_LOOK_AGAIN_MS = 60 * 60_000;
 /** The minimum time between a check and one that may be conclusive. */
 const CONCLUSIVE_AFTER_MS = 20_000;
 
-/** Without locks, how long nothing is checked after a record's last version. */
-const WITHOUT_LOCKS_MS = 60 * 60_000;
-
 export interface Known {
-  /** See `Journal`. */
-  isCreated: boolean;
+  /** See `Journal.isLooked`. */
   isLooked: boolean;
-  hasLocks: boolean;
   /** When this window last began a look, answered or not. */
   atMs?: number;
+  /** How many looks this window has begun. */
   count?: number;
 }
 
-/** Returns when a window looks for the run of an intent or checks it next; Infinity if it doesn't. */
-export function dueMs(
-  intent: Intent,
-  nowMs: number,
-  { isCreated, isLooked, hasLocks, atMs, count = 0 }: Known,
-): number {
-  const { name, mustLook } = stageOf(intent, { nowMs, isLooked });
-  const nextMs = nextAutomaticCheckMs(intent, atMs, nowMs, mustLook ? count : undefined);
-  const mayGoOn = mustLook === true || name === 'closing' || !isCreated;
-  if (hasLocks || !mayGoOn) return nextMs;
-  // A check writes a version, which would end an upload by another process.
-  return Math.max(nextMs, lastWrittenMs(intent, nowMs) + WITHOUT_LOCKS_MS);
-}
-
-/** Returns when an open intent was last written. Times after now precede a clock that was set back. */
-function lastWrittenMs({ attempts, created, lastCheck, looked }: Intent, nowMs: number): number {
-  const ofAttempts = attempts.flatMap(({ started, closed, ended }) => [started, closed, ended]);
-  const times = [created, ...ofAttempts, lastCheck?.at, looked].map((one) => one?.localMs ?? -Infinity);
-  return Math.max(-Infinity, ...times.filter((ms) => ms <= nowMs));
+/** Returns when a window looks for the run of a submission or checks it next; Infinity if it doesn't. */
+export function dueMs(submission: Submission, nowMs: number, { isLooked, atMs, count = 0 }: Known): number {
+  if (submission.stage === 'sent') return nextAutomaticCheckMs(submission, atMs, nowMs);
+  return isLooked || isRefused(submission) ? Infinity : past(atMs, nowMs) + lookAgainMs(count);
 }
 
 /**
- * Returns when the next automatic check is due, Infinity if none is. All windows agree, as the journal
- * records the answered checks of all of them.
+ * Returns when the next automatic check of a sent one is due, Infinity if none is. All windows agree, as the
+ * journal records the answered checks of all of them.
  * @param triedAtMs when this window last began a check, answered or not; undefined if it has not yet
- * @param lookCount how many looks this window has begun; undefined if no look is needed
  */
-export function nextAutomaticCheckMs(
-  intent: Intent,
-  triedAtMs: number | undefined,
-  nowMs: number,
-  lookCount?: number,
-): number {
-  // A time after now was taken before the clock was set back, and says nothing.
-  const past = (ms: number | undefined) => (ms === undefined || ms > nowMs ? -Infinity : ms);
-  if (!hasBoundary(intent) || uncertaintyOf(intent) === undefined)
-    return lookCount === undefined ? Infinity : past(triedAtMs) + lookAgainMs(lookCount);
-  const { attempts, lastCheck } = intent;
-  const answeredMs = past(lastCheck?.at.localMs);
-  const checkedMs = Math.max(answeredMs, past(triedAtMs));
+function nextAutomaticCheckMs(submission: Submission, triedAtMs: number | undefined, nowMs: number): number {
+  const { attempts, lastCheck } = submission;
+  const answeredMs = past(lastCheck?.at.localMs, nowMs);
+  const checkedMs = Math.max(answeredMs, past(triedAtMs, nowMs));
   const lostMs = Math.max(
     0,
-    ...attempts.map((one) => past((one.ended ?? one.closed ?? one.started).localMs)),
+    ...attempts.map((one) => past((one.ended ?? one.closed ?? one.started).localMs, nowMs)),
   );
   const soonMs = CHECKED_AFTER_MS.map((ms) => lostMs + ms).find((ms) => ms > checkedMs) ?? Infinity;
   const regularMs = checkedMs === -Infinity ? soonMs : Math.min(soonMs, checkedMs + LATER_MS);
   // Unanswered checks continue: after hours offline, the user wants the result as soon as possible.
-  const isOver = checkedMs === answeredMs && !isCheckedAutomatically(intent, regularMs);
-  const conclusiveMs = uncertaintyOf(intent) === 'too-early' ? nextCheckAtMs(intent) : undefined;
+  const isOver = checkedMs === answeredMs && !isCheckedAutomatically(submission, regularMs);
+  const conclusiveMs = uncertaintyOf(submission) === 'too-early' ? nextCheckAtMs(submission) : undefined;
   const nextMs = Math.min(
     isOver ? Infinity : regularMs,
     conclusiveMs === undefined ? Infinity : Math.max(conclusiveMs, checkedMs + CONCLUSIVE_AFTER_MS),
@@ -82,6 +53,11 @@ export function nextAutomaticCheckMs(
     triedAtMs === undefined ? checkedMs + LATER_MS : Infinity,
   );
   return Math.max(nextMs, attempts.at(-1)?.notBefore?.localMs ?? -Infinity);
+}
+
+/** A time after now was taken before the clock was set back, and says nothing. */
+function past(ms: number | undefined, nowMs: number): number {
+  return ms === undefined || ms > nowMs ? -Infinity : ms;
 }
 
 function lookAgainMs(lookCount: number): number {

@@ -1,7 +1,7 @@
 import { instantOf } from '../base/clock.ts';
 import { markerOf, userLabel } from '../runs/marker.ts';
 import type { RunStore } from '../runs/runStore.ts';
-import { isCharged, isSettled, type ChargedReceipt, type Intent, type Receipt } from './intent.ts';
+import { isCharged, type ChargedReceipt, type Submission, type Receipt } from './submission.ts';
 import { ownerOf } from './ownRuns.ts';
 
 /**
@@ -32,22 +32,12 @@ export interface EarlierSubmission {
   rows: number | undefined;
 }
 
-/** The submissions of the same bytes that the user knew of when consenting to another one. */
-export interface KnownSubmissions {
-  /** IDs of open intents of other accounts that don't prevent this one. */
-  duplicates?: readonly string[];
-  /** IDs of charged and discarded records. Any other one prevents this one; undefined: none does. */
-  receipts?: readonly string[];
-  /** IDs of records that can't be read, beside which the user agreed to submit. Any other one prevents this one. */
-  unreadable?: readonly string[];
-}
-
 /** A charged submission whose run is known. */
 export type ChargedBefore = EarlierSubmission & { runId: string };
 
 export interface Sources {
-  /** All records, open and settled, of all accounts. */
-  records: readonly Intent[];
+  /** All submissions, also those that are over, of all accounts. */
+  records: readonly Submission[];
   /** To find what was submitted elsewhere: an account's known runs, and the label that the user chose. */
   listed?:
     | { accountId: string; label: string; runs: Pick<RunStore, 'detail' | 'label' | 'rows'> }
@@ -56,14 +46,14 @@ export interface Sources {
 
 /**
  * Returns the earlier submissions of these bytes to a service, newest first, with any model. All accounts
- * count, since two may be the same there. What was refused, withdrawn or found not charged is left out.
+ * count, since two may be the same there. What was refused or found not charged is left out.
  */
 export function earlierSubmissionsOf(
   sha256: string,
   origin: string,
   { records, listed }: Sources,
 ): EarlierSubmission[] {
-  const isMeant = (record: Intent) => record.origin === origin && record.dataset.sha256 === sha256;
+  const isMeant = (record: Submission) => record.origin === origin && record.dataset.sha256 === sha256;
   return newestFirst([...records.filter(isMeant).flatMap(earlierOf), ...elsewhereOf(listed, records)]);
 }
 
@@ -82,7 +72,7 @@ export function trainedBefore(
 ): TrainedBefore | undefined {
   if (sha256 === undefined && wasSubmittedInSize(receipts, origin, sizeBytes)) return undefined;
   const charged = chargedTo(receipts, origin);
-  const last = (isMeant: (dataset: Intent['dataset']) => boolean) =>
+  const last = (isMeant: (dataset: Submission['dataset']) => boolean) =>
     newestFirst(charged.filter(({ dataset }) => isMeant(dataset)).flatMap(earlierOf)).find(hasRun);
   const same = sha256 === undefined ? undefined : last((dataset) => dataset.sha256 === sha256);
   if (same !== undefined) return { kind: 'same', run: same };
@@ -116,20 +106,6 @@ export function isPast({ kind }: EarlierSubmission): boolean {
   return kind !== 'draft' && kind !== 'open';
 }
 
-/** Returns the IDs of the charged and discarded records. "Not charged" is left out: it may be charged yet. */
-export function chargeIdsOf(records: readonly Intent[]): string[] {
-  return records.filter((record) => isChargeable(kindOf(record))).map(({ id }) => id);
-}
-
-/** Whether it was charged or discarded, and the user didn't know. @param knownIds from `chargeIdsOf` */
-export function isNews({ kind, id }: EarlierSubmission, knownIds: readonly string[]): boolean {
-  return isChargeable(kind) && !knownIds.includes(id);
-}
-
-function isChargeable(kind: EarlierSubmission['kind'] | undefined): boolean {
-  return kind === 'charged' || kind === 'discarded';
-}
-
 /** Repeating a submission within this time is most likely a mistake. */
 const RECENT_MS = 24 * 60 * 60_000;
 
@@ -154,11 +130,11 @@ function newestFirst(all: EarlierSubmission[]): EarlierSubmission[] {
   return all.sort((one, other) => other.submittedAtMs - one.submittedAtMs);
 }
 
-function earlierOf(record: Intent): EarlierSubmission[] {
+function earlierOf(record: Submission): EarlierSubmission[] {
   const kind = kindOf(record);
   if (kind === undefined) return [];
   const { id, accountId, model_id, label, priority_processing, created, balanceBefore, dataset } = record;
-  const run = isSettled(record) && isCharged(record) ? record.settled.run : undefined;
+  const run = isCharged(record) ? record.charge.run : undefined;
   return [
     {
       ...{ kind, id, accountId, runId: run?.run_id, modelId: model_id, priority: priority_processing },
@@ -168,16 +144,14 @@ function earlierOf(record: Intent): EarlierSubmission[] {
   ];
 }
 
-function kindOf(record: Intent): EarlierSubmission['kind'] | undefined {
-  const { attempts, refused, settled } = record;
-  if (settled !== undefined)
-    return settled.kind === 'charged' || settled.kind === 'discarded' ? settled.kind : undefined;
-  if (refused !== undefined) return undefined;
+function kindOf({ attempts, stage, reason }: Submission): EarlierSubmission['kind'] | undefined {
+  if (stage === 'ended') return reason === 'discarded' ? reason : undefined;
+  if (stage === 'charged') return stage;
   return attempts.length === 0 ? 'draft' : 'open';
 }
 
 /** Returns the runs with the chosen label and a marker of no record. Other runs may be of any dataset. */
-function elsewhereOf(listed: Sources['listed'], records: readonly Intent[]): EarlierSubmission[] {
+function elsewhereOf(listed: Sources['listed'], records: readonly Submission[]): EarlierSubmission[] {
   const chosen = userLabel(listed?.label);
   if (listed === undefined || chosen === undefined) return [];
   const { accountId, runs } = listed;

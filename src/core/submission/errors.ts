@@ -2,17 +2,13 @@ import { retryAfterOf } from '../api/errors.ts';
 import { ExpectedError } from '../base/errors.ts';
 
 const MESSAGES = {
-  /** The writer of an intent must have read its highest version. */
-  'not-owner': 'another process has written the intent',
-  /** Without reading the file, an open intent for the same bytes and model cannot be ruled out. */
-  'journal-unreadable': 'an intent cannot be read',
-  /** The open intent for the same bytes and model is in a file that only a later version can read. */
-  'later-version': 'an intent of a later version is for the same bytes and model',
+  /** The writer of a submission must have read its highest version. */
+  'not-owner': 'another process has written the submission',
   /** The API key was replaced since it may have been charged. The new one may be of another account. */
   'key-replaced': 'sent before with another API key; it is not sent again',
-  /** Another window submitted the same bytes and model after the user had last seen the receipts. */
-  'submitted-meanwhile': 'the same bytes and model were submitted meanwhile',
-  /** Another window may own the intent now. */
+  /** Another window submitted the same bytes and model since the user knew of the earlier ones. */
+  taken: 'the same bytes and model were submitted meanwhile',
+  /** Another window may own the submission now. */
   'lease-lost': 'another process may own this submission now',
   /** Without an answered look for its run, nothing is sent. */
   'not-answered': 'the service did not answer whether it was charged',
@@ -24,22 +20,23 @@ const MESSAGES = {
   candidates: 'a run that could be this one is listed now',
 } as const;
 
-/** Thrown when nothing was charged now, since no closing boundary was sent; `code` says why. */
+/** Thrown when nothing was charged now, since no last bytes left; `code` says why. */
 export class SubmissionError extends ExpectedError {
   readonly code: keyof typeof MESSAGES;
-  /** The file that cannot be read. */
-  readonly file?: string;
-
-  constructor(code: SubmissionError['code'], { cause, file }: { cause?: unknown; file?: string } = {}) {
-    super(MESSAGES[code], { cause });
+  constructor(code: SubmissionError['code']) {
+    super(MESSAGES[code]);
     this.code = code;
-    if (file !== undefined) this.file = file;
   }
 }
 
-/** Whether an error means that another window may own the intent now. */
+/** Whether an error means that another window may own the submission now. */
 export function isLostOwner(error: unknown): boolean {
   return error instanceof SubmissionError && (error.code === 'lease-lost' || error.code === 'not-owner');
+}
+
+/** Whether another window submitted the same bytes first. */
+export function isTaken(error: unknown): boolean {
+  return error instanceof SubmissionError && error.code === 'taken';
 }
 
 /** Thrown when nothing was sent because the service asked this submission, or the account, to wait. */

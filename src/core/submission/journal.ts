@@ -1,4 +1,4 @@
-import { readdir, rename } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { sequencer } from '../base/async.ts';
@@ -10,75 +10,77 @@ import {
   OvertakenError,
   VersionStore,
   type Head,
-  type Version,
+  type Name,
   type VersionOptions,
 } from '../storage/versions.ts';
-import type { KnownSubmissions } from './earlier.ts';
 import { SubmissionError } from './errors.ts';
-import { isCharged, isSettled, runsOf, type ChargedReceipt, type Intent, type Receipt } from './intent.ts';
+import {
+  bytesKeyOf,
+  charged,
+  isCharged,
+  isOver,
+  isRefused,
+  runsOf,
+  type ChargedReceipt,
+  type Submission,
+  type Receipt,
+  type SameDataset,
+} from './submission.ts';
 import { KnownRecords } from './knownRecords.ts';
 import { Leases } from './leases.ts';
-import { CODEC, isLater, withRuns, type JournalRecord } from './record.ts';
+import { CODEC, withRuns } from './record.ts';
 import { receiptsAmong } from './receipts.ts';
-import { unwrittenCharges } from './unwrittenCharges.ts';
-import { mayFollow, stepOf } from './transitions.ts';
-import { knownOnContinue, Rivals } from './rivals.ts';
 
 /** How often acquiring a lock is tried. The user waits for it; probes of other windows are short. */
 const ACQUIRE_TRIES = 20;
-const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** The names of records before they carried the bytes. */
+const OLD_NAME = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.\d+\.json$/;
 
-/** An open intent and this window's lease on it, which the caller must release. */
+/** An open submission and this window's lease on it, which the caller must release. */
 export interface Owned {
   lease: Lease;
-  intent: Intent;
+  submission: Submission;
 }
+
+/** The submissions of some bytes that the user knew of. `record` is undefined if it can't be read. */
+export type KnownSubmissions = readonly Head<Submission>[];
 
 export interface JournalOptions extends VersionOptions {
   /** Called once with the path of each record that can't be read. */
   onUnreadable?: (file: string) => void;
-  /** Called once with the path of each other unreadable version. What it says is known without it. */
-  onHarmless?: (file: string) => void;
+  /** Called once if there are records of before names carried the bytes, which are ignored. */
+  onOldNames?: () => void;
 }
 
 /**
- * Owns the submissions, which outlive a window. Each is a chain of versions; the highest one counts. A window
- * appends the next one only after reading the highest, so of two windows one is overtaken. A lease only
- * prevents double work; no safety depends on it. A settled one is a receipt. Contains no API keys or rows.
+ * Owns the submissions, which outlive a window: see docs/journal.md. Each is a chain of versions; the highest
+ * one counts. A window appends the next one only after reading the highest, so of two windows one is
+ * overtaken. A lease only prevents double work; no safety depends on it. Contains no API keys or rows.
  */
 export class Journal implements Disposable {
   readonly #directory: string;
-  readonly #store: VersionStore<JournalRecord>;
+  readonly #options: JournalOptions;
+  readonly #store: VersionStore<Submission>;
   readonly #leases: Leases;
-  readonly unwritten: ReturnType<typeof unwrittenCharges>;
   readonly #known: KnownRecords;
-  readonly #rivals: Rivals;
-  /** The version that the owner of an intent last read or wrote. */
-  readonly #owned = new WeakMap<Lease, { head: Head<JournalRecord>; isWritten: boolean }>();
+  /** The version that the owner of a submission last read or wrote. */
+  readonly #owned = new WeakMap<Lease, Head<Submission>>();
   readonly #inTurn = sequencer();
   #isDisposed = false;
 
   /** @param directory only for the journal, in the extension's storage on the extension host's machine */
   constructor(directory: string, options: JournalOptions = {}) {
     this.#directory = directory;
+    this.#options = options;
     this.#leases = new Leases(path.join(directory, 'leases'));
-    this.unwritten = unwrittenCharges(path.join(directory, 'leases'));
-    const fileOf = ({ id, n }: Version) => path.join(directory, `${id}.${n}.json`);
-    this.#known = new KnownRecords({
-      onUnreadable: (head) => options.onUnreadable?.(fileOf(head)),
-      onHarmless: (head) => options.onHarmless?.(fileOf(head)),
-    });
     this.#store = new VersionStore(directory, CODEC, options);
-    this.#rivals = new Rivals({
-      folder: directory,
-      store: this.#store,
-      reload: () => this.reload(),
-      unreadable: () => this.unreadable,
-      appendAnyway: (id, change) => this.#appendAnyway(id, change),
+    this.#known = new KnownRecords((key) => {
+      const n = this.#store.heads.get(key)?.n ?? 1;
+      options.onUnreadable?.(path.join(directory, `${key}.${n}.json`));
     });
   }
 
-  /** Fires when the journal was opened, and when an open intent was written, settled, or removed in any window. */
+  /** Fires when the journal was opened, and when an open submission was written, ended, or removed in any window. */
   get onDidChange(): Event<void> {
     return this.#known.onDidChange;
   }
@@ -87,7 +89,7 @@ export class Journal implements Disposable {
     return this.#known.onDidChangeUnreadable;
   }
 
-  /** Reads the open intents, and watches other windows' changes. */
+  /** Reads the open submissions, and watches other windows' changes. */
   async open(): Promise<void> {
     if (this.#isDisposed) return;
     await makeDirectoryDurably(this.#directory, 0o700);
@@ -96,11 +98,13 @@ export class Journal implements Disposable {
     await this.reload();
     this.#known.opened();
     void this.#store.removeTemporaries();
+    const names = await readdir(this.#directory).catch(() => []);
+    if (names.some((name) => OLD_NAME.test(name))) this.#options.onOldNames?.();
   }
 
-  /** The open intents as last read, oldest first. */
-  get intents(): readonly Intent[] {
-    return this.#known.intents;
+  /** The open submissions as last read, and the refused ones that can be continued; oldest first. */
+  get submissions(): readonly Submission[] {
+    return this.#known.submissions;
   }
 
   /** See `KnownRecords`. */
@@ -113,7 +117,12 @@ export class Journal implements Disposable {
     return this.#known.isLooked(id);
   }
 
-  /** The IDs of the unreadable records that weren't settled. Any may be open, for any dataset. */
+  /** Records that a look for its run was answered. */
+  looked(id: string): void {
+    this.#known.looked(id);
+  }
+
+  /** Those that can't be read, and may be open: each stops its own bytes. */
   get unreadable(): readonly string[] {
     return this.#known.unreadable;
   }
@@ -121,8 +130,18 @@ export class Journal implements Disposable {
   /** Reads what is new in the folder. Without a file watcher, only this shows other windows' changes. */
   reload(): Promise<void> {
     return this.#inTurn(async () => {
-      this.#accept([...(await this.#store.list()).failed.keys()]);
+      this.#accept(await this.#store.list());
     });
+  }
+
+  /**
+   * Returns what the user knows before they submit these bytes: it fixes which submission of them is next.
+   * @throws file system errors
+   */
+  async of(dataset: SameDataset): Promise<KnownSubmissions> {
+    const known = await this.#store.of(bytesKeyOf(dataset));
+    this.#accept();
+    return known;
   }
 
   /** Returns the readable receipts, newest first. */
@@ -130,82 +149,64 @@ export class Journal implements Disposable {
     return receiptsAmong(await this.records());
   }
 
-  /** Returns all readable records: those that are settled, and the open intents. */
-  async records(): Promise<readonly Intent[]> {
+  /** Returns all readable submissions, also those that are over. */
+  async records(): Promise<readonly Submission[]> {
     await this.reload();
     return this.latest;
   }
 
   /** All readable records as last read. */
-  get latest(): readonly Intent[] {
+  get latest(): readonly Submission[] {
     return this.#known.latest;
   }
 
   /**
-   * Writes a new intent durably and takes its lease. If another one of the same bytes and model comes first,
-   * this one is withdrawn. Then the other one is returned if it is open.
-   * @throws SubmissionError `journal-unreadable`, `later-version`, `submitted-meanwhile`, `not-owner`, and
-   * file system errors; then this process never sends it
+   * Claims the bytes: writes a new submission durably, after those that the user knew of, and takes its lease.
+   * @returns the open one of the same account that must end first
+   * @throws SubmissionError `taken` if another window was first; file system errors: it is never sent then
    */
   async create(
-    intent: Intent,
-    known: KnownSubmissions = {},
-  ): Promise<{ lease: Lease } | { existing: Intent }> {
-    const lease = await this.#leases.take(intent.id);
+    submission: Submission,
+    known: KnownSubmissions,
+  ): Promise<{ lease: Lease } | { existing: Submission }> {
+    const isOpen = (one: Submission | undefined) =>
+      one && !isOver(one) && one.accountId === submission.accountId;
+    const existing = known.find(({ record }) => isOpen(record))?.record;
+    if (existing !== undefined) return { existing };
+    const lease = await this.#leases.take(submission.id);
     if (lease === undefined) throw new SubmissionError('not-owner');
     try {
-      const head = await this.#store.create(intent.id, intent);
-      this.#owned.set(lease, { head, isWritten: true });
-      this.#known.created(intent.id);
+      const head = await this.#store.claim(bytesKeyOf(submission), known, submission);
+      this.#owned.set(lease, head);
+      this.#known.created(submission.id);
       this.#accept();
-      const existing = await this.#rivals.giveWay(intent, known);
-      // Another window may have withdrawn it, and ended its own before this one listed the folder.
-      if (existing === undefined && !(await this.#store.isHighest(head)))
-        throw new SubmissionError('submitted-meanwhile');
-      if (existing === undefined) return { lease };
-      lease.release();
-      return { existing };
+      return { lease };
     } catch (error) {
-      await this.#rivals.withdraw(intent);
       lease.release();
-      // Another process may have continued it.
-      const record = (await this.#store.read(intent.id).catch(() => undefined))?.record;
-      const isOthers = record !== undefined && (isLater(record) || record.attempts.length > 0);
-      throw isOthers || error instanceof OvertakenError ? new SubmissionError('not-owner') : error;
+      throw error instanceof OvertakenError ? new SubmissionError('taken') : error;
     }
   }
 
   /**
-   * Decides again before a draft is continued: its window may have been killed before it gave way.
-   * @returns the open intent that replaces it; then the draft is withdrawn
-   * @throws as `create`; the draft is withdrawn only with `submitted-meanwhile`
-   */
-  async giveWay(draft: Intent): Promise<Intent | undefined> {
-    const receipts = await this.receipts();
-    const known = knownOnContinue(draft, [...this.intents, ...receipts]);
-    return this.#rivals.giveWay(draft, { ...known, unreadable: this.unreadable });
-  }
-
-  /**
-   * Takes the lease of an open intent. Undefined if another window has it, or the intent is settled or gone.
-   * On top of an unreadable highest version, the worst that it may have said is appended.
+   * Takes the lease of one that is open, or was refused. Undefined if another window has it, or it is over,
+   * gone, or can't be read.
    * @throws file system errors
    */
   async acquire(id: string): Promise<Owned | undefined> {
-    if (!ID.test(id)) return undefined;
+    const name = this.#find(id);
+    if (name === undefined) return undefined;
     const lease = await this.#leases.take(id, ACQUIRE_TRIES);
     if (lease === undefined) return undefined;
     try {
-      const head = await this.#readSound(id);
-      const intent = head?.record;
-      if (head !== undefined && intent !== undefined && !isLater(intent) && !isSettled(intent)) {
-        this.#owned.set(lease, { head, isWritten: false });
+      const head = await this.#store.read(name);
+      const submission = head?.record;
+      if (head !== undefined && submission?.id === id && (!isOver(submission) || isRefused(submission))) {
+        this.#owned.set(lease, head);
         this.#accept();
-        return { lease, intent };
+        return { lease, submission };
       }
     } catch (error) {
       lease.release();
-      if (error instanceof OvertakenError) return undefined;
       throw error;
     }
     lease.release();
@@ -214,92 +215,77 @@ export class Journal implements Disposable {
   }
 
   /**
-   * Appends a changed intent durably.
+   * Appends a changed submission durably.
    * @throws SubmissionError `not-owner` if another window has appended; file system errors: it may be written
    */
-  async write(lease: Lease, intent: Intent): Promise<void> {
-    const { head: below, isWritten = false } = this.#owned.get(lease) ?? {};
-    if (below?.id !== intent.id) throw new SubmissionError('not-owner');
-    const { record } = below;
-    if (record !== undefined && !isLater(record) && !mayFollow(record, intent, isWritten))
-      throw new RangeError(`${stepOf(intent)} can't follow ${stepOf(record)}`);
+  async write(lease: Lease, submission: Submission): Promise<void> {
+    const below = this.#owned.get(lease);
+    if (below?.record?.id !== submission.id) throw new SubmissionError('not-owner');
     try {
-      const head = await this.#store.append(below, intent);
-      this.#owned.set(lease, { head, isWritten: true });
+      const head = await this.#store.append(below, submission);
+      this.#owned.set(lease, head);
       await this.#store.empty(head);
     } catch (error) {
       if (error instanceof OvertakenError) await this.#overtaken();
-      const owned = await this.#adopt(lease, below, intent);
+      const owned = await this.#adopt(lease, below, submission);
       // On a full disk, another process's version can still be read. If not even that, there may be one.
-      if (!(await this.#store.isHighest(owned).catch(() => false))) await this.#overtaken();
+      await this.#store.assertHighest(owned).catch(() => this.#overtaken());
       throw error;
     } finally {
       this.#accept();
     }
   }
 
-  /** Appends the mark that the closing boundary may be sent. It may be sent once this resolves. @throws as `write` */
-  async close(lease: Lease, intent: Intent): Promise<void> {
-    await this.write(lease, intent);
+  /** Appends `sent`: once this resolves, the last bytes may leave. @throws as `write` */
+  async close(lease: Lease, submission: Submission): Promise<void> {
+    await this.write(lease, submission);
     await this.assertLatest(lease);
   }
 
-  /** @throws SubmissionError `not-owner` if another window appended to an owned intent; file system errors */
+  /** @throws SubmissionError `not-owner` unless an owned submission is as this window left it; file system errors */
   async assertLatest(lease: Lease): Promise<void> {
     const owned = this.#owned.get(lease);
-    if (owned === undefined || !(await this.#store.isHighest(owned.head))) await this.#overtaken();
+    if (owned === undefined) throw new SubmissionError('not-owner');
+    try {
+      await this.#store.assertHighest(owned);
+    } catch (error) {
+      if (error instanceof OvertakenError) await this.#overtaken();
+      throw error;
+    }
   }
 
   /**
-   * Settles an owned intent: it becomes a receipt, and the lease ends. A charge is written even over another
+   * Ends an owned submission: it becomes a receipt, and the lease ends. A charge is written even over another
    * window's version, so that no known charge is lost.
    * @throws as `write`; the lease is not released then
    */
   async settle(lease: Lease, receipt: Receipt): Promise<void> {
-    await (isCharged(receipt) ? this.#charge(receipt) : this.write(lease, receipt));
+    // Its name is known although its record may have become unreadable.
+    await (isCharged(receipt) ? this.#charge(receipt, this.#owned.get(lease)) : this.write(lease, receipt));
     lease.release();
   }
 
   /**
-   * Adds a run to the settled submission whose marker it has. A discarded one, or one found not charged,
+   * Adds a run to the receipt whose marker it has. A discarded one, or one found not charged,
    * becomes charged. A charged one gets a further run. Nothing else ever changes a receipt.
    * @returns the receipt; undefined if there is none, or it has the run
    * @throws file system errors
    */
-  async addCharge(id: string, settled: ChargedReceipt['settled']): Promise<ChargedReceipt | undefined> {
-    const record = ID.test(id) ? (await this.#store.read(id))?.record : undefined;
-    if (record === undefined || isLater(record) || !isSettled(record)) return undefined;
-    return this.#charge({ ...record, settled });
+  async addCharge(id: string, charge: ChargedReceipt['charge']): Promise<ChargedReceipt | undefined> {
+    const name = this.#find(id);
+    const record = name && (await this.#store.read(name))?.record;
+    if (record?.id !== id || !isOver(record)) return undefined;
+    return this.#charge(charged(record, charge), name);
   }
 
-  /** Whether any running process, also this one, works on an intent. False without locks: it isn't known. */
+  /** Whether any running process, also this one, works on a submission. False without locks: it isn't known. */
   async isOwned(id: string): Promise<boolean> {
-    return ID.test(id) && (await this.#leases.isTaken(id));
-  }
-
-  /** Whether the folder's file system has locks; true until one was tried. */
-  get hasLocks(): boolean {
-    return this.#leases.hasLocks;
-  }
-
-  /**
-   * Moves records that still can't be read into the folder `damaged`, where they no longer count.
-   * @param ids those that the user agreed to move
-   * @throws file system errors
-   */
-  async setAside(ids: readonly string[]): Promise<void> {
-    const aside = path.join(this.#directory, 'damaged');
-    await makeDirectoryDurably(aside, 0o700);
-    await this.reload();
-    for (const id of this.unreadable.filter((one) => ids.includes(one)))
-      for (const name of await readdir(this.#directory))
-        if (name.startsWith(`${id}.`)) await rename(path.join(this.#directory, name), path.join(aside, name));
-    await this.reload();
+    return this.#find(id) !== undefined && (await this.#leases.isTaken(id));
   }
 
   /** Returns the charges that no window has shown: a window may be killed after the response. */
   async unreported(): Promise<ChargedReceipt[]> {
-    return (await this.receipts()).filter(isCharged).filter(({ settled }) => settled.unshown === true);
+    return (await this.receipts()).filter(isCharged).filter(({ charge }) => charge.unshown === true);
   }
 
   /**
@@ -318,16 +304,15 @@ export class Journal implements Disposable {
   }
 
   /** Records that the user saw a charge, unless it got a further run. Never rejects: it may be shown again. */
-  async setShown({ id, settled }: ChargedReceipt): Promise<void> {
-    const change = (head: Head<JournalRecord> | undefined): Intent | undefined => {
+  async setShown({ id, charge }: ChargedReceipt): Promise<void> {
+    const change = (head: Head<Submission> | undefined): Submission | undefined => {
       const record = head?.record;
-      if (record === undefined || isLater(record) || !isSettled(record) || !isCharged(record))
-        return undefined;
-      const isSame = runsOf(record.settled).length === runsOf(settled).length;
-      if (!isSame || record.settled.unshown === undefined) return undefined;
-      return { ...record, settled: { ...record.settled, unshown: undefined } };
+      if (record?.id !== id || !isCharged(record)) return undefined;
+      const isSame = runsOf(record.charge).length === runsOf(charge).length;
+      if (!isSame || record.charge.unshown === undefined) return undefined;
+      return { ...record, charge: { ...record.charge, unshown: undefined } };
     };
-    await this.#appendAnyway(id, change).catch(() => undefined);
+    await this.#appendAnyway(this.#find(id), change).catch(() => undefined);
   }
 
   dispose(): void {
@@ -336,20 +321,18 @@ export class Journal implements Disposable {
     this.#known.dispose();
   }
 
-  /** Reads the highest version, and appends to it if it can't be read. @throws OvertakenError, and file system errors */
-  async #readSound(id: string): Promise<Head<JournalRecord> | undefined> {
-    const head = await this.#store.read(id);
-    return head?.state === 'damaged' && !isLater(head.record) ? this.#store.append(head, head.record) : head;
+  /** The name of a known record. */
+  #find(id: string): Head<Submission> | undefined {
+    return [...this.#store.heads.values()].find(({ record }) => record?.id === id);
   }
 
   /** A failed write may have created its version: then that one is owned. Never rejects. @returns the owned one */
-  async #adopt(lease: Lease, below: Version, intent: Intent): Promise<Version> {
-    const { id, n } = below;
+  async #adopt(lease: Lease, below: Head<Submission>, submission: Submission): Promise<Head<Submission>> {
     try {
-      const head = await this.#store.read(id);
-      const asRead = CODEC.parse(CODEC.format(intent), id);
-      if (head?.n !== n + 1 || !isDeepStrictEqual(head.record, asRead)) return below;
-      this.#owned.set(lease, { head, isWritten: true });
+      const head = await this.#store.read(below);
+      const asRead = CODEC.parse(CODEC.format(submission));
+      if (head?.n !== below.n + 1 || !isDeepStrictEqual(head.record, asRead)) return below;
+      this.#owned.set(lease, head);
       return head;
     } catch {
       // If it was created, it overtakes the next write, which is safe.
@@ -363,33 +346,35 @@ export class Journal implements Disposable {
     throw new SubmissionError('not-owner');
   }
 
-  /** Writes a charge on top of any version. A charge gets its new runs. @returns undefined if it had them */
-  async #charge(receipt: ChargedReceipt): Promise<ChargedReceipt | undefined> {
-    const settled = { ...receipt.settled, unshown: true } as const;
+  /**
+   * Writes a charge on top of any version, also of one that can't be read. A charge gets its new runs.
+   * @returns undefined if it had them, or if its name has another submission since storage was set back
+   */
+  async #charge(receipt: ChargedReceipt, name: Name | undefined): Promise<ChargedReceipt | undefined> {
+    const charge = { ...receipt.charge, unshown: true } as const;
     let written: ChargedReceipt | undefined;
-    await this.#appendAnyway(receipt.id, (head) => {
+    await this.#appendAnyway(name, (head) => {
       const record = head?.record;
-      if (record !== undefined && isLater(record)) return (written = undefined);
-      const isKnown = record !== undefined && isSettled(record) && isCharged(record);
+      if (head?.isOver === true && record === undefined) return (written = undefined);
+      if (record !== undefined && record.id !== receipt.id) return (written = undefined);
       // Another window may have made attempts since.
       const theirs = record?.attempts ?? [];
       const attempts = theirs.length > receipt.attempts.length ? theirs : receipt.attempts;
-      written = isKnown ? withRuns(record, settled) : { ...receipt, attempts, refused: undefined, settled };
+      written = record && isCharged(record) ? withRuns(record, charge) : { ...receipt, attempts, charge };
       return written;
     });
     return written;
   }
 
   async #appendAnyway(
-    id: string,
-    change: (head: Head<JournalRecord> | undefined) => Intent | undefined,
+    name: Name | undefined,
+    change: (head: Head<Submission> | undefined) => Submission | undefined,
   ): Promise<void> {
-    const head = await this.#store.appendAnyway(id, change);
-    if (head !== undefined) await this.#store.empty(head);
+    if (name !== undefined) await this.#store.appendAnyway(name, change);
     this.#accept();
   }
 
-  /** @param failed IDs of the records that couldn't be read now; undefined if unchanged */
+  /** @param failed keys of the records that couldn't be read now; undefined if unchanged */
   #accept(failed?: readonly string[]): void {
     this.#known.accept(this.#store.heads, failed);
   }

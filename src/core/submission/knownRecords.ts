@@ -1,51 +1,40 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
-import type { Head } from '../storage/versions.ts';
-import { isSettled, type Intent, type Moment } from './intent.ts';
-import { isLater, type JournalRecord } from './record.ts';
-import { isEarlier } from './rivals.ts';
+import { keyOf, type Head } from '../storage/versions.ts';
+import { isOver, isRefused, type Submission } from './submission.ts';
 
-type Heads = ReadonlyMap<string, Head<JournalRecord>>;
+type Heads = ReadonlyMap<string, Head<Submission>>;
 
-export interface RecordReports {
-  /** Called once with each record that can't be read. */
-  onUnreadable: (head: Head<JournalRecord>) => void;
-  /** Called once with each other version that can't be read or used. Its meaning is known without it. */
-  onHarmless: (head: Head<JournalRecord>) => void;
-}
-
-/** What this window knows of the journal's records. */
+/** What this window knows of the submissions on the disk. */
 export class KnownRecords implements Disposable {
-  readonly #reports: RecordReports;
+  readonly #onUnreadable: (key: string) => void;
   readonly #reported = new Set<string>();
   readonly #created = new Set<string>();
+  readonly #looked = new Set<string>();
   readonly #onDidChange = new Emitter<void>();
   readonly #onDidChangeUnreadable = new Emitter<void>();
-  /** By ID: the highest version that this process has seen, and the time of the last answered look in it. */
-  readonly #seen = new Map<string, { n: number; looked: Moment | undefined }>();
-  readonly #looked = new Set<string>();
-  #latest: readonly Intent[] = [];
-  #intents: readonly Intent[] = [];
+  #latest: readonly Submission[] = [];
+  #submissions: readonly Submission[] = [];
   #unreadable: readonly string[] = [];
 
   readonly onDidChange = this.#onDidChange.event;
   readonly onDidChangeUnreadable = this.#onDidChangeUnreadable.event;
 
-  constructor(reports: RecordReports) {
-    this.#reports = reports;
+  /** @param onUnreadable called once with the key of each one that can't be read */
+  constructor(onUnreadable: (key: string) => void) {
+    this.#onUnreadable = onUnreadable;
   }
 
-  get latest(): readonly Intent[] {
+  get latest(): readonly Submission[] {
     return this.#latest;
   }
 
-  /** The open intents, oldest first. */
-  get intents(): readonly Intent[] {
-    return this.#intents;
+  /** The open ones, and the refused ones that can be continued; oldest first. */
+  get submissions(): readonly Submission[] {
+    return this.#submissions;
   }
 
-  /** The IDs of the records that can't be read and weren't settled. */
+  /** The keys of those that can't be read, and may be open. */
   get unreadable(): readonly string[] {
     return this.#unreadable;
   }
@@ -58,9 +47,15 @@ export class KnownRecords implements Disposable {
     return this.#created.has(id);
   }
 
+  /** A look for its run was answered. */
+  looked(id: string): void {
+    this.#looked.add(id);
+    this.#onDidChange.fire();
+  }
+
   /**
-   * Whether this process may say that a record isn't charged: it created it, or has seen a look for its run
-   * being answered. A record that it only found on the disk may be a copy from before a charge.
+   * Whether this process may say that one isn't charged: it created it, or had a look answered since it
+   * started. What it only found on the disk may be a copy from before a charge.
    */
   isLooked(id: string): boolean {
     return this.#created.has(id) || this.#looked.has(id);
@@ -68,31 +63,30 @@ export class KnownRecords implements Disposable {
 
   /**
    * Takes over what was read or written.
-   * @param failed IDs that couldn't be read now; undefined if unchanged
+   * @param failed keys of those that couldn't be read now; undefined if unchanged
    */
   accept(heads: Heads, failed: readonly string[] = this.#unreadable): void {
     const all = [...heads.values()];
-    const gone = [...this.#seen.keys()].filter((id) => !heads.has(id));
-    // A newer version may say anything.
-    const isForgotten = [...gone, ...failed].map((id) => this.#forget(id)).includes(true);
-    for (const head of all) {
-      this.#report(head);
-      this.#see(head);
-    }
-    const unreadable = all.filter(({ state }) => state === 'unreadable').map(({ id }) => id);
+    const unreadable = all.filter(({ record, isOver: isDone }) => record === undefined && !isDone).map(keyOf);
     // If only the newer version can't be read, the older one is known.
-    unreadable.push(...failed.filter((id) => !heads.has(id)));
+    unreadable.push(...failed.filter((key) => !heads.has(key)));
     unreadable.sort();
+    for (const key of unreadable) if (!this.#reported.has(key)) this.#onUnreadable(key);
+    for (const key of unreadable) this.#reported.add(key);
     if (!isSameList(unreadable, this.#unreadable)) {
       this.#unreadable = unreadable;
       this.#onDidChangeUnreadable.fire();
     }
-    this.#latest = all.flatMap(({ record }) => (record === undefined || isLater(record) ? [] : record));
-    const intents = this.#latest
-      .filter((record) => !isSettled(record))
-      .sort((one, other) => (isEarlier(one, other) ? -1 : 1));
-    if (!isForgotten && isSameList(intents, this.#intents)) return;
-    this.#intents = intents;
+    this.#latest = all.flatMap(({ record }) => record ?? []);
+    const submissions = all
+      .flatMap(({ record, bytes, k }) =>
+        record && (!isOver(record) || (isRefused(record) && !heads.has(keyOf({ bytes, k: k + 1 }))))
+          ? record
+          : [],
+      )
+      .sort((one, other) => one.created.localMs - other.created.localMs || (one.id < other.id ? -1 : 1));
+    if (isSameList(submissions, this.#submissions)) return;
+    this.#submissions = submissions;
     this.#onDidChange.fire();
   }
 
@@ -104,36 +98,6 @@ export class KnownRecords implements Disposable {
   dispose(): void {
     this.#onDidChange.dispose();
     this.#onDidChangeUnreadable.dispose();
-  }
-
-  /** A higher version with a new look is news. A lower one means that the storage was set back. */
-  #see({ id, n, record }: Head<JournalRecord>): void {
-    const looked = record === undefined || isLater(record) ? undefined : record.looked;
-    const known = this.#seen.get(id);
-    if (known !== undefined && n < known.n) this.#forget(id);
-    else if (
-      known !== undefined &&
-      n > known.n &&
-      looked !== undefined &&
-      !isDeepStrictEqual(looked, known.looked)
-    )
-      this.#looked.add(id);
-    this.#seen.set(id, { n, looked });
-  }
-
-  /** @returns whether this process could say until now that the record isn't charged */
-  #forget(id: string): boolean {
-    this.#seen.delete(id);
-    return [this.#looked.delete(id), this.#created.delete(id)].includes(true);
-  }
-
-  #report(head: Head<JournalRecord>): void {
-    const { id, state, record } = head;
-    const isOpenLater = record !== undefined && isLater(record) && !record.isDecided;
-    if ((state === 'sound' && !isOpenLater) || this.#reported.has(id)) return;
-    this.#reported.add(id);
-    if (state === 'unreadable') this.#reports.onUnreadable(head);
-    else this.#reports.onHarmless(head);
   }
 }
 

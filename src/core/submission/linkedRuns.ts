@@ -1,9 +1,9 @@
 import type { Disposable } from '../base/disposable.ts';
 import type { Session } from '../runs/session.ts';
-import { isCharged, isRunOf, isSettled, type ChargedReceipt } from './intent.ts';
+import { isCharged, isOver, isRunOf, type ChargedReceipt } from './submission.ts';
 import type { Journal } from './journal.ts';
 import { creationOf, ownerOf } from './ownRuns.ts';
-import { isFromThen } from './reconcilePolicy.ts';
+import { isFromThen, mayBeCopy } from './reconcilePolicy.ts';
 
 /** Adds runs to the receipts whose marker they have: charges that were found late, or twice. */
 export class LinkedRuns implements Disposable {
@@ -20,7 +20,7 @@ export class LinkedRuns implements Disposable {
   }
 
   /**
-   * Adds loaded runs to the settled submissions whose markers they have. What was discarded or found not
+   * Adds loaded runs to the receipts whose markers they have. What was discarded or found not
    * charged is charged after all. What was charged has two runs then. Never rejects.
    * @returns the receipts that changed; `Journal.unreported` has their charges now
    */
@@ -35,9 +35,10 @@ export class LinkedRuns implements Disposable {
       const receipt = ownerOf(records, runs.label(row.run_id));
       if (
         receipt?.accountId === account.id &&
-        isSettled(receipt) &&
+        isOver(receipt) &&
         !isRunOf(receipt, row.run_id) &&
-        isFromThen(receipt, row, isCharged(receipt))
+        isFromThen(receipt, row, isCharged(receipt)) &&
+        !mayBeCopy(receipt, row)
       )
         try {
           const linked = await this.#add(session, receipt.id, row.run_id);
@@ -60,6 +61,6 @@ export class LinkedRuns implements Disposable {
   async #add(session: Session, id: string, runId: string): Promise<ChargedReceipt | undefined> {
     const detail = session.runs.detail(runId) ?? (await session.call((client) => client.getRun(runId)));
     const at = { localMs: this.#nowMs() };
-    return this.#journal.addCharge(id, { kind: 'charged', at, run: creationOf(detail), foundBy: 'found' });
+    return this.#journal.addCharge(id, { at, run: creationOf(detail), foundBy: 'found' });
   }
 }

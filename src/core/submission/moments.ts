@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { Clock } from '../base/clock.ts';
-import type { Moment } from './intent.ts';
+import type { Moment } from './submission.ts';
 
 /** The clock, and the random numbers for jitter (at least 0, less than 1). */
 export interface Time {

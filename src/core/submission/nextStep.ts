@@ -2,7 +2,14 @@ import { DatasetChangedError, mayPass, NetworkError, ServiceError, statusOf } fr
 import { CancelledError } from '../base/errors.ts';
 import { RETRIES, retryDelayMs } from '../base/retry.ts';
 import { TooEarlyError, waitMsOf } from './errors.ts';
-import { askedWaitMs, hasBoundary, RESEND_MS, serviceStartMs, type Intent, type Moment } from './intent.ts';
+import {
+  askedWaitMs,
+  isSent,
+  RESEND_MS,
+  serviceStartMs,
+  type Submission,
+  type Moment,
+} from './submission.ts';
 import { MARGIN_MS, passedMs } from './reconcilePolicy.ts';
 
 /** What to do after an attempt that ended without a run. */
@@ -20,7 +27,7 @@ export type NextStep =
 
 /** The attempts since the user last asked to send. */
 export interface AttemptHistory {
-  /** Whether any attempt before the last one, at any time, sent its closing boundary. */
+  /** Whether any attempt before the last one, at any time, sent its last bytes. */
   closedBefore: boolean;
   /** Whether the last attempt sent it. */
   closedNow: boolean;
@@ -40,11 +47,17 @@ const PRICED_MS = 60_000;
 
 /** Errors for which another attempt would end the same way. */
 const NOT_REPEATED = ['tls', 'proxy'] as const;
-/** The refusals of the contract (spec: "Errors") after which nothing was charged. */
-const REFUSALS: ReadonlySet<number> = new Set([401, 402, 422]);
+/** The refusals of the contract, each with its status (spec: "Errors"). After one of them nothing was charged. */
+const REFUSALS: ReadonlyMap<string, number> = new Map([
+  ['invalid_api_key', 401],
+  ['insufficient_balance', 402],
+  ['validation_failed', 422],
+  ['model_not_available', 422],
+  ['consent_required', 422],
+]);
 
 /**
- * Decides what follows a failed attempt. Past the boundary, only the contract's refusals rule out a charge.
+ * Decides what follows a failed attempt. After the last bytes, only the contract's refusals rule out a charge.
  * @param random at least 0, less than 1: full jitter
  */
 export function nextStep(error: unknown, history: AttemptHistory, random: number): NextStep {
@@ -64,36 +77,36 @@ export function nextStep(error: unknown, history: AttemptHistory, random: number
 }
 
 /** Ensures that the Retry-After of the last attempt has passed. @throws TooEarlyError */
-export function assertNotTooEarly(intent: Intent, now: Moment): void {
-  const waitMs = askedWaitMs(intent, now);
+export function assertNotTooEarly(submission: Submission, now: Moment): void {
+  const waitMs = askedWaitMs(submission, now);
   if (waitMs > 0) throw new TooEarlyError(waitMs);
 }
 
-/** Why an intent isn't sent. See the SubmissionErrors of the same code. */
+/** Why a submission isn't sent. See the SubmissionErrors of the same code. */
 export type Obstacle = 'key-replaced' | 'too-late' | 'clocks-disagree';
 
 /**
- * Returns why an intent must not be sent now (R10 in docs/journal.md); undefined if it may be.
- * @param isOwn whether this process created it: its own clocks are then enough until a boundary is sent
+ * Returns why a submission must not be sent now (rule 10 in docs/journal.md); undefined if it may be.
+ * @param isOwn whether this process created it: its own clocks are then enough until last bytes leave
  */
 export function obstacleToSending(
-  intent: Intent,
+  submission: Submission,
   now: Moment,
   keyId: string | undefined,
   isOwn: boolean,
 ): Obstacle | undefined {
-  const { attempts, created } = intent;
-  if (attempts.length > 0 && keyId !== intent.keyId) return 'key-replaced';
-  const serviceMs = (now.serviceMs ?? NaN) - (serviceStartMs(intent) ?? NaN);
+  const { created } = submission;
+  if (keyId !== submission.keyId) return 'key-replaced';
+  const serviceMs = (now.serviceMs ?? NaN) - (serviceStartMs(submission) ?? NaN);
   const isKnown = serviceMs >= -MARGIN_MS;
   // The longest of all clocks counts, since each may have been set back.
   const passed = [isKnown ? serviceMs : 0, now.localMs - created.localMs, passedMs(created, now) ?? 0];
   if (Math.max(...passed) >= RESEND_MS) return 'too-late';
-  return !isKnown && (hasBoundary(intent) || !isOwn) ? 'clocks-disagree' : undefined;
+  return !isKnown && (isSent(submission) || !isOwn) ? 'clocks-disagree' : undefined;
 }
 
 function isRefusal(error: unknown): boolean {
-  return error instanceof ServiceError && error.known && REFUSALS.has(error.httpStatus);
+  return error instanceof ServiceError && REFUSALS.get(error.code) === error.httpStatus;
 }
 
 /** Whether we, or a server on the way, gave up while the service may still be pricing the dataset. */
@@ -104,7 +117,7 @@ function mayBePricing(error: unknown): boolean {
 
 function isWorthRepeating(error: unknown, { sameStatus }: AttemptHistory): boolean {
   if (error instanceof TooEarlyError) return true;
-  // A 425 after the closing boundary doesn't say whether a charge was made.
+  // A 425 after the last bytes doesn't say whether a charge was made.
   if (statusOf(error) === 425) return false;
   return mayPass(error, NOT_REPEATED) && ((statusOf(error) ?? 0) < 500 || sameStatus < MAX_SAME_SERVER_ERROR);
 }

@@ -7,21 +7,25 @@ import { AttemptInProgress, clockWatch } from './attempt.ts';
 import { isLostOwner, SubmissionError, TooEarlyError } from './errors.ts';
 import {
   askedWaitMs,
-  hasBoundary,
+  charged,
+  ended,
+  isOver,
+  isRefused,
+  isSent,
   withoutWait,
-  type Intent,
+  type ChargedReceipt,
+  type EndReason,
+  type Submission,
   type Moment,
-  type Settlement,
-} from './intent.ts';
+} from './submission.ts';
 import type { Journal, Owned } from './journal.ts';
 import { localMoment, momentOf, type Time } from './moments.ts';
 import { nextStep, obstacleToSending, type NextStep } from './nextStep.ts';
 import { creationOf } from './ownRuns.ts';
 import { Patience } from './patience.ts';
-import type { Discarded, Activity, SubmissionResult, Withdrawn } from './pendingSubmission.ts';
+import type { Discarded, Activity, SubmissionResult } from './pendingSubmission.ts';
 import { findRun, hasNewCandidates, lookOf, type FindOptions, type Look } from './reconciler.ts';
-import { withEnds } from './reconcilePolicy.ts';
-import { isUncertain, stageOf } from './stage.ts';
+import { claimed } from './reconcilePolicy.ts';
 import type { UploadQueue } from './uploadQueue.ts';
 
 /** What the submissions of a window share. */
@@ -39,18 +43,14 @@ export interface Listener {
   show: (live: Partial<Activity>) => void;
   /** A look for its run begins, whether or not the service will answer it. */
   onLook: () => void;
-  /** It was charged, but the receipt could not be written: hide the record, which still reads as open. */
-  hide: () => void;
 }
 
-type How = Extract<Settlement, { kind: 'charged' }>['foundBy'];
-
-/** `claims`: always write a version before the look, as needed before sending. */
-type LookOptions = Pick<FindOptions, 'quota' | 'signal'> & { claims?: boolean };
+type How = ChargedReceipt['charge']['foundBy'];
+type LookOptions = Pick<FindOptions, 'quota' | 'signal'>;
 
 /** How the attempts of one sending ended. */
 type AttemptsEnd =
-  /** `found`: a look before a resend found and settled it. */
+  /** `found`: a look before a resend found its run. */
   | { kind: 'charged' | 'found'; run: RunCreation }
   /** `kept`: whether the refusal could be stored. */
   | { kind: 'refused'; error: unknown; kept: boolean }
@@ -74,8 +74,8 @@ export class OpenSubmission {
   }
 
   /** As it was written last, or is about to be written. */
-  get intent(): Intent {
-    return this.#owned.intent;
+  get submission(): Submission {
+    return this.#owned.submission;
   }
 
   /** Ends the ownership. @returns false if another window had taken it over */
@@ -88,16 +88,13 @@ export class OpenSubmission {
   /**
    * Claims it, looks for its run, sends it: in this order, no other window can send after the look.
    * @returns undefined if it was refused
-   * @throws as `look` and `Journal.giveWay`; SubmissionError, TooEarlyError if nothing was sent
+   * @throws as `look`; SubmissionError, TooEarlyError if nothing was sent
    */
   async resend(session: Session, signal: AbortSignal): Promise<SubmissionResult | undefined> {
-    if (this.intent.refused !== undefined) return undefined;
+    if (isOver(this.submission)) return undefined;
     try {
       return await this.#resend(session, signal);
     } catch (error) {
-      // It was withdrawn: another submission of the same bytes came first.
-      if (error instanceof SubmissionError && error.code === 'submitted-meanwhile')
-        return { kind: 'not-charged', error, kept: false };
       // If another process has written since, say nothing about money.
       await this.#shared.journal.assertLatest(this.#owned.lease).catch(() => {
         throw new SubmissionError('not-owner');
@@ -108,58 +105,52 @@ export class OpenSubmission {
 
   async #resend(session: Session, signal: AbortSignal): Promise<SubmissionResult> {
     const { journal, time } = this.#shared;
-    const before = this.intent;
+    const before = this.submission;
     const patience = new Patience(time.clock, this.#listener.show);
-    await patience.wait(session, this.intent, signal);
+    await patience.wait(session, this.submission, signal);
     this.#listener.show({ state: 'checking' });
-    const { result, isAnswered } = await this.look(session, { signal, claims: true });
+    await this.#write(claimed(this.submission, localMoment(time.clock)));
+    const { result, isAnswered } = await this.look(session, { signal });
     if (result.verdict === 'charged') return { kind: 'charged', run: result.run, found: true };
-    const { intent } = this;
+    const { submission } = this;
     // The user must decide first about runs that were unknown when they asked to resend.
-    if (hasBoundary(intent) && hasNewCandidates(before, intent))
+    if (isSent(submission) && hasNewCandidates(before, submission))
       return { kind: 'unknown', error: new SubmissionError('candidates') };
     const now = momentOf(session, time.clock);
-    const obstacle = obstacleToSending(intent, now, session.keyId, journal.isCreated(intent.id));
-    if (hasBoundary(intent) && obstacle !== undefined) throw new SubmissionError(obstacle);
-    if (!isAnswered) throw new SubmissionError('not-answered');
-    const other = intent.attempts.length === 0 ? await journal.giveWay(intent) : undefined;
-    if (other !== undefined) return { kind: 'open', id: other.id };
+    const obstacle = obstacleToSending(submission, now, session.keyId, journal.isCreated(submission.id));
+    if (isSent(submission) && obstacle !== undefined) throw new SubmissionError(obstacle);
+    if (!isAnswered) throw new SubmissionError(obstacle ?? 'not-answered');
     if (obstacle === undefined) return this.send(session, signal, patience);
-    // If it is too old or has another API key, it ends. If its age is unknown, it may still be priced.
-    if (obstacle === 'clocks-disagree') throw new SubmissionError(obstacle);
-    await this.#settle({ kind: 'withdrawn', at: this.#now() });
-    return { kind: 'withdrawn' };
+    // If it is too old, it ends. If its age is unknown, it may still be priced.
+    if (obstacle !== 'too-late') throw new SubmissionError(obstacle);
+    await this.#end('not-charged');
+    return { kind: 'ended' };
   }
 
   /**
-   * Looks for its run once, and settles it if found. First it ends attempts without an end: their window can
-   * send nothing after that (R3 in docs/journal.md). What it saw is stored durably.
+   * Looks for its run once, and settles it if found. If the last bytes may have left, what it saw is stored
+   * durably, with the end of the attempt.
    * @throws ApiError, CancelledError, KeyMissingError; write errors, unless a run was found
    */
-  async look(session: Session, { signal, quota, claims = false }: LookOptions): Promise<Look> {
+  async look(session: Session, { signal, quota }: LookOptions): Promise<Look> {
     const { journal, time } = this.#shared;
     this.#listener.onLook();
-    const isClaimed = claims || this.intent.attempts.some(({ ended }) => ended === undefined);
-    const claim = (this.#owned.intent = withEnds(this.intent, localMoment(time.clock)));
-    const claiming = isClaimed ? this.#write(claim) : Promise.resolve();
-    const failure: { error: unknown } | undefined = await claiming.then(
-      () => undefined,
-      (error: unknown) => ({ error }),
-    );
-    if (isLostOwner(failure?.error)) throw failure?.error;
+    const before = this.submission;
     // Read before the balance, so that a receipt written meanwhile can't explain away a lower balance.
-    const records = (await journal.records()).filter(({ origin }) => origin === claim.origin);
+    const records = (await journal.records()).filter(({ origin }) => origin === before.origin);
     const found = await session.call((client) =>
-      findRun(client, claim, time.clock, { records, runs: session.runs, quota, signal }),
+      findRun(client, before, time.clock, { records, runs: session.runs, quota, signal }),
     );
-    const look = lookOf(claim, found);
-    const { next, result } = look;
-    if (result.verdict === 'charged')
+    const look = lookOf(before, found);
+    const { next, result, isAnswered } = look;
+    if (result.verdict === 'charged') {
       await this.#settleCharged(session, result.run, 'found', found.further.map(creationOf));
-    else if (failure !== undefined) throw failure.error;
+      return look;
+    }
     // Without news, no version is written.
-    else if (isDeepStrictEqual(next, claim)) await journal.assertLatest(this.#owned.lease);
+    if (isDeepStrictEqual(next, before)) await journal.assertLatest(this.#owned.lease);
     else await this.#write(next);
+    if (isAnswered) journal.looked(before.id);
     return look;
   }
 
@@ -174,7 +165,7 @@ export class OpenSubmission {
 
   /**
    * Discards it, after a look for its run. No look is needed if it was refused or may have been charged in
-   * any case. Nor if this process created it and sent no boundary.
+   * any case. Nor if this process created it and its last bytes didn't leave.
    * @param confirmed what the user agreed to discard
    * @param session of its account, if signed in: without it, no look is answered
    * @returns what it was; undefined if it may be charged and the user agreed only to "not charged"
@@ -185,10 +176,10 @@ export class OpenSubmission {
     session?: Session,
     signal?: AbortSignal,
   ): Promise<Discarded | undefined> {
-    const { id, refused, accountId } = this.intent;
-    const isOwn = this.#shared.journal.isCreated(id) && !hasBoundary(this.intent);
-    let isKnown = refused !== undefined || isOwn;
-    if (!isKnown && !isUncertain(stageOf(this.intent)) && session?.account.id === accountId) {
+    const { id, stage, accountId } = this.submission;
+    const isOwn = this.#shared.journal.isCreated(id) && !isSent(this.submission);
+    let isKnown = isRefused(this.submission) || isOwn;
+    if (!isKnown && stage !== 'sent' && session?.account.id === accountId) {
       const look = await this.look(session, { signal }).catch((error: unknown) => {
         if (isLostOwner(error) || error instanceof CancelledError) throw error;
       });
@@ -197,27 +188,13 @@ export class OpenSubmission {
     }
     if (!isKnown && confirmed === 'not-charged') return undefined;
     const kind = isKnown ? 'not-charged' : 'discarded';
-    await this.#settle({ kind, at: this.#now() });
+    await this.#end(kind);
     return { kind };
-  }
-
-  /**
-   * Ends it if it has no boundary and can never be sent: too old, or begun with another API key.
-   * @returns undefined if it may have been sent, was refused, or a look for its run wasn't answered
-   * @throws as `look`
-   */
-  async withdraw(session: Session, signal?: AbortSignal): Promise<Withdrawn | undefined> {
-    if (hasBoundary(this.intent) || this.intent.refused !== undefined) return undefined;
-    const { result, isAnswered } = await this.look(session, { signal });
-    if (result.verdict === 'charged') return { kind: 'charged', run: result.run };
-    if (!isAnswered) return undefined;
-    await this.#settle({ kind: 'withdrawn', at: this.#now() });
-    return { kind: 'withdrawn' };
   }
 
   /** Ends the wait that the service asked for. @throws write errors */
   endWait(): Promise<void> {
-    return this.#write(withoutWait(this.intent));
+    return this.#write(withoutWait(this.submission));
   }
 
   /**
@@ -230,7 +207,7 @@ export class OpenSubmission {
     const { show } = this.#listener;
     const patience = waited ?? new Patience(time.clock, show);
     // What may have been charged was checked just now. It is sent, or reported, without another wait.
-    const mayWait = !hasBoundary(this.intent);
+    const mayWait = !isSent(this.submission);
     const upload = () => {
       // The service may have asked the upload before it to wait.
       if (mayWait && session.submissionsNotBeforeMs !== undefined) return Promise.resolve(undefined);
@@ -241,12 +218,12 @@ export class OpenSubmission {
     let end: AttemptsEnd | undefined;
     do {
       try {
-        if (mayWait) await patience.wait(session, this.intent, signal);
+        if (mayWait) await patience.wait(session, this.submission, signal);
       } catch (error) {
         // A cancel ends below: a canceled upload gets no turn in the queue.
         if (error instanceof TooEarlyError) {
           const notBefore = { localMs: this.#now().localMs + error.retryAfterMs };
-          this.#owned.intent = { ...this.intent, notBefore };
+          this.#owned.submission = { ...this.submission, notBefore };
           end = { kind: 'unsent', waitMs: 0, error };
           break;
         }
@@ -257,7 +234,7 @@ export class OpenSubmission {
     const result = await this.#settleEnd(session, end ?? this.#stopped());
     // Check before reporting an unknown result, even after a cancel, unless the service asked to wait.
     if (result.kind !== 'unknown' || stopping.aborted) return result;
-    if (askedWaitMs(this.intent, this.#now()) > 0) return result;
+    if (askedWaitMs(this.submission, this.#now()) > 0) return result;
     show({ state: 'checking' });
     // A user who canceled before still wants the result. One who cancels now doesn't have to wait for it.
     const until = signal.aborted ? stopping : signal;
@@ -278,7 +255,7 @@ export class OpenSubmission {
     let sameStatus = 0;
     let lastStatus: number | undefined;
     for (let attempts = 1; ; attempts++) {
-      const closedBefore = hasBoundary(this.intent);
+      const closedBefore = isSent(this.submission);
       const attempt = new AttemptInProgress(this.#owned, sending);
       try {
         return { kind: 'charged', run: await session.call((client) => attempt.send(client)) };
@@ -316,17 +293,17 @@ export class OpenSubmission {
     this.#listener.show({ state: 'waiting', retryAtMs: clock.nowMs() + afterMs, isAsked: false });
     await clock.sleep(afterMs, signal).catch(() => undefined);
     if (isCanceled()) return this.#stopped();
-    if (!hasBoundary(this.intent)) return undefined;
-    const before = this.intent;
+    if (!isSent(this.submission)) return undefined;
+    const before = this.submission;
     const look = await this.look(session, { signal }).catch(() => undefined);
     if (look?.result.verdict === 'charged') return { kind: 'found', run: look.result.run };
     if (isCanceled()) return this.#stopped();
-    const isClear = look?.isAnswered === true && !hasNewCandidates(before, this.intent);
+    const isClear = look?.isAnswered === true && !hasNewCandidates(before, this.submission);
     return isClear ? undefined : { kind: 'reconcile', waitMs: 0, error };
   }
 
   #stopped(): AttemptsEnd {
-    const kind = hasBoundary(this.intent) ? 'reconcile' : 'dropped';
+    const kind = isSent(this.submission) ? 'reconcile' : 'dropped';
     return { kind, waitMs: 0, error: new CancelledError() };
   }
 
@@ -344,17 +321,16 @@ export class OpenSubmission {
       return { kind: 'not-charged', error, kept: end.kept };
     }
     if (kind === 'lost') this.#owned.lease.release();
-    if (isUncertain(stageOf(this.intent))) {
+    if (this.submission.stage === 'sent') {
       session.readAgain();
       return { kind: 'unknown', error };
     }
     // This window sent nothing that can be charged, but the current owner may be sending it.
     if (kind === 'lost') return { kind: 'elsewhere' };
-    // During deactivation, nothing is settled without the user's decision.
+    // During deactivation, nothing is ended without the user's decision.
     const isKept = kind !== 'dropped' || this.#shared.stopping.aborted;
-    const settled = { kind: 'not-charged', at: this.#now() } as const;
     // Write it before saying "not charged": another window may have sent it.
-    const failure: unknown = await (isKept ? this.#write(this.intent) : this.#settle(settled)).catch(
+    const failure: unknown = await (isKept ? this.#write(this.submission) : this.#end('not-charged')).catch(
       (reason: unknown) => reason ?? error,
     );
     if (!isLostOwner(failure)) return { kind: 'not-charged', error, kept: isKept || failure !== undefined };
@@ -362,30 +338,27 @@ export class OpenSubmission {
     return { kind: 'elsewhere' };
   }
 
-  /** Settles it with its run, and updates the runs and the balance of the session. */
-  async #settleCharged(session: Session, run: RunCreation, how: How, further: RunCreation[] = []) {
-    const { model_id, label } = this.intent;
+  /**
+   * Settles it with its run, and updates the runs and the balance of the session. A charge that can't be
+   * written is still shown. The record stays open, and a check finds the run again.
+   */
+  async #settleCharged(session: Session, run: RunCreation, foundBy: How, further: RunCreation[] = []) {
+    const { model_id, label } = this.submission;
     const furtherRuns = further.length > 0 && { furtherRuns: further };
-    await this.#settle({ kind: 'charged', at: this.#now(), run, foundBy: how, ...furtherRuns });
+    const receipt = charged(this.submission, { at: this.#now(), run, foundBy, ...furtherRuns });
+    await this.#shared.journal.settle(this.#owned.lease, receipt).catch(() => undefined);
     session.charged(run, model_id, label);
   }
 
-  /**
-   * Settles it. If a charge can't be written, the record stays open: that leads to a check, not to a charge.
-   * @throws write errors of other settlements
-   */
-  async #settle(settled: Settlement): Promise<void> {
-    try {
-      await this.#shared.journal.settle(this.#owned.lease, { ...this.intent, settled });
-    } catch (error) {
-      if (settled.kind !== 'charged') throw error;
-      this.#listener.hide();
-    }
+  /** Ends it. What the service refused with stays. @throws write errors */
+  #end(reason: EndReason): Promise<void> {
+    const end = { ...this.submission.end, at: this.#now() };
+    return this.#shared.journal.settle(this.#owned.lease, ended(this.submission, reason, end));
   }
 
-  async #write(intent: Intent): Promise<void> {
-    await this.#shared.journal.write(this.#owned.lease, intent);
-    this.#owned.intent = intent;
+  async #write(submission: Submission): Promise<void> {
+    await this.#shared.journal.write(this.#owned.lease, submission);
+    this.#owned.submission = submission;
   }
 
   #now(): Moment {

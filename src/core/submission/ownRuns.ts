@@ -1,9 +1,9 @@
 import type { RunCreation, RunDetail } from '../api/types.ts';
 import { markerOf } from '../runs/marker.ts';
-import type { Intent } from './intent.ts';
+import type { Submission } from './submission.ts';
 
-/** Returns the record, open or settled, that has a run's marker. @param label undefined or empty if none */
-export function ownerOf<T extends Pick<Intent, 'marker'>>(
+/** Returns the submission that has a run's marker. @param label undefined or empty if none */
+export function ownerOf<T extends Pick<Submission, 'marker'>>(
   records: readonly T[],
   label: string | undefined,
 ): T | undefined {

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { RETRIES } from '../base/retry.ts';
 import type { Session } from '../runs/session.ts';
 import { TooEarlyError } from './errors.ts';
-import { askedWaitMs, type Intent } from './intent.ts';
+import { askedWaitMs, type Submission } from './submission.ts';
 import type { Activity } from './pendingSubmission.ts';
 
 /** The longest single sleep: timers stop while the machine sleeps, and the clock may be set. */
@@ -35,12 +35,12 @@ export class Patience {
    * Waits as long as the service asked the account or this submission to.
    * @throws TooEarlyError if that is longer than `leftMs`, CancelledError
    */
-  async wait(session: Session, intent: Intent, signal: AbortSignal): Promise<void> {
+  async wait(session: Session, submission: Submission, signal: AbortSignal): Promise<void> {
     let countedUntilMs = 0;
     for (;;) {
       const nowMs = this.#clock.nowMs();
       const ofAccountMs = (session.submissionsNotBeforeMs ?? nowMs) - nowMs;
-      const waitMs = Math.max(askedWaitMs(intent, { localMs: nowMs }), ofAccountMs);
+      const waitMs = Math.max(askedWaitMs(submission, { localMs: nowMs }), ofAccountMs);
       if (waitMs <= 0) return;
       const untilMs = nowMs + waitMs;
       const newMs = Math.max(0, untilMs - Math.max(nowMs, countedUntilMs));

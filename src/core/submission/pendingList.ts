@@ -1,18 +1,19 @@
+import { isDeepStrictEqual } from 'node:util';
 import { shared } from '../base/async.ts';
 import type { Disposable } from '../base/disposable.ts';
-import type { Intent } from './intent.ts';
+import type { Submission } from './submission.ts';
 import type { Journal } from './journal.ts';
-import { isSame, restingState, type Activity, type PendingSubmission } from './pendingSubmission.ts';
+import { restingState, type Activity, type PendingSubmission } from './pendingSubmission.ts';
 
 /** How often other windows' leases are probed, while there are any. */
 const PROBE_MS = 5_000;
-/** The delay after a change of the journal: the window that made it may be about to release the intent. */
+/** The delay after a change of the journal: the window that made it may be about to release the submission. */
 const SOON_MS = 100;
 /** How often the time until the next attempt, and that since validation began, are counted. */
 const TICK_MS = 1_000;
 const TICKING: ReadonlySet<Activity['state']> = new Set(['waiting', 'validating']);
 
-type ListedJournal = Pick<Journal, 'intents' | 'isLooked' | 'isOwned' | 'onDidChange' | 'reload'>;
+type ListedJournal = Pick<Journal, 'submissions' | 'isLooked' | 'isOwned' | 'onDidChange' | 'reload'>;
 
 /**
  * Owns what is shown of the open submissions: what this window does with each, and which ones other windows
@@ -20,18 +21,18 @@ type ListedJournal = Pick<Journal, 'intents' | 'isLooked' | 'isOwned' | 'onDidCh
  */
 export class PendingList implements Disposable {
   readonly #journal: ListedJournal;
-  readonly #onChange: (submission: PendingSubmission) => void;
+  readonly #onChange: (row: PendingSubmission) => void;
   readonly #subscription: Disposable;
   /** What this window does, by ID. */
   readonly #live = new Map<string, Activity>();
-  /** IDs reported as resolved although the receipt could not be written. */
-  readonly #hidden = new Set<string>();
-  /** Intents whose lease was free when probed. A rewritten intent is a new object. */
-  readonly #free = new WeakSet<Intent>();
+  /** Submissions whose lease was free when probed. A rewritten submission is a new object. */
+  readonly #free = new WeakSet<Submission>();
+  /** IDs of those whose run this window has looked for, answered or not. */
+  readonly #tried = new Set<string>();
   #shown = new Map<string, PendingSubmission>();
   #timer: NodeJS.Timeout | undefined;
   #ticking: NodeJS.Timeout | undefined;
-  /** Counts changes of intents or owners: a probe can miss a change that happens during it. */
+  /** Counts changes of submissions or owners: a probe can miss a change that happens during it. */
   #changes = 0;
   #isDisposed = false;
 
@@ -39,7 +40,7 @@ export class PendingList implements Disposable {
   readonly probe = shared(() => this.#probe());
 
   /** @param onChange called with the latest state of each submission that was added, changed, or removed */
-  constructor(journal: ListedJournal, onChange: (submission: PendingSubmission) => void) {
+  constructor(journal: ListedJournal, onChange: (row: PendingSubmission) => void) {
     this.#journal = journal;
     this.#onChange = onChange;
     this.#subscription = journal.onDidChange(() => {
@@ -47,7 +48,7 @@ export class PendingList implements Disposable {
       this.#probeSoon();
     });
     this.#publish();
-    if (journal.intents.length > 0) this.#probeSoon();
+    if (journal.submissions.length > 0) this.#probeSoon();
   }
 
   /** The pending submissions, oldest first. */
@@ -59,7 +60,7 @@ export class PendingList implements Disposable {
     return this.#shown.get(id);
   }
 
-  /** Shows what this window is doing with an intent. */
+  /** Shows what this window is doing with a submission. */
   show(id: string, change: Partial<Activity>): void {
     const live = this.#live.get(id);
     if (live === undefined && change.state === undefined) return;
@@ -69,28 +70,22 @@ export class PendingList implements Disposable {
   }
 
   /**
-   * Ends this window's work on an intent whose lease it has released.
+   * Ends this window's work on a submission whose lease it has released.
    * @param isOwn false if another window took it over: then it must be read again before it counts as free
    */
   released(id: string, isOwn = true): void {
     this.#live.delete(id);
-    const intent = this.#journal.intents.find((open) => open.id === id);
-    if (intent !== undefined && isOwn) this.#free.add(intent);
-    else if (intent !== undefined) {
-      this.#free.delete(intent);
+    const submission = this.#journal.submissions.find((open) => open.id === id);
+    if (submission !== undefined && isOwn) this.#free.add(submission);
+    else if (submission !== undefined) {
+      this.#free.delete(submission);
       this.#probeSoon();
     }
     this.#publish();
   }
 
-  hide(id: string): void {
-    this.#hidden.add(id);
-    this.#publish();
-  }
-
-  /** Shows a hidden intent again, because it prevents another submission. */
-  unhide(id: string): void {
-    if (this.#hidden.delete(id)) this.#publish();
+  tried(id: string): void {
+    this.#tried.add(id);
   }
 
   dispose(): void {
@@ -103,11 +98,11 @@ export class PendingList implements Disposable {
   #publish(): void {
     if (this.#isDisposed) return;
     const before = this.#shown;
-    const intents = this.#journal.intents.filter(({ id }) => !this.#hidden.has(id));
-    this.#shown = new Map(intents.map((intent) => [intent.id, this.#submissionOf(intent)]));
-    for (const [id, submission] of this.#shown)
-      if (!isSame(before.get(id), submission)) this.#onChange(submission);
-    for (const [id, submission] of before) if (!this.#shown.has(id)) this.#onChange(submission);
+    this.#shown = new Map(
+      this.#journal.submissions.map((submission) => [submission.id, this.#submissionOf(submission)]),
+    );
+    for (const [id, row] of this.#shown) if (!isDeepStrictEqual(before.get(id), row)) this.#onChange(row);
+    for (const [id, row] of before) if (!this.#shown.has(id)) this.#onChange(row);
     const isTicking = this.all.some(({ state }) => TICKING.has(state));
     if (isTicking) this.#ticking ??= setTimeout(() => this.#tick(), TICK_MS).unref();
   }
@@ -117,16 +112,17 @@ export class PendingList implements Disposable {
     for (const [id, { state }] of this.#live) if (TICKING.has(state)) this.show(id, {});
   }
 
-  #submissionOf(intent: Intent): PendingSubmission {
-    const { id, accountId, attempts, dataset } = intent;
+  #submissionOf(submission: Submission): PendingSubmission {
+    const { id, accountId, attempts, dataset } = submission;
     return {
       id,
       accountId,
-      intent,
+      submission,
       sentBytes: 0,
       totalBytes: dataset.sizeBytes,
       attempt: attempts.length,
-      state: this.#free.has(intent) ? restingState(intent, this.#journal.isLooked(id)) : 'elsewhere',
+      ...(this.#tried.has(id) && { isTried: true }),
+      state: this.#free.has(submission) ? restingState(submission, this.#journal.isLooked(id)) : 'elsewhere',
       ...this.#live.get(id),
     };
   }
@@ -146,17 +142,17 @@ export class PendingList implements Disposable {
 
   async #probe(): Promise<void> {
     const before = this.#changes;
-    const unowned: Intent[] = [];
-    for (const intent of this.#journal.intents) {
+    const unowned: Submission[] = [];
+    for (const submission of this.#journal.submissions) {
       if (this.#isDisposed) return;
-      if (this.#live.has(intent.id)) continue;
-      if (await this.#journal.isOwned(intent.id)) this.#free.delete(intent);
-      else unowned.push(intent);
+      if (this.#live.has(submission.id)) continue;
+      if (await this.#journal.isOwned(submission.id)) this.#free.delete(submission);
+      else unowned.push(submission);
     }
-    // Another window may have released it after writing it. Only an intent that the disk still has is free.
+    // Another window may have released it after writing it. Only a submission that the disk still has is free.
     await this.#journal.reload().catch(() => undefined);
-    const { intents } = this.#journal;
-    for (const intent of unowned) if (intents.includes(intent)) this.#free.add(intent);
+    const { submissions } = this.#journal;
+    for (const submission of unowned) if (submissions.includes(submission)) this.#free.add(submission);
     this.#publish();
     if (this.#changes !== before) this.#planProbe(SOON_MS);
     else if (this.all.some(({ state }) => state === 'elsewhere')) this.#planProbe(PROBE_MS);

@@ -1,15 +1,13 @@
 import type { RunCreation, RunDetail } from '../api/types.ts';
 import type { Event } from '../base/event.ts';
 import type { Session } from '../runs/session.ts';
-import { hasBoundary, type Intent } from './intent.ts';
-import { isPastBoundary, stageOf, type Stage, type UncertaintyReason } from './stage.ts';
+import { isClosed, isRefused, isSent, type Submission } from './submission.ts';
+import { busyUntilMs, obstacleOf, type UncertaintyReason } from './stage.ts';
 
 /**
- * - `validating`: every byte is sent, the service prices it. `waiting`: for the next attempt.
- * - `elsewhere`: another window owns it. `unsent`: can't have been charged. `unknown`: may have been.
- * - `stopped`: its record has no boundary, but no look for its run was answered yet (`mustLook`).
- * - `not-charged`: two complete checks found nothing.
- * - `refused`: by the service, before any charge; the draft is stored.
+ * Who works on a submission, besides its stage. `validating`: every byte is sent, the service prices it.
+ * `waiting`: for the next attempt. `elsewhere`: another window works on it. `unchecked`: nothing may be said
+ * about its charge until a look was answered. `idle`: its stage says everything.
  */
 export type SubmissionState =
   | 'queued'
@@ -18,18 +16,15 @@ export type SubmissionState =
   | 'waiting'
   | 'checking'
   | 'elsewhere'
-  | 'stopped'
-  | 'unsent'
-  | 'unknown'
-  | 'not-charged'
-  | 'refused';
+  | 'unchecked'
+  | 'idle';
 
 /** A submission that is in progress or needs a decision by the user. */
 export interface PendingSubmission {
   /** Its Idempotency-Key. */
   readonly id: string;
   readonly accountId: string;
-  readonly intent: Intent;
+  readonly submission: Submission;
   readonly state: SubmissionState;
   readonly sentBytes: number;
   readonly totalBytes: number;
@@ -43,6 +38,8 @@ export interface PendingSubmission {
   readonly tickMs?: number;
   /** Whether the service asked for this wait before anything was sent. */
   readonly isAsked?: boolean;
+  /** While `unchecked`: whether this window has looked for its run, without an answer. */
+  readonly isTried?: boolean;
 }
 
 /** The current result of a submission, in terms of the user's money. */
@@ -55,8 +52,8 @@ export type SubmissionResult =
   | { kind: 'unknown'; error: unknown }
   /** Nothing was sent now. No look for its run was answered, so an earlier charge is possible. */
   | { kind: 'unanswered'; error: unknown }
-  /** Nothing was or will be sent: too old, or begun with another API key. The user may submit again. */
-  | { kind: 'withdrawn' }
+  /** Nothing was or will be sent: it is too old, or has another API key. The user may submit again. */
+  | { kind: 'ended' }
   /** Nothing was sent: an open submission of the same bytes and model must be resolved first. */
   | { kind: 'open'; id: string }
   /** Nothing was sent: another window owns it, or it is resolved. */
@@ -75,16 +72,15 @@ export type CheckResult =
 
 /** The outcome of discarding a submission. `charged`: a look found its run first. */
 export type Discarded = { kind: 'not-charged' | 'discarded' } | { kind: 'charged'; run: RunCreation };
-export type Withdrawn = { kind: 'withdrawn' } | { kind: 'charged'; run: RunCreation };
 
-/** A run that this window found, and the submission that it settled with it. */
+/** A run that this window found, and its submission. */
 export interface FoundRun {
-  intent: Intent;
+  submission: Submission;
   run: RunCreation;
 }
 
 /** A submission that this window is sending. */
-export interface Submission {
+export interface SubmissionInProgress {
   /** Its Idempotency-Key. */
   readonly id: string;
   /** Fires when it started, progressed, or ended, with its latest state. */
@@ -93,13 +89,13 @@ export interface Submission {
   readonly result: Promise<SubmissionResult>;
 }
 
-/** Whether a refusal of this attempt would settle it. Not if an earlier attempt may have been charged. */
-export function canBeRefused({ state, intent }: PendingSubmission): boolean {
-  const earlier = { ...intent, attempts: intent.attempts.slice(0, -1) };
-  return (state === 'uploading' || state === 'validating') && !hasBoundary(earlier);
+/** Whether a refusal of this attempt would end it. Not if an earlier attempt may have been charged. */
+export function canBeRefused({ state, submission }: PendingSubmission): boolean {
+  const isFirst = !submission.attempts.slice(0, -1).some(isClosed);
+  return (state === 'uploading' || state === 'validating') && isFirst;
 }
 
-/** Whether it can be stopped before its closing boundary is sent. */
+/** Whether it can be stopped before its last bytes leave. */
 export function isCancellable({ state }: PendingSubmission): boolean {
   return state === 'queued' || state === 'uploading' || state === 'waiting';
 }
@@ -111,24 +107,17 @@ export function isCancellable({ state }: PendingSubmission): boolean {
 export function openMarkers(submissions: readonly PendingSubmission[], accountId: string): string[] {
   return submissions
     .filter(
-      ({ accountId: id, intent, state }) =>
-        id === accountId && !IDLE_STATES.has(state) && hasBoundary(intent),
+      ({ accountId: id, submission, state }) => id === accountId && !RESTING.has(state) && isSent(submission),
     )
-    .flatMap(({ intent }) => intent.marker ?? []);
+    .flatMap(({ submission }) => submission.marker ?? []);
 }
 
-/** States in which nothing happens until the user decides. */
-const IDLE_STATES: ReadonlySet<SubmissionState> = new Set([
-  'stopped',
-  'unsent',
-  'unknown',
-  'not-charged',
-  'refused',
-]);
+/** States in which nothing is sent until the user decides. */
+const RESTING: ReadonlySet<SubmissionState> = new Set(['unchecked', 'idle']);
 
 /** Whether to offer a resend, or a new submission of the draft, which first asks whether to wait. */
 export function canContinue(
-  submission: PendingSubmission,
+  row: PendingSubmission,
   nowMs: number,
   {
     clockSkewMs,
@@ -136,64 +125,50 @@ export function canContinue(
     longWaitUntilMs,
   }: Partial<Pick<Session, 'clockSkewMs' | 'keyId' | 'longWaitUntilMs'>> = {},
 ): boolean {
-  const { intent, state } = submission;
-  const stage = stageOf(intent, { nowMs, keyId, clockSkewMs });
-  const { obstacle, busyUntilMs } = stage;
-  // Without a boundary, a new submission begins instead.
-  if (!IDLE_STATES.has(state) || (obstacle !== undefined && isPastBoundary(stage))) return false;
-  return state === 'refused' || (busyUntilMs ?? longWaitUntilMs) === undefined;
+  const { submission, state } = row;
+  const obstacle = obstacleOf(submission, { nowMs, keyId, clockSkewMs });
+  // Before the last bytes, a new submission begins instead.
+  if (!RESTING.has(state) || obstacle === 'key-replaced') return false;
+  if (obstacle === 'too-late' && isSent(submission)) return false;
+  return isRefused(submission) || (busyUntilMs(submission, nowMs) ?? longWaitUntilMs) === undefined;
 }
 
 /** Whether another check of the runs and the balance can provide new information. */
-export function canCheck({ state }: PendingSubmission): boolean {
-  return state === 'unknown' || state === 'not-charged' || state === 'stopped';
+export function canCheck({ state, submission }: PendingSubmission): boolean {
+  return state === 'unchecked' || (state === 'idle' && isSent(submission));
 }
 
 /** Whether it waits for an automatic look or check. */
-export function isWaiting({ state }: PendingSubmission): boolean {
-  return state === 'unknown' || state === 'stopped';
+export function isWaiting(row: PendingSubmission): boolean {
+  return row.state === 'unchecked' || mayHaveBeenCharged(row);
+}
+
+/** Whether it rests, and may have been charged. */
+export function mayHaveBeenCharged({ state, submission }: PendingSubmission): boolean {
+  return state === 'idle' && submission.stage === 'sent';
 }
 
 export function canDiscard({ state }: PendingSubmission): boolean {
-  return IDLE_STATES.has(state);
+  return RESTING.has(state);
 }
 
 /** The submission after a check in progress: what the user decides meanwhile waits for that check. */
-export function afterCheck(submission: PendingSubmission): PendingSubmission {
-  const { intent, state } = submission;
-  return state === 'checking' ? { ...submission, state: restingState(intent, false) } : submission;
+export function afterCheck(row: PendingSubmission): PendingSubmission {
+  const { submission, state } = row;
+  return state === 'checking' ? { ...row, state: restingState(submission, false) } : row;
 }
 
 /** Whether it is or may become a charge without the user: uploading, validating, or no response. */
-export function mayBecomeCharge(state: SubmissionState): boolean {
-  return !IDLE_STATES.has(state) || state === 'unknown' || state === 'stopped';
+export function mayBecomeCharge(row: PendingSubmission): boolean {
+  return row.state !== 'idle' || mayHaveBeenCharged(row);
 }
 
 /** What this window is currently doing with a submission. */
-export type Activity = Partial<Omit<PendingSubmission, 'id' | 'accountId' | 'intent'>> &
+export type Activity = Partial<Omit<PendingSubmission, 'id' | 'accountId' | 'submission'>> &
   Pick<PendingSubmission, 'state'>;
 
-/** What a submission is while no window works on it. */
-const RESTING_STATES: Readonly<Record<Stage['name'], SubmissionState>> = {
-  draft: 'unsent',
-  begun: 'unsent',
-  closing: 'unknown',
-  lost: 'unknown',
-  cleared: 'not-charged',
-  refused: 'refused',
-};
-
-/** @param isLooked `Journal.isLooked` */
-export function restingState(intent: Intent, isLooked: boolean): SubmissionState {
-  const { name, mustLook } = stageOf(intent, { nowMs: 0, isLooked });
-  // The record says that two checks found no charge. Until a look is answered, it counts as uncertain again.
-  if (mustLook) return name === 'cleared' ? 'unknown' : 'stopped';
-  return RESTING_STATES[name];
-}
-
-export function isSame(one: PendingSubmission | undefined, other: PendingSubmission): boolean {
-  if (one === undefined) return false;
-  return (Object.keys({ ...one, ...other }) as (keyof PendingSubmission)[]).every(
-    (name) => one[name] === other[name],
-  );
+/** What a submission is while no window works on it. @param isLooked `Journal.isLooked` */
+export function restingState(submission: Submission, isLooked: boolean): 'unchecked' | 'idle' {
+  const saysNotCharged = submission.stage !== 'sent' && !isRefused(submission);
+  return saysNotCharged && !isLooked ? 'unchecked' : 'idle';
 }

@@ -4,21 +4,23 @@ import type { RunStore } from '../runs/runStore.ts';
 import {
   chargedReceiptsOf,
   isClosed,
-  isSettled,
+  isOver,
+  isRefused,
+  overAt,
   runsOf,
   type ChargedReceipt,
-  type Intent,
+  type Submission,
   type Moment,
   type Receipt,
-} from './intent.ts';
+} from './submission.ts';
 import { isFromThen } from './reconcilePolicy.ts';
 
-/** Returns the receipts that are shown and counted, newest first. Withdrawn ones are left out. */
-export function receiptsAmong(records: readonly Intent[]): Receipt[] {
+/** Returns the receipts that are shown and counted, newest first. A refused one can still be continued. */
+export function receiptsAmong(records: readonly Submission[]): Receipt[] {
   return records
-    .filter(isSettled)
-    .filter(({ settled }) => settled.kind !== 'withdrawn')
-    .sort((one, other) => other.settled.at.localMs - one.settled.at.localMs);
+    .filter(isOver)
+    .filter((one) => !isRefused(one))
+    .sort((one, other) => overAt(other).localMs - overAt(one).localMs);
 }
 
 /** Returns the receipt of a run that was submitted from this machine. */
@@ -27,7 +29,7 @@ export function receiptOf(
   accountId: string,
   runId: string,
 ): ChargedReceipt | undefined {
-  return chargedReceiptsOf(receipts, accountId).find(({ settled }) => settled.run.run_id === runId);
+  return chargedReceiptsOf(receipts, accountId).find(({ charge }) => charge.run.run_id === runId);
 }
 
 /** Returns when the balance before a charge was read: when the first possible charge's attempt began. */
@@ -55,17 +57,21 @@ function isLater(time: Moment | undefined, than: Moment): boolean {
 
 /**
  * Whether other charges explain a lower balance to the cent. Example: 10.00 before; receipts of 2.00 (leaving
- * 8.00) and 3.00 (leaving 5.00); 5.00 now. Receipts count if they have the intent's account and API key, and
+ * 8.00) and 3.00 (leaving 5.00); 5.00 now. Receipts count if they have the submission's account and API key, and
  * were completely sent only after the first balance was read.
  */
-export function explainsBalance(intent: Intent, receipts: readonly ChargedReceipt[], now: Balance): boolean {
-  const { id, accountId, keyId, origin, balanceBefore } = intent;
-  if (balanceBefore === undefined || keyId === undefined) return false;
-  const readAt = balanceReadAt(intent);
+export function explainsBalance(
+  submission: Submission,
+  receipts: readonly ChargedReceipt[],
+  now: Balance,
+): boolean {
+  const { id, accountId, keyId, origin, balanceBefore } = submission;
+  if (balanceBefore === undefined) return false;
+  const readAt = balanceReadAt(submission);
   const runs = receipts
     .filter((one) => one.id !== id && one.accountId === accountId && one.keyId === keyId)
     .filter((one) => one.origin === origin && isLater(one.attempts.find(isClosed)?.closed, readAt))
-    .flatMap(({ settled }) => runsOf(settled))
+    .flatMap(({ charge }) => runsOf(charge))
     .map((run) => ({ ...run, price: run.price_cents ?? NaN, after: run.balance_after_cents ?? NaN }))
     .sort((one, other) => other.after - one.after || other.price - one.price);
   const { currency } = balanceBefore;
@@ -88,7 +94,7 @@ export interface BalanceEffect {
 
 /** @param priceCents from the run's details or the receipt */
 export function balanceEffectOf(
-  { balanceBefore, settled: { run } }: ChargedReceipt,
+  { balanceBefore, charge: { run } }: ChargedReceipt,
   priceCents: number | undefined,
 ): BalanceEffect | undefined {
   const afterCents = run.balance_after_cents;
@@ -120,23 +126,24 @@ export function datasetStateOf(
  * Whether two datasets are the same, by bytes or name: if it was gone, the user may have chosen another one.
  */
 export function isDatasetOf(
-  { dataset }: Pick<Intent, 'dataset'>,
-  { dataset: { filename, sha256 } }: Pick<Intent, 'dataset'>,
+  { dataset }: Pick<Submission, 'dataset'>,
+  { dataset: { filename, sha256 } }: Pick<Submission, 'dataset'>,
 ): boolean {
   return dataset.sha256 === sha256 || dataset.filename === filename;
 }
 
 /**
- * Returns the submission that continued a refused one. It has the same account and dataset, and is the last
- * that began before the refused one was settled. Undefined if the refused one was only discarded.
+ * Returns the submission that continued a refused one: the newest one of its account and dataset. Undefined
+ * if the refused one was only discarded.
  */
-export function continuationOf(receipt: Receipt, records: readonly Intent[]): Intent | undefined {
-  const { accountId, dataset, id, refused, settled } = receipt;
-  if (refused === undefined || settled.kind === 'charged') return undefined;
-  const isSame = ({ dataset: { path, sha256 } }: Intent) =>
+export function continuationOf(receipt: Receipt, records: readonly Submission[]): Submission | undefined {
+  const { accountId, created, dataset, end, id } = receipt;
+  if (end?.code === undefined) return undefined;
+  const untilMs = isRefused(receipt) ? Infinity : end.at.localMs;
+  const isSame = ({ dataset: { path, sha256 } }: Submission) =>
     path === dataset.path || sha256 === dataset.sha256;
-  const isBetween = ({ created: { localMs } }: Intent) =>
-    localMs >= refused.at.localMs && localMs <= settled.at.localMs;
+  const isBetween = ({ created: { localMs } }: Submission) =>
+    localMs >= created.localMs && localMs <= untilMs;
   return records
     .filter((one) => one.id !== id && one.accountId === accountId && isSame(one))
     .filter(isBetween)
@@ -156,7 +163,7 @@ export async function readRunsSince(
 ): Promise<void> {
   await runs.refresh();
   // The first refresh may have joined a read that began before the charge.
-  if (runs.readAtMs < receipt.settled.at.localMs) await runs.refresh();
+  if (runs.readAtMs < receipt.charge.at.localMs) await runs.refresh();
   const unread = (runs.rows ?? [])
     .filter((row) => Number.isNaN(instantOf(row.created_at)) || isFromThen(receipt, row))
     .filter(({ run_id: id }) => (runs.label(id) ?? runs.detail(id)) === undefined);

@@ -8,14 +8,13 @@ import { hasMarker, markerOf, mayHaveMarker } from '../runs/marker.ts';
 import type { RunStore } from '../runs/runStore.ts';
 import type { Session } from '../runs/session.ts';
 import {
-  hasBoundary,
   isCharged,
   isRunOf,
-  isSettled,
+  isSent,
   serviceStartMs,
-  type Intent,
+  type Submission,
   type Observation,
-} from './intent.ts';
+} from './submission.ts';
 import { localMoment, withService } from './moments.ts';
 import { creationOf, ownerOf } from './ownRuns.ts';
 import type { CheckResult } from './pendingSubmission.ts';
@@ -24,14 +23,15 @@ import {
   isBalanceDecisive,
   isFromThen,
   lastSendMs,
+  mayBeCopy,
   MARGIN_MS,
   PRICING_MS,
   withObservation,
 } from './reconcilePolicy.ts';
-import { stageOf } from './stage.ts';
+import { whyUncertain } from './stage.ts';
 
 /** Whether the last check found runs that the previous check had not. */
-export function hasNewCandidates(before: Intent, after: Intent): boolean {
+export function hasNewCandidates(before: Submission, after: Submission): boolean {
   const known = before.lastCheck?.candidates ?? [];
   return after.lastCheck?.candidates.some((runId) => !known.includes(runId)) ?? false;
 }
@@ -57,10 +57,10 @@ interface Found {
 /** What a search knows, and what it may send. */
 export interface FindOptions {
   /**
-   * The open and settled records of this service. Their runs belong to other intents, and their charges may
+   * The submissions of this service. Their runs belong to other submissions, and their charges may
    * explain a lower balance. The marker decides first: a user may have recognized a run wrongly.
    */
-  records: readonly Intent[];
+  records: readonly Submission[];
   /** The details and labels that are known; those that are read are added. */
   runs: Pick<RunStore, 'acceptRead' | 'detail' | 'label'>;
   /** Given for an automatic check. Its first request is already counted. */
@@ -69,28 +69,28 @@ export interface FindOptions {
 }
 
 /**
- * Searches for the run of an intent. Reads the runs since it was created and their unknown details, since
- * only details have labels. If a boundary may have been sent, it reads the balance; an automatic check does
+ * Searches for the run of a submission. Reads the runs since it was created and their unknown details, since
+ * only details have labels. If the last bytes may have left, it reads the balance; an automatic check does
  * so only if it decides.
  * @throws ApiError if the list cannot be read, CancelledError
  */
 export async function findRun(
   client: Client,
-  intent: Intent,
+  submission: Submission,
   clock: Clock,
   { records, runs, quota, signal }: FindOptions,
 ): Promise<Found> {
   const isBackground = quota !== undefined;
   const how = { isBackground, isUrgent: !isBackground, ...(signal !== undefined && { signal }) };
-  const others = records.filter(({ id }) => id !== intent.id);
-  const known = [intent, ...others];
-  const receipts = others.filter(isSettled).filter(isCharged);
+  const others = records.filter(({ id }) => id !== submission.id);
+  const known = [submission, ...others];
+  const receipts = others.filter(isCharged);
   const isClaimed = (runId: string) => receipts.some((one) => isRunOf(one, runId));
   const started = localMoment(clock);
-  const listed = await listSince(client, intent, how, quota);
+  const listed = await listSince(client, submission, how, quota);
   // The skew comes from a response of this check, so this is its start by the service's clock.
   const at = withService(started, client.clockSkewMs);
-  const rows = listed.rows.filter((row) => isWorthReading(intent, row, runs));
+  const rows = listed.rows.filter((row) => isWorthReading(submission, row, runs));
   let complete = listed.complete && rows.length <= MAX_DETAILS;
   const matches: RunDetail[] = [];
   const candidates: RunDetail[] = [];
@@ -117,8 +117,9 @@ export async function findRun(
       }
       const run = detail.value;
       const owner = ownerOf(known, run.label);
-      if (owner === intent) matches.push(run);
-      else if (owner === undefined && isCandidate(intent, batch[index], run) && !isClaimed(run.run_id))
+      if (owner === submission && !mayBeCopy(submission, run)) matches.push(run);
+      else if (owner === submission) candidates.push(run);
+      else if (owner === undefined && isCandidate(submission, batch[index], run) && !isClaimed(run.run_id))
         candidates.push(run);
     }
   }
@@ -127,13 +128,13 @@ export async function findRun(
     at,
     complete,
     candidates: candidates.map(({ run_id }) => run_id),
-    ...(client.keyId !== intent.keyId && { otherKey: true as const }),
+    ...(client.keyId !== submission.keyId && { otherKey: true as const }),
   };
   const [match, ...later] = matches.reverse();
-  const further = later.filter((run) => isFromThen(intent, run));
+  const further = later.filter((run) => isFromThen(submission, run));
   const found = { match, further, candidates, allRead: complete, seen };
-  if (!hasBoundary(intent)) return found;
-  if (quota !== undefined && (match !== undefined || !isBalanceDecisive(intent, seen))) return found;
+  if (!isSent(submission)) return found;
+  if (quota !== undefined && (match !== undefined || !isBalanceDecisive(submission, seen))) return found;
   quota?.recordExtra();
   // Read after the list, so that a charge made in between shows as a lower balance.
   const balance = await client.getBalance(how).catch(rethrowUnauthorized);
@@ -141,7 +142,7 @@ export async function findRun(
   else {
     seen.balance_cents = balance.balance_cents;
     seen.currency = balance.currency;
-    if (explainsBalance(intent, receipts, balance)) seen.explainedByReceipts = true;
+    if (explainsBalance(submission, receipts, balance)) seen.explainedByReceipts = true;
   }
   return found;
 }
@@ -149,24 +150,23 @@ export async function findRun(
 /** The result of a look for a run. */
 export interface Look {
   result: CheckResult;
-  /** The intent with what was seen. */
-  next: Intent;
+  /** The submission with what was seen. */
+  next: Submission;
   /** Whether everything that could be its run was listed and read, so that it would have been found. */
   isAnswered: boolean;
 }
 
-export function lookOf(intent: Intent, { match, candidates, allRead, seen }: Found): Look {
-  // Another API key may belong to another account. Without a marker, each possible run may be the one.
-  const isSeen = hasBoundary(intent)
-    ? seen.otherKey === undefined
-    : intent.marker !== undefined || candidates.length === 0;
-  const isAnswered = allRead && isSeen;
-  const next = { ...withObservation(intent, seen), ...(isAnswered && { looked: seen.at }) };
+export function lookOf(submission: Submission, { match, candidates, allRead, seen }: Found): Look {
+  // Another API key may belong to another account.
+  const isSeen = allRead && seen.otherKey === undefined;
+  // Before the last bytes, a run that may be this one leaves the look unanswered, unless its label is another.
+  const isAnswered =
+    isSeen && (isSent(submission) || submission.marker !== undefined || candidates.length === 0);
+  const next = withObservation(submission, seen);
   if (match !== undefined)
     return { result: { verdict: 'charged', run: creationOf(match) }, next, isAnswered };
-  const stage = stageOf(next);
   const unanswered = seen.otherKey ? 'key-replaced' : allRead ? 'candidates' : 'incomplete';
-  const reason = 'why' in stage ? stage.why : isAnswered ? undefined : unanswered;
+  const reason = whyUncertain(next)?.why ?? (isAnswered ? undefined : unanswered);
   const result: CheckResult =
     reason === undefined ? { verdict: 'not-charged' } : { verdict: 'cannot-tell', reason, candidates };
   return { result, next, isAnswered };
@@ -179,15 +179,15 @@ function rethrowUnauthorized(error: unknown): undefined {
 }
 
 /**
- * Lists the runs since shortly before the intent was created by the service's clock; all if that is unknown.
+ * Lists the runs since shortly before the submission was created by the service's clock; all if that is unknown.
  */
 async function listSince(
   client: Client,
-  intent: Intent,
+  submission: Submission,
   how: CallOptions,
   quota: Session['quota'] | undefined,
 ): Promise<{ rows: RunSummary[]; complete: boolean }> {
-  const sinceMs = (serviceStartMs(intent) ?? -Infinity) - MARGIN_MS;
+  const sinceMs = (serviceStartMs(submission) ?? -Infinity) - MARGIN_MS;
   const rows: RunSummary[] = [];
   let complete = true;
   let cursor: string | undefined;
@@ -215,46 +215,48 @@ function isBefore(row: RunSummary, timeMs: number): boolean {
  * With a marker, the details of every listed run count, because the service may rename the model. A known
  * label may rule a run out, since labels never change.
  */
-function isWorthReading(intent: Intent, row: RunSummary, runs: Pick<RunStore, 'label'>): boolean {
+function isWorthReading(submission: Submission, row: RunSummary, runs: Pick<RunStore, 'label'>): boolean {
   const label = runs.label(row.run_id);
-  const isMarked = intent.marker !== undefined && hasMarker(label ?? '', intent.marker);
-  const isOurs = isMarked || isChangedLabel(intent, label ?? '') || isLikeLabel(intent, label ?? '');
+  const isMarked = submission.marker !== undefined && hasMarker(label ?? '', submission.marker);
+  const isOurs = isMarked || isChangedLabel(submission, label ?? '') || isLikeLabel(submission, label ?? '');
   if (label !== undefined && label !== '' && !isOurs) return false;
-  return intent.marker !== undefined || (row.model_id === intent.model_id && !isAfterAll(intent, row));
+  return (
+    submission.marker !== undefined || (row.model_id === submission.model_id && !isAfterAll(submission, row))
+  );
 }
 
 /**
  * Whether a run was created after every attempt must have been priced. Never without a boundary: the storage
  * may have been set back to before a later attempt.
  */
-function isAfterAll(intent: Intent, row: RunSummary): boolean {
-  const lastMs = hasBoundary(intent) ? lastSendMs(intent) : undefined;
+function isAfterAll(submission: Submission, row: RunSummary): boolean {
+  const lastMs = isSent(submission) ? lastSendMs(submission) : undefined;
   return lastMs !== undefined && instantOf(row.created_at) > lastMs + PRICING_MS + MARGIN_MS;
 }
 
 /**
- * Whether a run of no record could be the intent's. Its label is missing or changed; without a marker, the
+ * Whether a run of no record could be the submission's. Its label is missing or changed; without a marker, the
  * same.
  */
 function isCandidate(
-  intent: Intent,
+  submission: Submission,
   row: RunSummary | undefined,
   { label = '', model_id }: RunDetail,
 ): boolean {
-  if (row !== undefined && isAfterAll(intent, row)) return false;
-  if (isChangedLabel(intent, label)) return true;
-  return model_id === intent.model_id && isLikeLabel(intent, label);
+  if (row !== undefined && isAfterAll(submission, row)) return false;
+  if (isChangedLabel(submission, label)) return true;
+  return model_id === submission.model_id && isLikeLabel(submission, label);
 }
 
-/** Whether the service may have dropped the intent's label, or changed what is around the marker. */
-function isChangedLabel({ marker }: Intent, label: string): boolean {
+/** Whether the service may have dropped the submission's label, or changed what is around the marker. */
+function isChangedLabel({ marker }: Submission, label: string): boolean {
   if (marker === undefined || label === '') return marker !== undefined;
   return markerOf(label) === undefined && mayHaveMarker(label, marker);
 }
 
-/** Whether a label is the intent's, perhaps truncated by the service. */
-function isLikeLabel(intent: Intent, label: string): boolean {
-  const sent = foldText(intent.label ?? '');
+/** Whether a label is the submission's, perhaps truncated by the service. */
+function isLikeLabel(submission: Submission, label: string): boolean {
+  const sent = foldText(submission.label ?? '');
   const found = foldText(label);
   // Truncation may leave an ellipsis or half of a character at the end.
   const start = found.replace(/(?<![\s.\ufffd])[\s.\ufffd]+$/, '');

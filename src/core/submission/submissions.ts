@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { serviceOf } from '../accounts/account.ts';
 import { ServiceError } from '../api/errors.ts';
 import { lazy } from '../base/async.ts';
@@ -7,16 +8,17 @@ import { unlessCancelled } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import type { Session } from '../runs/session.ts';
 import { dueMs } from './checkTimes.ts';
-import { isLostOwner } from './errors.ts';
+import { isLostOwner, isTaken } from './errors.ts';
 import {
   askedWaitMs,
-  isDuplicate,
-  newIntent,
+  isRefused,
+  isSent,
+  newSubmission,
   type ChargedReceipt,
   type Draft,
-  type Intent,
-} from './intent.ts';
-import type { Journal, Owned } from './journal.ts';
+  type Submission,
+} from './submission.ts';
+import type { Journal, Owned, KnownSubmissions } from './journal.ts';
 import { LinkedRuns } from './linkedRuns.ts';
 import { momentOf, type Time } from './moments.ts';
 import type { OpenSubmission, SharedParts } from './openSubmission.ts';
@@ -24,18 +26,18 @@ import { ownerOf } from './ownRuns.ts';
 import { PendingList } from './pendingList.ts';
 import {
   canCheck,
+  canDiscard,
   isCancellable,
   isWaiting,
+  restingState,
   type Discarded,
   type FoundRun,
   type PendingSubmission,
-  type Submission,
+  type SubmissionInProgress,
   type SubmissionResult,
-  type Withdrawn,
   type CheckResult,
 } from './pendingSubmission.ts';
-import type { KnownSubmissions } from './earlier.ts';
-import { isUncertain, stageOf } from './stage.ts';
+import { mayBeCopy } from './reconcilePolicy.ts';
 import { UploadQueue } from './uploadQueue.ts';
 
 /** How often the user can check while the service asks submissions to wait. */
@@ -81,7 +83,7 @@ export class Submissions implements Disposable {
     this.#clock = clock;
     this.#shared = { journal, time, uploads: new UploadQueue(), stopping: this.#stop.signal };
     this.#load = lazy(load);
-    this.#pending = new PendingList(journal, (submission) => this.#onDidChange.fire(submission));
+    this.#pending = new PendingList(journal, (row) => this.#onDidChange.fire(row));
     this.#linked = new LinkedRuns(journal, () => this.nowMs);
   }
 
@@ -102,27 +104,29 @@ export class Submissions implements Disposable {
 
   /** Whether a submission of this account may have been charged, and no checks have proven otherwise. */
   hasUncertain(accountId: string): boolean {
-    return this.pending.some(({ accountId: id, intent }) => id === accountId && isUncertain(stageOf(intent)));
+    return this.pending.some(
+      ({ accountId: id, submission }) => id === accountId && submission.stage === 'sent',
+    );
   }
 
   /**
-   * Creates an intent from a draft and sends it after the uploads that are already queued. A `charged` result
+   * Creates a submission from a draft and sends it after the uploads that are already queued. A `charged` result
    * updates the runs and the balance of the session; they are also refreshed after `unknown`.
-   * @param known the submissions of the same bytes that the user knew of when consenting
+   * @param known the submissions of the same bytes that the user knew of before consenting
    */
-  submit(session: Session, draft: Draft, signal: AbortSignal, known: KnownSubmissions = {}): Submission {
-    const intent = newIntent(session.account, draft, momentOf(session, this.#clock));
-    return this.#submission(intent.id, this.#createAndSend(session, intent, signal, known));
+  submit(session: Session, draft: Draft, signal: AbortSignal, known: KnownSubmissions): SubmissionInProgress {
+    const id = randomUUID();
+    return this.#submission(id, this.#createAndSend(session, { id, ...draft }, signal, known));
   }
 
-  /** Resends an open intent with the same Idempotency-Key and bytes, after a look for its run. */
-  resume(session: Session, id: string, signal: AbortSignal): Submission {
+  /** Resends an open submission with the same Idempotency-Key and bytes, after a look for its run. */
+  resume(session: Session, id: string, signal: AbortSignal): SubmissionInProgress {
     const sent = this.#owning(id, session, (open) => open.resend(session, this.#cancellable(id, signal)));
     return this.#submission(id, sent);
   }
 
   /**
-   * Checks what became of an open intent; only reads. Undefined if another window owns it or it is resolved.
+   * Checks what became of an open submission; only reads. Undefined if another window owns it or it is resolved.
    * @throws ApiError, CancelledError, KeyMissingError
    */
   async check(session: Session, id: string, signal?: AbortSignal): Promise<CheckResult | undefined> {
@@ -131,14 +135,9 @@ export class Submissions implements Disposable {
     return this.#check(session, id, false, signal);
   }
 
-  /** Whether this window has begun to look for the run of an open intent, answered or not. */
-  wasTried(id: string): boolean {
-    return this.#looks.has(id);
-  }
-
   /** Returns when the next automatic check of an account is due, by this machine's clock; Infinity if none is. */
   nextCheckMs(accountId: string): number {
-    return Math.min(Infinity, ...this.#waiting(accountId).map(({ intent }) => this.#dueMs(intent)));
+    return Math.min(Infinity, ...this.#waiting(accountId).map(({ submission }) => this.#dueMs(submission)));
   }
 
   /**
@@ -148,11 +147,11 @@ export class Submissions implements Disposable {
    */
   async checkDue(session: Session): Promise<readonly FoundRun[]> {
     const found: FoundRun[] = [];
-    if (!session.quota.canTake || session.notBeforeMs !== undefined) return found;
-    for (const { id, intent } of this.#waiting(session.account.id)) {
-      if (this.#dueMs(intent) > this.nowMs) continue;
+    if (session.notBeforeMs !== undefined) return found;
+    for (const { id, submission } of this.#waiting(session.account.id)) {
+      if (this.#dueMs(submission) > this.nowMs) continue;
       const result = await this.#check(session, id, true, this.#stop.signal).catch(() => undefined);
-      if (result?.verdict === 'charged') found.push({ intent, run: result.run });
+      if (result?.verdict === 'charged') found.push({ submission, run: result.run });
     }
     return found;
   }
@@ -167,14 +166,14 @@ export class Submissions implements Disposable {
     const found: FoundRun[] = [];
     const records = await this.#journal.records().catch(() => []);
     const isMeant = (one: PendingSubmission) => one.accountId === account.id && canCheck(one);
-    for (const { id, intent } of this.pending.filter(isMeant)) {
+    for (const { id, submission } of this.pending.filter(isMeant)) {
       const isOwn = (label: string | undefined) =>
-        ownerOf([intent], label) !== undefined && ownerOf(records, label)?.id === id;
-      const row = runs.rows?.find(({ run_id }) => isOwn(runs.label(run_id)));
+        ownerOf([submission], label) !== undefined && ownerOf(records, label)?.id === id;
+      const row = runs.rows?.find((run) => isOwn(runs.label(run.run_id)) && !mayBeCopy(submission, run));
       if (row === undefined) continue;
       const settle = (open: OpenSubmission) => open.adopt(session, row.run_id, 'found');
       const run = await this.#owning(id, session, settle).catch(() => undefined);
-      if (run !== undefined) found.push({ intent, run });
+      if (run !== undefined) found.push({ submission, run });
     }
     return found;
   }
@@ -185,7 +184,7 @@ export class Submissions implements Disposable {
   }
 
   /**
-   * Settles an intent with the run that the user recognized.
+   * Settles a submission with the run that the user recognized.
    * @returns false if another window owns it
    * @throws ApiError, KeyMissingError if the run cannot be read
    */
@@ -200,11 +199,6 @@ export class Submissions implements Disposable {
     return this.#owning(id, undefined, (open) => open.discard(...how));
   }
 
-  /** See `OpenSubmission.withdraw`. @returns also undefined if another window owns it */
-  withdraw(session: Session, id: string, signal?: AbortSignal): Promise<Withdrawn | undefined> {
-    return this.#owning(id, session, (open) => open.withdraw(session, signal));
-  }
-
   /**
    * Reads the balance although the service asked submissions to wait. An answer ends that wait, also for the
    * submissions that it left unsent.
@@ -212,18 +206,19 @@ export class Submissions implements Disposable {
    */
   async endLongWait(session: Session): Promise<void> {
     await session.endLongWait();
-    for (const { id, accountId, state, intent } of this.pending) {
-      const isMeant = accountId === session.account.id && (state === 'unsent' || state === 'stopped');
-      if (isMeant && askedWaitMs(intent, { localMs: this.nowMs }) > 0)
+    for (const one of this.pending) {
+      const { id, accountId, submission } = one;
+      const isMeant = accountId === session.account.id && canDiscard(one) && !isSent(submission);
+      if (isMeant && askedWaitMs(submission, { localMs: this.nowMs }) > 0)
         await this.#owning(id, session, (open) => open.endWait()).catch(() => undefined);
     }
   }
 
-  /** Stops a submission before its closing boundary is sent. @returns false if it is too late */
+  /** Stops a submission before its last bytes leave. @returns false if it is too late */
   cancel(id: string): boolean {
-    const submission = this.#pending.get(id);
+    const row = this.#pending.get(id);
     const cancel = this.#cancels.get(id);
-    if (submission === undefined || cancel === undefined || !isCancellable(submission)) return false;
+    if (row === undefined || cancel === undefined || !isCancellable(row)) return false;
     cancel.abort();
     return true;
   }
@@ -235,10 +230,10 @@ export class Submissions implements Disposable {
     this.#onDidChange.dispose();
   }
 
-  #submission(id: string, sent: Promise<SubmissionResult | undefined>): Submission {
-    const onProgress: Submission['onProgress'] = (listener) =>
-      this.onDidChange((submission) => {
-        if (submission.id === id) listener(submission);
+  #submission(id: string, sent: Promise<SubmissionResult | undefined>): SubmissionInProgress {
+    const onProgress: SubmissionInProgress['onProgress'] = (listener) =>
+      this.onDidChange((row) => {
+        if (row.id === id) listener(row);
       });
     const result = sent
       .then((end) => end ?? ({ kind: 'elsewhere' } as const))
@@ -248,52 +243,58 @@ export class Submissions implements Disposable {
 
   async #createAndSend(
     session: Session,
-    intent: Intent,
+    draft: Draft & Pick<Submission, 'id'>,
     signal: AbortSignal,
     known: KnownSubmissions,
   ): Promise<SubmissionResult> {
-    const { id } = intent;
+    const { id } = draft;
     const create = async () => {
       await this.#load();
+      const submission = newSubmission(
+        session.account,
+        draft,
+        await session.key(),
+        momentOf(session, this.#clock),
+      );
       // Create the signal before the submission is first shown: the user can cancel whatever is shown.
       const anySignal = this.#cancellable(id, signal);
       this.#pending.show(id, { state: this.#shared.uploads.isBusy ? 'queued' : 'uploading' });
-      // Don't connect before the intent is on disk.
-      return { ...(await this.#journal.create(intent, known)), anySignal };
+      return { ...(await this.#journal.create(submission, known)), submission, anySignal };
     };
     const created = await create().catch((error: unknown) => ({ error }));
     if ('lease' in created) {
-      void this.#dropRefused(intent);
-      const owned = { lease: created.lease, intent };
-      const result = await this.#holding(owned, (open) => open.send(session, created.anySignal));
-      return (result.kind === 'elsewhere' && this.#insteadOf(intent)) || result;
+      const { lease, submission } = created;
+      const owned = { lease, submission };
+      return this.#holding(owned, (open) => open.send(session, created.anySignal));
     }
     this.#cancels.delete(id);
     this.#pending.released(id);
-    if ('existing' in created) {
-      this.#pending.unhide(created.existing.id);
-      return { kind: 'open', id: created.existing.id };
-    }
+    if ('existing' in created) return { kind: 'open', id: created.existing.id };
     if (isLostOwner(created.error)) return { kind: 'elsewhere' };
-    return { kind: 'not-charged', error: created.error, kept: false };
+    const first = isTaken(created.error) ? await this.#firstOf(session, draft) : undefined;
+    return first ? { kind: 'open', id: first } : { kind: 'not-charged', error: created.error, kept: false };
   }
 
   /** Returns what the record says after its sending failed. */
   async #failed(id: string, error: unknown): Promise<SubmissionResult> {
     await this.#journal.reload().catch(() => undefined);
-    const intent = this.#intentOf(id);
-    if (intent === undefined || isLostOwner(error)) return { kind: 'elsewhere' };
-    const stage = stageOf(intent, { nowMs: this.nowMs, isLooked: this.#journal.isLooked(id) });
-    if (isUncertain(stage)) return { kind: 'unknown', error };
-    return stage.mustLook ? { kind: 'unanswered', error } : { kind: 'not-charged', error, kept: true };
+    const submission = this.#find(id);
+    if (submission === undefined || isLostOwner(error)) return { kind: 'elsewhere' };
+    if (submission.stage === 'sent') return { kind: 'unknown', error };
+    const isUnchecked = restingState(submission, this.#journal.isLooked(id)) === 'unchecked';
+    return isUnchecked ? { kind: 'unanswered', error } : { kind: 'not-charged', error, kept: true };
   }
 
   #check(session: Session, id: string, isAutomatic: boolean, signal: AbortSignal | undefined): Check['done'] {
     const quota = isAutomatic ? session.quota : undefined;
     const done = this.#owning(id, session, async (open): Check['done'] => {
       // Read from disk now: another window may have checked it meanwhile.
-      if (quota !== undefined && !(this.#dueMs(open.intent) <= this.nowMs && quota.take())) return undefined;
-      if (open.intent.refused !== undefined) return { verdict: 'not-charged' };
+      if (
+        quota !== undefined &&
+        !(this.#dueMs(open.submission) <= this.nowMs && this.#take(quota, open.submission))
+      )
+        return undefined;
+      if (isRefused(open.submission)) return { verdict: 'not-charged' };
       if (quota === undefined) this.#assertNotTooOften(session, id);
       this.#pending.show(id, { state: 'checking' });
       return (await open.look(session, { signal, quota })).result;
@@ -316,25 +317,23 @@ export class Submissions implements Disposable {
     return this.pending.filter((one) => one.accountId === accountId && isWaiting(one));
   }
 
-  /** Returns when an automatic check of an intent is due; Infinity if none is. */
-  #dueMs(intent: Intent): number {
-    const { hasLocks } = this.#journal;
-    const [isLooked, isCreated] = [this.#journal.isLooked(intent.id), this.#journal.isCreated(intent.id)];
-    return dueMs(intent, this.nowMs, { isLooked, isCreated, hasLocks, ...this.#looks.get(intent.id) });
+  /** Returns when an automatic check of a submission is due; Infinity if none is. */
+  #dueMs(submission: Submission): number {
+    const isLooked = this.#journal.isLooked(submission.id);
+    return dueMs(submission, this.nowMs, { isLooked, ...this.#looks.get(submission.id) });
   }
 
-  /** Discards a refused draft that the new submission replaces. */
-  async #dropRefused(intent: Intent): Promise<void> {
-    for (const other of this.#journal.intents)
-      if (other.refused !== undefined && other.accountId === intent.accountId && isDuplicate(other, intent))
-        await this.discard(other.id, 'may-be-charged').catch(() => undefined);
+  /** Takes a request from the quota. Each window has its first look, also one that doesn't poll. */
+  #take(quota: Session['quota'], { id, stage }: Submission): boolean {
+    const isFirstLook = stage !== 'sent' && !this.#looks.has(id);
+    if (isFirstLook) quota.recordExtra();
+    return isFirstLook || quota.take();
   }
 
-  /** Returns the submission that replaced this one. Another window withdrew this one before it began. */
-  #insteadOf(intent: Intent): SubmissionResult | undefined {
-    if (this.#intentOf(intent.id) !== undefined) return undefined;
-    const other = this.#journal.intents.find((one) => one.refused === undefined && isDuplicate(one, intent));
-    return other && { kind: 'open', id: other.id };
+  /** Returns the ID of the submission of these bytes that another window created first; undefined if it can't be read. */
+  async #firstOf({ account }: Session, draft: Draft): Promise<string | undefined> {
+    const known = await this.#journal.of({ origin: serviceOf(account), ...draft }).catch(() => []);
+    return known.at(-1)?.record?.id;
   }
 
   /** Returns a signal that `cancel` aborts, until this window has released the submission. */
@@ -345,7 +344,7 @@ export class Submissions implements Disposable {
   }
 
   /**
-   * Runs `work` as the owner of an open intent of the session's account, after any check in progress.
+   * Runs `work` as the owner of an open submission of the session's account, after any check in progress.
    * @returns undefined if another window owns it, now or during `work`, or it is resolved or another
    * account's
    */
@@ -360,7 +359,7 @@ export class Submissions implements Disposable {
     await running?.catch(() => undefined);
     const owned = await this.#journal.acquire(id);
     if (owned === undefined) return undefined;
-    const { accountId, origin } = owned.intent;
+    const { accountId, origin } = owned.submission;
     const isForeign = session && (accountId !== session.account.id || origin !== serviceOf(session.account));
     return this.#holding(owned, async (open) => {
       if (isForeign) return undefined;
@@ -373,12 +372,14 @@ export class Submissions implements Disposable {
   }
 
   async #holding<T>(owned: Owned, work: (open: OpenSubmission) => Promise<T>): Promise<T> {
-    const { id } = owned.intent;
+    const { id } = owned.submission;
     const { OpenSubmission: Loaded } = await this.#load();
     const open = new Loaded(owned, this.#shared, {
       show: (live) => this.#pending.show(id, live),
-      onLook: () => this.#looks.set(id, { atMs: this.nowMs, count: (this.#looks.get(id)?.count ?? 0) + 1 }),
-      hide: () => this.#pending.hide(id),
+      onLook: () => {
+        this.#looks.set(id, { atMs: this.nowMs, count: (this.#looks.get(id)?.count ?? 0) + 1 });
+        this.#pending.tried(id);
+      },
     });
     try {
       return await work(open);
@@ -388,7 +389,7 @@ export class Submissions implements Disposable {
     }
   }
 
-  #intentOf(id: string): Intent | undefined {
-    return this.#journal.intents.find((open) => open.id === id);
+  #find(id: string): Submission | undefined {
+    return this.#journal.submissions.find((open) => open.id === id);
   }
 }

@@ -9,8 +9,8 @@ import { MODES, type Mode } from './service.ts';
  * state on the disk.
  */
 const CRASH_POINTS_BY_STATE = [
-  ['before the intent', 'temporary file only', 'temporary file torn'],
-  ['intent durable'],
+  ['before the submission', 'temporary file only', 'temporary file torn'],
+  ['submission durable'],
   ['marked as sending', 'mid-body', 'digest equal', 'closed-mark in a temporary file'],
   [
     'closed-mark written',
@@ -87,10 +87,11 @@ export interface Cell {
   othersSpend?: number;
   /**
    * While the first window pauses at its point, a second one tries everything; then the first is killed or released. `lock lost`:
-   * the first one's lock is lost, and the second one takes its intent over. `at once`: all submit without a pause. `all continue`: the
-   * first one submits and is gone, then the others continue without a pause what it left.
+   * the first one's lock is lost, and the second one takes its submission over. `set back`: the storage is set back to before the first one's
+   * submission, whose name that of the second one gets. `at once`: all submit without a pause. `all continue`: the first one submits and
+   * is gone, then the others continue without a pause what it left.
    */
-  second?: 'then kill' | 'then release' | 'lock lost' | 'at once' | 'all continue';
+  second?: 'then kill' | 'then release' | 'lock lost' | 'set back' | 'at once' | 'all continue';
   /** How the lock is lost: its file is removed, or the first window doesn't notice. */
   loss?: 'removed' | 'silent';
   /** What the second window does then. */
@@ -106,6 +107,8 @@ export interface Cell {
   windowsAtOnce?: number;
   /** Once the first window is gone, the newest version of its record is no record. */
   damages?: boolean;
+  /** Once the first window is gone, someone deletes the first or the last submission of several. */
+  deletes?: 'first' | 'last';
   /** Someone adds funds after the first attempt, so the balance proves nothing. */
   addsFunds?: boolean;
   /** Details of runs cannot be read until the cell is healed. */
@@ -258,6 +261,7 @@ function windows(): Partly[] {
   return [
     ...withoutLocks(),
     ...setBack(),
+    ...claims(),
     { name: 'two windows submit at once', second: 'at once' },
     { name: 'two windows submit at once, and the answer is lost', second: 'at once', faults: [PROCESSED] },
     ...LOCK_POINTS.flatMap((point) =>
@@ -280,10 +284,13 @@ function windows(): Partly[] {
         ...(index % 2 === 1 && { mode: 'forgets', sleepMs: 25 * HOUR_MS }),
       }),
     ),
-    ...CRASH_POINTS.filter((point) => point !== 'waiting').map((point): Partly => ({
+    // One per state of the disk, and where the service has it.
+    ...(
+      ['submission durable', 'mid-body', 'closed-mark durable', 'sent', 'receipt written', 'settled'] as const
+    ).map((point): Partly => ({
       name: `the newest version is damaged after: ${point}`,
       damages: true,
-      faults: point === 'sent' ? [PROCESSED] : point === 'answer torn' ? ['truncated answer'] : [],
+      faults: point === 'sent' ? [PROCESSED] : [],
       ...killedAt(point),
     })),
     ...Array.from({ length: 8 }, (_, index): Partly => ({
@@ -309,19 +316,18 @@ function windows(): Partly[] {
 /** Without locks, and several windows at once. */
 function withoutLocks(): Partly[] {
   return [
-    ...LOCK_POINTS.flatMap((point) =>
-      (['discards', 'resends', 'checks'] as const)
-        .filter((taker) => isPossible(taker, point))
-        .map((taker): Partly => ({
-          name: `no locks at: ${point}, and another window ${taker}`,
-          second: 'lock lost',
-          withoutLocks: true,
-          taker,
-          ...killedAt(point),
-        })),
-    ),
+    ...LOCK_POINTS.map((point, index): Partly => {
+      const taker = (['discards', 'resends', 'checks'] as const)[index % 3]!;
+      return {
+        name: `no locks at: ${point}, and another window ${taker}`,
+        second: 'lock lost',
+        withoutLocks: true,
+        taker: isPossible(taker, point) ? taker : 'resends',
+        ...killedAt(point),
+      };
+    }),
     ...([undefined, true] as const).flatMap((without) =>
-      (['intent durable', 'mid-body', 'closed-mark durable', 'sent', 'receipt written'] as const).flatMap(
+      (['submission durable', 'mid-body', 'closed-mark durable', 'sent', 'receipt written'] as const).flatMap(
         (point) =>
           (['at once', 'all continue'] as const).map((second): Partly => ({
             name: `three windows, ${second}${without ? ', no locks' : ''}, one is killed at: ${point}`,
@@ -340,6 +346,53 @@ function withoutLocks(): Partly[] {
         crashes: [{ point }, { point: by === 'kill' ? 'claim written' : 'claim in a temporary file', by }],
       })),
     ),
+  ];
+}
+
+/** Names are claims: two windows claim one, and one is given again. */
+function claims(): Partly[] {
+  const refused = { faults: ['402', UNPROCESSED], crashes: [{ point: 'sent', fromAttempt: 2 }] } as const;
+  return [
+    ...(
+      ['before the submission', 'temporary file only', 'temporary file torn', 'submission durable'] as const
+    ).map((point): Partly => ({
+      name: `two windows claim the same bytes, and one is killed at: ${point}`,
+      second: 'at once',
+      ...killedAt(point),
+    })),
+    // The second window ends at the same version, or goes on to its charge.
+    ...(
+      [
+        ['marked as sending', undefined],
+        ['mid-body', 'mid-body'],
+        ['digest equal', undefined],
+        ['closed-mark written', 'sent'],
+        ['closed-mark durable', undefined],
+      ] as const
+    ).map(([point, other]): Partly => ({
+      name: `a name is given again after the storage was set back at: ${point}`,
+      second: 'set back',
+      faults: ['ok', other === 'sent' ? PROCESSED : 'ok'],
+      crashes: [{ point }, ...(other === undefined ? [] : [{ point: other }])],
+    })),
+    {
+      name: 'the first of two is deleted, and the second is open',
+      deletes: 'first',
+      user: 'impatient',
+      ...refused,
+    },
+    {
+      name: 'the first of two is deleted, and a third follows',
+      deletes: 'first',
+      user: 'discards',
+      ...refused,
+    },
+    {
+      name: 'the last of two is deleted, and its name is given again',
+      deletes: 'last',
+      faults: ['402', '402'],
+      crashes: [{ point: 'mid-body', fromAttempt: 3 }],
+    },
   ];
 }
 
@@ -374,22 +427,22 @@ function users(): Partly[] {
       user: 'checks',
     })),
   );
-  const changes = (['marked as sending', 'closed-mark written', 'sent'] as const).flatMap(
-    (point): Partly[] => [
-      {
-        name: `another API key after: ${point}`,
-        replacesKey: true,
-        faults: point === 'sent' ? [PROCESSED] : [],
-        ...killedAt(point),
-      },
-      {
-        name: `another account after: ${point}`,
-        otherAccount: true,
-        faults: point === 'sent' ? [UNPROCESSED] : [],
-        ...killedAt(point),
-      },
-    ],
-  );
+  const changes = (
+    ['submission durable', 'marked as sending', 'closed-mark written', 'sent'] as const
+  ).flatMap((point): Partly[] => [
+    {
+      name: `another API key after: ${point}`,
+      replacesKey: true,
+      faults: point === 'sent' ? [PROCESSED] : [],
+      ...killedAt(point),
+    },
+    {
+      name: `another account after: ${point}`,
+      otherAccount: true,
+      faults: point === 'sent' ? [UNPROCESSED] : [],
+      ...killedAt(point),
+    },
+  ]);
   return [
     ...cancels,
     ...changes,
@@ -464,7 +517,7 @@ function services(): Partly[] {
 
 /** Where the first window pauses while its lock is lost. */
 const LOCK_POINTS = [
-  'intent durable',
+  'submission durable',
   'marked as sending',
   'mid-body',
   'digest equal',

@@ -1,5 +1,5 @@
 import type { Discarded } from '../../../src/core/submission/pendingSubmission.ts';
-import { mayFollow, stepOf } from '../../../src/core/submission/transitions.ts';
+import { mayFollow, stepOf } from './transitions.ts';
 import type { SimulatedClock } from './clock.ts';
 import type { Simulation } from './simulation.ts';
 import type { Ledger, Post } from './service.ts';
@@ -16,7 +16,7 @@ import type { WindowProcess } from './windowProcess.ts';
 /** Limit per click. */
 const MAX_ATTEMPTS = 5;
 
-/** A window's claim that an intent was not charged, and the moment of it. */
+/** A window's claim that a submission was not charged, and the moment of it. */
 interface Claim {
   id: string;
   window: number;
@@ -35,7 +35,7 @@ export class Claims {
   readonly #violate: (text: string) => void;
   readonly #claims: Claim[] = [];
   readonly #resolved = new Set<string>();
-  /** Intents that the user knows are charged, or discarded or left open as such that may be. */
+  /** Submissions that the user knows are charged, or discarded or left open as such that may be. */
   readonly #told = new Set<string>();
   /** All results shown to the user. */
   readonly all: ShownResult[] = [];
@@ -52,7 +52,7 @@ export class Claims {
     this.#violate = violate;
   }
 
-  /** Whether the user knows the result or has discarded the intent. */
+  /** Whether the user knows the result or has discarded the submission. */
   isResolved(id: string): boolean {
     return this.#resolved.has(id);
   }
@@ -74,9 +74,10 @@ export class Claims {
   }
 
   /** Records a row of the tree. */
-  shown(window: WindowProcess, { id, state }: Shown): void {
-    if (['unsent', 'refused', 'not-charged'].includes(state)) this.#claim(id, window, `shown as ${state}`);
-    if (state === 'unknown') this.#told.add(id);
+  shown(window: WindowProcess, { id, submission, state }: Shown): void {
+    const { stage, reason = stage } = submission;
+    if (state === 'idle' && stage === 'sent') this.#told.add(id);
+    else if (state === 'idle') this.#claim(id, window, `shown as ${reason}`);
   }
 
   reported(window: WindowProcess, result: ShownResult): void {
@@ -84,10 +85,10 @@ export class Claims {
     const { kind, id, kept } = result;
     if (kind === 'charged') this.charged(result);
     if (id === undefined) return;
-    // An intent that two checks found uncharged is still open.
-    const isOver = kind === 'charged' || kind === 'withdrawn' || (kind === 'not-charged' && kept === false);
+    // A submission that two checks found uncharged is still open.
+    const isOver = kind === 'charged' || kind === 'ended' || (kind === 'not-charged' && kept === false);
     if (isOver) this.#resolved.add(id);
-    if (kind === 'not-charged' || kind === 'withdrawn') this.#claim(id, window, 'reported');
+    if (kind === 'not-charged' || kind === 'ended') this.#claim(id, window, 'reported');
     if (kind === 'unknown') this.#told.add(id);
   }
 
@@ -98,7 +99,7 @@ export class Claims {
     else this.#told.add(charge.idempotencyKey);
     if (charge === undefined) return;
     if (id !== undefined && charge.idempotencyKey !== id)
-      this.#violate('I4: reported as charged with the run of another intent');
+      this.#violate('I4: reported as charged with the run of another submission');
     else if (run?.price_cents !== undefined && run.price_cents !== charge.priceCents)
       this.#violate('I4: reported as charged with another price');
   }
@@ -121,8 +122,9 @@ export class Claims {
     for (const charge of this.#ledger.charges.filter(({ idempotencyKey }) => idempotencyKey === id)) {
       const post = this.#ledger.posts.find((one) => one.seq === charge.seq);
       // Whether the request was sent before the claim; a window numbers its own attempts.
-      // Without locks, another window knows nothing of an upload before its closing boundary.
-      const fromSeq = (this.withoutLocks ? post?.completeSeq : undefined) ?? charge.seq;
+      // Without the first window's lock, another one knows nothing of an upload before its last bytes, but a discard ends that.
+      const fromSeq =
+        (this.withoutLocks && how !== 'discarded' ? post?.completeSeq : undefined) ?? charge.seq;
       const isBefore = post?.window === window ? post.ordinal <= posts : fromSeq <= seq;
       const isBeyond = charge.listedMs > (this.setBackMs ?? Infinity) && charge.listedMs > atMs;
       if (isBefore && !isBeyond)
@@ -143,11 +145,11 @@ export function verify(simulation: Simulation): void {
   for (const name of simulation.folder.strayFiles()) simulation.violate(`I9: ${name} is left`);
 }
 
-/** I1: at most one charge per intent, and at most one in total plus those that the user knowingly risked. */
+/** I1: at most one charge per submission, and at most one in total plus those that the user knowingly risked. */
 function verifyCharges(simulation: Simulation): void {
   const { charges } = simulation.service.ledger;
   for (const { length } of Map.groupBy(charges, ({ idempotencyKey }) => idempotencyKey).values())
-    if (length > 1) simulation.violate(`I1: one intent was charged ${length} times`);
+    if (length > 1) simulation.violate(`I1: one submission was charged ${length} times`);
   if (charges.length > 1 + simulation.riskedCharges + riskBeyond(simulation))
     simulation.violate(
       `I1: one dataset was charged ${charges.length} times, ${simulation.riskedCharges} more were taken into account`,
@@ -175,19 +177,17 @@ function verifyRequests(simulation: Simulation): void {
     if (!/^[0-9a-f-]{36}$/.test(key)) violate('I2: a request without an Idempotency-Key');
     const complete = posts.filter(({ digest }) => digest !== 'incomplete');
     const differs = (all: Post[], what: (post: Post) => unknown) => new Set(all.map(what)).size > 1;
-    if (differs(complete, ({ digest }) => digest)) violate('I2: bodies of one intent differ');
+    if (differs(complete, ({ digest }) => digest)) violate('I2: bodies of one submission differ');
     if (differs(posts, ({ contentType }) => contentType)) violate('I2: boundaries differ');
     if (differs(posts, ({ contentLength }) => contentLength)) violate('I2: lengths differ');
     for (const { datasetSha256, seq } of complete)
       if (datasetSha256 !== DATASET.sha256)
         violate(`I2: request ${seq} released its closing boundary after other bytes than those consented to`);
-    // An intent that may be charged is never resent with another API key, which may belong to another account.
-    const first = posts.findIndex(({ digest }) => digest !== 'incomplete');
-    // After a rollback, the user may have agreed to it.
-    const isAgreed = simulation.cell.rollsBack !== undefined && simulation.cell.replacesKey === true;
-    for (const { authorization, seq } of first < 0 || isAgreed ? [] : posts.slice(first))
-      if (authorization !== posts[first]?.authorization)
-        violate(`I6: request ${seq} was sent again with another API key`);
+    // Another API key may belong to another account.
+    const apiKey = simulation.apiKeys.get(simulation.folder.keyIdOf(key) ?? '');
+    for (const { authorization, seq } of posts)
+      if (apiKey !== undefined && authorization !== `Bearer ${apiKey}`)
+        violate(`I6: request ${seq} was sent with another API key than its submission was created with`);
   }
   const known = [account.apiKey, ...simulation.formerApiKeys].map((apiKey) => `Bearer ${apiKey}`);
   for (const { authorization, seq } of [...service.ledger.posts, ...service.ledger.reads])
@@ -215,20 +215,19 @@ function verifySecrets(simulation: Simulation): void {
   for (const [where, text] of texts)
     for (const [name, canary] of Object.entries(CANARIES))
       if (text.includes(canary)) simulation.violate(`I5: ${name} in ${where}`);
-  // A service that replays what it answered to another API key is beyond this.
-  const isReplayed = simulation.cell.rollsBack !== undefined && simulation.cell.replacesKey === true;
-  if (!isReplayed && simulation.claims.all.some(({ error }) => error?.serviceMessage.includes('canaryKey')))
+  if (simulation.claims.all.some(({ error }) => error?.serviceMessage.includes('canaryKey')))
     simulation.violate('I5: the API key in what the service said');
 }
 
-/** I10: no chain of versions has a gap, and each step is one of the table's. */
+/** I10: no chain of versions has a gap, and each step is one of the table’s. Windows check who wrote it. */
 function verifyChains(simulation: Simulation): void {
   const { folder, cell } = simulation;
-  for (const id of folder.ids) {
-    const chain = folder.chain(id);
+  if (folder.givenAgain !== undefined) simulation.violate('I10: a deleted name was given again');
+  for (const key of folder.keys) {
+    const chain = folder.chain(key);
     for (const [index, version] of chain.entries()) {
       // Only damage leaves what is no record.
-      if (version === undefined && cell.damages !== true && !folder.hasVersion(id, index + 1))
+      if (version === undefined && cell.damages !== true && !folder.hasVersion(key, index + 1))
         simulation.violate(`I10: version ${index + 1} of ${chain.length} is missing`);
       const below = chain[index - 1];
       if (typeof version !== 'object' || typeof below !== 'object' || mayFollow(below, version, true))

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { newMarker, withMarker } from '../../../src/core/runs/marker.ts';
-import type { Draft, Intent } from '../../../src/core/submission/intent.ts';
+import { isOver, type Draft, type Submission } from '../../../src/core/submission/submission.ts';
 import type { Discarded } from '../../../src/core/submission/pendingSubmission.ts';
 import { Random } from '../random.ts';
 import type { Cell, Crash, CrashPoint } from './cells.ts';
@@ -113,6 +113,8 @@ export class Simulation implements Surroundings {
   readonly #waiting = new Set<number>();
   /** Earlier API keys of the account, which requests may still contain. */
   readonly formerApiKeys: string[] = [];
+  /** The account's API keys, by their ID. */
+  readonly apiKeys = new Map([['key-1', CANARIES.apiKey as string]]);
   /** Number of attempts per click. */
   readonly attemptsOfCalls: [call: string, attempts: number][] = [];
   readonly #stage: Stage;
@@ -144,7 +146,7 @@ export class Simulation implements Surroundings {
       faultOf: ({ window, ordinal }) => this.#faults.get(`${window}:${ordinal}`) ?? FAULTS.ok,
       readFault: (url) => this.#readFault(url),
       elsewhere: () => `${this.elsewhere.url}/api/v1/runs`,
-      closedMs: (key) => this.folder.intent(key)?.attempts.at(-1)?.closed?.serviceMs,
+      closedMs: (key) => this.folder.submission(key)?.attempts.at(-1)?.closed?.serviceMs,
       onPost: (post) => this.#onPost(post),
       onPoint: (point, post) => this.#onPoint(point, post),
       withoutDate: cell.withoutDate === true,
@@ -163,7 +165,7 @@ export class Simulation implements Surroundings {
     await Promise.all([service.start(), this.elsewhere.start()]);
     account.baseUrl = service.url;
     await this.folder.writeDataset();
-    this.claims.withoutLocks = cell.withoutLocks === true;
+    this.claims.withoutLocks = cell.withoutLocks === true || cell.second === 'lock lost';
     if (cell.withoutLocks === true) await this.folder.preventLocks();
     clock.setWall(cell.wallOffsetMs ?? 0);
     // Recent runs with the same model, 7 minutes apart.
@@ -194,11 +196,16 @@ export class Simulation implements Surroundings {
   async submit(window: WindowProcess): Promise<ShownResult> {
     // No user submits twice within a millisecond.
     this.clock.pass(1);
-    const seen = await window.call('receipts');
-    const unreadable = this.isUnreadableAgreed ? await window.call('unreadable') : [];
-    // The question that they agreed to says so of each.
-    for (const id of unreadable) this.claims.toldOf(id);
-    return window.call('submit', this.draft(), { receipts: seen.map(({ id }) => id), unreadable });
+    const draft = this.draft();
+    const told = await window.call('told', draft);
+    // The question says of each that can't be read that it may have been charged.
+    for (const { bytes, k, record, isOver: isDone } of told)
+      if (record === undefined && !isDone) {
+        this.claims.toldOf(this.folder.idOf(`${bytes}.${k}`));
+        this.riskedCharges += this.isUnreadableAgreed ? 0 : 1;
+        this.isUnreadableAgreed = true;
+      }
+    return window.call('submit', draft, told);
   }
 
   draft(): Draft {
@@ -270,6 +277,7 @@ export class Simulation implements Surroundings {
     formerApiKeys.push(account.apiKey);
     account.keyId = `key-${formerApiKeys.length + 1}`;
     account.apiKey = formerApiKeys.length % 2 === 1 ? CANARIES.otherApiKey : CANARIES.apiKey;
+    this.apiKeys.set(account.keyId, account.apiKey);
     this.note('  enters another API key');
     await window?.call('reconnect', account);
   }
@@ -330,28 +338,30 @@ export class Simulation implements Surroundings {
     return this.#random.chance(this.cell.readTrouble ?? 0) ? this.#random.of(READ_FAULTS) : undefined;
   }
 
-  /** I3: no other Idempotency-Key for the same dataset while one is unresolved. The intent is on disk before anything connects. */
+  /** I3: no other Idempotency-Key for the same dataset while one is unresolved. The submission is on disk before anything connects. */
   #onPost({ idempotencyKey, seq }: Post): void {
     const others = new Set(this.service.ledger.posts.map((post) => post.idempotencyKey));
     others.delete(idempotencyKey);
     for (const other of others) {
-      const intent = this.folder.intent(other);
-      const isAgreed = intent === undefined && this.isUnreadableAgreed;
-      const isOver = intent?.settled !== undefined || intent?.refused !== undefined;
-      if (!this.claims.isResolved(other) && !isOver && !isAgreed)
+      const submission = this.folder.submission(other);
+      const isAgreed = this.isUnreadableAgreed && this.folder.isUnreadable(other);
+      const isKnown = !this.folder.gone.has(other);
+      if (isKnown && !this.claims.isResolved(other) && !(submission && isOver(submission)) && !isAgreed)
         this.violate(`I3: request ${seq} has a new Idempotency-Key while another is unresolved`);
     }
     this.folder.remember(idempotencyKey);
     // The attempt may have ended already if the body was aborted immediately.
-    const intent = this.folder.intent(idempotencyKey);
-    if (intent === undefined || intent.attempts.length === 0)
-      this.violate(`journal: request ${seq} was sent before its intent was durable and marked as sending`);
+    const submission = this.folder.submission(idempotencyKey);
+    if (!this.folder.gone.has(idempotencyKey) && !submission?.attempts.length)
+      this.violate(
+        `journal: request ${seq} was sent before its submission was durable and marked as sending`,
+      );
   }
 
   async #onPoint(point: 'sent' | 'answer torn', post: Post): Promise<'killed' | undefined> {
     this.folder.observe();
-    const intent = this.folder.intent(post.idempotencyKey);
-    if (intent?.attempts.some(({ closed }) => closed !== undefined) !== true)
+    const submission = this.folder.submission(post.idempotencyKey);
+    if (submission?.attempts.some(({ closed }) => closed !== undefined) !== true)
       this.violate(`journal: request ${post.seq} released its closing boundary before that was durable`);
     const crash = this.#crashes.get(post.window);
     if (crash?.point !== point || post.ordinal < (crash.fromAttempt ?? 0) || this.#over.has(post.window))
@@ -372,10 +382,19 @@ class CellFolder {
   readonly path: string;
   readonly #journal: string;
   readonly #dataset: string;
-  #remembered: [id: string, versions: number] | undefined;
+  #remembered: [key: string, versions: number] | undefined;
+  /** IDs and keys of what was sent. */
   readonly #sent = new Set<string>();
+  /** By ID: `<bytes>.<k>`. */
+  readonly #keys = new Map<string, string>();
   /** The content of each version before clean-up emptied it, by name. */
   readonly #texts = new Map<string, string>();
+  /** By ID: the ID of the API key that a submission was created with. */
+  readonly #keyIds = new Map<string, string>();
+  /** IDs of submissions that were deleted. */
+  readonly gone = new Set<string>();
+  /** A name that is never given again, because a later submission of the bytes was there. */
+  #deleted: string | undefined;
 
   constructor(folder: string) {
     this.path = folder;
@@ -417,40 +436,56 @@ class CellFolder {
     else await writeFile(this.#dataset, texts[to]);
   }
 
-  /** Reads the highest version of a record from the disk that can be read; undefined if there is none. */
-  intent(id: string): Intent | undefined {
-    return this.chain(id).findLast((version) => typeof version === 'object');
+  /** Reads the highest version of a submission from the disk that can be read; undefined if there is none. */
+  submission(id: string): Submission | undefined {
+    this.observe();
+    const key = this.#keys.get(id);
+    const isOwn = (version: Submission | '' | undefined) => typeof version === 'object' && version.id === id;
+    const found = key === undefined ? undefined : this.chain(key).findLast(isOwn);
+    return found === '' ? undefined : found;
+  }
+
+  isUnreadable(id: string): boolean {
+    const key = this.#keys.get(id);
+    return key === undefined || this.chain(key).at(-1) === undefined;
+  }
+
+  /** The ID of the last submission that had a name. */
+  idOf(key: string): string {
+    this.observe();
+    return [...this.#keys].findLast(([, one]) => one === key)?.[0] ?? '';
   }
 
   /** The versions of a record: an empty text for one that was emptied, undefined for one that is gone or no record. */
-  chain(id: string): readonly (Intent | '' | undefined)[] {
-    const versions = this.#versionsOf(id);
+  chain(key: string): readonly (Submission | '' | undefined)[] {
+    const versions = this.#versionsOf(key);
     return Array.from(versions, (text) => {
       if (text === undefined || text === '') return text;
       try {
-        return JSON.parse(text) as Intent;
+        return JSON.parse(text) as Submission;
       } catch {
         return undefined;
       }
     });
   }
 
-  hasVersion(id: string, n: number): boolean {
-    return existsSync(path.join(this.#journal, `${id}.${n}.json`));
+  hasVersion(key: string, n: number): boolean {
+    return existsSync(path.join(this.#journal, `${key}.${n}.json`));
   }
 
-  /** The IDs of all records. */
-  get ids(): readonly string[] {
-    const ids = this.#names().map((name) => /^([\da-f-]{36})\.\d+\.json$/.exec(name)?.[1]);
-    return [...new Set(ids.filter((id) => id !== undefined))];
+  /** `<bytes>.<k>` of all records. */
+  get keys(): readonly string[] {
+    const keys = this.#names().map((name) => /^([\da-f]{32}\.\d+)\.\d+\.json$/.exec(name)?.[1]);
+    return [...new Set(keys.filter((key) => key !== undefined))];
   }
 
   /** Keeps the record of the newest submission as it is at the beginning of its first attempt. */
   remember(id: string): void {
-    if (this.#sent.has(id)) return;
-    this.#sent.add(id);
-    this.#remembered = [id, this.#versionsOf(id).length];
     this.observe();
+    const key = this.#keys.get(id);
+    if (key === undefined || this.#sent.has(id)) return;
+    this.#sent.add(id).add(key);
+    this.#remembered = [key, this.#versionsOf(key).length];
   }
 
   /** Keeps what the versions contain now. */
@@ -458,8 +493,43 @@ class CellFolder {
     for (const name of this.#names())
       if (name.endsWith('.json') && !this.#texts.has(name)) {
         const text = textOf(path.join(this.#journal, name));
-        if (text) this.#texts.set(name, text);
+        if (!text) continue;
+        this.#texts.set(name, text);
+        const id = /^ {2}"id": "([\da-f-]{36})"/m.exec(text)?.[1];
+        if (id === undefined) continue;
+        this.#keys.set(id, name.replace(/\.\d+\.json$/, ''));
+        if (name.endsWith('.1.json')) this.#keyIds.set(id, (JSON.parse(text) as Submission).keyId);
       }
+  }
+
+  /** The ID of the API key that a submission was created with. */
+  keyIdOf(id: string): string | undefined {
+    return this.#keyIds.get(id);
+  }
+
+  /** Deletes submissions. */
+  async remove(keys: readonly string[]): Promise<void> {
+    this.observe();
+    for (const [id, key] of this.#keys) if (keys.includes(key)) this.gone.add(id);
+    for (const name of this.#names())
+      if (keys.includes(name.replace(/\.\d+\.json$/, ''))) {
+        await rm(path.join(this.#journal, name));
+        this.#texts.delete(name);
+      }
+  }
+
+  /** Deletes one of several submissions. */
+  async deleteOne(which: NonNullable<Cell['deletes']>): Promise<void> {
+    const keys = this.keys.toSorted();
+    const key = which === 'first' ? keys[0] : keys.at(-1);
+    if (key === undefined || keys.length < 2) return;
+    await this.remove([key]);
+    if (which === 'first') this.#deleted = key;
+  }
+
+  /** A deleted name that was given again, although a later submission was there. */
+  get givenAgain(): string | undefined {
+    return this.keys.find((key) => key === this.#deleted);
   }
 
   /**
@@ -469,14 +539,21 @@ class CellFolder {
    */
   async rollBack(to?: number): Promise<void> {
     if (this.#remembered === undefined) return;
-    const [id, atFirst] = this.#remembered;
-    const { length } = this.#versionsOf(id);
+    const [key, atFirst] = this.#remembered;
+    const { length } = this.#versionsOf(key);
     const highest = to === undefined ? atFirst : Math.max(1, Math.min(to, length - 1));
-    const isSince = (name: string) => name.startsWith(id) || !this.#sent.has(name.slice(0, id.length));
+    const isSince = (name: string) =>
+      name.startsWith(`${key}.`) || !this.#sent.has(name.replace(/\.\d+\.json$/, ''));
     for (const name of this.#names().filter((one) => one.endsWith('.json') && isSince(one)))
       await rm(path.join(this.#journal, name));
     for (let n = 1; n <= highest; n++)
-      await writeFile(path.join(this.#journal, `${id}.${n}.json`), this.#texts.get(`${id}.${n}.json`) ?? '');
+      await writeFile(
+        path.join(this.#journal, `${key}.${n}.json`),
+        this.#texts.get(`${key}.${n}.json`) ?? '',
+      );
+    // A name that is free again gets another text.
+    const names = this.#names();
+    for (const name of this.#texts.keys()) if (!names.includes(name)) this.#texts.delete(name);
   }
 
   /** Puts a file where the locks would be, so that nothing can be locked. */
@@ -485,18 +562,21 @@ class CellFolder {
     await writeFile(path.join(this.#journal, 'leases'), '');
   }
 
-  /**
-   * Makes the newest version of an open record unreadable. Not of a refused one: what was submitted in its place may be open
-   * beside it, and the user knew then that it wasn't charged.
-   */
+  /** Makes the newest version of an open record unreadable. */
   async damage(): Promise<void> {
-    const ids = this.openIds().filter((id) => this.intent(id)?.refused === undefined);
-    for (const id of ids.slice(-1))
-      await writeFile(path.join(this.#journal, `${id}.${this.#versionsOf(id).length}.json`), '{"version":1,');
+    const key = this.#keys.get(this.openIds().at(-1) ?? '');
+    if (key !== undefined)
+      await writeFile(
+        path.join(this.#journal, `${key}.${this.#versionsOf(key).length}.json`),
+        '{"version":1,',
+      );
   }
 
   openIds(): string[] {
-    return this.ids.filter((id) => this.intent(id)?.settled === undefined);
+    return this.keys.flatMap((key) => {
+      const highest = this.chain(key).findLast((version) => typeof version === 'object');
+      return highest && !isOver(highest) ? highest.id : [];
+    });
   }
 
   /** Removes the lock files, as a cleanup tool or a synchronized folder might. */
@@ -513,7 +593,9 @@ class CellFolder {
       .map((file) => path.relative(this.#journal, file))
       .filter(
         (name) =>
-          !/^(?:[\da-f-]{36}\.\d+\.json(?:\.[\da-f-]{36}\.tmp)?|leases(?:\/[\da-f-]{36}\.lock)?)$/.test(name),
+          !/^(?:[\da-f]{32}\.\d+\.\d+\.json(?:\.[\da-f-]{36}\.tmp)?|leases(?:\/[\da-f-]{36}\.lock)?)$/.test(
+            name,
+          ),
       )
       .map((name) => name.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>'));
   }
@@ -528,12 +610,13 @@ class CellFolder {
   }
 
   /** The texts of a record's versions, from 1 to the highest; undefined for a gap. */
-  #versionsOf(id: string): (string | undefined)[] {
+  #versionsOf(key: string): (string | undefined)[] {
     const highest = this.#names().map(
-      (name) => Number(/^\.(\d+)\.json$/.exec(name.slice(id.length))?.[1] ?? 0) * Number(name.startsWith(id)),
+      (name) =>
+        Number(/^\.(\d+)\.json$/.exec(name.slice(key.length))?.[1] ?? 0) * Number(name.startsWith(key)),
     );
     return Array.from({ length: Math.max(0, ...highest) }, (_, index) =>
-      textOf(path.join(this.#journal, `${id}.${index + 1}.json`)),
+      textOf(path.join(this.#journal, `${key}.${index + 1}.json`)),
     );
   }
 

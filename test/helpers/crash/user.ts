@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { runsOf } from '../../../src/core/submission/intent.ts';
+import { isRefused, runsOf } from '../../../src/core/submission/submission.ts';
 import type { Discarded } from '../../../src/core/submission/pendingSubmission.ts';
-import { isUncertain, stageOf } from '../../../src/core/submission/stage.ts';
 import type { Simulation } from './simulation.ts';
 import type { Kept, Shown, ShownResult } from './window.ts';
 import { Died, type WindowProcess } from './windowProcess.ts';
@@ -25,7 +24,7 @@ export class User {
   #disappointments = 0;
   #isBetweenOver = false;
   #triedOpen = false;
-  /** Number of checks and resends of each intent. */
+  /** Number of checks and resends of each submission. */
   readonly #checks = new Map<string, number>();
   /** The window that last checked an upload that was stopped. */
   #checkedIn: WindowProcess | undefined;
@@ -103,13 +102,14 @@ export class User {
       this.#simulation.claims.setBackMs = clock.nowMs;
     }
     if (cell.damages === true) await folder.damage();
+    if (cell.deletes !== undefined) await folder.deleteOne(cell.deletes);
     if (cell.otherAccount === true) await this.#simulation.visitOtherAccount();
     if (cell.replacesKey === true) await this.#simulation.replaceKey();
     if (cell.datasetBecomes !== undefined) await folder.changeDataset(cell.datasetBecomes);
   }
 
   async #step(window: WindowProcess): Promise<void> {
-    const item = (await this.#view(window)).find(({ state }) => state !== 'refused');
+    const item = (await this.#view(window)).find(({ submission }) => !isRefused(submission));
     if (item !== undefined) await this.#decide(window, item);
     // After a refusal, submit again with new consents and a new Idempotency-Key.
     else if (!(await this.#seesReceipt(window))) await this.#submit(window);
@@ -122,11 +122,11 @@ export class User {
   }
 
   async #seesReceipt(window: WindowProcess): Promise<boolean> {
-    for (const { id, settled } of await window.call('receipts'))
-      if (settled.kind === 'charged') {
+    for (const { id, charge } of await window.call('receipts'))
+      if (charge !== undefined) {
         // Without a marker, a user may recognize the wrong run.
-        const known = settled.foundBy === 'recognised' ? undefined : id;
-        for (const run of runsOf(settled)) this.#simulation.claims.charged({ id: known, run });
+        const known = charge.foundBy === 'recognised' ? undefined : id;
+        for (const run of runsOf(charge)) this.#simulation.claims.charged({ id: known, run });
         this.#isCharged = true;
       }
     return this.#isCharged;
@@ -145,22 +145,20 @@ export class User {
     const isHopeless = (this.#resends.get(id) ?? 0) >= 2;
     const isBeyond = (this.#checks.get(id) ?? 0) >= 8;
     if (state === 'elsewhere') {
-      // Another window owns the intent, or owned it until it was killed.
+      // Another window owns the submission, or owned it until it was killed.
       await this.#resend(window, id);
     } else if (user === 'impatient' && !this.#triedOpen) {
       this.#triedOpen = true;
       const { kind, error } = await this.#submit(window);
       const isFull = error?.text.includes('no space') === true;
-      // The clock was set back: then the draft gives way, since nothing of it was sent.
-      const isWithdrawn = this.#simulation.folder.intent(id)?.settled?.kind === 'withdrawn';
-      if (kind !== 'open' && !isFull && !isWithdrawn)
+      if (kind !== 'open' && !isFull)
         this.#simulation.violate(`I3: the same again while one is open: ${kind}`);
-    } else if (state === 'stopped' && this.#checkedIn !== window) {
+    } else if (state === 'unchecked' && this.#checkedIn !== window) {
       // The dialog begins with a check.
       this.#checkedIn = window;
       await this.#check(window, id);
-    } else if (state === 'unsent' || state === 'stopped' || state === 'not-charged') {
-      const gives = state === 'not-charged' ? 'checks, then starts over' : 'discards';
+    } else if (item.submission.stage !== 'sent') {
+      const gives = item.submission.stage === 'cleared' ? 'checks, then starts over' : 'discards';
       if (user === gives || isHopeless) await this.#discard(window, item);
       else await this.#resend(window, id);
     } else if (user === 'discards' || isBeyond) await this.#discard(window, item);
@@ -197,11 +195,6 @@ export class User {
     if (error?.code === 'dataset-changed') this.#disappointments += 1;
     // The user does as the message says: “Continue then.”
     if (kind === 'not-charged' && error?.code === 'too-early') this.#simulation.clock.pass(error.waitMs);
-    if (error?.code === 'journal-unreadable') {
-      // The question said that it may be an open submission.
-      this.#simulation.isUnreadableAgreed = true;
-      this.#simulation.riskedCharges += 1;
-    }
     if (error?.code === 'invalid_api_key' || error?.code === 'key-rejected')
       await this.#simulation.replaceKey(window);
   }
@@ -220,13 +213,14 @@ async function useTwoWindows(simulation: Simulation): Promise<WindowProcess> {
   const submitted = simulation.submit(first).catch((): ShownResult => ({ kind: 'killed' }));
   // If the first window never reaches its point, there is nothing to disturb.
   const isPaused = await Promise.race([atPoint.then(() => true), submitted.then(() => false)]);
-  const second = await simulation.open();
+  const second = await simulation.open(how === 'set back' ? crashes[1] : undefined);
   // The request that pauses may have failed before; then the first window goes on without it.
   const isOver =
     isPaused && (await Promise.race([submitted.then(() => true), delay(OTHER_WINDOW_MS, false)]));
   if (isPaused && !isOver) {
     simulation.note('  window 1 pauses');
-    if (how === 'lock lost' || withoutLocks === true) await takeOver(simulation, first, second);
+    if (how === 'set back') await giveNameAgain(simulation, second);
+    else if (how === 'lock lost' || withoutLocks === true) await takeOver(simulation, first, second);
     else await disturb(simulation, second);
     if (first.isOver) simulation.violate(`the first window died, and nobody had killed it: ${first.output}`);
   }
@@ -235,13 +229,13 @@ async function useTwoWindows(simulation: Simulation): Promise<WindowProcess> {
     simulation.died(first);
   } else simulation.release(first);
   await submitted;
-  return second;
+  return second.isOver ? simulation.open() : second;
 }
 
-/** Tries everything in the second window, which must not affect or resend the first one's intent. */
+/** Tries everything in the second window, which must not affect or resend the first one's submission. */
 async function disturb(simulation: Simulation, second: WindowProcess): Promise<void> {
   // What was refused prevents nothing, also while the first window still owns it.
-  const isMeant = ({ intent }: Shown) => intent.refused === undefined;
+  const isMeant = ({ submission }: Shown) => !isRefused(submission);
   const open = (await second.call('pending')).filter(isMeant);
   const before = simulation.service.ledger.posts.length;
   for (const { id } of open)
@@ -262,7 +256,18 @@ async function disturb(simulation: Simulation, second: WindowProcess): Promise<v
     simulation.violate('one owner: a second window sent something');
 }
 
-/** The first window loses its lock, and the second one takes its intents over. */
+/** Sets the storage back to before the first window's submission, and submits the same under its name. The first may not send then. */
+async function giveNameAgain(simulation: Simulation, second: WindowProcess): Promise<void> {
+  simulation.note('  the storage is set back');
+  const names = simulation.folder.keys;
+  await simulation.folder.remove(names);
+  await atOnce(simulation, [second], (window) => simulation.submit(window));
+  if (simulation.folder.keys.join() !== names.join()) simulation.violate('I10: another name was given');
+  // After its last read, only the time stops the first one.
+  if (simulation.cell.crashes[0]?.point === 'closed-mark durable') simulation.clock.pass(MINUTE_MS + 1);
+}
+
+/** The first window loses its lock, and the second one takes its submissions over. */
 async function takeOver(simulation: Simulation, first: WindowProcess, second: WindowProcess): Promise<void> {
   const { loss = 'removed', taker = 'discards', crashes, withoutLocks } = simulation.cell;
   if (withoutLocks === true) simulation.note('  no locks');
@@ -290,9 +295,9 @@ async function takeOver(simulation: Simulation, first: WindowProcess, second: Wi
 async function discard(
   simulation: Simulation,
   window: WindowProcess,
-  { id, state, intent }: Shown,
+  { id, state, submission }: Shown,
 ): Promise<(Discarded | Kept)['kind']> {
-  const mayBeCharged = isUncertain(stageOf(intent)) || state === 'stopped' || state === 'unknown';
+  const mayBeCharged = submission.stage === 'sent' || state === 'unchecked';
   for (const confirmed of mayBeCharged ? (['may-be-charged'] as const) : CONFIRMED) {
     // The user has confirmed it, even if the window is killed before it answers.
     if (confirmed === 'may-be-charged') simulation.riskedCharges += 1;
@@ -321,7 +326,7 @@ async function submitAtOnce(simulation: Simulation): Promise<WindowProcess> {
   const windows = [await simulation.open(crashes[0])];
   while (windows.length < windowsAtOnce) windows.push(await simulation.open());
   const results = await atOnce(simulation, windows, (window) =>
-    window.call('submit', simulation.draft(), { receipts: [] }),
+    window.call('submit', simulation.draft(), []),
   );
   if (results.filter((kind) => kind === 'charged').length > 1)
     simulation.violate('I1: more than one window was charged');

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { link as linkFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { serviceOf } from '../../../src/core/accounts/account.ts';
 import { Client } from '../../../src/core/api/client.ts';
 import { NetworkError, ServiceError } from '../../../src/core/api/errors.ts';
 import type { HttpResponse, HttpRequest } from '../../../src/core/api/exchange.ts';
@@ -14,19 +15,24 @@ import type { Lease } from '../../../src/core/storage/lease.ts';
 import type { At } from '../../../src/core/storage/versionFile.ts';
 import type { RunCreation } from '../../../src/core/api/types.ts';
 import { waitMsOf } from '../../../src/core/submission/errors.ts';
-import type { Draft, Intent, Receipt } from '../../../src/core/submission/intent.ts';
-import { Journal } from '../../../src/core/submission/journal.ts';
+import {
+  bytesKeyOf,
+  type Draft,
+  type Submission,
+  type Receipt,
+} from '../../../src/core/submission/submission.ts';
+import { Journal, type KnownSubmissions } from '../../../src/core/submission/journal.ts';
 import type {
   PendingSubmission,
   SubmissionResult,
   SubmissionState,
 } from '../../../src/core/submission/pendingSubmission.ts';
-import type { KnownSubmissions } from '../../../src/core/submission/earlier.ts';
 import { Submissions } from '../../../src/core/submission/submissions.ts';
 import { Random } from '../random.ts';
 import type { Crash, CrashPoint } from './cells.ts';
 import { ProcessClock } from './clock.ts';
 import { lieOf, type LieName, type Send } from './lies.ts';
+import { mayFollow, stepOf } from './transitions.ts';
 import { Rpc } from '../rpc.ts';
 
 export interface WindowConfig {
@@ -45,7 +51,7 @@ export interface Shown {
   id: string;
   accountId: string;
   state: SubmissionState;
-  intent: Intent;
+  submission: Submission;
 }
 
 /** A result as shown to the user, with all parts of an error that could reach a log or the user. */
@@ -83,7 +89,7 @@ const LONG = { connectMs: 5000, pricingMs: LONG_MS, stallMs: LONG_MS, bodyMs: LO
 /** For attempts that are never answered, to save real time. */
 const SHORT = { pricingMs: 120, stallMs: 120, bodyMs: 400, answerMs: 400 };
 /** Points without a write. */
-const NO_WRITE: ReadonlySet<CrashPoint> = new Set(['intent durable', 'mid-body', 'settled']);
+const NO_WRITE: ReadonlySet<CrashPoint> = new Set(['submission durable', 'mid-body', 'settled']);
 
 const rpc = new Rpc(
   (message) => process.send?.(message),
@@ -127,16 +133,18 @@ class CrashHook {
 class CrashingJournal extends Journal {
   readonly #folder: string;
   readonly #hook: CrashHook;
-  readonly #writing: { intent: Intent | undefined };
+  readonly #writing: { submission: Submission | undefined };
   /** Whether the next write is the first one of a record that was left open. */
   #isClaim = false;
+  /** What the owner of a record last read or wrote. */
+  readonly #below = new WeakMap<Lease, { record: Submission; isWritten: boolean }>();
 
   constructor(folder: string, hook: CrashHook, lie: WindowConfig['lie']) {
     const { link } = lieOf(lie);
-    const writing: { intent: Intent | undefined } = { intent: undefined };
+    const writing: { submission: Submission | undefined } = { submission: undefined };
     super(folder, {
       onUnreadable: (file) => process.stdout.write(`unreadable: ${file}\n`),
-      at: (point) => atPoint(point, writing.intent, hook),
+      at: (point) => atPoint(point, writing.submission, hook),
       ...(link !== undefined && { link: (from, to) => link(linkFile, from, to) }),
     });
     this.#folder = folder;
@@ -145,63 +153,77 @@ class CrashingJournal extends Journal {
   }
 
   override async create(...args: Parameters<Journal['create']>): ReturnType<Journal['create']> {
-    const [intent] = args;
-    await this.#hook.reach('before the intent');
+    const [submission] = args;
+    await this.#hook.reach('before the submission');
     if (this.#hook.isAt('temporary file torn')) {
-      await writeFile(path.join(this.#folder, `${intent.id}.1.json.${randomUUID()}.tmp`), '{"version":');
+      const name = `${bytesKeyOf(submission)}.1.1.json.${randomUUID()}.tmp`;
+      await writeFile(path.join(this.#folder, name), '{"version":');
       await this.#hook.reach('temporary file torn');
     }
-    this.#writing.intent = intent;
+    this.#writing.submission = submission;
     const created = await super.create(...args);
-    if ('lease' in created) await this.#hook.reach('intent durable');
+    if (!('lease' in created)) return created;
+    this.#below.set(created.lease, { record: submission, isWritten: true });
+    await this.#hook.reach('submission durable');
     return created;
   }
 
   override async acquire(id: string): ReturnType<Journal['acquire']> {
     this.#isClaim = true;
-    return super.acquire(id);
+    const owned = await super.acquire(id);
+    if (owned !== undefined) this.#below.set(owned.lease, { record: owned.submission, isWritten: false });
+    return owned;
   }
 
-  override async write(lease: Lease, intent: Intent): Promise<void> {
-    const { length } = intent.attempts;
+  override async write(lease: Lease, submission: Submission): Promise<void> {
+    const { length } = submission.attempts;
     const isClaim = this.#isClaim;
     this.#isClaim = false;
     if (isClaim) await this.#hook.reach('claim in a temporary file', length);
-    const last = intent.attempts.at(-1);
+    const last = submission.attempts.at(-1);
     const isBegun = last !== undefined && last.ended === undefined && last.closed === undefined;
-    this.#writing.intent = intent;
-    await super.write(lease, intent);
+    this.#writing.submission = submission;
+    const below = this.#below.get(lease);
+    // After a failure, nothing is known of what is below.
+    this.#below.delete(lease);
+    await super.write(lease, submission);
+    if (below !== undefined && !mayFollow(below.record, submission, below.isWritten))
+      void rpc.call('violate', `I10: a window wrote ${stepOf(submission)} on top of ${stepOf(below.record)}`);
+    this.#below.set(lease, { record: submission, isWritten: true });
     if (isClaim) await this.#hook.reach('claim written', length);
     if (isBegun) await this.#hook.reach('marked as sending', length);
   }
 
-  override async close(lease: Lease, intent: Intent): Promise<void> {
-    const { length } = intent.attempts;
+  override async close(lease: Lease, submission: Submission): Promise<void> {
+    const { length } = submission.attempts;
     await this.#hook.reach('digest equal', length);
-    this.#writing.intent = intent;
-    await super.close(lease, intent);
+    this.#writing.submission = submission;
+    await super.close(lease, submission);
     await this.#hook.reach('closed-mark durable', length);
   }
 
   override async settle(lease: Lease, receipt: Receipt): Promise<void> {
-    const isCharged = receipt.settled.kind === 'charged';
+    const isCharged = receipt.charge !== undefined;
     const { length } = receipt.attempts;
     if (isCharged) await this.#hook.reach('answer parsed', length);
-    this.#writing.intent = receipt;
+    this.#writing.submission = receipt;
     await super.settle(lease, receipt);
     if (isCharged) await this.#hook.reach('settled', length);
   }
 }
 
 /** The crash points within a write. */
-async function atPoint(point: Parameters<At>[0], intent: Intent | undefined, hook: CrashHook): Promise<void> {
+async function atPoint(
+  point: Parameters<At>[0],
+  submission: Submission | undefined,
+  hook: CrashHook,
+): Promise<void> {
   if (point === 'emptied') await hook.reach('older versions emptied');
-  if (intent === undefined) return;
-  const { attempts, settled } = intent;
+  if (submission === undefined) return;
+  const { attempts, stage } = submission;
   const { length } = attempts;
-  const last = attempts.at(-1);
-  const isClosing = settled === undefined && last?.closed !== undefined && last.ended === undefined;
-  if (settled?.kind === 'charged') {
+  const isClosing = stage === 'sent' && attempts.at(-1)?.ended === undefined;
+  if (stage === 'charged') {
     if (point === 'temporary') await hook.reach('receipt in a temporary file', length);
     if (point === 'linked') await hook.reach('receipt written', length);
   } else if (isClosing) {
@@ -301,9 +323,9 @@ class Window {
       clock,
     );
     this.#session.quota.open(false);
-    this.#submissions.onDidChange((submission) => {
-      const isGone = !this.#submissions.pending.some(({ id: open }) => open === submission.id);
-      void rpc.call('show', shownOf(submission), isGone);
+    this.#submissions.onDidChange((row) => {
+      const isGone = !this.#submissions.pending.some(({ id: open }) => open === row.id);
+      void rpc.call('show', shownOf(row), isGone);
     });
   }
 
@@ -313,8 +335,10 @@ class Window {
       // As the Runs view and Summary do, so that the service's time is known.
       await this.#session.balance.refresh().catch(() => undefined);
     },
-    submit: (draft: Draft, known: KnownSubmissions) => {
-      const { id, result } = this.#submissions.submit(this.#session, draft, this.#abort.signal, known);
+    /** What the question says before the user submits a draft. */
+    told: (draft: Draft) => this.#journal.of({ origin: serviceOf(this.#session.account), ...draft }),
+    submit: (draft: Draft, told: KnownSubmissions) => {
+      const { id, result } = this.#submissions.submit(this.#session, draft, this.#abort.signal, told);
       return resultOf(result, id);
     },
     resume: (id: string) =>
@@ -332,7 +356,7 @@ class Window {
         const isDone = await this.#submissions.adopt(this.#session, id, runId);
         return { kind: isDone ? 'adopted' : 'elsewhere', id };
       }),
-    // If the disk fails, the user sees the error and the intent stays.
+    // If the disk fails, the user sees the error and the submission stays.
     discard: (id: string, confirmed: 'may-be-charged' | 'not-charged') =>
       this.#submissions.discard(id, confirmed, this.#session).then(
         (done) => done ?? KEPT,
@@ -361,10 +385,6 @@ class Window {
       this.#abort = new AbortController();
     },
     pending: () => this.#submissions.pending.map(shownOf),
-    unreadable: async () => {
-      await this.#journal.reload();
-      return this.#journal.unreadable;
-    },
     receipts: () => this.#journal.receipts(),
     reconnect: (account: WindowConfig['account']) => {
       this.#account = account;
@@ -379,8 +399,8 @@ class Window {
   };
 }
 
-function shownOf({ id, accountId, state, intent }: PendingSubmission): Shown {
-  return { id, accountId, state, intent };
+function shownOf({ id, accountId, state, submission }: PendingSubmission): Shown {
+  return { id, accountId, state, submission };
 }
 
 async function resultOf(result: Promise<SubmissionResult>, id: string): Promise<ShownResult> {

@@ -6,6 +6,7 @@ import type { AttemptPlan, Shown, WindowConfig, WindowMethods } from './window.t
 /** What the simulation provides to a window. */
 export interface Surroundings {
   pass(ms: number): void;
+  violate(text: string): void;
   plan(window: WindowProcess, ordinal: number): AttemptPlan;
   shown(window: WindowProcess, shown: Shown): void;
   answered(window: WindowProcess, method: keyof WindowMethods, args: unknown[], value: unknown): void;
@@ -54,6 +55,7 @@ export class WindowProcess {
       },
       show: (shown: Shown, isGone: boolean) => (isGone ? undefined : this.#surroundings?.shown(this, shown)),
       at: (point: CrashPoint) => this.#pausedAt?.(point),
+      violate: (text: string) => this.#surroundings?.violate(text),
     };
     this.#rpc = new Rpc(
       (message) => this.#child.send(message, () => undefined),

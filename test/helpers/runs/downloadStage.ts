@@ -1,3 +1,4 @@
+import { serviceOf } from '../../../src/core/accounts/account.ts';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { verifyArchive } from '../../../src/core/adapters/archive.ts';
@@ -96,7 +97,9 @@ export class DownloadStage {
   /** Submits a run and returns its ID. */
   async submit({ session }: Window, label: string): Promise<string> {
     const draft = await this.bench.draft(10, `${label}.jsonl`, { label });
-    const outcome = await new Submissions(this.bench.journal).submit(session, draft, silent()).result;
+    const { journal } = this.bench;
+    const known = await journal.of({ origin: serviceOf(session.account), ...draft });
+    const outcome = await new Submissions(journal).submit(session, draft, silent(), known).result;
     if (outcome.kind !== 'charged') throw new Error(outcome.kind);
     return outcome.run.run_id;
   }

@@ -1,10 +1,10 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { ChildMethods } from '../journalChild.ts';
+import type { ChildMethods } from '../leaseChild.ts';
 import { Rpc } from '../rpc.ts';
 
-const SCRIPT = fileURLToPath(new URL('../journalChild.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../leaseChild.ts', import.meta.url));
 
 /** Owns the process of another window. */
 export class OtherWindow {

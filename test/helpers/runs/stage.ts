@@ -1,8 +1,9 @@
 import type http from 'node:http';
+import { serviceOf } from '../../../src/core/accounts/account.ts';
 import type { RunDetail } from '../../../src/core/api/types.ts';
-import type { Draft, Intent } from '../../../src/core/submission/intent.ts';
-import type { PendingSubmission, SubmissionResult } from '../../../src/core/submission/pendingSubmission.ts';
-import type { Journal, JournalOptions } from '../../../src/core/submission/journal.ts';
+import type { Draft, Submission } from '../../../src/core/submission/submission.ts';
+import type { SubmissionResult } from '../../../src/core/submission/pendingSubmission.ts';
+import type { Journal, JournalOptions, KnownSubmissions } from '../../../src/core/submission/journal.ts';
 import { withMarker } from '../../../src/core/runs/marker.ts';
 import type { Session } from '../../../src/core/runs/session.ts';
 import { Submissions } from '../../../src/core/submission/submissions.ts';
@@ -131,22 +132,28 @@ export class Stage {
     return this.bench.session(connection, id, () => this.clock.nowMs());
   }
 
+  /** Submits as a user does who was told of the earlier submissions of these bytes. */
   async submit(draft?: Draft, whose = this.own, signal = silent()): Promise<SubmissionResult> {
-    return this.submissions.submit(whose, draft ?? (await this.marked()), signal).result;
+    const given = draft ?? (await this.marked());
+    return this.submissions.submit(whose, given, signal, await this.told(given, whose)).result;
+  }
+
+  told(draft: Draft, { account } = this.own): Promise<KnownSubmissions> {
+    return this.bench.journal.of({ origin: serviceOf(account), ...draft });
   }
 
   resume(id: string, whose = this.own): Promise<SubmissionResult> {
     return this.submissions.resume(whose, id, silent()).result;
   }
 
-  /** The states of open submissions in a window. */
-  states(submissions = this.submissions): PendingSubmission['state'][] {
-    return submissions.pending.map(({ state }) => state);
+  /** What each open submission is in a window: who works on it; if nobody does, its stage or why it ended. */
+  states(submissions = this.submissions): string[] {
+    return submissions.pending.map(({ state, submission }) => (state === 'idle' ? endOf(submission) : state));
   }
 
-  /** The kinds of receipts, newest first. */
+  /** How the receipts ended, newest first. */
   async receipts(): Promise<string[]> {
-    return (await this.bench.journal.receipts()).map(({ settled }) => settled.kind);
+    return (await this.bench.journal.receipts()).map(endOf);
   }
 
   /** A draft whose label contains a marker. */
@@ -154,11 +161,12 @@ export class Stage {
     return this.bench.draft(10, name, { marker, label: withMarker('Läbel', marker) });
   }
 
-  /** The only open intent. */
-  get intent(): Intent {
-    const [intent, ...others] = this.bench.journal.intents;
-    if (intent === undefined || others.length > 0) throw new Error(`${others.length + 1} open intents`);
-    return intent;
+  /** The only open submission. */
+  get submission(): Submission {
+    const [submission, ...others] = this.bench.journal.submissions;
+    if (submission === undefined || others.length > 0)
+      throw new Error(`${others.length + 1} open submissions`);
+    return submission;
   }
 
   /** Creates the run of a submission and returns the response. */
@@ -224,6 +232,11 @@ export class Stage {
         this.date,
       );
   }
+}
+
+/** Why a record ended, or its stage. */
+export function endOf({ stage, reason }: Pick<Submission, 'stage' | 'reason'>): string {
+  return reason ?? stage;
 }
 
 export function fieldOf(body: Buffer, name: string): string | undefined {

@@ -8,7 +8,7 @@ import { Transport } from '../../../src/core/api/transport.ts';
 import type { RunSummary } from '../../../src/core/api/types.ts';
 import type { Account } from '../../../src/core/accounts/account.ts';
 import { SYSTEM_CLOCK } from '../../../src/core/base/clock.ts';
-import type { Draft } from '../../../src/core/submission/intent.ts';
+import type { Draft } from '../../../src/core/submission/submission.ts';
 import { Journal, type JournalOptions } from '../../../src/core/submission/journal.ts';
 import { StateStore } from '../../../src/core/storage/state.ts';
 import { Session } from '../../../src/core/runs/session.ts';

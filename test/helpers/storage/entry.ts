@@ -9,32 +9,34 @@ export interface Entry {
   nonce: string;
   /** The nonce of the version that it was appended to; empty in version 1. */
   below: string;
-  isSettled: boolean;
-  /** The highest version was damaged. */
-  isDoubtful?: true;
+  isOver: boolean;
+  /** Its last bytes may have left. */
+  isSent: boolean;
 }
 
-/** IDs of records. */
-export const IDS = [1, 2, 3].map((number) => `00000000-0000-4000-8000-00000000000${number}`);
+/** What two datasets have in common in all their records. */
+export const [BYTES, OTHER_BYTES] = ['a'.repeat(32), 'b'.repeat(32)] as const;
 
 /** The format that these tests write; a higher one is later. */
 export const ENTRY_FORMAT = 1;
 
-export function newEntry(id: string, below?: Entry, isSettled = false): Entry {
-  return { format: ENTRY_FORMAT, id, nonce: randomUUID(), below: below?.nonce ?? '', isSettled };
+export function newEntry(below?: Entry, change: Partial<Entry> = {}): Entry {
+  const { id = randomUUID(), nonce = '', isSent = false } = below ?? {};
+  return { format: ENTRY_FORMAT, id, nonce: randomUUID(), below: nonce, isOver: false, isSent, ...change };
 }
 
 export const ENTRY_CODEC: Codec<Entry> = {
-  parse: (text, id) => {
+  parse: (text) => {
     try {
       const entry = JSON.parse(text) as Entry;
-      return entry.id === id && typeof entry.nonce === 'string' ? entry : undefined;
+      if (typeof entry.nonce !== 'string') return undefined;
+      if (entry.format > ENTRY_FORMAT) return entry.isOver ? 'over' : undefined;
+      return entry;
     } catch {
       return undefined;
     }
   },
   // About as long as a submission.
   format: (entry) => `${JSON.stringify({ ...entry, fill: 'x'.repeat(1500) })}\n`,
-  isSettled: ({ isSettled }) => isSettled,
-  afterDamage: (below) => (below.isSettled ? below : { ...below, isDoubtful: true }),
+  isOver: ({ isOver }) => isOver,
 };

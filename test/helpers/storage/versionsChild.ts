@@ -1,86 +1,141 @@
-// One of the windows of versionsStress.ts: `versionsChild.ts FOLDER LOG VARIANT SEED`. Reads a head, waits a little and appends,
-// until it is killed. Logs each operation with the machine's monotonic time.
-import { existsSync, openSync, writeSync } from 'node:fs';
-import { link as linkFile, readdir, unlink } from 'node:fs/promises';
+// One of the windows of versionsStress.ts: `versionsChild.ts FOLDER VARIANT SEED`. Claims, sends, looks and ends as the
+// protocol says, until it is killed. Logs each operation with the machine's monotonic time.
+import { existsSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { link as linkFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { OvertakenError, VersionStore, type Head } from '../../../src/core/storage/versions.ts';
+import { keyOf, OvertakenError, VersionStore, type Head } from '../../../src/core/storage/versions.ts';
 import { Random } from '../random.ts';
-import { ENTRY_CODEC, IDS, newEntry, type Entry } from './entry.ts';
+import { ENTRY_CODEC, newEntry, type Entry } from './entry.ts';
 import type { Operation } from './versionsHistory.ts';
 import type { Variant } from './versionsStress.ts';
 
-const [folder, log, variant, seed] = process.argv.slice(2) as [string, string, Variant, string];
-const freesNames = variant === 'freed names';
+type Known = Head<Entry> & { record: Entry };
+
+const [folder, variant, seed] = process.argv.slice(2) as [string, Variant, string];
+/** So long all windows submit the same bytes. */
+const BYTES_MS = 2000;
+/** A run is listed at most so long after its last bytes. */
+const PRICING_MS = 60;
+const noLink = () => Promise.reject(Object.assign(new Error(), { code: 'EPERM' }));
 const random = new Random(Number(seed));
-const file = openSync(log, 'a');
-const note = (operation: Operation) => writeSync(file, `${JSON.stringify(operation)}\n`);
+const log = openSync(path.join(folder, 'log.jsonl'), 'a');
+const note = (operation: Operation) => writeSync(log, `${JSON.stringify(operation)}\n`);
 const nowUs = () => Number(process.hrtime.bigint() / 1000n);
-const store = new VersionStore<Entry>(folder, ENTRY_CODEC, {
-  link:
-    variant === 'no hard links'
-      ? () => Promise.reject(Object.assign(new Error(), { code: 'EPERM' }))
-      : linkFile,
+const store = new VersionStore<Entry>(path.join(folder, 'store'), ENTRY_CODEC, {
+  link: variant === 'no hard links' ? noLink : variant === 'replaced names' ? rename : linkFile,
   // Windows that stand still between two steps are what this is about.
-  at: async (point) => {
+  at: async () => {
     if (random.chance(0.1)) await delay(random.below(4));
-    if (freesNames && point === 'temporary' && random.chance(0.2)) await untilFreed();
   },
 });
-/** The version that this window is writing. */
-let writing = { id: '', n: 0 };
 
-/** Stands still until the others have gone on, and freed the name again. */
-async function untilFreed(): Promise<void> {
-  const { id, n } = writing;
-  const isThere = (number: number) => existsSync(path.join(folder, `${id}.${number}.json`));
-  for (let left = 100; left > 0 && (isThere(n - 1) || isThere(n)); left--) await delay(5);
-}
-
-async function readHead(id: string): Promise<Head<Entry> | undefined> {
-  // Where names are freed, numbers have gaps.
-  if (!freesNames && random.chance(0.8)) return store.read(id);
-  const { failed } = await store.list();
-  if (failed.has(id)) throw failed.get(id);
-  return store.heads.get(id);
-}
-
-/** What clean-up must not do. */
-async function freeNames({ id, n }: Head<Entry>): Promise<void> {
-  for (const name of await readdir(folder)) {
-    const [, of, lower] = /^([0-9a-f-]{36})\.(\d+)\.json$/.exec(name) ?? [];
-    if (of === id && Number(lower) < n) await unlink(path.join(folder, name)).catch(() => undefined);
-  }
-}
-
-async function round(id: string): Promise<void> {
-  let fromUs = nowUs();
-  const head = await readHead(id);
-  const n = head?.n ?? 0;
-  note({ kind: 'read', id, n, nonce: head?.record?.nonce, fromUs, toUs: nowUs() });
-  if (head !== undefined && head.state !== 'sound') note({ kind: head.state, id, n });
-  if (random.chance(0.5)) await delay(random.below(3));
-  const isSettled = random.chance(freesNames ? 0.5 : 0.1);
-  const entry = newEntry(id, head?.record, isSettled);
+/** Notes a write before it begins and after it ended: it takes effect in between, also if this window is killed. */
+async function write(
+  key: string,
+  n: number,
+  entry: Entry,
+  work: () => Promise<Head<Entry>>,
+  told?: number[],
+) {
+  const fromUs = nowUs();
   const { nonce, below } = entry;
-  writing = { id, n: n + 1 };
-  note({ kind: 'try', id, n: n + 1, nonce, below, fromUs: (fromUs = nowUs()) });
+  note({ kind: 'try', key, n, nonce, below, fromUs, ...(told && { told }) });
   try {
-    const written = await (head === undefined ? store.create(id, entry) : store.append(head, entry));
-    note({ kind: 'acknowledged', id, n: n + 1, nonce, below, fromUs, toUs: nowUs() });
-    fromUs = nowUs();
-    const isHighest = await store.isHighest(written);
-    if (isHighest) note({ kind: 'highest', id, n: n + 1, fromUs, toUs: nowUs() });
-    if (isSettled) await (freesNames ? freeNames(written) : store.empty(written));
+    const head = await work();
+    note({ kind: 'acknowledged', key, n, nonce, below, fromUs, toUs: nowUs() });
+    return { ...head, record: entry };
   } catch (error) {
-    if (!(error instanceof OvertakenError)) throw error;
-    note({ kind: 'overtaken', id, n: n + 1, fromUs, toUs: nowUs() });
+    if (error instanceof OvertakenError) note({ kind: 'overtaken', key, n, fromUs, toUs: nowUs() });
+    throw error;
   }
+}
+
+function append(head: Known, change: Partial<Entry> = {}): Promise<Known> {
+  const entry = newEntry(head.record, change);
+  return write(keyOf(head), head.n + 1, entry, () => store.append(head, entry));
+}
+
+/** What the service has of this submission: when its run is listed. A file, so that killing this process takes nothing of it. */
+const chargeOf = (head: Known) => path.join(folder, 'service', `${keyOf(head)}.${head.record.id}`);
+
+async function charge(head: Known): Promise<void> {
+  const key = keyOf(head);
+  await store.appendAnyway(head, (found) => {
+    if (found?.record?.id !== head.record.id || found.isOver) return undefined;
+    const entry = newEntry(found.record, { isOver: true });
+    note({ kind: 'try', key, n: found.n + 1, nonce: entry.nonce, below: entry.below, fromUs: nowUs() });
+    return entry;
+  });
+}
+
+/** Whether the run was found. */
+async function look(head: Known): Promise<boolean> {
+  const fromUs = nowUs();
+  if (existsSync(chargeOf(head)) && Number(readFileSync(chargeOf(head), 'utf8')) < nowUs()) {
+    await charge(head);
+    return true;
+  }
+  note({ kind: 'look', key: keyOf(head), n: head.n, fromUs, toUs: nowUs() });
+  return false;
+}
+
+async function send(from: Known): Promise<void> {
+  let head = await append(from, { isSent: true });
+  const fromUs = nowUs();
+  await store.assertHighest(head);
+  note({ kind: 'gate', key: keyOf(head), n: head.n, fromUs, toUs: nowUs() });
+  try {
+    writeFileSync(chargeOf(head), `${nowUs() + random.below(PRICING_MS * 1000)}`, { flag: 'wx' });
+  } catch (error) {
+    // The service keeps its promise: a repeat charges nothing.
+    if (!existsSync(chargeOf(head))) throw error;
+  }
+  if (random.chance(0.5)) return;
+  if (random.chance(0.5)) head = await append(head);
+  await charge(head);
+}
+
+async function submit(bytes: string, heads: readonly Head<Entry>[]): Promise<void> {
+  const told = heads.map(({ k }) => k);
+  // The user reads the question.
+  if (random.chance(0.5)) await delay(random.below(5));
+  const list = variant === 'list read again' ? await store.of(bytes) : heads;
+  const key = keyOf({ bytes, k: (list.at(-1)?.k ?? 0) + 1 });
+  const entry = newEntry();
+  const head = await write(key, 1, entry, () => store.claim(bytes, list, entry), told);
+  if (random.chance(0.8)) await send(head);
+}
+
+async function goOn(head: Known): Promise<void> {
+  const claimed = await append(head);
+  if (await look(claimed)) return;
+  if (random.chance(0.7)) return send(claimed);
+  await store.empty(await append(claimed, { isOver: true }));
+}
+
+async function round(bytes: string): Promise<void> {
+  if (random.chance(0.1) && (await store.list()).length > 0) throw new Error('the listing has failed');
+  const fromUs = nowUs();
+  const heads = await store.of(bytes);
+  const toUs = nowUs();
+  for (const { n, record, isOver, ...name } of heads) {
+    note({ kind: 'read', key: keyOf(name), n, nonce: record?.nonce, fromUs, toUs });
+    if (record === undefined && !isOver) note({ kind: 'unreadable', key: keyOf(name), n });
+  }
+  const open = heads.findLast(({ isOver }) => !isOver);
+  // Another account may submit beside one that is open.
+  await (open?.record === undefined || random.chance(0.1) ? submit(bytes, heads) : goOn(open as Known));
 }
 
 process.once('disconnect', () => process.exit());
 process.send?.('started');
 for (;;) {
-  const id = random.of(IDS);
-  await round(id).catch((error: unknown) => note({ kind: 'failed', id, n: 0, nonce: String(error) }));
+  const bytes = `${Math.floor(nowUs() / 1000 / BYTES_MS)}`.padStart(32, '0');
+  try {
+    await round(bytes);
+  } catch (error) {
+    if (!(error instanceof OvertakenError)) note({ kind: 'failed', key: bytes, n: 0, nonce: String(error) });
+  }
+  note({ kind: 'round', key: bytes, n: 0 });
 }

@@ -5,48 +5,44 @@ import type { Entry } from './entry.ts';
 
 /** What a window did, from and to when (microseconds): it took effect in between. */
 export interface Operation {
-  kind:
-    | 'read'
-    | 'try'
-    | 'acknowledged'
-    | 'overtaken'
-    | 'highest'
-    | 'failed'
-    | 'damaged'
-    | 'unreadable'
-    | 'emptied';
-  id: string;
+  kind: 'round' | 'read' | 'try' | 'acknowledged' | 'overtaken' | 'look' | 'gate' | 'failed' | 'unreadable';
+  /** `<bytes>.<k>` */
+  key: string;
   /** The version that was read or to be written. */
   n: number;
   nonce?: string | undefined;
   below?: string;
+  /** Of a claim: each k that the user was told of. */
+  told?: number[];
   fromUs?: number;
   toUs?: number;
 }
 
-/** @param freesNames then gaps are meant */
-export function violationsOf(
-  folder: string,
-  operations: readonly Operation[],
-  freesNames: boolean,
-): string[] {
+/** @param folder with `store` and `service` */
+export function violationsOf(folder: string, operations: readonly Operation[]): string[] {
   const found: string[] = [];
-  for (const { kind, id, n, nonce } of operations)
-    if (['failed', 'damaged', 'unreadable', 'emptied'].includes(kind))
-      found.push(`${kind}: ${id}.${n} ${nonce ?? ''}`);
-  for (const id of new Set(operations.map((operation) => operation.id))) {
-    const own = operations.filter((operation) => operation.id === id);
-    const chain = new Chain(id, own, found);
-    chain.compareFiles(folder, freesNames);
+  for (const { kind, key, n, nonce } of operations)
+    if (kind === 'failed' || kind === 'unreadable') found.push(`${kind}: ${key}.${n} ${nonce ?? ''}`);
+  const files = Map.groupBy(readdirSync(path.join(folder, 'store')), keyIn);
+  const charges = Map.groupBy(readdirSync(path.join(folder, 'service')), keyIn);
+  for (const [key, own] of Map.groupBy(operations, (operation) => operation.key)) {
+    if (!/\.\d+$/.test(key)) continue;
+    const chain = new Chain(key, own, found);
+    chain.compareFiles(path.join(folder, 'store'), files.get(key) ?? []);
     chain.compareOperations();
     chain.compareTimes();
+    chain.compareCharges(charges.get(key) ?? []);
   }
   return found;
 }
 
+function keyIn(name: string): string {
+  return name.split('.', 2).join('.');
+}
+
 /** The versions of one record. */
 class Chain {
-  readonly #id: string;
+  readonly #key: string;
   readonly #operations: readonly Operation[];
   readonly #found: string[];
   /** By number, the content of each version that anything is known of. */
@@ -54,8 +50,8 @@ class Chain {
   readonly #tries: ReadonlyMap<string, Operation>;
   #highest = 0;
 
-  constructor(id: string, operations: readonly Operation[], found: string[]) {
-    this.#id = id;
+  constructor(key: string, operations: readonly Operation[], found: string[]) {
+    this.#key = key;
     this.#operations = operations;
     this.#found = found;
     this.#tries = new Map(this.#of('try').map((one) => [one.nonce ?? '', one]));
@@ -66,7 +62,7 @@ class Chain {
   }
 
   #say(what: string): void {
-    this.#found.push(`${what} (${this.#id})`);
+    this.#found.push(`${what} (${this.#key})`);
   }
 
   /** Version `n` has this content, says `who`. */
@@ -77,20 +73,19 @@ class Chain {
     this.#nonces.set(n, nonce);
   }
 
-  compareFiles(folder: string, freesNames: boolean): void {
+  compareFiles(folder: string, names: readonly string[]): void {
     const numbers = new Set<number>();
-    for (const name of readdirSync(folder)) {
-      const [, id, number] = /^([0-9a-f-]{36})\.(\d+)\.json$/.exec(name) ?? [];
-      if (id !== this.#id) continue;
+    for (const name of names) {
+      const [, number] = /\.(\d+)\.json$/.exec(name) ?? [];
+      if (number === undefined) continue;
       const n = Number(number);
       numbers.add(n);
       const file = path.join(folder, name);
       const text = readFileSync(statSync(file).isDirectory() ? path.join(file, 'record') : file, 'utf8');
       if (text !== '') this.#compareFile(n, text);
     }
-    this.#highest = Math.max(...numbers);
-    if (!freesNames)
-      for (let n = 1; n < this.#highest; n++) if (!numbers.has(n)) this.#say(`gap: no version ${n}`);
+    this.#highest = Math.max(0, ...numbers);
+    for (let n = 1; n < this.#highest; n++) if (!numbers.has(n)) this.#say(`gap: no version ${n}`);
   }
 
   #compareFile(n: number, text: string): void {
@@ -111,6 +106,11 @@ class Chain {
       if (n > this.#highest) this.#say(`lost: version ${n} was acknowledged`);
     }
     for (const { n, nonce } of this.#of('read')) this.#has(n, nonce, 'who read it');
+    for (const { n } of this.#of('overtaken')) if (n > this.#highest) this.#say(`nobody wrote version ${n}`);
+    const k = Number(this.#key.split('.')[1]);
+    const { told = [] } = this.#tries.get(this.#nonces.get(1) ?? '') ?? {};
+    if (this.#highest > 0 && told.join() !== Array.from({ length: k - 1 }, (_, index) => index + 1).join())
+      this.#say(`claimed, and the user was told of ${told.join()}`);
   }
 
   /** Each operation must agree with all that ended before it began, and with none that began after it ended. */
@@ -125,11 +125,23 @@ class Chain {
       for (; ended < ends.length && ends[ended]!.toUs! < fromUs; ended++)
         known = Math.max(known, ends[ended]!.n);
       if (kind === 'read' && n < known) this.#say(`stale: ${n} was read when ${known} was known`);
-      if (kind === 'highest' && n < known) this.#say(`stale: ${n} was the highest when ${known} was known`);
+      if (kind === 'gate' && n < known) this.#say(`stale: ${n} passed the gate when ${known} was known`);
       if (kind === 'acknowledged' && n <= known) this.#say(`late: ${n} was written when ${known} was known`);
       const begun = this.#tries.get(this.#nonces.get(n) ?? '')?.fromUs ?? 0;
       if ((kind === 'read' || kind === 'overtaken') && begun > toUs)
         this.#say(`early: ${kind} of ${n} before it was written`);
+    }
+  }
+
+  /** A service that keeps its promise charges each ID once. One that forgets it relies on a look before each repeat. */
+  compareCharges(charges: readonly string[]): void {
+    if (charges.length > 1) this.#say(`charged ${charges.length} times`);
+    const looks = this.#of('look');
+    const gates = this.#of('gate').sort((one, other) => one.fromUs! - other.fromUs!);
+    for (const [index, gate] of gates.entries()) {
+      const last = gates[index - 1];
+      if (last && !looks.some(({ fromUs, toUs }) => fromUs! >= last.fromUs! && toUs! <= gate.toUs!))
+        this.#say(`passed the gate twice without a look`);
     }
   }
 }

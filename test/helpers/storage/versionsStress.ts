@@ -1,20 +1,25 @@
-// Three processes append to three records, and are killed and stopped at random. Then what they did is compared with what is left.
+// Three processes submit the same bytes, and are killed and stopped at random. Then what they did is compared with what is left.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Random } from '../random.ts';
 import { violationsOf, type Operation } from './versionsHistory.ts';
 
-/** `freed names`: clean-up removes files, as the store never does. Then forks must be found. */
-export type Variant = 'hard links' | 'no hard links' | 'freed names';
+/** The last two do what the store never does: naming replaces a file, and a claim lists again after the question. */
+export type Variant = 'hard links' | 'no hard links' | 'replaced names' | 'list read again';
 
 export interface StressResult {
   violations: string[];
-  /** Tries to append. */
+  /** How often a window read the records and acted. */
   rounds: number;
-  acknowledged: number;
+  claimed: number;
+  /** Claims that were too late. */
+  lost: number;
+  overtaken: number;
+  sent: number;
+  charges: number;
   kills: number;
   stops: number;
 }
@@ -22,24 +27,26 @@ export interface StressResult {
 const WINDOWS = 3;
 /** Disturbances between two looks at all of the log. */
 const AT_ONCE = 10;
-/** What the windows log in about 15 rounds: on a slow machine, too, they do something between two kills. */
-const BYTES_PER_KILL = 8_000;
+/** On a slow machine, too, the windows log something between two kills. */
+const BYTES_PER_KILL = 16_000;
 
-/** @param folder new @param rounds how many appends are tried at least */
+/** @param folder new @param rounds how often the windows act at least */
 export async function stressVersions(
   folder: string,
   { rounds, variant, seed }: { rounds: number; variant: Variant; seed: number },
 ): Promise<StressResult> {
   const log = path.join(folder, 'log.jsonl');
-  const store = path.join(folder, 'store');
+  const service = path.join(folder, 'service');
+  mkdirSync(path.join(folder, 'store'), { recursive: true });
+  mkdirSync(service);
   const random = new Random(seed);
-  const windows = Array.from({ length: WINDOWS }, () => new Window([store, log, variant], random));
+  const windows = Array.from({ length: WINDOWS }, () => new Window([folder, variant], random));
   // One that stands still would outlive this process.
   const killAll = () => windows.forEach((window) => window.kill());
   process.once('exit', killAll);
   const counts = { kills: 0, stops: 0 };
   let bytesAtKill = 0;
-  while (triesIn(log) < rounds)
+  while (roundsIn(log) < rounds)
     for (let done = 0; done < AT_ONCE; done++) {
       await delay(5 + random.below(30));
       const window = windows.filter(({ hasStarted }) => hasStarted)[random.below(WINDOWS)];
@@ -56,11 +63,16 @@ export async function stressVersions(
   for (const window of windows) await window.end();
   process.off('exit', killAll);
   const operations = readFileSync(log, 'utf8').split('\n').flatMap(operationIn);
-  const count = (wanted: Operation['kind']) => operations.filter(({ kind }) => kind === wanted).length;
+  const count = (wanted: Operation['kind'], n?: number) =>
+    operations.filter((one) => one.kind === wanted && (n === undefined || one.n === n)).length;
   return {
-    violations: violationsOf(store, operations, variant === 'freed names'),
-    rounds: count('try'),
-    acknowledged: count('acknowledged'),
+    violations: violationsOf(folder, operations),
+    rounds: count('round'),
+    claimed: count('acknowledged', 1),
+    lost: count('overtaken', 1),
+    overtaken: count('overtaken'),
+    sent: count('gate'),
+    charges: readdirSync(service).length,
     ...counts,
   };
 }
@@ -110,8 +122,8 @@ class Window {
   }
 }
 
-function triesIn(log: string): number {
-  return existsSync(log) ? readFileSync(log, 'utf8').split('"kind":"try"').length - 1 : 0;
+function roundsIn(log: string): number {
+  return existsSync(log) ? readFileSync(log, 'utf8').split('"kind":"round"').length - 1 : 0;
 }
 
 /** A process that is killed may leave a part of a line. */

@@ -12,7 +12,7 @@ import { StoredDetails } from '../../../src/core/runs/storedDetails.ts';
 import { StoredRuns } from '../../../src/core/runs/storedRuns.ts';
 import { MIGRATIONS } from '../../../src/core/storage/migrations.ts';
 import { StateStore } from '../../../src/core/storage/state.ts';
-import { type Intent, isSettled } from '../../../src/core/submission/intent.ts';
+import { bytesKeyOf, type Submission, isOver } from '../../../src/core/submission/submission.ts';
 import { Journal } from '../../../src/core/submission/journal.ts';
 import { CODEC } from '../../../src/core/submission/record.ts';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
@@ -20,7 +20,7 @@ import { useFolder } from '../../helpers/folder.ts';
 import { sendJson } from '../../helpers/httpServer.ts';
 import { Bench, row, silent, until } from '../../helpers/runs/support.ts';
 import { Bench as SandboxBench } from '../../helpers/sandbox/stage.ts';
-import { intentOf, uploadedAttempt } from '../../helpers/submissions.ts';
+import { submissionOf, uploadedAttempt } from '../../helpers/submissions.ts';
 
 /**
  * One folder for each released version, with a file of each format as that version wrote it. They are never changed: every later
@@ -46,7 +46,7 @@ const ACCOUNTS: Account[] = [
 ];
 const FORMER: Account = { kind: 'service', id: 'account-0', name: 'Old', baseUrl: 'https://old.test' };
 
-const full: Partial<Intent> = {
+const full: Partial<Submission> = {
   keyId: 'key-1',
   label: 'tutor ft-abcd2345',
   marker: 'ft-abcd2345',
@@ -57,8 +57,8 @@ const check = { at: moment, complete: true, candidates: ['run-9'], balance_cents
 const run = { run_id: 'run-1', status: 'queued', price_cents: 517, currency: 'USD', plan_name: 'Basic' };
 
 /** One of each kind, with every field. */
-const INTENTS: Intent[] = [
-  intentOf({
+const INTENTS: Submission[] = [
+  submissionOf({
     ...full,
     id: id(1),
     keyCheck: { salt: 'c2FsdA==', hash: 'aGFzaA==' },
@@ -66,13 +66,17 @@ const INTENTS: Intent[] = [
     firstCleanCheck: { ...check, candidates: [], explainedByReceipts: true },
     lastCheck: { ...check, otherKey: true },
   }),
-  intentOf({ ...full, id: id(2), refused: { at: moment, code: 'insufficient_balance', httpStatus: 402 } }),
-  intentOf({
+  submissionOf({
+    ...full,
+    id: id(2),
+    reason: 'refused',
+    end: { at: moment, code: 'insufficient_balance', httpStatus: 402 },
+  }),
+  submissionOf({
     ...full,
     id: id(3),
     attempts: [uploadedAttempt(AT)],
-    settled: {
-      kind: 'charged',
+    charge: {
       at: moment,
       foundBy: 'recognised',
       run: { ...run, balance_after_cents: 2_983 },
@@ -80,9 +84,9 @@ const INTENTS: Intent[] = [
       unshown: true,
     },
   }),
-  intentOf({ ...full, id: id(4), settled: { kind: 'not-charged', at: moment, code: 'invalid_dataset' } }),
-  intentOf({ ...full, id: id(5), settled: { kind: 'discarded', at: moment } }),
-  intentOf({ ...full, id: id(6), settled: { kind: 'withdrawn', at: moment } }),
+  submissionOf({ ...full, id: id(4), reason: 'not-charged', end: { at: moment } }),
+  submissionOf({ ...full, id: id(5), reason: 'discarded', end: { at: moment } }),
+  submissionOf({ ...full, id: id(6), stage: 'cleared', attempts: [uploadedAttempt(AT)] }),
 ];
 
 const UNFINISHED = {
@@ -136,6 +140,11 @@ const partIn = (folder: string): PartPaths => ({
   target: path.join(folder, 'tutor.zip'),
 });
 
+/** The submissions have the numbers of their IDs. */
+function nameOf(submission: Submission, n = 1): string {
+  return `${bytesKeyOf(submission)}.${Number(submission.id.slice(-2))}.${n}.json`;
+}
+
 /** Writes a file of each format. */
 async function write(folder: string): Promise<void> {
   const accounts = new AccountStore(folder);
@@ -145,12 +154,12 @@ async function write(folder: string): Promise<void> {
 
   const submissions = path.join(folder, 'submissions');
   await mkdir(submissions, { recursive: true });
-  for (const intent of INTENTS)
-    await writeFile(path.join(submissions, `${intent.id}.1.json`), CODEC.format(intent));
+  for (const submission of INTENTS)
+    await writeFile(path.join(submissions, nameOf(submission)), CODEC.format(submission));
   // An emptied version below.
-  await writeFile(path.join(submissions, `${id(7)}.1.json`), '');
-  const second = intentOf({ ...full, id: id(7), settled: { kind: 'discarded', at: moment } });
-  await writeFile(path.join(submissions, `${id(7)}.2.json`), CODEC.format(second));
+  const second = submissionOf({ ...full, id: id(7), reason: 'discarded', end: { at: moment } });
+  await writeFile(path.join(submissions, nameOf(second)), '');
+  await writeFile(path.join(submissions, nameOf(second, 2)), CODEC.format(second));
 
   const state = new StateStore(folder);
   await new NotificationLedger(state).claim('account-1', 'run-1', 'finished', true);
@@ -217,17 +226,16 @@ for (const version of readdirSync(STORED))
     it('give back the submissions, their ends, and charges that were not shown', async () => {
       const journal = new Journal(path.join(folder(), 'submissions'), {
         onUnreadable: report,
-        onHarmless: report,
       });
       await journal.open();
       const receipts = await journal.receipts();
-      const read = new Map((await journal.records()).map((intent) => [intent.id, intent]));
-      for (const intent of INTENTS)
-        assert.deepEqual(read.get(intent.id), CODEC.parse(CODEC.format(intent), intent.id));
+      const read = new Map((await journal.records()).map((submission) => [submission.id, submission]));
+      for (const submission of INTENTS)
+        assert.deepEqual(read.get(submission.id), CODEC.parse(CODEC.format(submission)));
       assert.equal(
         receipts.length,
-        INTENTS.filter(isSettled).length,
-        'one is withdrawn, one is at its second version',
+        INTENTS.filter(isOver).length,
+        'one is refused, one is at its second version',
       );
       assert.deepEqual(
         (await journal.unreported()).map((receipt) => receipt.id),
@@ -297,13 +305,18 @@ describe('beside a later version of the extension', () => {
       await writeFile(file(name), JSON.stringify(change(value)));
     };
     await changed('accounts.json', (value) => ({ ...value, version: 2, teams: [] }));
-    await changed(`submissions/${id(1)}.1.json`, (value) => ({ ...value, version: 2, attempts: 'other' }));
-    await changed(`submissions/${id(3)}.1.json`, (value) => ({
+    const row = (number: number) => {
+      const name = readdirSync(file('submissions')).find((one) => one.includes(`.${number}.1.json`));
+      return `submissions/${name}`;
+    };
+    await changed(row(1), (value) => ({ ...value, version: 2, attempts: 'other' }));
+    await changed(row(3), (value) => ({
       ...value,
       version: 2,
-      settled: { kind: 'refunded' },
+      stage: 'ended',
+      reason: 'refunded',
     }));
-    await changed(`submissions/${id(4)}.1.json`, (value) => ({ ...value, version: 9, dataset: undefined }));
+    await changed(row(4), (value) => ({ ...value, version: 9, dataset: undefined }));
     for (const [name, sql] of [
       [
         'state.sqlite',
@@ -338,7 +351,8 @@ describe('beside a later version of the extension', () => {
     await assert.rejects(startSandbox({ directory: file('sandbox') }), /later version/);
     for (const one of [journal, accounts, state]) one.dispose();
 
-    assert.deepEqual(reported, []);
+    // What only the later version can read may be charged.
+    assert.deepEqual(reported, [file(row(1))]);
     assert.deepEqual(bytes(), before);
   });
 });

@@ -142,7 +142,8 @@ describe('the source code', () => {
   it('says in one file of ui whether a submission was charged', () => {
     const EXCEPT: Readonly<Record<string, string>> = {
       'src/ui/shared/chargeText.ts': 'the composer',
-      'src/ui/submission/notCharged.ts': 'the table of refusals',
+      'src/ui/submission/submissionText.ts': 'the table of open submissions',
+      'src/ui/submission/notCharged.ts': 'why one wasn’t sent',
       'src/ui/submission/confirmSubmission.ts': 'the consent, and the price',
       'src/ui/sandbox/offeredScenarios.ts': 'scenarios',
       'src/ui/shared/datasetTexts.ts': 'earlier runs of a dataset',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { keyCheckOf, keyIdOf, type KeyCheck } from '../../../../src/core/api/keyCheck.ts';
-import { sentTo } from '../../../../src/core/submission/intent.ts';
-import { intentOf } from '../../../helpers/submissions.ts';
+import { sentTo } from '../../../../src/core/submission/submission.ts';
+import { submissionOf } from '../../../helpers/submissions.ts';
 
 describe('The ID of an API key that is entered again', () => {
   const owner = { accountId: 'account-1', origin: 'https://service.test' };
@@ -12,10 +12,10 @@ describe('The ID of an API key that is entered again', () => {
   );
 
   it('is that of the open submission with this key, whatever other keys were used before and after', async () => {
-    const intents = [
-      intentOf({ keyId: 'none' }),
-      intentOf({ keyId: 'id-one', keyCheck: one }),
-      intentOf({ keyId: 'id-two', keyCheck: two }),
+    const submissions = [
+      submissionOf({ keyId: 'none' }),
+      submissionOf({ keyId: 'id-one', keyCheck: one }),
+      submissionOf({ keyId: 'id-two', keyCheck: two }),
     ];
     for (const [apiKey, keyId] of [
       ['service_one', 'id-one'],
@@ -23,16 +23,16 @@ describe('The ID of an API key that is entered again', () => {
       ['service_three', undefined],
       ['', undefined],
     ] as const)
-      assert.equal(await keyIdOf(sentTo(intents, owner), apiKey), keyId);
+      assert.equal(await keyIdOf(sentTo(submissions, owner), apiKey), keyId);
   });
 
   it('is that of the account itself, then of the newest submission, at the same origin only', async () => {
     const at = (localMs: number) => ({ created: { localMs }, keyCheck: one });
-    const elsewhere = intentOf({ ...at(9), keyId: 'elsewhere', origin: 'https://service.test:444' });
+    const elsewhere = submissionOf({ ...at(9), keyId: 'elsewhere', origin: 'https://service.test:444' });
     const others = [3, 5, 4].map((ms) =>
-      intentOf({ ...at(ms), keyId: `other-${ms}`, accountId: 'account-2' }),
+      submissionOf({ ...at(ms), keyId: `other-${ms}`, accountId: 'account-2' }),
     );
-    const own = intentOf({ ...at(1), keyId: 'own' });
+    const own = submissionOf({ ...at(1), keyId: 'own' });
     assert.equal(await keyIdOf(sentTo([elsewhere], owner), 'service_one'), undefined);
     assert.equal(await keyIdOf(sentTo([elsewhere, ...others], owner), 'service_one'), 'other-5');
     assert.equal(await keyIdOf(sentTo([elsewhere, ...others, own], owner), 'service_one'), 'own');
@@ -41,7 +41,7 @@ describe('The ID of an API key that is entered again', () => {
   it('is unknown if the record was cut off', async () => {
     const keyCheck = { ...one, hash: one.hash.slice(0, 10) };
     assert.equal(
-      await keyIdOf(sentTo([intentOf({ keyId: 'cut', keyCheck })], owner), 'service_one'),
+      await keyIdOf(sentTo([submissionOf({ keyId: 'cut', keyCheck })], owner), 'service_one'),
       undefined,
     );
   });

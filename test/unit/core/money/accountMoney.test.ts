@@ -5,9 +5,9 @@ import type { Balance } from '../../../../src/core/api/types.ts';
 import { accountMoneyOf, type MoneyFacts } from '../../../../src/core/money/accountMoney.ts';
 import type { RunParameters } from '../../../../src/core/money/estimate.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
-import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
+import type { ChargedReceipt, Submission } from '../../../../src/core/submission/submission.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
-import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
+import { submissionOf, pendingOf, refusedWith, uploadedAttempt } from '../../../helpers/submissions.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
 const MB = 1_000_000;
@@ -36,18 +36,19 @@ const money = (more: Partial<MoneyFacts> & { budget?: AccountBudget } = {}) =>
   });
 /** Their estimate is 3.20 to 5.00 USD for 4 MB. */
 const history = [paid(400), paid(400)];
-const pending = (state: PendingSubmission['state'], bytes = 4 * MB, accountId = 'work') =>
-  pendingOf(
-    state,
-    intentOf({ accountId, dataset: { ...intentOf().dataset, sizeBytes: bytes, rows: undefined } }),
-  );
+const pending = (state: PendingSubmission['state'], more: Partial<Submission> = {}, bytes = 4 * MB) => {
+  const dataset = { ...submissionOf().dataset, sizeBytes: bytes, rows: undefined };
+  return pendingOf(state, submissionOf({ accountId: 'work', dataset, ...more }));
+};
+/** What may have been charged. */
+const sent = { attempts: [uploadedAttempt(0)] };
 
 describe('money of an account', () => {
   it('ignores other accounts', () => {
     const others = history.map((receipt) => ({ ...receipt, accountId: 'other' }));
     const work = money({
       receipts: others,
-      pending: [pending('unknown', 4 * MB, 'other')],
+      pending: [pending('idle', { ...sent, accountId: 'other' })],
     });
     assert.deepEqual([work.spending?.spentCents, work.spending?.pendingCents], [0, 0]);
     assert.equal(work.estimate(wanted).kind, 'none');
@@ -102,14 +103,16 @@ describe('money of an account', () => {
     });
 
     it('estimates work in progress by the upper end, else by the highest of the last five prices', () => {
-      const underWay = (states: PendingSubmission['state'][], receipts = history, bytes = 4 * MB) => {
-        const { spending } = money({ receipts, pending: states.map((state) => pending(state, bytes)) });
+      const underWay = (pending: PendingSubmission[], receipts = history) => {
+        const { spending } = money({ receipts, pending });
         return [spending?.pendingCents, spending?.pendingUnknown];
       };
-      assert.deepEqual(underWay(['uploading', 'validating', 'unknown']), [1_500, 0]);
-      assert.deepEqual(underWay(['unsent', 'not-charged', 'refused']), [0, 0]);
-      assert.deepEqual(underWay(['queued'], [paid(900, 1), ...history], 400 * MB), [900, 0]);
-      assert.deepEqual(underWay(['elsewhere'], []), [0, 1]);
+      const inProgress = [pending('uploading'), pending('validating'), pending('idle', sent)];
+      assert.deepEqual(underWay(inProgress), [1_500, 0]);
+      const notCharged = [{}, { ...sent, stage: 'cleared' as const }, refusedWith('insufficient_balance')];
+      assert.deepEqual(underWay(notCharged.map((one) => pending('idle', one))), [0, 0]);
+      assert.deepEqual(underWay([pending('queued', {}, 400 * MB)], [paid(900, 1), ...history]), [900, 0]);
+      assert.deepEqual(underWay([pending('elsewhere')], []), [0, 1]);
     });
   });
 
@@ -120,7 +123,7 @@ describe('money of an account', () => {
       label: () => label,
       isCompleteSince: () => true,
     });
-    const unknown = pendingOf('unknown', intentOf({ accountId: 'work', marker: 'ft-7k3m9qpx' }));
+    const unknown = pendingOf('idle', submissionOf({ ...sent, accountId: 'work', marker: 'ft-7k3m9qpx' }));
     const underWay = (label?: string) =>
       money({ runs: known(label), pending: [unknown] }).spending?.pendingCents;
     assert.deepEqual([underWay('Maths FT-7K3M9QPX'), underWay('Maths'), underWay()], [0, 400, 400]);
@@ -137,7 +140,7 @@ describe('money of an account', () => {
     let label: string | undefined;
     const lastCheck = { at: { localMs: 1 }, complete: true, candidates: ['possible'] };
     const [open, second] = [1, 2].map(() =>
-      pendingOf('unknown', intentOf({ id: randomUUID(), accountId: 'work', lastCheck })),
+      pendingOf('idle', submissionOf({ ...sent, id: randomUUID(), accountId: 'work', lastCheck })),
     ) as [PendingSubmission, PendingSubmission];
     const counted = (pending: PendingSubmission[], receipts: ChargedReceipt[] = []) => {
       const { charged, spending } = money({ runs, pending, receipts });
@@ -151,13 +154,13 @@ describe('money of an account', () => {
     const dearer = [paid(700), paid(700)];
     assert.deepEqual(counted([open], dearer), [2_200, 300, ['other']]);
     label = 'My run ft-7k3m9qpx';
-    const marked = pendingOf('unknown', { ...second.intent, marker: 'ft-7k3m9qpx' });
+    const marked = pendingOf('idle', { ...second.submission, marker: 'ft-7k3m9qpx' });
     assert.deepEqual(counted([open, marked], dearer), [2_200, 700, []]);
     label = undefined;
     const found = chargedReceipt({ accountId: 'work', atMs: NOW_MS, run: { run_id: 'possible' } });
     assert.deepEqual(counted([open], [found]), [900, 500, ['other']], 'another submission’s by now');
     const furtherRuns = [{ run_id: 'other', price_cents: 400, currency: 'USD' }];
-    const twice = { ...found, settled: { ...found.settled, furtherRuns } };
+    const twice = { ...found, charge: { ...found.charge, furtherRuns } };
     assert.deepEqual(counted([], [twice])[2], [], 'a further run');
   });
 

@@ -8,7 +8,7 @@ import {
   type Estimate,
   type RunParameters,
 } from '../../../../src/core/money/estimate.ts';
-import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
+import type { ChargedReceipt } from '../../../../src/core/submission/submission.ts';
 import { Random } from '../../../helpers/random.ts';
 import { chargedReceipt, type ReceiptOptions } from '../../../helpers/receipts.ts';
 import { uploadedAttempt } from '../../../helpers/submissions.ts';
@@ -357,7 +357,7 @@ describe('estimate', () => {
 
     it('ignores receipts that were found later', () => {
       const [first, second, third] = history as [ChargedReceipt, ChargedReceipt, ChargedReceipt];
-      const late = { ...second, settled: { ...second.settled, at: { localMs: third.created.localMs + 1 } } };
+      const late = { ...second, charge: { ...second.charge, at: { localMs: third.created.localMs + 1 } } };
       assert.equal(estimateBefore([first, late, third], third).kind, 'one');
     });
 

@@ -7,8 +7,8 @@ import { GROUPS } from '../../../../src/core/money/spending.ts';
 import type { Balance } from '../../../../src/core/api/types.ts';
 import { newMarker, withMarker } from '../../../../src/core/runs/marker.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
-import type { Receipt } from '../../../../src/core/submission/intent.ts';
-import { canContinue } from '../../../../src/core/submission/pendingSubmission.ts';
+import { isRefused, type Receipt } from '../../../../src/core/submission/submission.ts';
+import { canContinue, mayHaveBeenCharged } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Submissions } from '../../../../src/core/submission/submissions.ts';
 import { defaultPrice, type PriceOf } from '../../../../src/sandbox/catalog.ts';
 import type { Sandbox } from '../../../../src/sandbox/sandbox.ts';
@@ -113,7 +113,7 @@ class Replay {
       ...(marker !== undefined && { marker }),
       ...(balanceBefore !== undefined && { balanceBefore }),
     });
-    await this.#mayDie(() => this.submissions.submit(this.session, draft, silent()).result);
+    await this.#mayDie(() => this.submissions.submit(this.session, draft, silent(), []).result);
     if (random.chance(0.5)) this.#spoilKeys();
     for (let steps = 0; this.submissions.pending.length > 0; steps++) {
       assert.ok(steps < 30, `never ends: ${JSON.stringify(this.submissions.pending)}`);
@@ -166,19 +166,20 @@ class Replay {
   async #decide(): Promise<void> {
     const { clock, random, session, submissions } = this;
     await submissions.probe();
-    const [submission] = submissions.pending;
-    if (submission === undefined) return;
-    const { id, state } = submission;
-    this.story.add(state);
+    const [row] = submissions.pending;
+    if (row === undefined) return;
+    const { id, submission, state } = row;
+    const mayBeCharged = mayHaveBeenCharged(row);
+    this.story.add(state === 'idle' ? (submission.reason ?? submission.stage) : state);
     clock.pass(random.below(20) * MINUTE);
-    if (state === 'unknown' && random.chance(0.7)) {
+    if (mayBeCharged && random.chance(0.7)) {
       const finding = await this.#mayDie(() => submissions.check(session, id));
       if (finding?.verdict !== 'cannot-tell') return;
       const [candidate] = finding.candidates;
       if (candidate !== undefined) await this.#mayDie(() => submissions.adopt(session, id, candidate.run_id));
-    } else if (state !== 'refused' && canContinue(submission, clock.nowMs()) && random.chance(0.5))
+    } else if (!isRefused(submission) && canContinue(row, clock.nowMs()) && random.chance(0.5))
       await this.#mayDie(() => submissions.resume(session, id, silent()).result);
-    else await submissions.discard(id, state === 'unknown' ? 'may-be-charged' : 'not-charged');
+    else await submissions.discard(id, mayBeCharged ? 'may-be-charged' : 'not-charged');
   }
 }
 
@@ -230,12 +231,12 @@ describe('the money of 150 submissions with refusals, lost responses, and crashe
       accountMoneyOf({ account, receipts: all, runs, balance, pending: [], nowMs: clock.serviceMs });
     const { receipts } = moneyNow();
     const withoutReceipt = new Map(runs.map((run) => [run.run_id, run]));
-    for (const { settled } of receipts) {
-      const run = withoutReceipt.get(settled.run.run_id);
-      assert.ok(withoutReceipt.delete(settled.run.run_id), `two receipts of ${settled.run.run_id}`);
-      const { price_cents, plan_name, balance_after_cents } = settled.run;
+    for (const { charge } of receipts) {
+      const run = withoutReceipt.get(charge.run.run_id);
+      assert.ok(withoutReceipt.delete(charge.run.run_id), `two receipts of ${charge.run.run_id}`);
+      const { price_cents, plan_name, balance_after_cents } = charge.run;
       assert.deepEqual([price_cents, plan_name], [run?.price_cents, run?.plan]);
-      story.add(`charged, ${settled.foundBy}`);
+      story.add(`charged, ${charge.foundBy}`);
       if (run === undefined || balance_after_cents === undefined) continue;
       const before = runs.slice(0, runs.indexOf(run) + 1);
       const fundsThen = funds.filter(({ atMs }) => atMs <= run.created_at);
@@ -243,7 +244,7 @@ describe('the money of 150 submissions with refusals, lost responses, and crashe
         sum(fundsThen.map(({ cents }) => cents)) - sum(before.map((one) => one.price_cents));
       assert.equal(balance_after_cents, balanceThen);
     }
-    for (const { settled } of all) story.add(settled.kind);
+    for (const { reason, stage } of all) story.add(reason ?? stage);
 
     // Runs without a receipt come from the service's list and details.
     sandbox.control.setScenario('none');
@@ -296,9 +297,9 @@ describe('the money of 150 submissions with refusals, lost responses, and crashe
         'discarded',
         'submitted elsewhere',
         'killed',
-        'unknown',
+        'sent',
         'refused',
-        'stopped',
+        'unchecked',
       ],
       ...['charged, answered', 'charged, found', 'charged, recognised'],
     ];

@@ -9,7 +9,7 @@ import {
   type KnownRuns,
 } from '../../../../src/core/money/spending.ts';
 import type { KnownDetail } from '../../../../src/core/runs/run.ts';
-import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
+import type { ChargedReceipt } from '../../../../src/core/submission/submission.ts';
 import { chargedReceipt, type ReceiptOptions } from '../../../helpers/receipts.ts';
 
 const USD: Balance = { balance_cents: 3_000, currency: 'USD' };
@@ -58,7 +58,7 @@ describe('spending', () => {
     it('counts a further run of a submission once, listed or not', () => {
       const receipt = ofRun('a', { run: { price_cents: 100, currency: 'USD' } });
       const furtherRuns = [{ run_id: 'b', price_cents: 30, currency: 'USD' }];
-      const twice = { ...receipt, settled: { ...receipt.settled, furtherRuns } };
+      const twice = { ...receipt, charge: { ...receipt.charge, furtherRuns } };
       for (const runs of [undefined, known([row('a'), row('b')])]) {
         const charged = chargedRunsOf([twice], runs);
         assert.deepEqual(amountsOf(charged), {

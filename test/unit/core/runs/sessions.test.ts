@@ -49,7 +49,7 @@ describe('Sessions', () => {
     const submissions = new Submissions(bench.journal);
     const session = sessions.active;
     assert.equal(session?.account.id, 'two');
-    const submission = submissions.submit(session, await bench.draft(), silent()).result;
+    const submission = submissions.submit(session, await bench.draft(), silent(), []).result;
     await accounts.activate('one');
     assert.equal(sessions.active?.account.id, 'one');
     const outcome = await submission;

@@ -1,109 +1,100 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { OvertakenError, VersionStore, type Head } from '../../../../src/core/storage/versions.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { keyOf, OvertakenError, VersionStore, type Head } from '../../../../src/core/storage/versions.ts';
 import { useFolder } from '../../../helpers/folder.ts';
+import { useFolderSyncs } from '../../../helpers/folderSyncs.ts';
 import { itOnPosix } from '../../../helpers/platform.ts';
 import { until } from '../../../helpers/runs/support.ts';
 import { useDiskCalls } from '../../../helpers/storage/diskCalls.ts';
-import { ENTRY_CODEC, IDS, newEntry, type Entry } from '../../../helpers/storage/entry.ts';
+import { BYTES, ENTRY_CODEC, newEntry, OTHER_BYTES, type Entry } from '../../../helpers/storage/entry.ts';
 
+type Store = VersionStore<Entry>;
 type Options = ConstructorParameters<typeof VersionStore<Entry>>[2];
 
 const failing = (code: string) => Promise.reject(Object.assign(new Error(code), { code, syscall: 'any' }));
-const noLink = () => failing('EPERM');
-const [ID, OTHER] = IDS as [string, string];
+const FIRST = { bytes: BYTES, k: 1 };
 
 describe('VersionStore', () => {
   const folder = useFolder();
   const replaceCall = useDiskCalls();
-  const stores: VersionStore<Entry>[] = [];
-  afterEach(() => {
-    for (const store of stores.splice(0)) store.dispose();
-  });
+  const failSyncs = useFolderSyncs();
+  const stores: Store[] = [];
+  afterEach(() => stores.splice(0).forEach((store) => store.dispose()));
 
   const at = (...names: string[]) => path.join(folder(), 'records', ...names);
-  const fileOf = (n: number, id = ID) => at(`${id}.${n}.json`);
+  const fileOf = (n: number, k = 1) => at(`${BYTES}.${k}.${n}.json`);
+  const nameOf = (n: number, k = 1) => path.basename(fileOf(n, k));
+  const names = () => readdirSync(at()).sort();
+  const remove = (...numbers: [n: number, k?: number][]) => numbers.forEach((one) => rmSync(fileOf(...one)));
+  const inFolder = (n: number) => path.join(fileOf(n), 'record');
+  const isEmpty = (n: number) => readFileSync(existsSync(inFolder(n)) ? inFolder(n) : fileOf(n)).length === 0;
+  /** Which of four versions have content. */
+  const filled = () => [1, 2, 3, 4].filter((n) => !isEmpty(n)).join('');
   /** Another window. */
-  const open = (options?: Options) => {
+  const open = (options?: Options): Store => {
     const store = new VersionStore<Entry>(at(), ENTRY_CODEC, options);
     stores.push(store);
     return store;
   };
-  /** Writes versions, the last `settled` ones settled. Returns the heads. */
-  const write = async (count: number, settled = 0, options?: Options, id = ID): Promise<Head<Entry>[]> => {
+  const openListed = async (store = open()) => store.list().then(() => store);
+  const listed = async (store?: Store) => (await openListed(store)).heads.get(keyOf(FIRST));
+  const claim = (told: readonly Head<Entry>[], store = open()) => store.claim(BYTES, told, newEntry());
+  const append = (head: Head<Entry>, store = open()) => store.append(head, newEntry(head.record));
+  const keys = async () => (await open().of(BYTES)).map(keyOf);
+  /** Claims the next record and appends to it, the last version over if that is said. Returns the heads. */
+  const write = async (count: number, isOver = false, options?: Options, bytes = BYTES) => {
     const store = open(options);
-    const heads: Head<Entry>[] = [];
-    for (let n = 1; n <= count; n++) {
-      const below = heads.at(-1);
-      const entry = newEntry(id, below?.record, n > count - settled);
-      heads.push(await (below === undefined ? store.create(id, entry) : store.append(below, entry)));
+    const heads = [await store.claim(bytes, await store.of(bytes), newEntry())];
+    for (let n = 2; n <= count; n++) {
+      const entry = newEntry(heads.at(-1)!.record, { isOver: isOver && n === count });
+      heads.push(await store.append(heads.at(-1)!, entry));
     }
     return heads;
   };
-  const readAnew = async (id = ID) => open().read(id);
-  const listed = async (id = ID, store = open()) => {
-    await store.list();
-    return store.heads.get(id);
+  const allReject = async (code: string, ...steps: Promise<unknown>[]) => {
+    for (const end of await Promise.allSettled(steps))
+      assert.equal(end.status === 'rejected' && (end.reason as OvertakenError).code, code);
   };
-  const isOvertaken = (error: unknown) => error instanceof OvertakenError;
-  const sizes = (count: number) =>
-    Array.from({ length: count }, (_, index) => {
-      const file = fileOf(index + 1);
-      return readFileSync(existsSync(path.join(file, 'record')) ? path.join(file, 'record') : file).length;
-    });
+  const relist = (change: (names: string[]) => string[]) =>
+    replaceCall('readdir', (own) => async (name: string) => change((await own(name)) as string[]));
 
   for (const [variant, options] of [
     ['with hard links', undefined],
-    ['without hard links', { link: noLink }],
+    ['without hard links', { link: () => failing('EPERM') }],
   ] as const)
     describe(variant, () => {
-      it('appends versions, which every window reads alike', async () => {
-        const heads = await write(3, 0, options);
-        assert.deepEqual(
-          heads.map(({ n, state }) => [n, state]),
-          [
-            [1, 'sound'],
-            [2, 'sound'],
-            [3, 'sound'],
-          ],
-        );
-        assert.deepEqual(
-          readdirSync(at()).sort(),
-          [1, 2, 3].map((n) => path.basename(fileOf(n))),
-        );
-        assert.deepEqual(await readAnew(), heads[2]);
-        assert.deepEqual(await listed(), heads[2]);
-        assert.equal(await readAnew(OTHER), undefined);
+      it('writes versions, which every window reads alike', async () => {
+        const heads = await write(3, false, options);
+        const [second] = await write(1, false, options);
+        assert.deepEqual(names(), [nameOf(1), nameOf(2), nameOf(3), nameOf(1, 2)]);
+        const { record } = heads[2]!;
+        assert.deepEqual(await open().read(FIRST), { ...FIRST, n: 3, record, isOver: false });
+        assert.deepEqual([await listed(), await open().of(BYTES)], [heads[2], [heads[2], second]]);
+        assert.equal(await open().read({ ...FIRST, k: 3 }), undefined);
+        assert.deepEqual(await open().of(OTHER_BYTES), []);
       });
 
-      it('lets one of many windows append to a version, whose content stays', async () => {
-        const [head] = await write(1, 0, options);
-        const entries = Array.from({ length: 8 }, () => newEntry(ID, head!.record));
-        const ends = await Promise.allSettled(entries.map((entry) => open(options).append(head!, entry)));
-        const won = ends.flatMap((end) => (end.status === 'fulfilled' ? end.value : []));
-        assert.equal(won.length, 1);
-        assert.ok(ends.every((end) => end.status === 'fulfilled' || isOvertaken(end.reason)));
-        assert.deepEqual(await readAnew(), won[0]);
-        assert.equal(readdirSync(at()).length, 2);
-        await assert.rejects(open(options).create(ID, newEntry(ID)), isOvertaken);
-      });
+      const appendToFirst = ([head]: Head<Entry>[], store: Store) => append(head!, store);
+      for (const [step, first] of [
+        ['claim after the same list', claim],
+        ['append to the same version', appendToFirst],
+      ] as const)
+        it(`lets one of many windows ${step}, and keeps what it wrote`, async () => {
+          const told = await write(1, false, options);
+          const ends = await Promise.allSettled(Array.from({ length: 8 }, () => first(told, open(options))));
+          const won = ends.flatMap((end) => (end.status === 'fulfilled' ? end.value : []));
+          assert.ok(ends.every((end) => end.status === 'fulfilled' || end.reason instanceof OvertakenError));
+          assert.deepEqual([(await open().of(BYTES)).at(-1)], won);
+          assert.equal(names().length, 2);
+        });
 
       it('replaces nothing that has the next name', async () => {
-        const [head] = await write(1, 0, options);
+        const [head] = await write(1, false, options);
         for (const put of [
           () => writeFileSync(fileOf(2), 'mine'),
           () => writeFileSync(fileOf(2), ''),
@@ -111,439 +102,295 @@ describe('VersionStore', () => {
           ...(process.platform === 'win32' ? [] : [() => symlinkSync('nowhere', fileOf(2))]),
         ]) {
           put();
-          assert.equal(await open().isHighest(head!), false);
-          await assert.rejects(open(options).append(head!, newEntry(ID, head!.record)), isOvertaken);
-          assert.equal((await listed())?.state, 'damaged');
+          const store = open(options);
+          await allReject('overtaken', store.assertHighest(head!), append(head!, store));
+          assert.deepEqual(await listed(), { ...FIRST, n: 2, record: undefined, isOver: false });
           rmSync(fileOf(2), { recursive: true });
         }
-        assert.equal(await open().isHighest(head!), true);
+        await open().assertHighest(head!);
       });
 
       it('writes what must not be lost on top of whatever is highest', async () => {
+        await write(1, false, options);
         let left = 2;
-        const faster = open(options);
-        const store = open({
-          ...options,
-          at: async (point) => {
-            if (point !== 'temporary' || left-- <= 0) return;
-            const head = await faster.read(ID);
-            await faster.append(head!, newEntry(ID, head?.record));
-          },
-        });
-        await write(1, 0, options);
+        const overtaking = async (point: string) => {
+          if (point === 'temporary' && left-- > 0) await append((await open().read(FIRST))!, open(options));
+        };
         const seen: (number | undefined)[] = [];
-        const head = await store.appendAnyway(ID, (found) => {
-          seen.push(found?.n);
-          return newEntry(ID, found?.record, true);
+        await open({ ...options, at: overtaking }).appendAnyway(FIRST, (head) => {
+          seen.push(head?.n);
+          return newEntry(head?.record, { isOver: true });
         });
-        assert.deepEqual(seen, [1, 2, 3]);
-        assert.deepEqual([head?.n, head?.record?.isSettled], [4, true]);
-        assert.deepEqual(await readAnew(), head);
-        assert.equal(await store.appendAnyway(ID, () => undefined), head);
-        assert.equal((await store.appendAnyway(OTHER, () => newEntry(OTHER)))?.n, 1);
+        await open().appendAnyway(FIRST, () => undefined);
+        assert.deepEqual([seen, filled(), names().length], [[1, 2, 3], '4', 4]);
       });
 
-      it('empties what is below a settled version, whose names stay', async () => {
-        const heads = await write(4, 1, options);
+      it('empties what is below a version that is over, whose names stay', async () => {
+        const heads = await write(4, true, options);
         await open().empty(heads[2]!);
-        assert.ok(sizes(4).every((size) => size > 0));
+        assert.equal(filled(), '1234');
+        // The next clean-up goes on where one was interrupted.
+        await open({ at: () => failing('killed') }).empty(heads[3]!);
+        assert.equal(filled(), '124');
         await open().empty(heads[3]!);
-        assert.deepEqual(
-          sizes(4).map((size) => size > 0),
-          [false, false, false, true],
-        );
+        assert.equal(filled(), '4');
         assert.deepEqual(await listed(), heads[3]);
-        await assert.rejects(open(options).append(heads[1]!, newEntry(ID)), isOvertaken);
-      });
-
-      it('keeps a settled version right below the settled one, which says how it ended', async () => {
-        const heads = await write(5, 3, options);
-        await open().empty(heads[4]!);
-        assert.deepEqual(
-          sizes(5).map((size) => size > 0),
-          [false, false, false, true, true],
-        );
-        writeFileSync(path.join(fileOf(5), options === undefined ? '' : 'record'), 'torn');
-        assert.deepEqual(await listed(), { ...heads[3], n: 5, state: 'damaged' });
-        await open().empty((await readAnew())!);
-        assert.ok(sizes(5)[3]! > 0);
+        const store = open(options);
+        await allReject('overtaken', append(heads[0]!, store), append(heads[2]!, store), claim([], store));
       });
     });
 
-  it('empties version 1 last, and goes on where it was interrupted', async () => {
-    const heads = await write(4, 1);
-    let emptied = 0;
-    const at = () => (++emptied === 2 ? failing('killed') : Promise.resolve());
-    await open({ at }).empty(heads[3]!);
-    assert.deepEqual(
-      sizes(4).map((size) => size > 0),
-      [true, false, false, true],
-    );
-    await open().empty(heads[3]!);
-    assert.equal(sizes(1)[0], 0);
-  });
-
-  it('empties nothing below a damaged version', async () => {
-    const heads = await write(3, 1);
-    for (const n of [4, 5]) writeFileSync(fileOf(n), 'torn');
-    const head = (await readAnew())!;
-    assert.deepEqual(head, { ...heads[2], n: 5, state: 'damaged' });
-    await open().empty(head);
-    assert.ok(sizes(5).every((size) => size > 0));
-  });
-
-  itOnPosix('empties no file that a link leads to', async () => {
-    const heads = await write(3, 1);
-    writeFileSync(at('mine'), 'mine');
-    rmSync(fileOf(1));
-    symlinkSync('mine', fileOf(1));
-    await open().empty(heads[2]!);
-    assert.deepEqual(sizes(2), [4, 0]);
-  });
-
-  it('reads nothing of a folder that doesn’t exist', async () => {
-    assert.deepEqual(await open().list(), { changed: [], failed: new Map() });
-    assert.equal(await readAnew(), undefined);
-    await open().removeTemporaries();
-  });
-
-  itOnPosix('writes what only its owner can read', async () => {
-    await write(1);
-    for (const file of [at(), fileOf(1)])
-      assert.match(execFileSync('ls', ['-ld', file], { encoding: 'utf8' }), /^.rw.------/);
-  });
-
-  it('lists what is new, and reads only the highest version of that, eight at once', async () => {
-    const ids = Array.from({ length: 20 }, () => randomUUID());
-    for (const id of ids) await write(3, 0, undefined, id);
-    for (const name of ['a.1.json', `${ID}.0.json`, `${ID}.01.json`, `${ID}.json`, `${ID}.1.json.bak`])
-      writeFileSync(at(name), 'foreign');
-    writeFileSync(at(`${ID}.1.json.${randomUUID()}.tmp`), 'part of a ver');
-    mkdirSync(at('leases'));
-    // File systems list in any order.
-    replaceCall(
-      'readdir',
-      (own) =>
-        async (...args: never[]) =>
-          ((await own(...args)) as string[]).sort().reverse(),
-    );
-    const reads: string[] = [];
-    let [running, most] = [0, 0];
-    const eight = Promise.withResolvers<undefined>();
-    replaceCall('readFile', (own) => async (file: string) => {
-      reads.push(path.basename(file));
-      most = Math.max(most, ++running);
-      if (running === 8) eight.resolve(undefined);
-      await eight.promise;
-      await new Promise((resolve) => setTimeout(resolve, 1));
-      running--;
-      return own(file);
-    });
-    const store = open();
-    const { changed, failed } = await store.list();
-    assert.deepEqual([changed.toSorted(), failed.size], [ids.toSorted(), 0]);
-    assert.deepEqual([...store.heads.keys()].sort(), ids.toSorted());
-    assert.deepEqual(reads.sort(), ids.map((id) => `${id}.3.json`).sort());
-    assert.equal(most, 8);
-    const head = store.heads.get(ids[0]!)!;
-    await open().append(head, newEntry(ids[0]!, head.record));
-    await store.append(store.heads.get(ids[1]!)!, newEntry(ids[1]!));
-    reads.length = 0;
-    assert.deepEqual((await store.list()).changed, [ids[0]]);
-    assert.deepEqual(reads, [`${ids[0]}.4.json`]);
-    assert.equal(await store.read(ids[1]!), store.heads.get(ids[1]!), 'the same object for the same content');
-    assert.deepEqual((await store.list()).changed, []);
-  });
-
-  describe('of a highest version that is no record', () => {
-    const posix: Record<string, () => void> = {
-      'a named pipe': () => void execFileSync('mkfifo', [fileOf(3)]),
-      'a link': () => symlinkSync(fileOf(2), fileOf(3)),
-    };
-    const kinds: Record<string, () => void> = {
-      'cut off': () => writeFileSync(fileOf(3), readFileSync(fileOf(2), 'utf8').slice(0, 40)),
-      empty: () => writeFileSync(fileOf(3), ''),
-      'of another ID': () => copyFileSync(fileOf(1, OTHER), fileOf(3)),
-      'not UTF-8': () => {
-        const bytes = readFileSync(fileOf(2));
-        bytes[bytes.indexOf('xxx')] = 0xff;
-        writeFileSync(fileOf(3), bytes);
-      },
-      'too large': () => writeFileSync(fileOf(3), readFileSync(fileOf(2), 'utf8') + ' '.repeat(1024 * 1024)),
-      'a folder without a record': () => mkdirSync(fileOf(3)),
-      'a folder in a folder': () => mkdirSync(path.join(fileOf(3), 'record'), { recursive: true }),
-      ...(process.platform === 'win32' ? {} : posix),
-    };
-    for (const [kind, damage] of Object.entries(kinds))
-      it(`says what follows from the one below: ${kind}`, async () => {
-        await write(1, 0, undefined, OTHER);
-        const heads = await write(2);
-        damage();
-        const head = (await listed())!;
-        const { record } = heads[1]!;
-        assert.deepEqual(head, { id: ID, n: 3, state: 'damaged', record: { ...record, isDoubtful: true } });
-        assert.deepEqual(await readAnew(), head);
-        const next = await open().append(head, newEntry(ID, head.record));
-        assert.equal(next.n, 4);
-        assert.deepEqual(await readAnew(), next);
+  describe('finds in the highest version', () => {
+    const rewrite = (change: (text: string) => string) => () =>
+      writeFileSync(fileOf(2), change(readFileSync(fileOf(2), 'utf8')), 'latin1');
+    const later = (isOver: boolean) => rewrite(() => JSON.stringify({ ...newEntry(), format: 2, isOver }));
+    const instead = (put: () => unknown) => () => (rmSync(fileOf(2)), put());
+    const isWindows = process.platform === 'win32';
+    const NO_RECORD = [false, false] as const;
+    for (const [kind, put, [hasRecord, isOver]] of [
+      ['a record', () => undefined, [true, false]],
+      ['one that is over', rewrite((text) => text.replace('r":false', 'r":true')), [true, true]],
+      ['a later format', later(false), NO_RECORD],
+      ['a later format that is over', later(true), [false, true]],
+      ['what was cut off', rewrite((text) => text.slice(0, 40)), NO_RECORD],
+      ['what was emptied', rewrite(() => ''), NO_RECORD],
+      ['no UTF-8', rewrite((text) => text.replace('xxx', 'x\xffx')), NO_RECORD],
+      ['too much', rewrite((text) => `${text}${' '.repeat(1024 * 1024)}`), NO_RECORD],
+      ['no record', rewrite(() => '{}'), NO_RECORD],
+      ['a folder without a record', instead(() => mkdirSync(fileOf(2))), NO_RECORD],
+      ['a folder in a folder', instead(() => mkdirSync(inFolder(2), { recursive: true })), NO_RECORD],
+      ['a named pipe', instead(() => isWindows || execFileSync('mkfifo', [fileOf(2)])), NO_RECORD],
+      ['a link', instead(() => isWindows || symlinkSync(fileOf(1), fileOf(2))), NO_RECORD],
+    ] as const)
+      it(kind, async () => {
+        await write(2);
+        put();
+        if (!names().includes(nameOf(2))) return;
+        const head = (await open().read(FIRST))!;
+        assert.deepEqual([head.n, head.record !== undefined, head.isOver], [2, hasRecord, isOver]);
+        assert.deepEqual([await listed(), await open().of(BYTES)], [head, [head]]);
+        await open().empty(head);
+        assert.deepEqual([names().length, isEmpty(1)], [2, isOver]);
+        // Only a charge is written on what can't be read.
+        if (!hasRecord) await allReject('overtaken', append(head), open().assertHighest(head));
+        assert.equal((await claim([head])).k, 2);
+        await open().appendAnyway(FIRST, (seen) => (assert.deepEqual(seen, head), newEntry(head.record)));
+        assert.equal((await open().read(FIRST))?.n, 3);
       });
 
-    it('goes down to the next record', async () => {
-      const [head] = await write(4);
-      for (const n of [2, 3, 4]) writeFileSync(fileOf(n), n === 3 ? '' : 'torn');
-      assert.deepEqual(await readAnew(), {
-        ...{ id: ID, n: 4, state: 'damaged' },
-        record: { ...head!.record, isDoubtful: true },
-      });
-    });
-
-    it('tells records that were settled from those of which nothing is known', async () => {
-      const state = async (...texts: string[]) => {
-        rmSync(at(), { recursive: true, force: true });
-        mkdirSync(at());
-        texts.forEach((text, index) => writeFileSync(fileOf(index + 1), text));
-        const head = (await readAnew())!;
-        assert.deepEqual(await listed(), head);
-        assert.deepEqual([head.n, head.record], [texts.length, undefined]);
-        return head.state;
-      };
-      assert.equal(await state('torn'), 'unreadable');
-      // Clean-up empties version 1 only below another one.
-      assert.equal(await state(''), 'unreadable');
-      assert.equal(await state('torn', '', 'torn'), 'unreadable');
-      assert.equal(await state('torn', ''), 'unreadable');
-      assert.equal(await state('', 'torn'), 'emptied');
-      // Nor ever the highest one.
-      assert.equal(await state('', 'torn', ''), 'unreadable');
-    });
-
-    it('says so only if no higher one came meanwhile', async () => {
-      const heads = await write(2);
-      replaceCall('readFile', (own) => async (file: string, ...rest: never[]) => {
-        if (file === fileOf(2) && !existsSync(fileOf(3))) {
-          const settled = await open().append(heads[1]!, newEntry(ID, heads[1]!.record, true));
-          await open().empty(settled);
-        }
-        return own(file, ...rest);
-      });
-      const head = await readAnew();
-      assert.deepEqual([head?.n, head?.state], [3, 'sound']);
-    });
-
-    it('reads it again when somebody acts, as it may have been repaired', async () => {
-      const heads = await write(2);
-      renameSync(fileOf(2), at('aside'));
-      writeFileSync(fileOf(2), 'torn');
-      const store = open();
-      assert.equal((await store.read(ID))?.state, 'damaged');
-      renameSync(at('aside'), fileOf(2));
-      assert.deepEqual(await store.read(ID), heads[1]);
-      assert.deepEqual(store.heads.get(ID), heads[1]);
-    });
-  });
-
-  it('returns a record of a later format as the codec reads it', async () => {
-    const [head] = await write(1);
-    const later = { ...newEntry(ID, head!.record), format: 2 };
-    writeFileSync(fileOf(2), JSON.stringify(later));
-    assert.deepEqual(await readAnew(), { id: ID, n: 2, state: 'sound', record: later });
-  });
-
-  describe('when the file system fails', () => {
-    for (const code of ['EACCES', 'EIO', 'EBUSY', 'EMFILE'])
-      for (const call of ['lstat', 'readFile'] as const)
-        it(`keeps what is known: ${code} of ${call}`, async () => {
-          const [head] = await write(1);
-          const store = open();
-          await store.list();
-          await open().append(head!, newEntry(ID, head!.record));
-          await write(1, 0, undefined, OTHER);
-          const third = randomUUID();
-          await write(1, 0, undefined, third);
-          let isFailing = true;
-          replaceCall(
-            call,
-            (own) =>
-              async (file: string, ...rest: never[]) =>
-                isFailing && [fileOf(2), fileOf(1, third)].includes(file)
-                  ? failing(code)
-                  : own(file, ...rest),
-          );
-          const { changed, failed } = await store.list();
-          assert.deepEqual([changed, [...failed.keys()].sort()], [[OTHER], [ID, third].sort()]);
-          assert.equal((failed.get(ID) as NodeJS.ErrnoException).code, code);
-          assert.deepEqual([store.heads.get(ID), store.heads.get(third)], [head, undefined]);
-          await assert.rejects(store.read(ID), { code });
-          if (call === 'lstat') await assert.rejects(store.isHighest(head!), { code });
-          isFailing = false;
-          assert.deepEqual((await store.list()).changed.toSorted(), [ID, third].sort());
-          assert.equal(store.heads.get(ID)?.n, 2);
-        });
-
-    it('is silent about what is below a damaged version that can’t be read either', async () => {
-      await write(2);
-      writeFileSync(fileOf(2), 'torn');
-      replaceCall(
-        'readFile',
-        (own) => async (file: string) => (file === fileOf(1) ? failing('EIO') : own(file)),
-      );
-      await assert.rejects(readAnew(), { code: 'EIO' });
-    });
-
-    itOnPosix('rejects where the folder is none', async () => {
+    it('what was written meanwhile, if the one below was emptied', async () => {
       const [head] = await write(1);
-      const store = open();
-      await store.list();
-      rmSync(at(), { recursive: true });
-      writeFileSync(at(), '');
-      for (const code of ['ENOTDIR', 'ELOOP']) {
-        await assert.rejects(store.list(), { code });
-        await assert.rejects(store.read(ID), { code });
-        await assert.rejects(store.isHighest(head!), { code });
-        await assert.rejects(store.append(head!, newEntry(ID)), { code });
-        assert.deepEqual(store.heads.get(ID), head);
-        rmSync(at());
-        symlinkSync('records', at());
+      let reads = 0;
+      replaceCall('readFile', (own) => async (file: string) => {
+        if (reads++ === 0) await open().appendAnyway(FIRST, () => newEntry(head!.record, { isOver: true }));
+        return own(file);
+      });
+      const { n, isOver } = (await open().read(FIRST))!;
+      assert.deepEqual([n, isOver, isEmpty(1)], [2, true, true]);
+    });
+
+    it('what was restored, each time it is listed or read', async () => {
+      const heads = await write(2);
+      const text = readFileSync(fileOf(2));
+      for (const look of [listed, (store: Store) => store.read(FIRST)]) {
+        truncateSync(fileOf(2), 40);
+        const store = open();
+        assert.equal((await look(store))?.record, undefined);
+        writeFileSync(fileOf(2), text);
+        assert.deepEqual(await look(store), heads[1]);
       }
     });
   });
 
-  describe('of storage that was changed by hand', () => {
-    it('forgets records that are gone', async () => {
-      await write(2);
-      await write(1, 0, undefined, OTHER);
-      const store = open();
-      await store.list();
-      for (const n of [1, 2]) rmSync(fileOf(n));
-      assert.deepEqual((await store.list()).changed, [ID]);
-      assert.deepEqual([...store.heads.keys()], [OTHER]);
-      assert.equal(await store.read(ID), undefined);
+  describe('claims one above the highest that the user was told of', () => {
+    it('and not above one that came after that', async () => {
+      const told = await write(1);
+      await write(1);
+      await allReject('overtaken', claim(told));
+      assert.deepEqual(names(), [nameOf(1), nameOf(1, 2)]);
+      assert.equal((await claim(await open().of(BYTES))).k, 3);
     });
 
-    it('goes back with storage that was set back', async () => {
+    it('though a listing is late', async () => {
+      for (let k = 1; k <= 3; k++) await write(2);
+      const store = await openListed();
+      for (const late of [[nameOf(1)], []]) {
+        relist(() => late);
+        assert.deepEqual([(await keys()).length, (await listed(store))?.n], [3, 2]);
+      }
+    });
+
+    it('though some were deleted by hand', async () => {
+      for (let k = 1; k <= 3; k++) await write(2);
+      remove([1, 2], [2, 2], [1, 3]);
+      // It was listed before that.
+      relist((listed) => [...listed, nameOf(3)]);
+      assert.equal((await openListed()).heads.size, 1);
+      const told = await open().of(BYTES);
+      assert.deepEqual(told.map(keyOf), [`${BYTES}.1`, `${BYTES}.3`]);
+      assert.deepEqual([told[1]!.n, (await claim(told)).k], [2, 4]);
+    });
+  });
+
+  describe('after storage was set back', () => {
+    it('keeps apart two records that were given the same names', async () => {
+      const [, old] = await write(2);
+      const [store, other] = [await openListed(), await openListed()];
+      remove([1], [2]);
+      const [, again] = await write(2, true);
+      await allReject('overtaken', append(old!, store), other.assertHighest(old!));
+      assert.equal(store.heads.size, 0);
+      await store.appendAnyway(FIRST, (head) => (assert.deepEqual(head, again), undefined));
+      assert.deepEqual([await listed(store), names().length], [again, 2]);
+      await store.assertHighest(again!);
+    });
+
+    it('goes back, and leaves no gap', async () => {
       const heads = await write(3);
-      const store = open();
-      await store.list();
-      for (const n of [2, 3]) rmSync(fileOf(n));
-      assert.deepEqual((await store.list()).changed, [ID]);
-      assert.deepEqual(store.heads.get(ID), heads[0]);
+      await write(1, false, undefined, OTHER_BYTES);
+      const store = await openListed();
+      remove([2], [3]);
+      assert.deepEqual(await store.read(FIRST), heads[0]);
+      await allReject('overtaken', append(heads[2]!, store), store.assertHighest(heads[2]!));
+      await store.appendAnyway(FIRST, (head) => newEntry(head?.record));
+      assert.equal((await store.read(FIRST))?.n, 2);
+      const other = await openListed();
+      remove([2]);
+      assert.equal((await listed(store))?.n, 1);
+      remove([1]);
+      assert.deepEqual([await listed(store), store.heads.size], [undefined, 1]);
+      assert.deepEqual([await other.read(FIRST), other.heads.size], [undefined, 1]);
+    });
+  });
+
+  describe('when the file system fails', () => {
+    for (const [code, call] of [
+      ['EACCES', 'lstat'],
+      ['EIO', 'readFile'],
+    ] as const)
+      it(`keeps what is known: ${code} of ${call}`, async () => {
+        const [head] = await write(1);
+        const store = await openListed();
+        await append(head!);
+        await write(1);
+        await write(1, false, undefined, OTHER_BYTES);
+        const bad = [fileOf(2), fileOf(1, 2)];
+        replaceCall(call, (own) => (file: string) => (bad.includes(file) ? failing(code) : own(file)));
+        assert.deepEqual((await store.list()).toSorted(), [`${BYTES}.1`, `${BYTES}.2`]);
+        assert.deepEqual([...store.heads.keys()].sort(), [`${BYTES}.1`, `${OTHER_BYTES}.1`]);
+        assert.deepEqual(store.heads.get(keyOf(FIRST)), head);
+        const charge = store.appendAnyway(FIRST, () => assert.fail('nothing was read'));
+        await allReject(code, store.read(FIRST), store.of(BYTES), charge);
+        if (call === 'lstat') await allReject(code, store.assertHighest(head!));
+        bad.length = 0;
+        assert.deepEqual([await store.list(), (await listed(store))?.n], [[], 2]);
+      });
+
+    itOnPosix('rejects where the folder is none', async () => {
+      const [head] = await write(1);
+      const store = await openListed();
+      rmSync(at(), { recursive: true });
+      writeFileSync(at(), '');
+      await allReject('ENOTDIR', store.list(), store.of(BYTES), store.read(FIRST), append(head!));
+      assert.deepEqual(store.heads.get(keyOf(FIRST)), head);
     });
 
-    it('appends nothing to a version that is gone, which would leave a gap', async () => {
-      const heads = await write(3);
+    itOnPosix('may have written the version', async () => {
       const store = open();
-      await store.list();
-      for (const n of [2, 3]) rmSync(fileOf(n));
-      await assert.rejects(store.append(heads[2]!, newEntry(ID)), isOvertaken);
-      assert.deepEqual(await store.read(ID), heads[0]);
-      assert.equal((await store.appendAnyway(ID, (head) => newEntry(ID, head?.record)))?.n, 2);
+      failSyncs('EIO');
+      await allReject('EIO', claim([], store));
+      await allReject('overtaken', claim([], store));
+      await allReject('EIO', append((await store.read(FIRST))!, store));
+      assert.deepEqual([(await store.read(FIRST))?.n, names()], [2, [nameOf(1), nameOf(2)]]);
     });
+  });
 
-    it('keeps a head that a late listing doesn’t show', async () => {
-      const heads = await write(2);
-      const store = open();
-      await store.list();
-      replaceCall(
-        'readdir',
-        (own) =>
-          async (...args: never[]) =>
-            ((await own(...args)) as string[]).filter((name) => name !== path.basename(fileOf(2))),
-      );
-      assert.deepEqual((await store.list()).changed, []);
-      assert.deepEqual(store.heads.get(ID), heads[1]);
+  it('reads nothing of a folder that doesn’t exist, and writes for its owner only', async () => {
+    assert.deepEqual([await open().list(), await open().read(FIRST), await keys()], [[], undefined, []]);
+    await open().removeTemporaries();
+    await write(1);
+    if (process.platform === 'win32') return;
+    for (const file of [at(), fileOf(1)])
+      assert.match(execFileSync('ls', ['-ld', file], { encoding: 'utf8' }), /^.rw.------/);
+  });
+
+  it('lists what is new, and reads only the highest versions, eight at once', async () => {
+    for (let k = 1; k <= 20; k++) await write(3);
+    for (const name of ['1.json', '0.1.json', '1.04.json', '1.4.json.bak', `1.4.json.${randomUUID()}.tmp`])
+      writeFileSync(at(`${BYTES}.${name}`), 'foreign');
+    mkdirSync(at('leases'));
+    const reads: string[] = [];
+    let [running, most] = [0, 0];
+    replaceCall('readFile', (own) => async (file: string) => {
+      reads.push(path.basename(file));
+      most = Math.max(most, ++running);
+      await delay(5);
+      running--;
+      return own(file);
     });
+    relist((listed) => listed.sort().reverse());
+    const store = open();
+    assert.deepEqual([await store.list(), most, store.heads.size], [[], 8, 20]);
+    assert.deepEqual(reads.sort(), Array.from({ length: 20 }, (_, index) => nameOf(3, index + 1)).sort());
+    const [first, second] = [...store.heads.values()] as [Head<Entry>, Head<Entry>];
+    await append(first);
+    await append(second, store);
+    reads.length = 0;
+    await store.list();
+    assert.deepEqual(reads, [nameOf(4, first.k)]);
+    // The same object for the same content, so that callers see no change.
+    const known = store.heads.get(keyOf(second));
+    assert.equal(await store.read(second), known);
   });
 
   it('writes nothing that could not be read back', async () => {
     const [head] = await write(1);
-    for (const entry of [newEntry(OTHER), { ...newEntry(ID), below: 'x'.repeat(1024 * 1024) }])
-      await assert.rejects(open().append(head!, entry), RangeError);
-    assert.deepEqual(readdirSync(at()), [path.basename(fileOf(1))]);
-  });
-
-  it('has one object for a version that it wrote and listed', async () => {
-    let listed: Head<Entry> | undefined;
-    const store = open({
-      at: async (point) => {
-        if (point !== 'linked') return;
-        await store.list();
-        listed = store.heads.get(ID);
-      },
-    });
-    const head = await store.create(ID, newEntry(ID));
-    assert.equal(listed, head);
-    assert.equal(store.heads.get(ID), head);
-    assert.equal(await store.read(ID), head);
+    const tooLong = { below: 'x'.repeat(1024 * 1024) };
+    for (const change of [{ nonce: 1 as never }, { format: 2, isOver: true }, tooLong])
+      await assert.rejects(open().append(head!, newEntry(head!.record, change)), RangeError);
+    assert.equal(names().length, 1);
   });
 
   it('keeps the highest head, whichever is read last', async () => {
     const [head] = await write(1);
     const store = open();
     let next: Head<Entry> | undefined;
+    let reads = 0;
     replaceCall('readFile', (own) => async (file: string) => {
       const text = await own(file);
-      next ??= await store.append(head!, newEntry(ID, head!.record));
+      if (reads++ === 0) next = await append(head!, store);
       return text;
     });
-    await store.list();
-    assert.equal(store.heads.get(ID), next);
-    assert.equal(next?.n, 2);
+    assert.deepEqual([await listed(store), next?.n], [next, 2]);
   });
 
-  it('tells of versions of other windows, but not of temporaries, until it is disposed', async () => {
-    const [head] = await write(1);
+  it('tells of versions of other windows, but not of temporaries', async () => {
     const store = open();
     let calls = 0;
-    store.watch(() => {
-      calls++;
-      return Promise.resolve();
-    });
-    writeFileSync(at(`${ID}.2.json.${randomUUID()}.tmp`), '');
-    await new Promise((resolve) => setTimeout(resolve, 80));
-    assert.equal(calls, 0);
-    const next = await open().append(head!, newEntry(ID, head!.record));
+    store.watch(() => Promise.resolve(void calls++));
+    const first = await claim([], store);
     await until(() => calls === 1);
-    store.dispose();
-    await open().append(next, newEntry(ID, next.record));
-    await new Promise((resolve) => setTimeout(resolve, 80));
+    writeFileSync(`${fileOf(2)}.${randomUUID()}.tmp`, '');
+    await delay(80);
     assert.equal(calls, 1);
-  });
-
-  it('watches a folder that is created later', async () => {
-    const store = open();
-    let calls = 0;
-    store.watch(() => {
-      calls++;
-      return Promise.resolve();
-    });
-    const head = await store.create(ID, newEntry(ID));
-    await open().append(head, newEntry(ID, head.record));
-    await until(() => calls > 0);
+    await append(first);
+    await until(() => calls === 2);
   });
 
   it('removes temporaries that are older than a day, and nothing else', async () => {
     await write(2);
-    const [old, oldFolder, fresh] = [1, 2, 3].map((n) => at(`${ID}.${n}.json.${randomUUID()}.tmp`)) as [
-      string,
-      string,
-      string,
-    ];
-    mkdirSync(oldFolder);
-    for (const file of [old, path.join(oldFolder, 'record'), fresh, at('mine.tmp'), at('mine.json')])
-      writeFileSync(file, '');
-    const hours = (count: number) => new Date(Date.now() - count * 60 * 60_000);
-    for (const name of readdirSync(at())) utimesSync(at(name), hours(25), hours(25));
-    utimesSync(fresh, hours(23), hours(23));
+    const [old, oldFolder, fresh] = [1, 2, 3].map((n) => `${nameOf(n)}.${randomUUID()}.tmp`);
+    mkdirSync(at(oldFolder!));
+    for (const name of [old!, `${oldFolder}/record`, fresh!, 'mine.tmp']) writeFileSync(at(name), '');
+    const hoursAgo = (hours: number) => new Date(Date.now() - hours * 60 * 60_000);
+    for (const name of names()) utimesSync(at(name), 0, hoursAgo(name === fresh ? 23 : 25));
     // Its window may stand still right before it gives a folder its name: one without a record must not get it.
-    replaceCall('rm', (own) => async (file: string, ...rest: never[]) => {
-      assert.ok(![old, oldFolder].some((one) => existsSync(one)) || ![old, oldFolder].includes(file));
+    replaceCall('rm', (own) => (file: string, ...rest: never[]) => {
+      assert.ok(![old, oldFolder].includes(path.basename(file)));
       return own(file, ...rest);
     });
     await open().removeTemporaries();
-    assert.deepEqual(
-      readdirSync(at()).sort(),
-      [fileOf(1), fileOf(2), fresh, 'mine.tmp', 'mine.json'].map((file) => path.basename(file)).sort(),
-    );
+    assert.deepEqual(names(), [nameOf(1), nameOf(2), fresh, 'mine.tmp']);
     replaceCall('readdir', () => () => failing('EIO'));
     await open().removeTemporaries();
   });

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { keyIdOf } from '../../../../src/core/api/keyCheck.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import type { Attempt, Intent } from '../../../../src/core/submission/intent.ts';
-import { stageOf } from '../../../../src/core/submission/stage.ts';
+import type { Attempt, Submission } from '../../../../src/core/submission/submission.ts';
+import { busyUntilMs } from '../../../../src/core/submission/stage.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { appendVersion, beforeNaming, highestVersion } from '../../../helpers/journalVersions.ts';
 import {
@@ -33,7 +33,7 @@ describe('Submissions, attempt by attempt', () => {
     await stage.end();
     stage = await Stage.start({ link: beforeNaming(look) });
   };
-  /** Calls `work` whenever an intent with at least `count` closing times is about to be written. */
+  /** Calls `work` whenever a submission with at least `count` closing times is about to be written. */
   const beforeClosing = (count: number, work: () => unknown) => (text: string) =>
     text.split('"closed"').length > count ? work() : undefined;
   beforeEach(async () => void (stage = await Stage.start()));
@@ -43,14 +43,14 @@ describe('Submissions, attempt by attempt', () => {
     (_request: unknown, response: ServerResponse) =>
       sendJson(response, status, { error: { code, message: '' } }, headers);
 
-  const onDisk = () => highestVersion(stage.bench.journalFolder, stage.intent.id).record;
+  const onDisk = () => highestVersion(stage.bench.journalFolder, stage.submission.id).record;
   const dateIn = (ms: number) => new Date(stage.clock.serviceMs + ms).toUTCString();
   /** Returns the milliseconds between the submissions that arrived. */
   const gaps = () => stage.posts.slice(1).map(({ atMs }, index) => atMs - (stage.posts[index]?.atMs ?? 0));
 
   describe('the journal', () => {
     it('is durable before anything connects, and again before the closing boundary is sent', async () => {
-      const seen: Intent[] = [];
+      const seen: Submission[] = [];
       stage.onHead = () => void seen.push(onDisk());
       stage.answers = [
         (...answer) => {
@@ -60,7 +60,7 @@ describe('Submissions, attempt by attempt', () => {
       ];
       const draft = await stage.bench.draft(200_000);
       assert.equal((await stage.submit(draft)).kind, 'charged');
-      const [atHead, atEnd] = seen as [Intent, Intent];
+      const [atHead, atEnd] = seen as [Submission, Submission];
       assert.deepEqual(
         [atHead.attempts.length, atHead.attempts[0]?.closed, atHead.keyId],
         [1, undefined, 'key-1'],
@@ -98,8 +98,8 @@ describe('Submissions, attempt by attempt', () => {
     for (const headers of [undefined, { 'retry-after': '9999' }]) {
       await restart();
       stage.onHead = (_request, response) => {
-        appendVersion(stage.bench.journalFolder, stage.intent.id, (intent) => ({
-          ...intent,
+        appendVersion(stage.bench.journalFolder, stage.submission.id, (submission) => ({
+          ...submission,
           keyId: 'theirs',
         }));
         const [status, code] = headers
@@ -119,11 +119,13 @@ describe('Submissions, attempt by attempt', () => {
     stage.answers = [conflict];
     await stage.submit();
     isFull = true;
-    await assert.rejects(stage.submissions.discard(stage.intent.id, 'may-be-charged'), { code: 'ENOSPC' });
+    await assert.rejects(stage.submissions.discard(stage.submission.id, 'may-be-charged'), {
+      code: 'ENOSPC',
+    });
     await stage.submissions.probe();
-    assert.deepEqual(stage.states(), ['unknown']);
+    assert.deepEqual(stage.states(), ['sent']);
     isFull = false;
-    assert.deepEqual(await stage.submissions.discard(stage.intent.id, 'may-be-charged'), {
+    assert.deepEqual(await stage.submissions.discard(stage.submission.id, 'may-be-charged'), {
       kind: 'discarded',
     });
     assert.deepEqual(stage.states(), []);
@@ -138,13 +140,13 @@ describe('Submissions, attempt by attempt', () => {
         },
       ];
       const outcome = await stage.submit();
-      assert.deepEqual([outcome.kind, codeOf(outcome), stage.states()], ['unknown', 'network', ['unknown']]);
+      assert.deepEqual([outcome.kind, codeOf(outcome), stage.states()], ['unknown', 'network', ['sent']]);
       // Not read again: the first attempt may have lowered it.
-      assert.equal(stage.intent.balanceBefore?.balance_cents, 5000);
+      assert.equal(stage.submission.balanceBefore?.balance_cents, 5000);
       assert.equal(stage.posts.length, 5);
       assert.deepEqual(stage.clock.sleeps, [5000, 5000, 5000, 8000]);
-      assert.equal(stage.intent.attempts.length, 5);
-      assert.equal(stage.intent.lastCheck?.complete, true);
+      assert.equal(stage.submission.attempts.length, 5);
+      assert.equal(stage.submission.lastCheck?.complete, true);
     });
 
     const chargedThen =
@@ -203,17 +205,12 @@ describe('Submissions, attempt by attempt', () => {
         assert.deepEqual([(await stage.submit()).kind, stage.posts.length], ['unknown', posts]);
       });
 
-    for (const [name, refusal] of [
-      ['402', tooPoor],
-      ['401', error(401, 'invalid_api_key')],
-      ['422', error(422, 'model_not_available')],
-    ] as const)
-      it(`is not "refused" by a later ${name}`, async () => {
-        stage.answers = [lost, refusal];
-        const outcome = await stage.submit();
-        assert.deepEqual([outcome.kind, stage.states(), stage.posts.length], ['unknown', ['unknown'], 2]);
-        assert.equal(stage.submissions.hasUncertain('account-1'), true);
-      });
+    it('is not "refused" by a later 402', async () => {
+      stage.answers = [lost, tooPoor];
+      const outcome = await stage.submit();
+      assert.deepEqual([outcome.kind, stage.states(), stage.posts.length], ['unknown', ['sent'], 2]);
+      assert.equal(stage.submissions.hasUncertain('account-1'), true);
+    });
 
     it('is charged if its run is found after a 402 caused by its own charge', async () => {
       stage.answers = [
@@ -261,37 +258,31 @@ describe('Submissions, attempt by attempt', () => {
       const outcome = await stage.submit();
       // A look with it doesn't count.
       assert.deepEqual([outcome.kind, codeOf(outcome), stage.posts.length], ['unknown', 'network', 1]);
-      assert.equal(stage.intent.lastCheck?.otherKey, true);
+      assert.equal(stage.submission.lastCheck?.otherKey, true);
     });
   });
 
   describe('a refusal', () => {
-    for (const [name, refusal, code] of [
-      ['402', tooPoor, 'insufficient_balance'],
-      ['401', error(401, 'invalid_api_key'), 'invalid_api_key'],
-      ['422', error(422, 'validation_failed'), 'validation_failed'],
-    ] as const)
-      it(`by ${name} means not charged if no earlier attempt was complete`, async () => {
-        let heads = 0;
-        stage.onHead = (request) => {
-          if (++heads <= 2) request.socket.destroy();
-        };
-        stage.answers = [refusal];
-        const outcome = await stage.submit(await stage.bench.draft(200_000));
-        assert.deepEqual([outcome.kind, codeOf(outcome), stage.states()], ['not-charged', code, ['refused']]);
-        assert.deepEqual(
-          [heads, stage.posts.length, stage.submissions.hasUncertain('account-1')],
-          [3, 1, false],
-        );
-      });
+    it('means not charged if no earlier attempt was complete', async () => {
+      let heads = 0;
+      stage.onHead = (request) => {
+        if (++heads <= 2) request.socket.destroy();
+      };
+      stage.answers = [tooPoor];
+      const outcome = await stage.submit(await stage.bench.draft(200_000));
+      const code = 'insufficient_balance';
+      assert.deepEqual([outcome.kind, codeOf(outcome), stage.states()], ['not-charged', code, ['refused']]);
+      assert.deepEqual([heads, stage.posts.length], [3, 1]);
+      assert.equal(stage.submissions.hasUncertain('account-1'), false);
+    });
 
     it('is stored in a single write with the end of its attempt', async () => {
       stage.answers = [tooPoor];
       const { journal } = stage.bench;
       const seen: boolean[] = [];
       journal.onDidChange(() => {
-        const [intent] = journal.intents;
-        if (intent?.attempts[0]?.ended !== undefined) seen.push(intent.refused !== undefined);
+        const [submission] = journal.submissions;
+        if (submission?.attempts[0]?.ended !== undefined) seen.push(submission.reason === 'refused');
       });
       assert.equal((await stage.submit()).kind, 'not-charged');
       assert.ok(seen.length > 0 && !seen.includes(false), String(seen));
@@ -311,13 +302,13 @@ describe('Submissions, attempt by attempt', () => {
 
     for (const [status, code, state] of [
       [402, 'insufficient_balance', 'refused'],
-      [413, 'too_large', 'unsent'],
+      [413, 'too_large', 'draft'],
     ] as const)
       it(`by ${status} before the last byte prevents the closing boundary`, async () => {
         stage.onHead = refuse(status, code);
         const outcome = await stage.submit(await stage.bench.draft(500_000));
         assert.deepEqual([outcome.kind, stage.states(), stage.posts.length], ['not-charged', [state], 0]);
-        assert.equal(stage.intent.attempts[0]?.closed, undefined);
+        assert.equal(stage.submission.attempts[0]?.closed, undefined);
       });
   });
 
@@ -347,7 +338,7 @@ describe('Submissions, attempt by attempt', () => {
         const { code, notBefore, ended } = onDisk().attempts[0] as Attempt;
         assert.equal(code, 'rate_limited');
         assert.ok((notBefore?.serviceMs ?? 0) >= (ended?.serviceMs ?? 0) + 601_000);
-        const again = await stage.resume(stage.intent.id);
+        const again = await stage.resume(stage.submission.id);
         assert.deepEqual([codeOf(again), stage.posts.length], ['too-early', 1]);
       });
 
@@ -403,7 +394,7 @@ describe('Submissions, attempt by attempt', () => {
         assert.equal((await waiting).kind, 'not-charged');
         const { submissions } = await stage.otherWindow();
         await submissions.probe();
-        assert.deepEqual([stage.states(submissions), await stage.receipts()], [['stopped'], []]);
+        assert.deepEqual([stage.states(submissions), await stage.receipts()], [['unchecked'], []]);
         assert.deepEqual([stage.gets, stage.posts], [[], []]);
       });
 
@@ -440,8 +431,7 @@ describe('Submissions, attempt by attempt', () => {
         refuse(429, 'rate_limited', { ...stage.date, 'retry-after': '3600' })(request, response);
         return true;
       };
-      const busyUntil = () =>
-        stageOf(stage.submissions.pending[0]!.intent, { nowMs: stage.clock.nowMs() }).busyUntilMs;
+      const busyUntil = () => busyUntilMs(stage.submissions.pending[0]!.submission, stage.clock.nowMs());
       for (const isHeld of [false, true]) {
         await stage.submissions.discard(stage.submissions.pending[0]?.id ?? '', 'not-charged');
         stage.clock.pass(HOUR);
@@ -453,13 +443,13 @@ describe('Submissions, attempt by attempt', () => {
         const waitedMs = stage.clock.nowMs() - fromMs;
         assert.ok(waitedMs >= 10 * MINUTE && waitedMs < 11 * MINUTE, String(waitedMs));
         // As reads are delayed; its row says so, and in other windows.
-        assert.deepEqual([stage.states(), busyUntil()], [['unsent'], stage.clock.nowMs() + 10 * MINUTE]);
+        assert.deepEqual([stage.states(), busyUntil()], [['draft'], stage.clock.nowMs() + 10 * MINUTE]);
         assert.equal(onDisk().notBefore?.localMs, busyUntil());
       }
       stage.onGet = () => false;
       stage.clock.pass(10 * MINUTE);
       assert.equal(busyUntil(), undefined);
-      assert.equal((await stage.resume(stage.intent.id)).kind, 'charged');
+      assert.equal((await stage.resume(stage.submission.id)).kind, 'charged');
     });
 
     it('of ten minutes, for one submission after another, is followed once', async () => {
@@ -480,7 +470,7 @@ describe('Submissions, attempt by attempt', () => {
       assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'rate_limited']);
       const [unsent] = stage.submissions.pending;
       assert.equal(
-        unsent && stageOf(unsent.intent, { nowMs: stage.clock.nowMs() }).busyUntilMs,
+        unsent && busyUntilMs(unsent.submission, stage.clock.nowMs()),
         stage.clock.nowMs() + 300_000,
       );
     });
@@ -488,7 +478,7 @@ describe('Submissions, attempt by attempt', () => {
     describe('of an hour, for a submission', () => {
       const askForAnHour = () => (stage.onHead = refuse(429, 'rate_limited', { 'retry-after': '3600' }));
       const busyMs = (submissions = stage.submissions) =>
-        submissions.pending.map(({ intent }) => stageOf(intent, { nowMs: stage.clock.nowMs() }).busyUntilMs);
+        submissions.pending.map(({ submission }) => busyUntilMs(submission, stage.clock.nowMs()));
 
       it('ends it, and those that wait for their turn, as not sent; nothing leaves by itself', async () => {
         askForAnHour();
@@ -504,7 +494,7 @@ describe('Submissions, attempt by attempt', () => {
             ['not-charged', 'too-early', true],
           ],
         );
-        assert.deepEqual([stage.states(), stage.clock.sleeps], [['unsent', 'unsent'], []]);
+        assert.deepEqual([stage.states(), stage.clock.sleeps], [['draft', 'draft'], []]);
         assert.deepEqual(busyMs(), [untilMs, untilMs]);
         // Another window knows it from the records.
         const { submissions } = await stage.otherWindow();
@@ -537,7 +527,7 @@ describe('Submissions, attempt by attempt', () => {
         assert.deepEqual(
           [stage.states(), busyMs()],
           [
-            ['unsent', 'unsent'],
+            ['draft', 'draft'],
             [undefined, undefined],
           ],
         );
@@ -545,7 +535,7 @@ describe('Submissions, attempt by attempt', () => {
         await submissions.probe();
         assert.deepEqual(
           [stage.states(submissions), busyMs(submissions)],
-          [['stopped', 'stopped'], busyMs()],
+          [['unchecked', 'unchecked'], busyMs()],
         );
         for (const { id } of stage.submissions.pending)
           assert.equal((await stage.resume(id)).kind, 'charged');
@@ -570,9 +560,9 @@ describe('Submissions, attempt by attempt', () => {
         assert.deepEqual([outcome.kind, codeOf(outcome), stage.posts.length], ['unknown', 'rate_limited', 1]);
         stage.onHead = () => undefined;
         stage.gets.length = 0;
-        const again = await stage.resume(stage.intent.id);
+        const again = await stage.resume(stage.submission.id);
         assert.deepEqual([again.kind, codeOf(again), stage.gets], ['unknown', 'too-early', []]);
-        assert.deepEqual(stage.states(), ['unknown']);
+        assert.deepEqual(stage.states(), ['sent']);
       });
     });
 
@@ -585,7 +575,7 @@ describe('Submissions, attempt by attempt', () => {
         stage.clock.pass(693_000);
         stage.clock.isHeld = true;
         stage.gets.length = 0;
-        const { id } = stage.intent;
+        const { id } = stage.submission;
         const waited: number[] = [];
         stage.submissions.onDidChange(({ state, retryAtMs = 0 }) => {
           if (state !== 'waiting') return;
@@ -599,7 +589,7 @@ describe('Submissions, attempt by attempt', () => {
         );
         assert.deepEqual([stage.gets, stage.posts.length], [[], isComplete ? 1 : 0]);
         assert.ok(waited.length > 0 && waited.every((ms) => ms > 5_000 && ms <= 8_000), waited.join());
-        assert.deepEqual(stage.states(), [isComplete ? 'unknown' : 'unsent']);
+        assert.deepEqual(stage.states(), [isComplete ? 'sent' : 'draft']);
       });
   });
 
@@ -631,10 +621,10 @@ describe('Submissions, attempt by attempt', () => {
       const outcome = await stage.submit();
       assert.deepEqual(
         [outcome.kind, codeOf(outcome), stage.posts.length, stage.states()],
-        ['not-charged', 'clocks-disagree', 0, ['unsent']],
+        ['not-charged', 'clocks-disagree', 0, ['draft']],
       );
       sleepMs = 0;
-      assert.equal((await stage.resume(stage.intent.id)).kind, 'charged');
+      assert.equal((await stage.resume(stage.submission.id)).kind, 'charged');
     });
 
     it('prevent the boundary if the process stood still for over a minute: another window may have checked', async () => {
@@ -674,7 +664,7 @@ describe('Submissions, attempt by attempt', () => {
         const outcome = await stage.submit(await stage.bench.draft(10, `${status}.jsonl`));
         assert.deepEqual([outcome.kind, heads, stage.clock.sleeps.length], ['not-charged', 0, sleeps]);
       }
-      assert.deepEqual(stage.states(), ['unsent', 'unsent']);
+      assert.deepEqual(stage.states(), ['draft', 'draft']);
     });
 
     it('is used even if the balance cannot be read', async () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import type { Intent } from '../../../../src/core/submission/intent.ts';
+import type { Submission } from '../../../../src/core/submission/submission.ts';
 import { Journal } from '../../../../src/core/submission/journal.ts';
 import { Submissions } from '../../../../src/core/submission/submissions.ts';
 import { made, WatchBench } from '../../../helpers/runs/watchBench.ts';
-import { sampleIntent } from '../../../helpers/submissions.ts';
+import { sampleSubmission } from '../../../helpers/submissions.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -25,7 +25,7 @@ describe('Automatic checks', () => {
     try {
       for (const one of windows) await one.journal.open();
       for (const minutes of [0, 1, 2]) {
-        const created = await journal.create(unansweredSince(bench, minutes * MINUTE));
+        const created = await journal.create(unansweredSince(bench, minutes * MINUTE), []);
         assert.ok('lease' in created);
         created.lease.release();
       }
@@ -47,7 +47,7 @@ describe('Automatic checks', () => {
       const count = (what: string) => bench.asked.filter((one) => one.endsWith(what)).length;
       const sent = bench.asked.length - opening;
       assert.ok(sent <= 120, `${sent} requests`);
-      const checks = journal.intents.map(({ lastCheck }) => lastCheck?.at.localMs ?? 0);
+      const checks = journal.submissions.map(({ lastCheck }) => lastCheck?.at.localMs ?? 0);
       // Each every 5 minutes, and a little later if a poll has just used up the quota.
       assert.ok(Math.min(...checks) > bench.clock.nowMs() - 8 * MINUTE);
       // Whichever has the lock: they are opened at once.
@@ -61,14 +61,14 @@ describe('Automatic checks', () => {
   });
 });
 
-/** Returns an intent whose answer was lost, and whose balance before is unknown, so that checks prove nothing. */
-function unansweredSince({ clock }: WatchBench, agoMs: number): Intent {
+/** Returns a submission whose answer was lost, and whose balance before is unknown, so that checks prove nothing. */
+function unansweredSince({ clock }: WatchBench, agoMs: number): Submission {
   const at = {
     localMs: clock.nowMs() - agoMs,
     monotonicMs: clock.monotonicMs() - agoMs,
     serviceMs: clock.nowMs() - agoMs,
   };
-  return sampleIntent({
+  return sampleSubmission({
     accountId: 'account-1',
     keyId: 'key-1',
     marker: 'ft-7k3m9qpx',

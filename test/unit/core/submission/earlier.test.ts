@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
 import {
-  chargeIdsOf,
   earlierSubmissionsOf,
-  isNews,
   isRepeat,
   trainedBefore,
   wasSubmittedInSize,
 } from '../../../../src/core/submission/earlier.ts';
-import type { Intent, Receipt } from '../../../../src/core/submission/intent.ts';
-import { knownOnContinue } from '../../../../src/core/submission/rivals.ts';
+import { ended, type Submission, type Receipt } from '../../../../src/core/submission/submission.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
-import { intentOf } from '../../../helpers/submissions.ts';
+import { submissionOf, refusedWith } from '../../../helpers/submissions.ts';
 
 const ORIGIN = 'https://service.test';
 const [MINE, OTHER] = ['a'.repeat(64), 'b'.repeat(64)];
@@ -23,21 +20,20 @@ const charged = (atMs: number, dataset: Partial<Receipt['dataset']> = {}, change
     run: { run_id: `r${atMs}` },
     ...changes,
   });
-const uncharged = (kind: 'discarded' | 'not-charged', localMs: number): Receipt => ({
-  ...intentOf({ created: { localMs }, dataset: { ...intentOf().dataset, ...FILE, sha256: MINE } }),
-  settled: { kind, at: { localMs } },
-});
+const uncharged = (reason: 'discarded' | 'not-charged', localMs: number): Receipt => {
+  const dataset = { ...submissionOf().dataset, ...FILE, sha256: MINE };
+  return ended(submissionOf({ created: { localMs }, dataset }), reason, { at: { localMs } });
+};
 
 describe('earlierSubmissionsOf', () => {
-  const dataset = { ...intentOf().dataset, ...FILE, sha256: MINE };
-  const open = (localMs: number, changes: Partial<Intent> = {}) =>
-    intentOf({ created: { localMs }, dataset, ...changes });
-  const found = (records: Intent[], listed?: Parameters<typeof earlierSubmissionsOf>[2]['listed']) =>
+  const dataset = { ...submissionOf().dataset, ...FILE, sha256: MINE };
+  const open = (localMs: number, changes: Partial<Submission> = {}) =>
+    submissionOf({ created: { localMs }, dataset, ...changes });
+  const found = (records: Submission[], listed?: Parameters<typeof earlierSubmissionsOf>[2]['listed']) =>
     earlierSubmissionsOf(MINE, ORIGIN, { records, listed });
 
   it('returns what was, may be or may still be charged for these bytes by the service, newest first', () => {
     const begun = [{ started: { localMs: 4 } }];
-    const refused = { at: { localMs: 9 }, code: 'insufficient_funds' };
     const records = [
       charged(1, {}, { accountId: 'account-2' }),
       charged(3, { rows: 7, path: '/elsewhere' }, { priority_processing: true, label: 'rows ft-7k3m9qpx' }),
@@ -47,8 +43,7 @@ describe('earlierSubmissionsOf', () => {
       charged(9, {}, { origin: 'https://other.test' }),
       open(4, { attempts: begun }),
       open(5),
-      open(9, { attempts: begun, refused }),
-      open(9, { settled: { kind: 'withdrawn', at: { localMs: 9 } } }),
+      open(9, { attempts: begun, ...refusedWith('insufficient_funds') }),
     ];
     const earlier = found(records);
     assert.deepEqual(
@@ -91,7 +86,7 @@ describe('earlierSubmissionsOf', () => {
       label: (id: string) => labels[id],
       detail: () => ({ ...row(''), price_cents: 7, assumedCurrency: 'USD' }),
     };
-    const records = [intentOf({ label: 'rows ft-8k3m9qpx', marker: 'ft-8k3m9qpx' })];
+    const records = [submissionOf({ label: 'rows ft-8k3m9qpx', marker: 'ft-8k3m9qpx' })];
     const listed = { accountId: 'account-1', label: 'rows', runs };
     assert.deepEqual(found(records, listed), [
       {
@@ -102,30 +97,6 @@ describe('earlierSubmissionsOf', () => {
     ]);
     // Without a label, nothing says that it is of this dataset.
     assert.deepEqual(found(records, { ...listed, label: '' }), []);
-  });
-});
-
-describe('chargeIdsOf', () => {
-  it('leaves out what was found not charged: if it is charged after all, that is news', () => {
-    const [known, late] = [charged(1), uncharged('not-charged', 2)];
-    const ids = chargeIdsOf([known, late, { ...uncharged('discarded', 3), id: 'discarded' }, intentOf()]);
-    assert.deepEqual(ids, [known.id, 'discarded']);
-    const after = { ...charged(2), id: late.id };
-    const news = earlierSubmissionsOf(MINE, ORIGIN, { records: [known, after] }).filter((one) =>
-      isNews(one, ids),
-    );
-    assert.deepEqual(
-      news.map(({ id }) => id),
-      [late.id],
-    );
-  });
-});
-
-describe('knownOnContinue', () => {
-  it('leaves out what was found not charged before the draft: charged after all, it prevents it', () => {
-    const draft = intentOf({ id: 'draft', created: { localMs: 9 } });
-    const [known, late] = [charged(1), uncharged('not-charged', 2)];
-    assert.deepEqual(knownOnContinue(draft, [known, late, draft]).receipts, [known.id]);
   });
 });
 

@@ -1,660 +1,337 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { link } from 'node:fs/promises';
 import path from 'node:path';
-import { runsOf, type Intent, type Receipt } from '../../../../src/core/submission/intent.ts';
-import { Journal, type JournalOptions } from '../../../../src/core/submission/journal.ts';
 import { Lease } from '../../../../src/core/storage/lease.ts';
+import { bytesKeyOf, ended, type Submission } from '../../../../src/core/submission/submission.ts';
+import {
+  Journal,
+  type JournalOptions,
+  type KnownSubmissions,
+} from '../../../../src/core/submission/journal.ts';
 import { useFolder } from '../../../helpers/folder.ts';
-import { appendVersion } from '../../../helpers/journalVersions.ts';
-import { OtherWindow } from '../../../helpers/runs/otherWindow.ts';
-import { chargedAt, sameDataset, sampleIntent } from '../../../helpers/submissions.ts';
-import { until } from '../../../helpers/runs/support.ts';
+import {
+  appendVersion,
+  highestVersion,
+  keepVersions,
+  writeVersion,
+} from '../../../helpers/journalVersions.ts';
+import { chargedAt, refusedWith, sameDataset, sampleSubmission } from '../../../helpers/submissions.ts';
 
 describe('Journal', () => {
   const folder = useFolder();
   let directory: string;
-  let journals: Journal[];
-  let leases: Lease[];
-  let windows: OtherWindow[];
+  let ends: (() => void)[];
 
   beforeEach(() => {
     directory = path.join(folder(), 'storage', 'journal');
-    journals = [];
-    leases = [];
-    windows = [];
+    ends = [];
   });
-  afterEach(async () => {
-    for (const journal of journals) journal.dispose();
-    for (const lease of leases) lease.release();
-    await Promise.all(windows.map((window) => window.kill()));
-  });
+  afterEach(() => ends.forEach((end) => end()));
 
+  /** Opens the journal of a window. */
   async function opened(options: JournalOptions = {}): Promise<Journal> {
-    const journal = new Journal(directory, {
-      onUnreadable: (file) => assert.fail(`unreadable: ${file}`),
-      ...options,
-    });
-    journals.push(journal);
+    const journal = new Journal(directory, { onUnreadable: (file) => assert.fail(file), ...options });
+    ends.push(() => journal.dispose());
     await journal.open();
     return journal;
   }
 
-  /** Starts the process of another window, and opens its journal. */
-  async function otherWindow(): Promise<OtherWindow> {
-    const window = new OtherWindow();
-    windows.push(window);
-    await window.ask('open', directory);
-    return window;
-  }
-
-  async function create(journal: Journal, intent: Intent): Promise<Lease> {
-    const created = await journal.create(intent);
+  async function create(
+    journal: Journal,
+    submission: Submission,
+    told: KnownSubmissions = [],
+  ): Promise<Lease> {
+    const created = await journal.create(submission, told);
     assert.ok('lease' in created);
-    leases.push(created.lease);
+    ends.push(() => created.lease.release());
     return created.lease;
   }
 
-  const versionFile = (id: string, n: number) => path.join(directory, `${id}.${n}.json`);
-  /** The number of versions of a record on the disk. */
-  const versionsOf = (id: string) => readdirSync(directory).filter((name) => name.startsWith(id)).length;
-  const highest = (id: string) => JSON.parse(readFileSync(versionFile(id, versionsOf(id)), 'utf8')) as Intent;
-  /** Returns the IDs of the records on the disk that are open, or settled but not withdrawn. */
-  const stored = (is: 'open' | 'settled') => {
-    const ids = new Set(readdirSync(directory).flatMap((name) => /^(.*)\.\d+\.json$/.exec(name)?.[1] ?? []));
-    return [...ids].filter((id) => {
-      const { settled } = highest(id);
-      return settled?.kind !== 'withdrawn' && (settled === undefined) === (is === 'open');
-    });
-  };
+  /** A window's journal with a submission of its own. */
+  async function owning(changes: Partial<Submission> = {}, options?: JournalOptions) {
+    const journal = await opened(options);
+    const submission = sampleSubmission(changes);
+    return { journal, submission, lease: await create(journal, submission) };
+  }
+
+  const onDisk = ({ id }: Submission) => highestVersion(directory, id);
+  const names = () => readdirSync(directory).filter((name) => name.endsWith('.json'));
   const lockFile = (id: string) => path.join(directory, 'leases', `${id}.lock`);
-  const idsOf = (intents: readonly Intent[]) => intents.map(({ id }) => id);
-
-  it('starts empty, in folders that only their owner can access', async () => {
-    const journal = await opened();
-    assert.deepEqual([journal.intents, await journal.receipts()], [[], []]);
-    assert.deepEqual(readdirSync(directory), []);
-    (await create(journal, sampleIntent())).release();
-    if (process.platform === 'win32') return;
-    for (const part of ['', 'leases']) assert.equal(statSync(path.join(directory, part)).mode & 0o777, 0o700);
+  const notOwner = { code: 'not-owner' };
+  const idsOf = (records: readonly (Submission | undefined)[]) => records.map((record) => record?.id);
+  const at = { localMs: 1 };
+  const notCharged = (submission: Submission) => ended(submission, 'not-charged', { at });
+  const discarded = (submission: Submission) => ended(submission, 'discarded', { at });
+  const sent = (submission: Submission): Submission => ({
+    ...submission,
+    stage: 'sent',
+    attempts: [{ started: at, closed: at }],
   });
+  const chargeOf = (run_id: string) => ({ at, run: { run_id }, foundBy: 'found' as const });
 
-  it('restores intents after a restart, oldest first, as last written', async () => {
+  it('restores what is open after a restart, oldest first, and what was refused until the same is submitted again', async () => {
     const first = await opened();
-    const intents = [sampleIntent(), sampleIntent(), sampleIntent()];
-    for (const intent of intents.toReversed()) {
-      const lease = await create(first, intent);
-      const started = { localMs: 1, serviceMs: 2 };
-      await first.write(lease, { ...intent, attempts: [{ started }] });
-      intent.attempts.push({ started, closed: { localMs: 3 } });
-      await first.write(lease, intent);
-      lease.release();
+    const given = [{}, refusedWith('insufficient_balance'), {}];
+    const submissions = given.map((changes) => sampleSubmission({ attempts: [{ started: at }], ...changes }));
+    const refused = submissions[1]!;
+    for (const submission of submissions.toReversed()) {
+      const lease = await create(first, { ...submission, stage: 'draft', attempts: [] });
+      await first.write(lease, submission);
     }
-    assert.deepEqual(first.intents, intents);
-    assert.deepEqual((await opened()).intents, intents);
-    assert.deepEqual(stored('open').sort(), idsOf(intents).sort());
-    for (const { id } of intents)
-      if (process.platform !== 'win32') assert.equal(statSync(versionFile(id, 1)).mode & 0o777, 0o600);
+    assert.deepEqual(first.submissions, submissions);
+    const second = await opened();
+    assert.deepEqual(second.submissions, submissions);
+    const next = sameDataset(refused);
+    await create(second, next, await second.of(refused));
+    assert.deepEqual(second.submissions, [submissions[0], submissions[2], next]);
+    assert.deepEqual(onDisk(next).k, 2);
   });
 
-  describe('for the same bytes and model', () => {
-    it('allows one open intent', async () => {
-      const journal = await opened();
-      const intent = sampleIntent();
-      await create(journal, intent);
-      assert.deepEqual(await journal.create(sameDataset(intent)), { existing: intent });
-      // Also in a window that doesn't know it yet.
-      const unaware = new Journal(directory);
-      journals.push(unaware);
-      assert.deepEqual(await unaware.create(sameDataset(intent)), { existing: intent });
-      assert.deepEqual(unaware.intents, [intent]);
-      assert.deepEqual(stored('open'), [intent.id]);
-    });
-
-    it('allows another one for another service or model', async () => {
-      const journal = await opened();
-      const intent = sampleIntent();
-      const elsewhere = sameDataset(intent, { origin: 'https://other.test' });
-      for (const each of [intent, elsewhere, sameDataset(intent, { model_id: 'b' })])
-        await create(journal, each);
-      assert.equal(journal.intents.length, 3);
-    });
-
-    /** Creates `intent` while another window writes a version of a rival, at the moment before ours gets its name. */
-    const beside = async (intent: Intent, ...rival: Intent[]) => {
-      const slow = await opened({
-        link: async (from, to) => {
-          if (to === versionFile(intent.id, 1))
-            for (const [index, version] of rival.entries())
-              writeFileSync(versionFile(version.id, index + 1), JSON.stringify(version));
-          await link(from, to);
-        },
-      });
-      const created = await slow.create(intent);
-      if ('lease' in created) created.lease.release();
-      return 'lease' in created ? 'created' : created.existing.id;
+  describe('claims bytes', () => {
+    const earlier: Readonly<
+      Record<string, [(submission: Submission) => Submission, next: 'existing' | number]>
+    > = {
+      'an open one': [(submission) => submission, 'existing'],
+      'one that may be charged': [sent, 'existing'],
+      'an open one of another account': [(submission) => ({ ...submission, accountId: 'b' }), 2],
+      'a refused one': [(submission) => ({ ...submission, ...refusedWith('insufficient_balance') }), 2],
+      'a discarded one': [discarded, 2],
+      'a charged one': [(submission) => chargedAt(submission, 1), 2],
+      'one of another service': [(submission) => ({ ...submission, origin: 'https://other.test' }), 1],
+      'one with another model': [(submission) => ({ ...submission, model_id: 'b' }), 1],
     };
-
-    it('withdraws for an earlier one, and for a later one that has begun', async () => {
-      const [one, two] = [sampleIntent(), sampleIntent()];
-      const earlier = sameDataset(one, { created: { localMs: 1 } });
-      assert.equal(await beside(one, earlier), earlier.id);
-      const later = sameDataset(two);
-      const begun = { ...later, attempts: [{ started: { localMs: 1 } }] };
-      assert.equal(await beside(two, later, begun), later.id);
-      assert.deepEqual(
-        [one, two].map(({ id }) => highest(id).settled?.kind),
-        ['withdrawn', 'withdrawn'],
-      );
-      assert.deepEqual(stored('open').sort(), [earlier.id, later.id].sort());
-    });
-
-    it('withdraws a later one that has not begun, which no window can continue then', async () => {
-      const intent = sampleIntent();
-      const later = sameDataset(intent);
-      assert.equal(await beside(intent, later), 'created');
-      assert.deepEqual(stored('open'), [intent.id]);
-      const journal = await opened();
-      assert.equal(await journal.acquire(later.id), undefined);
-      assert.deepEqual(await journal.receipts(), [], 'it is in no list');
-      assert.equal((await journal.records()).length, 2, 'but its run would be recognized');
-    });
-
-    it('withdraws if a receipt appeared that the user had not seen', async () => {
-      const journal = await opened();
-      const charged = sampleIntent();
-      await journal.settle(await create(journal, charged), chargedAt(charged, 1));
-      await assert.rejects(journal.create(sameDataset(charged), { receipts: [] }), {
-        code: 'submitted-meanwhile',
+    for (const [what, [earlierOf, next]] of Object.entries(earlier))
+      it(`after ${what}`, async () => {
+        const journal = await opened();
+        const submission = sampleSubmission();
+        const below = earlierOf(sameDataset(submission));
+        writeVersion(directory, 1, below);
+        const told = await journal.of(submission);
+        assert.deepEqual(idsOf(told.map(({ record }) => record)), next === 1 ? [] : [below.id]);
+        const created = await journal.create(submission, told);
+        if ('existing' in created) assert.deepEqual([created.existing.id, next], [below.id, 'existing']);
+        else assert.deepEqual([onDisk(submission).k, names().length], [next, 2]);
+        if ('lease' in created) created.lease.release();
       });
-      assert.deepEqual(stored('open'), []);
-      const created = await journal.create(sameDataset(charged), { receipts: [charged.id] });
-      assert.ok('lease' in created);
-      created.lease.release();
+
+    it('in the window that is first; the other one has to tell its user', async () => {
+      const [one, other] = [await opened(), await opened()];
+      const first = sampleSubmission();
+      const second = sameDataset(first);
+      const told = await other.of(second);
+      await create(one, first);
+      await assert.rejects(other.create(second, told), { code: 'taken' });
+      assert.deepEqual([one.isCreated(first.id), other.isCreated(second.id)], [true, false]);
+      assert.equal(await Lease.isTaken(lockFile(second.id)), false);
+      assert.deepEqual(await other.create(second, await other.of(second)), { existing: first });
     });
 
-    it('allows one for another account of the service only if the user agreed to it', async () => {
+    it('not without its lease, or what could not be read back', async () => {
       const journal = await opened();
-      const intent = sampleIntent();
-      await create(journal, intent);
-      const theirs = () => sameDataset(intent, { accountId: 'b' });
-      assert.deepEqual(await journal.create(theirs()), { existing: intent });
-      assert.deepEqual(await journal.create(sameDataset(intent), { duplicates: [intent.id] }), {
-        existing: intent,
-      });
-      assert.deepEqual(await journal.create(theirs(), { duplicates: ['another'] }), { existing: intent });
-      const created = await journal.create(theirs(), { duplicates: [intent.id] });
-      assert.ok('lease' in created);
-      created.lease.release();
-      assert.equal(journal.intents.length, 2);
-    });
-
-    it('ignores refused and settled intents', async () => {
-      const journal = await opened();
-      const refused = sampleIntent();
-      const lease = await create(journal, refused);
-      await journal.write(lease, {
-        ...refused,
-        refused: { at: { localMs: 1 }, code: 'insufficient_balance' },
-      });
-      const charged = sameDataset(refused);
-      await journal.settle(await create(journal, charged), chargedAt(charged, 1));
-      await create(journal, sameDataset(refused));
-      assert.equal(journal.intents.length, 2);
-    });
-
-    it('creates one when windows race', async () => {
-      const racers = await Promise.all([otherWindow(), otherWindow()]);
-      for (let round = 0; round < 10; round++) {
-        const intent = sampleIntent();
-        const drafts = racers.map(() => sameDataset(intent));
-        // One that lists the folder before the other one writes may be withdrawn by that one: before it returns, or afterwards.
-        const ids = await Promise.all(
-          racers.map((racer, at) =>
-            racer.ask('create', drafts[at]!).catch((error: unknown) => {
-              assert.match(String(error), /submitted meanwhile/);
-            }),
-          ),
-        );
-        assert.equal(stored('open').length, round + 1);
-        // Then it can't begin.
-        for (const [at, racer] of racers.entries())
-          if (ids[at] === drafts[at]?.id && !stored('open').includes(drafts[at]!.id))
-            await assert.rejects(racer.ask('write', { ...drafts[at]!, keyId: 'x' }));
-      }
+      const submission = sampleSubmission();
+      const lease = await Lease.take(lockFile(submission.id));
+      await assert.rejects(journal.create(submission, []), notOwner);
+      lease?.release();
+      for (const changes of [{ boundary: '' }, { label: 'x'.repeat(2 ** 20) }, { created: { localMs: NaN } }])
+        await assert.rejects(journal.create({ ...submission, ...changes }, []));
+      assert.deepEqual(names(), []);
+      await create(journal, submission);
     });
   });
 
-  describe('ownership of an intent', () => {
-    it('allows only the owner to write, and to settle what was not charged', async () => {
-      const journal = await opened();
-      const intent = sampleIntent();
-      const lease = await create(journal, intent);
-      const otherLease = await create(journal, sampleIntent());
-      const notOwner = { code: 'not-owner' };
-      const settled: Receipt = { ...intent, settled: { kind: 'not-charged', at: { localMs: 1 } } };
-      await assert.rejects(journal.settle(otherLease, settled), notOwner);
-      await assert.rejects(journal.write(otherLease, { ...intent, keyId: 'x' }), notOwner);
-      assert.equal(versionsOf(intent.id), 1);
-      await journal.settle(lease, chargedAt(intent, 1));
-      assert.deepEqual(stored('settled'), [intent.id]);
-    });
-
-    describe('that was lost without a trace', () => {
-      const begun = (intent: Intent): Intent => ({ ...intent, attempts: [{ started: { localMs: 5 } }] });
-      const closed = (intent: Intent): Intent => ({
-        ...intent,
-        attempts: [{ started: { localMs: 5 }, closed: { localMs: 6 } }],
-      });
-      const notCharged = (intent: Intent): Receipt => ({
-        ...intent,
-        settled: { kind: 'not-charged', at: { localMs: 7 } },
-      });
-      const notOwner = { code: 'not-owner' };
-      let journal: Journal;
-      let other: OtherWindow;
-      let intent: Intent;
-      let lease: Lease;
-      /** Another window takes an intent whose owner doesn't know that its lock is gone. */
-      beforeEach(async function () {
-        if (process.platform === 'win32') this.skip();
-        [journal, other, intent] = [await opened(), await otherWindow(), begun(sampleIntent())];
-        lease = await create(journal, intent);
-        // POSIX drops a process's locks on a file when any of its descriptors is closed.
-        readFileSync(lockFile(intent.id));
-        assert.deepEqual(await other.ask('acquire', intent.id), intent);
-        assert.equal(lease.isHeld(), true);
-      });
-
-      it('stops the first owner once the second one has written', async () => {
-        await other.ask('write', { ...intent, keyId: 'theirs' });
-        for (const work of [
-          journal.write(lease, { ...intent, keyId: 'ours' }),
-          journal.close(lease, closed(intent)),
-          journal.settle(lease, notCharged(intent)),
-          journal.assertLatest(lease),
-        ])
-          await assert.rejects(work, notOwner);
-        assert.equal(journal.intents[0]?.keyId, 'theirs');
-      });
-
-      it('lets only one of two owners mark the closing boundary', async () => {
-        // It can't mark an attempt that is not its own, and its own one comes too late.
-        await assert.rejects(other.ask('close', closed(intent)), /can't follow/);
-        await journal.close(lease, closed(intent));
-        await assert.rejects(other.ask('write', intent), /another process has written/);
-        await assert.rejects(other.ask('settle', notCharged(intent)), /another process has written/);
-        assert.equal(highest(intent.id).attempts[0]?.closed?.localMs, 6);
-      });
-
-      it('does not let the closing boundary out after the second owner ended it', async () => {
-        await other.ask('settle', notCharged(intent));
-        await assert.rejects(journal.close(lease, closed(intent)), notOwner);
-        assert.deepEqual(stored('settled'), [intent.id]);
-      });
-
-      it('does not let the closing boundary out once the second owner wrote on top of its mark', async () => {
-        let theirs = async () => {};
-        const racing = await opened({ at: (point) => (point === 'synced' ? theirs() : Promise.resolve()) });
-        const second = begun(sampleIntent());
-        const ours = await create(racing, second);
-        readFileSync(lockFile(second.id));
-        theirs = async () => {
-          theirs = async () => {};
-          await other.ask('acquire', second.id);
-          await other.ask('write', { ...closed(second), keyId: 'theirs' });
-        };
-        await assert.rejects(racing.close(ours, closed(second)), notOwner);
-      });
-
-      it('keeps the attempts of a later owner when the answer to an earlier one comes', async () => {
-        const attempts = [{ started: { localMs: 5 }, ended: { localMs: 8 } }, { started: { localMs: 9 } }];
-        await other.ask('write', { ...intent, attempts });
-        await journal.settle(lease, chargedAt(closed(intent), 10));
-        const [receipt] = await journal.receipts();
-        assert.equal(receipt?.attempts.length, 2);
-      });
-
-      it('never loses a charge: it is written over any other end', async () => {
-        await other.ask('settle', notCharged(intent));
-        const reader = await opened();
-        assert.deepEqual(
-          (await reader.receipts()).map(({ settled }) => settled.kind),
-          ['not-charged'],
-        );
-        await journal.settle(lease, chargedAt(closed(intent), 8));
-        assert.deepEqual(
-          (await reader.receipts()).map(({ settled }) => settled.kind),
-          ['charged'],
-        );
-        assert.deepEqual(
-          (await reader.unreported()).map(({ id }) => id),
-          [intent.id],
-        );
-      });
-    });
-
-    describe('decides who may write what on top of a closing boundary', () => {
-      const started = { localMs: 5 };
-      const steps = (intent: Intent) => {
-        const ended = { started, ended: { localMs: 7 } };
-        return {
-          begun: { ...intent, attempts: [{ started }] },
-          closing: { ...intent, attempts: [{ started, closed: { localMs: 6 } }] },
-          draft: { ...intent, attempts: [ended] },
-          refused: { ...intent, attempts: [ended], refused: { at: started, code: 'insufficient_balance' } },
-          'not-charged': { ...intent, settled: { kind: 'not-charged', at: started } } as Receipt,
-        };
-      };
-      const ONLY_OWN = ['begun', 'draft', 'refused', 'not-charged'] as const;
-      const closing = async () => {
-        const journal = await opened();
-        const intent = sampleIntent();
-        const lease = await create(journal, intent);
-        await journal.write(lease, steps(intent).begun);
-        await journal.close(lease, steps(intent).closing);
-        return { journal, intent, lease };
-      };
-
-      for (const step of ONLY_OWN) {
-        it(`its own window: ${step}`, async () => {
-          const { journal, intent, lease } = await closing();
-          await journal.write(lease, steps(intent)[step]);
-          assert.equal(versionsOf(intent.id), 4);
-        });
-
-        it(`not who only read it, in this process or another: ${step}`, async () => {
-          const { journal, intent, lease } = await closing();
-          lease.release();
-          const expected = { name: 'RangeError', message: `${step} can't follow closing` };
-          for (const reader of [journal, await opened()]) {
-            const owned = await reader.acquire(intent.id);
-            await assert.rejects(reader.write(owned!.lease, steps(intent)[step]), expected);
-            owned!.lease.release();
-          }
-          assert.equal(versionsOf(intent.id), 3);
-          assert.equal(journal.intents[0]?.attempts[0]?.closed?.localMs, 6);
-        });
-      }
-
-      it('not its own window once it has read it again', async () => {
-        const { journal, intent, lease } = await closing();
-        lease.release();
-        const owned = await journal.acquire(intent.id);
-        const ended = { started, closed: { localMs: 6 }, ended: { localMs: 7 } };
-        await journal.write(owned!.lease, { ...intent, attempts: [ended] });
-        await assert.rejects(journal.write(owned!.lease, steps(intent).draft), RangeError);
-        owned!.lease.release();
-      });
-    });
-
-    it('adds a charge to a receipt that was none, and a further run to a charge, once', async () => {
-      const journal = await opened();
-      const intent = sampleIntent();
-      const receipt: Receipt = { ...intent, settled: { kind: 'discarded', at: { localMs: 1 } } };
-      await journal.settle(await create(journal, intent), receipt);
-      const chargeOf = (run_id: string) =>
-        ({ kind: 'charged', at: { localMs: 2 }, run: { run_id }, foundBy: 'found' }) as const;
-      for (const run of ['a', 'a', 'b', 'b', 'a']) await journal.addCharge(intent.id, chargeOf(run));
-      const [charged] = await journal.receipts();
-      assert.ok(charged?.settled.kind === 'charged');
-      assert.deepEqual(
-        runsOf(charged.settled).map(({ run_id }) => run_id),
-        ['a', 'b'],
-      );
-      assert.equal(await journal.addCharge(sampleIntent().id, chargeOf('a')), undefined);
-    });
-
-    it('reads the intent from disk when its ownership is taken', async () => {
-      const [journal, unaware] = [await opened(), await opened()];
-      const intent = sampleIntent();
-      const lease = await create(journal, intent);
-      await unaware.reload();
-      await journal.write(lease, { ...intent, keyId: 'of another window' });
-      assert.equal(unaware.intents[0]?.keyId, undefined);
+  describe('is taken over', () => {
+    it('as it is on the disk, if it is open or was refused', async () => {
+      const { journal, submission, lease } = await owning();
+      const unaware = await opened();
+      assert.equal(await unaware.isOwned(submission.id), true);
+      assert.equal(await unaware.acquire(submission.id), undefined);
+      const refused = { ...submission, ...refusedWith('insufficient_balance') };
+      await journal.write(lease, refused);
       lease.release();
-      const taken = await unaware.acquire(intent.id);
-      assert.equal(taken?.intent.keyId, 'of another window');
-      assert.equal(unaware.intents[0]?.keyId, 'of another window');
-      assert.equal(taken.lease.isHeld(), true);
+      assert.equal(await unaware.isOwned(submission.id), false);
+      const taken = await unaware.acquire(submission.id);
+      assert.deepEqual([taken?.submission, unaware.submissions], [refused, [refused]]);
+      await unaware.settle(taken!.lease, notCharged(refused));
+      assert.equal(await journal.acquire(submission.id), undefined, 'it is over');
     });
 
-    it('gives no ownership of a settled or missing intent, or an invalid ID', async () => {
-      const journal = await opened();
-      const intent = sampleIntent();
-      await journal.settle(await create(journal, intent), chargedAt(intent, 1));
-      for (const id of [intent.id, sampleIntent().id, '../receipts/x', '', 'notices']) {
+    it('never by an unknown ID, or one whose name has another record since the storage was set back', async () => {
+      const { journal, submission, lease } = await owning();
+      lease.release();
+      rmSync(path.join(directory, names()[0]!));
+      writeVersion(directory, 1, sameDataset(submission));
+      const notices = await Lease.take(lockFile('notices'));
+      ends.push(() => notices?.release());
+      for (const id of [submission.id, sampleSubmission().id, '../receipts/x', '', 'notices'])
         assert.equal(await journal.acquire(id), undefined);
-        assert.equal(await journal.isOwned(id), false);
-      }
-      leases.push((await Lease.take(lockFile('notices')))!);
       assert.equal(await journal.isOwned('notices'), false);
     });
+  });
 
-    it('gives no ownership while the owner is suspended, but at once when it is dead', async function () {
-      if (process.platform === 'win32') this.skip();
-      const owner = await otherWindow();
-      const journal = await opened();
-      const intent = sampleIntent();
-      await owner.ask('create', intent);
-      owner.suspend();
-      assert.equal(await journal.acquire(intent.id), undefined);
-      assert.equal(await journal.isOwned(intent.id), true);
-      assert.deepEqual(await journal.create(sameDataset(intent)), { existing: intent });
-      await owner.kill();
-      assert.equal(await journal.isOwned(intent.id), false);
-      assert.deepEqual((await journal.acquire(intent.id))?.intent, intent);
+  describe('of which another window wrote', () => {
+    const begun = { attempts: [{ started: at }] };
+    /** What the other window did, and what is on the disk then. */
+    const others: Readonly<Record<string, (submission: Submission) => Submission>> = {
+      'the next version': (submission) => {
+        appendVersion(directory, submission.id, (record) => ({ ...record, keyId: 'theirs' }));
+        return { ...submission, keyId: 'theirs' };
+      },
+      'the same version, after the storage was set back': (submission) => {
+        const another = sameDataset(submission);
+        rmSync(path.join(directory, names()[0]!));
+        writeVersion(directory, 1, another);
+        return another;
+      },
+    };
+    for (const [what, write] of Object.entries(others))
+      it(`${what}: the owner writes and sends nothing`, async () => {
+        const { journal, submission, lease } = await owning(begun);
+        const theirs = write(submission);
+        for (const work of [
+          // Also not the same as theirs.
+          () => journal.write(lease, { ...submission, keyId: 'theirs' }),
+          () => journal.close(lease, sent(submission)),
+          () => journal.settle(lease, notCharged(submission)),
+          () => journal.assertLatest(lease),
+        ])
+          await assert.rejects(work, notOwner);
+        assert.deepEqual(journal.submissions, [theirs]);
+        assert.deepEqual(onDisk(theirs).record, theirs);
+      });
+
+    it('on top of the mark of the last bytes: they stay', async () => {
+      let theirs = (): unknown => undefined;
+      const at = (point: string) => Promise.resolve(point === 'synced' && theirs()).then(() => undefined);
+      const { journal, submission, lease } = await owning(begun, { at });
+      theirs = () => appendVersion(directory, submission.id, (record) => record);
+      await assert.rejects(journal.close(lease, sent(submission)), notOwner);
     });
 
-    it('ends ownership when the folder is replaced', async () => {
-      const journal = await opened();
-      const intent = sampleIntent();
-      const lease = await create(journal, intent);
-      renameSync(directory, path.join(folder(), 'away'));
-      assert.equal(lease.isHeld(), false);
-      await assert.rejects(journal.write(lease, intent), { code: 'not-owner' });
-      assert.equal(existsSync(directory), false);
+    it('as a lease of another record', async () => {
+      const { journal, submission } = await owning();
+      const lease = await create(journal, sampleSubmission());
+      await assert.rejects(journal.write(lease, { ...submission, keyId: 'x' }), notOwner);
+      await assert.rejects(journal.assertLatest({} as Lease), notOwner);
+      assert.equal(onDisk(submission).n, 1);
+    });
+
+    it('a charge comes on top of it, with the attempts of the later owner', async () => {
+      const { journal, submission, lease } = await owning(begun);
+      const attempts = [...submission.attempts, { started: at }];
+      appendVersion(directory, submission.id, (record) => notCharged({ ...record, attempts }));
+      await journal.settle(lease, chargedAt(sent(submission), 8));
+      const { record, n } = onDisk(submission);
+      assert.deepEqual([n, record.stage, record.attempts, record.end], [3, 'charged', attempts, undefined]);
+    });
+
+    it('a charge comes back though the storage was set back to before its submission', async () => {
+      const { journal, submission, lease } = await owning(begun);
+      rmSync(path.join(directory, names()[0]!));
       await journal.reload();
-      assert.deepEqual(journal.intents, []);
-      // A new folder works again, and is watched.
-      const unaware = await opened();
-      const next = sampleIntent();
-      await create(journal, next);
-      await until(() => unaware.intents.length === 1);
-      const again = sampleIntent();
-      await create(unaware, again);
-      await until(() => journal.intents.length === 2);
+      await journal.settle(lease, chargedAt(submission, 8));
+      assert.deepEqual((await journal.unreported())[0]?.id, submission.id);
+    });
+
+    it('a charge is not written over another submission that got its name', async () => {
+      const { journal, submission, lease } = await owning(begun);
+      const another = others['the same version, after the storage was set back']!(submission);
+      await journal.settle(lease, chargedAt(submission, 8));
+      assert.deepEqual([names().length, onDisk(another).record], [1, another]);
     });
   });
 
   describe('settles', () => {
-    it('by turning the intent into a receipt and ending its lease', async () => {
-      const journal = await opened();
-      const intent = sampleIntent();
-      const lease = await create(journal, intent);
-      await journal.settle(lease, chargedAt(intent, 7));
-      assert.deepEqual(journal.intents, []);
-      assert.equal(lease.isHeld(), false);
-      assert.deepEqual([stored('open'), stored('settled')], [[], [intent.id]]);
-      const { settled, ...rest } = chargedAt(intent, 7);
-      const receipt = { ...rest, settled: { ...settled, unshown: true } };
-      assert.deepEqual(await journal.receipts(), [receipt]);
-      assert.deepEqual(await (await opened()).receipts(), [receipt]);
+    it('by turning the submission into a receipt, ending its lease, and emptying what is below', async () => {
+      const { journal, submission, lease } = await owning();
+      await journal.settle(lease, discarded(submission));
+      assert.deepEqual([journal.submissions, lease.isHeld(), onDisk(submission).n], [[], false, 2]);
+      assert.deepEqual(await (await opened()).receipts(), [discarded(submission)]);
+      assert.equal(statSync(path.join(directory, `${bytesKeyOf(submission)}.1.1.json`)).size, 0);
     });
 
-    it('with a charge that no window has shown yet, until it was, unless a further run came meanwhile', async () => {
-      const journal = await opened();
-      const intent = sampleIntent();
-      await journal.settle(await create(journal, intent), chargedAt(intent, 1));
-      const unshown = async () => (await (await opened()).unreported()).length;
-      const [first] = await journal.unreported();
-      const more = {
-        kind: 'charged',
-        at: { localMs: 2 },
-        run: { run_id: 'more' },
-        foundBy: 'found',
-      } as const;
-      await journal.addCharge(intent.id, more);
-      await journal.setShown(first!);
-      assert.equal(await unshown(), 1);
-      const [second] = await journal.unreported();
-      await journal.setShown(second!);
-      assert.equal(await unshown(), 0);
-      assert.equal((await journal.receipts())[0]?.settled.kind, 'charged');
-    });
-
-    it('and empties the older versions, except a charge right below', async () => {
-      const journal = await opened();
-      const intent = sampleIntent();
-      const lease = await create(journal, intent);
-      await journal.write(lease, { ...intent, keyCheck: { salt: 's', hash: 'h' } });
-      await journal.settle(lease, chargedAt(intent, 1));
-      const sizes = () => [1, 2, 3].map((n) => statSync(versionFile(intent.id, n)).size > 0);
-      await until(() => !sizes()[0] && !sizes()[1]);
-      await journal.setShown((await journal.unreported())[0]!);
-      assert.deepEqual(sizes(), [false, false, true]);
-    });
-
-    it('and lists receipts newest first in every window', async () => {
+    it('and lists receipts newest first, without refused ones', async () => {
       const [journal, unaware] = [await opened(), await opened()];
-      assert.deepEqual(await unaware.receipts(), []);
-      const times = [5, 30, 1, 20, 9, 11, 2, 40, 3, 4];
+      const times = [5, 30, 1, 20, 9];
       for (const atMs of times) {
-        const intent = sampleIntent();
-        await journal.settle(await create(journal, intent), chargedAt(intent, atMs));
+        const submission = sampleSubmission();
+        await journal.settle(await create(journal, submission), chargedAt(submission, atMs));
       }
-      const listed = async () => (await unaware.receipts()).map(({ settled }) => settled.at.localMs);
-      const expected = times.toSorted((one, other) => other - one);
-      assert.deepEqual(await listed(), expected);
-      const [newest] = await unaware.receipts();
-      for (let n = versionsOf(newest!.id); n > 0; n--) rmSync(versionFile(newest!.id, n));
-      assert.deepEqual(await listed(), expected.slice(1));
+      await create(journal, sampleSubmission(refusedWith('insufficient_balance')));
+      const listed = (await unaware.receipts()).map(({ charge }) => charge?.at.localMs);
+      assert.deepEqual(listed, [30, 20, 9, 5, 1]);
+    });
+
+    it('and adds a charge to a receipt without one, and a further run to a charge, once', async () => {
+      const { journal, submission, lease } = await owning();
+      await journal.settle(lease, discarded(submission));
+      const open = sampleSubmission();
+      await create(journal, open);
+      for (const run of ['a', 'a', 'b', 'b', 'a']) await journal.addCharge(submission.id, chargeOf(run));
+      const { charge } = (await journal.unreported())[0]!;
+      assert.deepEqual(
+        [charge.run.run_id, charge.furtherRuns, onDisk(submission).n],
+        ['a', [{ run_id: 'b' }], 4],
+      );
+      for (const { id } of [open, sampleSubmission()])
+        assert.equal(await journal.addCharge(id, chargeOf('a')), undefined);
     });
   });
 
-  describe('follows other windows', () => {
-    it('and fires once for each change', async () => {
-      const journal = await opened();
-      let fired = 0;
-      journal.onDidChange(() => fired++);
-      const other = await otherWindow();
-      const intent = sampleIntent();
-      await other.ask('create', intent);
-      await until(() => fired === 1);
-      assert.deepEqual(journal.intents, [intent]);
-      await other.ask('write', { ...intent, keyId: 'b' });
-      await until(() => fired === 2);
-      assert.equal(journal.intents[0]?.keyId, 'b');
+  it('fires once for each change of another window, and forgets what was set back', async () => {
+    const journal = await opened();
+    let fired = 0;
+    journal.onDidChange(() => fired++);
+    const { journal: other, submission, lease } = await owning();
+    const setBack = keepVersions(directory, submission.id);
+    const seen: (string | undefined)[] = [];
+    const changes: (() => unknown)[] = [
+      () => undefined,
+      () => undefined,
+      () => other.write(lease, { ...submission, keyId: 'b' }),
+      setBack,
+      () => other.settle(lease, chargedAt(submission, 1)),
+    ];
+    for (const change of changes) {
+      await Promise.resolve(change());
       await journal.reload();
-      assert.equal(fired, 2, 'nothing has changed');
-      await other.ask('settle', chargedAt(intent, 1));
-      await until(() => fired === 3);
-      assert.deepEqual(journal.intents, []);
-    });
-
-    it('without replacing its own change by older data', async () => {
-      const journal = await opened();
-      // Large, so that some are written while others are read.
-      const intents = Array.from({ length: 12 }, () => sampleIntent({ label: 'x'.repeat(100_000) }));
-      const owned: [Lease, Intent][] = [];
-      for (const intent of intents) owned.push([await create(journal, intent), intent]);
-      let written = 0;
-      journal.onDidChange(() => {
-        const now = journal.intents.filter(({ keyId }) => keyId === 'new').length;
-        assert.ok(now >= written, `${now} of ${written}`);
-        written = now;
-      });
-      const work = owned.flatMap(([lease, intent]) => [
-        journal.reload(),
-        journal.write(lease, { ...intent, keyId: 'new' }),
-      ]);
-      await Promise.all(work);
-      assert.equal(written, intents.length);
-    });
+      seen.push(journal.submissions[0]?.keyId);
+    }
+    assert.deepEqual([seen, fired], [['key-1', 'key-1', 'b', 'key-1', undefined], 4]);
   });
 
   describe('on a disk that fails', () => {
     const full = Object.assign(new Error('no space left'), { code: 'ENOSPC' });
-
     let isFull: boolean;
+    beforeEach(() => (isFull = false));
     /** @param isTooLate whether it fails after the file got its name, as when syncing the folder fails */
-    const filling = (isTooLate: boolean) =>
-      opened({
-        link: async (from, to) => {
-          if (!isFull || isTooLate) await link(from, to);
-          if (isFull) throw full;
-        },
+    const filling = (isTooLate: boolean): JournalOptions => ({
+      link: async (from, to) => {
+        if (!isFull || isTooLate) await link(from, to);
+        if (isFull) throw full;
+      },
+    });
+
+    for (const isTooLate of [false, true])
+      it(`matches what is there ${isTooLate ? 'after' : 'before'} the file got its name, and can be retried`, async () => {
+        const { journal, submission, lease } = await owning({}, filling(isTooLate));
+        isFull = true;
+        await assert.rejects(journal.create(sampleSubmission(), []), full);
+        await assert.rejects(journal.write(lease, { ...submission, keyId: 'new' }), full);
+        assert.equal(journal.submissions[0]?.keyId, isTooLate ? 'new' : 'key-1');
+        await assert.rejects(journal.settle(lease, notCharged(submission)), full);
+        assert.equal(lease.isHeld(), true);
+        isFull = false;
+        await journal.write(lease, notCharged(submission));
       });
 
     it('is overtaken if another window has written, though nothing can be written', async () => {
-      isFull = false;
-      const journal = await filling(false);
-      const intent = sampleIntent();
-      const created = await journal.create(intent);
-      assert.ok('lease' in created);
+      const { journal, submission, lease } = await owning({}, filling(false));
       isFull = true;
-      await assert.rejects(journal.write(created.lease, intent), full);
-      appendVersion(directory, intent.id, (mine) => ({ ...mine, keyId: 'other' }));
-      await assert.rejects(journal.write(created.lease, intent), { code: 'not-owner' });
-    });
-
-    for (const isTooLate of [false, true]) {
-      const when = isTooLate ? 'after' : 'before';
-      it(`creates nothing, reports the error, and can be retried: ${when} the file got its name`, async () => {
-        isFull = true;
-        const journal = await filling(isTooLate);
-        const intent = sampleIntent();
-        await assert.rejects(journal.create(intent), full);
-        assert.deepEqual(journal.intents, []);
-        isFull = false;
-        const next = sampleIntent();
-        await journal.settle(await create(journal, next), chargedAt(next, 1));
-      });
-
-      it(`matches the intent on the disk: ${when} the file got its name`, async () => {
-        isFull = false;
-        const journal = await filling(isTooLate);
-        const intent = sampleIntent();
-        const lease = await create(journal, intent);
-        isFull = true;
-        await assert.rejects(journal.write(lease, { ...intent, keyId: 'new' }), full);
-        assert.deepEqual([journal.intents[0]?.keyId, lease.isHeld()], [isTooLate ? 'new' : undefined, true]);
-        isFull = false;
-        await journal.settle(lease, chargedAt(intent, 1));
-      });
-    }
-
-    it('settles nothing and can be retried', async () => {
-      isFull = false;
-      const journal = await filling(false);
-      const intent = sampleIntent();
-      const lease = await create(journal, intent);
-      isFull = true;
-      await assert.rejects(journal.settle(lease, chargedAt(intent, 1)), full);
-      assert.deepEqual([journal.intents, lease.isHeld(), stored('settled')], [[intent], true, []]);
-      isFull = false;
-      await journal.settle(lease, chargedAt(intent, 1));
-      assert.deepEqual(stored('open'), []);
-    });
-
-    it('writes nothing that it could not read back', async () => {
-      const journal = await opened();
-      const intent = sampleIntent();
-      await assert.rejects(journal.create({ ...intent, boundary: '' }));
-      await assert.rejects(journal.create({ ...intent, label: 'x'.repeat(2 ** 20) }), RangeError);
-      await assert.rejects(journal.create({ ...intent, created: { localMs: NaN } }));
-      assert.deepEqual(stored('open'), []);
-    });
-  });
-
-  describe('after a crash', () => {
-    it('ignores temporary files', async () => {
-      const journal = await opened();
-      const open = sampleIntent();
-      (await create(journal, open)).release();
-      for (const { id } of [open, sampleIntent()])
-        writeFileSync(path.join(directory, `${id}.2.json.${sampleIntent().id}.tmp`), '{');
-      assert.deepEqual((await opened()).intents, [open]);
+      await assert.rejects(journal.write(lease, submission), full);
+      appendVersion(directory, submission.id, (record) => ({ ...record, keyId: 'theirs' }));
+      await assert.rejects(journal.write(lease, submission), notOwner);
+      assert.equal(journal.submissions[0]?.keyId, 'theirs');
     });
   });
 });

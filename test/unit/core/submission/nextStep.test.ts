@@ -6,7 +6,7 @@ import {
   UnexpectedResponseError,
 } from '../../../../src/core/api/errors.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import type { Attempt, Intent, Moment } from '../../../../src/core/submission/intent.ts';
+import type { Attempt, Submission, Moment } from '../../../../src/core/submission/submission.ts';
 import { SubmissionError, TooEarlyError } from '../../../../src/core/submission/errors.ts';
 import {
   assertNotTooEarly,
@@ -15,7 +15,7 @@ import {
   type AttemptHistory,
 } from '../../../../src/core/submission/nextStep.ts';
 import { KeyMissingError, KeyRejectedError } from '../../../../src/core/runs/session.ts';
-import { sampleIntent } from '../../../helpers/submissions.ts';
+import { sampleSubmission } from '../../../helpers/submissions.ts';
 import { HOUR, MINUTE } from '../../../helpers/runs/stage.ts';
 
 /** Which closing boundaries were released: none, the last attempt's, an earlier one's, or both. */
@@ -30,6 +30,14 @@ type Kind = ReturnType<typeof nextStep>['kind'];
 type Row = [name: string, error: unknown, kinds: readonly [Kind, Kind, Kind, Kind]];
 
 const REFUSAL = ['refused', 'refused', 'reconcile', 'reconcile'] as const;
+/** The contract's refusals (spec: "Errors"). */
+const REFUSALS = [
+  [401, 'invalid_api_key'],
+  [402, 'insufficient_balance'],
+  [422, 'validation_failed'],
+  [422, 'model_not_available'],
+  [422, 'consent_required'],
+] as const;
 const REPEATED = ['retry', 'retry', 'retry', 'retry'] as const;
 const ASKED = ['unsent', 'reconcile', 'reconcile', 'reconcile'] as const;
 const STOPPED = ['dropped', 'reconcile', 'reconcile', 'reconcile'] as const;
@@ -51,24 +59,21 @@ const network = (reason: NetworkError['reason'], kinds: Row[2]): Row => [
 ];
 
 const TABLE: Row[] = [
-  answered(401, 'invalid_api_key', REFUSAL),
-  answered(402, 'insufficient_balance', REFUSAL),
-  answered(422, 'validation_failed', REFUSAL),
-  answered(422, 'model_not_available', REFUSAL),
-  answered(422, 'consent_required', REFUSAL),
+  ...REFUSALS.map(([status, code]) => answered(status, code, REFUSAL)),
+  // A code with another status than the contract’s, or a status with another code, proves nothing about a charge.
+  ...[400, 401, 402, 403, 409, 413, 422].flatMap((status) =>
+    [...REFUSALS.map(([, code]) => code), 'idempotency_conflict', 'not_found', 'quota']
+      .filter((code) => !REFUSALS.some((pair) => pair[0] === status && pair[1] === code))
+      .map((code) => answered(status, code, ASKED)),
+  ),
   answered(429, 'rate_limited', REPEATED),
   answered(429, 'slow_down', REPEATED),
   answered(408, 'timeout', REPEATED),
   ...[500, 502, 503, 504, 599].map((status) => answered(status, 'internal', REPEATED)),
   ...[408, 429, 500, 503].map((status) => strange(status, 'no-error-body', REPEATED)),
-  answered(409, 'idempotency_conflict', ASKED),
   answered(404, 'not_found', ASKED),
-  answered(400, 'validation_failed', ASKED),
-  answered(403, 'invalid_api_key', ASKED),
   answered(413, 'too_large', ASKED),
   answered(425, 'too_early', ASKED),
-  // A refusal outside the contract proves nothing about a charge.
-  ...[401, 402, 422].map((status) => answered(status, 'quota', ASKED)),
   ...[401, 402, 404, 409, 413, 422].map((status) => strange(status, 'no-error-body', ASKED)),
   strange(200, 'html', ASKED),
   strange(200, 'empty', ASKED),
@@ -242,7 +247,7 @@ describe('assertNotTooEarly', () => {
   const at = (localMs: number, serviceMs?: number) => momentAt(serviceMs, localMs);
   const check = (notBefore: Moment | undefined, now: Moment) => () =>
     assertNotTooEarly(
-      sampleIntent({
+      sampleSubmission({
         attempts: [
           { started: at(0), notBefore: at(9e15, 9e15) },
           { started: at(0), ...(notBefore && { notBefore }) },
@@ -289,9 +294,9 @@ describe('obstacleToSending', () => {
     ...(service !== undefined && { serviceMs: FIRST_MS + service }),
     ...(monotonic !== undefined && { monotonicMs: 30 * HOUR + monotonic }),
   });
-  const obstacle = (changes: Partial<Intent>, ago: Ago, isOwn = false, keyId = 'key-1') =>
+  const obstacle = (changes: Partial<Submission>, ago: Ago, isOwn = false, keyId = 'key-1') =>
     obstacleToSending(
-      sampleIntent({ created: CREATED, keyId: 'key-1', ...changes }),
+      sampleSubmission({ created: CREATED, keyId: 'key-1', ...changes }),
       nowAt(ago),
       keyId,
       isOwn,
@@ -358,12 +363,10 @@ describe('obstacleToSending', () => {
     }
   });
 
-  it('is another API key once an attempt exists, whatever the time', () => {
+  it('is another API key, whatever was sent and when', () => {
     for (const [name, attempts] of STAGES)
       for (const isOwn of [false, true])
-        for (const service of [0, 30 * HOUR]) {
-          const expected = attempts.length > 0 ? 'key-replaced' : service > 0 ? 'too-late' : undefined;
-          assert.equal(obstacle({ attempts }, { service }, isOwn, 'key-2'), expected, name);
-        }
+        for (const service of [0, 30 * HOUR])
+          assert.equal(obstacle({ attempts }, { service }, isOwn, 'key-2'), 'key-replaced', name);
   });
 });

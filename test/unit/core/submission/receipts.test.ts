@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Balance } from '../../../../src/core/api/types.ts';
-import type { ChargedReceipt, Intent, Moment } from '../../../../src/core/submission/intent.ts';
+import type { ChargedReceipt, Submission, Moment } from '../../../../src/core/submission/submission.ts';
 import { explainsBalance } from '../../../../src/core/submission/receipts.ts';
 import { chargedReceipt, type ReceiptOptions } from '../../../helpers/receipts.ts';
-import { intentOf } from '../../../helpers/submissions.ts';
+import { submissionOf } from '../../../helpers/submissions.ts';
 
 const ORIGIN = 'https://service.test';
 
@@ -17,7 +17,7 @@ describe('explainsBalance', () => {
   const attempts = (closed: Moment) => [{ started: at(-1e5), closed, ended: at(1e6) }];
   const account = { accountId: 'account-1', keyId: 'key-1', origin: ORIGIN };
   /** The balance was read right before its second attempt began. */
-  const intent = intentOf({
+  const submission = submissionOf({
     ...account,
     balanceBefore: { balance_cents: 5_000, currency: 'USD' },
     attempts: [{ started: at(-1e5) }, { started: at(0), closed: at(10), ended: at(20) }],
@@ -34,7 +34,7 @@ describe('explainsBalance', () => {
 
   it('is true if each receipt starts from the balance that the previous one left, in any order', () => {
     for (const receipts of [chain, chain.toReversed()])
-      assert.equal(explainsBalance(intent, receipts, now(4_200)), true);
+      assert.equal(explainsBalance(submission, receipts, now(4_200)), true);
   });
 
   for (const [name, receipts, balance, of] of [
@@ -56,9 +56,8 @@ describe('explainsBalance', () => {
     ['another account', [receipt(500, 4_500, { accountId: 'account-2' })], now(4_500)],
     ['another API key', [receipt(500, 4_500, { keyId: 'key-2' })], now(4_500)],
     ['another service', [receipt(500, 4_500, { origin: 'https://other.test' })], now(4_500)],
-    ['no API key', [receipt(500, 4_500, { keyId: undefined })], now(4_500), { keyId: undefined }],
     ['no balance before', chain, now(4_200), { balanceBefore: undefined }],
-    ['its own receipt', [receipt(500, 4_500, { id: intent.id })], now(4_500)],
+    ['its own receipt', [receipt(500, 4_500, { id: submission.id })], now(4_500)],
     [
       'a receipt sent before that balance was read',
       [receipt(500, 4_500, { attempts: attempts(at(-1)) })],
@@ -80,13 +79,13 @@ describe('explainsBalance', () => {
       now(4_500),
     ],
     ['a run that was charged twice', [chargedTwice(receipt(500, 4_500))], now(4_000)],
-  ] as [string, ChargedReceipt[], Balance, Partial<Intent>?][])
+  ] as [string, ChargedReceipt[], Balance, Partial<Submission>?][])
     it(`is false with ${name}`, () => {
-      assert.equal(explainsBalance({ ...intent, ...of }, receipts, balance), false);
+      assert.equal(explainsBalance({ ...submission, ...of }, receipts, balance), false);
     });
 
   function chargedTwice(one: ChargedReceipt): ChargedReceipt {
     const furtherRuns = [{ run_id: 'further', price_cents: 500 }];
-    return { ...one, settled: { ...one.settled, furtherRuns } };
+    return { ...one, charge: { ...one.charge, furtherRuns } };
   }
 });

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import type { UncertaintyReason } from '../../../../src/core/submission/reconcilePolicy.ts';
-import { nextAutomaticCheckMs } from '../../../../src/core/submission/checkTimes.ts';
-import type { Attempt, Intent, Observation } from '../../../../src/core/submission/intent.ts';
+import { dueMs } from '../../../../src/core/submission/checkTimes.ts';
+import type { Attempt, Submission, Observation } from '../../../../src/core/submission/submission.ts';
 import {
+  claimed,
   isBalanceDecisive,
+  mayBeCopy,
   nextCheckAtMs,
   uncertaintyOf,
-  withEnds,
   withObservation,
   withoutObservations,
 } from '../../../../src/core/submission/reconcilePolicy.ts';
-import { sampleIntent } from '../../../helpers/submissions.ts';
+import { refusedWith, sampleSubmission } from '../../../helpers/submissions.ts';
 import { HOUR, MARKER, MINUTE } from '../../../helpers/runs/stage.ts';
 
 /** By the service's clock; this machine's clock is three years behind. */
@@ -28,8 +29,8 @@ const attempt = (serviceMs: number | undefined): Attempt => ({
   ended: at(serviceMs ?? CLOSED_MS),
 });
 
-const intentOf = (changes: Partial<Intent> = {}) =>
-  sampleIntent({
+const submissionOf = (changes: Partial<Submission> = {}) =>
+  sampleSubmission({
     marker: MARKER,
     label: `Läbel ${MARKER}`,
     keyId: 'key-1',
@@ -45,18 +46,19 @@ const checkAfter = (afterMs: number, changes: Partial<Observation> = {}): Observ
   balance_cents: 500,
   ...changes,
 });
-const after = (intent: Intent, ...checks: Observation[]) => checks.reduce(withObservation, intent);
+const after = (submission: Submission, ...checks: Observation[]) =>
+  checks.reduce(withObservation, submission);
 const QUARTER = 15 * MINUTE;
 
 describe('uncertaintyOf', () => {
   const clean = [checkAfter(QUARTER), checkAfter(QUARTER + 2 * MINUTE)];
 
   it('is undefined after two complete checks that found nothing, late and far enough apart', () => {
-    assert.equal(uncertaintyOf(after(intentOf(), ...clean)), undefined);
-    assert.equal(uncertaintyOf(after(intentOf(), checkAfter(HOUR), checkAfter(50 * HOUR))), undefined);
+    assert.equal(uncertaintyOf(after(submissionOf(), ...clean)), undefined);
+    assert.equal(uncertaintyOf(after(submissionOf(), checkAfter(HOUR), checkAfter(50 * HOUR))), undefined);
   });
 
-  const missing: [name: string, UncertaintyReason, Partial<Intent>, Partial<Observation>?][] = [
+  const missing: [name: string, UncertaintyReason, Partial<Submission>, Partial<Observation>?][] = [
     ['the marker', 'no-marker', { marker: undefined }],
     ['the balance before', 'no-balance', { balanceBefore: undefined }],
     ['a balance that is as high', 'balance', {}, { balance_cents: 499 }],
@@ -76,36 +78,39 @@ describe('uncertaintyOf', () => {
   ];
   for (const [name, reason, changes, checkChanges] of missing) {
     it(`is "${reason}" without ${name}`, () => {
-      const intent = JSON.parse(JSON.stringify(intentOf(changes))) as Intent;
+      const submission = JSON.parse(JSON.stringify(submissionOf(changes))) as Submission;
       const checks = clean.map(
         (one) => JSON.parse(JSON.stringify({ ...one, ...checkChanges })) as Observation,
       );
-      assert.equal(uncertaintyOf(after(intent, ...checks)), reason);
+      assert.equal(uncertaintyOf(after(submission, ...checks)), reason);
     });
 
     if (checkChanges !== undefined)
       it(`remains after a first check without ${name}`, () => {
         const [first, second] = clean as [Observation, Observation];
-        assert.equal(uncertaintyOf(after(intentOf(), { ...first, ...checkChanges }, second)), 'too-early');
+        assert.equal(
+          uncertaintyOf(after(submissionOf(), { ...first, ...checkChanges }, second)),
+          'too-early',
+        );
       });
   }
 
   it('is "too-early" after one check, however late', () => {
-    assert.equal(uncertaintyOf(after(intentOf(), checkAfter(100 * HOUR))), 'too-early');
+    assert.equal(uncertaintyOf(after(submissionOf(), checkAfter(100 * HOUR))), 'too-early');
   });
 
-  it('is "incomplete" before any check', () => assert.equal(uncertaintyOf(intentOf()), 'incomplete'));
+  it('is "incomplete" before any check', () => assert.equal(uncertaintyOf(submissionOf()), 'incomplete'));
 
   it('needs 15 minutes between the closing boundary and the first clean check', () => {
     const early = checkAfter(QUARTER - 1);
-    assert.equal(after(intentOf(), early).firstCleanCheck, undefined);
-    assert.equal(uncertaintyOf(after(intentOf(), early, checkAfter(QUARTER + 2 * MINUTE))), 'too-early');
+    assert.equal(after(submissionOf(), early).firstCleanCheck, undefined);
+    assert.equal(uncertaintyOf(after(submissionOf(), early, checkAfter(QUARTER + 2 * MINUTE))), 'too-early');
     assert.equal(
-      uncertaintyOf(after(intentOf(), early, checkAfter(QUARTER), checkAfter(QUARTER + 2 * MINUTE))),
+      uncertaintyOf(after(submissionOf(), early, checkAfter(QUARTER), checkAfter(QUARTER + 2 * MINUTE))),
       undefined,
     );
     assert.equal(
-      uncertaintyOf(after(intentOf(), checkAfter(0), checkAfter(5 * MINUTE), checkAfter(10 * MINUTE))),
+      uncertaintyOf(after(submissionOf(), checkAfter(0), checkAfter(5 * MINUTE), checkAfter(10 * MINUTE))),
       'too-early',
     );
   });
@@ -117,26 +122,26 @@ describe('uncertaintyOf', () => {
       [attempt(last), attempt(CLOSED_MS)],
       [attempt(last), { started: at(CLOSED_MS + 2 * HOUR) }],
     ]) {
-      const intent = intentOf({ attempts });
+      const submission = submissionOf({ attempts });
       assert.equal(
-        uncertaintyOf(after(intent, checkAfter(HOUR), checkAfter(HOUR + QUARTER - 1))),
+        uncertaintyOf(after(submission, checkAfter(HOUR), checkAfter(HOUR + QUARTER - 1))),
         'too-early',
       );
       assert.equal(
-        uncertaintyOf(after(intent, checkAfter(HOUR + QUARTER), checkAfter(HOUR + QUARTER + 2 * MINUTE))),
+        uncertaintyOf(after(submission, checkAfter(HOUR + QUARTER), checkAfter(HOUR + QUARTER + 2 * MINUTE))),
         undefined,
       );
     }
   });
 
   it('measures from the end of the connection if that was later', () => {
-    const intent = intentOf({ attempts: [{ ...attempt(CLOSED_MS), ended: at(CLOSED_MS + HOUR) }] });
+    const submission = submissionOf({ attempts: [{ ...attempt(CLOSED_MS), ended: at(CLOSED_MS + HOUR) }] });
     assert.equal(
-      uncertaintyOf(after(intent, checkAfter(QUARTER), checkAfter(HOUR + QUARTER - 1))),
+      uncertaintyOf(after(submission, checkAfter(QUARTER), checkAfter(HOUR + QUARTER - 1))),
       'too-early',
     );
     assert.equal(
-      uncertaintyOf(after(intent, checkAfter(HOUR + QUARTER), checkAfter(HOUR + QUARTER + 2 * MINUTE))),
+      uncertaintyOf(after(submission, checkAfter(HOUR + QUARTER), checkAfter(HOUR + QUARTER + 2 * MINUTE))),
       undefined,
     );
   });
@@ -150,10 +155,10 @@ describe('uncertaintyOf', () => {
       [lost, closed],
       [closed, lost],
     ]) {
-      const intent = intentOf({ attempts });
-      const early = after(intent, checkAfter(QUARTER + MINUTE), checkAfter(QUARTER + 4 * MINUTE));
+      const submission = submissionOf({ attempts });
+      const early = after(submission, checkAfter(QUARTER + MINUTE), checkAfter(QUARTER + 4 * MINUTE));
       assert.deepEqual([uncertaintyOf(early), early.firstCleanCheck], ['too-early', undefined]);
-      const late = after(intent, checkAfter(QUARTER + 5 * MINUTE), checkAfter(QUARTER + 7 * MINUTE));
+      const late = after(submission, checkAfter(QUARTER + 5 * MINUTE), checkAfter(QUARTER + 7 * MINUTE));
       assert.equal(uncertaintyOf(late), undefined);
     }
   });
@@ -165,8 +170,8 @@ describe('uncertaintyOf', () => {
     it(`measures from the first check if ${name} hides when the connection ended`, () => {
       const { started, closed } = attempt(CLOSED_MS);
       const over: Attempt = { started, ...(closed && { closed }), ...(ended && { ended }) };
-      const intent = intentOf({ attempts: [over] });
-      const seen = after(intent, checkAfter(50 * HOUR));
+      const submission = submissionOf({ attempts: [over] });
+      const seen = after(submission, checkAfter(50 * HOUR));
       assert.deepEqual(seen.attempts[0]?.ended, at(CLOSED_MS + 50 * HOUR));
       assert.equal(uncertaintyOf(withObservation(seen, checkAfter(51 * HOUR))), 'too-early');
       assert.equal(
@@ -180,7 +185,7 @@ describe('uncertaintyOf', () => {
       // A check without the service's time leaves the end unknown.
       const blind = checkAfter(0, { at: at(undefined) });
       assert.equal(
-        uncertaintyOf(after(intent, blind, checkAfter(50 * HOUR), checkAfter(50 * HOUR + QUARTER - 1))),
+        uncertaintyOf(after(submission, blind, checkAfter(50 * HOUR), checkAfter(50 * HOUR + QUARTER - 1))),
         'too-early',
       );
       assert.equal(nextCheckAtMs(seen), at(CLOSED_MS + 50 * HOUR + QUARTER).localMs);
@@ -188,12 +193,15 @@ describe('uncertaintyOf', () => {
 
   it('needs two minutes between two checks, by the service’s clock', () => {
     const [first] = clean as [Observation];
-    assert.equal(uncertaintyOf(after(intentOf(), first, checkAfter(QUARTER + 2 * MINUTE - 1))), 'too-early');
+    assert.equal(
+      uncertaintyOf(after(submissionOf(), first, checkAfter(QUARTER + 2 * MINUTE - 1))),
+      'too-early',
+    );
     const later = checkAfter(QUARTER + MINUTE);
     const wrong = { ...later, at: { ...later.at, localMs: later.at.localMs + HOUR } };
-    assert.equal(uncertaintyOf(after(intentOf(), first, wrong)), 'too-early');
+    assert.equal(uncertaintyOf(after(submissionOf(), first, wrong)), 'too-early');
     // Two minutes backward don't count.
-    assert.equal(uncertaintyOf(after(intentOf(), checkAfter(HOUR), checkAfter(QUARTER))), 'too-early');
+    assert.equal(uncertaintyOf(after(submissionOf(), checkAfter(HOUR), checkAfter(QUARTER))), 'too-early');
   });
 
   it('needs the same times by this machine’s monotonic clock, since its start if it was restarted', () => {
@@ -201,15 +209,17 @@ describe('uncertaintyOf', () => {
       checkAfter(afterMs, { at: { ...at(CLOSED_MS + afterMs), monotonicMs } });
     const { monotonicMs: closedMs } = at(CLOSED_MS);
     const moved = (firstMs: number, secondMs: number) =>
-      uncertaintyOf(after(intentOf(), seen(closedMs + firstMs, HOUR), seen(closedMs + secondMs, 2 * HOUR)));
+      uncertaintyOf(
+        after(submissionOf(), seen(closedMs + firstMs, HOUR), seen(closedMs + secondMs, 2 * HOUR)),
+      );
     assert.equal(moved(QUARTER - 1, QUARTER + HOUR), 'too-early');
     assert.equal(moved(QUARTER, QUARTER + 2 * MINUTE - 1), 'too-early');
     assert.equal(moved(QUARTER, QUARTER + 2 * MINUTE), undefined);
     const started = (firstMs: number, secondMs: number) =>
-      uncertaintyOf(after(intentOf(), seen(firstMs, HOUR), seen(secondMs, 2 * HOUR)));
+      uncertaintyOf(after(submissionOf(), seen(firstMs, HOUR), seen(secondMs, 2 * HOUR)));
     assert.equal(started(QUARTER - 1, QUARTER), 'too-early');
     assert.equal(started(QUARTER, QUARTER + 2 * MINUTE), undefined);
-    const early = after(intentOf(), seen(closedMs + MINUTE, HOUR));
+    const early = after(submissionOf(), seen(closedMs + MINUTE, HOUR));
     assert.equal(nextCheckAtMs(early), at(CLOSED_MS + HOUR).localMs + QUARTER - MINUTE);
   });
 
@@ -218,15 +228,15 @@ describe('uncertaintyOf', () => {
       checkAfter(afterMs, {
         at: { ...at(CLOSED_MS + afterMs), monotonicMs: at(CLOSED_MS + afterMs + HOUR).monotonicMs },
       });
-    const early = after(intentOf(), seen(QUARTER - 1));
+    const early = after(submissionOf(), seen(QUARTER - 1));
     assert.equal(uncertaintyOf(after(early, seen(QUARTER + 2 * MINUTE - 1))), 'too-early');
     assert.equal(uncertaintyOf(after(early, seen(QUARTER), seen(QUARTER + 2 * MINUTE))), undefined);
   });
 
   it('does not start over with each of many quick checks', () => {
     const checks = Array.from({ length: 13 }, (_, turn) => checkAfter(QUARTER + turn * 10_000));
-    assert.equal(uncertaintyOf(after(intentOf(), ...checks)), undefined);
-    assert.deepEqual(after(intentOf(), ...checks).firstCleanCheck, checks[0]);
+    assert.equal(uncertaintyOf(after(submissionOf(), ...checks)), undefined);
+    assert.deepEqual(after(submissionOf(), ...checks).firstCleanCheck, checks[0]);
   });
 
   for (const [name, reason, changes] of [
@@ -237,7 +247,7 @@ describe('uncertaintyOf', () => {
     ['no time', 'no-clock', { at: at(undefined) }],
   ] as [string, UncertaintyReason, Partial<Observation>][])
     it(`needs two new checks after ${name}`, () => {
-      const seen = after(intentOf(), ...clean.slice(0, 1), checkAfter(HOUR, changes));
+      const seen = after(submissionOf(), ...clean.slice(0, 1), checkAfter(HOUR, changes));
       assert.equal(uncertaintyOf(seen), reason);
       assert.equal(seen.firstCleanCheck, undefined);
       assert.equal(uncertaintyOf(withObservation(seen, checkAfter(2 * HOUR))), 'too-early');
@@ -245,10 +255,23 @@ describe('uncertaintyOf', () => {
     });
 
   it('does not return after two clean checks unless a candidate appears', () => {
-    const shown = after(intentOf(), ...clean);
+    const shown = after(submissionOf(), ...clean);
     for (const changes of [{ balance_cents: 1 }, { complete: false }, { otherKey: true as const }])
       assert.deepEqual(after(shown, checkAfter(HOUR, changes)), shown);
     assert.equal(uncertaintyOf(after(shown, checkAfter(HOUR, { candidates: ['run-1'] }))), 'candidates');
+  });
+
+  it('is "known" after a 409, whatever checks find: the service has the Idempotency-Key', () => {
+    for (const httpStatus of [409, 404, 500, undefined])
+      for (const attempts of [
+        [attempt(CLOSED_MS), { ...attempt(CLOSED_MS), httpStatus }],
+        [attempt(CLOSED_MS), { ...attempt(CLOSED_MS), httpStatus }, attempt(CLOSED_MS)],
+      ]) {
+        const seen = after(submissionOf({ attempts }), ...clean, checkAfter(30 * HOUR));
+        const expected =
+          httpStatus === 409 ? (['known', 'sent'] as const) : ([undefined, 'cleared'] as const);
+        assert.deepEqual([uncertaintyOf(seen), seen.stage], expected);
+      }
   });
 
   it('ignores a lower balance that other charges explain, in each of the two checks', () => {
@@ -259,32 +282,32 @@ describe('uncertaintyOf', () => {
         currency: 'EUR',
         ...(explained && { explainedByReceipts: explained }),
       }));
-    assert.equal(uncertaintyOf(after(intentOf(), ...lower(true))), undefined);
+    assert.equal(uncertaintyOf(after(submissionOf(), ...lower(true))), undefined);
     const [first, second] = [lower(true)[0]!, lower()[1]!];
-    assert.equal(uncertaintyOf(after(intentOf(), first, second)), 'balance');
-    assert.equal(uncertaintyOf(after(intentOf(), second, checkAfter(HOUR, first))), 'too-early');
+    assert.equal(uncertaintyOf(after(submissionOf(), first, second)), 'balance');
+    assert.equal(uncertaintyOf(after(submissionOf(), second, checkAfter(HOUR, first))), 'too-early');
   });
 
   it('ignores a higher balance, because money was added', () => {
     assert.equal(
-      uncertaintyOf(after(intentOf(), ...clean.map((one) => ({ ...one, balance_cents: 9e9 })))),
+      uncertaintyOf(after(submissionOf(), ...clean.map((one) => ({ ...one, balance_cents: 9e9 })))),
       undefined,
     );
   });
 
   it('returns with a new attempt', () => {
-    const next = withoutObservations(after(intentOf({ looked: at(CLOSED_MS) }), ...clean));
+    const next = withoutObservations(after(submissionOf(), ...clean));
     assert.deepEqual(
-      [next.firstCleanCheck, next.lastCheck, next.looked, uncertaintyOf(next)],
-      [undefined, undefined, undefined, 'incomplete'],
+      [next.firstCleanCheck, next.lastCheck, uncertaintyOf(next)],
+      [undefined, undefined, 'incomplete'],
     );
   });
 
   it('reports another API key first, then a candidate, then what is missing', () => {
     const found = { candidates: ['run-1'], complete: false, balance_cents: 1 };
-    assert.equal(uncertaintyOf(after(intentOf(), checkAfter(HOUR, found))), 'candidates');
+    assert.equal(uncertaintyOf(after(submissionOf(), checkAfter(HOUR, found))), 'candidates');
     assert.equal(
-      uncertaintyOf(after(intentOf(), checkAfter(HOUR, { ...found, otherKey: true }))),
+      uncertaintyOf(after(submissionOf(), checkAfter(HOUR, { ...found, otherKey: true }))),
       'key-replaced',
     );
   });
@@ -293,43 +316,62 @@ describe('uncertaintyOf', () => {
 describe('withObservation', () => {
   it('adds nothing without a closing boundary: there is no charge to rule out', () => {
     for (const attempts of [[], [{ started: at(CLOSED_MS) }]]) {
-      const intent = intentOf({ attempts });
+      const submission = submissionOf({ attempts });
       for (const changes of [{}, { candidates: ['run-1'] }, { complete: false }])
-        assert.equal(withObservation(intent, checkAfter(HOUR, changes)), intent);
+        assert.equal(withObservation(submission, checkAfter(HOUR, changes)), submission);
     }
   });
 });
 
-describe('withEnds', () => {
-  it('gives each attempt that has no end the time of the claim, and changes nothing else', () => {
+describe('claimed', () => {
+  it('gives each attempt that has no end the time of the claim: nobody uploads it', () => {
     const [begun, sent, ended] = [
       { started: at(CLOSED_MS) },
       { started: at(CLOSED_MS), closed: at(CLOSED_MS) },
       attempt(CLOSED_MS),
     ];
     const claim = at(CLOSED_MS + HOUR);
-    const intent = intentOf({ attempts: [begun, sent, ended], looked: at(CLOSED_MS) });
-    assert.deepEqual(withEnds(intent, claim), {
-      ...intent,
-      attempts: [{ ...begun, ended: claim }, { ...sent, ended: claim }, ended],
-    });
+    for (const [stage, attempts, expected] of [
+      ['draft', [], []],
+      ['sending', [begun], [{ ...begun, ended: claim }]],
+      ['sent', [ended, sent, begun], [ended, { ...sent, ended: claim }, { ...begun, ended: claim }]],
+      ['cleared', [ended], [ended]],
+    ] as const) {
+      const submission = submissionOf({ stage, attempts: [...attempts] });
+      const next = { ...submission, stage: stage === 'sending' ? 'draft' : stage, attempts: expected };
+      assert.deepEqual(claimed(submission, claim), next);
+    }
   });
+});
 
-  it('lets the 15 minutes begin with the first check that knows the service’s time', () => {
-    const { started, closed } = attempt(CLOSED_MS);
-    const crashed = intentOf({ attempts: [{ started, ...(closed && { closed }) }] });
-    const claimed = withEnds(crashed, at(undefined));
-    const seen = withObservation(claimed, checkAfter(HOUR));
-    assert.deepEqual(seen.attempts[0]?.ended, at(CLOSED_MS + HOUR));
-    assert.equal(
-      uncertaintyOf(after(seen, checkAfter(HOUR + QUARTER - 1), checkAfter(HOUR + QUARTER))),
-      'too-early',
-    );
-    assert.equal(
-      uncertaintyOf(after(seen, checkAfter(HOUR + QUARTER), checkAfter(HOUR + QUARTER + 2 * MINUTE))),
-      undefined,
-    );
-  });
+describe('mayBeCopy', () => {
+  const [begun, cut] = [{ started: at(CLOSED_MS) }, { started: at(CLOSED_MS), ended: at(CLOSED_MS) }];
+  const open = (...attempts: Attempt[]) => submissionOf({ attempts });
+  for (const [name, submission, afterMs, expected] of [
+    ['an hour after the last bytes', open(attempt(CLOSED_MS)), HOUR, false],
+    ['later', open(attempt(CLOSED_MS)), HOUR + 1, true],
+    // A later window may write the end, after the copy.
+    [
+      'however late the end',
+      open({ ...attempt(CLOSED_MS), ended: at(CLOSED_MS + 9 * HOUR) }),
+      HOUR + 1,
+      true,
+    ],
+    ['after the last of several', open(attempt(CLOSED_MS + HOUR), attempt(CLOSED_MS)), 2 * HOUR, false],
+    [
+      'later than all of them',
+      open(attempt(CLOSED_MS + HOUR), attempt(CLOSED_MS), begun),
+      2 * HOUR + 1,
+      true,
+    ],
+    ['unknown when', open(attempt(CLOSED_MS), attempt(undefined)), 9 * HOUR, false],
+    ['without last bytes, since storage was set back', open(begun, cut), 9 * HOUR, false],
+    ['without an attempt', open(), 9 * HOUR, false],
+  ] as const)
+    it(`is ${expected} for a run ${name}`, () => {
+      const created_at = new Date(CLOSED_MS + afterMs).toISOString();
+      assert.equal(mayBeCopy(submission, { created_at }), expected);
+    });
 });
 
 describe('isBalanceDecisive', () => {
@@ -347,12 +389,12 @@ describe('isBalanceDecisive', () => {
     ['the first check after a crash', false, { attempts: crashed }, checkAfter(HOUR)],
     ['no marker', false, { marker: undefined }, late],
     ['no balance before', false, { balanceBefore: undefined }, late],
-  ] as [string, boolean, Partial<Intent>, Observation][])
+  ] as [string, boolean, Partial<Submission>, Observation][])
     it(`is ${isDecisive} for ${name}`, () => {
-      const intent = intentOf(changes);
+      const submission = submissionOf(changes);
       const unread = { ...seen, balance_cents: undefined };
-      assert.equal(isBalanceDecisive(intent, unread), isDecisive);
-      const [read, notRead] = [withObservation(intent, seen), withObservation(intent, unread)];
+      assert.equal(isBalanceDecisive(submission, unread), isDecisive);
+      const [read, notRead] = [withObservation(submission, seen), withObservation(submission, unread)];
       assert.equal(notRead.firstCleanCheck, undefined, 'it proves nothing without the balance');
       assert.ok(uncertaintyOf(notRead));
       if (isDecisive) assert.notEqual(read.firstCleanCheck, undefined);
@@ -361,22 +403,25 @@ describe('isBalanceDecisive', () => {
 
   it('is not needed for a stored check to be no proof', () => {
     const lastCheck = checkAfter(HOUR, { balance_cents: undefined });
-    assert.equal(uncertaintyOf(intentOf({ firstCleanCheck: late, lastCheck })), 'too-early');
+    assert.equal(uncertaintyOf(submissionOf({ firstCleanCheck: late, lastCheck })), 'too-early');
   });
 });
 
-describe('nextAutomaticCheckMs', () => {
+describe('dueMs', () => {
   const SECOND = 1000;
   const localMs = (afterMs: number) => at(CLOSED_MS + afterMs).localMs;
+  /** @param atMs when this window last began a check; undefined if it has not yet */
+  const checkDueMs = (submission: Submission, atMs: number | undefined, nowMs: number) =>
+    dueMs(submission, nowMs, { isLooked: true, ...(atMs !== undefined && { atMs }) });
   /** Returns when checks are made within `untilMs` after the answer was lost, if each is answered. */
-  const checksOf = (open: Intent, untilMs: number) => {
-    let intent = withObservation(open, checkAfter(0));
+  const checksOf = (open: Submission, untilMs: number) => {
+    let submission = withObservation(open, checkAfter(0));
     const times: number[] = [];
     for (let afterMs = 0; afterMs < untilMs; afterMs += SECOND) {
       // No window knows when another one tried.
-      if (nextAutomaticCheckMs(intent, localMs(0), localMs(afterMs)) > localMs(afterMs)) continue;
+      if (checkDueMs(submission, localMs(0), localMs(afterMs)) > localMs(afterMs)) continue;
       times.push(afterMs / SECOND);
-      intent = withObservation(intent, checkAfter(afterMs));
+      submission = withObservation(submission, checkAfter(afterMs));
     }
     return times;
   };
@@ -384,24 +429,24 @@ describe('nextAutomaticCheckMs', () => {
   it('is 3, 10, and 30 seconds, 1, 2, and 5 minutes after the answer was lost, then every 5 minutes', () => {
     const first = [3, 10, 30, 60, 120, 300, 600];
     // 15 minutes after the answer was lost, two checks are conclusive.
-    assert.deepEqual(checksOf(intentOf(), HOUR), [...first, 900, 1020]);
+    assert.deepEqual(checksOf(submissionOf(), HOUR), [...first, 900, 1020]);
     const later = Array.from({ length: 11 }, (_, index) => 900 + index * 300);
     assert.deepEqual(
-      checksOf(intentOf({ marker: undefined }), 20 * HOUR),
+      checksOf(submissionOf({ marker: undefined }), 20 * HOUR),
       [...first, ...later].filter((seconds) => seconds <= 3600),
     );
     // From the end of the last attempt, which may come long after its boundary.
     const ended = at(CLOSED_MS + 10 * MINUTE);
     const attempts = [{ ...attempt(CLOSED_MS), ended }];
-    assert.deepEqual(checksOf(intentOf({ attempts }), 11 * MINUTE).slice(-3), [603, 610, 630]);
+    assert.deepEqual(checksOf(submissionOf({ attempts }), 11 * MINUTE).slice(-3), [603, 610, 630]);
   });
 
-  const checked = (afterMs: number, changes: Partial<Intent> = {}) =>
-    withObservation(intentOf(changes), checkAfter(afterMs));
+  const checked = (afterMs: number, changes: Partial<Submission> = {}) =>
+    withObservation(submissionOf(changes), checkAfter(afterMs));
   const old = checked(HOUR, { marker: undefined });
-  for (const [name, intent, triedMs, nowMs, expected] of [
-    ['at once in a window that knows no check', intentOf(), undefined, 0, -Infinity],
-    ['3 seconds after an unanswered check', intentOf(), 0, SECOND, 3 * SECOND],
+  for (const [name, submission, triedMs, nowMs, expected] of [
+    ['at once in a window that knows no check', submissionOf(), undefined, 0, -Infinity],
+    ['3 seconds after an unanswered check', submissionOf(), 0, SECOND, 3 * SECOND],
     ['as planned though another window has just checked', checked(4 * SECOND), 0, 5 * SECOND, 10 * SECOND],
     ['as planned if its last check was long ago', checked(20 * SECOND), -HOUR, 21 * SECOND, 30 * SECOND],
     [
@@ -416,58 +461,56 @@ describe('nextAutomaticCheckMs', () => {
     ['when it may be conclusive, however old', checked(MINUTE), 2 * HOUR, 30 * HOUR, 2 * HOUR + 20 * SECOND],
     [
       'never once nothing was charged',
-      after(intentOf(), checkAfter(QUARTER), checkAfter(HOUR)),
+      after(submissionOf(), checkAfter(QUARTER), checkAfter(HOUR)),
       0,
       0,
       Infinity,
     ],
-  ] as [string, Intent, number | undefined, number, number][])
+  ] as [string, Submission, number | undefined, number, number][])
     it(`is ${name}`, () => {
       const tried = triedMs === undefined ? undefined : localMs(triedMs);
-      const next = nextAutomaticCheckMs(intent, tried, localMs(nowMs)) - localMs(0);
+      const next = checkDueMs(submission, tried, localMs(nowMs)) - localMs(0);
       assert.equal(next, expected);
     });
 
   it('goes on if the clock was set back by days', () => {
     const now = localMs(-50 * HOUR);
     const seen = checked(4 * SECOND);
-    assert.ok(nextAutomaticCheckMs(seen, localMs(4 * SECOND), now) <= now);
+    assert.ok(checkDueMs(seen, localMs(4 * SECOND), now) <= now);
     const next = withObservation(seen, { ...checkAfter(5 * SECOND), at: { ...at(CLOSED_MS), localMs: now } });
-    assert.equal(nextAutomaticCheckMs(next, now, now + 1), now + 5 * MINUTE);
+    assert.equal(checkDueMs(next, now, now + 1), now + 5 * MINUTE);
   });
 
   describe('of what must be looked for', () => {
-    const cleared = after(intentOf(), checkAfter(QUARTER), checkAfter(HOUR));
-    for (const [name, intent] of [
-      ['a draft', intentOf({ attempts: [] })],
-      ['an attempt without a boundary', intentOf({ attempts: [{ started: at(CLOSED_MS) }] })],
+    const cleared = after(submissionOf(), checkAfter(QUARTER), checkAfter(HOUR));
+    for (const [name, submission] of [
+      ['a draft', submissionOf({ attempts: [] })],
+      ['an attempt without last bytes', submissionOf({ attempts: [{ started: at(CLOSED_MS) }] })],
       ['one that two checks cleared', cleared],
     ] as const)
-      it(`is at once, then after a minute, then ever later, at last every hour: ${name}`, () => {
-        const nextAfter = (triedMs: number | undefined, looks?: number) =>
-          nextAutomaticCheckMs(intent, triedMs, localMs(HOUR), looks);
-        assert.equal(nextAfter(undefined, 0), -Infinity);
+      it(`is at once, then after a minute, then ever later, at last every hour, until a look was answered: ${name}`, () => {
+        const lookDueMs = (nowMs: number, last = {}, isLooked = false) =>
+          dueMs(submission, nowMs, { isLooked, ...last });
+        const [nowMs, setBackMs] = [localMs(HOUR), localMs(-50 * HOUR)];
+        assert.equal(lookDueMs(nowMs), -Infinity);
         const minutes = [1, 2, 3, 6, 7, 8, 2000].map(
-          (looks) => (nextAfter(localMs(HOUR), looks) - localMs(HOUR)) / MINUTE,
+          (count) => (lookDueMs(nowMs, { atMs: nowMs, count }) - nowMs) / MINUTE,
         );
         assert.deepEqual(minutes, [1, 2, 4, 32, 60, 60, 60]);
-        assert.deepEqual([nextAfter(undefined), nextAfter(localMs(0))], [Infinity, Infinity]);
+        assert.ok(lookDueMs(setBackMs, { atMs: nowMs, count: 1 }) <= setBackMs);
+        assert.equal(lookDueMs(nowMs, {}, true), Infinity);
+        assert.equal(dueMs({ ...submission, ...refusedWith('x') }, nowMs, { isLooked: false }), Infinity);
       });
 
-    it('goes on if the clock was set back by days', () => {
-      const draft = intentOf({ attempts: [] });
-      const now = localMs(-50 * HOUR);
-      assert.ok(nextAutomaticCheckMs(draft, localMs(0), now, 1) <= now);
-    });
-
-    it('leaves the plan as it is after a boundary', () => {
-      assert.equal(nextAutomaticCheckMs(intentOf(), localMs(0), localMs(SECOND), 1), localMs(3 * SECOND));
+    it('leaves the plan as it is after the last bytes', () => {
+      const known = { isLooked: false, atMs: localMs(0), count: 1 };
+      assert.equal(dueMs(submissionOf(), localMs(SECOND), known), localMs(3 * SECOND));
     });
   });
 
   it('is not before the time that the service asked to wait for', () => {
     const attempts = [{ ...attempt(CLOSED_MS), notBefore: at(CLOSED_MS + HOUR) }];
-    assert.equal(nextAutomaticCheckMs(intentOf({ attempts }), undefined, localMs(0)), localMs(HOUR));
+    assert.equal(checkDueMs(submissionOf({ attempts }), undefined, localMs(0)), localMs(HOUR));
   });
 });
 
@@ -475,26 +518,26 @@ describe('nextCheckAtMs', () => {
   const localMs = (afterMs: number) => at(CLOSED_MS + afterMs).localMs;
 
   it('is 15 minutes after the closing boundary, then two minutes after the first clean check', () => {
-    assert.equal(nextCheckAtMs(after(intentOf(), checkAfter(MINUTE))), localMs(QUARTER));
+    assert.equal(nextCheckAtMs(after(submissionOf(), checkAfter(MINUTE))), localMs(QUARTER));
     assert.equal(
-      nextCheckAtMs(after(intentOf(), checkAfter(QUARTER + MINUTE))),
+      nextCheckAtMs(after(submissionOf(), checkAfter(QUARTER + MINUTE))),
       localMs(QUARTER + 3 * MINUTE),
     );
     assert.equal(
-      nextCheckAtMs(after(intentOf(), checkAfter(QUARTER), checkAfter(QUARTER + MINUTE))),
+      nextCheckAtMs(after(submissionOf(), checkAfter(QUARTER), checkAfter(QUARTER + MINUTE))),
       localMs(QUARTER + 2 * MINUTE),
     );
   });
 
   it('is now if it was due before, by the clock of the last check', () => {
-    assert.equal(nextCheckAtMs(after(intentOf(), checkAfter(HOUR, { complete: false }))), localMs(HOUR));
+    assert.equal(nextCheckAtMs(after(submissionOf(), checkAfter(HOUR, { complete: false }))), localMs(HOUR));
   });
 
   it('is undefined without a check or a time', () => {
-    assert.equal(nextCheckAtMs(intentOf()), undefined);
-    assert.equal(nextCheckAtMs(after(intentOf(), checkAfter(HOUR, { at: at(undefined) }))), undefined);
+    assert.equal(nextCheckAtMs(submissionOf()), undefined);
+    assert.equal(nextCheckAtMs(after(submissionOf(), checkAfter(HOUR, { at: at(undefined) }))), undefined);
     assert.equal(
-      nextCheckAtMs(after(intentOf({ attempts: [attempt(undefined)] }), checkAfter(HOUR))),
+      nextCheckAtMs(after(submissionOf({ attempts: [attempt(undefined)] }), checkAfter(HOUR))),
       undefined,
     );
   });

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { NO_WAIT } from '../../../../src/core/api/rateGate.ts';
-import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
-import type { Intent } from '../../../../src/core/submission/intent.ts';
+import type { Submission } from '../../../../src/core/submission/submission.ts';
 import { nextCheckAtMs } from '../../../../src/core/submission/reconcilePolicy.ts';
 import type { CheckResult } from '../../../../src/core/submission/pendingSubmission.ts';
-import { stageOf } from '../../../../src/core/submission/stage.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { appendVersion, beforeNaming, highestVersion } from '../../../helpers/journalVersions.ts';
 import {
@@ -39,14 +36,15 @@ describe('Submissions, after the first attempts', () => {
   ) => (await submissions.discard(id, confirmed, stage.own))?.kind;
   const verdictOf = (finding: CheckResult | undefined) =>
     finding?.verdict === 'cannot-tell' ? finding.reason : finding?.verdict;
-  const settled = async () => (await stage.bench.journal.receipts())[0]?.settled;
+  const lastCharge = async () => (await stage.bench.journal.receipts())[0]?.charge;
   const reject = () => (stage.onHead = (_request, response) => void response.writeHead(413).end());
+  const unclear = error(404, 'not_found');
   /** Leaves a submission with an unknown result after one attempt. */
   const leaveUnknown = async (isCharged = false): Promise<string> => {
     stage.answers = [
       (...answer) => {
         if (isCharged) stage.charge(answer[1]);
-        conflict(...answer);
+        unclear(...answer);
       },
     ];
     // The run of a charge is not listed yet.
@@ -58,19 +56,19 @@ describe('Submissions, after the first attempts', () => {
     assert.equal((await stage.submit()).kind, 'unknown');
     stage.onGet = () => false;
     stage.answers = [created];
-    return stage.intent.id;
+    return stage.submission.id;
   };
   /** Leaves a submission whose closing boundary was never sent. */
   const leaveUnsent = async (): Promise<string> => {
     reject();
     assert.equal((await stage.submit(await stage.bench.draft(300_000))).kind, 'not-charged');
     stage.onHead = () => undefined;
-    return stage.intent.id;
+    return stage.submission.id;
   };
   const leaveRefused = async () => {
     stage.answers = [tooPoor];
     await stage.submit();
-    return stage.intent.id;
+    return stage.submission.id;
   };
   /** Runs two checks that find nothing. */
   const findNothing = async (id: string) => {
@@ -84,24 +82,6 @@ describe('Submissions, after the first attempts', () => {
     await findNothing(id);
     return id;
   };
-
-  it('can be discarded, as what may be charged, and sent again although its newest version is damaged', async () => {
-    for (const isSent of [false, true]) {
-      const id = await leaveNotCharged();
-      const { n } = highestVersion(stage.bench.journalFolder, id);
-      writeFileSync(path.join(stage.bench.journalFolder, `${id}.${n + 1}.json`), '{');
-      await stage.bench.journal.reload();
-      await until(() => stage.states()[0] === 'unknown');
-      assert.equal(await discard(id, 'not-charged'), undefined);
-      // The end of its connection is not known: from the first check on, the service has its time to price it.
-      assert.equal(verdictOf(await findNothing(id)), 'too-early');
-      assert.equal(verdictOf(await findNothing(id)), 'not-charged');
-      if (isSent) {
-        stage.answers = [created];
-        assert.equal((await stage.resume(id)).kind, 'charged');
-      } else assert.equal(await discard(id, 'not-charged'), 'not-charged');
-    }
-  });
 
   describe('a run with the marker of a settled submission', () => {
     const loadRuns = async () => {
@@ -119,7 +99,7 @@ describe('Submissions, after the first attempts', () => {
       stage.clock.pass(20 * MINUTE);
       stage.charge(post!);
       const [receipt] = await loadRuns();
-      assert.deepEqual([receipt?.id, receipt?.settled.run.price_cents], [id, 100]);
+      assert.deepEqual([receipt?.id, receipt?.charge.run.price_cents], [id, 100]);
       assert.deepEqual([await stage.receipts(), await unreported()], [['charged'], [id]]);
       assert.deepEqual(await loadRuns(), []);
     });
@@ -132,7 +112,7 @@ describe('Submissions, after the first attempts', () => {
       stage.charge(post!);
       const [receipt] = await loadRuns();
       assert.deepEqual(
-        receipt?.settled.furtherRuns?.map(({ run_id }) => run_id),
+        receipt?.charge.furtherRuns?.map(({ run_id }) => run_id),
         ['run-2'],
       );
       // A label can be copied by hand.
@@ -141,32 +121,24 @@ describe('Submissions, after the first attempts', () => {
       assert.deepEqual(await loadRuns(), []);
     });
 
-    it('is not one that was submitted under a label that holds its marker', async () => {
-      await stage.submit();
-      const other = 'ft-00000abc';
-      const draft = await stage.bench.draft(10, 'other.jsonl', {
-        marker: other,
-        label: `Läbel ${MARKER} ${other}`,
-      });
-      assert.equal((await stage.submit(draft)).kind, 'charged');
-      assert.deepEqual(await loadRuns(), []);
-      assert.deepEqual(await stage.receipts(), ['charged', 'charged']);
-    });
-
     it('is settled with all runs that a check finds', async () => {
       const id = await leaveUnknown(true);
       stage.charge(stage.posts[0]!);
       assert.equal(verdictOf(await check(id)), 'charged');
-      const receipt = await settled();
-      assert.ok(receipt?.kind === 'charged');
-      assert.deepEqual([receipt.run.run_id, receipt.furtherRuns?.length], ['run-1', 1]);
+      const charge = await lastCharge();
+      assert.deepEqual(
+        [charge?.foundBy, charge?.run.run_id, charge?.furtherRuns?.length],
+        ['found', 'run-1', 1],
+      );
     });
   });
 
   describe('a submission that another window takes over, whose lock was lost', () => {
     /** Writes as the other window does, which was charged. */
     const charge = (id: string) => {
-      appendVersion(stage.bench.journalFolder, id, (intent) => chargedAt(intent, stage.clock.nowMs()));
+      appendVersion(stage.bench.journalFolder, id, (submission) =>
+        chargedAt(submission, stage.clock.nowMs()),
+      );
     };
     /** Calls back from the n-th read on. */
     const fromRead = (what: '/balance' | '/runs', nth: number, then: () => boolean) => {
@@ -212,43 +184,6 @@ describe('Submissions, after the first attempts', () => {
   });
 
   describe('resume', () => {
-    it('checks first, then resends with the same Idempotency-Key and bytes', async () => {
-      const id = await leaveUnknown();
-      stage.gets.length = 0;
-      let reads: string[] = [];
-      stage.onHead = () => (reads = [...stage.gets]);
-      assert.equal((await stage.resume(id)).kind, 'charged');
-      const [one, two] = stage.posts;
-      assert.deepEqual([one?.key, two?.key], [id, id]);
-      assert.ok(one && two?.body.equals(one.body));
-      assert.equal(reads[0], '/runs?limit=100');
-      assert.deepEqual([stage.runs.length, stage.submissions.pending], [1, []]);
-    });
-
-    it('sends nothing if it finds the run', async () => {
-      const id = await leaveUnknown(true);
-      const seen = new Set<string>();
-      stage.submissions.onDidChange(({ state }) => seen.add(state));
-      const outcome = await stage.resume(id);
-      assert.deepEqual([...seen], ['checking']);
-      assert.ok(outcome.kind === 'charged');
-      assert.deepEqual([outcome.run.run_id, outcome.run.price_cents, outcome.found], ['run-1', 100, true]);
-      assert.deepEqual([stage.posts.length, stage.runs.length], [1, 1]);
-      assert.deepEqual(await stage.receipts(), ['charged']);
-      assert.equal(stage.own.runs.get('run-1')?.run_id, 'run-1');
-    });
-
-    it('asks the user first about possible runs that are new to them', async () => {
-      const id = await leaveUnknown();
-      const [post] = stage.posts as [Post];
-      stage.charge({ ...post, body: Buffer.from(post.body.toString().replaceAll(`Läbel ${MARKER}`, '')) });
-      const first = await stage.resume(id);
-      assert.deepEqual([first.kind, codeOf(first), stage.posts.length], ['unknown', 'candidates', 1]);
-      assert.deepEqual(stage.intent.lastCheck?.candidates, ['run-1']);
-      assert.equal((await stage.resume(id)).kind, 'charged');
-      assert.equal(stage.posts.length, 2);
-    });
-
     it('reads nothing while a gateway asks to wait, though the user cancels the resends', async () => {
       const stop = new AbortController();
       stage.answers = [
@@ -262,20 +197,6 @@ describe('Submissions, after the first attempts', () => {
       });
       assert.equal((await stage.submit(undefined, stage.own, stop.signal)).kind, 'unknown');
       assert.ok(!stage.gets.includes('/runs?limit=100'), stage.gets.join());
-    });
-
-    it('sends nothing if it cannot check, or the check is canceled', async () => {
-      const id = await leaveUnknown();
-      stage.onGet = (_request, response) => Boolean(response.writeHead(500).end());
-      assert.equal((await stage.resume(id)).kind, 'unknown');
-      const stop = new AbortController();
-      stage.onGet = () => {
-        stop.abort();
-        return false;
-      };
-      const outcome = await stage.submissions.resume(stage.own, id, stop.signal).result;
-      assert.ok(outcome.kind === 'unknown' && outcome.error instanceof CancelledError);
-      assert.deepEqual([stage.posts.length, stage.states()], [1, ['unknown']]);
     });
 
     for (const [name, passMs, posts, setClock] of [
@@ -327,16 +248,7 @@ describe('Submissions, after the first attempts', () => {
       const outcome = await resumed;
       assert.deepEqual([outcome.kind, codeOf(outcome)], ['unknown', 'cancelled']);
       await end();
-      assert.deepEqual(stage.states(), ['unknown']);
-    });
-
-    it('does not resend with another API key', async () => {
-      const id = await leaveUnknown();
-      const outcome = await stage.resume(id, stage.session('account-1', 'key-2'));
-      // A look with it doesn't count.
-      assert.deepEqual([outcome.kind, codeOf(outcome), stage.posts.length], ['unknown', 'key-replaced', 1]);
-      assert.equal(stage.intent.lastCheck?.otherKey, true);
-      assert.equal((await stage.resume(id, stage.session())).kind, 'charged');
+      assert.deepEqual(stage.states(), ['sent']);
     });
 
     it('sends what cannot have been charged; reads the balance again', async () => {
@@ -346,17 +258,9 @@ describe('Submissions, after the first attempts', () => {
       stage.answers = [conflict];
       const outcome = await stage.resume(id);
       assert.deepEqual([outcome.kind, stage.posts.length, stage.posts[0]?.key], ['unknown', 1, id]);
-      const { keyId, balanceBefore, attempts } = stage.intent;
+      const { keyId, balanceBefore, attempts } = stage.submission;
       assert.deepEqual([keyId, balanceBefore?.balance_cents], ['key-1', 9000]);
       assert.ok((attempts[1]?.closed?.serviceMs ?? 0) >= stage.clock.serviceMs - 2000);
-    });
-
-    it('drops what cannot have been charged if the file size changed', async () => {
-      const id = await leaveUnsent();
-      await stage.bench.draft(299_999);
-      const outcome = await stage.resume(id);
-      assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'dataset-changed']);
-      assert.deepEqual([stage.submissions.pending, await stage.receipts()], [[], ['not-charged']]);
     });
 
     it('sends a file that was only touched, and no byte of a changed file of the same size', async () => {
@@ -366,7 +270,7 @@ describe('Submissions, after the first attempts', () => {
         reject();
         await stage.submit({ ...draft, dataset: { ...draft.dataset, mtimeMs } });
         stage.onHead = () => (heads += 1);
-        return stage.intent.id;
+        return stage.submission.id;
       };
       let heads = 0;
       const touched = await leave(Number(statSync(file, { bigint: true }).mtimeMs));
@@ -391,24 +295,15 @@ describe('Submissions, after the first attempts', () => {
         assert.deepEqual(await stage.resume(strange), elsewhere);
       assert.equal(await stage.submissions.check(other, id), undefined);
       assert.equal(await stage.submissions.adopt(other, id, 'run-1'), false);
-      assert.deepEqual([stage.posts.length, stage.states()], [1, ['unknown']]);
-    });
-
-    it('stays not charged after two checks that found nothing, if it is too late to resend', async () => {
-      const id = await leaveUnknown();
-      stage.clock.pass(30 * HOUR);
-      assert.equal((await findNothing(id))?.verdict, 'not-charged');
-      const outcome = await stage.resume(id);
-      assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'too-late']);
-      assert.deepEqual([stage.posts.length, stage.states()], [1, ['not-charged']]);
+      assert.deepEqual([stage.posts.length, stage.states()], [1, ['sent']]);
     });
 
     it('clears earlier checks on disk before the closing boundary is sent', async () => {
       const id = await leaveNotCharged();
-      let seen: Intent | undefined;
+      let seen: Submission | undefined;
       stage.answers = [
         (...answer) => {
-          seen = stage.intent;
+          seen = stage.submission;
           created(...answer);
         },
       ];
@@ -417,70 +312,35 @@ describe('Submissions, after the first attempts', () => {
       assert.deepEqual([attempts?.length, firstCleanCheck, lastCheck], [2, undefined, undefined]);
     });
 
-    it('leaves earlier checks valid if the closing boundary was not sent', async () => {
-      const id = await leaveNotCharged();
-      const { path: file, sizeBytes } = stage.intent.dataset;
-      reject();
-      writeFileSync(file, 'x'.repeat(sizeBytes));
-      assert.equal((await stage.resume(id)).kind, 'not-charged');
-      assert.deepEqual([stage.states(), stage.posts.length], [['not-charged'], 1]);
-    });
-
-    it('leaves earlier checks valid if the closing boundary was marked, but not sent', async () => {
-      for (const name of ['cancel', 'sleep'] as const) {
+    it('leaves earlier checks valid if the last bytes didn’t leave, though the record may have said so', async () => {
+      for (const name of ['changed', 'cancel', 'sleep'] as const) {
         let atMark = () => {};
         await stage.end();
         stage = await Stage.start({
           link: beforeNaming((text) => text.split('"closed"').length > 2 && atMark()),
         });
         const id = await leaveNotCharged();
+        const { path: file, sizeBytes } = stage.submission.dataset;
         const stop = new AbortController();
+        if (name === 'changed') writeFileSync(file, 'x'.repeat(sizeBytes));
         atMark = () => (name === 'cancel' ? stop.abort() : stage.clock.sleepMachine(HOUR));
         const outcome = await stage.submissions.resume(stage.own, id, stop.signal).result;
         assert.deepEqual(
           [outcome.kind, stage.posts.length, stage.states()],
-          ['not-charged', 1, ['not-charged']],
+          ['not-charged', 1, ['cleared']],
+          name,
         );
-        const { record } = highestVersion(stage.bench.journalFolder, id);
-        assert.equal(stageOf(record).name, 'cleared', name);
-      }
-    });
-
-    it('goes on without locks, and blames no other window', async () => {
-      for (const [leave, state] of [
-        [leaveUnsent, 'stopped'],
-        [leaveUnknown, 'unknown'],
-      ] as const) {
-        const id = await leave();
-        const lock = path.join(stage.bench.journalFolder, 'leases', `${id}.lock`);
-        rmSync(lock, { force: true });
-        mkdirSync(lock);
-        const { submissions: other } = await stage.otherWindow();
-        await other.probe();
-        assert.deepEqual(stage.states(other), [state]);
-        assert.equal((await stage.resume(id)).kind, 'charged');
-        rmSync(lock, { recursive: true });
+        assert.equal(highestVersion(stage.bench.journalFolder, id).record.stage, 'cleared', name);
       }
     });
   });
 
   describe('check', () => {
-    it('finds the run, settles with it, and sends nothing', async () => {
-      const id = await leaveUnknown(true);
-      const finding = await check(id);
-      assert.ok(finding?.verdict === 'charged');
-      assert.deepEqual([finding.run.run_id, finding.run.price_cents], ['run-1', 100]);
-      const receipt = await settled();
-      assert.ok(receipt?.kind === 'charged');
-      assert.deepEqual([receipt.foundBy, receipt.run.run_id, stage.states()], ['found', 'run-1', []]);
-      assert.equal(stage.posts.length, 1);
-    });
-
     it('of the user is sent while the service asks submissions to wait, once a minute, but not if it asks reads', async () => {
       const hour = { 'retry-after': '3600' };
       stage.answers = [error(429, 'rate_limited', hour)];
       assert.equal((await stage.submit()).kind, 'unknown');
-      const { id } = stage.intent;
+      const { id } = stage.submission;
       const sent = async () => {
         stage.gets.length = 0;
         await check(id);
@@ -513,14 +373,24 @@ describe('Submissions, after the first attempts', () => {
       stage.clock.pass(14 * MINUTE);
       const early = await check(id);
       assert.equal(verdictOf(early), 'too-early');
-      const inMs = (nextCheckAtMs(stage.intent) ?? 0) - stage.clock.nowMs();
+      const inMs = (nextCheckAtMs(stage.submission) ?? 0) - stage.clock.nowMs();
       assert.ok(inMs > 0 && inMs <= MINUTE + 2000, String(inMs));
       assert.equal((await findNothing(id))?.verdict, 'not-charged');
       const restarted = stage.newSubmissions();
       await restarted.probe();
-      assert.deepEqual([stage.states(), stage.states(restarted)], [['not-charged'], ['not-charged']]);
+      assert.deepEqual([stage.states(), stage.states(restarted)], [['cleared'], ['cleared']]);
       assert.equal(stage.submissions.hasUncertain('account-1'), false, 'polls need not be frequent');
       assert.equal(stage.posts.length, 1);
+    });
+
+    it('never ends as "not charged" after a 409: the service knows the Idempotency-Key', async () => {
+      const id = await leaveNotCharged();
+      stage.answers = [conflict];
+      assert.equal((await stage.resume(id)).kind, 'unknown');
+      assert.equal(verdictOf(await findNothing(id)), 'known');
+      assert.equal(verdictOf(await findNothing(id)), 'known');
+      assert.deepEqual([stage.states(), await discard(id, 'not-charged')], [['sent'], undefined]);
+      assert.equal(await discard(id, 'may-be-charged'), 'discarded');
     });
 
     it('is not misled by the charge of another window that uploaded at the same time', async () => {
@@ -534,18 +404,18 @@ describe('Submissions, after the first attempts', () => {
         const draft = await stage.marked('ft-00000abc', 'other.jsonl');
         stage.answers = [
           async (...answer) => {
-            const ended = other.submissions.submit(stage.session(), draft, silent());
+            const ended = other.submissions.submit(stage.session(), draft, silent(), []);
             assert.equal((await ended.result).kind, 'charged');
             stage.balanceCents -= otherCents;
-            conflict(...answer);
+            unclear(...answer);
           },
           created,
         ];
         assert.equal((await stage.submit()).kind, 'unknown');
-        const { id } = stage.intent;
+        const { id } = stage.submission;
         assert.equal(verdictOf(await check(id)), otherCents > 0 ? 'balance' : 'too-early');
         assert.equal(verdictOf(await findNothing(id)), verdict);
-        assert.equal(stage.intent.lastCheck?.explainedByReceipts, otherCents > 0 ? undefined : true);
+        assert.equal(stage.submission.lastCheck?.explainedByReceipts, otherCents > 0 ? undefined : true);
       }
     });
 
@@ -584,9 +454,9 @@ describe('Submissions, after the first attempts', () => {
       const restarted = stage.newSubmissions();
       await restarted.probe();
       assert.equal(await checks(30 * HOUR, restarted), 1);
-      assert.deepEqual([await checks(0, restarted), stage.states(restarted)], [0, ['unknown']]);
+      assert.deepEqual([await checks(0, restarted), stage.states(restarted)], [0, ['sent']]);
       assert.equal(await checks(2 * MINUTE + 1000, restarted), 1);
-      assert.deepEqual(stage.states(restarted), ['not-charged']);
+      assert.deepEqual(stage.states(restarted), ['cleared']);
       assert.deepEqual([await checks(HOUR, restarted), stage.posts.length], [0, 1]);
     });
 
@@ -596,7 +466,7 @@ describe('Submissions, after the first attempts', () => {
       assert.equal(await checks(3 * MINUTE), 1);
       assert.equal(await checks(MINUTE), 0);
       assert.equal(await checks(9 * HOUR), 1);
-      assert.deepEqual(stage.states(), ['unknown']);
+      assert.deepEqual(stage.states(), ['sent']);
       stage.onGet = () => false;
       stage.clock.pass(5 * MINUTE);
       const found = await stage.submissions.checkDue(stage.own);
@@ -635,7 +505,7 @@ describe('Submissions, after the first attempts', () => {
         [other.submissions, polling(stage.session())],
       ] as const;
       await leaveUnknown();
-      await until(() => other.journal.intents.length === 1);
+      await until(() => other.journal.submissions.length === 1);
       await other.submissions.probe();
       const seen: number[] = [];
       for (let second = 1; second <= 60; second++) {
@@ -676,7 +546,7 @@ describe('Submissions, after the first attempts', () => {
       assert.equal(await checks(MINUTE, stage.submissions, session), 1);
       // A check of the user reads everything, whatever the quota says.
       stage.gets.length = 0;
-      await check(stage.intent.id);
+      await check(stage.submission.id);
       assert.deepEqual(stage.gets, ['/runs?limit=100', '/balance']);
     });
   });
@@ -687,25 +557,24 @@ describe('Submissions, after the first attempts', () => {
       const { own, submissions } = stage;
       await own.runs.refresh();
       await submissions.settleMarked(own);
-      assert.deepEqual(stage.states(), ['unknown'], 'the list has no labels');
+      assert.deepEqual(stage.states(), ['sent'], 'the list has no labels');
       await own.runs.loadDetail('run-1');
       stage.gets.length = 0;
       await submissions.settleMarked(stage.session('account-2'));
-      assert.deepEqual(stage.states(), ['unknown']);
+      assert.deepEqual(stage.states(), ['sent']);
       const { submissions: other } = await stage.otherWindow();
       await other.probe();
       const found = await Promise.all([submissions, other].map((each) => each.settleMarked(own)));
       assert.deepEqual(
-        found.flat().map(({ intent, run }) => [intent.marker, run.run_id]),
+        found.flat().map(({ submission, run }) => [submission.marker, run.run_id]),
         [[MARKER, 'run-1']],
         'one window reports it',
       );
       assert.deepEqual(stage.states(), []);
       assert.ok(!stage.gets.some((asked) => asked.includes('run-1')));
-      const receipt = await settled();
-      assert.ok(receipt?.kind === 'charged');
+      const charge = await lastCharge();
       assert.deepEqual(
-        [receipt.foundBy, receipt.run.run_id, receipt.run.price_cents],
+        [charge?.foundBy, charge?.run.run_id, charge?.run.price_cents],
         ['found', 'run-1', 100],
       );
     });
@@ -725,7 +594,7 @@ describe('Submissions, after the first attempts', () => {
     assert.deepEqual([await submissions.settleMarked(own), await submissions.linkMarked(own)], [[], []]);
     const found = await check(id);
     assert.deepEqual(found?.verdict === 'cannot-tell' && found.candidates, []);
-    assert.deepEqual([stage.intent.id, await stage.receipts()], [id, ['charged']]);
+    assert.deepEqual([stage.submission.id, await stage.receipts()], [id, ['charged']]);
   });
 
   describe('adopt and discard', () => {
@@ -733,11 +602,10 @@ describe('Submissions, after the first attempts', () => {
       const id = await leaveUnknown();
       stage.charge(stage.posts[0] as Post);
       await assert.rejects(stage.submissions.adopt(stage.own, id, 'no-such-run'), { code: 'not_found' });
-      assert.deepEqual(stage.states(), ['unknown']);
+      assert.deepEqual(stage.states(), ['sent']);
       assert.equal(await stage.submissions.adopt(stage.own, id, 'run-1'), true);
-      const receipt = await settled();
-      assert.ok(receipt?.kind === 'charged');
-      assert.deepEqual([receipt.foundBy, receipt.run.price_cents, stage.states()], ['recognised', 100, []]);
+      const charge = await lastCharge();
+      assert.deepEqual([charge?.foundBy, charge?.run.price_cents, stage.states()], ['recognised', 100, []]);
     });
 
     it('discard lets the same bytes and model be submitted with a new Idempotency-Key', async () => {
@@ -750,20 +618,12 @@ describe('Submissions, after the first attempts', () => {
       assert.equal(await discard(id, 'may-be-charged'), undefined);
     });
 
-    it('discard refuses what may have been charged if the user confirmed that it was not', async () => {
-      const id = await leaveUnknown();
-      assert.equal(await discard(id, 'not-charged'), undefined);
-      assert.deepEqual([stage.intent.id, await stage.receipts()], [id, []]);
-      // The lease was released.
-      assert.equal(await discard(id, 'may-be-charged'), 'discarded');
-    });
-
     it('discard settles as not charged what was never sent, was refused, or was proven not charged', async () => {
       for (const leave of [leaveUnsent, leaveRefused, leaveNotCharged]) {
         const id = await leave();
         assert.equal(await discard(id, 'may-be-charged'), 'not-charged');
         const receipt = (await stage.bench.journal.receipts()).find((one) => one.id === id);
-        assert.equal(receipt?.settled.kind, 'not-charged', leave.name);
+        assert.equal(receipt?.reason, 'not-charged', leave.name);
       }
     });
 
@@ -772,7 +632,7 @@ describe('Submissions, after the first attempts', () => {
       const stop = new AbortController();
       const outcome = stage.submit(undefined, stage.own, stop.signal);
       await until(() => stage.posts.length === 1);
-      const { id } = stage.intent;
+      const { id } = stage.submission;
       const { own, submissions } = stage;
       assert.deepEqual(
         [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { isCanceledUpload, type Attempt } from '../../../../src/core/submission/intent.ts';
-import { intentOf } from '../../../helpers/submissions.ts';
+import { isCanceledUpload, type Attempt } from '../../../../src/core/submission/submission.ts';
+import { submissionOf } from '../../../helpers/submissions.ts';
 
 const started = { localMs: 0 };
 const OPEN: Attempt = { started, code: 'cancelled' };
@@ -18,5 +18,5 @@ it('an upload was canceled if it is the only one that may have been charged, and
     [[CANCELED, CANCELED], false],
     [[CANCELED, OPEN], false],
   ] as const)
-    assert.equal(isCanceledUpload(intentOf({ attempts: [...attempts] })), expected);
+    assert.equal(isCanceledUpload(submissionOf({ attempts: [...attempts] })), expected);
 });

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { serviceOf, type Account } from '../accounts/account.ts';
 import { balance, cents, currency, IDEMPOTENCY_WINDOW_MS, optionalField, price } from '../api/types.ts';
@@ -18,7 +18,7 @@ const moment = v.object({ localMs: time, monotonicMs: v.optional(time), serviceM
 
 const attempt = v.object({
   started: moment,
-  /** Written durably before the closing boundary is sent. From here on, the attempt may have been charged. */
+  /** Written durably before the last bytes leave. From here on, the attempt may have been charged. */
   closed: v.optional(moment),
   /** Missing while the attempt is in progress, and after a crash. */
   ended: v.optional(moment),
@@ -59,30 +59,26 @@ const run = v.object({
   plan_name: v.optional(serviceText),
 });
 
-const settlement = v.variant('kind', [
-  /** `foundBy`: the service answered, the marker was found, or the user recognized the run. */
-  v.object({
-    kind: v.literal('charged'),
-    at: moment,
-    run,
-    foundBy: v.picklist(['answered', 'found', 'recognised']),
-    /** More runs with the marker: the service charged more than once, or may have. */
-    furtherRuns: v.optional(v.array(run)),
-    /** Until the user saw the charge. */
-    unshown: v.optional(v.literal(true)),
-  }),
-  v.object({ kind: v.literal('not-charged'), at: moment, code: v.optional(v.string()) }),
-  /** The user discarded it without knowing whether it was charged. */
-  v.object({ kind: v.literal('discarded'), at: moment }),
-  /** Nothing of it was sent, since another submission of the same bytes came first. */
-  v.object({ kind: v.literal('withdrawn'), at: moment }),
-]);
+/** The run of a charged submission, and how it was learned. */
+const charge = v.object({
+  at: moment,
+  run,
+  /** The service answered, the marker was found, or the user recognized the run. */
+  foundBy: v.picklist(['answered', 'found', 'recognised']),
+  /** More runs with the marker: the service charged more than once, or may have. */
+  furtherRuns: v.optional(v.array(run)),
+  /** Until the user saw the charge. */
+  unshown: v.optional(v.literal(true)),
+});
+
+const stage = v.picklist(['draft', 'sending', 'sent', 'cleared', 'charged', 'ended']);
+const reason = v.picklist(['refused', 'not-charged', 'discarded']);
 
 /**
  * A version of a record in the journal. An extension that writes a record again loses fields that it doesn't
  * know. So a field that money rests on needs the next `version`: earlier ones leave such records alone.
  */
-export const intentSchema = v.object({
+export const submissionSchema = v.object({
   version: v.literal(1),
   /** The Idempotency-Key of every attempt, and the file name. */
   id: v.pipe(v.string(), v.uuid()),
@@ -91,9 +87,9 @@ export const intentSchema = v.object({
   accountId: text,
   /** The account's origin, or `sandbox` for the sandbox, whose address changes at each start. */
   origin: text,
-  /** A random ID of the API key that it was last sent with; not derived from the key. */
-  keyId: v.optional(v.string()),
-  /** Recognizes that API key when it is entered again. Removed when the intent is refused or settled. */
+  /** A random ID of the API key that every attempt has; not derived from the key. */
+  keyId: text,
+  /** Recognizes that API key when it is entered again. Removed when the submission is over. */
   keyCheck: v.optional(v.object({ salt: v.string(), hash: v.string() })),
   created: moment,
   dataset: v.object({
@@ -131,32 +127,36 @@ export const intentSchema = v.object({
   /** The first complete check since the last attempt that found nothing; any other result removes it. */
   firstCleanCheck: v.optional(observation),
   lastCheck: v.optional(observation),
-  /** When a look for its run was last answered and found none (R5 in docs/journal.md). Removed by a closing boundary. */
-  looked: v.optional(moment),
-  /** Set if the service refused it before any charge. The draft can be continued with a new Idempotency-Key. */
-  refused: v.optional(v.object({ at: moment, code: v.string(), httpStatus: v.optional(v.number()) })),
-  /** Missing while the intent is open. Once set, the intent is a receipt. */
-  settled: v.optional(settlement),
+  /** How far it got: see the table in docs/journal.md. Every later format keeps this field. */
+  stage,
+  /** Why it ended: the service refused it, it isn't charged, or the user discarded it and it may be. */
+  reason: v.optional(reason),
+  /** When it ended. The code and status are those of a refusal. */
+  end: v.optional(v.object({ at: moment, code: v.optional(v.string()), httpStatus: v.optional(v.number()) })),
+  charge: v.optional(charge),
 });
 
 /**
  * A request to train: one Idempotency-Key, attempts of the same bytes. Contains no API key or dataset row.
  */
-export type Intent = v.InferOutput<typeof intentSchema>;
-export type Attempt = Intent['attempts'][number];
+export type Submission = v.InferOutput<typeof submissionSchema>;
+export type Attempt = Submission['attempts'][number];
 /** The result of one check of the runs and the balance. */
-export type Observation = NonNullable<Intent['lastCheck']>;
-export type Moment = Intent['created'];
-export type Settlement = NonNullable<Intent['settled']>;
-export type Receipt = Intent & { settled: Settlement };
-/** The receipt of a run. */
-export type ChargedReceipt = Receipt & { settled: Extract<Settlement, { kind: 'charged' }> };
+export type Observation = NonNullable<Submission['lastCheck']>;
+export type Moment = Submission['created'];
+export type Stage = Submission['stage'];
+export type EndReason = NonNullable<Submission['reason']>;
+/** One that ended without a known charge. */
+export type Ended = Submission & Required<Pick<Submission, 'reason' | 'end'>>;
+/** One with its run. */
+export type ChargedReceipt = Submission & Required<Pick<Submission, 'charge'>>;
+export type Receipt = Ended | ChargedReceipt;
 /** A run as far as a receipt knows it. */
-export type ReceiptRun = ChargedReceipt['settled']['run'];
+export type ReceiptRun = ChargedReceipt['charge']['run'];
 
 /** What the user chose and consented to. */
 export type Draft = Pick<
-  Intent,
+  Submission,
   | 'dataset'
   | 'model_id'
   | 'label'
@@ -175,30 +175,30 @@ export function submissionName({ label, dataset }: Pick<Draft, 'label' | 'datase
 /** The limit for resends; the service knows an Idempotency-Key for 24 hours (spec: "Limits"). */
 export const RESEND_MS = IDEMPOTENCY_WINDOW_MS - 60 * 60_000;
 
-/** Whether the closing boundary may have been sent, and wasn't refused. */
-export function hasBoundary({ attempts, refused }: Intent): boolean {
-  return refused === undefined && attempts.some(isClosed);
+/** Whether the last bytes of an open one may have left: a resend needs a look, a check may find a charge. */
+export function isSent({ stage }: Pick<Submission, 'stage'>): boolean {
+  return stage === 'sent' || stage === 'cleared';
 }
 
-/** Whether an attempt sent its closing boundary, or recorded that it may. */
+/** Whether an attempt sent its last bytes, or recorded that it may. */
 export function isClosed({ closed }: Attempt): boolean {
   return closed !== undefined;
 }
 
 /** Not after a canceled resend: an earlier upload may be the one that was charged. */
-export function isCanceledUpload({ attempts }: Intent): boolean {
+export function isCanceledUpload({ attempts }: Submission): boolean {
   const [uploaded, ...others] = attempts.filter(isClosed);
   return others.length === 0 && uploaded === attempts.at(-1) && uploaded?.code === 'cancelled';
 }
 
-/** Returns how long the service still asks not to send an intent, in milliseconds; 0 if it doesn't. */
-export function askedWaitMs({ attempts, notBefore }: Intent, now: Moment): number {
+/** Returns how long the service still asks not to send a submission, in milliseconds; 0 if it doesn't. */
+export function askedWaitMs({ attempts, notBefore }: Submission, now: Moment): number {
   return Math.max(leftMs(attempts.at(-1)?.notBefore, now), leftMs(notBefore, now));
 }
 
-export function withoutWait(intent: Intent): Intent {
-  const attempts = intent.attempts.map((attempt) => ({ ...attempt, notBefore: undefined }));
-  return { ...intent, attempts, notBefore: undefined };
+export function withoutWait(submission: Submission): Submission {
+  const attempts = submission.attempts.map((attempt) => ({ ...attempt, notBefore: undefined }));
+  return { ...submission, attempts, notBefore: undefined };
 }
 
 function leftMs(notBefore: Moment | undefined, now: Moment): number {
@@ -212,12 +212,12 @@ function leftMs(notBefore: Moment | undefined, now: Moment): number {
 }
 
 export function isRunOf(receipt: Receipt, runId: string): boolean {
-  return isCharged(receipt) && runsOf(receipt.settled).some(({ run_id }) => run_id === runId);
+  return isCharged(receipt) && runsOf(receipt.charge).some(({ run_id }) => run_id === runId);
 }
 
 /** Whether a run's label has the marker of a submission. */
 export function isMarkedRunOf(
-  { marker }: Pick<Intent, 'marker'>,
+  { marker }: Pick<Submission, 'marker'>,
   runId: string,
   runs: Pick<RunStore, 'label'>,
 ): boolean {
@@ -226,24 +226,43 @@ export function isMarkedRunOf(
 
 /** Whether a run has the marker of an open submission, or is a possible one by the last check. */
 export function mayBeRunOf(
-  intent: Pick<Intent, 'lastCheck' | 'marker'>,
+  submission: Pick<Submission, 'lastCheck' | 'marker'>,
   runId: string,
   runs: Pick<RunStore, 'label'>,
 ): boolean {
-  return isMarkedRunOf(intent, runId, runs) || intent.lastCheck?.candidates.includes(runId) === true;
+  return isMarkedRunOf(submission, runId, runs) || submission.lastCheck?.candidates.includes(runId) === true;
 }
 
 /** Returns all runs of a charged submission: one, unless the service broke its promise. */
-export function runsOf({ run, furtherRuns = [] }: ChargedReceipt['settled']): ReceiptRun[] {
+export function runsOf({ run, furtherRuns = [] }: ChargedReceipt['charge']): ReceiptRun[] {
   return [run, ...furtherRuns];
 }
 
-export function isSettled(intent: Intent): intent is Receipt {
-  return intent.settled !== undefined;
+/** Whether it ended or was charged: nothing of it is sent again. */
+export function isOver(submission: Submission): submission is Receipt {
+  return submission.stage === 'charged' || submission.stage === 'ended';
 }
 
-export function isCharged(receipt: Receipt): receipt is ChargedReceipt {
-  return receipt.settled.kind === 'charged';
+/** When it was charged or ended. */
+export function overAt(receipt: Receipt): Moment {
+  return (receipt.charge ?? receipt.end)?.at ?? receipt.created;
+}
+
+export function isCharged(submission: Submission): submission is ChargedReceipt {
+  return submission.stage === 'charged';
+}
+
+export function isRefused({ reason }: Pick<Submission, 'reason'>): boolean {
+  return reason === 'refused';
+}
+
+/** Returns it with an end. What it was charged for until now is no longer known to be so. */
+export function ended(submission: Submission, reason: EndReason, end: Ended['end']): Ended {
+  return { ...submission, stage: 'ended', reason, end };
+}
+
+export function charged(submission: Submission, charge: ChargedReceipt['charge']): ChargedReceipt {
+  return { ...submission, stage: 'charged', reason: undefined, end: undefined, charge };
 }
 
 /** Returns the charged receipts of an account. */
@@ -251,30 +270,29 @@ export function chargedReceiptsOf(receipts: readonly Receipt[], accountId: strin
   return receipts.filter(isCharged).filter((receipt) => receipt.accountId === accountId);
 }
 
-/** The same bytes and model at one service. Only one intent for them may be open. */
-export type SameDataset = Pick<Intent, 'origin' | 'model_id'> & {
-  dataset: Pick<Intent['dataset'], 'sha256'>;
+/**
+ * The same bytes and model at one service, regardless of accounts: the service doesn't identify them, and each
+ * sign-in can create another local one.
+ */
+export type SameDataset = Pick<Submission, 'origin' | 'model_id'> & {
+  dataset: Pick<Submission['dataset'], 'sha256'>;
 };
 
-/**
- * Compares two submissions regardless of their accounts. Two local accounts may be the same service account:
- * the service doesn't identify accounts, and each sign-in can create another local one.
- */
-export function isDuplicate(one: SameDataset, other: SameDataset): boolean {
-  return (
-    one.origin === other.origin &&
-    one.model_id === other.model_id &&
-    one.dataset.sha256 === other.dataset.sha256
-  );
+/** Returns what names a submission on the disk: a hash of service, model and dataset, in 32 hex digits. */
+export function bytesKeyOf({ origin, model_id, dataset: { sha256 } }: SameDataset): string {
+  return createHash('sha256')
+    .update(JSON.stringify([origin, model_id, sha256]))
+    .digest('hex')
+    .slice(0, 32);
 }
 
 /** Returns the records for an origin: the account's own first, then the newest. */
 export function sentTo(
-  records: readonly Intent[],
-  { accountId, origin }: Pick<Intent, 'accountId' | 'origin'>,
-): Intent[] {
+  records: readonly Submission[],
+  { accountId, origin }: Pick<Submission, 'accountId' | 'origin'>,
+): Submission[] {
   return records
-    .filter((intent) => intent.origin === origin)
+    .filter((submission) => submission.origin === origin)
     .sort(
       (one, other) =>
         Number(other.accountId === accountId) - Number(one.accountId === accountId) ||
@@ -283,24 +301,31 @@ export function sentTo(
 }
 
 /** Returns the earliest time that it may have been sent, by the service's clock; undefined if unknown. */
-export function serviceStartMs({ created, attempts }: Intent): number | undefined {
+export function serviceStartMs({ created, attempts }: Submission): number | undefined {
   const known = [created, attempts[0]?.started].flatMap((one) => one?.serviceMs ?? []);
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
 /**
- * Creates an intent with its own Idempotency-Key and boundary, and without attempts.
+ * Creates a submission with its own multipart boundary, and without attempts.
+ * @param draft with its own Idempotency-Key
  * @param created now, by all clocks that are known
  */
-export function newIntent(account: Account, draft: Draft, created: Moment): Intent {
+export function newSubmission(
+  account: Account,
+  draft: Draft & Pick<Submission, 'id'>,
+  key: Pick<Submission, 'keyId' | 'keyCheck'>,
+  created: Moment,
+): Submission {
   return {
     version: 1,
-    id: randomUUID(),
     boundary: `----FineTuning${randomBytes(18).toString('hex')}`,
     accountId: account.id,
     origin: serviceOf(account),
+    ...key,
     created,
     ...draft,
+    stage: 'draft',
     attempts: [],
   };
 }
