@@ -5,7 +5,7 @@ import { isClosed, isRefused, isSent, type Submission } from './submission.ts';
 import { busyUntilMs, obstacleOf, type UncertaintyReason } from './stage.ts';
 
 /**
- * Who works on a submission, besides its stage. `validating`: every byte is sent, the service prices it.
+ * What is done with a submission now, besides its stage. `validating`: every byte is sent, the service prices it.
  * `waiting`: for the next attempt. `elsewhere`: another window works on it. `unchecked`: nothing may be said
  * about its charge until a look was answered. `idle`: its stage says everything.
  */

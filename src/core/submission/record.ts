@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Codec } from '../storage/versions.ts';
 import { submissionSchema, isOver, runsOf, type ChargedReceipt, type Submission } from './submission.ts';
 
-/** Of a later version of the extension. Every format keeps `stage`. */
+/** A record that a later version of the extension wrote. Every format keeps `stage`. */
 const laterSchema = v.object({
   version: v.pipe(v.number(), v.integer(), v.minValue(2)),
   stage: v.picklist(['charged', 'ended']),

@@ -12,7 +12,7 @@ export interface Operation {
   n: number;
   nonce?: string | undefined;
   below?: string;
-  /** Of a claim: each k that the user was told of. */
+  /** Each k that the user was told of before a claim. */
   told?: number[];
   fromUs?: number;
   toUs?: number;
