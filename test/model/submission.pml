@@ -44,6 +44,7 @@
  *   M_OTHERLOOK  4   a look with another API key counts
  *   M_COPY       4   each run with the marker is this submission's, whenever it was created
  *   M_COPYEND    4   the hour begins with the end that a later window wrote, not when the boundary might leave
+ *   M_COPYLATER  4   last bytes that left after a run was created make it this submission's
  *   M_COPYSKIP   4   a run that is only possible counts as none
  *   M_WORD       5   a row says "not charged" before the first look was answered
  *   M_ENDSENT    6   one whose boundary may have left ends as "not charged" after one look
@@ -187,7 +188,7 @@ byte copy;              /* 0 none; a run made elsewhere, with the marker, that i
 #define DECIDED 2       /* not this submission's, as the user said */
 #define COVERED 3       /* within the time of an attempt */
 bit isLate;             /* this submission's own run is only possible */
-#define COVER isLate=0; if :: copy==UNDECIDED -> copy=COVERED :: else fi;
+#define COVER isLate=0; if :: copy==UNDECIDED || copy==DECIDED -> copy=COVERED :: else fi;
 #ifdef M_COPY
 #define OURS (charges>0 || copy==UNDECIDED)
 #else
@@ -203,14 +204,19 @@ bit isLate;             /* this submission's own run is only possible */
 #else
 #define COVER_LATE_END
 #endif
+#ifdef M_COPYLATER
+#define COVER_SENT COVER
+#else
+#define COVER_SENT
+#endif
 #ifdef NOP7
 #define P7
 #else
 #define P7 assert(copy!=UNDECIDED);
 #endif
 #else
-#define COVER
 #define COVER_LATE_END
+#define COVER_SENT
 #define OURS (charges>0)
 #define NOT_FOUND (!listed ANSWERED)
 #define P7
@@ -381,7 +387,7 @@ proctype Win(byte w) {
        pc[w]=SEND
 #else
        append(w);
-       if :: ok -> hi.sent++; hi.unended=1; hi.age=0; hi.checks=NONE; TIDY(hi); P7 COVER late[w]=0; pc[w]=SEND
+       if :: ok -> hi.sent++; hi.unended=1; hi.age=0; hi.checks=NONE; TIDY(hi); P7 COVER_SENT late[w]=0; pc[w]=SEND
           :: else -> pc[w]=LOST fi
 #endif
      }

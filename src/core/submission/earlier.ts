@@ -33,9 +33,9 @@ export interface EarlierSubmission {
 }
 
 /** A charged submission whose run is known. */
-export type ChargedBefore = EarlierSubmission & { runId: string };
+type ChargedBefore = EarlierSubmission & { runId: string };
 
-export interface Sources {
+interface Sources {
   /** All submissions, also those that are over, of all accounts. */
   records: readonly Submission[];
   /** To find what was submitted elsewhere: an account's known runs, and the label that the user chose. */

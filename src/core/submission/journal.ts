@@ -355,7 +355,6 @@ export class Journal implements Disposable {
     let written: ChargedReceipt | undefined;
     await this.#appendAnyway(name, (head) => {
       const record = head?.record;
-      if (head?.isOver === true && record === undefined) return (written = undefined);
       if (record !== undefined && record.id !== receipt.id) return (written = undefined);
       // Another window may have made attempts since.
       const theirs = record?.attempts ?? [];

@@ -1,56 +1,59 @@
+import type { RunCreation, RunDetail, RunSummary } from '../api/types.ts';
 import type { Disposable } from '../base/disposable.ts';
 import type { Session } from '../runs/session.ts';
-import { isCharged, isOver, isRunOf, type ChargedReceipt } from './submission.ts';
+import { isCharged, isOver, isRunOf, type Submission } from './submission.ts';
 import type { Journal } from './journal.ts';
 import { creationOf, ownerOf } from './ownRuns.ts';
+import type { FoundRun } from './pendingSubmission.ts';
 import { isFromThen, mayBeCopy } from './reconcilePolicy.ts';
 
-/** Adds runs to the receipts whose marker they have: charges that were found late, or twice. */
+/** Settles an open submission with its run. @returns undefined if that isn't possible now */
+type Adopt = (session: Session, submission: Submission, runId: string) => Promise<RunCreation | undefined>;
+
+/** Adds loaded runs to the submissions whose marker they have: charges that were found late, or twice. */
 export class LinkedRuns implements Disposable {
   readonly #journal: Journal;
   readonly #nowMs: () => number;
+  readonly #adopt: Adopt;
   readonly #subscription: Disposable;
-  /** IDs of runs that need not be added to a receipt. Emptied when the journal changes. */
+  /** IDs of runs that need not be added to a submission. Emptied when the journal changes. */
   readonly #known = new Set<string>();
 
-  constructor(journal: Journal, nowMs: () => number) {
+  constructor(journal: Journal, nowMs: () => number, adopt: Adopt) {
     this.#journal = journal;
     this.#nowMs = nowMs;
+    this.#adopt = adopt;
     this.#subscription = journal.onDidChange(() => this.#known.clear());
   }
 
   /**
-   * Adds loaded runs to the receipts whose markers they have. What was discarded or found not
+   * Settles open submissions that may have been charged, which saves a check. What was discarded or found not
    * charged is charged after all. What was charged has two runs then. Never rejects.
-   * @returns the receipts that changed; `Journal.unreported` has their charges now
+   * @returns what changed, which this window must report
    */
-  async link(session: Session): Promise<readonly ChargedReceipt[]> {
+  async link(session: Session): Promise<readonly FoundRun[]> {
     const { account, runs } = session;
-    const changed: ChargedReceipt[] = [];
+    const found: FoundRun[] = [];
     const rows = runs.rows?.filter(({ run_id }) => !this.#known.has(run_id) && runs.label(run_id)) ?? [];
-    if (rows.length === 0) return changed;
+    if (rows.length === 0) return found;
     const records = await this.#journal.records().catch(() => undefined);
-    if (records === undefined) return changed;
+    if (records === undefined) return found;
     for (const row of rows) {
-      const receipt = ownerOf(records, runs.label(row.run_id));
-      if (
-        receipt?.accountId === account.id &&
-        isOver(receipt) &&
-        !isRunOf(receipt, row.run_id) &&
-        isFromThen(receipt, row, isCharged(receipt)) &&
-        !mayBeCopy(receipt, row)
-      )
-        try {
-          const linked = await this.#add(session, receipt.id, row.run_id);
-          if (linked !== undefined) changed.push(linked);
-        } catch {
-          // Tried again when the runs change.
-          continue;
+      const owner = ownerOf(records, runs.label(row.run_id));
+      try {
+        if (owner?.accountId === account.id && !mayBeCopy(owner, row)) {
+          found.push(...(await this.#add(session, owner, row)));
+          // Until it is over, the next change of the runs tries again.
+          if (!isOver(owner)) continue;
         }
+      } catch {
+        // Tried again when the runs change.
+        continue;
+      }
       this.#known.add(row.run_id);
     }
-    if (changed.length > 0) session.readAgain();
-    return changed;
+    if (found.length > 0) session.readAgain();
+    return found;
   }
 
   dispose(): void {
@@ -58,9 +61,22 @@ export class LinkedRuns implements Disposable {
   }
 
   /** @throws ApiError, write errors */
-  async #add(session: Session, id: string, runId: string): Promise<ChargedReceipt | undefined> {
-    const detail = session.runs.detail(runId) ?? (await session.call((client) => client.getRun(runId)));
+  async #add(session: Session, owner: Submission, row: RunSummary): Promise<FoundRun[]> {
+    const { run_id } = row;
+    if (!isOver(owner)) {
+      const run = await this.#adopt(session, owner, run_id);
+      return run === undefined ? [] : [{ submission: owner, run }];
+    }
+    if (isRunOf(owner, run_id) || !isFromThen(owner, row, isCharged(owner))) return [];
+    const run = creationOf(await detailOf(session, run_id));
     const at = { localMs: this.#nowMs() };
-    return this.#journal.addCharge(id, { at, run: creationOf(detail), foundBy: 'found' });
+    const submission = await this.#journal.addCharge(owner.id, { at, run, foundBy: 'found' });
+    return submission === undefined ? [] : [{ submission, run: submission.charge.run }];
   }
+}
+
+/** Reads the details, which have the price, only if they are not loaded yet. @throws ApiError, KeyMissingError */
+export function detailOf(session: Session, runId: string): Promise<RunDetail> {
+  const known = session.runs.detail(runId);
+  return known === undefined ? session.call((client) => client.getRun(runId)) : Promise.resolve(known);
 }

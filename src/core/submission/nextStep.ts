@@ -83,7 +83,7 @@ export function assertNotTooEarly(submission: Submission, now: Moment): void {
 }
 
 /** Why a submission isn't sent. See the SubmissionErrors of the same code. */
-export type Obstacle = 'key-replaced' | 'too-late' | 'clocks-disagree';
+type Obstacle = 'key-replaced' | 'too-late' | 'clocks-disagree';
 
 /**
  * Returns why a submission must not be sent now (rule 10 in docs/journal.md); undefined if it may be.

@@ -19,6 +19,7 @@ import {
   type Moment,
 } from './submission.ts';
 import type { Journal, Owned } from './journal.ts';
+import { detailOf } from './linkedRuns.ts';
 import { localMoment, momentOf, type Time } from './moments.ts';
 import { nextStep, obstacleToSending, type NextStep } from './nextStep.ts';
 import { creationOf } from './ownRuns.ts';
@@ -38,7 +39,7 @@ export interface SharedParts {
 }
 
 /** Receives what happens to one submission. */
-export interface Listener {
+interface Listener {
   /** What this window does with it. */
   show: (live: Partial<Activity>) => void;
   /** A look for its run begins, whether or not the service will answer it. */
@@ -156,9 +157,7 @@ export class OpenSubmission {
 
   /** Settles it with a run that the user or the marker identified. @throws ApiError, KeyMissingError */
   async adopt(session: Session, runId: string, how: How): Promise<RunCreation> {
-    // The details contain the price. Read them only if they are not loaded yet.
-    const detail = session.runs.detail(runId) ?? (await session.call((client) => client.getRun(runId)));
-    const run = creationOf(detail);
+    const run = creationOf(await detailOf(session, runId));
     await this.#settleCharged(session, run, how);
     return run;
   }

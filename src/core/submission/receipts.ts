@@ -84,7 +84,7 @@ export function explainsBalance(
 }
 
 /** The balance before and after a run's charge, in cents. `otherCents`: all other changes in between. */
-export interface BalanceEffect {
+interface BalanceEffect {
   beforeCents: number;
   afterCents: number;
   currency: string;

@@ -147,7 +147,7 @@ export type Moment = Submission['created'];
 export type Stage = Submission['stage'];
 export type EndReason = NonNullable<Submission['reason']>;
 /** One that ended without a known charge. */
-export type Ended = Submission & Required<Pick<Submission, 'reason' | 'end'>>;
+type Ended = Submission & Required<Pick<Submission, 'reason' | 'end'>>;
 /** One with its run. */
 export type ChargedReceipt = Submission & Required<Pick<Submission, 'charge'>>;
 export type Receipt = Ended | ChargedReceipt;

@@ -9,20 +9,11 @@ import { Emitter } from '../base/event.ts';
 import type { Session } from '../runs/session.ts';
 import { dueMs } from './checkTimes.ts';
 import { isLostOwner, isTaken } from './errors.ts';
-import {
-  askedWaitMs,
-  isRefused,
-  isSent,
-  newSubmission,
-  type ChargedReceipt,
-  type Draft,
-  type Submission,
-} from './submission.ts';
+import { askedWaitMs, isRefused, isSent, newSubmission, type Draft, type Submission } from './submission.ts';
 import type { Journal, Owned, KnownSubmissions } from './journal.ts';
 import { LinkedRuns } from './linkedRuns.ts';
 import { momentOf, type Time } from './moments.ts';
 import type { OpenSubmission, SharedParts } from './openSubmission.ts';
-import { ownerOf } from './ownRuns.ts';
 import { PendingList } from './pendingList.ts';
 import {
   canCheck,
@@ -37,7 +28,6 @@ import {
   type SubmissionResult,
   type CheckResult,
 } from './pendingSubmission.ts';
-import { mayBeCopy } from './reconcilePolicy.ts';
 import { UploadQueue } from './uploadQueue.ts';
 
 /** How often the user can check while the service asks submissions to wait. */
@@ -84,7 +74,12 @@ export class Submissions implements Disposable {
     this.#shared = { journal, time, uploads: new UploadQueue(), stopping: this.#stop.signal };
     this.#load = lazy(load);
     this.#pending = new PendingList(journal, (row) => this.#onDidChange.fire(row));
-    this.#linked = new LinkedRuns(journal, () => this.nowMs);
+    const adopt = async (session: Session, { id }: Submission, runId: string) => {
+      const row = this.#pending.get(id);
+      if (row === undefined || !canCheck(row)) return undefined;
+      return this.#owning(id, session, (open) => open.adopt(session, runId, 'found'));
+    };
+    this.#linked = new LinkedRuns(journal, () => this.nowMs, adopt);
   }
 
   /** The time by the clock of the records; milliseconds since the epoch. */
@@ -156,30 +151,8 @@ export class Submissions implements Disposable {
     return found;
   }
 
-  /**
-   * Settles submissions whose marker is in the label of a loaded run, if they may have been charged. Until
-   * then, both the run and the submission are shown. Never rejects.
-   * @returns as `checkDue`
-   */
-  async settleMarked(session: Session): Promise<readonly FoundRun[]> {
-    const { account, runs } = session;
-    const found: FoundRun[] = [];
-    const records = await this.#journal.records().catch(() => []);
-    const isMeant = (one: PendingSubmission) => one.accountId === account.id && canCheck(one);
-    for (const { id, submission } of this.pending.filter(isMeant)) {
-      const isOwn = (label: string | undefined) =>
-        ownerOf([submission], label) !== undefined && ownerOf(records, label)?.id === id;
-      const row = runs.rows?.find((run) => isOwn(runs.label(run.run_id)) && !mayBeCopy(submission, run));
-      if (row === undefined) continue;
-      const settle = (open: OpenSubmission) => open.adopt(session, row.run_id, 'found');
-      const run = await this.#owning(id, session, settle).catch(() => undefined);
-      if (run !== undefined) found.push({ submission, run });
-    }
-    return found;
-  }
-
   /** See `LinkedRuns.link`. */
-  linkMarked(session: Session): Promise<readonly ChargedReceipt[]> {
+  linkMarked(session: Session): Promise<readonly FoundRun[]> {
     return this.#linked.link(session);
   }
 

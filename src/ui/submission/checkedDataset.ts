@@ -37,7 +37,7 @@ export interface CheckedDataset {
 }
 
 /** What `chooseCheckedDataset` needs for a check. */
-export interface DatasetChecks {
+interface DatasetChecks {
   accountName: string;
   reports: Pick<Reports, 'markRequested' | 'currentReport'>;
   log: Pick<Log, 'error'>;

@@ -1,16 +1,13 @@
 import { l10n } from 'vscode';
-import { moneyOf } from '../../core/money/accountMoney.ts';
-import { parametersOf } from '../../core/money/estimate.ts';
-import { submissionName, type Receipt } from '../../core/submission/submission.ts';
+import { submissionName } from '../../core/submission/submission.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { compact } from '../shared/format.ts';
 import { showInformation } from '../shared/notifications.ts';
-import { likelyPrice } from '../shared/priceText.ts';
 import { timesOfAlike, withTime } from '../shared/rowText.ts';
 import { pick } from '../shared/steps.ts';
-import { showEnd } from './submissionResult.ts';
+import { showEnd, type EndParts } from './submissionResult.ts';
 import { findSubmission, submissionTextOf } from './submissionText.ts';
 
 /** Returns the ID of the submission that a command was called with, as a row or as an ID. */
@@ -24,21 +21,19 @@ export function submissionIdOf(argument: unknown): string | undefined {
  * that the user picks. If there is none, returns the end of the command after a notification.
  */
 export async function chooseSubmission(
-  { journal, sessions, submissions }: Pick<Services, 'journal' | 'sessions' | 'submissions'>,
+  parts: EndParts,
   argument: unknown,
   begin?: 'continue',
 ): Promise<PendingSubmission | CommandResult> {
+  const { sessions, submissions } = parts;
   const { pending } = submissions;
   const given = submissionIdOf(argument);
   if (given !== undefined) {
     const found = findSubmission(submissions, given);
-    return found ?? showEnd(given, { journal, sessions, submissions }, begin === 'continue');
+    return found ?? showEnd(given, parts, begin === 'continue');
   }
   const reachable = pending.filter(({ accountId }) => sessions.find(accountId) !== undefined);
-  if (reachable.length > 1) {
-    const receipts = await journal.receipts().catch(() => []);
-    return (await pickSubmission(reachable, sessions, receipts)) ?? { outcome: 'cancelled' };
-  }
+  if (reachable.length > 1) return (await pickSubmission(reachable, sessions)) ?? { outcome: 'cancelled' };
   const [only] = reachable;
   if (only !== undefined) return only;
   void showInformation(
@@ -53,7 +48,6 @@ export async function chooseSubmission(
 export async function pickSubmission(
   submissions: readonly PendingSubmission[],
   sessions: Services['sessions'],
-  receipts: readonly Receipt[] = [],
 ): Promise<PendingSubmission | undefined> {
   const otherAccount = (accountId: string) =>
     accountId === sessions.active?.account.id
@@ -71,14 +65,10 @@ export async function pickSubmission(
   const times = timesOfAlike(
     rows.map(({ label, description, atMs, value }) => ({ id: value.id, text: label + description, atMs })),
   );
-  const priceOf = ({ accountId, submission }: PendingSubmission) => {
-    const session = sessions.find(accountId);
-    return session && likelyPrice(moneyOf(session, receipts, []).estimate(parametersOf(submission)));
-  };
   const items = rows.map(({ label, description, value }) => ({
     label,
     description: withTime(description, times.get(value.id)),
-    detail: compact(value.submission.dataset.filename, priceOf(value)).join(' · '),
+    detail: value.submission.dataset.filename,
     value,
   }));
   const answer = await pick<PendingSubmission>({ title: l10n.t('Choose a Submission') }, { items });

@@ -5,7 +5,14 @@ import type { AccountMoney, BalanceNote, LimitCheck } from '../../core/money/acc
 import type { RunParameters } from '../../core/money/estimate.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { EarlierSubmission } from '../../core/submission/earlier.ts';
-import { compact, formatAgo, formatMoney, MAX_CURRENCY_UNITS, sandboxNote } from '../shared/format.ts';
+import {
+  compact,
+  formatAgo,
+  formatCount,
+  formatMoney,
+  MAX_CURRENCY_UNITS,
+  sandboxNote,
+} from '../shared/format.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
 import { estimateText, likelyPrice } from '../shared/priceText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
@@ -15,7 +22,7 @@ import { MAX_FOLDER_UNITS, sizeFacts, type DatasetLocation } from './checkedData
 import { CHARGE, resentSentence, SAME_LABEL } from './submissionText.ts';
 
 /** What the final question shows before anything is sent. */
-export interface Confirmation {
+interface Confirmation {
   account: Account;
   dataset: { filename: string; sha256: string; place: DatasetLocation };
   /** Without its marker; may be empty. */
@@ -25,8 +32,8 @@ export interface Confirmation {
   wanted: RunParameters;
   balance: Balance | undefined;
   money: Pick<AccountMoney, 'balanceNote' | 'checkBudget' | 'estimate'>;
-  /** An earlier submission within the last day that this one repeats, most likely by mistake. */
-  repeated?: EarlierSubmission | undefined;
+  /** Earlier submissions that this one repeats, the one to name first; perhaps by mistake. */
+  repeated?: readonly EarlierSubmission[] | undefined;
   /** How its rows changed since the last run, if known. */
   changed?: string | undefined;
   /** The submission that is resent with the same Idempotency-Key. */
@@ -147,7 +154,7 @@ function textsOf(
   confirmation: Confirmation,
   { columns, hasBlank, hasChange }: (typeof LAYOUTS)[number],
 ): { question: string; detail: string } {
-  const { account, resent, dataset, label, model, repeated, wanted } = confirmation;
+  const { account, resent, dataset, label, model, repeated = [], wanted } = confirmation;
   const isSandbox = account.kind === 'sandbox';
   const name = cut(model.name, MAX.model);
   const provider = model.provider ? cut(model.provider, MAX.provider) : undefined;
@@ -162,7 +169,7 @@ function textsOf(
     label && factLine(TERMS.label, cut(label, MAX.label)),
     account.kind === 'service' && accountLine(account),
     factLine(TERMS.model, [maker, queue].join(' · ')),
-    repeated && repeatedLine(repeated),
+    ...repeatedLine(repeated),
     priceLine(confirmation),
     ...moneyLines(confirmation),
     !isSandbox && chargeSentence(resent !== undefined),
@@ -243,14 +250,16 @@ function chargeSentence(isResent: boolean): string {
 }
 
 /** Leaves out the price: the likely price already is that of the same bytes. */
-function repeatedLine({ kind, submittedAtMs, runId }: EarlierSubmission): string {
-  const isElsewhere = kind === 'elsewhere';
+function repeatedLine([first, ...others]: readonly EarlierSubmission[]): string[] {
+  if (first === undefined) return [];
+  const isElsewhere = first.kind === 'elsewhere';
   const facts = compact(
-    formatAgo(submittedAtMs, Date.now()),
-    runId === undefined && CHARGE.mayBeCharged,
+    formatAgo(first.submittedAtMs, Date.now()),
+    [first, ...others].some(({ runId }) => runId === undefined) && CHARGE.mayBeCharged,
     isElsewhere && SAME_LABEL,
+    others.length > 0 && l10n.t('{0} more', formatCount(others.length)),
   );
-  return factLine(isElsewhere ? TERMS.submittedElsewhere : TERMS.submittedBefore, facts.join(' · '));
+  return [factLine(isElsewhere ? TERMS.submittedElsewhere : TERMS.submittedBefore, facts.join(' · '))];
 }
 
 function balanceLine(balance: Balance | undefined, note: BalanceNote): string {

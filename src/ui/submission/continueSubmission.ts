@@ -26,16 +26,12 @@ import { confirmSubmission } from './confirmSubmission.ts';
 import { datasetPlaceOf } from './checkedDataset.ts';
 import { readReviewFacts } from './review.ts';
 import { continueWithDataset, presetOf, startAnew } from './submitAgain.ts';
-import { showEnd, showResult, withSubmissionProgress } from './submissionResult.ts';
+import { showEnd, showResult, withSubmissionProgress, type EndParts } from './submissionResult.ts';
 import { checkingTitle, findSubmission, waitSentence } from './submissionText.ts';
 
 /** What resolving an open submission needs. */
-export type ResolveParts = Pick<
-  Services,
-  'ensureActiveAccount' | 'journal' | 'log' | 'sandboxFault' | 'sessions' | 'submissions'
-> & {
-  showFoundRun: ReportFoundRun;
-};
+export type ResolveParts = EndParts &
+  Pick<Services, 'ensureActiveAccount' | 'log' | 'sandboxFault'> & { showFoundRun: ReportFoundRun };
 
 /** The result of the latest check, or why it failed; empty if there was none. */
 export interface Checked {
@@ -157,7 +153,7 @@ export async function continueSubmission(
   if (typeof known !== 'object') return known === 'back' ? undefined : { outcome: 'cancelled', id };
   if ('outcome' in known) return known;
   const records = known.flatMap(({ record }) => (record === undefined || record.id === id ? [] : record));
-  const repeated = earlierSubmissionsOf(dataset.sha256, submission.origin, { records }).find(isPast);
+  const repeated = earlierSubmissionsOf(dataset.sha256, submission.origin, { records }).filter(isPast);
   const answer = await confirmSubmission(() => {
     const resent = find();
     if (resent === undefined || !canContinue(resent, Date.now(), session)) return undefined;

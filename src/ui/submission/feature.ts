@@ -15,10 +15,10 @@ export function activateSubmission(services: Services): void {
   rowsAboveRuns.provide(new SubmissionRows(sessions, submissions, journal));
   const reporter = lazy(async () => (await import('./chargeReport.ts')).foundRunReporter(journal));
   const showFoundRun: ReportFoundRun = async (...found) => (await reporter())(...found);
-  const parts = { ...services, showFoundRun };
+  const parts = { ...services, showFoundRun, following: new Set<string>() };
   commands.add('nothing', {
     [COMMANDS.submitDataset]: async (argument, selection, preset) =>
-      (await import('./submitDataset.ts')).submitDataset(services, argument, selection, preset),
+      (await import('./submitDataset.ts')).submitDataset(parts, argument, selection, preset),
     [COMMANDS.cancelUpload]: async (submission) =>
       (await import('./cancelUpload.ts')).cancelUpload(services, submission),
   });
@@ -50,7 +50,7 @@ export function activateSubmission(services: Services): void {
   });
   const link = async (session: Session) => {
     const linked = await submissions.linkMarked(session);
-    await Promise.all(linked.map((receipt) => showFoundRun(receipt.charge.run, receipt, session)));
+    await Promise.all(linked.map(({ run, submission }) => showFoundRun(run, submission, session)));
   };
   disposables.add(
     followActive(sessions, (session) => {

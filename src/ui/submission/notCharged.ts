@@ -15,7 +15,7 @@ import { presetOf } from './submitAgain.ts';
 import { busySentence, BUTTONS, submissionNames, refusedSentence } from './submissionText.ts';
 
 /** A submission that was not charged. */
-export interface NotCharged {
+interface NotCharged {
   id: string;
   draft: Draft;
   error: unknown;

@@ -19,7 +19,7 @@ import { CHARGE, submissionTextOf } from './submissionText.ts';
  * What the user knew of: the next submission of these bytes follows it. `back` to the summary. A result: the
  * end of the open submission chosen instead.
  */
-export type BesideOpen = KnownSubmissions | 'back' | CommandResult | undefined;
+type BesideOpen = KnownSubmissions | 'back' | CommandResult | undefined;
 
 /** Those of the bytes to be submitted that are open, or can't be read. */
 export class OpenSubmissions {

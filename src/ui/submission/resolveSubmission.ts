@@ -28,6 +28,7 @@ import {
   type ResolveParts,
 } from './continueSubmission.ts';
 import { factRows } from './resolveFacts.ts';
+import { showState } from './showState.ts';
 import { showEnd } from './submissionResult.ts';
 import {
   BUTTONS,
@@ -42,7 +43,7 @@ import {
 
 /** The action of a row on the current submission; resolves to undefined to show the dialog again. */
 type Action = (row: PendingSubmission) => Promise<CommandResult | undefined>;
-type Choice = Action | 'check' | 'changed';
+type Choice = Action | 'check';
 
 /**
  * Shows what is known about an open submission, money first, and does what the user decides. If it may have been charged, it is
@@ -74,13 +75,15 @@ export async function resolveSubmission(
     if (checked.finding?.verdict === 'charged')
       return showChargedRun(parts, session, submission, checked.finding.run);
     const row = findSubmission(submissions, id);
-    if (row === undefined) return showEnd(id, parts, canDiscard(asked));
+    if (row?.state === 'elsewhere') showState(row, session);
+    if (row === undefined || row.state === 'elsewhere') return showEnd(id, parts, canDiscard(asked));
     const action = await ask(parts, session, row, checked);
     // Another window may have changed it meanwhile.
     const now = findSubmission(submissions, id) ?? row;
+    if (action === undefined) return { outcome: 'cancelled', id };
     if (action === 'check') checked = await check(parts, session, now);
-    else if (action !== 'changed') {
-      const end = action === undefined ? { outcome: 'cancelled' as const, id } : await action(now);
+    else {
+      const end = await action(now);
       if (end !== undefined) return end;
     }
   }
@@ -92,27 +95,20 @@ async function check(parts: ResolveParts, session: Session, row: PendingSubmissi
   return canCheck(row) || mayBeFree ? checkSubmission(parts, session, row) : {};
 }
 
-/**
- * Shows the dialog. @returns what the user decided; undefined if the dialog was closed; `changed` if nothing
- * could be done here and that changed
- */
+/** Shows the dialog. @returns what the user decided; undefined if the dialog was closed */
 async function ask(
   parts: ResolveParts,
   session: Session,
   row: PendingSubmission,
   checked: Checked,
 ): Promise<Choice | undefined> {
-  const { id, submission, state } = row;
+  const { submission } = row;
   const nowMs = Date.now();
   const { sentence } = submissionTextOf(row, nowMs, session);
   const actions = await actionRows(parts, session, row, checked);
   const facts = factRows(row, session, checked, nowMs);
-  const changed = new AbortController();
-  const subscription = parts.submissions.onDidChange(() => {
-    if (state === 'elsewhere' && findSubmission(parts.submissions, id)?.state !== state) changed.abort();
-  });
   const answer = await pick<Choice | undefined>(
-    { title: l10n.t('Submission of {0}', submission.dataset.filename), signal: changed.signal },
+    { title: l10n.t('Submission of {0}', submission.dataset.filename) },
     {
       placeholder: sentence,
       items: [
@@ -122,8 +118,7 @@ async function ask(
       ],
       stays: (value) => value === undefined,
     },
-  ).finally(() => subscription.dispose());
-  if (changed.signal.aborted) return 'changed';
+  );
   return answer.kind === 'value' ? answer.value : undefined;
 }
 

@@ -259,7 +259,7 @@ export const LOADING = {
 const BALANCE_WAIT_MS = 3_000;
 
 /** The data from the service and the journal that the questions of a submission need. */
-export type ReviewFacts = NonNullable<Awaited<ReturnType<typeof readReviewFacts>>>;
+type ReviewFacts = NonNullable<Awaited<ReturnType<typeof readReviewFacts>>>;
 
 /**
  * Reads the models, the balance, and the receipts. While the service asks to wait, reads only what is

@@ -6,7 +6,6 @@ import { Lease } from '../../core/storage/lease.ts';
 import type { ChargedReceipt } from '../../core/submission/submission.ts';
 import {
   afterCheck,
-  canCheck,
   canDiscard,
   isWaiting,
   mayHaveBeenCharged,
@@ -63,7 +62,7 @@ export class SubmissionNotices implements Disposable {
       followActive(sessions, (session) => {
         this.#planLeftOpen(session);
         this.#checkAll();
-        return session && [session.runs.onDidChange(() => void this.#settleMarked(session))];
+        return undefined;
       }),
       sessions.onDidChangeState(({ session }) => void this.#check(session)),
       submissions.onDidChange((one) => {
@@ -207,12 +206,5 @@ export class SubmissionNotices implements Disposable {
     session.quota.close();
     lease?.release();
     return found;
-  }
-
-  /** Settles submissions by labels that were read, which saves a check. Never rejects. */
-  async #settleMarked(session: Session): Promise<void> {
-    const { submissions } = this.#parts;
-    const isNeeded = submissions.pending.some((one) => one.accountId === session.account.id && canCheck(one));
-    if (isNeeded) this.#showFound(session, await submissions.settleMarked(session));
   }
 }

@@ -27,7 +27,8 @@ import {
 } from './submissionText.ts';
 import { startAnew } from './submitAgain.ts';
 
-type EndParts = Pick<Services, 'journal' | 'sessions' | 'submissions'>;
+/** What following a submission to its end needs. `following`: IDs of those that this window follows. */
+export type EndParts = Pick<Services, 'journal' | 'sessions' | 'submissions'> & { following: Set<string> };
 
 /** Shows the progress of a submission while it is sent. */
 export function withSubmissionProgress(
@@ -59,10 +60,7 @@ export async function showResult(
   id: string,
   draft: Draft,
   session: Session,
-  services: Pick<
-    Services,
-    'ensureActiveAccount' | 'journal' | 'log' | 'sandboxFault' | 'sessions' | 'submissions'
-  >,
+  services: EndParts & Pick<Services, 'ensureActiveAccount' | 'log' | 'sandboxFault'>,
 ): Promise<CommandResult> {
   const { journal, log, sandboxFault, submissions } = services;
   switch (result.kind) {
@@ -121,7 +119,7 @@ export async function showResult(
  * @returns the end of the command
  */
 export async function showEnd(id: string, services: EndParts, wasResting: boolean): Promise<CommandResult> {
-  const { journal, sessions, submissions } = services;
+  const { following, journal, sessions, submissions } = services;
   // A probe of its lease reveals whether another window works on it.
   await submissions.probe();
   const records = await journal.records().catch(() => []);
@@ -131,8 +129,13 @@ export async function showEnd(id: string, services: EndParts, wasResting: boolea
   const session = sessions.find((open ?? receipt)?.accountId ?? '');
   if (open !== undefined) {
     if (session === undefined) return { outcome: 'unavailable', id };
-    const follow = () =>
-      whileInWork(submissions, last, session).then(() => showEnd(last, services, wasResting));
+    const follow = async () => {
+      if (following.has(last)) return;
+      following.add(last);
+      await whileInWork(submissions, last, session);
+      following.delete(last);
+      await showEnd(last, services, wasResting);
+    };
     if (isInWork(submissions, last, session)) void withViewProgress(VIEWS.runs, follow);
     else showState(open, session);
     return { outcome: mayBecomeCharge(open) ? 'unknown' : 'not-charged', id: last };

@@ -109,7 +109,15 @@ async function consent(review: Review, choices: SubmissionChoices): Promise<End 
     const now = review.context();
     const dataset = { ...now.dataset, sha256 };
     const changed = now.trainedBefore(sha256)?.changed;
-    return { ...now, dataset, label: choices.label, model, wanted, repeated, changed };
+    return {
+      ...now,
+      dataset,
+      label: choices.label,
+      model,
+      wanted,
+      repeated: repeated && [repeated],
+      changed,
+    };
   };
   const agreed = new Set<string>();
   const over = await mayExceedBudget(confirmation(), agreed);

@@ -29,7 +29,7 @@ import {
   type Restart,
   type SubmissionContext,
 } from './review.ts';
-import { showResult, withSubmissionProgress } from './submissionResult.ts';
+import { showResult, withSubmissionProgress, type EndParts } from './submissionResult.ts';
 import { reviewSubmission, type Again, type Confirmed } from './submissionSteps.ts';
 import { waitSentence } from './submissionText.ts';
 import type { SubmissionPreset } from './submitAgain.ts';
@@ -46,7 +46,8 @@ type Parts = Pick<
   | 'sandboxFault'
   | 'sessions'
   | 'submissions'
->;
+> &
+  EndParts;
 
 /**
  * Leads from a file to a run: choose, save, and check the file; review and consent; upload; result. If the

@@ -374,7 +374,6 @@ class Window {
         const { runs } = this.#session;
         await runs.refresh();
         for (const { run_id } of runs.rows ?? []) await runs.loadDetail(run_id);
-        await this.#submissions.settleMarked(this.#session);
         await this.#submissions.linkMarked(this.#session);
         return { kind: 'refreshed' };
       }),

@@ -200,13 +200,13 @@ describe('A record that another process created', () => {
         list(submission);
         await own.runs.refresh();
         await own.runs.loadDetail('run-1');
-        assert.deepEqual(await submissions.settleMarked(own), []);
+        assert.deepEqual(await submissions.linkMarked(own), []);
         const found = await submissions.check(own, submission.id);
         assert.ok(found?.verdict === 'cannot-tell' && found.reason === 'candidates');
         assert.equal(found.candidates[0]?.run_id, 'run-1');
         // The check has written the end of an attempt that had none.
         assert.equal((await submissions.check(own, submission.id))?.verdict, 'cannot-tell');
-        assert.deepEqual(await submissions.settleMarked(own), []);
+        assert.deepEqual(await submissions.linkMarked(own), []);
         assert.deepEqual(
           [saidOf(submission.id), await discard(submission.id, 'not-charged')],
           ['sent', undefined],

@@ -98,8 +98,8 @@ describe('Submissions, after the first attempts', () => {
       assert.deepEqual(await loadRuns(), []);
       stage.clock.pass(20 * MINUTE);
       stage.charge(post!);
-      const [receipt] = await loadRuns();
-      assert.deepEqual([receipt?.id, receipt?.charge.run.price_cents], [id, 100]);
+      const [found] = await loadRuns();
+      assert.deepEqual([found?.submission.id, found?.run.price_cents], [id, 100]);
       assert.deepEqual([await stage.receipts(), await unreported()], [['charged'], [id]]);
       assert.deepEqual(await loadRuns(), []);
     });
@@ -110,9 +110,9 @@ describe('Submissions, after the first attempts', () => {
       const [post] = stage.posts;
       assert.deepEqual(await loadRuns(), []);
       stage.charge(post!);
-      const [receipt] = await loadRuns();
+      const [found] = await loadRuns();
       assert.deepEqual(
-        receipt?.charge.furtherRuns?.map(({ run_id }) => run_id),
+        found?.submission.charge?.furtherRuns?.map(({ run_id }) => run_id),
         ['run-2'],
       );
       // A label can be copied by hand.
@@ -551,20 +551,20 @@ describe('Submissions, after the first attempts', () => {
     });
   });
 
-  describe('settleMarked', () => {
-    it('settles without a request once a label with the marker was loaded', async () => {
+  describe('linkMarked', () => {
+    it('settles what may have been charged without a request once a label with the marker was loaded', async () => {
       await leaveUnknown(true);
       const { own, submissions } = stage;
       await own.runs.refresh();
-      await submissions.settleMarked(own);
+      await submissions.linkMarked(own);
       assert.deepEqual(stage.states(), ['sent'], 'the list has no labels');
       await own.runs.loadDetail('run-1');
       stage.gets.length = 0;
-      await submissions.settleMarked(stage.session('account-2'));
+      await submissions.linkMarked(stage.session('account-2'));
       assert.deepEqual(stage.states(), ['sent']);
       const { submissions: other } = await stage.otherWindow();
       await other.probe();
-      const found = await Promise.all([submissions, other].map((each) => each.settleMarked(own)));
+      const found = await Promise.all([submissions, other].map((each) => each.linkMarked(own)));
       assert.deepEqual(
         found.flat().map(({ submission, run }) => [submission.marker, run.run_id]),
         [[MARKER, 'run-1']],
@@ -591,7 +591,7 @@ describe('Submissions, after the first attempts', () => {
     assert.equal((await stage.submit(draft)).kind, 'charged');
     await own.runs.refresh();
     for (const { run_id } of stage.runs) await own.runs.loadDetail(run_id);
-    assert.deepEqual([await submissions.settleMarked(own), await submissions.linkMarked(own)], [[], []]);
+    assert.deepEqual(await submissions.linkMarked(own), []);
     const found = await check(id);
     assert.deepEqual(found?.verdict === 'cannot-tell' && found.candidates, []);
     assert.deepEqual([stage.submission.id, await stage.receipts()], [id, ['charged']]);

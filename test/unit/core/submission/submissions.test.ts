@@ -147,7 +147,7 @@ describe('Submissions', () => {
       stage.clock.pass(10_000);
       await one.probe();
       await one.checkDue(stage.own);
-      await one.settleMarked(stage.own);
+      await one.linkMarked(stage.own);
       const before = stage.gets.length;
       await one.checkDue(stage.own);
       assert.ok(stage.gets.length > before);

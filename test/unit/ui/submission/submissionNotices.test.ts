@@ -44,20 +44,18 @@ describe('SubmissionNotices', () => {
   let checked: string[];
   let reported: string[];
   let isReportingElsewhere: boolean;
-  /** The settled submissions whose further run is loaded. */
-  let linked: ChargedReceipt[];
+  /** What loaded labels have settled. */
+  let linked: FoundRun[];
   /** What a check or a label that this window read has settled. */
   let found: FoundRun[];
   /** By account: when the next check is due. */
   let dueAtMs: Map<string, number>;
   let whileChecking: () => unknown;
-  let whileSettling: () => void;
   let state: SessionState;
   let clockSkewMs: number | undefined;
   let changed: Emitter<PendingSubmission>;
   let stateChanged: Emitter<SessionState>;
   let activeChanged: Emitter<Session | undefined>;
-  let runsChanged: Emitter<void>;
   /** The sessions of inactive accounts. */
   let others: Session[];
   let runsFolder: string;
@@ -68,12 +66,11 @@ describe('SubmissionNotices', () => {
     mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.UTC(2031, 4, 3) });
     [pending, unreported, owned, checked, reported, others, found, linked] = [[], [], [], [], [], [], [], []];
     isReportingElsewhere = false;
-    whileChecking = whileSettling = () => undefined;
+    whileChecking = () => undefined;
     [state, clockSkewMs] = ['ready', undefined];
     changed = new Emitter();
     stateChanged = new Emitter();
     activeChanged = new Emitter();
-    runsChanged = new Emitter();
   });
   afterEach(async () => {
     notices?.dispose();
@@ -87,7 +84,7 @@ describe('SubmissionNotices', () => {
     return {
       account: { id, kind: 'service', name: id },
       models: { nameOf: () => 'Qwen 3 8B' },
-      runs: { onDidChange: runsChanged.event },
+      runs: { onDidChange: new Emitter<void>().event },
       quota,
       isLocked,
       get state() {
@@ -120,10 +117,6 @@ describe('SubmissionNotices', () => {
       return Promise.resolve(found);
     },
     linkMarked: () => Promise.resolve(linked.splice(0)),
-    settleMarked: () => {
-      whileSettling();
-      return Promise.resolve(found);
-    },
   };
   const journalChanged = new Emitter<void>();
   const journal = {
@@ -319,16 +312,6 @@ describe('SubmissionNotices', () => {
         );
       }
     });
-
-    it('are unnecessary for a submission whose marker is in a loaded label', async () => {
-      state = 'offline';
-      pending = [unknown()];
-      await begin();
-      whileSettling = settle(unknown());
-      runsChanged.fire();
-      await later();
-      assert.deepEqual([checked, reported], [[], ['r train.jsonl account-1']]);
-    });
   });
 
   describe('after the start', () => {
@@ -513,7 +496,9 @@ describe('SubmissionNotices', () => {
         commands: { add: () => undefined },
       } as unknown as Parameters<typeof activateSubmission>[0]);
       await later();
-      linked = unreported = [receiptOf(unknown(), 'answered', Date.now())];
+      const receipt = receiptOf(unknown(), 'answered', Date.now());
+      unreported = [receipt];
+      linked = [{ submission: receipt, run: receipt.charge.run }];
       activeChanged.fire(sessionOf('account-1'));
       await later();
       await later();

@@ -56,11 +56,13 @@ describe('showResult', () => {
   let changed: Emitter<PendingSubmission>;
   /** The runs whose notices were removed. */
   let removed: string[];
+  let following: Set<string>;
 
   beforeEach(() => {
     standIn.forget();
     [logged, removed, open] = [[], [], undefined];
     changed = new Emitter();
+    following = new Set();
     sentMs = Date.now();
     [fault, causes] = [undefined, []];
     receipts = () => Promise.reject(BROKEN);
@@ -112,12 +114,9 @@ describe('showResult', () => {
   ) {
     standIn.forget();
     standIn.shown.answer = (buttons) => buttons.find((button) => button === press);
-    const end = await module.showResult(
-      result,
-      id,
-      draft,
-      session,
-      servicesOf({
+    const end = await module.showResult(result, id, draft, session, {
+      following,
+      ...servicesOf({
         ensureActiveAccount: () => Promise.resolve(isActive),
         journal: {
           setShown,
@@ -139,7 +138,7 @@ describe('showResult', () => {
           probe: () => Promise.resolve(),
         },
       }),
-    );
+    });
     await turn();
     const [text = ''] = standIn.shown.sentences;
     return { text, buttons: standIn.shown.buttons[0] ?? [], executed: standIn.executed, end };
@@ -404,6 +403,8 @@ describe('showResult', () => {
       open = [pendingOf('elsewhere', other)];
       receipts = () => Promise.resolve([]);
       const { end, executed } = await report(result, undefined, undefined, undefined, 'id-2');
+      // Submitted again, it is followed once.
+      await report(result, undefined, undefined, undefined, 'id-2');
       assert.deepEqual([end, executed], [{ outcome: 'unknown', id: 'id-2' }, []], name);
       for (const state of ['elsewhere', 'unchecked', 'checking'] as const) {
         open = [pendingOf(state, other)];

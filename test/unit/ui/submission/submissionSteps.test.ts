@@ -559,8 +559,11 @@ describe('reviewSubmission', () => {
           ...{ account: { ...account, budget: { perMonthCents: 350, currency: 'USD' } } },
           ...{ receipts: [], balance: usd(40_000) },
         }),
-        'submitted within a day': { repeated: prior(3) },
-        'discarded within a day': { repeated: prior(3, { runId: undefined }) },
+        'submitted within a day': { repeated: [prior(3)] },
+        'submitted three times, one may be charged': {
+          repeated: [prior(3), prior(4), prior(5, { runId: undefined })],
+        },
+        'discarded within a day': { repeated: [prior(3, { runId: undefined })] },
         'resent, not charged': resent('cleared'),
         'continued, upload stopped': resent('draft'),
         'continued in the sandbox': { ...resent('draft'), account: sandbox },
@@ -653,7 +656,7 @@ describe('reviewSubmission', () => {
             const first = await detailOf(worst);
             // Repeated within a day, beside a budget that can't be compared, would take one line more.
             const checkBudget = () => ({ kind: 'unset' }) as const;
-            await detailOf({ ...worst, money: { ...worst.money, checkBudget }, repeated });
+            await detailOf({ ...worst, money: { ...worst.money, checkBudget }, repeated: [repeated] });
             // A name of 96 characters stays complete.
             if (isComplete) assert.match(first, new RegExp(`^${filename}$`, 'm'));
             const attempts = [uploadedAttempt(0)];

@@ -79,7 +79,7 @@ describe('submitDataset', () => {
     });
     // The tests change it.
     Object.assign(active, { balance });
-    parts = servicesOf({
+    const services = servicesOf({
       sessions: { find: () => parts.sessions.active, active },
       submissions: {
         get pending() {
@@ -105,6 +105,7 @@ describe('submitDataset', () => {
       reports: () => Promise.resolve(reports),
       readings: () => Promise.resolve({ currentReport: () => reading }),
     });
+    parts = { ...services, following: new Set() };
   });
 
   /** Submits the file with these answers in the steps, and presses these buttons. */
