@@ -76,7 +76,7 @@ export class Submissions implements Disposable {
     this.#pending = new PendingList(journal, (row) => this.#onDidChange.fire(row));
     const adopt = async (session: Session, { id }: Submission, runId: string) => {
       const row = this.#pending.get(id);
-      if (row === undefined || !canCheck(row)) return undefined;
+      if (row === undefined || !canDiscard(row)) return undefined;
       return this.#owning(id, session, (open) => open.adopt(session, runId, 'found'));
     };
     this.#linked = new LinkedRuns(journal, () => this.nowMs, adopt);

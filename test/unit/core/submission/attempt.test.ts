@@ -488,7 +488,8 @@ describe('Submissions, attempt by attempt', () => {
           stage.submit(await stage.bench.draft(300_000, 'other.jsonl')),
         ]);
         assert.deepEqual(
-          outcomes.map((one) => [one.kind, codeOf(one), 'kept' in one && one.kept]),
+          // On a busy machine either may be the first.
+          outcomes.map((one) => [one.kind, codeOf(one), 'kept' in one && one.kept]).sort(),
           [
             ['not-charged', 'rate_limited', true],
             ['not-charged', 'too-early', true],

@@ -225,6 +225,15 @@ describe('Journal', () => {
       assert.deepEqual([n, record.stage, record.attempts, record.end], [3, 'charged', attempts, undefined]);
     });
 
+    for (const stage of ['sent', 'ended'])
+      it(`a charge comes on top of a later format: ${stage}`, async () => {
+        const { journal, submission, lease } = await owning(begun);
+        appendVersion(directory, submission.id, (record) => ({ ...record, version: 2, stage }) as never);
+        await journal.settle(lease, chargedAt(sent(submission), 8));
+        const { record, n } = onDisk(submission);
+        assert.deepEqual([n, record.stage, record.version], [3, 'charged', 1]);
+      });
+
     it('a charge comes back though the storage was set back to before its submission', async () => {
       const { journal, submission, lease } = await owning(begun);
       rmSync(path.join(directory, names()[0]!));

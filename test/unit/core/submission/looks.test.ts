@@ -192,6 +192,18 @@ describe('A record that another process created', () => {
     });
   });
 
+  it('is charged by a label that was loaded, also after a look that didn’t find its run', async () => {
+    const { own, submissions } = stage;
+    const { id, ...submission } = await find('draft');
+    await submissions.check(own, id);
+    assert.equal(saidOf(id), 'draft');
+    list(submission);
+    await own.runs.refresh();
+    await own.runs.loadDetail('run-1');
+    const found = await submissions.linkMarked(own);
+    assert.deepEqual([found.map(({ run }) => run.run_id), onDisk(id)], [['run-1'], 'charged']);
+  });
+
   describe('has a copy of its label in a run of more than an hour after its attempts (rule 4)', () => {
     for (const kind of ['cut', 'sent', 'cleared'] as const)
       it(`which neither a check nor its label settles, and a resend asks first: ${kind}`, async () => {
