@@ -39,6 +39,7 @@ function recordOf(changes: Partial<Submission>): Omit<Submission, 'stage'> {
       sizeBytes: 600_000_000,
       sha256: '0'.repeat(64),
       rows: 7_473,
+      ...{ mtimeMs: 1, ctimeMs: 1 },
     },
     model_id: 'qwen3-8b',
     priority_processing: false,
@@ -83,7 +84,14 @@ export function sampleSubmission(changes: Partial<Submission> = {}): Submission 
   return submissionOf({
     boundary: `----${randomUUID()}`,
     created: { localMs: 1_700_000_000_000 + made },
-    dataset: { path: '/data/tränen 💧.jsonl', filename: 'tränen 💧.jsonl', sizeBytes: 12, sha256 },
+    dataset: {
+      path: '/data/tränen 💧.jsonl',
+      filename: 'tränen 💧.jsonl',
+      sizeBytes: 12,
+      sha256,
+      mtimeMs: 1,
+      ctimeMs: 1,
+    },
     ...changes,
   });
 }

@@ -76,7 +76,7 @@ export class OpenDataset {
  * @throws DatasetChangedError if it has other bytes or can't be read; CancelledError
  */
 export async function assertSameDataset(
-  submitted: Partial<FileStamp> & { path: string; sizeBytes: number; sha256: string },
+  submitted: FileStamp & { path: string; sha256: string },
   signal?: AbortSignal,
 ): Promise<void> {
   const { path, sizeBytes, sha256 } = submitted;

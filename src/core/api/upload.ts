@@ -11,12 +11,12 @@ export interface UploadHooks {
   /** Called with the bytes of the whole request body that were passed to the network. */
   onProgress?(sentBytes: number, totalBytes: number): void;
   /**
-   * Awaited before the closing boundary, after every other byte was sent and verified. May write to disk. If
-   * it throws, the boundary is never sent and the call rejects with that error.
+   * Awaited before the last bytes, after every other byte was sent and verified. May write to disk. If
+   * it throws, they are never sent and the call rejects with that error.
    */
   beforeClose?(): Promise<void>;
   /**
-   * Called right before the closing boundary is sent. From here on the service may charge for the request.
+   * Called right before the last bytes are sent. From here on the service may charge for the request.
    */
   onClosed?(): void;
 }
@@ -65,7 +65,7 @@ export async function upload<T>(
 /**
  * Yields the request body: head, dataset, and the closing boundary as a chunk of its own. The boundary
  * follows only if the sent bytes have the SHA-256 `sha256` and `beforeClose` succeeds.
- * @param over aborted when the exchange has ended; the closing boundary is not sent then
+ * @param over aborted when the exchange has ended; the last bytes are not sent then
  * @throws DatasetChangedError, CancelledError, and errors of the hooks
  */
 async function* uploadBody(
@@ -114,7 +114,7 @@ function nextSliceBytes(sliceBytes: number, tookMs: number): number {
 interface Multipart {
   contentType: string;
   head: Uint8Array;
-  /** The closing boundary, without which the request is incomplete. */
+  /** The last bytes: the closing boundary, without which the request is incomplete. */
   tail: Uint8Array;
   /** Including the dataset. */
   totalBytes: number;

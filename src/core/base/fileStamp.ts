@@ -14,13 +14,12 @@ export function stampOf({ size, mtimeMs, ctimeMs }: BigIntStats): FileStamp {
   return { sizeBytes: Number(size), mtimeMs: Number(mtimeMs), ctimeMs: Number(ctimeMs) };
 }
 
-/** @param one may be incomplete if it was stored with a submission */
-export function isSameStamp(one: Partial<FileStamp>, other: FileStamp): boolean {
+export function isSameStamp(one: FileStamp, other: FileStamp): boolean {
   return one.sizeBytes === other.sizeBytes && one.mtimeMs === other.mtimeMs && one.ctimeMs === other.ctimeMs;
 }
 
-/** Whether the file at a path still matches a stamp, which may be incomplete. Never throws. */
-export async function isStill(path: string, stamp: Partial<FileStamp>): Promise<boolean> {
+/** Whether the file at a path still matches a stamp. Never throws. */
+export async function isStill(path: string, stamp: FileStamp): Promise<boolean> {
   const found = await stat(path, { bigint: true }).catch(() => undefined);
   return found !== undefined && isSameStamp(stamp, stampOf(found));
 }

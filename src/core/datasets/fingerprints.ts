@@ -27,7 +27,7 @@ export type TrainedData = { file: DatasetFile } | { fingerprints: string };
 /** A charged submission, as far as its fingerprints depend on it. */
 export interface SubmittedDataset {
   id: string;
-  dataset: Partial<DatasetFile> & { path: string; rows?: number | undefined };
+  dataset: DatasetFile & { rows?: number | undefined };
   /** Milliseconds since the epoch. */
   submittedAtMs: number;
 }

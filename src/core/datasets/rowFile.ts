@@ -135,7 +135,7 @@ export class RowFile implements Disposable {
 
   /** Returns a text of one row of a file that wasn't indexed. @throws CheckError, also `changing`; CancelledError */
   static async readText(
-    source: Partial<FileStamp> & { path: string },
+    source: FileStamp & { path: string },
     [row, of, rowBytes]: Parameters<RowFile['textOf']>,
     signal: AbortSignal,
   ): Promise<string | undefined> {

@@ -4,8 +4,8 @@ import { ExpectedError } from '../base/errors.ts';
 const MESSAGES = {
   /** The writer of a submission must have read its highest version. */
   'not-owner': 'another process has written the submission',
-  /** The API key was replaced since it may have been charged. The new one may be of another account. */
-  'key-replaced': 'sent before with another API key; it is not sent again',
+  /** The API key was replaced since it was created. The new one may be of another account. */
+  'key-replaced': 'created with another API key; it is not sent with this one',
   /** Another window submitted the same bytes and model since the user knew of the earlier ones. */
   taken: 'the same bytes and model were submitted meanwhile',
   /** Another window may own the submission now. */

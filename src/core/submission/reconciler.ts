@@ -226,7 +226,7 @@ function isWorthReading(submission: Submission, row: RunSummary, runs: Pick<RunS
 }
 
 /**
- * Whether a run was created after every attempt must have been priced. Never without a boundary: the storage
+ * Whether a run was created after every attempt must have been priced. Never if no last bytes left: the storage
  * may have been set back to before a later attempt.
  */
 function isAfterAll(submission: Submission, row: RunSummary): boolean {

@@ -97,10 +97,9 @@ export const submissionSchema = v.object({
     filename: text,
     sizeBytes: count,
     sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
-    /** The modification time; some stored records of 0.6.0 have none. */
-    mtimeMs: v.optional(time),
+    mtimeMs: time,
     /** The change time (ctime): a copy can preserve mtime, but not ctime. */
-    ctimeMs: v.optional(time),
+    ctimeMs: time,
     /** Missing if the file was not checked. */
     rows: v.optional(count),
     /** In Unicode characters, including line endings; missing if the file was not checked. */

@@ -16,7 +16,6 @@ import { momentOf, type Time } from './moments.ts';
 import type { OpenSubmission, SharedParts } from './openSubmission.ts';
 import { PendingList } from './pendingList.ts';
 import {
-  canCheck,
   canDiscard,
   isCancellable,
   isWaiting,

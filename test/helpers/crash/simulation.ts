@@ -412,7 +412,15 @@ class CellFolder {
     const { sha256, sizeBytes, rows } = DATASET;
     const accepted_at = '2031-05-03T12:00:00Z';
     return {
-      dataset: { path: this.#dataset, filename: 'train.jsonl', sizeBytes, sha256, rows },
+      dataset: {
+        path: this.#dataset,
+        filename: 'train.jsonl',
+        sizeBytes,
+        sha256,
+        rows,
+        mtimeMs: 1,
+        ctimeMs: 1,
+      },
       model_id: 'qwen3-8b',
       label: isMarked ? withMarker('first try', marker) : 'first try',
       ...(isMarked && { marker }),

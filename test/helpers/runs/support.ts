@@ -102,7 +102,15 @@ export class Bench {
     await writeFile(file, text);
     const sha256 = createHash('sha256').update(text).digest('hex');
     return {
-      dataset: { path: file, filename: name, sizeBytes: Buffer.byteLength(text), sha256, rows },
+      dataset: {
+        path: file,
+        filename: name,
+        sizeBytes: Buffer.byteLength(text),
+        sha256,
+        rows,
+        mtimeMs: 1,
+        ctimeMs: 1,
+      },
       model_id: 'qwen3-8b',
       label: 'Läbel',
       priority_processing: false,

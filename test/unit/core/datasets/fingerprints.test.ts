@@ -474,7 +474,8 @@ describe('Fingerprints', function () {
     ].entries()) {
       await writeFile(path.join(place, id!), '');
       await truncate(path.join(place, id!), size);
-      submitted.push({ id: id!, dataset: { path: `/${of}.jsonl`, sizeBytes: 1 }, submittedAtMs: at });
+      const dataset = { path: `/${of}.jsonl`, sizeBytes: 1, mtimeMs: 1, ctimeMs: 1 };
+      submitted.push({ id: id!, dataset, submittedAtMs: at });
     }
     for (const [name, ageMs] of [
       ['old.part', 2 * 3_600_000],

@@ -570,7 +570,7 @@ describe('submitDataset', () => {
     assert.deepEqual([checks, drafts.map((draft) => draft.dataset)], [0, [dataset]]);
     for (const [changes, rest] of [
       [{ mtimeMs: dataset.mtimeMs - 1 }],
-      [{ ctimeMs: undefined }],
+      [{ ctimeMs: dataset.ctimeMs - 1 }],
       [{ path: '/elsewhere/train.jsonl' }],
       [{ sha256: '1'.repeat(64) }],
       [{}, { accountId: 'account-2' }],
