@@ -31,10 +31,13 @@ export class OvertakenError extends ExpectedError {
   }
 }
 
+/** How a record of a later format ended. */
+type LaterEnd = 'charged' | 'ended';
+
 /** How records are read and written. The ID identifies a record: its name may have had another one before storage was set back. */
 export interface Codec<T extends { id: string }> {
-  /** @returns undefined if the text is no complete record; `over` if it is of a later format, and over */
-  parse: (text: string) => T | 'over' | undefined;
+  /** @returns undefined if the text is no complete record; how it ended if it is of a later format, and over */
+  parse: (text: string) => T | LaterEnd | undefined;
   format: (record: T) => string;
   /** Whether all versions below one with this record may be emptied. */
   isOver: (record: T) => boolean;
@@ -56,6 +59,7 @@ export interface Head<T> extends Version {
   readonly record: T | undefined;
   /** Whether it is known to be over, also if only a later version of the extension can read it. */
   readonly isOver: boolean;
+  readonly laterEnd?: LaterEnd;
 }
 
 const NAME = /^([0-9a-f]{32})\.([1-9]\d{0,5})\.([1-9]\d{0,5})\.json$/;
@@ -288,14 +292,14 @@ export class VersionStore<T extends { id: string }> implements Disposable {
     const text = await readVersion(this.#file({ bytes, k, n }));
     const record = text ? this.#codec.parse(text) : undefined;
     if (record === undefined) return undefined;
-    if (record === 'over') return { bytes, k, n, record: undefined, isOver: true };
+    if (typeof record === 'string') return { bytes, k, n, record: undefined, isOver: true, laterEnd: record };
     return { bytes, k, n, record, isOver: this.#codec.isOver(record) };
   }
 
   async #write({ bytes, k, n }: Version, record: T): Promise<Head<T>> {
     const text = this.#codec.format(record);
     const asRead = this.#codec.parse(text);
-    if (asRead === undefined || asRead === 'over' || Buffer.byteLength(text) > MAX_VERSION_BYTES)
+    if (asRead === undefined || typeof asRead === 'string' || Buffer.byteLength(text) > MAX_VERSION_BYTES)
       throw new RangeError('the record could not be read back');
     if (!(await writeVersion(this.#file({ bytes, k, n }), text, this.#link, this.#at)))
       throw new OvertakenError();

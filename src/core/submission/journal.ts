@@ -355,6 +355,8 @@ export class Journal implements Disposable {
     let written: ChargedReceipt | undefined;
     await this.#appendAnyway(name, (head) => {
       const record = head?.record;
+      // It has the charge.
+      if (head?.laterEnd === 'charged') return (written = undefined);
       if (record !== undefined && record.id !== receipt.id) return (written = undefined);
       // Another window may have made attempts since.
       const theirs = record?.attempts ?? [];

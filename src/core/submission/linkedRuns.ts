@@ -16,7 +16,7 @@ export class LinkedRuns implements Disposable {
   readonly #nowMs: () => number;
   readonly #adopt: Adopt;
   readonly #subscription: Disposable;
-  /** IDs of runs that need not be added to a submission. Emptied when the journal changes. */
+  /** Accounts and IDs of runs that need not be added to a submission. Emptied when the journal changes. */
   readonly #known = new Set<string>();
 
   constructor(journal: Journal, nowMs: () => number, adopt: Adopt) {
@@ -34,7 +34,9 @@ export class LinkedRuns implements Disposable {
   async link(session: Session): Promise<readonly FoundRun[]> {
     const { account, runs } = session;
     const found: FoundRun[] = [];
-    const rows = runs.rows?.filter(({ run_id }) => !this.#known.has(run_id) && runs.label(run_id)) ?? [];
+    const keyOf = ({ run_id }: RunSummary) => `${account.id} ${run_id}`;
+    const isNew = (row: RunSummary) => !this.#known.has(keyOf(row)) && runs.label(row.run_id);
+    const rows = runs.rows?.filter(isNew) ?? [];
     if (rows.length === 0) return found;
     const records = await this.#journal.records().catch(() => undefined);
     if (records === undefined) return found;
@@ -42,15 +44,16 @@ export class LinkedRuns implements Disposable {
       const owner = ownerOf(records, runs.label(row.run_id));
       try {
         if (owner?.accountId === account.id && !mayBeCopy(owner, row)) {
-          found.push(...(await this.#add(session, owner, row)));
-          // Until it is over, the next change of the runs tries again.
-          if (!isOver(owner)) continue;
+          const news = await this.#add(session, owner, row);
+          found.push(...news);
+          // Tried again at the next change. Not if it was found: a full disk must not make an endless loop.
+          if (!isOver(owner) && news.length === 0) continue;
         }
       } catch {
         // Tried again when the runs change.
         continue;
       }
-      this.#known.add(row.run_id);
+      this.#known.add(keyOf(row));
     }
     if (found.length > 0) session.readAgain();
     return found;

@@ -11,14 +11,14 @@ const laterSchema = v.object({
 /** How the journal's records are read and written. */
 export const CODEC: Readonly<Codec<Submission>> = { parse, format, isOver };
 
-function parse(text: string): Submission | 'over' | undefined {
+function parse(text: string): ReturnType<Codec<Submission>['parse']> {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     return undefined;
   }
-  if (v.is(laterSchema, value)) return 'over';
+  if (v.is(laterSchema, value)) return value.stage;
   const submission = v.safeParse(submissionSchema, value);
   return submission.success && isComplete(submission.output) ? submission.output : undefined;
 }

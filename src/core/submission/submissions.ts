@@ -295,11 +295,10 @@ export class Submissions implements Disposable {
     return dueMs(submission, this.nowMs, { isLooked, ...this.#looks.get(submission.id) });
   }
 
-  /** Takes a request from the quota. Each window has its first look, also one that doesn't poll. */
+  /** Takes a request from the quota. Each window has its first look; only the reader repeats it. */
   #take(quota: Session['quota'], { id, stage }: Submission): boolean {
     const isFirstLook = stage !== 'sent' && !this.#looks.has(id);
-    if (isFirstLook) quota.recordExtra();
-    return isFirstLook || quota.take();
+    return (isFirstLook || quota.isReader) && quota.take();
   }
 
   /** Returns the ID of the submission of these bytes that another window created first; undefined if it can't be read. */

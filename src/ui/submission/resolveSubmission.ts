@@ -74,6 +74,8 @@ export async function resolveSubmission(
   for (;;) {
     if (checked.finding?.verdict === 'charged')
       return showChargedRun(parts, session, submission, checked.finding.run);
+    // Its window may have been killed: only a probe reveals that.
+    if (findSubmission(submissions, id)?.state === 'elsewhere') await submissions.probe();
     const row = findSubmission(submissions, id);
     if (row?.state === 'elsewhere') showState(row, session);
     if (row === undefined || row.state === 'elsewhere') return showEnd(id, parts, canDiscard(asked));

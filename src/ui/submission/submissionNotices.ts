@@ -1,8 +1,7 @@
-import { watchLockOf } from '../../core/accounts/account.ts';
+import { cacheFileOf } from '../../core/accounts/account.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { followActive } from '../../core/runs/sessions.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { Lease } from '../../core/storage/lease.ts';
 import type { ChargedReceipt } from '../../core/submission/submission.ts';
 import {
   afterCheck,
@@ -185,26 +184,22 @@ export class SubmissionNotices implements Disposable {
       this.#checking.delete(id);
     }
     this.#planCheck();
-    // Still due: the window that polls the account checks it.
+    // Still due: another window is the account's reader, or no request is left.
     if (session === sessions.active && submissions.nextCheckMs(id) > Date.now()) this.#showLeftOpen(session);
     for (const now of sent.flatMap((one) => this.#find(one.id) ?? []))
       if (submissionKindOf(now, Date.now()) === 'cleared') showState(now, session);
   }
 
-  /**
-   * Only the window that polls an account may send its automatic requests. If this window shows another
-   * account, it takes that role during a check, unless another window has it. Never rejects.
-   */
+  /** Only one window repeats an account's checks, also those of an account that no window shows. Never rejects. */
   async #checkDue(session: Session): Promise<readonly FoundRun[]> {
     const { sessions, submissions, runsFolder } = this.#parts;
-    if (session === sessions.active) return submissions.checkDue(session);
-    // Without locks, each window polls for itself.
-    const lease = await Lease.take(watchLockOf(runsFolder, session.account.id), 1).catch(() => null);
-    if (lease === undefined) return [];
-    session.quota.open(false);
-    const found = await submissions.checkDue(session);
-    session.quota.close();
-    lease?.release();
-    return found;
+    const check = () => submissions.checkDue(session);
+    if (session === sessions.active) return check();
+    const file = cacheFileOf(runsFolder, session.account.id);
+    const checked = import('../../core/runs/refresher.ts').then(({ asReader }) =>
+      asReader(session, file, check),
+    );
+    // An update replaced the extension's files.
+    return checked.catch(() => []);
   }
 }

@@ -30,7 +30,7 @@ export const ENTRY_CODEC: Codec<Entry> = {
     try {
       const entry = JSON.parse(text) as Entry;
       if (typeof entry.nonce !== 'string') return undefined;
-      if (entry.format > ENTRY_FORMAT) return entry.isOver ? 'over' : undefined;
+      if (entry.format > ENTRY_FORMAT) return entry.isOver ? 'ended' : undefined;
       return entry;
     } catch {
       return undefined;

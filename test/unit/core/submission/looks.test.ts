@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mock } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { newSubmission, type Submission, type Moment } from '../../../../src/core/submission/submission.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Submissions } from '../../../../src/core/submission/submissions.ts';
@@ -204,6 +205,27 @@ describe('A record that another process created', () => {
     assert.deepEqual([found.map(({ run }) => run.run_id), onDisk(id)], [['run-1'], 'charged']);
   });
 
+  for (const kind of ['draft', 'sent'] as const)
+    it(`is found once by its label if that can’t be written: ${kind}`, async () => {
+      const { own, submissions } = stage;
+      const submission = await find(kind);
+      await submissions.check(own, submission.id);
+      list(submission);
+      await own.runs.refresh();
+      await own.runs.loadDetail('run-1');
+      atNaming = throwDiskFull;
+      let links = 0;
+      const link = async () => {
+        if (links++ < 50) await submissions.linkMarked(own);
+      };
+      const subscription = own.runs.onDidChange(() => void link());
+      assert.equal((await submissions.linkMarked(own)).length, 1);
+      // Long enough for a loop to go on.
+      await delay(300);
+      subscription.dispose();
+      assert.ok(links < 20, String(links));
+    });
+
   describe('has a copy of its label in a run of more than an hour after its attempts (rule 4)', () => {
     for (const kind of ['cut', 'sent', 'cleared'] as const)
       it(`which neither a check nor its label settles, and a resend asks first: ${kind}`, async () => {
@@ -334,10 +356,11 @@ describe('A record that another process created', () => {
         return stage.gets.filter((path) => path.startsWith('/runs?')).length;
       };
       answerNothing();
-      assert.equal(await due(0), 3);
+      stage.own.quota.isReader = false;
+      assert.equal(await due(0), 3, 'each window looks once');
       assert.equal(stage.submissions.nextCheckMs('account-1'), stage.clock.nowMs() + MINUTE);
-      assert.equal(await due(MINUTE), 0, 'without a quota');
-      stage.own.quota.open(false);
+      assert.equal(await due(MINUTE), 0, 'another window is the reader');
+      stage.own.quota.isReader = true;
       assert.equal(await due(0), 3);
       assert.deepEqual([await due(2 * MINUTE - 1), new Set(stage.states())], [0, new Set(['unchecked'])]);
       answerAgain();

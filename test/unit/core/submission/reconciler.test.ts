@@ -495,7 +495,6 @@ describe('findRun', () => {
     const requestsOf = async (submission: Submission): Promise<[string[], number]> => {
       gets = [];
       const own = (quota = new RequestQuota({ monotonicMs: () => 0 }));
-      own.open(false);
       await findRunOf(submission);
       let taken = 40;
       while (own.take()) taken--;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { NO_WAIT } from '../../../../src/core/api/rateGate.ts';
-import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Submission } from '../../../../src/core/submission/submission.ts';
 import { nextCheckAtMs } from '../../../../src/core/submission/reconcilePolicy.ts';
 import type { CheckResult } from '../../../../src/core/submission/pendingSubmission.ts';
@@ -98,6 +97,10 @@ describe('Submissions, after the first attempts', () => {
       assert.deepEqual(await loadRuns(), []);
       stage.clock.pass(20 * MINUTE);
       stage.charge(post!);
+      const other = stage.session('account-2');
+      await other.runs.refresh();
+      await other.runs.loadDetail('run-1');
+      assert.deepEqual(await stage.submissions.linkMarked(other), [], 'another account');
       const [found] = await loadRuns();
       assert.deepEqual([found?.submission.id, found?.run.price_cents], [id, 100]);
       assert.deepEqual([await stage.receipts(), await unreported()], [['charged'], [id]]);
@@ -429,11 +432,6 @@ describe('Submissions, after the first attempts', () => {
 
   describe('checkDue', () => {
     const SECOND = 1000;
-    /** Lets a session send automatic requests, as the window that polls the account may. */
-    const polling = (session: Session) => {
-      session.quota.open(false);
-      return session;
-    };
     /** Returns the number of checks made once `passMs` have passed. */
     const checks = async (passMs: number, one = stage.submissions, whose = stage.own) => {
       stage.clock.pass(passMs);
@@ -441,12 +439,11 @@ describe('Submissions, after the first attempts', () => {
       await one.checkDue(whose);
       return stage.gets.filter((read) => read.startsWith('/runs?')).length;
     };
-    beforeEach(() => void polling(stage.own));
 
     it('checks only when the result may have changed, for this account only, and sends nothing', async () => {
       await leaveUnknown();
       assert.equal(await checks(0), 0);
-      assert.equal(await checks(20 * SECOND, stage.submissions, polling(stage.session('account-2'))), 0);
+      assert.equal(await checks(20 * SECOND, stage.submissions, stage.session('account-2')), 0);
       assert.equal(await checks(0), 1);
       assert.equal(await checks(2 * MINUTE), 1);
       assert.equal(await checks(MINUTE), 0);
@@ -502,7 +499,7 @@ describe('Submissions, after the first attempts', () => {
       const other = await stage.otherWindow();
       const windows = [
         [stage.submissions, stage.own],
-        [other.submissions, polling(stage.session())],
+        [other.submissions, stage.session()],
       ] as const;
       await leaveUnknown();
       await until(() => other.journal.submissions.length === 1);
@@ -528,14 +525,14 @@ describe('Submissions, after the first attempts', () => {
 
     it('is one request, which the quota must allow, and not before the time that the service asked for', async () => {
       await leaveUnknown();
-      stage.own.quota.close();
+      stage.own.quota.isReader = false;
       assert.equal(await checks(4 * SECOND), 0);
-      stage.own.quota.open(false);
+      stage.own.quota.isReader = true;
       assert.equal(await checks(0), 1);
       assert.deepEqual(stage.gets, ['/runs?limit=100']);
       while (stage.own.quota.take());
       assert.equal(await checks(MINUTE), 0);
-      const session = polling(stage.session());
+      const session = stage.session();
       const inMinute = stage.clock.nowMs() + MINUTE;
       const waits = {
         reads: { sinceMs: stage.clock.nowMs(), untilMs: inMinute, readUntilMs: 0 },

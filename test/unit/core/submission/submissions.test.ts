@@ -143,7 +143,6 @@ describe('Submissions', () => {
       const one = submissionsThatFailToLoad(2);
       const again = await one.resume(stage.own, stage.submission.id, silent()).result;
       assert.deepEqual(again, { kind: 'unknown', error: failure });
-      stage.own.quota.open(false);
       stage.clock.pass(10_000);
       await one.probe();
       await one.checkDue(stage.own);

@@ -54,6 +54,7 @@ describe('commands for open submissions', () => {
   let models: object[] | Error;
   /** Called while the account is being activated. */
   let whileActivating: () => unknown;
+  let whileProbing: () => unknown;
 
   beforeEach(() => {
     const file = path.join(folder(), 'train.jsonl');
@@ -73,7 +74,7 @@ describe('commands for open submissions', () => {
     models = [
       { model_id: 'qwen3-8b', name: 'Qwen3 8B', provider: 'Maker', use_policy_url: 'x', available: true },
     ];
-    whileActivating = () => undefined;
+    whileActivating = whileProbing = () => undefined;
     Object.assign(active, { keyId: undefined, clockSkewMs: undefined });
   });
 
@@ -109,6 +110,7 @@ describe('commands for open submissions', () => {
         return pending;
       },
       onDidChange: (listener: () => void) => changed.event(listener),
+      probe: () => Promise.resolve(whileProbing()),
       resume: (session: typeof active, id: string) => {
         calls.push(`resume ${id} in ${session.account.name}`);
         return { id, onProgress: new Emitter<PendingSubmission>().event, result: Promise.resolve(result) };
@@ -377,6 +379,14 @@ describe('commands for open submissions', () => {
       }
       // Another window may have ended it since its row was drawn.
       assert.deepEqual(calls, ['check one in Work']);
+    });
+
+    it('shows the dialog of one whose window was killed', async () => {
+      const one = submissionOf({ id: 'one' });
+      pending = [pendingOf('elsewhere', one)];
+      whileProbing = () => (pending = [pendingOf('idle', one)]);
+      await resolve('one');
+      assert.deepEqual([standIn.shown.sentences, actions()], [[], ['Continue…', 'Discard…']]);
     });
 
     it('says why one can’t be sent again, in place of the action and before any question', async () => {

@@ -7,10 +7,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { DisposableStore } from '../../../../src/core/base/disposable.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { lazy } from '../../../../src/core/base/async.ts';
-import { watchLockOf } from '../../../../src/core/accounts/account.ts';
+import { cacheFileOf } from '../../../../src/core/accounts/account.ts';
 import { RequestQuota } from '../../../../src/core/runs/pacing.ts';
 import type { Session, SessionState } from '../../../../src/core/runs/session.ts';
-import { Lease } from '../../../../src/core/storage/lease.ts';
+import { CacheFile, EMPTY_CACHE, type Cache } from '../../../../src/core/runs/cacheFile.ts';
 import type { RunCreation } from '../../../../src/core/api/types.ts';
 import { charged, type ChargedReceipt, type Draft } from '../../../../src/core/submission/submission.ts';
 import {
@@ -78,11 +78,13 @@ describe('SubmissionNotices', () => {
     await rm(runsFolder, { recursive: true, force: true, maxRetries: 5 });
   });
 
-  const sessionOf = (id: string, isLocked = false, isPolledHere = true) => {
+  const sessionOf = (id: string, isLocked = false, isReader = true) => {
     const quota = new RequestQuota();
-    if (isPolledHere) quota.open(false);
+    quota.isReader = isReader;
     return {
       account: { id, kind: 'service', name: id },
+      windowId: `window of ${id}`,
+      acceptShared: () => undefined,
       models: { nameOf: () => 'Qwen 3 8B' },
       runs: { onDidChange: new Emitter<void>().event },
       quota,
@@ -109,7 +111,7 @@ describe('SubmissionNotices', () => {
         ? (dueAtMs.get(accountId) ?? 0)
         : Infinity,
     checkDue: ({ account, quota }: Session) => {
-      if (!quota.canTake) return Promise.resolve([]);
+      if (!quota.isReader || !quota.take()) return Promise.resolve([]);
       checked.push(account.id);
       dueAtMs.set(account.id, Date.now() + 10_000);
       pending = pending.map((one) => (one.state === 'unchecked' ? { ...one, isTried: true } : one));
@@ -131,7 +133,7 @@ describe('SubmissionNotices', () => {
   const eventually = async (isDone: () => unknown, limitMs = 60_000) => {
     // Not by turns: a busy machine needs many. Nor by the clock that is simulated here.
     const endMs = performance.now() + limitMs;
-    while (isDone() !== true && performance.now() < endMs) await turn();
+    while ((await isDone()) !== true && performance.now() < endMs) await turn();
   };
   const later = async () => {
     for (let turns = 0; turns < 8; turns++) await turn();
@@ -140,8 +142,8 @@ describe('SubmissionNotices', () => {
     mock.timers.tick(ms);
     await later();
   };
-  function partsOf(active: string, isPolledHere = true): Parts {
-    let session: Session | undefined = sessionOf(active, false, isPolledHere);
+  function partsOf(active: string, isReader = true): Parts {
+    let session: Session | undefined = sessionOf(active, false, isReader);
     activeChanged.event((next) => (session = next));
     return {
       sessions: {
@@ -164,10 +166,10 @@ describe('SubmissionNotices', () => {
       },
     } as unknown as Parts;
   }
-  const begin = async (active = 'account-1', isPolledHere = true) => {
+  const begin = async (active = 'account-1', isReader = true) => {
     notices?.dispose();
     dueAtMs = new Map();
-    notices = new SubmissionNotices(partsOf(active, isPolledHere));
+    notices = new SubmissionNotices(partsOf(active, isReader));
     await notices.start();
     await later();
   };
@@ -232,7 +234,7 @@ describe('SubmissionNotices', () => {
       assert.equal(checked.length, 2);
     });
 
-    it('are repeated soon while overdue, and leave the warning to the window that polls the account', async () => {
+    it('are repeated soon while overdue, and leave the warning to the account’s reader', async () => {
       const session = sessionOf('account-1', false, false);
       pending = [unknown()];
       await begin('account-2');
@@ -241,7 +243,7 @@ describe('SubmissionNotices', () => {
       assert.deepEqual([checked, shown.sentences], [[], []]);
       await afterMs(1);
       assert.equal(shown.sentences.length, 1);
-      session.quota.open(false);
+      session.quota.isReader = true;
       await afterMs(5_000);
       assert.deepEqual(checked, ['account-1']);
     });
@@ -251,16 +253,20 @@ describe('SubmissionNotices', () => {
       const one = unknown('other', 'account-2');
       pending = [one, unknown('locked', 'account-3'), unknown('gone', 'account-4')];
       whileChecking = settle(one);
-      const lock = watchLockOf(runsFolder, 'account-2');
-      const polling = await Lease.take(lock);
+      const file = new CacheFile(cacheFileOf(runsFolder, 'account-2'));
+      const tokens = { left: 5, atMs: Date.now() };
+      await file.write({ ...EMPTY_CACHE, by: 'other', askedAtMs: Date.now(), tokens });
       await begin();
-      await eventually(() => checked.length > 0, 1_000);
-      assert.deepEqual(checked, [], 'the window that polls the account checks');
-      polling?.release();
-      mock.timers.tick(5_000);
+      await eventually(() => false, 200);
+      assert.deepEqual(checked, [], 'another window that shows the account has asked lately');
+      // It was closed: no window that shows an account with a lost answer is silent for so long.
+      for (let minute = 0; minute < 7; minute++) await afterMs(60_000);
       await eventually(() => reported.length > 0);
       assert.deepEqual([checked, reported], [['account-2'], ['r train.jsonl account-2']]);
-      assert.deepEqual([others[0]?.quota.canTake, await Lease.isTaken(lock)], [false, false]);
+      let shared: Cache | undefined;
+      await eventually(async () => (shared = (await file.read()) ?? shared)?.by !== 'other');
+      // 5 and what 7 minutes bring, but for the check.
+      assert.deepEqual([shared?.by, Math.floor(shared?.tokens.left ?? 0)], [others[0]?.windowId, 12]);
     });
 
     it('report a charge that they found; another window may report its own for 10 seconds', async () => {
@@ -398,14 +404,14 @@ describe('SubmissionNotices', () => {
       }
     });
 
-    it('leaves an interrupted upload to the window that polls, which alone asks the service', async () => {
-      for (const [isPolledHere, count] of [
+    it('leaves an interrupted upload to the account’s reader, which alone asks the service', async () => {
+      for (const [isReader, count] of [
         [false, 0],
         [true, 1],
       ] as const) {
         forget();
         pending = [stopped()];
-        await begin('account-1', isPolledHere);
+        await begin('account-1', isReader);
         await afterMs(FIRST_CHECK_MS);
         assert.equal(shown.sentences.length, count);
       }
