@@ -5,7 +5,6 @@ import { Transport } from '../../src/core/api/transport.ts';
 import { SYSTEM_CLOCK } from '../../src/core/base/clock.ts';
 import { Downloads } from '../../src/core/downloads/downloads.ts';
 import { Session } from '../../src/core/runs/session.ts';
-import { StateStore } from '../../src/core/storage/state.ts';
 
 export interface DownloadTask {
   url: string;
@@ -20,10 +19,8 @@ const session = new Session(
   () => Promise.resolve({ baseUrl: url, apiKey: 'service_k', keyId: 'key-1' }),
   (connection) => new Client(connection, () => transport),
 );
-const state = new StateStore(runsFolder);
 const downloads = new Downloads({
   runsFolder,
-  state,
   transport: () => transport,
   sessionOf: () => session,
   verify: () => Promise.resolve('unknown'),
@@ -40,7 +37,6 @@ async function run(): Promise<unknown> {
     return { code: (error as { code?: unknown }).code };
   } finally {
     await downloads.dispose();
-    state.dispose();
     session.dispose();
     transport.dispose();
   }

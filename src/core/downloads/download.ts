@@ -17,6 +17,7 @@ import { DiskError, onDisk } from '../base/diskError.ts';
 import { CancelledError, ExpectedError, throwIfCancelled } from '../base/errors.ts';
 import { isSameFile, nameExclusively, NameTakenError, removeClaim } from '../base/exclusiveName.ts';
 import { markOfTheWeb } from '../base/markOfTheWeb.ts';
+import { counted } from '../base/rareCases.ts';
 import { RETRIES, retryDelayMs } from '../base/retry.ts';
 import type { Session } from '../runs/session.ts';
 import { artifactNamed, listArtifacts } from './artifacts.ts';
@@ -101,7 +102,6 @@ export class Download {
       receivedBytes: this.#part?.receivedBytes ?? 0,
       ...(totalBytes !== undefined && { totalBytes }),
       state: this.#state,
-      ...(!this.#tools.store.isShared && { isKept: false }),
     };
   }
 
@@ -125,9 +125,11 @@ export class Download {
       const isResumed = store.unfinished.some((one) => one.id === id);
       if (!signal.aborted) {
         if (await isInTheWay(target, this.#place.part)) throw new DownloadError('file-exists');
-        // Store it before the part file is created, so that no part file is ever orphaned.
-        await onDisk(store.begin(this.unfinished));
+        // Store it before the part file is created, so that a kill doesn't orphan that. It may be on another disk, which
+        // isn't full.
+        await store.begin(this.unfinished).catch(() => undefined);
       }
+      const isBegun = await store.isFoundLater(id);
       let record: DownloadRecord;
       try {
         record = await this.#fetch();
@@ -138,6 +140,8 @@ export class Download {
         clearTimeout(this.#late);
       }
       await store.complete(this.unfinished, record);
+      // Nothing would ever find its part.
+      if (!isBegun) await store.remove(this.unfinished).catch(() => undefined);
       return this.#wasResumed ? { ...record, wasResumed: true } : record;
     });
   }
@@ -221,7 +225,7 @@ export class Download {
     const serviceUrl = account.kind === 'sandbox' ? 'http://localhost' : account.baseUrl;
     const opened = await openSignedUrl(this.#tools.transport(), url, serviceUrl, { signal, kept: part.kept });
     const { body, startByte, totalBytes, etag, endIsKnown } = opened;
-    this.#wasResumed = startByte > 0;
+    this.#wasResumed = counted('resumed', startByte > 0);
     if (startByte === 0) await part.begin(etag, totalBytes);
     else part.totalBytes = totalBytes ?? part.totalBytes;
     this.#report('downloading');
@@ -249,7 +253,7 @@ export class Download {
       const file = isDamaged ? damagedFile(target, number) : target;
       try {
         // An earlier process may have crashed right after linking the name.
-        if (!(await isSameFile(file, part))) await onDisk(nameExclusively(part, file));
+        if (!counted('named-part', await isSameFile(file, part))) await onDisk(nameExclusively(part, file));
         return file;
       } catch (error) {
         if (!(error instanceof NameTakenError)) throw error;
@@ -279,6 +283,7 @@ export class Download {
     } catch (error) {
       throwIfCancelled(signal);
       if (error instanceof DiskError || !(error instanceof ExpectedError)) throw error;
+      counted('damaged', true);
       return 'damaged';
     }
   }

@@ -1,18 +1,29 @@
-import { stat } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { shared } from '../base/async.ts';
-import { onDisk } from '../base/diskError.ts';
+import * as v from 'valibot';
+import { sequencer, shared } from '../base/async.ts';
+import { isMissing, onDisk } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
+import { counted } from '../base/rareCases.ts';
+import { removeTemporaries, writeFileDurably } from '../storage/durableFile.ts';
+import { FolderWatch } from '../storage/folderWatch.ts';
 import { Lease } from '../storage/lease.ts';
-import type { StateStore, Tables } from '../storage/state.ts';
 import { DownloadError } from './errors.ts';
-import type { ActiveDownload, DownloadRecord, UnfinishedDownload } from './types.ts';
+import { VERIFIED, type ActiveDownload, type DownloadRecord, type UnfinishedDownload } from './types.ts';
 
-const TOPIC = 'downloads';
+/** `<ID>.begun.json` says where a part is, `<hash of its path>.done.json` describes a downloaded file. */
+const BEGUN = '.begun.json';
+const DONE = '.done.json';
 /** Older records are deleted. */
 const MAX_RECORDS = 2_000;
-/** All are looked for at every start. The oldest are deleted: their disk is unlikely to come back. */
-const MAX_DISCARDED = 100;
+
+const artifact = v.object({ runId: v.string(), artifactType: v.string(), filename: v.optional(v.string()) });
+const begun = v.object({ ...artifact.entries, target: v.string(), isDiscarded: v.optional(v.boolean()) });
+const done = v.object({
+  ...{ ...artifact.entries, path: v.string(), sizeBytes: v.number(), sha256: v.string() },
+  ...{ verified: v.picklist(VERIFIED), completedAtMs: v.number() },
+});
 
 interface Content {
   /** Newest first. */
@@ -22,9 +33,8 @@ interface Content {
 
 interface Options {
   accountId: string;
-  state: StateStore;
-  /** The folder of the lock files, one per download. */
-  locks: string;
+  /** The folder of the account's downloads and their lock files. */
+  folder: string;
   /** Whether this window runs a download. */
   isRunning: (id: string) => boolean;
   /** Called with the IDs of the runs whose downloads changed in any window. */
@@ -39,13 +49,18 @@ export class DownloadStore implements Disposable {
   readonly #options: Options;
   readonly #interrupted = new Map<string, ActiveDownload>();
   /** Completed downloads that could not be stored yet, by download ID. */
-  readonly #unstored = new Map<string, DownloadRecord>();
+  readonly #unstored = new Map<string, { unfinished: UnfinishedDownload; record: DownloadRecord }>();
+  /** What each file said when it could be read last. */
+  readonly #texts = new Map<string, string>();
   #stored: Content = { records: [], unfinished: [] };
   #gone: ReadonlySet<string> = new Set();
   /** `#stored` combined with `#gone` and `#unstored`. */
   #content = this.#stored;
   #opening: Promise<void> | undefined;
-  #following: Disposable | undefined;
+  /** Their disk was missing when they were discarded. */
+  #discarded: readonly UnfinishedDownload[] = [];
+  #watch: FolderWatch | undefined;
+  readonly #inTurn = sequencer();
   #disposed = false;
 
   constructor(options: Options) {
@@ -68,15 +83,9 @@ export class DownloadStore implements Disposable {
     );
   }
 
-  /** Whether other windows see these downloads; if not, nobody would find a part after this window closes. */
-  get isShared(): boolean {
-    return this.#options.state.problem === undefined;
-  }
-
   /** Whether an unfinished download is stored where the next window will find it. Never rejects. */
-  async isFoundLater(id: string): Promise<boolean> {
-    await this.#reread();
-    return this.isShared && this.unfinished.some((one) => one.id === id);
+  isFoundLater(id: string): Promise<boolean> {
+    return isThere(this.#fileOf(id, BEGUN));
   }
 
   /**
@@ -91,7 +100,10 @@ export class DownloadStore implements Disposable {
   async check(): Promise<void> {
     const wasOpen = this.#opening !== undefined;
     await this.open();
-    if (wasOpen) await this.#check();
+    if (!wasOpen) return;
+    this.#watch?.renew();
+    await this.#reread();
+    await this.#check();
   }
 
   /**
@@ -99,7 +111,7 @@ export class DownloadStore implements Disposable {
    * @throws DownloadError `download-busy`, LeaseUnavailableError, and what `work` throws
    */
   async owned<T>(id: string, tries: number | undefined, work: () => Promise<T>): Promise<T> {
-    const lease = await Lease.take(this.#lockOf(id), tries);
+    const lease = await Lease.take(this.#fileOf(id, '.lock'), tries);
     if (lease === undefined) throw new DownloadError('download-busy');
     try {
       await this.#reread();
@@ -109,19 +121,10 @@ export class DownloadStore implements Disposable {
     }
   }
 
-  /**
-   * Stores a download as unfinished. Must be called by the lease's owner.
-   * @throws errors of the state store
-   */
-  begin({ id, runId, artifactType, filename, target }: UnfinishedDownload): Promise<void> {
-    return this.#change((tables, accountId) => {
-      const values = [accountId, id, runId, artifactType, filename ?? null, target];
-      tables.run(
-        `INSERT INTO unfinished_download (account, id, run, type, filename, target, discarded)
-         VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (account, id) DO UPDATE SET discarded = 0`,
-        ...values,
-      );
-    });
+  /** Stores a download as unfinished. Must be called by the lease's owner. @throws file system errors */
+  async begin(unfinished: UnfinishedDownload): Promise<void> {
+    await write(this.#fileOf(unfinished.id, BEGUN), unfinished);
+    await this.#reread();
   }
 
   /**
@@ -129,30 +132,31 @@ export class DownloadStore implements Disposable {
    * by the lease's owner. Never rejects.
    */
   async complete(unfinished: UnfinishedDownload, record: DownloadRecord): Promise<void> {
-    this.#unstored.set(unfinished.id, record);
+    this.#unstored.set(unfinished.id, { unfinished, record });
     try {
-      await this.#change();
+      for (const [id, late] of this.#unstored) {
+        await write(this.#recordOf(late.record), late.record);
+        this.#unstored.delete(id);
+        if (id !== unfinished.id) void this.discard(late.unfinished).catch(() => undefined);
+      }
+      // First, since its part may be in use: it is then removed at the next start.
+      await this.#markDiscarded(unfinished);
+      await this.remove(unfinished);
+      for (const old of this.#stored.records.slice(MAX_RECORDS)) await rm(this.#recordOf(old));
     } catch {
       // The disk may be full. Other windows find the part, a hard link to the file, and see that it is
       // complete.
-      this.#accept(this.#stored);
-      return;
+      counted('unrecorded', this.#unstored.has(unfinished.id));
+      await this.#reread();
     }
-    await this.remove(unfinished).catch(() => undefined);
   }
 
-  /**
-   * Removes a download's files and row. Must be called by the lease's owner.
-   * @throws DiskError, errors of the state store
-   */
+  /** Removes a download and its part. Must be called by the lease's owner. @throws DiskError */
   async remove(unfinished: UnfinishedDownload): Promise<void> {
     const { partPathsOf: partPlaceOf, removePart } = await import('./partFile.ts');
     await removePart(partPlaceOf(unfinished));
-    await onDisk(
-      this.#change((tables, accountId) =>
-        tables.run('DELETE FROM unfinished_download WHERE account = ? AND id = ?', accountId, unfinished.id),
-      ),
-    );
+    await onDisk(rm(this.#fileOf(unfinished.id, BEGUN), { force: true }));
+    await this.#reread();
   }
 
   /**
@@ -161,8 +165,10 @@ export class DownloadStore implements Disposable {
    */
   discard(unfinished: UnfinishedDownload): Promise<void> {
     return this.owned(unfinished.id, undefined, async () => {
-      if (await this.#isThere(unfinished)) await this.remove(unfinished);
-      else await onDisk(this.#change((tables, account) => markDiscarded(tables, account, unfinished.id)));
+      if (await isThere(path.dirname(unfinished.target))) await this.remove(unfinished);
+      else if (counted('missing-disk', await this.isFoundLater(unfinished.id)))
+        await onDisk(this.#markDiscarded(unfinished));
+      await this.#reread();
     });
   }
 
@@ -172,7 +178,8 @@ export class DownloadStore implements Disposable {
    */
   async checkOne(id: string, code?: string): Promise<void> {
     const unfinished = this.unfinished.find((one) => one.id === id);
-    const isFree = unfinished !== undefined && !(await Lease.isTaken(this.#lockOf(id)).catch(() => true));
+    const isFree =
+      unfinished !== undefined && !(await Lease.isTaken(this.#fileOf(id, '.lock')).catch(() => true));
     // The import fails if an update of the extension has removed this version's files.
     const parts = isFree ? await import('./partFile.ts').catch(() => undefined) : undefined;
     if (!isFree || parts === undefined) {
@@ -192,46 +199,69 @@ export class DownloadStore implements Disposable {
 
   dispose(): void {
     this.#disposed = true;
-    this.#following?.dispose();
+    this.#watch?.dispose();
   }
 
   async #open(): Promise<void> {
-    const { state, accountId } = this.#options;
+    const { folder } = this.#options;
+    await mkdir(folder, { recursive: true, mode: 0o700 }).catch(() => undefined);
+    await removeTemporaries(folder);
     await this.#reread();
-    this.#following = state.follow(TOPIC, accountId, () => void this.#reread().then(() => this.#check()));
-    if (this.#disposed) this.#following.dispose();
+    this.#watch = new FolderWatch(folder, '.json', async () => {
+      const before = this.#content;
+      await this.#reread();
+      // Else this window has written.
+      if (this.#content !== before) await this.#check();
+    });
+    if (this.#disposed) this.#watch.dispose();
     await this.#check();
     await this.#removeDiscarded();
   }
 
   /** Keeps the current content if reading fails. */
-  async #reread(): Promise<void> {
-    const { state, accountId } = this.#options;
-    const content = await state.read((tables) => contentOf(tables, accountId)).catch(() => undefined);
-    if (content !== undefined) this.#accept(content);
+  #reread(): Promise<void> {
+    return this.#inTurn(async () => {
+      const names = (await readdir(this.#options.folder)).sort();
+      const records = await this.#parse(names, DONE, done);
+      const parts = await this.#parse(names, BEGUN, begun);
+      const partsIn = (state: boolean) =>
+        parts.flatMap(({ id, value: { isDiscarded = false, runId, artifactType, filename, target } }) =>
+          isDiscarded === state ? [{ id, runId, artifactType, filename, target }] : [],
+        );
+      this.#discarded = partsIn(true);
+      this.#accept({
+        records: records
+          .map(({ value }) => value)
+          .sort((one, other) => other.completedAtMs - one.completedAtMs),
+        unfinished: partsIn(false),
+      });
+    }).catch(() => this.#accept(this.#stored));
   }
 
-  /** Runs a transaction that also stores the completed downloads that could not be stored before. */
-  async #change(work?: (tables: Tables, accountId: string) => unknown): Promise<void> {
-    const { state, accountId } = this.#options;
-    const unstored = [...this.#unstored];
-    const content = await state.transaction((tables) => {
-      for (const [id, record] of unstored) {
-        addRecord(tables, accountId, record);
-        markDiscarded(tables, accountId, id);
+  /** Returns the content of the valid files with an ending. A file that can't be read for a moment stays known. */
+  async #parse<T>(names: readonly string[], ending: string, schema: v.GenericSchema<unknown, T>) {
+    const found: { id: string; value: T }[] = [];
+    for (const name of names.filter((one) => one.endsWith(ending)))
+      try {
+        const text = await readFile(path.join(this.#options.folder, name), 'utf8').catch((error: unknown) =>
+          isMissing(error) ? '' : (this.#texts.get(name) ?? ''),
+        );
+        this.#texts.set(name, text);
+        found.push({ id: name.slice(0, -ending.length), value: v.parse(schema, JSON.parse(text)) });
+      } catch {
+        // Damaged, or removed meanwhile.
       }
-      work?.(tables, accountId);
-      tables.touch(TOPIC, accountId);
-      return contentOf(tables, accountId);
-    });
-    for (const [id] of unstored) this.#unstored.delete(id);
-    this.#accept(content);
+    return found;
+  }
+
+  #markDiscarded(unfinished: UnfinishedDownload): Promise<void> {
+    return write(this.#fileOf(unfinished.id, BEGUN), { ...unfinished, isDiscarded: true });
   }
 
   /** @param gone keys of the records whose files are missing */
   #accept(stored: Content, gone = this.#gone): void {
     [this.#stored, this.#gone] = [stored, gone];
-    const records = [...this.#unstored.values()].reverse();
+    const records = [...this.#unstored.values()].map(({ record }) => record).reverse();
     const others = stored.records.filter((one) => records.every(({ path: file }) => file !== one.path));
     const next: Content = {
       records: [...records, ...others].map((record) =>
@@ -271,13 +301,13 @@ export class DownloadStore implements Disposable {
     this.#accept(this.#stored, gone);
   });
 
-  #lockOf(id: string): string {
-    return path.join(this.#options.locks, `${id}.lock`);
+  #fileOf(name: string, ending: string): string {
+    return path.join(this.#options.folder, `${name}${ending}`);
   }
 
-  async #isThere(unfinished: UnfinishedDownload): Promise<boolean> {
-    const { isAnythingLeft, partPathsOf: partPlaceOf } = await import('./partFile.ts');
-    return isAnythingLeft(partPlaceOf(unfinished));
+  /** A new file at the same path replaces the older record. */
+  #recordOf(record: DownloadRecord): string {
+    return this.#fileOf(hash('sha256', record.path).slice(0, 32), DONE);
   }
 
   /**
@@ -285,9 +315,8 @@ export class DownloadStore implements Disposable {
    * crashed.
    */
   async #removeDiscarded(): Promise<void> {
-    const { state, accountId } = this.#options;
-    for (const one of await state.read((tables) => unfinishedOf(tables, accountId, 1))) {
-      if (!(await this.#isThere(one))) continue;
+    for (const one of this.#discarded) {
+      if (!(await isThere(path.dirname(one.target)))) continue;
       // Another window may have restarted it meanwhile.
       const remove = async () => this.unfinished.every(({ id }) => id !== one.id) && this.remove(one);
       // If this fails, the next start tries again.
@@ -296,55 +325,15 @@ export class DownloadStore implements Disposable {
   }
 }
 
-function addRecord(tables: Tables, accountId: string, record: DownloadRecord): void {
-  const { path: file, runId, artifactType, filename, sizeBytes, sha256, verified } = record;
-  // A new file at the same path replaces the older record.
-  tables.run(
-    `INSERT OR REPLACE INTO download (account, path, run, type, filename, size, sha256, verified, completed_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[accountId, file, runId, artifactType, filename ?? null],
-    ...[sizeBytes, sha256, verified, record.completedAtMs],
-  );
-  tables.run(
-    `DELETE FROM download WHERE account = ?1 AND rowid NOT IN
-       (SELECT rowid FROM download WHERE account = ?1 ORDER BY rowid DESC LIMIT ?2)`,
-    accountId,
-    MAX_RECORDS,
+function isThere(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    () => false,
   );
 }
 
-function markDiscarded(tables: Tables, accountId: string, id: string): void {
-  tables.run('UPDATE unfinished_download SET discarded = 1 WHERE account = ? AND id = ?', accountId, id);
-  tables.run(
-    `DELETE FROM unfinished_download WHERE account = ?1 AND discarded = 1 AND rowid NOT IN
-       (SELECT rowid FROM unfinished_download WHERE account = ?1 AND discarded = 1 ORDER BY rowid DESC LIMIT ?2)`,
-    accountId,
-    MAX_DISCARDED,
-  );
-}
-
-function contentOf(tables: Tables, accountId: string): Content {
-  const records = tables.all<DownloadRecord & { filename: string | null }>(
-    `SELECT run AS runId, type AS artifactType, filename, path, size AS sizeBytes, sha256, verified,
-       completed_ms AS completedAtMs FROM download WHERE account = ? ORDER BY rowid DESC`,
-    accountId,
-  );
-  return { records: records.map(withoutNull), unfinished: unfinishedOf(tables, accountId, 0) };
-}
-
-function unfinishedOf(tables: Tables, accountId: string, discarded: 0 | 1): UnfinishedDownload[] {
-  return tables
-    .all<UnfinishedDownload & { filename: string | null }>(
-      `SELECT id, run AS runId, type AS artifactType, filename, target FROM unfinished_download
-       WHERE account = ? AND discarded = ? ORDER BY rowid`,
-      accountId,
-      discarded,
-    )
-    .map(withoutNull);
-}
-
-function withoutNull<T extends { filename: string | null }>(row: T) {
-  return { ...row, filename: row.filename ?? undefined };
+function write(file: string, value: object): Promise<void> {
+  return writeFileDurably(file, JSON.stringify(value));
 }
 
 /** Identifies the file of a record; a later file at the same path has another key. */

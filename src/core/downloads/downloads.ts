@@ -5,7 +5,6 @@ import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, ExpectedError, throwIfCancelled, unlessCancelled } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import { KeyMissingError, type Session } from '../runs/session.ts';
-import type { StateStore } from '../storage/state.ts';
 import type { Download, DownloadTools } from './download.ts';
 import { DownloadStore } from './downloadStore.ts';
 import { DownloadError } from './errors.ts';
@@ -27,7 +26,6 @@ export interface DownloadsOptions
     Partial<Pick<DownloadTools, 'clock' | 'random'>> {
   /** The folder of all accounts' runs, shared by all windows. */
   runsFolder: string;
-  state: StateStore;
   /**
    * Returns the session used to resume a download, or undefined if the account is no longer on this machine.
    */
@@ -204,11 +202,10 @@ export class Downloads implements Disposable {
   #store(accountId: string): DownloadStore {
     let store = this.#stores.get(accountId);
     if (store === undefined) {
-      const { runsFolder, state } = this.#options;
+      const { runsFolder } = this.#options;
       store = new DownloadStore({
         accountId,
-        state,
-        locks: path.join(accountFolder(runsFolder, accountId), 'downloads'),
+        folder: path.join(accountFolder(runsFolder, accountId), 'downloads'),
         isRunning: (id) => this.#running.has(id),
         onChange: (runIds) => {
           for (const runId of runIds) this.#onDidChange.fire({ accountId, runId });

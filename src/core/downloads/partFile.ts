@@ -256,11 +256,6 @@ export async function partStateOf({ id, part, sidecar }: PartPaths): Promise<Par
   }
 }
 
-export async function isAnythingLeft({ part, sidecar }: PartPaths): Promise<boolean> {
-  const found = await Promise.allSettled([lstat(part), lstat(sidecar)]);
-  return found.some(({ status }) => status === 'fulfilled');
-}
-
 /** Removes a part that no window has open. @throws DiskError */
 export async function removePart({ part, sidecar }: PartPaths): Promise<void> {
   // Remove the sidecar last: a part without one would never be cleaned up.

@@ -14,8 +14,8 @@ export interface RunKnown {
   isDownloaded?: boolean;
   /** The file on disk is damaged. */
   isDamaged?: boolean;
-  /** A download that is not complete; `fraction` from 0 to 1 if known; `isKept` as in `ActiveDownload`. */
-  download?: { state: DownloadState; fraction?: number; isKept?: false } | undefined;
+  /** A download that is not complete; `fraction` from 0 to 1 if known. */
+  download?: { state: DownloadState; fraction?: number } | undefined;
 }
 
 /** The most important fact about a run. */

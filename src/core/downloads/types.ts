@@ -1,4 +1,3 @@
-import type { VerifiedKind } from '../adapters/archive.ts';
 import type { Session } from '../runs/session.ts';
 
 /** Identifies an artifact of a run, which may have several, even of the same type (spec: "Artifact"). */
@@ -39,8 +38,6 @@ export interface ActiveDownload extends UnfinishedDownload {
   /** Undefined until the storage provides it. */
   totalBytes?: number;
   state: DownloadState;
-  /** This download can't be resumed if it stops: windows share no store, so its part is not kept. */
-  isKept?: false;
   /** The code of the error that interrupted it in this window. */
   code?: string;
 }
@@ -50,7 +47,8 @@ export interface ActiveDownload extends UnfinishedDownload {
  * that could not be checked (`unread`), a web page (`html`), any other file (`length`). An archive that
  * failed its checks is `damaged`, which its name shows.
  */
-export type Verified = Exclude<VerifiedKind, 'unknown'> | 'length' | 'html' | 'damaged';
+export const VERIFIED = ['zip', 'gzip', 'tar', 'safetensors', 'unread', 'length', 'html', 'damaged'] as const;
+export type Verified = (typeof VERIFIED)[number];
 
 /** A downloaded artifact. */
 export interface DownloadRecord {

@@ -15,15 +15,15 @@ import { reportDownloaded, reportDownloadFailed } from './downloadReports.ts';
  * progress; only failures and files that may be unusable are reported. Never rejects.
  */
 export async function downloadAutomatically(
-  parts: Pick<Services, 'downloads' | 'ledger' | 'log' | 'sandboxFault' | 'sessions'>,
+  parts: Pick<Services, 'downloads' | 'log' | 'notices' | 'sandboxFault' | 'sessions'>,
   session: Session,
   runId: string,
 ): Promise<void> {
-  const { sessions, downloads, ledger, log } = parts;
+  const { sessions, downloads, log, notices } = parts;
   const { account } = session;
   if (downloadWhenCompleteSetting() !== 'always') return;
   try {
-    if (!(await ledger.claim(account.id, runId, 'download-when-complete'))) return;
+    if (!(await notices.claim(account.id, runId, 'download-when-complete'))) return;
     await downloads.open(account.id);
     const isActive = downloads.active.some(
       (one) => one.accountId === account.id && one.runId === runId && isAdapter(one.artifactType),

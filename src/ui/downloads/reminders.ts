@@ -20,13 +20,15 @@ interface DueReminder {
 
 /** Shows the due reminders that this window could claim. */
 export async function remind(
-  { downloads, ledger, sandboxFault }: Pick<Services, 'downloads' | 'ledger' | 'sandboxFault'>,
+  { downloads, notices, sandboxFault }: Pick<Services, 'downloads' | 'notices' | 'sandboxFault'>,
   session: Session,
   ended: AbortSignal,
 ): Promise<void> {
   const { account, quota, runs } = session;
   // The list of downloaded files must be loaded first.
   await downloads.open(account.id);
+  // If the folder can't be watched, other windows' downloads aren't known yet.
+  if (dueOf(session, downloads).length > 0) await downloads.check(account.id);
   const won: DueReminder[] = [];
   for (const reminder of dueOf(session, downloads)) {
     const { runId, what } = reminder;
@@ -36,7 +38,7 @@ export async function remind(
       await runs.loadDetail(runId, { isBackground: true }).catch(() => undefined);
     if (ended.aborted) break;
     const isStill = dueOf(session, downloads).some((one) => one.runId === runId && one.what === what);
-    if (isStill && (await ledger.claim(account.id, runId, what))) won.push(reminder);
+    if (isStill && (await notices.claim(account.id, runId, what))) won.push(reminder);
   }
   const [first] = won;
   const fault = sandboxFault.get()(account, ['short-retention']);

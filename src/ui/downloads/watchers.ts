@@ -9,14 +9,14 @@ import { autoDownloadFolder } from '../shared/settings.ts';
 
 // These watchers always run; the code that downloads or reminds is loaded at its first use.
 
-/** The ledger decides which window downloads or reminds. */
-type Watched = Pick<Services, 'downloads' | 'ledger' | 'log' | 'sandboxFault' | 'sessions'>;
+/** The notices decide which window downloads or reminds. */
+type Watched = Pick<Services, 'downloads' | 'log' | 'notices' | 'sandboxFault' | 'sessions'>;
 
 /**
- * How long a reminder check waits after a change: downloads that the change starts must have begun, and the
- * focused window reminds first. `always`: the interval of checks without a change.
+ * How long a reminder check waits after a change: downloads that the change starts must have begun, and a
+ * notification that says the same is shown by then. `always`: the interval of checks without a change.
  */
-const DELAYS_MS = { focused: 2_000, behind: 5_000, always: 30_000 } as const;
+const DELAYS_MS = { focused: 4_000, behind: 8_000, always: 30_000 } as const;
 
 /** Downloads the adapters of runs that complete while watched, one after another, if the setting is `always`. */
 export function downloadWhenComplete(services: Watched): Disposable {

@@ -13,7 +13,6 @@ import {
 } from '../../../src/core/downloads/downloads.ts';
 import { DownloadStore } from '../../../src/core/downloads/downloadStore.ts';
 import { Session } from '../../../src/core/runs/session.ts';
-import { StateStore } from '../../../src/core/storage/state.ts';
 import { BlobServer } from '../blobServer.ts';
 import { descriptors, sha256Of } from '../api/support.ts';
 import { until } from './support.ts';
@@ -36,7 +35,6 @@ export class DownloadBench {
     { timeouts: { stallMs: 1_500 } },
   );
   readonly #open: { dispose(): unknown }[] = [];
-  #ownState: StateStore | undefined;
 
   private constructor(folder: string, server: BlobServer) {
     this.folder = folder;
@@ -60,6 +58,10 @@ export class DownloadBench {
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
+  get runsFolder(): string {
+    return path.join(this.folder, 'runs');
+  }
+
   session(accountId = ACCOUNT): Session {
     const session = new Session(
       { kind: 'service', id: accountId, name: accountId, baseUrl: this.server.url },
@@ -73,18 +75,11 @@ export class DownloadBench {
     return session;
   }
 
-  state(folder = this.folder): StateStore {
-    const state = new StateStore(folder);
-    this.#open.push(state);
-    return state;
-  }
-
   /** Opens the downloads of another VS Code window. */
   window(options: Partial<DownloadsOptions> = {}): Downloads {
     const sessions = new Map<string, Session>();
     const downloads = new Downloads({
-      runsFolder: path.join(this.folder, 'runs'),
-      state: options.state ?? this.state(),
+      runsFolder: this.runsFolder,
       transport: () => this.transport,
       sessionOf: (accountId) => {
         const session = sessions.get(accountId) ?? this.session(accountId);
@@ -114,36 +109,32 @@ export class DownloadBench {
     return readdir(this.out).catch(() => []);
   }
 
-  /** The IDs that are stored as unfinished or discarded. */
-  async stored(): Promise<{ unfinished: unknown[]; discarded: unknown[] }> {
-    const { unfinished } = await this.rows();
-    const idsOf = (discarded: number) =>
-      unfinished.filter((row) => row['discarded'] === discarded).map(({ id }) => id);
-    return { unfinished: idsOf(0), discarded: idsOf(1) };
+  /** The folder of the account's downloads. */
+  get stored(): string {
+    return path.join(this.runsFolder, ACCOUNT, 'downloads');
   }
 
-  /** All stored rows of downloads. */
-  rows() {
-    return this.#reader().read((tables) => ({
-      downloads: tables.all('SELECT * FROM download'),
-      unfinished: tables.all('SELECT * FROM unfinished_download ORDER BY rowid'),
-    }));
+  /** The content of the stored files with an ending. */
+  async rows(ending = '.json'): Promise<Record<string, unknown>[]> {
+    const names = (await readdir(this.stored)).filter((name) => name.endsWith(ending));
+    const texts = names.map((name) => readFile(path.join(this.stored, name), 'utf8'));
+    return (await Promise.all(texts)).map((text) => JSON.parse(text) as Record<string, unknown>);
+  }
+
+  /** The number of downloads that are stored as unfinished, also if they were discarded. */
+  async begun(): Promise<number> {
+    return (await this.rows('.begun.json')).length;
   }
 
   store(): DownloadStore {
     const store = new DownloadStore({
       accountId: ACCOUNT,
-      state: this.#reader(),
-      locks: path.join(this.folder, 'locks'),
+      folder: this.stored,
       isRunning: () => false,
       onChange: () => undefined,
     });
     this.#open.push(store);
     return store;
-  }
-
-  #reader(): StateStore {
-    return (this.#ownState ??= this.state());
   }
 
   /** Files in `out` that this process has open. */
@@ -178,7 +169,7 @@ export class DownloadBench {
   }
 
   async #assertEnded(window: Downloads): Promise<void> {
-    assert.deepEqual(await this.stored(), { unfinished: [], discarded: [] });
+    assert.equal(await this.begun(), 0);
     // Unfinished downloads may be read at the moment because another window has written.
     await until(() => this.openFiles().length === 0);
     assert.deepEqual(window.active, []);

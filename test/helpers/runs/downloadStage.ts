@@ -8,17 +8,18 @@ import { Downloads } from '../../../src/core/downloads/downloads.ts';
 import type { Session } from '../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../src/core/runs/sessions.ts';
 import { Submissions } from '../../../src/core/submission/submissions.ts';
-import { NotificationLedger } from '../../../src/core/runs/notificationLedger.ts';
-import { StateStore } from '../../../src/core/storage/state.ts';
+import { Notices } from '../../../src/core/runs/notices.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import type { Services } from '../../../src/services.ts';
 import { faultOf } from '../services.ts';
 import { Bench, silent } from './support.ts';
 
 /** The parts of a VS Code window that download notices need. */
-export interface Window extends Pick<Services, 'downloads' | 'ledger' | 'log' | 'sandboxFault' | 'sessions'> {
+export interface Window extends Pick<
+  Services,
+  'downloads' | 'notices' | 'log' | 'sandboxFault' | 'sessions'
+> {
   session: Session;
-  state: StateStore;
 }
 
 /** Owns a sandbox with a controlled clock, and windows that share their state. */
@@ -46,10 +47,9 @@ export class DownloadStage {
   }
 
   async end(): Promise<void> {
-    for (const { downloads, state, ledger } of this.#windows) {
+    for (const { downloads, notices } of this.#windows) {
       await downloads.dispose();
-      ledger.dispose();
-      state.dispose();
+      notices.dispose();
     }
     await this.bench.end();
   }
@@ -68,7 +68,6 @@ export class DownloadStage {
   window(accountId = 'account-1', verify: VerifyArchive = verifyArchive): Window {
     const session = this.bench.session(this.sandbox, accountId);
     const runsFolder = path.join(this.bench.folder, 'runs');
-    const state = new StateStore(this.bench.folder);
     const window: Window = {
       session,
       sessions: {
@@ -78,16 +77,14 @@ export class DownloadStage {
       } as unknown as Sessions,
       downloads: new Downloads({
         runsFolder,
-        state,
         transport: () => this.bench.transport,
         sessionOf: () => session,
         verify,
       }),
-      ledger: new NotificationLedger(state),
+      notices: new Notices(runsFolder),
       sandboxFault: {
         get: () => () => this.fault && faultOf(this.fault),
       } as unknown as Window['sandboxFault'],
-      state,
       log: { error: (_what: string, error: unknown) => this.logged.push(error) } as unknown as Window['log'],
     };
     this.#windows.push(window);

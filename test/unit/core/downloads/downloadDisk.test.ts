@@ -2,11 +2,26 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { registerHooks } from 'node:module';
-import { link, open, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import {
+  link,
+  mkdir,
+  open,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import path from 'node:path';
+import { mock } from 'node:test';
 import { promisify } from 'node:util';
 import { downloadId } from '../../../../src/core/downloads/download.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
+import { DownloadStore } from '../../../../src/core/downloads/downloadStore.ts';
 import type { DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import { killWhileNaming } from '../../../helpers/killedNaming.ts';
 import { ACCOUNT, DownloadBench, RUN } from '../../../helpers/runs/downloadBench.ts';
@@ -37,6 +52,7 @@ describe('Downloads to a disk that fails', () => {
       return handle;
     };
   const failure = (code: string) => Object.assign(new Error(code), { code });
+  const hashOf = (file: string) => createHash('sha256').update(file).digest('hex').slice(0, 32);
 
   /** A disk that accepts `atOnceBytes` per write, and fails with `code` after `allBytes`. */
   const diskOf = (atOnceBytes: number, allBytes = Infinity, code = '') =>
@@ -93,7 +109,7 @@ describe('Downloads to a disk that fails', () => {
     ]);
     assert.deepEqual(JSON.parse(stdout), { code: 'disk-full' });
     assert.deepEqual(await bench.left(), []);
-    assert.deepEqual((await bench.stored()).unfinished, []);
+    assert.equal(await bench.begun(), 0);
   });
 
   it('sends no request to the storage if the folder is not writable', async () => {
@@ -214,15 +230,14 @@ describe('Downloads to a disk that fails', () => {
     const record = await window.start(bench.request());
     const id = downloadId(ACCOUNT, { ...record, filename: record.filename, target: bench.target });
     const unfinished = { ...record, id, filename: record.filename, target: bench.target };
-    const store = bench.store();
-    await store.begin(unfinished);
-    await store.discard(unfinished);
+    const begun = path.join(bench.stored, `${id}.begun.json`);
+    await writeFile(begun, JSON.stringify({ ...unfinished, isDiscarded: true }));
     await writeFile(path.join(bench.out, `.${id}.part.json`), '{}');
     const next = bench.window();
     await next.open(ACCOUNT);
     assert.deepEqual([next.active, next.records(ACCOUNT)], [[], [record]]);
     assert.deepEqual(await bench.left(), ['adapter.zip']);
-    assert.deepEqual(await bench.stored(), { unfinished: [], discarded: [] });
+    assert.equal(await bench.begun(), 0);
   });
 
   itOnPosix('follows no link planted in place of its own files', async () => {
@@ -254,40 +269,43 @@ describe('Downloads to a disk that fails', () => {
 
     const setUp = async (framing?: 'chunked') => {
       if (framing !== undefined) bench.server.always = { framing };
-      const state = bench.state();
+      const away = `${bench.stored}-away`;
+      let isFull = true;
       window = bench.window({
-        state,
-        verify: () => {
-          state.transaction = () => Promise.reject(new Error('disk full'));
-          return Promise.resolve('zip');
+        verify: async () => {
+          if (!isFull) return 'zip';
+          isFull = false;
+          await rename(bench.stored, away);
+          await writeFile(bench.stored, 'a file in place of the folder');
+          return 'zip';
         },
       });
       await window.open(ACCOUNT);
       record = await window.start(bench.request());
       assert.deepEqual(await readFile(bench.target), bench.server.bytes);
-      return state;
+      assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [record]]);
+      await rm(bench.stored);
+      await rename(away, bench.stored);
+      bench.clock.pass(1_000);
     };
 
     it('is downloaded for this window', async () => {
       await setUp();
-      assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [record]]);
       assert.equal(window.records(ACCOUNT), window.records(ACCOUNT));
     });
 
     it('stays downloaded, and is stored with the next change', async () => {
-      const state = await setUp();
+      await setUp();
       const other = await bench.window().start(bench.request(`${bench.target}2`));
-      await state.check();
-      await until(() => window.records(ACCOUNT).length === 2);
+      await window.check(ACCOUNT);
       assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [record, other]]);
-      Reflect.deleteProperty(state, 'transaction');
+      bench.clock.pass(1_000);
       const third = await window.start(bench.request(`${bench.target}3`));
-      assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [third, record, other]]);
-      const { downloads } = await bench.rows();
-      assert.deepEqual(
-        downloads.map((row) => row['path']),
-        [other.path, record.path],
-      );
+      assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [third, other, record]]);
+      assert.equal((await bench.rows('.done.json')).length, 3);
+      // The part that it left goes.
+      while ((await bench.begun()) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      assert.equal((await bench.left()).length, 3);
     });
 
     for (const framing of [undefined, 'chunked'] as const)
@@ -301,7 +319,7 @@ describe('Downloads to a disk that fails', () => {
         assert.deepEqual(next.records(ACCOUNT), [{ ...record, completedAtMs }]);
         assert.equal(bench.server.requests.length, 1);
         assert.deepEqual(await bench.left(), ['adapter.zip']);
-        assert.deepEqual((await bench.stored()).unfinished, []);
+        assert.equal(await bench.begun(), 0);
       });
 
     it('is never written to by the next window, whether resumed or canceled', async () => {
@@ -334,8 +352,7 @@ describe('Downloads to a disk that fails', () => {
     });
     const store = new DownloadStore({
       accountId: ACCOUNT,
-      state: bench.state(),
-      locks: path.join(bench.folder, 'locks'),
+      folder: bench.stored,
       isRunning: () => false,
       onChange: () => undefined,
     });
@@ -344,6 +361,145 @@ describe('Downloads to a disk that fails', () => {
     await store.checkOne('one');
     assert.equal(store.interrupted.length, 1);
     store.dispose();
+  });
+
+  it('isn’t offered again if its part can’t be removed, until a start can', async () => {
+    const sidecar = () =>
+      bench.left().then((names) => path.join(bench.out, names.find((name) => name.endsWith('json')) ?? ''));
+    window = bench.window({
+      verify: async () => {
+        const file = await sidecar();
+        await rm(file);
+        await mkdir(file);
+        return 'zip';
+      },
+    });
+    const record = await window.start(bench.request());
+    assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [record]]);
+    const next = bench.window();
+    await next.open(ACCOUNT);
+    assert.deepEqual([next.active, next.records(ACCOUNT), await bench.begun()], [[], [record], 1]);
+    const file = await sidecar();
+    await rmdir(file);
+    await writeFile(file, '');
+    await bench.window().open(ACCOUNT);
+    await bench.assertComplete(next);
+  });
+
+  it('keeps the newest 2,000 records, and ignores damaged files', async () => {
+    const about = { runId: 'r', artifactType: 'model', sizeBytes: 1, sha256: 'x', verified: 'zip' } as const;
+    await mkdir(bench.stored, { recursive: true });
+    const write = (name: string, text: string) => writeFile(path.join(bench.stored, name), text);
+    const records = Array.from({ length: 2_001 }, (_, n) => ({ ...about, path: `/${n}`, completedAtMs: n }));
+    await Promise.all(
+      records.slice(0, 2_000).map((one) => write(`${hashOf(one.path)}.done.json`, JSON.stringify(one))),
+    );
+    await write('torn.done.json', JSON.stringify(about).slice(0, -1));
+    await write('odd.begun.json', JSON.stringify({ ...about, target: 1 }));
+    const store = bench.store();
+    await store.open();
+    assert.deepEqual([store.unfinished, store.records.length], [[], 2_000]);
+    const unfinished = {
+      id: 'u',
+      runId: 'r',
+      artifactType: 'model',
+      filename: undefined,
+      target: bench.target,
+    };
+    await store.complete(unfinished, records[2_000]!);
+    await store.check();
+    const paths = store.records.map((one) => one.path);
+    assert.deepEqual([paths.length, paths[0], paths.at(-1)], [2_000, '/2000', '/1']);
+  });
+
+  describe('if only the disk of the extension is full', () => {
+    beforeEach(() => mock.method(DownloadStore.prototype, 'begin', () => Promise.reject(failure('ENOSPC'))));
+    afterEach(() => mock.restoreAll());
+
+    it('downloads all the same', async () => {
+      const record = await window.start(bench.request());
+      assert.deepEqual(window.records(ACCOUNT), [record]);
+      await bench.assertComplete(window);
+    });
+
+    it('leaves only the file if that can’t be recorded either', async () => {
+      const blocker = `${path.join(bench.stored, hashOf(bench.target))}.done.json`;
+      await mkdir(path.join(blocker, 'in the way'), { recursive: true });
+      const record = await window.start(bench.request());
+      assert.deepEqual(window.records(ACCOUNT), [record]);
+      assert.deepEqual([await bench.left(), window.active], [['adapter.zip'], []]);
+      await rm(blocker, { recursive: true });
+      await window.start(bench.request(`${bench.target}2`));
+      assert.equal((await bench.rows('.done.json')).length, 2);
+    });
+
+    it('leaves nothing if it ends early', async () => {
+      bench.server.faults.push({ cutAfterBytes: 100 * KIB }, { status: 418 });
+      await assertRefused('signed-url-refused');
+      assert.deepEqual(await bench.left(), []);
+      const { cancelled } = await bench.stall(window, 200 * KIB);
+      await window.dispose();
+      await cancelled;
+      assert.deepEqual(await bench.left(), []);
+    });
+
+    it('overwrites no file', async () => {
+      bench.server.faults.push({ beforeEnd: () => writeFile(bench.target, 'mine') });
+      await assertRefused('file-exists');
+      assert.equal(await readFile(bench.target, 'utf8'), 'mine');
+      assert.deepEqual(await bench.left(), ['adapter.zip']);
+    });
+  });
+
+  it('still knows a record that can’t be read for a moment, but not one that is damaged or gone', async () => {
+    const record = await window.start(bench.request(`${bench.target}2`));
+    const { cancelled } = await bench.stall(window, 200 * KIB);
+    await window.dispose();
+    await cancelled;
+    const store = bench.store();
+    await store.open();
+    const known = () => [store.records.length, store.unfinished.length];
+    assert.deepEqual(known(), [1, 1]);
+    const names = [`${hashOf(record.path)}.done.json`, `${store.unfinished[0]?.id}.begun.json`];
+    const files = names.map((name) => path.join(bench.stored, name));
+    for (const [change, left] of [
+      // A folder can't be read as a file.
+      [async (file: string) => rm(file).then(() => mkdir(file)), 1],
+      [async (file: string) => rmdir(file).then(() => writeFile(file, '{')), 0],
+      [(file: string) => rm(file), 0],
+    ] as const) {
+      for (const file of files) await change(file);
+      await store.check();
+      assert.deepEqual(known(), [left, left]);
+    }
+  });
+
+  it('forgets a discarded download whose part is gone, and removes what killed windows left', async () => {
+    const { cancelled } = await bench.stall(window, 200 * KIB);
+    await window.dispose();
+    await cancelled;
+    await rename(bench.out, `${bench.out}-away`);
+    window = bench.window();
+    await window.open(ACCOUNT);
+    await window.discard(window.active[0]?.id ?? '');
+    await bench.window().open(ACCOUNT);
+    assert.equal(await bench.begun(), 1);
+    await mkdir(bench.out);
+    const temporary = path.join(bench.stored, 'x.begun.json.y.tmp');
+    await writeFile(temporary, '');
+    await utimes(temporary, 1, 1);
+    await bench.window().open(ACCOUNT);
+    assert.deepEqual([await bench.begun(), existsSync(temporary)], [0, false]);
+  });
+
+  it('follows other windows after its own folder was replaced', async () => {
+    const other = bench.window();
+    await other.open(ACCOUNT);
+    await rename(bench.stored, `${bench.stored}-away`);
+    await mkdir(bench.stored);
+    await other.check(ACCOUNT);
+    await window.start(bench.request());
+    await until(() => other.records(ACCOUNT).length === 1);
   });
 
   it('stores one download per path, and notices when its file is gone or back', async () => {

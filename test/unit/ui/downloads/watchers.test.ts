@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import fs, { readdirSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
+import { mock } from 'node:test';
 import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
 import { until } from '../../../helpers/runs/support.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
@@ -35,8 +37,8 @@ describe('download watchers', () => {
   });
 
   const said = () => standIn.shown.sentences;
-  const claiming = (claim: Window['ledger']['claim']) => ({
-    ledger: { claim } as unknown as Window['ledger'],
+  const claiming = (claim: Window['notices']['claim']) => ({
+    notices: { claim } as unknown as Window['notices'],
   });
 
   describe('downloadWhenComplete', () => {
@@ -135,19 +137,19 @@ describe('download watchers', () => {
       it(`leaves out what the user ${isDone ? 'has downloaded' : 'is downloading'} meanwhile`, async () => {
         const verified = Promise.withResolvers<'zip'>();
         const window = stage.window('account-1', () => verified.promise);
-        const { downloads, ledger, session } = window;
+        const { downloads, notices, session } = window;
         downloads.onDidChange(() =>
           isDone || downloads.active.length > 1 ? verified.resolve('zip') : undefined,
         );
         let mine: string | undefined;
-        const claim: Window['ledger']['claim'] = async (account, runId, what) => {
+        const claim: Window['notices']['claim'] = async (account, runId, what) => {
           if (mine === undefined) {
             const [artifact] = await downloads.list(session, (mine = runId));
             const target = path.join(stage.out, 'mine.zip');
             const done = downloads.start({ session, runId, artifact: artifact!, target });
             await (isDone ? done : until(() => downloads.active.length > 0));
           }
-          return ledger.claim(account, runId, what);
+          return notices.claim(account, runId, what);
         };
         watch({ ...window, ...claiming(claim) });
         for (const label of ['one', 'two']) await stage.submit(window, label);
@@ -230,8 +232,8 @@ describe('download watchers', () => {
 
     it('continues after an unexpected failure', async () => {
       let failures = 1;
-      const claim: Window['ledger']['claim'] = (...args) =>
-        failures-- > 0 ? Promise.reject(new Error('first')) : first.ledger.claim(...args);
+      const claim: Window['notices']['claim'] = (...args) =>
+        failures-- > 0 ? Promise.reject(new Error('first')) : first.notices.claim(...args);
       first.sessions.isReportedByState = () => {
         throw new Error('second');
       };
@@ -246,8 +248,6 @@ describe('download watchers', () => {
   });
 
   describe('remindBeforeExpiry', () => {
-    beforeEach(() => first.session.quota.open(false));
-
     const watch = (window: Window) =>
       watching.push(watchers.remindBeforeExpiry(window, { focused: 5, behind: 5, always: 200 }));
 
@@ -322,14 +322,12 @@ describe('download watchers', () => {
 
     it('reminds in one window only, even if another one opens later', async () => {
       const second = stage.window();
-      second.session.quota.open(false);
       watch(first);
       watch(second);
       await finished('maths');
       stage.pass(6 * DAY);
       await Promise.all([look(first), look(second)]);
       const third = stage.window();
-      third.session.quota.open(false);
       watch(third);
       await look(third);
       await saidTimes(1);
@@ -349,10 +347,30 @@ describe('download watchers', () => {
       await saidTimes(1);
     });
 
+    it('skips an adapter that another window downloaded, though nothing told this one', async () => {
+      const runId = await finished('maths');
+      stage.pass(6 * DAY);
+      await first.session.runs.refresh();
+      const { downloads } = stage.window();
+      const watch = mock.method(fs, 'watch', () => {
+        throw new Error('ENOSPC');
+      });
+      syncBuiltinESMExports();
+      await first.downloads.open('account-1');
+      watch.mock.restore();
+      syncBuiltinESMExports();
+      const target = path.join(stage.out, 'a.zip');
+      await downloads.start({ session: first.session, runId, artifact: { type: 'model' }, target });
+      assert.equal(first.downloads.records('account-1').length, 0);
+      const { remind } = await withVscode(() => import('../../../../src/ui/downloads/reminders.ts'));
+      await remind(first, first.session, new AbortController().signal);
+      assert.deepEqual(said(), []);
+    });
+
     it('reminds after a failed check', async () => {
       const failure = new Error('no');
-      const claim: Window['ledger']['claim'] = (...args) =>
-        stage.logged.length === 0 ? Promise.reject(failure) : first.ledger.claim(...args);
+      const claim: Window['notices']['claim'] = (...args) =>
+        stage.logged.length === 0 ? Promise.reject(failure) : first.notices.claim(...args);
       watch({ ...first, ...claiming(claim) });
       await finished('maths');
       stage.pass(6 * DAY);
@@ -367,7 +385,8 @@ describe('download watchers', () => {
       await finished('maths');
       stage.pass(6 * DAY);
       const opened = Promise.withResolvers<undefined>();
-      const downloads = { active: [], records: () => [], open: () => opened.promise };
+      const open = () => opened.promise;
+      const downloads = { active: [], records: () => [], open, check: open };
       watch({ ...first, downloads } as unknown as Window);
       await look(first);
       await look(first);
