@@ -8,14 +8,15 @@ import type { RateGate } from './core/api/rateGate.ts';
 import { Transport } from './core/api/transport.ts';
 import { lazy } from './core/base/async.ts';
 import { DisposableStore } from './core/base/disposable.ts';
+import { countRareCases } from './core/base/rareCases.ts';
 import type { DatasetChecker } from './core/datasets/checker.ts';
 import type { Reading } from './core/datasets/readFacts.ts';
 import { Fingerprints } from './core/datasets/fingerprints.ts';
 import type { Reports } from './core/datasets/reports.ts';
 import { Downloads } from './core/downloads/downloads.ts';
-import { NotificationLedger } from './core/runs/notificationLedger.ts';
+import { Notices } from './core/runs/notices.ts';
 import { Sessions } from './core/runs/sessions.ts';
-import { StateStore } from './core/storage/state.ts';
+import { removeOldStore } from './core/storage/oldStore.ts';
 import { sentTo } from './core/submission/submission.ts';
 import { Journal } from './core/submission/journal.ts';
 import { Submissions } from './core/submission/submissions.ts';
@@ -37,9 +38,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   const storage = context.globalStorageUri.fsPath;
   const log = disposables.add(new Log());
   const unreadable = new UnreadableFiles(log);
-  // Everything that windows share, except money. Created first, so that it is closed last.
-  const state = disposables.add(new StateStore(storage, unreadable.of('state')));
-  state.requireShared().catch((error: unknown) => log.warn(String(error)));
+  void removeOldStore(storage);
   const transport = disposables.add(new CurrentTransport());
 
   // Accounts, their API keys, and one session for each.
@@ -76,12 +75,13 @@ export async function createServices(context: vscode.ExtensionContext) {
   };
 
   const stores = submissionStores(disposables, { log, storage, unreadable });
-  const runs = runStores(disposables, { sessions, state, storage, transport });
+  const runs = runStores(disposables, { sessions, storage, transport });
   return {
-    ...{ context, disposables, log, state, accounts, apiKeys, sessions, connect, createClient },
+    ...{ context, disposables, log, accounts, apiKeys, sessions, connect, createClient },
     ...stores,
     ...runs,
     ...provided,
+    rareCases: disposables.add(countRareCases(path.join(storage, 'rare'))),
     fingerprints: new Fingerprints(path.join(storage, 'fingerprints'), () => provided.rowComparer.get()()),
     /** Returns the path of a built file. */
     dist: (file: string) => path.join(context.extensionPath, 'dist', file),
@@ -120,22 +120,21 @@ function submissionStores(
 /** Data of each account's runs that all windows share. */
 function runStores(
   disposables: DisposableStore,
-  parts: { sessions: Sessions; state: StateStore; storage: string; transport: CurrentTransport },
+  parts: { sessions: Sessions; storage: string; transport: CurrentTransport },
 ) {
-  const { sessions, state, storage, transport } = parts;
+  const { sessions, storage, transport } = parts;
   const runsFolder = path.join(storage, 'runs');
-  const ledger = disposables.add(new NotificationLedger(state));
+  const notices = disposables.add(new Notices(runsFolder));
   const downloads = disposables.add(
     new Downloads({
       runsFolder,
-      state,
       transport: () => transport.current,
       sessionOf: (accountId) => sessions.find(accountId),
       verify: async (file, options) =>
         (await import('./core/adapters/archive.ts')).verifyArchive(file, options),
     }),
   );
-  return { runsFolder, ledger, downloads };
+  return { runsFolder, notices, downloads };
 }
 
 /** What agents call, by the name of the tool. */

@@ -162,7 +162,6 @@ async function prepareComparison(
 async function prepareDownload(task: Extract<Task, { kind: 'download' }>): Promise<() => unknown> {
   const { Downloads } = await import('../../src/core/downloads/downloads.ts');
   const { Session } = await import('../../src/core/runs/session.ts');
-  const { StateStore } = await import('../../src/core/storage/state.ts');
   const { baseUrl } = task;
   const { transport, client } = await transportAndClient(baseUrl);
   const folder = mkdtempSync(path.join(task.folder, 'download-'));
@@ -173,7 +172,6 @@ async function prepareDownload(task: Extract<Task, { kind: 'download' }>): Promi
   );
   const downloads = new Downloads({
     runsFolder: path.join(folder, 'runs'),
-    state: new StateStore(folder),
     transport: () => transport,
     sessionOf: () => session,
     // Verification is measured separately.

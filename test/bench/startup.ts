@@ -8,11 +8,9 @@ import { root } from '../env/project.ts';
 import { quietSettings, writeSettings } from '../env/settings.ts';
 import { cell, median, say, table, writeSection } from './measure.ts';
 import type { Startup } from './startupTests.ts';
-import { StateStore } from '../../src/core/storage/state.ts';
 
 const HOSTS = 10;
 const MAX_BEYOND_MS = 15;
-const MAX_OPENING_MS = 5;
 const EXTENSIONS = ['empty', 'fine-tuning'] as const;
 
 /** Takes about two minutes. */
@@ -37,7 +35,6 @@ comes first alternates.`,
           ['An empty extension', cell(median(rounds.map((one) => one.empty)), 1)],
           ['Ours, signed in to the sandbox', cell(median(rounds.map((one) => one['fine-tuning'])), 1)],
           ['Ours beyond the empty one', cell(beyond, 1, MAX_BEYOND_MS)],
-          ['Opening its store', cell(await openingMs(folder), 1, MAX_OPENING_MS)],
           ['Until all of its features have started', cell(median(rounds.map((one) => one.started)), 1)],
         ],
       ),
@@ -60,19 +57,6 @@ export async function prepareHost(folder: string, test: string): Promise<string>
     logLevel: 'warning',
   });
   return outfile;
-}
-
-/** Milliseconds to open the existing store that all windows share. */
-async function openingMs(folder: string): Promise<number> {
-  const tookMs: number[] = [];
-  for (let round = 0; round <= HOSTS; round++) {
-    const store = new StateStore(path.join(folder, 'store'));
-    const startedMs = performance.now();
-    await store.requireShared();
-    if (round > 0) tookMs.push(performance.now() - startedMs);
-    store.dispose();
-  }
-  return median(tookMs);
 }
 
 /** Writes both extensions without activation events, so that only the measurement activates them. */

@@ -1,15 +1,18 @@
 // `npm run test:soak [-- <first seed> [<cells>]]`: random combinations of everything, determined by the seed.
 // `npm run test:soak -- --cell <name> [<times>]`: one cell of any suite, with its log.
 // `npm run test:soak -- --versions [<rounds>]`: windows that submit the same bytes, with and without hard links.
+// `npm run test:soak -- --windows [<seeds>]`: simulated days with 1, 3 and 8 windows, which share what they read of an account.
 import '../helpers/memoryFolder.ts';
 import { crashCells, randomCell, secondWindowCells, storyCells, type Cell } from '../helpers/crash/cells.ts';
 import { reportOf, runCells } from '../helpers/crash/simulation.ts';
 import { Stage } from '../helpers/crash/stage.ts';
 import { soakVersions } from './versions.ts';
+import { soakWindows } from './windows.ts';
 
 const AT_ONCE = 3;
 const CELLS = 1000;
 const ROUNDS = 2000;
+const DAYS = 3;
 
 const [first = '1', second = '', times = '1'] = process.argv.slice(2);
 const isOne = first === '--cell';
@@ -38,5 +41,9 @@ async function soakCells(): Promise<boolean> {
   return failed === 0 && done > 0;
 }
 
-const isSound = await (first === '--versions' ? soakVersions(Number(second || ROUNDS)) : soakCells());
+const soaks: Record<string, () => Promise<boolean>> = {
+  '--versions': () => soakVersions(Number(second || ROUNDS)),
+  '--windows': () => soakWindows(Number(second || DAYS)),
+};
+const isSound = await (soaks[first] ?? soakCells)();
 process.exitCode = isSound ? 0 : 1;

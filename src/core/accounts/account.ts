@@ -94,7 +94,7 @@ export function serviceOf(account: Account): string {
 }
 
 /**
- * Returns the folder for the lock files of one account, shared by all windows; it may not exist. A user can
+ * Returns the folder of what one account's runs left here, for all windows; it may not exist. A user can
  * edit the file with the IDs, so unusual ones are encoded: the result is always inside `runsFolder`.
  * @param runsFolder the folder of all accounts, in the extension's storage
  */
@@ -103,7 +103,7 @@ export function accountFolder(runsFolder: string, accountId: string): string {
   return path.join(runsFolder, isPlain ? accountId : `_${Buffer.from(accountId).toString('hex')}`);
 }
 
-/** Returns the lock file for watching an account's runs, used by `Lease` only. */
-export function watchLockOf(runsFolder: string, accountId: string): string {
-  return path.join(accountFolder(runsFolder, accountId), 'watch.lock');
+/** Returns the file through which windows share what they read of an account. A later format has another name. */
+export function cacheFileOf(runsFolder: string, accountId: string): string {
+  return path.join(accountFolder(runsFolder, accountId), 'cache.1.json');
 }

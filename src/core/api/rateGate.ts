@@ -1,3 +1,4 @@
+import { counted } from '../base/rareCases.ts';
 import { backoffMs, MAX_RETRY_AFTER_MS, RETRIES } from '../base/retry.ts';
 import { isForLater, ServiceError, type ResponseError } from './errors.ts';
 
@@ -130,7 +131,8 @@ export class RateGate {
   /** What was asked. A wait that begins in the future ends: the clock was set back. */
   #wait(asked: keyof Waits): Wait {
     const nowMs = this.#now();
-    if (this.#waits[asked].sinceMs > nowMs) this.#waits[asked] = { ...NO_WAIT, sinceMs: nowMs };
+    if (counted('future-wait', this.#waits[asked].sinceMs > nowMs))
+      this.#waits[asked] = { ...NO_WAIT, sinceMs: nowMs };
     return this.#waits[asked];
   }
 }

@@ -75,7 +75,7 @@ const rowsOf = <T>(row: v.GenericSchema<unknown, T>) =>
     }),
   );
 
-const model = v.pipe(
+export const model = v.pipe(
   v.object({
     model_id: requiredText,
     /** Defaults to the `model_id`. */

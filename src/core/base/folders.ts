@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { counted } from './rareCases.ts';
 
 /** Some file systems (network shares, FUSE) can't sync a folder. SQLite accepts that, too. */
 const NO_SYNC: ReadonlySet<string> = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
@@ -13,7 +14,7 @@ export async function syncDirectory(directory: string): Promise<void> {
   try {
     await handle.sync();
   } catch (error) {
-    if (!NO_SYNC.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!counted('no-sync', NO_SYNC.has((error as NodeJS.ErrnoException).code ?? ''))) throw error;
   } finally {
     await handle.close();
   }

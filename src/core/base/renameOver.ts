@@ -1,5 +1,6 @@
 import { rename } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { counted } from './rareCases.ts';
 
 /** The delays between attempts: on Windows, a file can't be renamed or replaced while it is being read, as by a virus scanner. */
 const RENAME_WAITS_MS = [5, 10, 20, 50, 100, 200, 400] as const;
@@ -15,7 +16,7 @@ export async function renameOver(from: string, to: string, renameFile = rename):
       await renameFile(from, to);
       return;
     } catch (error) {
-      if (!IN_USE.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+      if (!counted('file-in-use', IN_USE.has((error as NodeJS.ErrnoException).code ?? ''))) throw error;
       await delay(waitMs);
     }
   await renameFile(from, to);

@@ -2,6 +2,7 @@ import type { Client } from '../api/client.ts';
 import { isAboutRun } from '../api/errors.ts';
 import type { RunDetail } from '../api/types.ts';
 import { shared, type Shared } from '../base/async.ts';
+import { counted } from '../base/rareCases.ts';
 import type { KnownDetail } from './run.ts';
 
 /** Runs work with an account's client; see `Session.call`. */
@@ -72,7 +73,8 @@ export class DetailStore {
   know(detail: KnownDetail): boolean {
     const { run_id: runId, assumedCurrency } = detail;
     const before = this.#details.get(runId);
-    if (assumedCurrency !== undefined || (before === undefined && !this.#currencies.has(runId)))
+    const isUnknown = before === undefined && !this.#currencies.has(runId);
+    if (assumedCurrency !== undefined || counted('no-currency', isUnknown))
       this.#currencies.set(runId, assumedCurrency);
     const known = this.#withCurrency(runId, before ?? detail);
     this.#details.set(runId, known);

@@ -4,8 +4,6 @@ import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 const PER_HOUR = 75;
 /** The bucket size: enough for the frequent polls in the first minutes after a submission. */
 const IN_STORE = 40;
-/** Tokens of a window that takes over polling: the previous one may just have used up its bucket. */
-const AFTER_ANOTHER = 2;
 /** Below this, polls become rare. */
 const SCARCE = 8;
 /** Tokens that other background reads leave for polls. */
@@ -17,16 +15,18 @@ const REFILL_MS = (60 * 60_000) / PER_HOUR;
 const LOCAL_FACTOR = 20;
 
 /**
- * Limits the background GETs of an account with a token bucket. Only the window that polls may send them; the
- * quotas of other windows are closed. Requests by the user are not limited.
+ * Limits the background GETs of an account with a token bucket, which all windows share: each takes over what
+ * the others left, and stores what it left itself. Requests by the user are not limited.
  */
 export class RequestQuota {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #inStore: number;
   readonly #refillMs: number;
-  #isOpen = false;
   #tokens: number;
   #countedAtMs: number;
+  #unshared = 0;
+  /** Whether this window asked last. Then it also sends what one window is enough for. */
+  isReader = true;
 
   /** @param isLocal whether the service is on this machine, where nobody else shares it */
   constructor(clock: Pick<Clock, 'monotonicMs'> = SYSTEM_CLOCK, isLocal = false) {
@@ -37,15 +37,21 @@ export class RequestQuota {
     this.#countedAtMs = clock.monotonicMs();
   }
 
-  /** Opens the quota when this window starts to poll. @param isAfterAnother whether another just did */
-  open(isAfterAnother: boolean): void {
-    if (isAfterAnother) this.#tokens = Math.min(AFTER_ANOTHER, this.#count());
-    this.#isOpen = true;
+  /** Takes over what was left some time ago, by all windows but for what this one took since its last `share`. */
+  adopt(left: number, agoMs: number): void {
+    this.#tokens = Math.min(this.#inStore, left + Math.max(0, agoMs) / this.#refillMs) - this.#unshared;
+    this.#countedAtMs = this.#clock.monotonicMs();
   }
 
-  /** Closes the quota when this window stops polling. */
-  close(): void {
-    this.#isOpen = false;
+  /** How many tokens this window took since its last `share`. */
+  get unshared(): number {
+    return this.#unshared;
+  }
+
+  /** Returns what is left, to be stored for the other windows. */
+  share(): number {
+    this.#unshared = 0;
+    return this.#count();
   }
 
   /** Whether polls should be rare to save tokens. */
@@ -58,24 +64,23 @@ export class RequestQuota {
     return this.#count() >= Math.min(LEFT_IN_PLENTY + count, this.#inStore - 1);
   }
 
-  /** Whether `take` would succeed now. */
-  get canTake(): boolean {
-    return this.#isOpen && this.#count() >= 1;
-  }
-
   /** Takes a token for a poll, or a check of a submission. @returns whether it may be sent */
   take(): boolean {
     return this.#takeAbove(0);
   }
 
-  /** Takes a token for other background reads, such as details. Leaves some tokens for polls. */
-  takeForExtras(): boolean {
-    return this.#takeAbove(LEFT_FOR_POLLS);
+  /**
+   * Takes a token for other background reads, such as details. Leaves some tokens for polls.
+   * @param isForUser whether the user sees the result in this window, so that it need not be the reader
+   */
+  takeForExtras(isForUser = false): boolean {
+    return (this.isReader || isForUser) && this.#takeAbove(LEFT_FOR_POLLS);
   }
 
   /** Takes a token even if none is left, for work that must be finished, such as a list's next page. */
   recordExtra(): void {
     this.#tokens = this.#count() - 1;
+    this.#unshared++;
   }
 
   /** How long until `take` can succeed, in milliseconds. */
@@ -84,8 +89,8 @@ export class RequestQuota {
   }
 
   #takeAbove(left: number): boolean {
-    if (!this.#isOpen || this.#count() < left + 1) return false;
-    this.#tokens--;
+    if (this.#count() < left + 1) return false;
+    this.recordExtra();
     return true;
   }
 

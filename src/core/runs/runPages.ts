@@ -1,5 +1,6 @@
 import type { RunPage, RunSummary } from '../api/types.ts';
 import { instantOf } from '../base/clock.ts';
+import { counted } from '../base/rareCases.ts';
 
 /**
  * Merges the newest page, or several as one, into the loaded rows. Removes rows in the page's range that it
@@ -104,7 +105,7 @@ export class PageSearch {
   get continues(): boolean {
     if (this.#vain >= this.#maxGapPages) return false;
     if (!this.touches && this.#pages < this.#maxGapPages) return true;
-    for (const row of this.#wanted.values()) if (createdAtMs(row) <= this.#oldestMs) return true;
-    return false;
+    const isBelow = [...this.#wanted.values()].some((row) => createdAtMs(row) <= this.#oldestMs);
+    return counted('deep-run', isBelow);
   }
 }

@@ -8,6 +8,7 @@ import {
 import { shared, type Shared } from '../base/async.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
+import { counted } from '../base/rareCases.ts';
 import { DetailStore, type Call } from './detailStore.ts';
 import { type KnownDetail, phaseOf, type Phase } from './run.ts';
 import { isListed, LoadedRuns, type ListChange, type Moved } from './loadedRuns.ts';
@@ -110,7 +111,7 @@ export class RunStore implements Disposable {
     return this.#loaded.isCompleteSince(timeMs);
   }
 
-  /** When the last answered read of the newest rows started, in this window or the one that polls. */
+  /** When the last answered read of the newest rows started, in any window. */
   get readAtMs(): number {
     return this.#readAtMs;
   }
@@ -179,7 +180,7 @@ export class RunStore implements Disposable {
     };
   }
 
-  /** Merges what the polling window has read, unless this window has read something newer. */
+  /** Merges what another window has read, unless this window has read something newer. */
   acceptSaved(saved: SavedRuns, readAtMs: number): void {
     this.addLabels(saved.labels);
     // If this window's read is in the future, the clock was set back.
@@ -258,7 +259,9 @@ export class RunStore implements Disposable {
   #isGoing(run: RunSummary): boolean {
     const phase = this.phase(run);
     if (phase === 'waiting' || phase === 'finished') return phase === 'waiting';
-    return this.#now() - this.changedAtMs(run) < UNKNOWN_WATCHED_MS;
+    const isOld = this.#now() - this.changedAtMs(run) >= UNKNOWN_WATCHED_MS;
+    counted('old-status', isOld && phase === 'active');
+    return !isOld;
   }
 
   /** @param quota given for background reads */
@@ -377,5 +380,6 @@ export class RunStore implements Disposable {
 
 /** Returns the cursor if the service says that there is more (spec: "Pagination envelope") and it is new. */
 function cursorAfter(page: RunPage, before: string | undefined): string | undefined {
-  return page.has_more && page.next_cursor !== before ? page.next_cursor : undefined;
+  const isOdd = page.has_more && (page.next_cursor === undefined || page.next_cursor === before);
+  return counted('odd-cursor', isOdd) || !page.has_more ? undefined : page.next_cursor;
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Account } from '../accounts/account.ts';
 import type { Client, Connection, CallOptions } from '../api/client.ts';
 import { isUnauthorized, NetworkError, ServiceError, UnexpectedResponseError } from '../api/errors.ts';
@@ -8,6 +9,7 @@ import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { ExpectedError } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
+import { counted } from '../base/rareCases.ts';
 import { RETRIES } from '../base/retry.ts';
 import type { Call } from './detailStore.ts';
 import { RequestQuota } from './pacing.ts';
@@ -52,7 +54,9 @@ export class Session implements Disposable {
   readonly runs: RunStore;
   readonly models: ModelStore;
   readonly balance: Latest<Balance>;
-  /** Limits background GETs; closed except in the window that polls the account. */
+  /** Identifies this window in what the windows of the account share. */
+  readonly windowId: string = randomUUID();
+  /** Limits the background GETs of all windows. */
   readonly quota: RequestQuota;
   readonly #clock: Clock;
   readonly #connect: () => Promise<Connection | undefined>;
@@ -260,7 +264,7 @@ export class Session implements Disposable {
       this.#setState('key-rejected');
     } else if (error instanceof NetworkError) this.#setState('offline');
     else if (error instanceof UnexpectedResponseError)
-      this.#setState(isOfAnotherSender(error) ? 'offline' : 'ready');
+      this.#setState(counted('gateway', isOfAnotherSender(error)) ? 'offline' : 'ready');
     else if (error instanceof ServiceError) this.#setState('ready');
   }
 
@@ -281,9 +285,6 @@ function isOfAnotherSender({ kind, httpStatus }: UnexpectedResponseError): boole
 export function serviceNowMs({ clockSkewMs }: Pick<Session, 'clockSkewMs'>): number {
   return Date.now() + (clockSkewMs ?? 0);
 }
-
-/** How much of a display name is stored. */
-const MAX_STORED_UNITS = 200;
 
 /** Owns the latest value of a resource that is read in one request, such as the balance. */
 export class Latest<T> implements Disposable {
@@ -349,8 +350,6 @@ export class Latest<T> implements Disposable {
 
 /** Owns the list of base models that an account may train. */
 export class ModelStore extends Latest<ModelList> {
-  #storedNames: ReadonlyMap<string, string> = new Map();
-
   /** Undefined until the list was read. */
   get models(): readonly Model[] | undefined {
     return this.current?.data;
@@ -363,20 +362,6 @@ export class ModelStore extends Latest<ModelList> {
 
   /** Returns the model's display name, or its ID if the name is unknown. */
   nameOf(modelId: string): string {
-    const model = this.models?.find(({ model_id }) => model_id === modelId);
-    return model?.name ?? this.#storedNames.get(modelId) ?? modelId;
-  }
-
-  /** Returns the known display names of models by ID, for storage. */
-  namesOf(modelIds: ReadonlySet<string>): (readonly [modelId: string, name: string])[] {
-    return [...modelIds].flatMap((id) => {
-      const name = this.nameOf(id);
-      return name === id ? [] : [[id, name.slice(0, MAX_STORED_UNITS)] as const];
-    });
-  }
-
-  /** Sets the names of a list that was read earlier. */
-  keepNames(names: readonly (readonly [modelId: string, name: string])[]): void {
-    this.#storedNames = new Map(names);
+    return this.models?.find(({ model_id }) => model_id === modelId)?.name ?? modelId;
   }
 }

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { syncDirectory } from '../base/folders.ts';
 import { renameOver } from '../base/renameOver.ts';
+
+/** Older temporary files are those of killed windows. */
+const TEMPORARY_MS = 60 * 60_000;
 
 /**
  * Replaces a file so that after a crash it has either the old or the new text, never a part. Writes a
@@ -20,6 +23,16 @@ export async function writeFileDurably(file: string, text: string): Promise<void
     throw error;
   }
   await syncDirectory(directory);
+}
+
+/** Removes what killed windows left in a folder. Never rejects. */
+export async function removeTemporaries(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!name.endsWith('.tmp')) continue;
+    const file = path.join(folder, name);
+    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Infinity }));
+    if (Date.now() - mtimeMs > TEMPORARY_MS) await rm(file).catch(() => undefined);
+  }
 }
 
 /** Writes a new file and syncs it, but not its name. @throws file system errors, EEXIST if the name is taken */

@@ -1,5 +1,6 @@
 import { statSync, watch, type FSWatcher } from 'node:fs';
 import type { Disposable } from '../base/disposable.ts';
+import { counted } from '../base/rareCases.ts';
 
 /** Changes within this time are reported as one. */
 const TOGETHER_MS = 50;
@@ -39,8 +40,9 @@ export class FolderWatch implements Disposable {
       });
       this.#watcher = watcher;
       this.#watched = now;
-    } catch {
+    } catch (error) {
       // The folder doesn't exist, or the system has no file watchers left.
+      counted('no-watcher', (error as NodeJS.ErrnoException).code !== 'ENOENT');
       this.#watched = undefined;
     }
   }

@@ -131,7 +131,7 @@ export class Lease {
 }
 
 /** Returns the identity of the file at a path. Unique as long as that file is open. */
-export function identityOf(file: string): string | undefined {
+function identityOf(file: string): string | undefined {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
   return stats && `${stats.dev}:${stats.ino}`;
 }
@@ -142,7 +142,7 @@ export function primaryCodeOf(error: unknown): number | undefined {
   return typeof code === 'number' ? code & 0xff : undefined;
 }
 
-export function isBusy(error: unknown): boolean {
+function isBusy(error: unknown): boolean {
   return primaryCodeOf(error) === SQLITE_BUSY;
 }
 
@@ -150,7 +150,7 @@ export function isBusy(error: unknown): boolean {
  * Whether files in a folder can be locked. A file system without locks reports every file as locked, even one
  * that no other process knows.
  */
-export function hasLocks(folder: string, Database: typeof DatabaseSync): boolean {
+function hasLocks(folder: string, Database: typeof DatabaseSync): boolean {
   let database: DatabaseSync | undefined;
   try {
     database = new Database(path.join(folder, `${randomUUID()}${PROBE}`));

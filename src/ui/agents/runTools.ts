@@ -38,7 +38,7 @@ export const ADAPTER = {
 } as const satisfies InputSchema;
 
 const DEFAULT_RUNS = 10;
-/** An older list is read again; the window that polls reads it more often. */
+/** An older list is read again; while a run is active, it is read more often. */
 const OLD_MS = 60_000;
 
 /** Lists open submissions, then the newest runs of the active account. */

@@ -9,7 +9,7 @@ import { proxySettings } from '../shared/settings.ts';
 
 type Parts = Pick<
   Services,
-  'accounts' | 'context' | 'downloads' | 'journal' | 'openJournal' | 'sessions' | 'state' | 'submissions'
+  'accounts' | 'context' | 'downloads' | 'journal' | 'openJournal' | 'rareCases' | 'sessions' | 'submissions'
 >;
 
 /** How many receipts and runs are included, newest first. */
@@ -41,7 +41,7 @@ export async function reportIssue(parts: Parts): Promise<void> {
  * paths, names, labels), so only its presence is reported.
  */
 async function supportInfo(parts: Parts): Promise<string> {
-  const { accounts, context, downloads, journal, openJournal, sessions, state, submissions } = parts;
+  const { accounts, context, downloads, journal, openJournal, sessions, submissions } = parts;
   const { active } = sessions;
   const ids = accounts.accounts.map(({ id }) => id);
   // If the journal cannot be read, that is reported.
@@ -56,7 +56,6 @@ async function supportInfo(parts: Parts): Promise<string> {
     vscode: [vscode.version, vscode.env.appName, remote()],
     system: [process.platform, process.arch, os.release(), process.versions.node],
     settings: { ...ownSettings(manifest), ...httpSettings() },
-    sharedState: state.problem ?? 'ok',
     accounts: accounts.isUnreadable ? 'unreadable' : accounts.accounts.map(({ kind }) => kind),
     active: active && {
       account: ids.indexOf(active.account.id),
@@ -96,6 +95,7 @@ async function supportInfo(parts: Parts): Promise<string> {
       state: now,
       code: code(why),
     })),
+    rare: await parts.rareCases.line(),
   };
   return redact(JSON.stringify(info, undefined, 2));
 }

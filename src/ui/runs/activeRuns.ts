@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
-import { watchLockOf } from '../../core/accounts/account.ts';
+import { cacheFileOf } from '../../core/accounts/account.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import type { Event } from '../../core/base/event.ts';
 import { lazy } from '../../core/base/async.ts';
 import { followActive } from '../../core/runs/sessions.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { WatchOptions } from '../../core/runs/watcher.ts';
+import type { RefreshOptions } from '../../core/runs/refresher.ts';
 import type { ChargedReceipt } from '../../core/submission/submission.ts';
 import { mayHaveBeenCharged } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
@@ -13,10 +13,7 @@ import type { Services } from '../../services.ts';
 /** The minimum time between polls that are caused by the window getting the focus. */
 const FOCUS_PAUSE_MS = 10_000;
 
-export interface ActiveRunsParts extends Pick<
-  Services,
-  'log' | 'runsFolder' | 'sessions' | 'state' | 'submissions'
-> {
+export interface ActiveRunsParts extends Pick<Services, 'log' | 'runsFolder' | 'sessions' | 'submissions'> {
   /** Returns the receipts of an account's charges. They have labels; the service's list of runs has none. */
   receiptsOf: (accountId: string) => Promise<readonly ChargedReceipt[]>;
 }
@@ -35,7 +32,7 @@ export function keepActiveFresh(parts: ActiveRunsParts, view: RunsView): Disposa
     showReceiptLabels(session, parts).catch(onError);
     const watching = new DisposableStore();
     const watched = lazy(() => watch(session, parts, view, watching, onError));
-    // If the watcher cannot be loaded, the next event retries.
+    // If the refresher cannot be loaded, the next event retries.
     const begin = () => void watched().catch(onError);
     begin();
     return [
@@ -47,21 +44,20 @@ export function keepActiveFresh(parts: ActiveRunsParts, view: RunsView): Disposa
   });
 }
 
-/** Watches the account. With the focus, polls or reads what another window stored; then, and in view, reads what is missing. */
+/** Keeps the account fresh. With the focus, reads what is old; then, and in view, reads what is missing. */
 async function watch(
   session: Session,
-  { receiptsOf, runsFolder, state, submissions }: ActiveRunsParts,
+  { receiptsOf, runsFolder, submissions }: ActiveRunsParts,
   view: RunsView,
   watching: DisposableStore,
-  onError: WatchOptions['onError'],
+  onError: RefreshOptions['onError'],
 ): Promise<void> {
-  const { Watcher } = await import('../../core/runs/watcher.ts');
+  const { Refresher } = await import('../../core/runs/refresher.ts');
   if (watching.disposed) return;
   const { id } = session.account;
-  const watcher = new Watcher({
+  const refresher = new Refresher({
     session,
-    state,
-    lockFile: watchLockOf(runsFolder, id),
+    file: cacheFileOf(runsFolder, id),
     isFocused: () => vscode.window.state.focused,
     areRowsShown: () => view.isVisible,
     isAwaiting: () => submissions.hasUncertain(id),
@@ -69,22 +65,21 @@ async function watch(
     onError,
   });
   let readAtMs = performance.now();
-  watcher.readAll();
   for (const one of [
-    watcher,
-    view.onDidShow(() => watcher.readMissing()),
+    refresher,
+    view.onDidShow(() => refresher.readMissing()),
     vscode.window.onDidChangeWindowState(({ focused }) => {
       if (!focused || performance.now() - readAtMs <= FOCUS_PAUSE_MS) return;
       readAtMs = performance.now();
-      void watcher.poll();
-      watcher.readMissing();
+      void refresher.poll();
+      refresher.readMissing();
     }),
     submissions.onDidChange((submission) => {
       const { id: changed, accountId, state } = submission;
       const isEnded = !submissions.pending.some((pending) => pending.id === changed);
       // If another window settled it, the runs and the balance show the result.
       if (accountId === id && isEnded && (state === 'elsewhere' || mayHaveBeenCharged(submission)))
-        void watcher.poll();
+        void refresher.poll();
     }),
   ])
     watching.add(one);

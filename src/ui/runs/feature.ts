@@ -13,7 +13,7 @@ import { RunsTree } from './runsTree.ts';
 
 /** Activates the Runs and Models views, the run page, and notifications about runs. */
 export function activateRuns(services: Services): void {
-  const { accounts, disposables, downloads, journal, ledger, openJournal, sessions } = services;
+  const { accounts, disposables, downloads, journal, notices, openJournal, sessions } = services;
   const { ensureActiveAccount, commands, reportError, sandboxFault, submissions } = services;
   const rowsAbove = services.rowsAboveRuns.get();
 
@@ -25,7 +25,7 @@ export function activateRuns(services: Services): void {
   };
   const knownReceipts = () => journal.latest.filter(isOver);
   const tree = disposables.add(
-    new RunsTree({ sessions, submissions, rowsAbove, downloads, ledger, shown, knownReceipts, receiptsOf }),
+    new RunsTree({ sessions, submissions, rowsAbove, downloads, notices, shown, knownReceipts, receiptsOf }),
   );
   disposables.add(new ModelsTree(sessions));
   disposables.add(keepActiveFresh({ ...services, receiptsOf }, tree));
@@ -50,7 +50,7 @@ export function activateRuns(services: Services): void {
   disposables.add(
     new RunNotices({
       sessions,
-      ledger,
+      notices,
       ensureActiveAccount,
       offersDownload,
       faultOf: sandboxFault.get(),

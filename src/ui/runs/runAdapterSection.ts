@@ -68,14 +68,14 @@ function artifactName({ artifactType, filename }: Pick<DownloadRecord, 'artifact
 }
 
 function downloadOf(download: ActiveDownload): RunPageDownload {
-  const { id, state, receivedBytes, totalBytes, isKept } = download;
+  const { id, state, receivedBytes, totalBytes } = download;
   const name = artifactName(download);
   const isBusy = state !== 'interrupted';
   const cancel = runButton('cancelDownload', id, isBusy ? TERMS.cancel : TERMS.discard);
   return {
     key: id,
     name,
-    text: compact(downloadText(download), isKept === false && l10n.t('can’t be resumed')).join(' · '),
+    text: downloadText(download),
     fraction: totalBytes === undefined || totalBytes === 0 ? undefined : receivedBytes / totalBytes,
     isBusy,
     buttons: [withLabel(name, cancel)],

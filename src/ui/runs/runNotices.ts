@@ -70,22 +70,24 @@ export class RunNotices implements Disposable {
     ];
   }
 
-  /** Shows the notices that this window could claim. */
+  /** Shows the notices that this window could claim: facts, claim and notification follow without a pause. */
   async #show(session: Session, notices: readonly Notice[]): Promise<void> {
-    const { id } = session.account;
-    const mine: Notice[] = [];
+    const { noticeFacts, showOne, showSeveral } = await load();
     const isCounted = isOnlyCounted();
+    const isShown = ({ kind }: Notice) => kind === 'failed' || !isCounted;
+    const receipts = await noticeFacts(this.#parts, session, notices.filter(isShown));
+    // Another window shows them.
+    if (this.#isDisposed) return;
+    const mine: Notice[] = [];
     for (const notice of notices) {
       const { run, kind } = notice;
       const what = kind === 'finished' ? kind : `status:${run.status}`;
-      if (await this.#parts.ledger.claim(id, run.run_id, what, isCounted)) mine.push(notice);
+      if (await this.#parts.notices.claim(session.account.id, run.run_id, what, isCounted)) mine.push(notice);
     }
-    const shown = isCounted ? mine.filter(({ kind }) => kind === 'failed') : mine;
-    const [only, ...others] = shown;
+    const [only, ...others] = mine.filter(isShown);
     if (only === undefined) return;
-    const { showOne, showSeveral } = await load();
-    if (others.length === 0) await showOne(this.#parts, session, only);
-    else showSeveral(this.#parts, session, shown);
+    if (others.length === 0) showOne(this.#parts, session, only, receipts);
+    else showSeveral(this.#parts, session, [only, ...others]);
   }
 }
 

@@ -67,12 +67,11 @@ export function runView(
 }
 
 function stageOf(download: ActiveDownload): RunView['download'] {
-  const { state, receivedBytes, totalBytes, isKept } = download;
+  const { state, receivedBytes, totalBytes } = download;
   const isKnown = totalBytes !== undefined && totalBytes > 0;
   return {
     state,
     ...(isKnown && { fraction: Math.min(1, receivedBytes / totalBytes) }),
-    ...(isKept === false && { isKept }),
   };
 }
 

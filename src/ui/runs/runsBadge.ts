@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { followActive, type Sessions } from '../../core/runs/sessions.ts';
-import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
+import type { Notices } from '../../core/runs/notices.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { formatRuns } from '../shared/format.ts';
 import { onDidChangeSettings, setting } from '../shared/settings.ts';
@@ -12,14 +12,14 @@ import { onDidChangeSettings, setting } from '../shared/settings.ts';
  */
 export function showRunsBadge(
   sessions: Sessions,
-  ledger: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>,
+  notices: Pick<Notices, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>,
   view: vscode.TreeView<unknown>,
 ): Disposable {
   const badgeOf = ({ account, runs, isLocked }: Session): vscode.ViewBadge | undefined => {
     // Hidden runs are not counted.
     if (isLocked) return undefined;
-    const unseen = ledger.unseen(account.id);
-    if (unseen > 0 && view.visible && vscode.window.state.focused) void ledger.see(account.id);
+    const unseen = notices.unseen(account.id);
+    if (unseen > 0 && view.visible && vscode.window.state.focused) void notices.see(account.id);
     else if (unseen > 0 && isOnlyCounted())
       return { value: unseen, tooltip: vscode.l10n.t('{0} ended', formatRuns(unseen)) };
     const active = runs.activeCount;
@@ -30,7 +30,7 @@ export function showRunsBadge(
   const draw = () => void (view.badge = sessions.active && badgeOf(sessions.active));
   const store = new DisposableStore();
   for (const one of [
-    ledger.onDidChangeUnseen(draw),
+    notices.onDidChangeUnseen(draw),
     view.onDidChangeVisibility(draw),
     vscode.window.onDidChangeWindowState(draw),
     onDidChangeSettings(['notifications'], draw),
@@ -38,7 +38,7 @@ export function showRunsBadge(
       draw();
       if (session === undefined) return [];
       const { account, runs } = session;
-      return [ledger.follow(account.id), runs.onDidChange(draw), session.onDidChangeState(draw)];
+      return [notices.follow(account.id), runs.onDidChange(draw), session.onDidChangeState(draw)];
     }),
   ])
     store.add(one);

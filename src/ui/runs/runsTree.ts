@@ -3,7 +3,7 @@ import { instantOf } from '../../core/base/clock.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import { followActive, type Sessions } from '../../core/runs/sessions.ts';
-import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
+import type { Notices } from '../../core/runs/notices.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import { isCharged, type ChargedReceipt, type Receipt } from '../../core/submission/submission.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
@@ -45,7 +45,7 @@ export interface RunsTreeParts {
   /** The rows of open submissions, above the runs. */
   rowsAbove: RowsAboveRuns;
   downloads: Pick<Downloads, 'active' | 'records' | 'onDidChange'>;
-  ledger: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
+  notices: Pick<Notices, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
   shown: VisibleRuns;
   /** Returns the receipts as last read. */
   knownReceipts: () => readonly Receipt[];
@@ -83,7 +83,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     this.#view = vscode.window.createTreeView(VIEWS.runs, { treeDataProvider: this });
     this.#subscriptions = [
       this.#view,
-      showRunsBadge(sessions, parts.ledger, this.#view),
+      showRunsBadge(sessions, parts.notices, this.#view),
       followActive(sessions, (session) => this.#follow(session)),
       submissions.onDidChange((submission) => this.#drawSubmission(submission)),
       rowsAbove.onDidChangeMessage(() => this.#drawMessage()),

@@ -3,7 +3,7 @@ import type { RunSummary } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/clock.ts';
 import { reminderAt } from '../../core/downloads/runState.ts';
 import { userLabel } from '../../core/runs/marker.ts';
-import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
+import type { Notices } from '../../core/runs/notices.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt } from '../../core/submission/submission.ts';
@@ -27,7 +27,7 @@ export interface Notice {
 }
 
 export interface NoticeParts {
-  ledger: Pick<NotificationLedger, 'claim'>;
+  notices: Pick<Notices, 'claim'>;
   /** Makes an account active, if necessary and the user agrees. */
   ensureActiveAccount: (accountId: string) => Promise<boolean>;
   /** Whether to offer a download: not if the user wants none or it starts automatically. */
@@ -38,16 +38,29 @@ export interface NoticeParts {
   receiptsOf: (accountId: string) => Promise<readonly ChargedReceipt[]>;
 }
 
-/** Notifies the user of one run, once its label is known or took too long. */
-export async function showOne(parts: NoticeParts, session: Session, notice: Notice): Promise<void> {
-  const { run, kind } = notice;
+/**
+ * Waits for what a notification will say: of one run its label or price, of failed ones their receipts. A notice is
+ * claimed after that, so that a window that is killed meanwhile leaves it to another one.
+ */
+export async function noticeFacts(
+  { receiptsOf }: NoticeParts,
+  { account, runs }: Session,
+  notices: readonly Notice[],
+): Promise<readonly ChargedReceipt[]> {
+  const [first, ...others] = notices;
+  if (first !== undefined && others.length === 0) await waitForFacts(runs, first);
+  return notices.some(({ kind }) => kind === 'failed') ? receiptsOf(account.id).catch(() => []) : [];
+}
+
+/** Notifies the user of one run at once, by what is known. */
+export function showOne(
+  parts: NoticeParts,
+  session: Session,
+  { run, kind }: Notice,
+  receipts: readonly ChargedReceipt[],
+): void {
   const { account, runs, models } = session;
   const canDownload = kind === 'finished' && run.artifacts_available && parts.offersDownload();
-  const expiresAtMs = instantOf(run.artifacts_expires_at);
-  const reminder = reminderAt(expiresAtMs, serviceNowMs(session));
-  // First claim the reminder, which would repeat this notification.
-  if (canDownload && reminder !== undefined) await parts.ledger.claim(account.id, run.run_id, reminder);
-  await waitForFacts(runs, notice);
   const label = userLabel(runs.label(run.run_id)) ?? models.nameOf(run.model_id);
   const name = sanitizeServiceText(label);
   const act = (command: CommandId) => () => void go(parts, account.id, command, run.run_id);
@@ -59,7 +72,6 @@ export async function showOne(parts: NoticeParts, session: Session, notice: Noti
       buttons,
     );
   if (kind === 'failed') {
-    const receipts = await parts.receiptsOf(account.id).catch(() => []);
     const receipt = receipts.find(({ charge }) => charge.run.run_id === run.run_id);
     const price = runPriceText(receipt, runs.detail(run.run_id));
     const copyId = () => void env.clipboard.writeText(run.run_id).then(notifyRunIdCopied);
@@ -70,12 +82,16 @@ export async function showOne(parts: NoticeParts, session: Session, notice: Noti
         : [l10n.t('{0}: the service reports “{1}”.', name, statusWord(run.status)), fault.sentence].join(' ');
     say(text, { [TERMS.copyRunId]: copyId, ...show, ...fault?.button });
   } else {
-    const leftMs = expiresAtMs - serviceNowMs(session);
+    const [expiresAtMs, nowMs] = [instantOf(run.artifacts_expires_at), serviceNowMs(session)];
+    const leftMs = expiresAtMs - nowMs;
     const text =
       canDownload && leftMs > 0
         ? l10n.t('{0} completed. Its adapter expires in {1}.', name, formatLeft(leftMs))
         : l10n.t('{0} completed.', name);
     say(text, { ...(canDownload && { [TERMS.download]: act(COMMANDS.downloadAdapter) }), ...show });
+    const reminder = canDownload ? reminderAt(expiresAtMs, nowMs) : undefined;
+    // The reminder would repeat this notification.
+    if (reminder !== undefined) void parts.notices.claim(account.id, run.run_id, reminder);
   }
 }
 
@@ -143,7 +159,7 @@ function areFactsKnown(runs: RunStore, { run: { run_id }, kind }: Notice): boole
   return runs.detail(run_id) !== undefined || (kind !== 'failed' && runs.label(run_id) !== undefined);
 }
 
-/** Reads details for a notice, since the list has none. Only the polling window has the quota; it shares them. */
+/** Reads details for a notice, since the list has none. Only the window that reads the account does; it shares them. */
 export function readNoticeFacts({ runs, quota }: Session, notice: Notice): void {
   const isShown = notice.kind === 'failed' || !isOnlyCounted();
   if (!isShown || areFactsKnown(runs, notice) || !quota.takeForExtras()) return;

@@ -6,7 +6,6 @@ import { revealOf } from './open.ts';
 
 /** What the unreadable files contain, and the consequences. Nothing was deleted. */
 const SENTENCES = {
-  state: (file: string) => l10n.t('Damaged run lists and download history were moved to {0}.', file),
   accounts: (file: string) =>
     l10n.t(
       'Your accounts couldn’t be read and were moved to {0}. Sign in again: open submissions may have been charged.',

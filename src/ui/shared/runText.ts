@@ -46,7 +46,7 @@ export function runWords(view: RunView, nowMs: number): string[] {
 
 /** The state of a run in its row. */
 export function stateText(state: RunState, { run, download }: RunView, nowMs: number): string {
-  const { fraction, isKept } = download ?? {};
+  const fraction = download?.fraction;
   const percent = fraction === undefined ? undefined : formatPercent(Math.floor(fraction * 100) / 100);
   const leftMs = adapterLeftMs(run, nowMs);
   switch (state) {
@@ -64,10 +64,8 @@ export function stateText(state: RunState, { run, download }: RunView, nowMs: nu
       return l10n.t('Expired');
     case 'no-adapter':
       return l10n.t('No adapter');
-    case 'downloading': {
-      const text = percent === undefined ? l10n.t('Downloading…') : l10n.t('Download {0}', percent);
-      return isKept === false ? l10n.t('{0} · can’t be resumed', text) : text;
-    }
+    case 'downloading':
+      return percent === undefined ? l10n.t('Downloading…') : l10n.t('Download {0}', percent);
     case 'verifying':
       return l10n.t('Verifying…');
     case 'stopped':

@@ -322,7 +322,6 @@ class Window {
         }),
       clock,
     );
-    this.#session.quota.open(false);
     this.#submissions.onDidChange((row) => {
       const isGone = !this.#submissions.pending.some(({ id: open }) => open === row.id);
       void rpc.call('show', shownOf(row), isGone);

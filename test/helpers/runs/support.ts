@@ -10,7 +10,6 @@ import type { Account } from '../../../src/core/accounts/account.ts';
 import { SYSTEM_CLOCK } from '../../../src/core/base/clock.ts';
 import type { Draft } from '../../../src/core/submission/submission.ts';
 import { Journal, type JournalOptions } from '../../../src/core/submission/journal.ts';
-import { StateStore } from '../../../src/core/storage/state.ts';
 import { Session } from '../../../src/core/runs/session.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts';
 import { startHttpServer, type TestServer } from '../httpServer.ts';
@@ -24,7 +23,6 @@ export class Bench {
   readonly #open: { close(): Promise<void> }[] = [];
   readonly #sessions: Session[] = [];
   readonly #journals: Journal[] = [];
-  readonly #states: StateStore[] = [];
 
   private constructor(folder: string, journalOptions: JournalOptions) {
     this.folder = folder;
@@ -38,7 +36,7 @@ export class Bench {
   }
 
   async end(): Promise<void> {
-    for (const one of [...this.#sessions, ...this.#journals, ...this.#states]) one.dispose();
+    for (const one of [...this.#sessions, ...this.#journals]) one.dispose();
     for (const server of this.#open) await server.close();
     this.transport.dispose();
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
@@ -51,13 +49,6 @@ export class Bench {
   /** Creates another window's journal in the same folder, not opened yet. */
   otherJournal(options: JournalOptions = {}): Journal {
     return this.#createJournal(options);
-  }
-
-  /** Opens the state that windows share. */
-  state(): StateStore {
-    const state = new StateStore(path.join(this.folder, 'state'));
-    this.#states.push(state);
-    return state;
   }
 
   async serve(listener: http.RequestListener): Promise<TestServer> {

@@ -7,11 +7,8 @@ import type { Account } from '../../../src/core/accounts/account.ts';
 import { AccountStore } from '../../../src/core/accounts/accountStore.ts';
 import { DownloadStore } from '../../../src/core/downloads/downloadStore.ts';
 import { PartFile, type PartPaths } from '../../../src/core/downloads/partFile.ts';
-import { NotificationLedger } from '../../../src/core/runs/notificationLedger.ts';
-import { StoredDetails } from '../../../src/core/runs/storedDetails.ts';
-import { StoredRuns } from '../../../src/core/runs/storedRuns.ts';
-import { MIGRATIONS } from '../../../src/core/storage/migrations.ts';
-import { StateStore } from '../../../src/core/storage/state.ts';
+import { FinalDetails } from '../../../src/core/runs/finalDetails.ts';
+import type { RunStore } from '../../../src/core/runs/runStore.ts';
 import { bytesKeyOf, type Submission, isOver } from '../../../src/core/submission/submission.ts';
 import { Journal } from '../../../src/core/submission/journal.ts';
 import { CODEC } from '../../../src/core/submission/record.ts';
@@ -106,32 +103,36 @@ const RECORD = {
   verified: 'zip',
   completedAtMs: AT,
 } as const;
+const LISTED = row('run-1', 1, 'completed');
 const PART_BYTES = 3 * 1024 * 1024;
 
 /** A bench whose service has a finished run, and its details. */
 async function openBench(): Promise<[Bench, ReturnType<Bench['session']>]> {
   const bench = await Bench.start();
-  const listed = row('run-1', 1, 'completed');
   const { url } = await bench.serve((request, response) =>
     sendJson(
       response,
       200,
       request.url?.includes('/runs/run-1') === true
-        ? { run: { ...listed, label: 'tutor', price_cents: 517 } }
-        : { data: [listed], has_more: false },
+        ? { run: { ...LISTED, label: 'tutor', price_cents: 517 } }
+        : { data: [LISTED], has_more: false },
     ),
   );
   return [bench, bench.session({ baseUrl: url, apiKey: 'k', keyId: 'key-1' })];
 }
 
-const downloadsIn = (state: StateStore, locks: string) =>
+const downloadsIn = (folder: string) =>
   new DownloadStore({
     accountId: 'account-1',
-    state,
-    locks,
+    folder: path.join(folder, 'runs/account-1/downloads'),
     isRunning: () => false,
     onChange: () => undefined,
   });
+
+const detailsIn = (runs: RunStore, folder: string) =>
+  new FinalDetails(runs, path.join(folder, 'runs/account-1/details.jsonl'), (error) =>
+    assert.fail(String(error)),
+  );
 
 const partIn = (folder: string): PartPaths => ({
   id: UNFINISHED.id,
@@ -161,23 +162,19 @@ async function write(folder: string): Promise<void> {
   await writeFile(path.join(submissions, nameOf(second)), '');
   await writeFile(path.join(submissions, nameOf(second, 2)), CODEC.format(second));
 
-  const state = new StateStore(folder);
-  await new NotificationLedger(state).claim('account-1', 'run-1', 'finished', true);
-  const downloads = downloadsIn(state, path.join(folder, 'locks'));
+  const downloads = downloadsIn(folder);
   await downloads.open();
   await downloads.begin(UNFINISHED);
   await downloads.complete({ ...UNFINISHED, id: 'done' }, RECORD);
   const [bench, session] = await openBench();
-  const details = new StoredDetails(session.runs, state, 'account-1', (error) => assert.fail(String(error)));
+  const details = detailsIn(session.runs, folder);
   session.balance.set({ balance_cents: 2_983, currency: 'USD' }, AT);
   await session.runs.refresh();
   await session.runs.loadDetail('run-1');
-  await details.idle();
-  await new StoredRuns(state, session, () => AT).write({ failures: 2, untilMs: AT });
-  for (const one of [details, downloads, state]) one.dispose();
+  await details.look();
+  for (const one of [details, downloads]) one.dispose();
   await bench.end();
-  for (const lock of ['locks', 'accounts.lock'])
-    await rm(path.join(folder, lock), { recursive: true, force: true });
+  await rm(path.join(folder, 'accounts.lock'), { force: true });
 
   const part = await PartFile.open(partIn(folder), silent());
   await part.begin('"etag"', PART_BYTES + 1);
@@ -244,12 +241,8 @@ for (const version of readdirSync(STORED))
       journal.dispose();
     });
 
-    it('give back what state.sqlite knows', async () => {
-      const state = new StateStore(folder(), report);
-      await state.requireShared();
-      const ledger = new NotificationLedger(state);
-      assert.equal(await ledger.claim('account-1', 'run-1', 'finished'), false);
-      const downloads = downloadsIn(state, path.join(root(), 'locks'));
+    it('give back runs, their details, and downloads', async () => {
+      const downloads = downloadsIn(folder());
       await downloads.open();
       assert.deepEqual(downloads.unfinished, [UNFINISHED]);
       // `open` doesn't wait for the look at the files.
@@ -257,19 +250,14 @@ for (const version of readdirSync(STORED))
       assert.deepEqual(downloads.records, [{ ...RECORD, isGone: true }]);
       const bench = await Bench.start();
       const session = bench.session(() => Promise.resolve(undefined));
-      const list = await new StoredRuns(state, session, () => AT).read(true);
-      assert.deepEqual(list?.backoff, { failures: 2, untilMs: AT });
-      assert.deepEqual(session.balance.current, { balance_cents: 2_983, currency: 'USD' });
-      const details = new StoredDetails(session.runs, state, 'account-1', (error) =>
-        assert.fail(String(error)),
+      session.runs.acceptSaved(
+        { rows: [LISTED], contiguous: 1, hasMore: false, skipped: 0, labels: [], changedAtMs: [] },
+        AT,
       );
-      await details.idle();
-      assert.deepEqual(
-        session.runs.rows?.map(({ run_id }) => run_id),
-        ['run-1'],
-      );
+      const details = detailsIn(session.runs, folder());
+      await details.look();
       assert.equal(session.runs.detail('run-1')?.price_cents, 517);
-      for (const one of [details, downloads, ledger, state]) one.dispose();
+      for (const one of [details, downloads]) one.dispose();
       await bench.end();
     });
 
@@ -317,17 +305,9 @@ describe('beside a later version of the extension', () => {
       reason: 'refunded',
     }));
     await changed(row(4), (value) => ({ ...value, version: 9, dataset: undefined }));
-    for (const [name, sql] of [
-      [
-        'state.sqlite',
-        `UPDATE meta SET value = ${MIGRATIONS.length + 1}; INSERT INTO meta VALUES ('min_reader', 99)`,
-      ],
-      ['sandbox/sandbox.sqlite', 'PRAGMA user_version = 99'],
-    ] as const) {
-      const database = new DatabaseSync(file(name));
-      database.exec(sql);
-      database.close();
-    }
+    const database = new DatabaseSync(file('sandbox/sandbox.sqlite'));
+    database.exec('PRAGMA user_version = 99');
+    database.close();
     const bytes = () =>
       readdirSync(folder(), { recursive: true, encoding: 'utf8', withFileTypes: true })
         .filter((entry) => entry.isFile() && !/\.lock$/.test(entry.name))
@@ -338,9 +318,6 @@ describe('beside a later version of the extension', () => {
 
     const reported: string[] = [];
     const report = (name: string) => void reported.push(name);
-    const state = new StateStore(folder(), report);
-    await state.open();
-    assert.equal(state.problem, 'newer');
     const accounts = new AccountStore(folder(), report);
     await accounts.open();
     assert.deepEqual(accounts.accounts, ACCOUNTS);
@@ -349,7 +326,7 @@ describe('beside a later version of the extension', () => {
     await journal.open();
     assert.equal((await journal.receipts()).length, 2);
     await assert.rejects(startSandbox({ directory: file('sandbox') }), /later version/);
-    for (const one of [journal, accounts, state]) one.dispose();
+    for (const one of [journal, accounts]) one.dispose();
 
     // What only the later version can read may be charged.
     assert.deepEqual(reported, [file(row(1))]);

@@ -170,19 +170,6 @@ describe('the source code', () => {
       ['core/submission'],
     ));
 
-  it('has the queries of a table in one module', () => {
-    const shared = sources.filter(({ room }) => room.startsWith('core/'));
-    const tables = shared.flatMap(({ tree }) =>
-      [...tree.text.matchAll(/CREATE TABLE (?:IF NOT EXISTS )?(\w+)/g)].map(([, name = '']) => name),
-    );
-    assert.ok(tables.length > 0);
-    for (const table of tables) {
-      const query = new RegExp(`\\b(FROM|INTO|UPDATE|JOIN)\\s+${table}\\b`);
-      const files = shared.filter(({ tree }) => query.test(tree.text)).map(({ file }) => file);
-      assert.equal(files.length, 1, `${table}: ${files.join(', ')}`);
-    }
-  });
-
   it('reads no environment variables, except those of a proxy', () =>
     assert.deepEqual(
       sources.filter(({ tree }) => /\bprocess\s*(\.\s*env\b|\[)/.test(tree.text)).map(({ file }) => file),

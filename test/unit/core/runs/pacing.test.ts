@@ -49,7 +49,6 @@ describe('RequestQuota', () => {
   beforeEach(() => {
     nowMs = 5;
     quota = new RequestQuota({ monotonicMs: () => nowMs });
-    quota.open(false);
   });
   const drain = (take = () => quota.take()) => {
     let taken = 0;
@@ -57,11 +56,9 @@ describe('RequestQuota', () => {
     return taken;
   };
 
-  it('allows nothing if this window does not watch', () => {
-    quota.close();
-    assert.deepEqual([quota.take(), quota.takeForExtras()], [false, false]);
-    quota.open(false);
-    assert.equal(quota.take(), true);
+  it('leaves what one window is enough for to the one that asked last, but for what the user looks at', () => {
+    quota.isReader = false;
+    assert.deepEqual([quota.takeForExtras(), quota.takeForExtras(true), quota.take()], [false, true, true]);
   });
 
   it('allows at most 120 GETs in any hour, however it is used', () => {
@@ -93,7 +90,6 @@ describe('RequestQuota', () => {
 
   it('is larger for a service on this machine', () => {
     quota = new RequestQuota({ monotonicMs: () => 0 }, true);
-    quota.open(false);
     assert.ok(drain() >= 400);
   });
 
@@ -106,11 +102,26 @@ describe('RequestQuota', () => {
     assert.equal(quota.take(), true);
   });
 
-  it('starts small after another window, and never gains from that', () => {
-    quota.open(true);
-    assert.equal(drain(), 2);
-    quota.open(false);
-    quota.open(true);
-    assert.equal(quota.take(), false);
+  it('counts what all windows take, whoever stores it first', () => {
+    const other = new RequestQuota({ monotonicMs: () => nowMs });
+    for (let taken = 0; taken < 10; taken++) quota.take();
+    for (let taken = 0; taken < 5; taken++) other.take();
+    other.adopt(quota.share(), 0);
+    assert.deepEqual([quota.unshared, other.unshared], [0, 5]);
+    quota.adopt(other.share(), 0);
+    assert.deepEqual([drain(), drain(() => other.take())], [25, 25]);
+  });
+
+  it('gains no more than the time brings from what others left, also if the clock was set', () => {
+    drain();
+    for (const [agoMs, left] of [
+      [96_000, 2],
+      [-HOUR, 0],
+      [1_000 * HOUR, 40],
+    ] as const) {
+      quota.share();
+      quota.adopt(0, agoMs);
+      assert.equal(drain(), left, String(agoMs));
+    }
   });
 });

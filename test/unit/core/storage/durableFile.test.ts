@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { renameOver } from '../../../../src/core/base/renameOver.ts';
-import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
+import { removeTemporaries, writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { useFolderSyncs } from '../../../helpers/folderSyncs.ts';
 
@@ -75,6 +75,21 @@ describe('writeFileDurably', () => {
       failSyncs(code);
       await assert.rejects(writeFileDurably(file, code), { code });
     }
+  });
+});
+
+describe('removeTemporaries', () => {
+  const folder = useFolder();
+
+  it('removes only temporary files that are older than an hour', async () => {
+    const minutesAgo = { 'a.tmp': 61, 'b.tmp': 59, 'c.json': 61 };
+    for (const [name, minutes] of Object.entries(minutesAgo)) {
+      await writeFile(path.join(folder(), name), '');
+      await utimes(path.join(folder(), name), new Date(), Date.now() / 1000 - minutes * 60);
+    }
+    await removeTemporaries(folder());
+    await removeTemporaries(path.join(folder(), 'missing'));
+    assert.deepEqual((await readdir(folder())).sort(), ['b.tmp', 'c.json']);
   });
 });
 

@@ -58,6 +58,7 @@ const parts = {
       ]),
   },
   openJournal: () => Promise.resolve(),
+  rareCases: { line: () => Promise.resolve('0 sleep, 2 late-run') },
   sessions: {
     active: {
       account,
@@ -70,7 +71,6 @@ const parts = {
       },
     },
   },
-  state: { problem: 'no-locks' },
   submissions: { pending: [pendingOf('idle', submission)] },
 } as unknown as Parameters<typeof copySupportInfo>[0];
 
@@ -99,10 +99,7 @@ describe('Support info', () => {
 
   it('contains versions, settings, IDs, codes, and states', async () => {
     const info = JSON.parse(await copied()) as Record<string, unknown>;
-    assert.deepEqual(
-      [info['extension'], info['contract'], info['sharedState']],
-      ['1.2.3', '1.0.0', 'no-locks'],
-    );
+    assert.deepEqual([info['extension'], info['contract']], ['1.2.3', '1.0.0']);
     assert.deepEqual(info['accounts'], ['service']);
     const settings = info['settings'] as Record<string, unknown>;
     assert.deepEqual(
@@ -126,6 +123,7 @@ describe('Support info', () => {
       { run: RUN, status: '(other)' },
       { run: '(other)', status: 'queued' },
     ]);
+    assert.equal(info['rare'], '0 sleep, 2 late-run');
     assert.deepEqual(info['downloads'], [{ run: RUN, state: 'interrupted', code: 'network' }]);
   });
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { registerHooks } from 'node:module';
 import path from 'node:path';
+import { cacheFileOf } from '../../../../src/core/accounts/account.ts';
 import type { Disposable } from '../../../../src/core/base/disposable.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
-import { readList } from '../../../../src/core/runs/storedRuns.ts';
+import { CacheFile } from '../../../../src/core/runs/cacheFile.ts';
 import { chargedReceiptsOf, type Receipt } from '../../../../src/core/submission/submission.ts';
 import { Submissions } from '../../../../src/core/submission/submissions.ts';
 import type { ActiveRunsParts } from '../../../../src/ui/runs/activeRuns.ts';
@@ -54,7 +55,6 @@ describe('keepActiveFresh', () => {
         receiptsOf: (accountId: string) => Promise.resolve(chargedReceiptsOf(receipts, accountId)),
         log: { warn: () => undefined },
         runsFolder: path.join(bench.folder, 'runs'),
-        state: bench.state(),
       } as unknown as ActiveRunsParts,
       view,
     );
@@ -73,16 +73,16 @@ describe('keepActiveFresh', () => {
     await until(() => count('models') === 2 && count('balance') === 2);
   });
 
-  it('starts at the next event if the watcher could not be loaded', async () => {
+  it('starts at the next event if the refresher could not be loaded', async () => {
     let isMissing = true;
     const failing = registerHooks({
       resolve: (specifier, context, next) => {
-        if (isMissing && specifier.endsWith('/watcher.ts')) throw new Error('no such file');
+        if (isMissing && specifier.endsWith('/refresher.ts')) throw new Error('no such file');
         return next(specifier, context);
       },
     });
-    // A separate instance, since another one may already have loaded the watcher.
-    const instance = '../../../../src/ui/runs/activeRuns.ts?without=watcher';
+    // A separate instance, since another one may already have loaded the refresher.
+    const instance = '../../../../src/ui/runs/activeRuns.ts?without=refresher';
     const own = (await withVscode(() => import(instance))) as { keepActiveFresh: typeof keepActiveFresh };
     try {
       begin(own.keepActiveFresh);
@@ -102,8 +102,8 @@ describe('keepActiveFresh', () => {
     begin();
     await until(isRead);
     const { readAtMs } = session.runs;
-    const state = bench.state();
-    while ((await readList(state, session.account.id))?.runs === undefined)
+    const file = cacheFileOf(path.join(bench.folder, 'runs'), session.account.id);
+    while ((await new CacheFile(file).read())?.readAtMs !== readAtMs)
       await new Promise((resolve) => setTimeout(resolve, 5));
     kept?.dispose();
     const receipt = (runId: string, atMs: number, accountId = session.account.id) =>

@@ -97,7 +97,7 @@ describe('RunNotices', () => {
     const left = new Emitter<undefined>();
     const notices = new RunNotices({
       sessions: servicesOf({ sessions: { active: session, onDidChangeActive: left.event } }).sessions,
-      ledger: {
+      notices: {
         claim: (accountId, runId, what, isUnseen) => {
           const key = [accountId, runId, what].join();
           if (!claimed.has(key) && isUnseen === true) unseen.push(runId);
@@ -284,6 +284,24 @@ describe('RunNotices', () => {
       sandbox.runs.move(...moved);
       assert.deepEqual(await shown(), [said]);
       assert.deepEqual(standIn.shown.buttons.at(-1), ['Show Runs', 'Choose Another']);
+    }
+  });
+
+  it('claims when the facts are known, so that a window that closes meanwhile leaves the notification', async () => {
+    spare = 0;
+    for (const move of [done('slow'), status('slow', 'failed')]) {
+      const [closed, other] = [open(), open()];
+      closed.runs.move(move);
+      await pass(2_000);
+      closed.notices.dispose();
+      assert.deepEqual([await shown(2_000), [...claimed]], [[], []]);
+      other.runs.move(move);
+      await pass(2_000);
+      assert.equal(claimed.size, 0);
+      other.runs.details.set('slow', {});
+      other.runs.learn('slow');
+      assert.equal((await shown(100)).length, 1);
+      claimed.clear();
     }
   });
 

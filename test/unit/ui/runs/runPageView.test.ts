@@ -363,7 +363,6 @@ describe('runPageState', () => {
         {
           ...Object.fromEntries(states.map((state) => [state, of({ downloads: [download(state)] })])),
           'of an unknown size': of({ downloads: [download('downloading', { totalBytes: undefined })] }),
-          'can’t be resumed': of({ downloads: [download('verifying', { isKept: false })] }),
           ...Object.fromEntries(kinds.map((verified) => [verified, of({ records: [record({ verified })] })])),
           'moved or deleted': of({ records: [record({ isGone: true })] }),
           'another file': of({ records: [record({ artifactType: 'merged' })] }),

@@ -95,7 +95,7 @@ describe('RunsTree', () => {
         onDidChangeMessage: aboveChanged.event,
         item: (id: string) => new standIn.TreeItem(`submission ${id}`),
       },
-      ledger: {
+      notices: {
         unseen: () => unseen,
         see: (accountId: string) => Promise.resolve(void seen.push(accountId)),
         follow: () => ({ dispose: () => undefined }),
@@ -358,8 +358,6 @@ describe('RunsTree', () => {
       await shown('waiting', kept, { active: [download('waiting')] });
       const both = [download('interrupted'), download('downloading', 41, 100)];
       await shown('one downloading, one stopped', kept, { active: both });
-      const bound = { ...download('downloading', 41, 100), isKept: false };
-      await shown('downloading, can’t be resumed', kept, { active: [bound] });
       await shown('verifying', kept, { active: [download('verifying', 100, 100)] });
       await shown('stopped', kept, { active: [download('interrupted', 41, 100)] });
       await shown('downloaded a web page', kept, { home: ['r0'], verified: 'html' });

@@ -8,25 +8,24 @@ import { NetworkError } from '../../../src/core/api/errors.ts';
 import type { HttpResponse, HttpRequest } from '../../../src/core/api/exchange.ts';
 import { Transport } from '../../../src/core/api/transport.ts';
 import type { RunSummary } from '../../../src/core/api/types.ts';
-import { readList } from '../../../src/core/runs/storedRuns.ts';
-import type { SavedList } from '../../../src/core/runs/storedRuns.ts';
-import { StateStore } from '../../../src/core/storage/state.ts';
+import { CacheFile, type Cache } from '../../../src/core/runs/cacheFile.ts';
 import type { Moved } from '../../../src/core/runs/loadedRuns.ts';
 import { Session } from '../../../src/core/runs/session.ts';
-import { Watcher } from '../../../src/core/runs/watcher.ts';
+import { Refresher } from '../../../src/core/runs/refresher.ts';
 import { SteppedClock } from './steppedClock.ts';
 
-/** A window that watches the bench's account. */
-export interface WatchWindow {
+/** A window that shows the bench's account. */
+export interface RefreshWindow {
   name: string;
   session: Session;
-  watcher: Watcher;
-  state: StateStore;
+  refresher: Refresher;
   errors: unknown[];
   moved: Moved[];
   isFocused: boolean;
   areRowsShown: boolean;
   isAwaiting: boolean;
+  /** Whether another extension’s loop blocks its extension host. */
+  isHung: boolean;
   dispose(): void;
 }
 
@@ -68,18 +67,22 @@ class DirectTransport extends Transport {
 }
 
 /** Owns the windows of one machine, which share an account's folder and a clock, and a service that records requests. */
-export class WatchBench {
+export class RefreshBench {
   readonly clock = new SteppedClock();
   /** The folder of the shared state. */
   readonly folder: string;
+  /** Whether windows are told of changes by the system, in real time; else they see them at their next tick. */
+  isWatched = false;
   /** The service's runs, newest first. */
   rows: RunSummary[] = [];
   /** Overrides the service's response unless it returns undefined. */
   instead: ((what: string, who: string) => Answer | undefined) | undefined;
+  /** Called before a request is answered. */
+  onRequest: () => void = () => undefined;
   /** While set, responses wait for it. */
   gate: Promise<unknown> | undefined;
   balance_cents = 1_000;
-  /** Passed to the watchers of all windows. */
+  /** Passed to the refreshers of all windows. */
   recallSubmitted: (session: Session) => Promise<boolean> = () => Promise.resolve(false);
   /** Requests by window, such as `a /runs`. */
   readonly asked: string[] = [];
@@ -87,14 +90,18 @@ export class WatchBench {
     (request) => this.#answer(request),
     () => new Date(this.clock.nowMs()).toUTCString(),
   );
-  readonly #windows: WatchWindow[] = [];
+  readonly #windows: RefreshWindow[] = [];
 
   private constructor(folder: string) {
     this.folder = path.join(folder, 'storage');
   }
 
-  static async start(): Promise<WatchBench> {
-    return new WatchBench(await mkdtemp(path.join(tmpdir(), 'watch-')));
+  get file(): string {
+    return path.join(this.folder, 'cache.1.json');
+  }
+
+  static async start(): Promise<RefreshBench> {
+    return new RefreshBench(await mkdtemp(path.join(tmpdir(), 'refresh-')));
   }
 
   async end(): Promise<void> {
@@ -104,7 +111,7 @@ export class WatchBench {
   }
 
   /** Opens a window; its name is its API key, so the service can identify it. */
-  window(name: string, isFocused = true): WatchWindow {
+  window(name: string, isFocused = true): RefreshWindow {
     const { clock } = this;
     const session = new Session(
       { kind: 'service', id: 'account-1', name, baseUrl: 'https://service.test' },
@@ -112,37 +119,44 @@ export class WatchBench {
       (connection, gate) => new Client(connection, () => this.#transport, { clock, gate }),
       clock,
     );
+    // Windows differ.
+    const jitter = (0.5 + 0.4 * this.#windows.length) % 1;
     const errors: unknown[] = [];
     const moved: Moved[] = [];
     session.runs.onDidChange((change) => moved.push(...change.moved));
-    const state = new StateStore(this.folder);
-    const watcher: Watcher = new Watcher({
+    const refresher: Refresher = new Refresher({
       session,
-      state,
-      lockFile: path.join(this.folder, 'watch.lock'),
+      file: this.file,
+      isWatched: this.isWatched,
       isFocused: () => window.isFocused,
       areRowsShown: () => window.areRowsShown,
       isAwaiting: () => window.isAwaiting,
       recallSubmitted: () => this.recallSubmitted(session),
-      clock,
-      random: () => 0.5,
+      clock: {
+        nowMs: () => clock.nowMs(),
+        monotonicMs: () => clock.monotonicMs(),
+        sleep: async (ms, signal) => {
+          await clock.sleep(ms, signal);
+          if (window.isHung) await new Promise(() => undefined);
+        },
+      },
+      random: () => jitter,
       onError: (error) => errors.push(error),
     });
     const dispose = () => {
-      watcher.dispose();
+      refresher.dispose();
       session.dispose();
-      state.dispose();
     };
-    const window: WatchWindow = {
+    const window: RefreshWindow = {
       name,
       session,
-      watcher,
-      state,
+      refresher,
       errors,
       moved,
       isFocused,
       areRowsShown: false,
       isAwaiting: false,
+      isHung: false,
       dispose,
     };
     this.#windows.push(window);
@@ -150,15 +164,16 @@ export class WatchBench {
   }
 
   /** Advances the time and waits until all effects are done. */
-  pass(ms: number): Promise<void> {
-    return this.clock.pass(ms, () => this.settle());
+  async pass(ms: number): Promise<void> {
+    await this.settle();
+    await this.clock.pass(ms, () => this.settle());
   }
 
   /** Waits until no request is open and no file is being read or written. */
   async settle(): Promise<void> {
     for (let quiet = 0; quiet < 4; quiet++) {
       await turn();
-      const isAtFiles = process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'));
+      const isAtFiles = process.getActiveResourcesInfo().some((name) => /^(FSReq|CloseReq)/.test(name));
       if (isAtFiles || (this.#transport.open > 0 && this.gate === undefined)) quiet = -1;
     }
   }
@@ -172,26 +187,16 @@ export class WatchBench {
     }
   }
 
-  /** Returns the stored list once it fulfills a condition. */
-  async list(condition: (list: SavedList) => boolean = () => true): Promise<SavedList> {
-    const started = Date.now();
-    const state = new StateStore(this.folder);
-    try {
-      for (;;) {
-        const list = await readList(state, 'account-1');
-        if (list !== undefined && condition(list)) return list;
-        if (Date.now() - started > 5_000) assert.fail(`never: ${condition.toString()}`);
-        await delay(2);
-      }
-    } finally {
-      state.dispose();
-    }
+  /** Returns what windows share. */
+  async cache(): Promise<Cache> {
+    return (await new CacheFile(this.file).read()) ?? assert.fail('no cache');
   }
 
   async #answer({ url, headers }: HttpRequest): Promise<Answer> {
     const what = url.pathname.replace('/api/v1', '');
     const who = String(headers['authorization']).replace('Bearer ', '');
     this.asked.push(`${who} ${what}`);
+    this.onRequest();
     const start = Number(url.searchParams.get('cursor') ?? 0);
     const end = start + Number(url.searchParams.get('limit'));
     const has_more = end < this.rows.length;
@@ -218,7 +223,7 @@ export class WatchBench {
 }
 
 /** A run that was created `agoMs` ago by the bench's clock. */
-export function made(bench: WatchBench, runId: string, agoMs: number, status = 'running'): RunSummary {
+export function made(bench: RefreshBench, runId: string, agoMs: number, status = 'running'): RunSummary {
   return {
     run_id: runId,
     status,
