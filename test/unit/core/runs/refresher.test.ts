@@ -336,11 +336,15 @@ describe('Refresher', function () {
       await bench.pass(10 * SECOND);
       assert.equal(polls(), before + 1);
       await bench.pass(5 * SECOND);
+      bench.balance_cents = 2_000;
       bench.clock.setWall(-5 * HOUR);
       await windows[1].refresher.poll();
       assert.equal(polls(), before + 2);
       await bench.pass(5 * SECOND);
-      for (const { session } of windows) assert.ok(session.runs.readAtMs <= bench.clock.nowMs());
+      for (const { session } of windows) {
+        assert.ok(session.runs.readAtMs <= bench.clock.nowMs());
+        assert.equal(session.balance.current?.balance_cents, 2_000);
+      }
       // Neither more often than before.
       await bench.pass(10 * MINUTE);
       assert.ok(polls() < before + 6, String(polls() - before));
