@@ -21,10 +21,13 @@ export interface Release {
 export function obstacles({ manifest, changelog, security, env }: Release): string[] {
   const { version, publisher, repository, bugs } = manifest;
   const isHttps = (url: string | undefined) => /^(git\+)?https:\/\/./.test(url ?? '');
-  const [, newest] = /^## (.+)$/m.exec(changelog) ?? [];
+  const [, newest] = /^## (?!Unreleased\n+## )(.+)$/m.exec(changelog) ?? [];
   const needs: [boolean, string][] = [
     [env.GITHUB_REF_NAME === `v${version}`, `The tag must be v${version}, the version in package.json.`],
-    [newest === version, `The first heading of CHANGELOG.md must be ${version}.`],
+    [
+      newest === version,
+      `The newest changes in CHANGELOG.md must stand under ${version}, and none under "Unreleased".`,
+    ],
     [isHttps(repository?.url), '"repository" in package.json must have the https URL of the repository.'],
     [isHttps(bugs?.url), '"bugs" in package.json must have the https URL of the issues.'],
     [/https:\/\/|mailto:/.test(security), 'SECURITY.md must have a link to report a vulnerability.'],

@@ -1,18 +1,24 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Account } from '../../../src/core/accounts/account.ts';
 import { AccountStore } from '../../../src/core/accounts/accountStore.ts';
+import { stampOf } from '../../../src/core/base/fileStamp.ts';
+import { DatasetChecker } from '../../../src/core/datasets/checker.ts';
+import type { DatasetFile } from '../../../src/core/datasets/fileKind.ts';
+import { Fingerprints } from '../../../src/core/datasets/fingerprints.ts';
 import { DownloadStore } from '../../../src/core/downloads/downloadStore.ts';
 import { PartFile, type PartPaths } from '../../../src/core/downloads/partFile.ts';
 import { FinalDetails } from '../../../src/core/runs/finalDetails.ts';
+import { Notices } from '../../../src/core/runs/notices.ts';
 import type { RunStore } from '../../../src/core/runs/runStore.ts';
-import { bytesKeyOf, type Submission, isOver } from '../../../src/core/submission/submission.ts';
 import { Journal } from '../../../src/core/submission/journal.ts';
 import { CODEC } from '../../../src/core/submission/record.ts';
+import { bytesKeyOf, type Submission, isOver } from '../../../src/core/submission/submission.ts';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { checkerFiles } from '../../helpers/checker.ts';
 import { useFolder } from '../../helpers/folder.ts';
 import { sendJson } from '../../helpers/httpServer.ts';
 import { Bench, row, silent, until } from '../../helpers/runs/support.ts';
@@ -37,7 +43,6 @@ const ACCOUNTS: Account[] = [
     baseUrl: 'https://service.test',
     budget: { perRunCents: 1_000, perMonthCents: 5_000, currency: 'USD' },
     website: 'https://service.test/billing',
-    keyId: 'key-1',
   },
   { kind: 'sandbox', id: 'sandbox-1', name: 'Sandbox' },
 ];
@@ -134,6 +139,27 @@ const detailsIn = (runs: RunStore, folder: string) =>
     assert.fail(String(error)),
   );
 
+const noticesIn = (folder: string) => new Notices(path.join(folder, 'runs'));
+
+/** Runs with what keeps the fingerprints of submitted rows, and a dataset of some rows. */
+async function withFingerprints<T>(
+  folder: string,
+  rows: readonly number[],
+  use: (kept: Fingerprints, file: DatasetFile) => Promise<T>,
+): Promise<T> {
+  const checker = new DatasetChecker(await checkerFiles());
+  const file = path.join(folder, 'dataset.jsonl');
+  const lines = rows.map((row) => JSON.stringify({ prompt: `Question ${row}`, completion: 'Answer' }));
+  await writeFile(file, lines.join('\n'));
+  try {
+    const kept = new Fingerprints(path.join(folder, 'fingerprints'), () => Promise.resolve(checker));
+    return await use(kept, { path: file, ...stampOf(await stat(file, { bigint: true })) });
+  } finally {
+    await rm(file);
+    await checker.dispose();
+  }
+}
+
 const partIn = (folder: string): PartPaths => ({
   id: UNFINISHED.id,
   part: path.join(folder, 'part-1.part'),
@@ -171,10 +197,15 @@ async function write(folder: string): Promise<void> {
   session.balance.set({ balance_cents: 2_983, currency: 'USD' }, AT);
   await session.runs.refresh();
   await session.runs.loadDetail('run-1');
-  await details.look();
+  await details.readShared();
   for (const one of [details, downloads]) one.dispose();
   await bench.end();
   await rm(path.join(folder, 'accounts.lock'), { force: true });
+
+  await noticesIn(folder).claim('account-1', 'run-1', 'completed', true);
+  await withFingerprints(folder, [1, 2, 3], (kept, dataset) =>
+    kept.keep({ id: id(3), dataset, submittedAtMs: AT }, []),
+  );
 
   const part = await PartFile.open(partIn(folder), silent());
   await part.begin('"etag"', PART_BYTES + 1);
@@ -255,10 +286,26 @@ for (const version of readdirSync(STORED))
         AT,
       );
       const details = detailsIn(session.runs, folder());
-      await details.look();
+      await details.readShared();
       assert.equal(session.runs.detail('run-1')?.price_cents, 517);
       for (const one of [details, downloads]) one.dispose();
       await bench.end();
+    });
+
+    it('show no notification of a run a second time', async () => {
+      const notices = noticesIn(folder());
+      assert.equal(await notices.claim('account-1', 'run-1', 'completed'), false);
+      assert.equal(await notices.claim('account-1', 'run-1', 'expires'), true);
+      const following = notices.follow('account-1');
+      await until(() => notices.unseenCount('account-1') === 1);
+      following.dispose();
+      notices.dispose();
+    });
+
+    it('say which rows changed since a submission', async () => {
+      const found = await withFingerprints(folder(), [3, 1, 4], (kept, file) => kept.since(id(3), file));
+      assert.ok(found);
+      assert.deepEqual([found.equal, found.added, found.removed], [2, 1, 1]);
     });
 
     it('resume a download', async () => {

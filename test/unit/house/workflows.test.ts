@@ -93,23 +93,28 @@ describe('the workflows', () => {
 describe('a release', () => {
   const good: Release = {
     manifest: {
-      version: '0.6.0',
+      version: '1.0.0',
       publisher: 'someone',
       repository: { url: 'git+https://example.org/someone/fine-tuning.git' },
       bugs: { url: 'https://example.org/someone/fine-tuning/issues' },
     },
-    changelog: '# Changelog\n\n## 0.6.0\n\n- One\n\n## 0.4.0\n',
+    changelog: '# Changelog\n\n## 1.0.0\n\n- One\n\n## 0.9.0\n',
     security: 'Report it at https://example.org/',
-    env: { GITHUB_REF_NAME: 'v0.6.0', PUBLISHER: 'someone', AZURE_CLIENT_ID: 'a', AZURE_TENANT_ID: 'b' },
+    env: { GITHUB_REF_NAME: 'v1.0.0', PUBLISHER: 'someone', AZURE_CLIENT_ID: 'a', AZURE_TENANT_ID: 'b' },
   };
 
   it('goes on with everything that only an owner can do', () => {
     assert.deepEqual(obstacles(good), []);
+    const changelog = good.changelog.replace('## ', '## Unreleased\n\n## ');
+    assert.deepEqual(obstacles({ ...good, changelog }), [], 'nothing is unreleased');
   });
 
   const bad: Record<string, [Partial<Release>, RegExp]> = {
-    'another tag': [{ env: { ...good.env, GITHUB_REF_NAME: 'v0.6.1' } }, /tag must be v0\.6\.0/],
-    'changes that are not released': [{ changelog: `## Unreleased\n${good.changelog}` }, /CHANGELOG/],
+    'another tag': [{ env: { ...good.env, GITHUB_REF_NAME: 'v1.0.1' } }, /tag must be v1\.0\.0/],
+    'changes that are not released': [
+      { changelog: good.changelog.replace('## ', '## Unreleased\n\n- Two\n\n## ') },
+      /CHANGELOG/,
+    ],
     'no repository': [{ manifest: { ...good.manifest, repository: {} } }, /"repository"/],
     'no address for bugs': [{ manifest: { ...good.manifest, bugs: { url: 'x' } } }, /"bugs"/],
     'no contact': [{ security: 'Report it.' }, /SECURITY/],
