@@ -1,6 +1,8 @@
 // Bundles the extension and its pages, and compiles the dataset scanner.
+import { watch } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import asc from 'assemblyscript/asc';
 import { build, transform } from 'esbuild';
 import { thirdPartyNotices } from './test/env/notices.ts';
@@ -166,11 +168,44 @@ async function compileScanner() {
   if (error) throw new Error(`${error.message}\n${stderr.toString()}`);
 }
 
+/** Bundles everything; the scanner only if it isn't there yet or may have changed. */
+async function buildAll(withScanner = true) {
+  const metafiles = [
+    await bundleExtension(),
+    (await bundleWorkers()).metafile,
+    (await bundlePages()).metafile,
+  ];
+  const inputs = Object.assign({}, ...metafiles.map((metafile) => metafile?.inputs));
+  const outputs = Object.assign({}, ...metafiles.map((metafile) => metafile?.outputs));
+  if (withScanner) await compileScanner();
+  await writeFile('dist/THIRD-PARTY-NOTICES.txt', await thirdPartyNotices(Object.keys(inputs)));
+  // What `npm run package` makes the bill of materials of.
+  await writeFile('dist/meta.json', JSON.stringify({ inputs, outputs }));
+}
+
+/** Builds again after each change in `src` and `media`, until it is stopped. An error is printed, and the next change built. */
+async function buildOnChange() {
+  const changed = new Set();
+  let wake = () => {};
+  for (const folder of ['src', 'media'])
+    watch(folder, { recursive: true }, (_, file) => {
+      changed.add(path.posix.join(folder, String(file).replaceAll('\\', '/')));
+      wake();
+    });
+  for (;;) {
+    console.log('Waiting for changes in src and media.');
+    if (changed.size === 0) await new Promise((resolve) => (wake = () => resolve(undefined)));
+    // Editors write a file in several steps, and several files at once.
+    await setTimeout(100);
+    const files = [...changed];
+    changed.clear();
+    console.log(`Building after a change of ${files.join(', ')}.`);
+    await buildAll(files.some((file) => file.startsWith('src/core/datasets/scanner/'))).catch((error) =>
+      console.error(String(error)),
+    );
+  }
+}
+
 await rm('dist', { recursive: true, force: true });
-const bundles = [await bundleExtension(), (await bundleWorkers()).metafile, (await bundlePages()).metafile];
-const inputs = Object.assign({}, ...bundles.map((metafile) => metafile?.inputs));
-const outputs = Object.assign({}, ...bundles.map((metafile) => metafile?.outputs));
-await compileScanner();
-await writeFile('dist/THIRD-PARTY-NOTICES.txt', await thirdPartyNotices(Object.keys(inputs)));
-// What `npm run package` makes the bill of materials of.
-await writeFile('dist/meta.json', JSON.stringify({ inputs, outputs }));
+await buildAll();
+if (process.argv.includes('--watch')) await buildOnChange();

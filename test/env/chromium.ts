@@ -26,12 +26,11 @@ export async function chromium(): Promise<string> {
   say('chromium-headless-shell: installing it with apt-get');
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   try {
-    await run('apt-get', ['update'], { env, timeoutMs: 120_000, output: 'hide' });
+    await run('apt-get', ['update'], { env, output: 'hide' });
     // The part of Chromium that draws pages: it needs a seventh less time than the whole browser.
     const packages = ['chromium-headless-shell', 'fonts-dejavu-core'];
     await run('apt-get', ['install', '-y', '--no-install-recommends', ...packages], {
       env,
-      timeoutMs: 300_000,
       output: 'hide',
     });
   } catch (error) {

@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   const named = isFloor ? undefined : process.env.FINE_TUNING_VSCODE;
   const desktop = version === undefined ? named : await downloadAndUnzipVSCode(version);
   if (desktop === undefined && !(await isInstalled(serverName))) return;
-  await run(process.execPath, ['esbuild.js'], { cwd: root, timeoutMs: 60_000, output: 'show' });
+  await run(process.execPath, ['esbuild.js'], { cwd: root, output: 'show' });
   await bundleTests();
   const userData = path.join(folder, 'user-data');
   const workspace = path.join(folder, 'workspace');

@@ -9,7 +9,7 @@ import { packedReadme, type Origin } from './readme.ts';
 
 /** Runs a script of Node. */
 const node = (cwd: string, ...args: string[]): Promise<string> =>
-  run(process.execPath, args, { cwd, timeoutMs: 60_000, output: 'show' });
+  run(process.execPath, args, { cwd, output: 'show' });
 const tool = (...parts: string[]): string => path.join(root, 'node_modules', ...parts);
 
 /** Copies what .vscodeignore names into a folder of its own: vsce reads every folder of the one that it packs. */

@@ -7,7 +7,7 @@ import { fail, root } from './project.ts';
 
 async function main(): Promise<void> {
   await chromium();
-  await run(process.execPath, ['esbuild.js'], { cwd: root, timeoutMs: 60_000, output: 'show' });
+  await run(process.execPath, ['esbuild.js'], { cwd: root, output: 'show' });
   const only = process.argv.slice(2);
   const files = globSync('test/pages/*.test.ts', { cwd: root }).filter(
     (file) => only.length === 0 || only.some((part) => file.includes(part)),

@@ -78,10 +78,13 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
+/** Only for what hangs: on a busy machine everything takes many times as long. */
+const DEFAULT_TIMEOUT_MS = 10 * 60_000;
+
 export interface RunOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
-  timeoutMs: number;
+  timeoutMs?: number;
   /** `show` prints the output; `hide` only adds it to the error message. */
   output: 'show' | 'hide';
 }
@@ -106,14 +109,15 @@ export async function run(command: string, args: readonly string[], options: Run
   });
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (all += text));
   const startedMs = performance.now();
-  const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), options.timeoutMs);
+  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), timeoutMs);
   const code = await groupEnd(child);
   clearTimeout(timer);
   if (code === 0) return stdout;
   const what = `${command} ${args.join(' ')}`;
   const how =
-    child.signalCode === 'SIGKILL' && performance.now() - startedMs >= options.timeoutMs
-      ? `took more than ${options.timeoutMs / 1000} s`
+    child.signalCode === 'SIGKILL' && performance.now() - startedMs >= timeoutMs
+      ? `took more than ${timeoutMs / 1000} s`
       : child.pid === undefined
         ? 'was not found'
         : `failed (${code ?? child.signalCode})`;

@@ -7,7 +7,7 @@ export interface Origin {
 /** The link or picture of a Markdown page, with what stands around its target. */
 const TARGET = /(\]\(|(?:src|srcset|href)=")(?!https?:|#)([^)"\s]+)([)"])/g;
 /** What only a reader of the repository needs. */
-const BUILDING = /^## (?:Install|From source)\n.*?(?=^## )/gms;
+const BUILDING = /^## (?:Install|From source)\n.*?(?=^## )|^<!--.*?-->\n/gms;
 const PICTURE = /<picture>.*?<\/picture>\n*|!\[[^\]]*\]\([^)]*\)\n*/gs;
 const LINK = /\[([^\]]*)\]\((?!https?:|#)[^)]*\)/g;
 

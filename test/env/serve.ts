@@ -82,7 +82,6 @@ export async function installExtension(
   const args = [server.entry, '--user-data-dir', userData, '--extensions-dir', extensions];
   await run(server.node, [...args, '--install-extension', vsix, '--force'], {
     env: environment(userData),
-    timeoutMs: 60_000,
     output: 'hide',
   });
 }

@@ -51,7 +51,7 @@ function hasDesktop(): boolean {
 
 async function openDesktop(): Promise<void> {
   say('building the extension');
-  await run(process.execPath, ['esbuild.js'], { cwd: root, timeoutMs: 60_000, output: 'show' });
+  await run(process.execPath, ['esbuild.js'], { cwd: root, output: 'show' });
   const userData = path.join(folder, 'desktop');
   await prepare(userData);
   const args = [
@@ -61,14 +61,14 @@ async function openDesktop(): Promise<void> {
     workspace,
   ];
   if (process.getuid?.() === 0) args.push('--no-sandbox');
-  await run('code', args, { env: cleanEnvironment(), timeoutMs: 60_000, output: 'show' });
+  await run('code', args, { env: cleanEnvironment(), output: 'show' });
   process.stdout.write('\nVS Code is open.\n');
 }
 
 async function openServer(): Promise<void> {
   const installed = await vscodeServer('vscode');
   say('packing the extension');
-  await run('npm', ['run', 'package', '--loglevel=error'], { cwd: root, timeoutMs: 120_000, output: 'hide' });
+  await run('npm', ['run', 'package', '--loglevel=error'], { cwd: root, output: 'hide' });
   const userData = path.join(folder, 'server');
   const extensions = path.join(folder, 'extensions');
   await prepare(userData);

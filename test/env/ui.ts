@@ -1,6 +1,6 @@
-// Packs the extension, installs it in a VS Code server, and runs the files of test/ui/ in a browser: all, or those whose paths
-// contain an argument. With --pictures, the tests save screenshots, which takes longer; with --screenshots, only the README's
-// screenshots are taken.
+// Packs the extension, installs it in a VS Code server, and runs the files of test/ui/ in a browser. An argument chooses the
+// files whose paths contain it. With --pictures, the tests save screenshots, which takes longer; with --screenshots, only the
+// README's screenshots are taken.
 import { fork, type ChildProcess } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -84,7 +84,7 @@ async function install(): Promise<void> {
   await rm(path.join(results, 'ui'), { recursive: true, force: true });
   await chromium();
   const server = await vscodeServer('vscode');
-  await run('npm', ['run', 'package', '--loglevel=error'], { cwd: root, timeoutMs: 120_000, output: 'hide' });
+  await run('npm', ['run', 'package', '--loglevel=error'], { cwd: root, output: 'hide' });
   await copyBuiltInExtensions(server, builtInFolder);
   await installExtension(server, vsix, path.join(results, 'ui/user-data/install'), extensionsFolder);
 }

@@ -85,7 +85,6 @@ async function install(name: ServerName, folder: string): Promise<void> {
   const npm = (cwd: string, ...args: string[]): Promise<string> =>
     run('npm', [...args, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
       cwd,
-      timeoutMs: 240_000,
       output: 'hide',
     });
   say(`${name}: installing the VS Code server from the npm registry`);

@@ -79,7 +79,7 @@ async function main(): Promise<void> {
   const jobs = jobsOf(readWorkflow('ci.yaml')).filter(({ text }) => /^ {4}runs-on: ubuntu-/m.test(text));
   const folder = await mkdtemp(path.join(tmpdir(), 'workflows-'));
   try {
-    await run('git', ['clone', '--quiet', root, folder], { timeoutMs: 60_000, output: 'show' });
+    await run('git', ['clone', '--quiet', root, folder], { output: 'show' });
     // Each job of CI begins with a clone of its own.
     for (const command of new Set(jobs.flatMap(({ runs }) => runs))) {
       say(command);
