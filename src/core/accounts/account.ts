@@ -1,8 +1,8 @@
 import path from 'node:path';
 
 /**
- * A local record of an account at the service, which has no endpoint to identify an account. Runs, caches,
- * and downloads belong to the `id`; replacing the API key does not change it.
+ * A local record of an account at the service, which has no endpoint to identify accounts. Runs, caches, and downloads
+ * belong to the `id`, which stays when the API key is replaced.
  */
 export type Account = ServiceAccount | SandboxAccount;
 
@@ -17,8 +17,6 @@ export interface ServiceAccount {
   budget?: AccountBudget | undefined;
   /** The https URL where the user adds funds and creates API keys. Entered by the user. */
   website?: string | undefined;
-  /** The random ID of the API key that was entered last, in any window; not derived from the API key. */
-  keyId?: string | undefined;
 }
 
 /** The embedded service. Its ID is stored in its database; its address and API key change at each start. */
@@ -39,7 +37,7 @@ export interface AccountBudget {
 }
 
 /** The properties of an account that can change; undefined removes one. */
-export type AccountChange = Partial<Pick<ServiceAccount, 'budget' | 'website' | 'keyId'>>;
+export type AccountChange = Partial<Pick<ServiceAccount, 'budget' | 'website'>>;
 
 /** An account that the user signed out of on this machine. */
 export interface FormerAccount {
@@ -57,7 +55,7 @@ interface Submitted {
   readonly created: { readonly localMs: number };
 }
 
-/** Returns the accounts of a service that can be signed in to again: latest first, unnamed ones last. */
+/** Returns the accounts of a service that the user can sign in to again: latest first, unnamed ones last. */
 export function formerAccountsOf(
   origin: string,
   { accounts, former }: { readonly accounts: readonly Account[]; readonly former: readonly Account[] },
@@ -94,8 +92,8 @@ export function serviceOf(account: Account): string {
 }
 
 /**
- * Returns the folder of what one account's runs left here, for all windows; it may not exist. A user can
- * edit the file with the IDs, so unusual ones are encoded: the result is always inside `runsFolder`.
+ * Returns the folder with the data of one account's runs, for all windows; it may not exist. The user can edit the file
+ * with the IDs, so unusual ones are encoded: the result is always inside `runsFolder`.
  * @param runsFolder the folder of all accounts, in the extension's storage
  */
 export function accountFolder(runsFolder: string, accountId: string): string {
@@ -103,7 +101,7 @@ export function accountFolder(runsFolder: string, accountId: string): string {
   return path.join(runsFolder, isPlain ? accountId : `_${Buffer.from(accountId).toString('hex')}`);
 }
 
-/** Returns the file through which windows share what they read of an account. A later format has another name. */
+/** Returns the file through which windows share what they read from an account. A later format has another name. */
 export function cacheFileOf(runsFolder: string, accountId: string): string {
   return path.join(accountFolder(runsFolder, accountId), 'cache.1.json');
 }

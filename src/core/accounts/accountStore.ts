@@ -1,18 +1,18 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as v from 'valibot';
+import { isOpenableUrl } from '../api/address.ts';
+import { currencyCode } from '../api/types.ts';
 import { sequencer } from '../base/async.ts';
 import { isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
+import { ExpectedError } from '../base/errors.ts';
+import { Emitter } from '../base/event.ts';
 import { renameOver } from '../base/renameOver.ts';
 import { writeFileDurably } from '../storage/durableFile.ts';
 import { FolderWatch } from '../storage/folderWatch.ts';
-import { ExpectedError } from '../base/errors.ts';
-import { Emitter } from '../base/event.ts';
-import { isOpenableUrl } from '../api/address.ts';
-import { currencyCode } from '../api/types.ts';
-import type { Account, AccountChange } from './account.ts';
 import { Lease } from '../storage/lease.ts';
+import type { Account, AccountChange } from './account.ts';
 
 /** How often locking is tried, about 12 ms apart; another window's write takes a few milliseconds. */
 const LOCK_TRIES = 500;
@@ -33,7 +33,6 @@ const accountSchema = v.variant('kind', [
     baseUrl: v.pipe(v.string(), v.url()),
     budget: budgetSchema,
     website: websiteSchema,
-    keyId: v.fallback(v.optional(v.string()), undefined),
   }),
   v.object({ kind: v.literal('sandbox'), id: v.string(), name: v.string(), budget: budgetSchema }),
 ]);
@@ -46,7 +45,7 @@ const fileSchema = v.object({
   accounts: entriesSchema,
   former: v.optional(entriesSchema, []),
 });
-/** What can be read of a later version's file. */
+/** The readable parts of a file that a later version of the extension wrote. */
 const laterEntriesSchema = v.fallback(v.array(v.fallback(v.nullable(accountSchema), null)), []);
 const laterFileSchema = v.object({
   version: v.pipe(v.number(), v.integer(), v.minValue(2)),
@@ -63,12 +62,12 @@ interface Content {
   former: Account[];
   /** Accounts of kinds that only a later version knows. They are written back unchanged. */
   others: { accounts: Entries; former: Entries };
-  /** Whether a later version wrote the file, which is then never written. */
-  isLater: boolean;
+  /** Whether a later version of the extension wrote the file. This version then never writes it. */
+  isOfLaterVersion: boolean;
 }
 
 function emptyContent(): Content {
-  return { accounts: [], former: [], others: { accounts: [], former: [] }, isLater: false };
+  return { accounts: [], former: [], others: { accounts: [], former: [] }, isOfLaterVersion: false };
 }
 
 /** The accounts file may exist but cannot be read, so it is unknown which accounts there are. */
@@ -92,9 +91,9 @@ export class AccountsOfLaterVersionError extends ExpectedError {
 }
 
 /**
- * Owns the accounts of this machine, and which one is active, in a file that all windows share. It is written
- * under a lock. A `Memento` always writes the extension's complete state, so windows would overwrite each
- * other's updates. Contains no API keys.
+ * Owns the accounts of this machine, and which one is active, in a file that all windows share and write under a lock.
+ * Not in a `Memento`: that always writes the extension's complete state, so windows would overwrite each other's
+ * updates. Contains no API keys.
  */
 export class AccountStore implements Disposable {
   readonly #file: string;
@@ -160,9 +159,9 @@ export class AccountStore implements Disposable {
     return this.#content.accounts.find((account) => account.id === this.#content.activeId);
   }
 
-  /** Ensures that accounts can be changed, as far as is known. @throws AccountsOfLaterVersionError */
+  /** @throws AccountsOfLaterVersionError if the file, as last read, can't be changed */
   requireChangeable(): void {
-    if (this.#content.isLater) throw new AccountsOfLaterVersionError();
+    if (this.#content.isOfLaterVersion) throw new AccountsOfLaterVersionError();
   }
 
   /**
@@ -222,7 +221,7 @@ export class AccountStore implements Disposable {
     return this.#inTurn(() =>
       this.#locked(async () => {
         const content = await this.#readLocked();
-        if (content.isLater) {
+        if (content.isOfLaterVersion) {
           this.#accept(content);
           throw new AccountsOfLaterVersionError();
         }
@@ -234,7 +233,7 @@ export class AccountStore implements Disposable {
     );
   }
 
-  /** Runs work under the lock. If files can't be locked, or a window hangs while writing, runs it without. */
+  /** Runs work under the lock. If files can't be locked, or another window hangs while writing, runs it without. */
   async #locked<T>(work: () => Promise<T>): Promise<T> {
     const lock = path.join(path.dirname(this.#file), 'accounts.lock');
     const lease = await Lease.take(lock, LOCK_TRIES).catch(() => undefined);
@@ -245,6 +244,7 @@ export class AccountStore implements Disposable {
     }
   }
 
+  /** Takes over the content of the file, and fires if it changed. */
   #accept(next: Content): void {
     if (!this.#isUnreadable && JSON.stringify(next) === JSON.stringify(this.#content)) return;
     this.#isUnreadable = false;
@@ -257,6 +257,7 @@ export class AccountStore implements Disposable {
     return (await this.#parsed()) ?? this.#locked(() => this.#readLocked());
   }
 
+  /** Reads under the lock. Sets an invalid file aside, and is empty then. */
   async #readLocked(): Promise<Content> {
     const content = await this.#parsed();
     if (content !== undefined) return content;
@@ -304,7 +305,7 @@ function contentOf(text: string): Content {
       accounts: accounts.filter((one) => one !== null),
       former: former.filter((one) => one !== null),
     };
-    return { ...emptyContent(), activeId, ...read, isLater: true };
+    return { ...emptyContent(), activeId, ...read, isOfLaterVersion: true };
   }
   const { activeId, accounts, former } = v.parse(fileSchema, value);
   const known = (entries: Entries) =>
@@ -318,6 +319,6 @@ function contentOf(text: string): Content {
     accounts: known(accounts),
     former: known(former),
     others: { accounts: unknown(accounts), former: unknown(former) },
-    isLater: false,
+    isOfLaterVersion: false,
   };
 }

@@ -1,16 +1,16 @@
-import * as vscode from 'vscode';
+import { l10n, StatusBarAlignment, type StatusBarItem, ThemeColor, window } from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import type { Balance } from '../../core/api/types.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
-import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import type { Session, SessionState } from '../../core/runs/session.ts';
+import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import type { FaultOf } from '../../services.ts';
+import { keyProblem } from '../shared/connectionText.ts';
 import { compact, formatMoment, formatMoney, sandboxNote } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { onDidChangeSettings, setting } from '../shared/settings.ts';
-import { keyProblem } from '../shared/connectionText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { onDidChangeSettings, setting } from '../shared/settings.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 
 /** A charge changes both runs and balance; spending is read once for all changes within this delay. */
@@ -28,8 +28,8 @@ export function showBalance(
   faultOf: FaultOf,
 ): Disposable {
   const store = new DisposableStore();
-  const item = store.add(vscode.window.createStatusBarItem('balance', vscode.StatusBarAlignment.Left, 0));
-  item.name = vscode.l10n.t('Fine-Tuning Balance');
+  const item = store.add(window.createStatusBarItem('balance', StatusBarAlignment.Left, 0));
+  item.name = l10n.t('Fine-Tuning Balance');
   item.command = COMMANDS.switchAccount;
   let spent: readonly string[] = [];
   let spentTimer: NodeJS.Timeout | undefined;
@@ -91,12 +91,7 @@ export function showBalance(
   return store;
 }
 
-function drawItem(
-  item: vscode.StatusBarItem,
-  session: Session,
-  spent: readonly string[],
-  hasOthers: boolean,
-): void {
+function drawItem(item: StatusBarItem, session: Session, spent: readonly string[], hasOthers: boolean): void {
   const { account, state, isLocked } = session;
   // Don't show data that was read with an API key that no longer works.
   const balance = isLocked ? undefined : session.balance.current;
@@ -107,8 +102,7 @@ function drawItem(
   item.text = balanceText(view);
   item.tooltip = balanceTooltip(view);
   item.accessibilityInformation = { label: item.tooltip.replaceAll('\n', ', '), role: 'button' };
-  item.backgroundColor =
-    isLow || isLocked ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
+  item.backgroundColor = isLow || isLocked ? new ThemeColor('statusBarItem.warningBackground') : undefined;
   item.show();
 }
 
@@ -143,21 +137,19 @@ export function balanceTooltip({ account, balance, readAtMs, state, isLow, spent
   const isSandbox = account.kind === 'sandbox';
   const money = balance && formatMoney(balance.balance_cents, balance.currency);
   return compact(
-    vscode.l10n.t('Fine-Tuning account: {0}', sanitizeServiceText(account.name)),
-    isSandbox
-      ? sandboxNote()
-      : vscode.l10n.t('Service: {0}', sanitizeServiceText(new URL(account.baseUrl).host)),
+    l10n.t('Fine-Tuning account: {0}', sanitizeServiceText(account.name)),
+    isSandbox ? sandboxNote() : l10n.t('Service: {0}', sanitizeServiceText(new URL(account.baseUrl).host)),
     money &&
       (readAtMs === undefined
         ? factLine(TERMS.balance, money)
-        : vscode.l10n.t('Balance: {0} (read {1})', money, formatMoment(readAtMs, Date.now()))),
+        : l10n.t('Balance: {0} (as of {1})', money, formatMoment(readAtMs, Date.now()))),
     ...spent,
-    isLow && vscode.l10n.t('Below your low-balance threshold.'),
+    isLow && l10n.t('Below your low-balance threshold.'),
     state === 'offline' &&
       (isSandbox
-        ? vscode.l10n.t('The sandbox didn’t start or isn’t responding.')
-        : vscode.l10n.t('Can’t reach the service.')),
+        ? l10n.t('The sandbox didn’t start or isn’t responding.')
+        : l10n.t('Can’t reach the service.')),
     keyProblem(state),
-    vscode.l10n.t('Click for the account menu.'),
+    l10n.t('Click for the account menu.'),
   ).join('\n');
 }

@@ -1,6 +1,7 @@
 import { commands, l10n } from 'vscode';
 import { originOf, type Account } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
+import type { ApiKeys } from '../../core/accounts/apiKeys.ts';
 import { parseApiKey, type ApiKeyProblem } from '../../core/api/address.ts';
 import type { Client, Connection } from '../../core/api/client.ts';
 import { isUnauthorized } from '../../core/api/errors.ts';
@@ -14,7 +15,6 @@ import { websiteLink } from '../shared/open.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { ask, type DialogEnd, type DialogTitle } from '../shared/steps.ts';
 import { TERMS } from '../shared/terms.ts';
-import type { ApiKeys } from '../../core/accounts/apiKeys.ts';
 
 export type CreateClient = (connection: Connection) => Pick<Client, 'getBalance'>;
 
@@ -22,8 +22,8 @@ export type CreateClient = (connection: Connection) => Pick<Client, 'getBalance'
 export function notifyKeyNeeded(account: Account, state: 'key-rejected' | 'key-missing'): void {
   const isRejected = state === 'key-rejected';
   const sentence = isRejected
-    ? l10n.t('The service rejected the API key of {0}.', account.name)
-    : l10n.t('The API key of {0} is not on this machine.', account.name);
+    ? l10n.t('The service rejected the API key for {0}.', account.name)
+    : l10n.t('The API key for {0} isn’t on this machine.', account.name);
   const title = isRejected ? TERMS.replaceApiKey : TERMS.enterApiKey;
   const website = websiteLink(account);
   notify(showWarning, sentence, {
@@ -50,8 +50,7 @@ export async function replaceKey(
     return { outcome: 'unavailable' };
   }
   const { id, name, baseUrl } = account;
-  await apiKeys.requireCurrent(id);
-  const place = { title: l10n.t('Replace the API Key of {0}', name), link: websiteLink(account) };
+  const place = { title: l10n.t('Replace the API Key for {0}', name), link: websiteLink(account) };
   let entered = '';
   let answer: VerifiedKey;
   do {
@@ -60,13 +59,13 @@ export async function replaceKey(
   } while (answer.kind === 'unreachable');
   if (answer.kind !== 'value') return { outcome: 'cancelled' };
   const { apiKey, isVerified } = answer.value;
-  await apiKeys.replace({ accountId: id, origin: originOf(account) }, apiKey);
-  if (isVerified) void showInformation(l10n.t('Replaced the API key of {0}.', name));
+  await apiKeys.store({ accountId: id, origin: originOf(account) }, apiKey);
+  if (isVerified) void showInformation(l10n.t('Replaced the API key for {0}.', name));
   else notifyKeyUnverified(name);
 }
 
 export function notifyKeyUnverified(name: string): void {
-  void showInformation(l10n.t('Saved the API key of {0}. It couldn’t be verified yet.', name));
+  void showInformation(l10n.t('Saved the API key for {0}. It hasn’t been verified yet.', name));
 }
 
 /** `unreachable`: the key could not be verified, and the user wants to change something. */
@@ -76,6 +75,7 @@ type VerifiedKey =
 
 /**
  * Asks for an API key until the service accepts one, or the user saves one that could not be verified (for example, offline).
+ * Reads the balance, which is free; stores nothing.
  * @param entered what the box contains at first
  * @throws CancelledError
  */
@@ -152,8 +152,12 @@ function apiKeyProblem(problem: ApiKeyProblem): string {
 
 /** Asks whether to use a text as an API key although it lacks the prefix of API keys. */
 async function confirmPrefix(host: string): Promise<boolean> {
-  const question = l10n.t('API keys start with “{0}”; this doesn’t. Send it to {1}?', API_KEY_PREFIX, host);
-  const detail = l10n.t('If it’s the key of another service, it would be revealed.');
+  const question = l10n.t(
+    'This API key doesn’t start with “{0}”. Send it to {1} anyway?',
+    API_KEY_PREFIX,
+    host,
+  );
+  const detail = l10n.t('If it’s another service’s key, sending it exposes it.');
   // The first button has the focus.
   const buttons = { [l10n.t('Enter Another')]: false, [l10n.t('Use It')]: true };
   return (await askModal(showWarning, question, detail, buttons)) === true;

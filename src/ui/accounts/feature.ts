@@ -1,7 +1,6 @@
-import type { Services } from '../../services.ts';
-import { canBeRefused, canDiscard, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import { KeyOutdatedError } from '../../core/accounts/apiKeys.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
+import { canBeRefused, canDiscard, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
 import { showBalance } from './balanceItem.ts';
@@ -10,7 +9,7 @@ import { updateWelcomeContext } from './welcomeContext.ts';
 /** Signing in and out, switching accounts, API keys, and the balance in the status bar. */
 export function activateAccounts(services: Services): void {
   const { accounts, apiKeys, createClient, disposables, downloads, journal, log, openJournal } = services;
-  const { commands, readSubmissions, reportError, sandboxFault, sessions, submissions } = services;
+  const { commands, readSubmissions, sandboxFault, sessions, submissions } = services;
   const readSpent = async (session: Session) => {
     const { spentLines } = await import('./spentLines.ts');
     await openJournal();
@@ -24,14 +23,11 @@ export function activateAccounts(services: Services): void {
       nowMs: serviceNowMs(session),
     });
   };
-  const notify = ({ account }: Session, state: 'key-missing' | 'key-rejected') => {
-    if (apiKeys.isOutdated(account.id)) reportError(new KeyOutdatedError(), () => undefined);
-    else
-      inBackground(
-        log,
-        import('./enterApiKey.ts').then((m) => m.notifyKeyNeeded(account, state)),
-      );
-  };
+  const notify = ({ account }: Session, state: 'key-missing' | 'key-rejected') =>
+    inBackground(
+      log,
+      import('./enterApiKey.ts').then((m) => m.notifyKeyNeeded(account, state)),
+    );
   /** By account: the last state of its submission when its key was rejected, which the result may report. */
   const sending = new Map<string, PendingSubmission>();
   disposables.add(showBalance(sessions, accounts, readSpent, sandboxFault.get()));

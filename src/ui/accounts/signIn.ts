@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { l10n } from 'vscode';
 import { formerAccountsOf, originOf, type ServiceAccount } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
+import type { ApiKeys } from '../../core/accounts/apiKeys.ts';
 import { parseAddress, type AddressProblem } from '../../core/api/address.ts';
 import type { Submission } from '../../core/submission/submission.ts';
 import type { CommandResult } from '../shared/commands.ts';
@@ -11,7 +12,6 @@ import { websiteLink } from '../shared/open.ts';
 import { setting } from '../shared/settings.ts';
 import { ask, mapEnd, pick, runSteps, type DialogTitle, type Step } from '../shared/steps.ts';
 import { TERMS } from '../shared/terms.ts';
-import type { ApiKeys } from '../../core/accounts/apiKeys.ts';
 import { askForVerifiedKey, notifyKeyUnverified, type CreateClient } from './enterApiKey.ts';
 
 type FormerAccount = ReturnType<typeof formerAccountsOf>[number];
@@ -38,7 +38,6 @@ export async function signIn(
 ): Promise<CommandResult | undefined> {
   // Don't ask for an API key that could not be used.
   accounts.requireChangeable();
-  await apiKeys.requireCurrent();
   // If they cannot be read, nothing can be submitted either.
   const submitted = await submissions().catch(() => []);
   const draft = await askToSignIn(accounts, createClient, submitted);
@@ -46,7 +45,14 @@ export async function signIn(
   const { id = randomUUID(), name, baseUrl, apiKey, isVerified } = draft;
   const account: ServiceAccount = { kind: 'service', id, name, baseUrl };
   const owner = { accountId: id, origin: originOf(account) };
-  await apiKeys.storeWith(owner, apiKey, (keyId) => accounts.save({ ...account, keyId }));
+  // The key first: a session of an account without one would ask for it.
+  await apiKeys.store(owner, apiKey);
+  try {
+    await accounts.save(account);
+  } catch (error) {
+    await apiKeys.delete(id).catch(() => undefined);
+    throw error;
+  }
   if (isVerified) void showInformation(l10n.t('Signed in to {0}.', name));
   else notifyKeyUnverified(name);
 }
@@ -112,10 +118,10 @@ function askToSignIn(
 
 const URL_PROBLEMS: Readonly<Record<AddressProblem, string>> = {
   empty: l10n.t('Enter the service URL.'),
-  'not-a-url': l10n.t('This is not a URL.'),
+  'not-a-url': l10n.t('Enter a valid URL.'),
   'not-https': l10n.t('Use https://. http:// would expose your API key.'),
   'has-credentials': l10n.t('Remove the user name and password.'),
-  'has-query': l10n.t('Remove “?” or “#” and what follows.'),
+  'has-query': l10n.t('Remove “?” or “#” and everything after it.'),
 };
 
 /** Asks for an earlier account or a new one: submissions, receipts, and downloads belong to an account. */

@@ -1,10 +1,10 @@
 import { l10n } from 'vscode';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
+import type { ApiKeys } from '../../core/accounts/apiKeys.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { compact } from '../shared/format.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
 import { TERMS } from '../shared/terms.ts';
-import type { ApiKeys } from '../../core/accounts/apiKeys.ts';
 
 /** The unfinished work of an account. */
 export interface Unfinished {
@@ -23,11 +23,8 @@ export async function signOut(
   discardDownloads: (accountId: string) => Promise<void>,
 ): Promise<CommandResult | undefined> {
   const account = accounts.active;
-  await apiKeys.requireCurrent(account?.id);
   if (account === undefined || !(await confirmSignOut(account, unfinishedOf(account.id))))
     return { outcome: 'cancelled' };
-  // Another window may have changed a key while the dialog was open. Then the key would outlive the account.
-  await apiKeys.requireCurrent(account.id);
   // Remove the account first: a session that loses its key would ask for another one.
   await accounts.remove(account.id);
   try {
@@ -46,10 +43,10 @@ async function confirmSignOut(
   const detail = compact(
     !isSandbox &&
       hasSubmissions &&
-      l10n.t('An open submission stays. Sign in again to check or continue it.'),
+      l10n.t('Open submissions are kept. Sign in again to check or continue them.'),
     hasDownloads && l10n.t('Unfinished downloads will be removed.'),
     isSandbox
-      ? l10n.t('“{0}” brings back its runs and downloads.', TERMS.useSandbox)
+      ? l10n.t('To get its runs and downloads back, choose “{0}”.', TERMS.useSandbox)
       : l10n.t('Its API key will be deleted from this machine. Runs continue.'),
   ).join(' ');
   const buttons = { [l10n.t('Sign Out')]: true };

@@ -2,12 +2,12 @@ import { commands, l10n } from 'vscode';
 import { originOf, websiteOf, type Account } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { parseWebsite } from '../../core/api/address.ts';
-import { TERMS } from '../shared/terms.ts';
-import { websiteLink } from '../shared/open.ts';
 import type { Command, CommandResult } from '../shared/commands.ts';
 import { compact } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
+import { websiteLink } from '../shared/open.ts';
 import { ask, pick, separator, type PickRow } from '../shared/steps.ts';
+import { TERMS } from '../shared/terms.ts';
 
 /** Shows the account menu: first the accounts, so that switching takes one click, then actions. */
 export async function switchAccount(accounts: AccountStore): Promise<CommandResult | undefined> {
@@ -52,8 +52,7 @@ function actionsOf(store: AccountStore): PickRow<Command>[] {
     !hasSandbox && action('beaker', TERMS.useSandbox, COMMANDS.useSandbox),
     active?.kind === 'service' && action('key', TERMS.replaceApiKey, COMMANDS.replaceKey),
     ...(active?.kind === 'service' ? websiteRows(store, active) : []),
-    active?.kind === 'sandbox' &&
-      action('beaker', l10n.t('Sandbox: Scenario, Funds, Reset…'), COMMANDS.sandbox),
+    active?.kind === 'sandbox' && action('beaker', l10n.t('Manage Sandbox…'), COMMANDS.sandbox),
     active && action('sign-out', l10n.t('Sign Out…'), COMMANDS.signOut),
   );
 }
@@ -70,7 +69,7 @@ function websiteRows(store: AccountStore, account: Account): PickRow<Command>[] 
 
 async function askForWebsite(store: AccountStore, account: Account): Promise<CommandResult | undefined> {
   const answer = await ask(
-    { title: l10n.t('Website of {0}', account.name) },
+    { title: l10n.t('Website for {0}', account.name) },
     {
       prompt: l10n.t('Where you add funds and create API keys (optional)'),
       placeholder: 'https://',

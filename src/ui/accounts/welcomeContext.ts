@@ -2,8 +2,8 @@ import * as vscode from 'vscode';
 import { websiteOf } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
-import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import type { Session } from '../../core/runs/session.ts';
+import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import { CONTEXT_KEYS } from '../shared/ids.ts';
 
 /** Updates the context keys by which package.json selects the welcome text of an empty view. */
@@ -30,7 +30,7 @@ export function updateWelcomeContext(sessions: Sessions, accounts: AccountStore)
 function setState(session: Session | undefined): void {
   // "No runs yet" may be shown only after the list was read.
   const isUnread = session?.state === 'ready' && session.runs.rows === undefined;
-  const unread = session?.runs.failed === true ? 'offline' : 'connecting';
+  const unread = session?.runs.hasFailed === true ? 'offline' : 'connecting';
   const state = isUnread ? unread : (session?.state ?? 'signedOut');
   setContext(CONTEXT_KEYS.state, state);
   setContext(CONTEXT_KEYS.sandbox, session?.account.kind === 'sandbox');

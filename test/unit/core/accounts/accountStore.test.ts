@@ -147,7 +147,7 @@ describe('AccountStore', () => {
     const { id, name, baseUrl } = service('a');
     await store.save({ baseUrl, name, id, kind: 'service' });
     const before = store.active;
-    // At once: the store watches, and could read an empty file between two steps.
+    // Write the file in one step: the store watches, and could read an empty file between two.
     writeFileSync(file(), readFileSync(file()));
     await new Promise((resolve) => setTimeout(resolve, 50));
     await store.activate('a');

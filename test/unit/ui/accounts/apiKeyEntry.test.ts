@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
+import type { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
+import type { ApiKeys } from '../../../../src/core/accounts/apiKeys.ts';
 import type { Client } from '../../../../src/core/api/client.ts';
 import { NetworkError, ServiceError } from '../../../../src/core/api/errors.ts';
-import type { ApiKeys } from '../../../../src/core/accounts/apiKeys.ts';
-import type { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
@@ -37,13 +37,10 @@ describe('API key entry', () => {
     const [active, former] = isFormer ? [undefined, [one]] : [one, []];
     const requireChangeable = () => undefined;
     const list = { active, accounts: [active ?? []].flat(), former };
-    const accounts = { ...list, requireChangeable } as unknown as AccountStore;
+    const save = () => Promise.resolve();
+    const accounts = { ...list, requireChangeable, save } as unknown as AccountStore;
     const store = (_owner: unknown, apiKey: string) => Promise.resolve(void stored.push(apiKey));
-    const apiKeys = {
-      replace: store,
-      storeWith: store,
-      requireCurrent: () => undefined,
-    } as unknown as ApiKeys;
+    const apiKeys = { store } as unknown as ApiKeys;
     const client = () => ({ getBalance }) as unknown as Client;
     answers = command === 'signIn' ? ['https://service.test', 'Work', firstKey] : [firstKey];
     answers.push(...further);
@@ -56,7 +53,7 @@ describe('API key entry', () => {
     it(`stores an API key that the service accepts (${command})`, async () => {
       await run(command, () => Promise.resolve({}));
       assert.deepEqual(stored, ['service_new']);
-      assert.match(standIn.shown.sentences.join('|'), /^(Signed in to|Replaced the API key of) Work\.$/);
+      assert.match(standIn.shown.sentences.join('|'), /^(Signed in to|Replaced the API key for) Work\.$/);
       // A quick verification is no notification of its own.
       assert.deepEqual(standIn.shown.titles, []);
     });
@@ -74,7 +71,7 @@ describe('API key entry', () => {
       standIn.shown.answer = ([, save]) => save;
       await run(command, unreachable);
       assert.deepEqual(stored, ['service_new']);
-      assert.match(standIn.shown.sentences.at(-1) ?? '', /couldn’t be verified/);
+      assert.match(standIn.shown.sentences.at(-1) ?? '', /hasn’t been verified/);
     });
 
     it(`goes back to what may be wrong, with every entry kept, if the service can’t be reached (${command})`, async () => {
@@ -118,7 +115,7 @@ describe('API key entry', () => {
       const first = await enter(([another]) => another);
       assert.deepEqual(first, [['service_new'], []]);
       const asked = standIn.shown.sentences.findIndex((sentence) => sentence.includes('service_'));
-      assert.match(standIn.shown.sentences[asked]!, /Send it to service\.test\?$/);
+      assert.match(standIn.shown.sentences[asked]!, /Send it to service\.test anyway\?$/);
       assert.deepEqual(standIn.shown.buttons[asked], ['Enter Another', 'Use It']);
       assert.deepEqual(await enter(() => undefined), [['service_new'], []]);
       assert.deepEqual(await enter(([, use]) => use), [['ghp_other'], ['service_new']]);

@@ -8,9 +8,9 @@ import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
+import { Bench, until } from '../../../helpers/runs/support.ts';
 import { faultOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { Bench, until } from '../../../helpers/runs/support.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
 const { updateWelcomeContext } = await withVscode(
@@ -79,12 +79,12 @@ describe('showBalance', () => {
 
   it('names the fault of the sandbox that is on', async () => {
     const tooltip = () => standIn.statusItems.at(-1)?.tooltip ?? '';
-    fault = 'Sandbox fault “Balance too low” is on.';
+    fault = 'Sandbox scenario “Balance too low” is on.';
     await session.balance.refresh();
     assert.doesNotMatch(tooltip(), /fault/);
     session.account = { kind: 'sandbox', id: 'account-1', name: 'Sandbox' };
     await session.balance.refresh();
-    assert.match(tooltip(), /\nSandbox fault “Balance too low” is on\.\n/);
+    assert.match(tooltip(), /\nSandbox scenario “Balance too low” is on\.\n/);
   });
 
   it('reads spending once for several changes, and hides it when the API key is rejected', async () => {

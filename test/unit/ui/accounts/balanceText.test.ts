@@ -39,7 +39,7 @@ describe('Balance in the status bar', () => {
       return [
         balanceText(view),
         ...balanceTooltip(view)
-          .replace(/\(read .+\)/, '(read …)')
+          .replace(/\(as of .+\)/, '(as of …)')
           .split('\n'),
       ];
     };

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
-import type { Client } from '../../../../src/core/api/client.ts';
-import type { Session } from '../../../../src/core/runs/session.ts';
 import { ApiKeys, type KeyOwner } from '../../../../src/core/accounts/apiKeys.ts';
+import type { Client } from '../../../../src/core/api/client.ts';
 import { keyIdOf } from '../../../../src/core/api/keyCheck.ts';
-import { Emitter } from '../../../../src/core/base/event.ts';
-import { sentTo } from '../../../../src/core/submission/submission.ts';
-import { withVscode } from '../../../helpers/standInForVscode.ts';
+import type { Session } from '../../../../src/core/runs/session.ts';
+import { submissionsTo } from '../../../../src/core/submission/submission.ts';
 import { codeOf, created, error, MINUTE, Stage, tooPoor } from '../../../helpers/runs/stage.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
 const { signIn } = await withVscode(() => import('../../../../src/ui/accounts/signIn.ts'));
@@ -39,8 +38,8 @@ describe('The same API key entered again', () => {
     const { journal } = stage.bench;
     const read = () => (isReadable ? Promise.resolve(journal.submissions) : Promise.reject(new Error('EIO')));
     const keyIdOfSent = async (owner: KeyOwner, apiKey: string) =>
-      keyIdOf(sentTo(await read(), owner), apiKey);
-    apiKeys = new ApiKeys(storage, accounts, keyIdOfSent, new Emitter<{ focused: boolean }>().event);
+      keyIdOf(submissionsTo(await read(), owner), apiKey);
+    apiKeys = new ApiKeys(storage, keyIdOfSent);
   });
   afterEach(async () => {
     accounts.dispose();
@@ -111,6 +110,16 @@ describe('The same API key entered again', () => {
     assert.equal(await checkTwice(same, id), 'not-charged');
     assert.equal((await stage.resume(id, same)).kind, 'charged');
     assert.deepEqual([stage.posts.length, stage.runs.length], [2, 1]);
+  });
+
+  it('is stored before its account, and removed if that can’t be stored', async () => {
+    let before = 0;
+    accounts.save = () => {
+      before = secrets.size;
+      return Promise.reject(new Error('disk full'));
+    };
+    await assert.rejects(enter('service_one'), /disk full/);
+    assert.deepEqual([before, secrets.size], [1, 0]);
   });
 
   it('after the keychain lost it lets a resend charge', async () => {

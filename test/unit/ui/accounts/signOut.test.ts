@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { type ApiKeys, KeysChangedError } from '../../../../src/core/accounts/apiKeys.ts';
 import type { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
+import type { ApiKeys } from '../../../../src/core/accounts/apiKeys.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
@@ -9,8 +9,6 @@ const { signOut } = await withVscode(() => import('../../../../src/ui/accounts/s
 
 describe('Sign Out', () => {
   beforeEach(() => standIn.forget());
-
-  const current = { requireCurrent: () => Promise.resolve() };
 
   it('says what will be gone: the API key, open submissions, unfinished downloads', async () => {
     const shown: Record<string, string[]> = {};
@@ -23,7 +21,7 @@ describe('Sign Out', () => {
           standIn.forget();
           await signOut(
             { active: { id: 'one', kind, name } } as unknown as AccountStore,
-            current as unknown as ApiKeys,
+            {} as ApiKeys,
             () => ({ hasSubmissions, hasDownloads }),
             () => assert.fail('not confirmed'),
           );
@@ -42,7 +40,7 @@ describe('Sign Out', () => {
       active: { id: 'one', kind: 'service', name: 'Work' },
       remove: step('remove'),
     } as unknown as AccountStore;
-    const apiKeys = { delete: step('delete'), ...current } as unknown as ApiKeys;
+    const apiKeys = { delete: step('delete') } as unknown as ApiKeys;
     const run = () =>
       signOut(accounts, apiKeys, () => ({ hasSubmissions: false, hasDownloads: true }), step('forget'));
     await run();
@@ -52,38 +50,13 @@ describe('Sign Out', () => {
     assert.deepEqual(done, ['remove one', 'delete one', 'forget one']);
   });
 
-  it('removes nothing if another window changed API keys while the dialog was open', async () => {
-    let isCurrent = true;
-    const accounts = {
-      active: { id: 'one', kind: 'service', name: 'Work' },
-      remove: () => assert.fail('removed'),
-    } as unknown as AccountStore;
-    const apiKeys = {
-      requireCurrent: () => (isCurrent ? Promise.resolve() : Promise.reject(new KeysChangedError())),
-    } as unknown as ApiKeys;
-    standIn.shown.answer = ([button]) => {
-      isCurrent = false;
-      return button;
-    };
-    const none = { hasSubmissions: false, hasDownloads: false };
-    await assert.rejects(
-      signOut(
-        accounts,
-        apiKeys,
-        () => none,
-        () => assert.fail('discarded'),
-      ),
-      { code: 'keys-changed' },
-    );
-  });
-
   it('removes unfinished downloads even if the keyring fails, and reports the failure', async () => {
     const done: string[] = [];
     const accounts = {
       active: { id: 'one', kind: 'service', name: 'Work' },
       remove: () => Promise.resolve(),
     } as unknown as AccountStore;
-    const apiKeys = { delete: () => Promise.reject(new Error('locked')), ...current } as unknown as ApiKeys;
+    const apiKeys = { delete: () => Promise.reject(new Error('locked')) } as unknown as ApiKeys;
     const run = () =>
       signOut(
         accounts,

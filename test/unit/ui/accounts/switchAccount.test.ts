@@ -56,7 +56,7 @@ describe('Account menu', () => {
     for (const [row, command] of [
       ['Show Spending and Prices', 'fineTuning.showSpend'],
       ['Set Budget…', 'fineTuning.setBudget'],
-      ['Sandbox: Scenario, Funds, Reset…', 'fineTuning.sandbox'],
+      ['Manage Sandbox…', 'fineTuning.sandbox'],
     ] as const) {
       await choose(row);
       assert.deepEqual(standIn.executed, [[command]]);
