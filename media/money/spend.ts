@@ -1,6 +1,5 @@
 // The spend page of an account. It shows the state it receives, and sends clicks, searches and sort orders.
 import type {
-  SpendBalance,
   SpendGroups,
   SpendMemory,
   SpendRequest,
@@ -11,15 +10,12 @@ import type {
 } from '../../src/ui/money/protocol.ts';
 import { Client } from '../shared/client.ts';
 import { drawButton, drawNote, drawSection, drawTop, showDocument } from '../shared/document.ts';
-import { drawBar, drawScroller, drawTable, element, header, svg } from '../shared/dom.ts';
+import { drawBar, drawScroller, drawTable, element, header } from '../shared/dom.ts';
 
 const TYPING_MS = 150;
 
-/** Size of the picture in its own units; it is stretched to fit. */
-const [WIDTH, HEIGHT] = [1_000, 200];
-
 function drawPage(state: SpendState): HTMLElement[] {
-  const { memory, title, status, actions, actionsName, notices, facts, groups, balance, runs } = state;
+  const { memory, title, status, actions, actionsName, notices, facts, groups, runs } = state;
   return [
     element('header', { attributes: { 'data-key': 'heading' } }, [
       element('h1', { text: title }),
@@ -36,10 +32,7 @@ function drawPage(state: SpendState): HTMLElement[] {
         ]),
       ),
     ),
-    element('div', { class: 'charts', attributes: { 'data-key': 'charts' } }, [
-      ...(groups === undefined ? [] : [drawGroups(groups)]),
-      ...(balance === undefined ? [] : [drawBalances(balance)]),
-    ]),
+    ...(groups === undefined ? [] : [drawGroups(groups)]),
     ...(runs === undefined ? [] : [drawRuns(runs, memory.view?.search)]),
   ];
 }
@@ -71,42 +64,6 @@ function drawGroups({ title, choices, columns, rows }: SpendGroups): HTMLElement
       buttons,
     ),
     drawScroller(title, drawTable(headsOf(columns), body)),
-  ]);
-}
-
-function drawBalances(balance: SpendBalance): HTMLElement {
-  const { title, high, low, from, to, tableTitle, columns, rows } = balance;
-  // Hidden from screen readers, which get the picture's label and the table.
-  const side = (place: string, text: string) =>
-    element('span', { class: `note ${place}`, text, attributes: { 'aria-hidden': 'true' } });
-  const body = rows.map(([time, amount]) =>
-    element('tr', {}, [element('td', { text: time }), element('td', { class: 'number', text: amount })]),
-  );
-  return drawSection('balance', title, [
-    element('div', { class: 'picture' }, [
-      side('high', high),
-      side('low', low),
-      drawBalance(balance),
-      side('from', from),
-      side('to', to),
-    ]),
-    element('details', { attributes: { 'data-key': 'balances' } }, [
-      element('summary', { text: tableTitle }),
-      drawScroller(tableTitle, drawTable(headsOf(columns), body)),
-    ]),
-  ]);
-}
-
-/** Draws a balance as steps: it stays the same until the next point. */
-function drawBalance({ points, summary }: Pick<SpendBalance, 'points' | 'summary'>): SVGElement {
-  const at = ([time, amount]: readonly [number, number]) =>
-    [Math.round(time * WIDTH), Math.round((1 - amount) * HEIGHT)] as const;
-  const [first, ...rest] = points.map(at);
-  const [x, y] = first ?? [0, 0];
-  const line = rest.map(([nextX, nextY]) => `H${nextX}V${nextY}`).join('');
-  const picture = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none' };
-  return svg('svg', { ...picture, class: 'chart', role: 'img', 'aria-label': summary }, [
-    svg('path', { class: 'line', d: `M${x} ${y}${line}`, 'vector-effect': 'non-scaling-stroke' }),
   ]);
 }
 

@@ -58,7 +58,7 @@ describe('the spend page', () => {
     it('agrees with the sandbox to the cent', async () => {
       const cents = await prices();
       assert.equal(new Set(cents).size, 3);
-      await page.waitForFact(/^Total of 3 runs$/, money(sum(cents)));
+      await page.waitForFact(/^Total for 3 runs$/, money(sum(cents)));
       assert.equal(await page.fact(/\(UTC\)$/).innerText(), money(sum(cents)));
       assert.equal(await page.fact(/^Balance$/).innerText(), money(await spending.service.balanceCents()));
       assert.deepEqual(await listed(1), cents.toReversed().map(money));
@@ -117,15 +117,14 @@ describe('the spend page', () => {
 
     it('is readable in 300 pixels', async () => {
       await view.resize(300);
-      await page.frame.getByRole('img', { name: /^Balance: / }).waitFor();
       await view.assertFits();
     });
   });
 
   it('shows what is unknown about runs submitted elsewhere, and offers to load them', async () => {
     await open('with unknown prices');
-    await page.frame.getByText('Not all runs are loaded, so sums may be too low.').waitFor();
-    await page.waitForFact(/^Total of/, /^at least .+ prices unknown, not all runs loaded\)$/);
+    await page.frame.getByText('Not all runs are loaded, so totals may be too low.').waitFor();
+    await page.waitForFact(/^Total for/, /^at least .+ prices unknown, not all runs loaded\)$/);
     await view.assertAccessible();
     await page.button('Load All Runs').waitFor();
     await view.resize(900);
@@ -135,7 +134,7 @@ describe('the spend page', () => {
   it('keeps three currencies and an unknown one apart, with a long name and every note', async () => {
     await open('in several currencies');
     // A currency stays when the details are read again.
-    await page.button('Read Prices').click();
+    await page.button('Load Prices').click();
     await page
       .run(FORMER)
       .getByText(/^[\d.]+\*\*$/)
@@ -147,7 +146,7 @@ describe('the spend page', () => {
     await page.frame.getByText('* Currency assumed from the balance. ** Currency unknown.').waitFor();
     const [small = 0, large = 0, other = 0, euros = 0] = await prices();
     const all = `${text(euros)} EUR · ${text(other)} (currency unknown) · ${money(small + large)}`;
-    assert.equal(await page.fact(/^Total of 4 runs$/).innerText(), all);
+    assert.equal(await page.fact(/^Total for 4 runs$/).innerText(), all);
     assert.equal(await page.fact(/\(UTC\)$/).innerText(), all);
     assert.match(await page.fact(/^Balance$/).innerText(), / JPY$/);
     await view.assertAccessible();

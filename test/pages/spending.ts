@@ -43,10 +43,10 @@ export class Spending {
     await Promise.all([balance.refresh(), models.refresh(), runs.refresh()]);
   }
 
-  /** Submits a dataset of its name, which is paid for by its size. */
+  /** Submits a dataset with its own name; the price depends on its size. */
   async submit(name: string, rows: number, changes: Partial<Draft> = {}): Promise<void> {
     const draft = await this.#bench.draft(rows, `${name}.jsonl`, { label: `run of ${name}`, ...changes });
-    const known = await this.#bench.journal.of({ origin: serviceOf(this.session.account), ...draft });
+    const known = await this.#bench.journal.knownOf({ origin: serviceOf(this.session.account), ...draft });
     const { kind } = await this.#submissions.submit(this.session, draft, silent(), known).result;
     assert.equal(kind, 'charged');
     await this.refresh();
@@ -60,7 +60,7 @@ export class Spending {
     for (const { run_id } of runs.rows ?? []) await runs.loadDetail(run_id);
   }
 
-  /** Opens a window anew, with what the last one stored. An earlier version had not stored the currency of one run. */
+  /** Opens another window with the stored data. An earlier version had not stored the currency of one run. */
   async reopen(label: string): Promise<void> {
     const { account, runs } = this.session;
     const details = (runs.rows ?? []).flatMap(({ run_id }) => runs.detail(run_id) ?? []);

@@ -1,8 +1,8 @@
 import type { Account, AccountBudget } from '../accounts/account.ts';
 import type { Balance } from '../api/types.ts';
 import { serviceNowMs, type Session } from '../runs/session.ts';
-import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../submission/submission.ts';
 import { mayBecomeCharge, type PendingSubmission } from '../submission/pendingSubmission.ts';
+import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../submission/submission.ts';
 import {
   checkBudget,
   exceededLimits,
@@ -11,10 +11,9 @@ import {
   type MonthSpending,
 } from './budget.ts';
 import {
+  likelyEnds,
   estimateOf,
   leastCents,
-  lowerCents,
-  upperCents,
   parametersOf,
   type Estimate,
   type RunParameters,
@@ -23,14 +22,14 @@ import { chargedRunsOf, type ChargedRun, type KnownRuns } from './spending.ts';
 
 export type { BudgetCheck, LimitCheck, MonthSpending } from './budget.ts';
 
-/** Whether the balance suffices; undefined if nothing says that it may not. */
+/** Whether the balance may be too low for a run; undefined if nothing says so. */
 export type BalanceNote = 'empty' | 'probably-too-low' | 'may-be-too-low' | undefined;
 
 /** The known finances of an account at one point in time. */
 export interface AccountMoney {
-  /** The receipts of the account. */
+  /** The charged receipts of the account. */
   readonly receipts: readonly ChargedReceipt[];
-  /** Newest first. */
+  /** All runs known to have been charged, newest first. */
   readonly charged: readonly ChargedRun[];
   /** Undefined while no currency is known, so that nothing can be compared. */
   readonly spending: MonthSpending | undefined;
@@ -38,7 +37,7 @@ export interface AccountMoney {
   /** @param wanted undefined if the size is unknown */
   checkBudget(wanted: RunParameters | undefined): BudgetCheck;
   balanceNote(wanted: RunParameters | undefined): BalanceNote;
-  /** The limits that a charged run exceeded, by its own price or its month's sum. None if unknown. */
+  /** Returns the limits that a charged run exceeded, by its own price or this month's sum; none if unknown. */
   exceededLimits(runId: string): Pick<AccountBudget, 'perRunCents' | 'perMonthCents'>;
 }
 
@@ -46,7 +45,7 @@ export interface MoneyFacts {
   account: Pick<Account, 'id' | 'budget'>;
   /** The journal's receipts of all accounts. */
   receipts: readonly Receipt[];
-  /** Undefined if none of them may be shown. */
+  /** Undefined if the runs must not be shown, as without an API key. */
   runs: KnownRuns | undefined;
   /** The pending submissions of all accounts, except the one about to be submitted. */
   pending: readonly PendingSubmission[];
@@ -78,7 +77,7 @@ export function accountMoneyOf({
   const pendingPrices = own.filter(mayBecomeCharge).flatMap(({ id, submission }) => {
     // Their runs, and runs that may be theirs, are already counted as charged.
     const listed = charged.filter(({ openId }) => openId === id);
-    const mostCents = upperCents(estimate(parametersOf(submission))) ?? dearestOfLast5;
+    const mostCents = likelyEnds(estimate(parametersOf(submission)))?.highCents ?? dearestOfLast5;
     if (listed.length === 0) return [mostCents];
     if (mostCents === undefined || listed.some(({ isMarked }) => isMarked)) return [];
     // A possible run may be somebody else's, so the larger price counts.
@@ -100,17 +99,20 @@ export function accountMoneyOf({
     },
     balanceNote(wanted) {
       if (balance === undefined) return undefined;
-      const known = estimate(wanted);
+      const likely = likelyEnds(estimate(wanted));
       const { balance_cents: cents } = balance;
       if (cents <= 0) return 'empty';
-      if (cents < (lowerCents(known) ?? 0)) return 'probably-too-low';
-      const most = upperCents(known) ?? dearestOfLast5;
+      if (cents < (likely?.lowCents ?? 0)) return 'probably-too-low';
+      const most = likely?.highCents ?? dearestOfLast5;
       return most !== undefined && cents < most ? 'may-be-too-low' : undefined;
     },
   };
 }
 
-/** Returns what is now known about the money of a session's account. @param pending all submissions except the one about to be sent */
+/**
+ * Returns the known finances of a session's account now.
+ * @param pending all submissions except the one about to be sent
+ */
 export function moneyOf(
   session: Session,
   receipts: readonly Receipt[],

@@ -1,5 +1,5 @@
 import type { AccountBudget } from '../accounts/account.ts';
-import { upperCents, type Estimate } from './estimate.ts';
+import { likelyEnds, type Estimate } from './estimate.ts';
 import {
   amountsOf,
   monthOf,
@@ -18,7 +18,7 @@ export interface MonthSpending {
   /** The number of prices that are unknown or in an unknown currency. They are missing in `spentCents`. */
   unknownPrices: number;
   unknownCurrencies: number;
-  /** What the month cost in every currency; a budget counts only its own. */
+  /** The month's cost in every currency; a budget counts only its own. */
   amounts: Amounts;
   /** Whether every run of the month is loaded. */
   isComplete: boolean;
@@ -29,8 +29,8 @@ export interface MonthSpending {
 }
 
 /**
- * `will`: what is spent and pending already exceeds the limit. `may`: it does with the estimate's upper end,
- * or with the least price if there is no estimate.
+ * `will`: the spent and pending amounts exceed the limit already. `may`: they do with the upper end of the estimate, or
+ * with the least price if there is no estimate.
  */
 export interface LimitCheck {
   limit: 'run' | 'month';
@@ -46,7 +46,10 @@ export type BudgetCheck =
   | { kind: 'no-price'; limits: readonly LimitCheck[]; spending: MonthSpending }
   | { kind: 'checked'; limits: readonly LimitCheck[]; spending: MonthSpending; estimate: Estimate };
 
-/** @param pendingPrices the possible cost of each submission in progress; undefined without evidence */
+/**
+ * Returns the charges of this month.
+ * @param pendingPrices the possible cost of each submission in progress; undefined if unknown
+ */
 export function monthSpending(
   charged: readonly ChargedRun[],
   runs: Pick<KnownRuns, 'isCompleteSince'> | undefined,
@@ -87,8 +90,7 @@ export function checkBudget(
   if (isUnset || spending === undefined) return { kind: 'unset' };
   const { currency, spentCents, pendingCents } = spending;
   if (currency !== budgetCurrency) return { kind: 'other-currency', budgetCurrency, currency };
-  const likelyCents =
-    estimate.kind === 'priority' ? estimate.highCents : (upperCents(estimate) ?? leastCents);
+  const likelyCents = likelyEnds(estimate)?.highCents ?? leastCents;
   const check = (limit: LimitCheck['limit'], limitCents: number, usedCents: number): LimitCheck => ({
     limit,
     limitCents,

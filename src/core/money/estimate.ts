@@ -1,5 +1,5 @@
-import type { ChargedReceipt, Submission } from '../submission/submission.ts';
 import { chargedAt } from '../submission/receipts.ts';
+import type { ChargedReceipt, Submission } from '../submission/submission.ts';
 
 /** Sizes that a price may depend on, if they were counted. */
 export interface DatasetSize {
@@ -16,32 +16,14 @@ export interface RunParameters {
   sha256?: string | undefined;
 }
 
-/** The price that receipts suggest. Most kinds have no range because none would be reliable. */
+/** The price that receipts suggest. Without a reliable range there is none. */
 export type Estimate =
   | { kind: 'none' }
   | { kind: 'range'; lowCents: number; highCents: number; currency: string; runs: number }
   /** The same bytes were charged in the same queue. */
   | { kind: 'same'; priceCents: number; currency: string; atMs: number }
-  /** Only one receipt is usable. */
-  | { kind: 'one'; sizeBytes: number; priceCents: number; currency: string }
-  /** Only the last receipt, of any queue, is usable: its price contradicted the earlier ones. */
-  | { kind: 'changed'; atMs: number; priceCents: number; currency: string }
-  | {
-      kind: 'far';
-      /** How many times larger or smaller than the nearest run. */
-      ratio: number;
-      measure: keyof DatasetSize;
-      isLarger: boolean;
-      sizeBytes: number;
-      priceCents: number;
-      currency: string;
-    }
-  /** Too little is known about priority processing; this is the price in the standard queue. */
-  | { kind: 'priority'; lowCents: number; highCents: number; currency: string }
-  /** The nearest run cost nothing, which may not hold for the next one. */
-  | { kind: 'free' }
-  /** Too few of the account's last ranges contained the price: it depends on more than what was counted. */
-  | { kind: 'unreliable' };
+  /** The account has no other charge with a known price. */
+  | { kind: 'one'; sizeBytes: number; priceCents: number; currency: string };
 
 export type PriceRange = Extract<Estimate, { kind: 'range' }>;
 
@@ -78,14 +60,19 @@ export function estimateOf(
   balanceCurrency: string | undefined,
 ): Estimate {
   const { currency, charges } = evidenceOf(receipts, balanceCurrency);
-  const basis = basisOf(charges);
-  const estimate = estimateFor(basis, wanted, currency);
-  if (!wanted.priority || estimate.kind === 'free' || lowerCents(estimate) !== undefined) return estimate;
-  const standard = estimateFor(basis, { ...wanted, priority: false }, currency);
-  const [lowCents, highCents] = [lowerCents(standard), upperCents(standard)];
-  if (lowCents !== undefined && highCents !== undefined)
-    return { kind: 'priority', lowCents, highCents, currency };
-  return estimate.kind === 'none' ? standard : estimate;
+  const { usable, isReliable } = basisOf(charges);
+  const inQueue = usable.filter(({ priority }) => priority === wanted.priority);
+  const same = inQueue.findLast(({ sha256 }) => sha256 === wanted.sha256);
+  const nearest = same ?? nearestOf(inQueue, wanted);
+  const bounds = boundsOf(inQueue, wanted);
+  // A run that cost nothing may have used up an allowance.
+  if (nearest === undefined || bounds === undefined || nearest.priceCents === 0) return { kind: 'none' };
+  const { priceCents, atMs, size } = nearest;
+  if (same !== undefined) return { kind: 'same', priceCents, currency, atMs };
+  if (charges.length === 1) return { kind: 'one', sizeBytes: size.bytes, priceCents, currency };
+  const isNear = ratiosOf(wanted.size, size).every((ratio) => distanceOf(ratio) <= FAR_FACTOR);
+  if (inQueue.length === 1 || !isNear || !isReliable) return { kind: 'none' };
+  return { kind: 'range', ...bounds, currency, runs: inQueue.length };
 }
 
 /**
@@ -100,7 +87,7 @@ export function leastCents(
 ): number | undefined {
   const prices = evidenceOf(receipts, balanceCurrency)
     .charges.filter(({ priority }) => wanted.priority || !priority)
-    .filter(({ size }) => ratiosOf(wanted.size, size).every(({ ratio }) => ratio >= 1))
+    .filter(({ size }) => ratiosOf(wanted.size, size).every((ratio) => ratio >= 1))
     .map(({ priceCents }) => priceCents)
     .filter((cents) => cents > 0);
   return prices.length === 0 ? undefined : Math.min(...prices);
@@ -130,16 +117,11 @@ export function isInRange({ lowCents, highCents }: Bounds, priceCents: number): 
   return lowCents <= priceCents && priceCents <= highCents;
 }
 
-/** Returns the upper end; undefined if there is none. */
-export function upperCents(estimate: Estimate): number | undefined {
-  if (estimate.kind === 'range') return estimate.highCents;
-  return estimate.kind === 'same' ? estimate.priceCents : undefined;
-}
-
-/** Returns the lower end; undefined if there is none. */
-export function lowerCents(estimate: Estimate): number | undefined {
-  if (estimate.kind === 'range' || estimate.kind === 'priority') return estimate.lowCents;
-  return upperCents(estimate);
+/** Returns the lowest and highest likely price; undefined without a range or a price of the same bytes. */
+export function likelyEnds(estimate: Estimate): Bounds | undefined {
+  if (estimate.kind === 'range') return estimate;
+  if (estimate.kind !== 'same') return undefined;
+  return { lowCents: estimate.priceCents, highCents: estimate.priceCents };
 }
 
 export function parametersOf({
@@ -179,68 +161,25 @@ function evidenceOf(
   return { currency, charges: charges.slice(-MOST_RECEIPTS) };
 }
 
-/** What an estimate is based on. */
-interface Basis {
-  /** The charges since the price rule changed: from the last one outside its own range. */
-  usable: readonly PaidRun[];
-  changed: PaidRun | undefined;
-  /** Whether enough of the last ranges, shown or not, contained the price. */
-  isReliable: boolean;
-}
-
-function basisOf(charges: readonly PaidRun[]): Basis {
+/**
+ * Replays the charges. Usable are those since the price rule changed: from the last one outside its own range.
+ * Ranges are reliable if enough of the last ones, shown or not, contained the price.
+ */
+function basisOf(charges: readonly PaidRun[]): { usable: readonly PaidRun[]; isReliable: boolean } {
   let from = 0;
-  let changed: PaidRun | undefined;
   const isRight: boolean[] = [];
   for (const [at, charge] of charges.entries()) {
     const bounds = boundsOf(charges.slice(from, at), charge);
     if (bounds === undefined) continue;
     const holds = isInRange(bounds, charge.priceCents);
     // Free runs have no range that a later price could be outside of.
-    const isRange = bounds.highCents > 0;
-    if (isRange) isRight.push(holds);
-    if (holds) continue;
-    from = at;
-    changed = isRange ? charge : undefined;
+    if (bounds.highCents > 0) isRight.push(holds);
+    if (!holds) from = at;
   }
   const judged = isRight.slice(-JUDGED_RANGES);
   const right = judged.filter(Boolean).length;
   const isReliable = judged.length < ENOUGH_RANGES || right * 10 >= judged.length * RIGHT_OF_TEN;
-  return { usable: charges.slice(from), changed, isReliable };
-}
-
-function estimateFor(
-  { usable, changed, isReliable }: Basis,
-  wanted: RunParameters,
-  currency: string,
-): Estimate {
-  const charges = usable.filter(({ priority }) => priority === wanted.priority);
-  const same = charges.findLast(({ sha256 }) => sha256 === wanted.sha256);
-  const nearest = same ?? nearestOf(charges, wanted);
-  const bounds = boundsOf(charges, wanted);
-  if (nearest === undefined || bounds === undefined) return { kind: 'none' };
-  const { priceCents, atMs, size } = nearest;
-  if (priceCents === 0) return { kind: 'free' };
-  if (same !== undefined) return { kind: 'same', priceCents, currency, atMs };
-  if (charges.length === 1)
-    return nearest === changed && nearest === usable.at(-1)
-      ? { kind: 'changed', atMs, priceCents, currency }
-      : { kind: 'one', sizeBytes: size.bytes, priceCents, currency };
-  // Bytes first, because they are the size that users see.
-  const far = ratiosOf(wanted.size, size).find(({ ratio }) => distanceOf(ratio) > FAR_FACTOR);
-  if (far === undefined)
-    return isReliable ? { kind: 'range', ...bounds, currency, runs: charges.length } : { kind: 'unreliable' };
-  const { measure, ratio } = far;
-  const isLarger = ratio > 1;
-  return {
-    kind: 'far',
-    ratio: distanceOf(ratio),
-    measure,
-    isLarger,
-    sizeBytes: size.bytes,
-    priceCents,
-    currency,
-  };
+  return { usable: charges.slice(from), isReliable };
 }
 
 interface Bounds {
@@ -253,13 +192,13 @@ function boundsOf(charges: readonly PaidRun[], wanted: RunParameters): Bounds | 
   const inQueue = charges.filter(({ priority }) => priority === wanted.priority);
   const nearest = nearestOf(inQueue, wanted);
   if (nearest === undefined) return undefined;
-  const ratios = ratiosOf(wanted.size, nearest.size).map(({ ratio }) => ratio);
+  const ratios = ratiosOf(wanted.size, nearest.size);
   const low = (nearest.priceCents * Math.min(1, ...ratios)) / TOLERANCE;
   const high = nearest.priceCents * Math.max(1, ...ratios) * TOLERANCE;
   // Narrow it by clearly smaller and larger runs, unless they contradict the nearest one.
   const pricesOf = (isBound: (ratio: number) => boolean) =>
     inQueue
-      .filter(({ size }) => ratiosOf(wanted.size, size).every(({ ratio }) => isBound(ratio)))
+      .filter(({ size }) => ratiosOf(wanted.size, size).every(isBound))
       .map(({ priceCents }) => priceCents)
       .filter((cents) => low <= cents && cents <= high);
   const floor = Math.max(low, ...pricesOf((ratio) => ratio >= CLEAR_FACTOR));
@@ -281,7 +220,7 @@ function nearestOf(charges: readonly PaidRun[], { size }: RunParameters): PaidRu
   let nearest: PaidRun | undefined;
   let least = Infinity;
   for (const charge of charges) {
-    const distance = Math.max(...ratiosOf(size, charge.size).map(({ ratio }) => distanceOf(ratio)));
+    const distance = Math.max(...ratiosOf(size, charge.size).map(distanceOf));
     if (distance > least) continue;
     nearest = charge;
     least = distance;
@@ -290,13 +229,11 @@ function nearestOf(charges: readonly PaidRun[], { size }: RunParameters): PaidRu
 }
 
 /** Returns the ratio of every size that is known for both. */
-function ratiosOf(size: DatasetSize, other: DatasetSize): { measure: keyof DatasetSize; ratio: number }[] {
+function ratiosOf(size: DatasetSize, other: DatasetSize): number[] {
   return (['bytes', 'rows', 'characters'] as const).flatMap((measure) => {
     const one = size[measure];
     const two = other[measure];
-    return one === undefined || two === undefined
-      ? []
-      : [{ measure, ratio: Math.max(1, one) / Math.max(1, two) }];
+    return one === undefined || two === undefined ? [] : [Math.max(1, one) / Math.max(1, two)];
   });
 }
 

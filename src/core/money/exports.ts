@@ -35,8 +35,8 @@ export function toCsv(runs: readonly ChargedRun[]): string {
 }
 
 /**
- * What may precede the first visible character of a cell. Some spreadsheets also begin a cell at `;` or a
- * tab. Blanks, control characters and quotes may be dropped when the file is read.
+ * The characters before the first visible one of a cell. A spreadsheet may drop blanks, control characters and quotes
+ * when it reads the file, and may begin a cell at `;` or a tab.
  */
 const BEFORE_CELL = /(?:^|[;\t\r\n])(?:(?![;\t\r\n])["\p{C}\p{Z}\p{DI}])*(?=([^;\t\r\n]))/gu;
 

@@ -1,8 +1,10 @@
-import type { Balance, RunDetail, RunSummary } from '../api/types.ts';
+import type { RunSummary } from '../api/types.ts';
 import { instantOf } from '../base/clock.ts';
-import { type KnownDetail, phaseOf, type Phase, spanMs, timeOf, timesOf } from '../runs/run.ts';
 import { userLabel } from '../runs/marker.ts';
+import { type KnownDetail, phaseOf, type Phase, timeOf } from '../runs/run.ts';
 import type { RunStore } from '../runs/runStore.ts';
+import type { PendingSubmission } from '../submission/pendingSubmission.ts';
+import { chargedAt } from '../submission/receipts.ts';
 import {
   runsOf,
   type ChargedReceipt,
@@ -10,8 +12,6 @@ import {
   isMarkedRunOf,
   mayBeRunOf,
 } from '../submission/submission.ts';
-import type { PendingSubmission } from '../submission/pendingSubmission.ts';
-import { balanceReadAt, chargedAt } from '../submission/receipts.ts';
 import { currencyOf } from './estimate.ts';
 
 /** A charged run of an account, submitted from this machine or elsewhere. */
@@ -20,7 +20,7 @@ export interface ChargedRun {
   /** From the service, else from the receipt; undefined if neither has it. */
   createdAtMs: number | undefined;
   modelId: string;
-  /** As the service last said; undefined if the run isn't loaded: a receipt has only an old status. */
+  /** The status in the service's last response; undefined if the run isn't loaded. A receipt has only an old one. */
   status: string | undefined;
   phase: Phase | undefined;
   /** As entered by the user. */
@@ -28,18 +28,18 @@ export interface ChargedRun {
   plan: string | undefined;
   priceCents: number | undefined;
   currency: string | undefined;
-  /** Whether the currency is an earlier balance's. The service gives none for runs submitted elsewhere. */
+  /** Whether the currency is that of an earlier balance. The service gives none for runs submitted elsewhere. */
   isCurrencyAssumed: boolean;
   /** Whether reading the run's details may provide the price. */
   isUnread: boolean;
   /** Undefined for anything but the first run of a receipt: dataset and queue are unknown. */
   receipt: ChargedReceipt | undefined;
-  /** ID of this machine's open submission that the run has the marker of, or may belong to. */
+  /** The ID of this machine's open submission that the run belongs to, by its marker, or may belong to. */
   openId: string | undefined;
   isMarked: boolean;
-  /** Whether it was submitted elsewhere: neither a receipt nor an open submission has it. */
+  /** Whether it was submitted elsewhere: it belongs neither to a receipt nor to an open submission. */
   isElsewhere: boolean;
-  /** How many more charges have this run's ID: the service must have mixed them up. */
+  /** How many more receipts have this run's ID: the service must have given the same one twice. */
   moreCharges?: number;
 }
 
@@ -49,7 +49,7 @@ export type KnownRuns = Pick<RunStore, 'rows' | 'detail' | 'label' | 'isComplete
 /**
  * Returns every run known to have been charged to an account, newest first.
  * @param receipts of this account
- * @param runs undefined if none of them may be shown; only the receipts are used then
+ * @param runs undefined if they must not be shown; then only the receipts are used
  * @param open the open submissions of this account
  */
 export function chargedRunsOf(
@@ -118,7 +118,7 @@ function chargedRun(
   };
 }
 
-/** The range of four-digit years: others are not valid for a run, and some have no month. */
+/** The range of four-digit years. A run can't have another year, and some years have no month. */
 const FIRST_MS = instantOf('0000-01-01T00:00:00Z');
 const LAST_MS = instantOf('9999-12-31T23:59:59.999Z');
 
@@ -200,68 +200,4 @@ export function monthOf(timeMs: number): string {
 /** Returns the start of a month, in milliseconds since the epoch. */
 export function startOfMonth(month: string): number {
   return instantOf(`${month}-01`);
-}
-
-/** The balance at one point in time. */
-export interface BalancePoint {
-  atMs: number;
-  cents: number;
-}
-
-/**
- * Returns the known balances over time in one currency, oldest first: around each charge, and the latest.
- * @param readAtMs when the balance was read, by the local clock like the receipts; undefined if it wasn't
- */
-export function balancePoints(
-  receipts: readonly ChargedReceipt[],
-  balance: Balance | undefined,
-  readAtMs: number | undefined,
-): { currency: string; points: BalancePoint[] } | undefined {
-  const atMs = (receipt: ChargedReceipt) => chargedAt(receipt).localMs;
-  const newest = receipts.toSorted((one, other) => atMs(other) - atMs(one))[0];
-  const currency = balance?.currency ?? (newest && currencyOf(newest));
-  if (currency === undefined) return undefined;
-  const points = receipts.flatMap((receipt): BalancePoint[] => {
-    const { balanceBefore, charge } = receipt;
-    const afterCents = charge.run.balance_after_cents;
-    const isBefore = balanceBefore?.currency === currency;
-    const isAfter = afterCents !== undefined && currencyOf(receipt) === currency;
-    return [
-      ...(isBefore ? [{ atMs: balanceReadAt(receipt).localMs, cents: balanceBefore.balance_cents }] : []),
-      ...(isAfter ? [{ atMs: atMs(receipt), cents: afterCents }] : []),
-    ];
-  });
-  if (balance !== undefined && readAtMs !== undefined)
-    points.push({ atMs: readAtMs, cents: balance.balance_cents });
-  return { currency, points: points.sort((one, other) => one.atMs - other.atMs) };
-}
-
-/** The median queue time of runs. */
-export interface QueueTime {
-  medianMs: number;
-  runs: number;
-}
-
-/** The minimum number of runs for a meaningful median. */
-const ENOUGH_RUNS = 3;
-
-/** Returns the queue times with enough known runs. Only receipts include the queue. */
-export function queueTimes(
-  receipts: readonly ChargedReceipt[],
-  detail: (runId: string) => RunDetail | undefined,
-): { standard: QueueTime | undefined; priority: QueueTime | undefined } {
-  const timeOfQueue = (isPriority: boolean): QueueTime | undefined => {
-    const spans = receipts
-      .filter(({ priority_processing }) => priority_processing === isPriority)
-      .flatMap(({ charge }) => {
-        const known = detail(charge.run.run_id);
-        return (known && spanMs(timesOf(known), 'queue')) ?? [];
-      })
-      .sort((one, other) => one - other);
-    if (spans.length < ENOUGH_RUNS) return undefined;
-    const middle = (spans.length - 1) / 2;
-    const medianMs = ((spans[Math.floor(middle)] ?? 0) + (spans[Math.ceil(middle)] ?? 0)) / 2;
-    return { medianMs, runs: spans.length };
-  };
-  return { standard: timeOfQueue(false), priority: timeOfQueue(true) };
 }

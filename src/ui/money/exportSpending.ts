@@ -20,7 +20,7 @@ interface Exported {
 /** Writes an account's runs to the file that the user chooses. */
 export async function exportSpending(exported: Exported): Promise<void> {
   const day = new Date(exported.nowMs).toISOString().slice(0, 10);
-  const name = safeFileName(l10n.t('spending of {0} {1}', exported.account, day), 'spending');
+  const name = safeFileName(l10n.t('spending {0} {1}', exported.account, day), 'spending');
   const folder = workspace.workspaceFolders?.[0]?.uri ?? Uri.file(homedir());
   const file = await window.showSaveDialog({
     title: l10n.t('Export Spending'),

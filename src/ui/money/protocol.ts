@@ -47,7 +47,6 @@ export interface SpendState {
   facts: readonly { key: string; name: string; value: string }[];
   /** The sections from here on are undefined if they would be empty. */
   groups: SpendGroups | undefined;
-  balance: SpendBalance | undefined;
   runs: SpendRuns | undefined;
 }
 
@@ -76,21 +75,6 @@ export interface SpendGroups {
     /** From 0 to 1, relative to the highest sum. */
     share: number;
   }[];
-}
-
-export interface SpendBalance {
-  title: string;
-  /** A text alternative to the chart. */
-  summary: string;
-  /** Time and amount, each from 0 to 1. The balance is constant until the next point. */
-  points: readonly (readonly [time: number, amount: number])[];
-  high: string;
-  low: string;
-  from: string;
-  to: string;
-  tableTitle: string;
-  columns: readonly [time: string, balance: string];
-  rows: readonly (readonly [time: string, balance: string])[];
 }
 
 export interface SpendRuns {

@@ -4,10 +4,10 @@ import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { parseAmount, plainAmount } from '../../core/money/amount.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { CommandResult } from '../shared/commands.ts';
-import { limitsText } from '../shared/spendingText.ts';
 import { notAnAmount } from '../shared/format.ts';
 import { showInformation } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { limitsText } from '../shared/spendingText.ts';
 import { ask, mapEnd, runSteps, type DialogEnd, type DialogTitle } from '../shared/steps.ts';
 
 type Limits = Pick<AccountBudget, 'perRunCents' | 'perMonthCents'>;
@@ -24,7 +24,7 @@ export async function setBudget(
   // Limits in another currency don't apply to this one.
   const { perRunCents, perMonthCents } = budget?.currency === currency ? budget : {};
   const limits = await runSteps<Limits>(
-    l10n.t('Budget of {0}', sanitizeServiceText(name)),
+    l10n.t('Budget for {0}', sanitizeServiceText(name)),
     [
       (state, place) => askForLimit(state, place, 'perRunCents', currency),
       (state, place) => askForLimit(state, place, 'perMonthCents', currency),
@@ -38,7 +38,7 @@ export async function setBudget(
   void showInformation(
     set === undefined
       ? l10n.t('{0} has no budget.', name)
-      : l10n.t('Budget of {0}: {1}. It warns you, but can’t stop a charge.', name, limitsText(set)),
+      : l10n.t('Budget for {0}: {1}. It warns you but can’t stop a charge.', name, limitsText(set)),
   );
 }
 

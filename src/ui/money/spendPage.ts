@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
+import { isAboutRun } from '../../core/api/errors.ts';
 import { accountMoneyOf } from '../../core/money/accountMoney.ts';
 import { GROUPS, type ChargedRun } from '../../core/money/spending.ts';
-import { isAboutRun } from '../../core/api/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Receipt } from '../../core/submission/submission.ts';
 import type { Services } from '../../services.ts';
@@ -115,20 +115,12 @@ export class SpendPage extends AccountPage<SpendState, SpendRequest, SpendButton
         this.#maxRows += ROWS;
         this.draw();
       },
-      refresh: () => this.#refresh(),
+      refresh: () => this.refresh(),
       loadRuns: () => this.#read('runs', loadAllRuns),
       readPrices: () =>
         this.#read('prices', (session, isOver) => readPrices(session, this.#charged(), isOver)),
     };
     return actions[action]();
-  }
-
-  /** Failures appear on the page as the session's state. */
-  async #refresh(): Promise<void> {
-    const { session } = this;
-    if (session === undefined) return;
-    session.runs.retryDetails();
-    await Promise.allSettled([session.runs.refresh(), session.models.refresh(), session.balance.refresh()]);
   }
 
   async #read(

@@ -53,7 +53,7 @@ export function runsSection(
       sort: column !== sortBy ? 'none' : isDescending ? 'descending' : 'ascending',
     })),
     rows: rows.map((row) => ({ ...row, cells: row.cells.filter(differs) })),
-    same: same.length === 0 ? undefined : l10n.t('The same for all runs: {0}', same.join(' · ')),
+    same: same.length === 0 ? undefined : l10n.t('Same for all runs: {0}', same.join(' · ')),
     count:
       listed.length === 0 && search !== ''
         ? l10n.t('No matching runs')

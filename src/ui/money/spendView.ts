@@ -1,8 +1,7 @@
 import { l10n } from 'vscode';
-import type { AccountMoney } from '../../core/money/accountMoney.ts';
+import type { AccountMoney, MonthSpending } from '../../core/money/accountMoney.ts';
 import {
   amountsOf,
-  balancePoints,
   groupsOf,
   GROUPS,
   monthOf,
@@ -10,8 +9,11 @@ import {
   type GroupBy,
 } from '../../core/money/spending.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { keyAction, keyProblem, offlineText } from '../shared/connectionText.ts';
 import type { Loading } from '../shared/accountPage.ts';
+import { keyAction, keyProblem, offlineText } from '../shared/connectionText.ts';
+import { compact, formatCount, formatMoney, formatRuns } from '../shared/format.ts';
+import { serviceText } from '../shared/runText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 import {
   amountsText,
   limitsText,
@@ -19,27 +21,12 @@ import {
   monthText,
   pendingAmount,
 } from '../shared/spendingText.ts';
-import { compact, formatCount, formatDay, formatMoney, formatRuns, formatTime } from '../shared/format.ts';
-import { serviceText } from '../shared/runText.ts';
-import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
-import type {
-  SpendBalance,
-  SpendButton,
-  SpendGroups,
-  SpendNotice,
-  SpendState,
-  SpendView,
-} from './protocol.ts';
+import type { SpendButton, SpendGroups, SpendNotice, SpendState, SpendView } from './protocol.ts';
 import { spendButton, modelName, runsSection } from './spendRuns.ts';
 
-const DAY_MS = 24 * 60 * 60_000;
 /** How many groups are shown individually. */
 const MAX_GROUPS = 20;
-/** How many rows the table of balances has. */
-const MAX_BALANCES = 200;
-/** About how many points the chart of balances has. */
-const MAX_POINTS = 500;
 
 /** Known facts about the account of a page. */
 export interface SpendFacts {
@@ -50,7 +37,7 @@ export interface SpendFacts {
   formerName: string | undefined;
   receipts: Loading;
   money: AccountMoney;
-  /** What is being read at the user's request. */
+  /** The data that is being read at the user's request. */
   reading: 'runs' | 'prices' | undefined;
   view: SpendView;
   /** How many rows are shown at most. */
@@ -80,7 +67,6 @@ export function spendPageState(facts: SpendFacts): SpendState {
     notices: noticesOf(facts),
     facts: receipts === 'loading' ? [] : factsOf(facts),
     groups: isEmpty ? undefined : groupsSection(facts),
-    balance: balanceSection(facts),
     runs: isEmpty ? undefined : runsSection(money.charged, session, view, facts.maxRows),
   };
 }
@@ -123,7 +109,7 @@ function noticesOf({ session, receipts, money, reading }: SpendFacts): SpendNoti
       notice(
         'runs',
         'info',
-        l10n.t('Not all runs are loaded, so sums may be too low.'),
+        l10n.t('Not all runs are loaded, so totals may be too low.'),
         spendButton('loadRuns', isLoading ? l10n.t('Loading Runs…') : l10n.t('Load All Runs'), {
           isDisabled: isLoading,
         }),
@@ -132,28 +118,32 @@ function noticesOf({ session, receipts, money, reading }: SpendFacts): SpendNoti
       notice(
         'prices',
         'info',
-        l10n.t('Prices not read from the service: {0}.', formatCount(prices)),
-        spendButton('readPrices', isReading ? l10n.t('Reading Prices…') : l10n.t('Read Prices'), {
+        l10n.t('Prices not loaded: {0}.', formatCount(prices)),
+        spendButton('readPrices', isReading ? l10n.t('Loading Prices…') : l10n.t('Load Prices'), {
           isDisabled: isReading,
         }),
       ),
   );
 }
 
-function factsOf({ session, money }: SpendFacts): SpendState['facts'] {
+function factsOf({ session, money, receipts }: SpendFacts): SpendState['facts'] {
   const { spending, charged } = money;
   const balance = session?.isLocked === true ? undefined : session?.balance.current;
   const fact = (key: string, name: string, value: string) => ({ key, name, value });
-  const total = () => amountsText(amountsOf(charged), session?.isLocked === false && isComplete(session));
+  const areKnown = receipts !== 'failed';
+  const isAll = areKnown && session?.isLocked === false && isComplete(session);
+  const total = () => amountsText(amountsOf(charged), isAll);
+  const spent = (month: MonthSpending) =>
+    monthAmountsText({ ...month, isComplete: areKnown && month.isComplete });
   const pending = spending && pendingAmount(spending);
   const budget = session?.account.budget;
   const over = charged
     .filter(({ createdAtMs }) => createdAtMs === undefined || monthOf(createdAtMs) === spending?.month)
     .map(({ runId }) => money.exceededLimits(runId));
   return compact(
-    spending && fact('month', l10n.t('Spent in {0}', monthText(spending.month)), monthAmountsText(spending)),
+    spending && fact('month', l10n.t('Spent in {0}', monthText(spending.month)), spent(spending)),
     pending && fact('pending', l10n.t('Pending'), pending),
-    charged.length > 0 && fact('all', l10n.t('Total of {0}', formatRuns(charged.length)), total()),
+    charged.length > 0 && fact('all', l10n.t('Total for {0}', formatRuns(charged.length)), total()),
     session && fact('balance', TERMS.balance, formatMoney(balance?.balance_cents, balance?.currency)),
     budget &&
       fact(
@@ -210,49 +200,4 @@ function groupName(key: string | undefined, groupBy: GroupBy, session: Session |
   if (key === undefined) return TERMS.unknown;
   if (groupBy === 'month') return monthText(key, 'with-year');
   return groupBy === 'model' ? modelName(key, session) : serviceText(key);
-}
-
-function balanceSection({ money: { receipts }, session }: SpendFacts): SpendBalance | undefined {
-  const balance = session?.isLocked === true ? undefined : session?.balance.current;
-  const known = balancePoints(receipts, balance, session?.balance.readAtMs);
-  const [first, last] = [known?.points[0], known?.points.at(-1)];
-  if (known === undefined || first === undefined || last === undefined || known.points.length < 2)
-    return undefined;
-  const { points, currency } = known;
-  const money = (cents: number) => formatMoney(cents, currency);
-  const step = Math.ceil(points.length / MAX_POINTS);
-  const drawn = points.filter((point, at) => at % step === 0 || point === last);
-  const amounts = drawn.map(({ cents }) => cents);
-  // The axis begins at 0, so that a small change doesn't look like a large one.
-  const [low, high] = [Math.min(0, ...amounts), Math.max(0, ...amounts)];
-  const spanMs = Math.max(1, last.atMs - first.atMs);
-  const when = spanMs > DAY_MS ? formatDay : formatTime;
-  return {
-    title: l10n.t('Balance over time'),
-    summary: l10n.t(
-      'Balance: {0} on {1}, {2} on {3}',
-      money(first.cents),
-      formatTime(first.atMs),
-      money(last.cents),
-      formatTime(last.atMs),
-    ),
-    points: drawn.map(({ atMs, cents }) => [
-      (atMs - first.atMs) / spanMs,
-      (cents - low) / Math.max(1, high - low),
-    ]),
-    high: money(high),
-    low: money(low),
-    from: when(first.atMs),
-    to: when(last.atMs),
-    tableTitle: l10n.t(
-      'Balance table (last {0} of {1})',
-      formatCount(Math.min(MAX_BALANCES, points.length)),
-      formatCount(points.length),
-    ),
-    columns: [l10n.t('Time'), TERMS.balance],
-    rows: points
-      .slice(-MAX_BALANCES)
-      .map(({ atMs, cents }) => [formatTime(atMs), money(cents)] as const)
-      .reverse(),
-  };
 }

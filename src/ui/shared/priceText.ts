@@ -6,40 +6,18 @@ import { formatAmount, formatBytes, formatCount, formatDay, formatMoney } from '
 export function expectedPriceText(estimate: Estimate): string {
   switch (estimate.kind) {
     case 'none':
-      return notKnown();
+      return l10n.t('Not known until charged');
     case 'range':
-      return l10n.t('Likely {0} · from {1} runs', rangeText(estimate), formatCount(estimate.runs));
+      return l10n.t('Likely {0} · based on {1} runs', rangeText(estimate), formatCount(estimate.runs));
     case 'same':
       return l10n.t('{0} last time ({1})', money(estimate), formatDay(estimate.atMs));
     case 'one':
-      return notKnown(
-        l10n.t('your one run ({0}) cost {1}', formatBytes(estimate.sizeBytes), money(estimate)),
-      );
-    case 'changed':
-      return notKnown(
-        l10n.t(
-          'the last price was outside its range ({0} on {1})',
-          money(estimate),
-          formatDay(estimate.atMs),
-        ),
-      );
-    case 'far':
-      return notKnown(farText(estimate));
-    case 'priority':
       return l10n.t(
-        '{0} in the standard queue · priority costs extra unless your plan includes it',
-        rangeText(estimate),
+        'Not known until charged · your one run ({0}) cost {1}',
+        formatBytes(estimate.sizeBytes),
+        money(estimate),
       );
-    case 'free':
-      return notKnown(l10n.t('your nearest run cost nothing'));
-    case 'unreliable':
-      return notKnown(l10n.t('earlier prices don’t follow the size'));
   }
-}
-
-/** @param reason why there is no estimate */
-function notKnown(...reason: string[]): string {
-  return [l10n.t('Not known until charged'), ...reason].join(' · ');
 }
 
 /** Returns the estimate for a CodeLens and the final confirmation; undefined if there is none. */
@@ -49,26 +27,21 @@ export function likelyPrice(estimate: Estimate): string | undefined {
 
 /** Returns the estimate to show next to a price; undefined if there is none. */
 export function estimateText(estimate: Estimate): string | undefined {
-  switch (estimate.kind) {
-    case 'range':
-      return rangeText(estimate);
-    case 'same':
-      return l10n.t('{0} last time', money(estimate));
-    case 'priority':
-      return l10n.t('{0} in the standard queue', rangeText(estimate));
-    default:
-      return undefined;
-  }
+  if (estimate.kind === 'range') return rangeText(estimate);
+  return estimate.kind === 'same' ? l10n.t('{0} last time', money(estimate)) : undefined;
 }
 
 /** Explains the basis of a range, and how many of the latest ranges were correct. */
 export function rangeTooltip({ correct, of }: { correct: number; of: number }): string {
   const assumption = l10n.t(
-    'Assumes that a larger dataset costs at least as much, and at most in proportion.',
+    'Assumes that a larger dataset costs at least as much and at most proportionally more.',
   );
   // A single run proves nothing.
   if (of < 2) return assumption;
-  return [assumption, l10n.t('Such a range held for {0} of your last {1} runs.', correct, of)].join(' ');
+  return [
+    assumption,
+    l10n.t('The price was within the likely range for {0} of your last {1} runs.', correct, of),
+  ].join(' ');
 }
 
 /**
@@ -89,22 +62,8 @@ export function unexpectedPrice(
   return undefined;
 }
 
-function rangeText({ lowCents, highCents, currency }: Omit<PriceRange, 'kind' | 'runs'>): string {
-  if (lowCents === highCents) return formatMoney(highCents, currency);
+function rangeText({ lowCents, highCents, currency }: PriceRange): string {
   return l10n.t('{0}–{1}', formatAmount(lowCents, currency), formatMoney(highCents, currency));
-}
-
-function farText({
-  ratio,
-  isLarger,
-  measure,
-  sizeBytes,
-  ...nearest
-}: Extract<Estimate, { kind: 'far' }>): string {
-  const [size, price] = [formatBytes(sizeBytes), money(nearest)];
-  return isLarger && measure === 'bytes'
-    ? l10n.t('{0} times the size of your nearest run ({1}, {2})', formatCount(Math.round(ratio)), size, price)
-    : l10n.t('your nearest run differs in size ({0}, {1})', size, price);
 }
 
 function money({ priceCents, currency }: { priceCents: number; currency: string }): string {

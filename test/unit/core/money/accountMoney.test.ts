@@ -40,7 +40,7 @@ const pending = (state: PendingSubmission['state'], more: Partial<Submission> = 
   const dataset = { ...submissionOf().dataset, sizeBytes: bytes, rows: undefined };
   return pendingOf(state, submissionOf({ accountId: 'work', dataset, ...more }));
 };
-/** What may have been charged. */
+/** A submission that may have been charged. */
 const sent = { attempts: [uploadedAttempt(0)] };
 
 describe('money of an account', () => {
@@ -150,7 +150,7 @@ describe('money of an account', () => {
     assert.deepEqual(counted([]), [800, 0, ['possible', 'other']]);
     assert.deepEqual(counted([open]), [800, 0, ['other']]);
     assert.deepEqual(counted([open, second]), [800, 400, ['other']], 'it can be of one only');
-    // It may be somebody else's, so the submission counts with the larger price; a marker proves that it is not.
+    // The run may be somebody else's, so the larger price counts, unless a marker proves that it is the submission's.
     const dearer = [paid(700), paid(700)];
     assert.deepEqual(counted([open], dearer), [2_200, 300, ['other']]);
     label = 'My run ft-7k3m9qpx';
@@ -172,7 +172,7 @@ describe('money of an account', () => {
       return result.limits.map((limit) => limit.over);
     };
 
-    it('may exceed it with the upper end, and will with what is spent and pending; equal is not over', () => {
+    it('may exceed it with the upper end, and will with the spent and pending amounts; equal is not over', () => {
       for (const [cents, expected] of [
         [500, undefined],
         [499, 'may'],
@@ -210,7 +210,7 @@ describe('money of an account', () => {
       assert.deepEqual(over({ perRunCents: 100, perMonthCents: 350 }, { receipts }), ['may', 'may']);
     });
 
-    it('says that nothing is known if no run is smaller, unless what was spent exceeds it already', () => {
+    it('has no price if no run is smaller, unless the month exceeds the budget already', () => {
       const kind = (receipts: ChargedReceipt[], perMonthCents: number) =>
         money({ receipts, budget: { perMonthCents, currency: 'USD' } }).checkBudget(wanted).kind;
       const larger = [paid(400, 5)];

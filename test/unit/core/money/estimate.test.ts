@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import {
+  likelyEnds,
   estimateBefore,
   estimateOf as estimateIn,
   rangeAccuracy,
-  lowerCents,
-  upperCents,
-  type Estimate,
   type RunParameters,
 } from '../../../../src/core/money/estimate.ts';
 import type { ChargedReceipt } from '../../../../src/core/submission/submission.ts';
@@ -92,9 +90,9 @@ function marginal(amount: number, ...tiers: [upTo: number, centsEach: number][])
 }
 
 /**
- * Returns one user's datasets: versions of one to three, which grow, are sampled, or change slightly. A fifth of the users never
- * work at night, the others half of the time; in half of the projects the longest row is that of every version.
- * @param unseen decides what the extension doesn't count
+ * Returns one user's datasets: versions of one to three, which grow, are sampled, or change slightly. A fifth of the users
+ * never work at night, the others half of the time. In half of the projects, all versions have the same longest row.
+ * @param unseen determines what the extension doesn't count
  */
 function history(random: Random, count: number, unseen: Random): FullSize[] {
   const betweenOf = (source: Random, low: number, high: number) => low * (high / low) ** source.fraction();
@@ -152,28 +150,17 @@ describe('estimate', () => {
         currency: 'USD',
         atMs: again.created.localMs,
       });
-      assert.equal(kind([again, first], wanted(4, { sha256, priority: true })), 'priority');
+      assert.equal(kind([again, first], wanted(4, { sha256, priority: true })), 'none');
     });
 
-    it('is none if any size differs more than fourfold, and says which', () => {
-      const far = estimateOf([paid(4, 400), paid(4, 410)], wanted(36));
-      assert.deepEqual(far, {
-        kind: 'far',
-        ratio: 9,
-        measure: 'bytes',
-        isLarger: true,
-        sizeBytes: 4 * MB,
-        priceCents: 410,
-        currency: 'USD',
-      });
-      assert.equal(kind([paid(4, 400), paid(4, 410)], wanted(16)), 'range');
+    it('is none if any size differs more than fourfold', () => {
+      const receipts = [paid(4, 400), paid(4, 410)];
+      assert.equal(kind(receipts, wanted(16.1)), 'none');
+      assert.equal(kind(receipts, wanted(16)), 'range');
       const rows = [4_500, 5_000].map((count) => paid(4, 400, { dataset: { rows: count } }));
-      const fewRows = estimateOf(rows, { size: { bytes: 4 * MB, rows: 900 }, priority: false });
-      assert.deepEqual(fewRows.kind === 'far' && [fewRows.measure, fewRows.ratio, fewRows.isLarger], [
-        'rows',
-        5,
-        false,
-      ]);
+      const kindFor = (count: number) =>
+        kind(rows, { size: { bytes: 4 * MB, rows: count }, priority: false });
+      assert.deepEqual([kindFor(900), kindFor(1_250)], ['none', 'range']);
     });
 
     it('is none while fewer than seven of the last ten ranges held, shown or not, from four ranges on', () => {
@@ -188,58 +175,39 @@ describe('estimate', () => {
       };
       const [yes, no] = [true, false];
       assert.equal(after(no, no, yes), 'range');
-      assert.equal(after(yes, no, no, yes), 'unreliable');
+      assert.equal(after(yes, no, no, yes), 'none');
       assert.equal(after(yes, no, yes, yes), 'range');
       const six = [no, yes, no, yes, no, yes, no, yes, yes, yes];
-      assert.equal(after(...six), 'unreliable');
+      assert.equal(after(...six), 'none');
       // The first one is no longer among the last ten.
       assert.equal(after(...six, yes), 'range');
-      // A price of the same bytes is no range, and neither is one run's.
+      // A price of the same bytes is no range.
       const { sha256 } = paid(4, 900).dataset;
       const receipts = [400, 900, 400, 900, 400, 900].map((cents) => paid(4, cents));
-      assert.equal(kind(receipts, wanted(4)), 'changed');
       const again = paid(4, 900, { dataset: { sha256 } });
-      assert.equal(kind([...receipts, again], wanted(4)), 'unreliable');
-      assert.equal(kind([...receipts, again], wanted(4, { priority: true })), 'unreliable');
+      assert.equal(kind([...receipts, again], wanted(4)), 'none');
       assert.equal(kind([...receipts, again], wanted(4, { sha256 })), 'same');
       // Runs that cost nothing have no ranges.
       const free = [0, 400, 0, 400, 0, 400, 400].map((cents) => paid(4, cents));
       assert.equal(kind(free, wanted(4)), 'range');
     });
 
-    it('reports changed prices while only one receipt remains', () => {
+    it('is none while only one receipt follows a changed price', () => {
       const change = paid(4, 900);
-      assert.deepEqual(estimateOf([...fourAndFive, change], wanted(4)), {
-        kind: 'changed',
-        atMs: change.created.localMs,
-        priceCents: 900,
-        currency: 'USD',
-      });
+      assert.equal(kind([...fourAndFive, change], wanted(4)), 'none');
       assert.deepEqual(range([...fourAndFive, change, paid(4, 900)], wanted(4)), [720, 1_200]);
       // A charge in the other queue came after it.
       const later = paid(4, 900, { priority_processing: true });
-      assert.equal(kind([...fourAndFive, change, later], wanted(4)), 'one');
+      assert.equal(kind([...fourAndFive, change, later], wanted(4)), 'none');
     });
 
-    it('of priority processing is the price in the standard queue if only that is known', () => {
-      assert.deepEqual(estimateOf(fourAndFive, wanted(5, { priority: true })), {
-        kind: 'priority',
-        lowCents: 400,
-        highCents: 630,
-        currency: 'USD',
-      });
+    it('of priority processing is none if only the standard queue is known', () => {
       const small = paid(0.1, 30, priority);
-      assert.deepEqual(estimateOf([...fourAndFive, small], wanted(5, { priority: true })), {
-        kind: 'priority',
-        lowCents: 400,
-        highCents: 630,
-        currency: 'USD',
-      });
-      assert.equal(kind([...fourAndFive, paid(4, 0, priority)], wanted(4, { priority: true })), 'free');
-      assert.equal(kind([paid(4, 400)], wanted(4, { priority: true })), 'one');
-      assert.equal(kind([paid(40, 400), small], wanted(4, { priority: true })), 'one');
+      const asked = wanted(4, { priority: true });
+      for (const receipts of [fourAndFive, [...fourAndFive, small], [paid(4, 400)], [paid(40, 400), small]])
+        assert.equal(kind(receipts, asked), 'none');
       const both = [...fourAndFive, paid(4, 700, priority), paid(4, 710, priority)];
-      assert.deepEqual(range(both, wanted(4, { priority: true })), [560, 890]);
+      assert.deepEqual(range(both, asked), [560, 890]);
       assert.deepEqual(range(both, wanted(5)), [400, 630]);
     });
 
@@ -248,12 +216,13 @@ describe('estimate', () => {
 
     it('is none if the nearest run cost nothing, even with the same bytes', () => {
       const free = [paid(4, 0), paid(4, 0)];
-      assert.equal(kind(free, wanted(4)), 'free');
-      assert.equal(kind(free, wanted(4, { sha256: free[0]?.dataset.sha256 })), 'free');
-      // A used-up allowance is not a price change.
+      assert.equal(kind(free, wanted(4)), 'none');
+      assert.equal(kind(free, wanted(4, { sha256: free[0]?.dataset.sha256 })), 'none');
+      assert.equal(kind([paid(4, 0)], wanted(4)), 'none');
+      // The account has other runs, so none is its one run.
       const usedUp = [...free, paid(4, 400)];
-      assert.equal(kind(usedUp, wanted(4)), 'one');
-      assert.equal(kind([...usedUp, paid(4, 900)], wanted(4)), 'changed');
+      assert.equal(kind(usedUp, wanted(4)), 'none');
+      assert.equal(kind([...usedUp, paid(4, 400)], wanted(4)), 'range');
     });
   });
 
@@ -298,7 +267,7 @@ describe('estimate', () => {
       // It was created first but sent last, so its price is the newest.
       const late = paid(4, 900, { attempts: [uploadedAttempt(made + 10)] });
       const receipts = [late, paid(4, 400), paid(4, 410)];
-      assert.equal(kind(receipts, wanted(4)), 'changed');
+      assert.equal(kind(receipts, wanted(4)), 'none');
     });
 
     it('uses only receipts with a known price in the balance’s currency, under the newest plan', () => {
@@ -351,8 +320,9 @@ describe('estimate', () => {
     const before = (index: number) => estimateBefore(history, history[index]!);
 
     it('is based on what was known then', () => {
-      assert.deepEqual([before(0).kind, before(4).kind], ['none', 'changed']);
-      assert.deepEqual([lowerCents(before(3)), upperCents(before(3))], [320, 520]);
+      assert.deepEqual([before(0).kind, before(1).kind, before(4).kind], ['none', 'one', 'none']);
+      const { lowCents, highCents } = likelyEnds(before(3)) ?? {};
+      assert.deepEqual([lowCents, highCents], [320, 520]);
     });
 
     it('ignores receipts that were found later', () => {
@@ -368,11 +338,12 @@ describe('estimate', () => {
     });
   });
 
-  it('has no upper end without a price', () => {
-    const ends = (estimate: Estimate) => [lowerCents(estimate), upperCents(estimate)];
-    assert.deepEqual(ends({ kind: 'free' }), [undefined, undefined]);
-    assert.deepEqual(ends({ kind: 'priority', lowCents: 5, highCents: 6, currency: 'USD' }), [5, undefined]);
-    assert.deepEqual(ends({ kind: 'same', priceCents: 5, currency: 'USD', atMs: 0 }), [5, 5]);
+  it('has ends only with a range or a price of the same bytes', () => {
+    const one = { sizeBytes: 1, priceCents: 5, currency: 'USD' };
+    assert.equal(likelyEnds({ kind: 'none' }), undefined);
+    assert.equal(likelyEnds({ kind: 'one', ...one }), undefined);
+    const ends = { lowCents: 5, highCents: 5 };
+    assert.deepEqual(likelyEnds({ kind: 'same', priceCents: 5, currency: 'USD', atMs: 0 }), ends);
   });
 
   describe('for unknown price rules', () => {

@@ -44,7 +44,7 @@ describe('exports of spending', () => {
     assert.equal(other?.['model_id'], "'-m");
   });
 
-  it('as CSV contain none after another separator, a line break, blanks or control characters either, nor a full-width one', () => {
+  it('as CSV contain no formula after another separator, a line break, blanks or control characters, and none in full width', () => {
     for (const [label, safe] of [
       ['x;=1', "x;'=1"],
       ['x;"=1', 'x;"\'=1'],

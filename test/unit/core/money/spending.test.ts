@@ -1,18 +1,11 @@
 import assert from 'node:assert/strict';
-import type { Balance, RunSummary } from '../../../../src/core/api/types.ts';
-import {
-  amountsOf,
-  balancePoints,
-  chargedRunsOf,
-  groupsOf,
-  queueTimes,
-  type KnownRuns,
-} from '../../../../src/core/money/spending.ts';
+import type { RunSummary } from '../../../../src/core/api/types.ts';
+import { amountsOf, chargedRunsOf, groupsOf, type KnownRuns } from '../../../../src/core/money/spending.ts';
 import type { KnownDetail } from '../../../../src/core/runs/run.ts';
+import { balanceReadAt, chargedAt } from '../../../../src/core/submission/receipts.ts';
 import type { ChargedReceipt } from '../../../../src/core/submission/submission.ts';
 import { chargedReceipt, type ReceiptOptions } from '../../../helpers/receipts.ts';
 
-const USD: Balance = { balance_cents: 3_000, currency: 'USD' };
 const at = (iso: string) => Date.parse(iso);
 const ofRun = (run_id: string, options: ReceiptOptions = {}) =>
   chargedReceipt({ ...options, run: { run_id, ...options.run } });
@@ -75,7 +68,7 @@ describe('spending', () => {
       }
     });
 
-    it('counts at least the price of a run whose ID several charges have', () => {
+    it('counts several charges with the same run ID as unknown prices, except one', () => {
       const receipts = ['1', '2', '3'].map((id) =>
         ofRun('a', { id, run: { price_cents: 100, currency: 'USD' } }),
       );
@@ -167,38 +160,10 @@ describe('spending', () => {
     assert.deepEqual(cents('plan'), [['Basic', 1_500]]);
   });
 
-  it('tracks the balance in one currency: before and after each charge, and when it was read', () => {
-    const receipts = [
-      ofRun('b', {
-        atMs: 20,
-        balanceBefore: { balance_cents: 900, currency: 'EUR' },
-        run: { currency: 'EUR', balance_after_cents: 400 },
-      }),
-      ofRun('a', {
-        atMs: 10,
-        balanceBefore: { balance_cents: 4_000, currency: 'USD' },
-        run: { balance_after_cents: 3_500 },
-      }),
-    ];
-    // A balance that was read before the charges comes before them.
-    assert.equal(balancePoints(receipts, USD, 5)?.points[0]?.cents, 3_000);
-    assert.deepEqual(balancePoints(receipts, USD, 30), {
-      currency: 'USD',
-      points: [
-        { atMs: 10, cents: 4_000 },
-        { atMs: 10, cents: 3_500 },
-        { atMs: 30, cents: 3_000 },
-      ],
-    });
-    assert.equal(balancePoints(receipts, undefined, 30)?.currency, 'EUR');
-    assert.equal(balancePoints([], undefined, 30), undefined);
-  });
-
-  it('tracks the balance by when it was read and charged, however late or often it was sent', () => {
+  it('knows when the balance was read and charged, however late or often a submission was sent', () => {
     const points = (attempts: ChargedReceipt['attempts']) => {
-      const run = { balance_after_cents: 400 };
-      const receipt = ofRun('a', { attempts, balanceBefore: { balance_cents: 900, currency: 'USD' }, run });
-      return balancePoints([receipt], undefined, undefined)?.points.map(({ atMs }) => atMs);
+      const receipt = ofRun('a', { attempts });
+      return [balanceReadAt(receipt), chargedAt(receipt)].map(({ localMs }) => localMs);
     };
     const sent = (at: number, httpStatus?: number) => ({
       started: { localMs: at },
@@ -210,23 +175,5 @@ describe('spending', () => {
     // The response to the first attempt was lost; the second gets the same response.
     assert.deepEqual(points([sent(100), sent(500)]), [100, 110]);
     assert.deepEqual(points([sent(100, 503), sent(500)]), [100, 510]);
-  });
-
-  it('has a median queue time from three runs of a queue, by their receipts', () => {
-    const minutes = [1, 9, 2, 4];
-    const receipts = minutes.map((_, n) => ofRun(`r${n}`, { priority_processing: n === 3 }));
-    const details = minutes.map((each, n) =>
-      detail(`r${n}`, {
-        created_at: '2026-05-01T00:00:00Z',
-        started_at: `2026-05-01T00:0${each}:00Z`,
-      }),
-    );
-    const detailOf = (id: string) => details.find(({ run_id }) => run_id === id);
-    assert.deepEqual(queueTimes(receipts, detailOf), {
-      standard: { medianMs: 120_000, runs: 3 },
-      priority: undefined,
-    });
-    const four = receipts.map((receipt) => ({ ...receipt, priority_processing: true }));
-    assert.deepEqual(queueTimes(four, detailOf).priority, { medianMs: 180_000, runs: 4 });
   });
 });
