@@ -10,7 +10,6 @@ import type {
 import { Client } from '../shared/client.ts';
 import { button, element, icon, keepFocus } from '../shared/dom.ts';
 import { drawFacts, drawFiles, drawNotes, drawVerdict } from './overview.ts';
-import { drawPicture } from './picture.ts';
 import { drawBlocks, drawRecipes, revealBlock } from './recipes.ts';
 
 type Words = AdapterPageState['words'];
@@ -26,7 +25,7 @@ class Page {
   readonly #origin = element('p', { class: 'note' });
   readonly #verdict = element('div', { attributes: { role: 'status' } });
   readonly #overview = element('div', { class: 'overview' });
-  readonly #picture = element('section', { class: 'picture' });
+  readonly #values = element('section', { class: 'values' });
   readonly #recipes = element('section', { class: 'recipes' });
   readonly #publishing = element('section', { class: 'publishing' });
   readonly #files = element('section', { class: 'files' });
@@ -44,7 +43,7 @@ class Page {
   constructor() {
     this.#tool = this.#client.remembered?.tool;
     const main = element('main', {}, [
-      ...[this.#heading, this.#origin, this.#verdict, this.#overview, this.#picture],
+      ...[this.#heading, this.#origin, this.#verdict, this.#overview, this.#values],
       ...[this.#recipes, this.#publishing, this.#files],
     ]);
     document.body.replaceChildren(this.#notice, main);
@@ -57,7 +56,7 @@ class Page {
 
   #show(page: AdapterPageState): void {
     const { words, fileName, origin, file, notice, status, verdict } = page;
-    const { sections, picture, recipes, publishing, files } = page;
+    const { sections, values, recipes, publishing, files } = page;
     this.#words = words;
     this.#heading.textContent = fileName;
     this.#origin.textContent = origin ?? '';
@@ -82,10 +81,9 @@ class Page {
         ]),
       ),
     );
-    this.#draw(this.#picture, picture, (one) => [
+    this.#draw(this.#values, values, (one) => [
       heading(one.title),
-      ...drawPicture(one),
-      drawNotes(one.findings, words),
+      drawNotes(one.notes, words),
       ...(one.measure === undefined ? [] : [this.#startButton(one.measure, { type: 'measure' }, 'primary')]),
       this.#work.measure,
     ]);
@@ -143,7 +141,7 @@ class Page {
   }
 
   #showWork({ kind, progress, result }: AdapterWork): void {
-    const section = kind === 'measure' ? this.#picture : this.#recipes;
+    const section = kind === 'measure' ? this.#values : this.#recipes;
     const work = this.#work[kind];
     const hadFocus = work.contains(document.activeElement);
     this.#busy = progress && section;

@@ -46,28 +46,9 @@ describe('the adapter page', () => {
       await page.frame.locator('.fileTable tr', { hasText: 'adapter_config.json config' }).waitFor();
     });
 
-    it('shows the adapted modules, each reachable by keyboard', async () => {
-      const { keyboard } = view.page;
-      const focused = () => page.focused().getAttribute('aria-label');
-      await page.cells.first().focus();
-      await page.frame.getByText('q_proj, layer 0: rank 32, 4,096 parameters', { exact: true }).waitFor();
-      await keyboard.press('ArrowRight');
-      await keyboard.press('ArrowDown');
-      assert.match((await focused()) ?? '', /^k_proj, layer 1: /);
-      await keyboard.press('Control+End');
-      assert.match((await focused()) ?? '', /^up_proj, layer 31: /);
-      await keyboard.press('Home');
-      assert.equal(await focused(), 'up_proj, layer 0: not adapted');
-      assert.equal(await page.grid.locator('[tabindex="0"]').count(), 1);
-    });
-
-    it('measures how much each module learned', async () => {
+    it('measures the weights', async () => {
       await measure(/No NaN or infinite values \([\d,]+ checked\)\./);
       await page.button('Measure').waitFor({ state: 'detached' });
-      const last = page.grid.getByRole('gridcell', { name: /^o_proj, layer 31: rank 32, .*, norm \d/ });
-      await last.waitFor();
-      await page.frame.getByText('Show as table').click();
-      await page.frame.getByRole('columnheader', { name: 'layer 31', exact: true }).last().waitFor();
     });
 
     it('shows a recipe for each tool, and copies its commands', async () => {
@@ -103,29 +84,22 @@ describe('the adapter page', () => {
       await page.recipe('PEFT / Transformers').and(page.focused()).waitFor();
     });
 
-    it('is readable and accessible in each theme, with a table', () => view.assertAccessible(THEMES));
+    it('is readable and accessible in each theme', () => view.assertAccessible(THEMES));
 
-    it('tells norms and the chosen tab apart in forced colors', async () => {
+    it('tells the chosen tab apart in forced colors', async () => {
       await view.page.emulateMedia({ forcedColors: 'active' });
-      const looks = await page.frame.locator('html').evaluate<number[], unknown>(
-        `[['.grid .norm', 'backgroundImage'], ['.tab', 'borderBottomColor']].map(([selector, property]) =>
-            new Set([...document.querySelectorAll(selector)].map((one) => getComputedStyle(one)[property])).size)`,
-      );
+      const tabs = await page.frame
+        .locator('html')
+        .evaluate<number, unknown>(
+          `new Set([...document.querySelectorAll('.tab')].map((one) => getComputedStyle(one).borderBottomColor)).size`,
+        );
       await view.page.emulateMedia({ forcedColors: null });
-      const [norms = 0, tabs] = looks;
-      assert.ok(norms > 100);
       assert.equal(tabs, 2);
     });
 
     it('is readable in 300 pixels', async () => {
       await view.resize(300);
       await view.assertFits();
-      // The scrollbar must be visible without scrolling, but this browser shows none, so check its style.
-      const scroller: unknown = await page.frame.locator('html').evaluate(
-        `[document.querySelector('.scroller')].map((one) => [
-            one.scrollWidth > one.clientWidth, getComputedStyle(one).scrollbarColor])[0]`,
-      );
-      assert.deepEqual(scroller, [true, 'auto']);
     });
 
     it('unpacks into a new folder, never over an existing one, and leaves the archive unchanged', async () => {
@@ -153,7 +127,7 @@ describe('the adapter page', () => {
     assert.equal(await page.frame.getByRole('tab').count(), 0);
     await open('with warnings', 'LoRA adapter with warnings');
     await page.recipe('vLLM').click();
-    await page.recipePanel.getByText(/aLoRA acts only after its invocation tokens/).waitFor();
+    await page.recipePanel.getByText(/aLoRA takes effect only after its invocation tokens/).waitFor();
     await open('without a base', 'LoRA adapter with warnings');
     await page.frame.getByText('The config has no base_model_name_or_path.').waitFor();
     await open('of another type', 'Not a LoRA adapter');
@@ -161,7 +135,9 @@ describe('the adapter page', () => {
 
   it('shows warnings about the config above the commands', async () => {
     await open('with warnings', 'LoRA adapter with warnings');
-    const warning = page.recipePanel.getByText(/^Warning: .*aLoRA.*acts only after its invocation tokens/);
+    const warning = page.recipePanel.getByText(
+      /^Warning: .*aLoRA.*takes effect only after its invocation tokens/,
+    );
     await warning.waitFor();
     await page.unfold();
     const command = page.recipePanel.getByText(/PeftModel\.from_pretrained/);
@@ -172,10 +148,10 @@ describe('the adapter page', () => {
 
   it('finds NaN, and what learned nothing, when measuring', async () => {
     await open('with NaN', 'Complete LoRA adapter');
-    await measure(/NaN: 1, infinite: 0\./);
+    await measure(/NaN values: 1, infinite values: 0\./);
     await page.waitForVerdict('Adapter with broken values');
     await open('of the sandbox', 'Sandbox: nothing was trained');
-    await measure(/^all zero: learned nothing$/);
+    await measure(/Nothing was learned: A or B is all zero\./);
   });
 
   it('says why it shows no adapter', async () => {

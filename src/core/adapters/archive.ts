@@ -13,13 +13,13 @@ import { BrokenArchiveError, NotAnAdapterError, printable } from './problems.ts'
 import type { Progress } from './report.ts';
 import { readSafetensorsHeader } from './safetensors.ts';
 
-/** `unread`: an archive or safetensors file that could not be checked. `unknown`: neither of these. */
+/** `unread`: an archive or safetensors file that couldn't be verified. `unknown`: another kind of file. */
 export type VerifiedKind = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'unread' | 'unknown';
 
 /**
  * Verifies that a file is complete by its content, in one pass. ZIP: each CRC-32, and that the headers agree.
- * gzip: CRC-32 and length. tar: checksums and the end. safetensors: the header and the lengths. An unsafe,
- * encrypted, or too big archive isn't broken: it is `unread`, and inspecting it shows why. For downloads.
+ * gzip: CRC-32 and length. tar: checksums and the end. safetensors: the header and the lengths. An
+ * archive that is unsafe, encrypted or too large isn't broken: it is `unread`, and inspecting it shows why.
  * @throws BrokenArchiveError, CancelledError, and errors of the file system
  */
 export async function verifyArchive(
@@ -37,7 +37,7 @@ export async function verifyArchive(
   } catch (error) {
     if (!(error instanceof NotAnAdapterError) || error.verdict.code === 'broken') throw error;
     if (error instanceof BrokenArchiveError) return 'unread';
-    // A complete gzip file doesn't have to contain a tar.
+    // A gzip file may be complete without containing a tar.
     if (archive === undefined) return 'unknown';
   } finally {
     await archive?.close();
@@ -51,7 +51,7 @@ export interface ExtractOptions {
   onProgress?: (progress: Progress) => void;
 }
 
-/** Thrown if a file or folder with the target's name exists; it is unchanged. */
+/** Thrown if a file or folder with the target's name exists. It stays unchanged. */
 export class FolderExistsError extends ExpectedError {
   readonly code = 'folder-exists';
 
@@ -64,7 +64,7 @@ export class FolderExistsError extends ExpectedError {
 const ABANDONED_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Unpacks what an adapter needs into a new folder, which appears complete or not at all. For the adapter page.
+ * Unpacks what an adapter needs into a new folder, which appears complete or not at all.
  * @returns the printable names of the files that were left out
  * @throws FolderExistsError, BrokenArchiveError, NotAnAdapterError, DiskError, CancelledError
  */
@@ -153,12 +153,12 @@ async function unpack(
   return leftOut;
 }
 
-/** Removes what dead processes left at least a day ago. Never throws. */
+/** Removes parts that dead processes left at least a day ago. Never throws. */
 async function removeAbandoned(parent: string, prefix: string): Promise<void> {
   for (const name of await readdir(parent).catch(() => [])) {
     if (!name.startsWith(prefix) || !/^[0-9a-f-]{36}\.part$/.test(name.slice(prefix.length))) continue;
     const part = path.join(parent, name);
-    // If something can't be removed, it does no harm.
+    // A part that can't be removed does no harm.
     const madeAtMs = (await lstat(part).catch(() => undefined))?.mtimeMs ?? Infinity;
     if (Date.now() - madeAtMs > ABANDONED_MS) await rm(part, { recursive: true }).catch(() => undefined);
   }

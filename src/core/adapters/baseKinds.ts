@@ -2,7 +2,7 @@ import type { AdapterConfig } from './peftConfig.ts';
 import type { Problems } from './problems.ts';
 import type { WeightsReport } from './report.ts';
 
-/** Names of vision and omni models. Some that text classes load too (Qwen3.5) are recognized by their modules. */
+/** Names of vision and omni models. Those that text classes load too (Qwen3.5) are recognized by their modules. */
 const VISION = new RegExp(
   `(?:^|[^a-z])(?:${[
     '[a-z]*vl[mo]?|(?:one)?vision|omni|multimodal|[a-z]*llava|mllama|qvq|pixtral|idefics|[a-z]*blip|molmoe?',
@@ -14,12 +14,12 @@ const VISION = new RegExp(
   'i',
 );
 const TEXT_ONLY = /[-_](?:text|novision)/i;
-/** In the path of a module. */
+/** Matches the path of a vision model's module. */
 const VISION_MODULE =
   /(?:^|\.)(?:visual|vision_\w+|vision|language_model|text_model|multi_modal_projector|mm_projector|image_\w+|img_processor|audio_tower|thinker|talker|vpm)\./;
 const UNLOADABLE = /^mlx-community\/|(?:^|[^a-z])(?:gguf|ggml|mlx|exl[23])(?![a-z])/i;
 /**
- * How a base model is quantized, and the packages that load it so; the first name that fits counts. Packages:
+ * How a base model is quantized, and the packages that load it. The first matching name counts. Source:
  * huggingface/transformers docs quantization/overview (GPT-QModel loads GPTQ and AWQ).
  */
 const QUANTIZED: readonly (readonly [by: string, packages: string, name: RegExp])[] = [
@@ -34,17 +34,17 @@ const QUANTIZED: readonly (readonly [by: string, packages: string, name: RegExp]
     ' compressed-tensors',
     /[-_.](?:quantized\.)?(?:w[48]a(?:8|16)|(?:nv|mx)fp4)(?![a-z\d])/i,
   ],
-  // PEFT trained on it, so a name that only says 4-bit isn't one of MLX.
+  // PEFT trained on it, so a name that only says 4-bit isn't MLX's.
   [
     'bitsandbytes',
     ' bitsandbytes',
     /[-_.](?:(?:unsloth[-_])?bnb(?![a-z])|nf4|[48][-_]?bit|int[48])(?![a-z\d])/i,
   ],
 ];
-/** Those who publish the original of a quantized model under the same name without its ending. */
+/** Publishers whose original models have the quantized model's name without its ending. */
 const PUBLISH_BOTH = /^(?:unsloth|Qwen|OpenGVLab|LGAI-EXAONE|meta-llama|mistralai|zai-org|deepseek-ai)\//;
 
-/** What loading depends on. */
+/** Returns what loading depends on, by the names of the base model and of the adapter's modules. */
 export function baseKindOf(baseModel: string, weights: Pick<WeightsReport, 'pairs'> | undefined) {
   // In a path, only the model's own folder counts; caches call it `models--owner--name`.
   const parts = baseModel.split(/[\\/]+/).filter((part) => part !== '');
@@ -57,7 +57,7 @@ export function baseKindOf(baseModel: string, weights: Pick<WeightsReport, 'pair
   const at = ending === undefined || parts.length !== 2 ? -1 : baseModel.search(ending);
   return {
     isVision: showsVision || (VISION.test(name) && !TEXT_ONLY.test(name)),
-    /** The adapter's modules are those of a vision model, not only the base model's name. */
+    /** Whether the adapter's modules show it, not only the base model's name. */
     showsVision,
     isUnloadable,
     quantizedBy: by,

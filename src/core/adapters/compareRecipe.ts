@@ -1,17 +1,16 @@
 import { pythonString } from './quoting.ts';
 
-/** Stands for the file of rows that weren't trained on, if none is known. */
+/** Stands for the file of held-out rows if none is known. */
 export const HOLD_OUT = 'HOLDOUT.jsonl';
 
-/** What the scripts depend on. */
 interface Compared {
-  /** The base model, as vLLM serves it. */
+  /** The base model's name in vLLM. */
   base: string;
   /** The adapter's name in vLLM, and in the name of the file of answers. */
   name: string;
-  /** ID of the run that trained the adapter. The rows name it, so that they are compared with its data. */
+  /** ID of the run that trained the adapter. The answers name it, so their prompts are compared with its data. */
   run: string | undefined;
-  /** llama.cpp multiplies the adapter's effect by this, to get that of training. */
+  /** llama.cpp multiplies the adapter's effect by this to match training. */
   scale: number;
   /** Python that loads `tokenizer` and `model`, a PEFT model. */
   loading: readonly string[];
@@ -20,12 +19,13 @@ interface Compared {
 }
 
 /**
- * Python scripts that answer 50 rows with the base model and with the adapter. Both answers are written row by
- * row into a new file (`core/answers` counts on the 50 and on its name). They need no other packages than the
- * tool, and users can read them before they run them. What may be changed comes first.
- * Both are asked in turn, greedily. `disable_adapter`: huggingface/peft src/peft/peft_model.py. vLLM answers
- * by the name in `model`. llama.cpp takes the scale of each request. Its cache of prompts mixes adapters:
- * ggml-org/llama.cpp tools/server/README.md ("lora"), issue 26207.
+ * Python scripts that ask the base model and the adapter the same 50 rows, in turn and greedily. They write both
+ * answers row by row into a new file (`core/answers` relies on the 50 and on its name). They need no packages
+ * besides the tool, and users can read them first. Values that may be changed come first.
+ *
+ * `disable_adapter`: huggingface/peft src/peft/peft_model.py. vLLM chooses the side by the name in `model`,
+ * llama.cpp by the scale in the request. Its prompt cache mixes adapters: ggml-org/llama.cpp
+ * tools/server/README.md ("lora"), issue 26207.
  */
 export function compareScripts({ base, name, run, scale, loading, holdOut }: Compared) {
   const named = run === undefined ? '' : `, "run": ${pythonString(run)}`;
@@ -62,8 +62,8 @@ print(f"Answered: {len(asked)}, in {path}", file=sys.stderr)`,
 }
 
 /**
- * Python that asks PEFT. Templates take the arguments of calls as values, not as text. The reason of a template
- * that refuses a row is its answer.
+ * Python that asks PEFT. Chat templates take the arguments of calls as values, not as text. If a template refuses
+ * a row, its reason becomes the answer.
  */
 const GENERATING = `from contextlib import nullcontext
 
@@ -84,19 +84,18 @@ def answer(side, chosen, messages, tools):
     return {side: text, f"{side}_end": "length" if len(tokens) == max_tokens else "stop"}`;
 
 /**
- * Python that asks a server on this machine, never through a proxy, as `urllib` would. It waits while the
- * model is loaded (503). The reason of a refusal (400, 500) is that row's answer. Other errors end the
- * script.
- * @param fields of the request, which choose base or adapter by `chosen`
- * @param ofTools more fields of a request with tools
+ * Python that asks a server on this machine. Unlike `urllib`, it uses no proxy. It waits while the model loads
+ * (503). The reason of a refusal (400, 500) becomes the row's answer. Other errors end the script.
+ * @param fields fields of the request that choose base or adapter by `chosen`
+ * @param toolFields more fields of a request with tools
  */
-function requesting(port: number, fields: string, ofTools: string): string {
+function requesting(port: number, fields: string, toolFields: string): string {
   return `import time
 from http.client import HTTPConnection
 
 def answer(side, chosen, messages, tools):
     body = {"messages": messages, "temperature": 0, "max_tokens": max_tokens, ${fields}, **thinking}
-    body |= {"tools": tools${ofTools}} if tools else {}
+    body |= {"tools": tools${toolFields}} if tools else {}
     server = HTTPConnection("localhost", ${port}, timeout=600)
     server.request("POST", "/v1/chat/completions", json.dumps(body), {"Content-Type": "application/json"})
     response = server.getresponse()
@@ -111,9 +110,9 @@ def answer(side, chosen, messages, tools):
 }
 
 /**
- * Python that reads the rows, the same text for each tool. It reads rows as `core/datasets/toChat.ts` does,
- * and tools as well; a test compares its names with the table of formats. One that has no prompt or answer, or
- * more than text, is counted by the reason.
+ * Python that reads the rows, the same for each tool. It reads rows as `core/datasets/toChat.ts` does, and tools
+ * as well; a test compares its names with the table of formats. A row without prompt or answer, or with more
+ * than text, is counted by its reason.
  */
 const READING = String.raw`import json
 import os
@@ -224,7 +223,7 @@ if not asked:
 
 const ENDING = '.answers.jsonl';
 
-/** Returns the name of the file of answers. It stands beside the rows and contains the adapter's name. */
+/** Returns the name of the file of answers, which is written beside the rows. */
 export function answersName(rows: string, name: string): string {
   return `${rows.replace(/\.jsonl$/, '')}.${name}${ENDING}`;
 }

@@ -5,7 +5,7 @@ import type { LoraPair, WeightsReport } from './report.ts';
 import { isModuleRefused } from './tensorNames.ts';
 import { endsOf, hasTokenRows, moduleScaling, modulePlaceOf, type SortedTensors } from './tensors.ts';
 
-/** PEFT names both for a classifier (src/peft/peft_model.py, `classifier_module_names`); a model has only one. */
+/** PEFT lists both for classifiers (src/peft/peft_model.py, `classifier_module_names`), but a model has only one. */
 const HEADS: readonly string[] = ['classifier', 'score'];
 /** Modules that PEFT saves for a task (`task_type`), whether the config names them or not (src/peft/peft_model.py). */
 const SAVED_FOR_TASK: Readonly<Record<string, readonly string[]>> = {
@@ -17,7 +17,7 @@ const SAVED_FOR_TASK: Readonly<Record<string, readonly string[]>> = {
 const MAX_SAVED = 20;
 /** Fewer layers show no rule that one of them could break. */
 const MIN_LAYERS = 3;
-/** One layer in so many may differ or have nothing. Models whose layers alternate by design have more. */
+/** At most one layer in eight may differ or lack weights. More do where layers alternate by design. */
 const LAYERS_PER_DEVIATION = 8;
 
 /** Finds mismatches between the config and the tensors. */
@@ -102,7 +102,7 @@ function checkWidths({ pairs }: SortedTensors, problems: Problems): void {
   }
 }
 
-/** Finds the few layers between others that lack a module of the rest. PEFT leaves them as they are. */
+/** Finds the few middle layers that lack a module of the others. PEFT doesn't adapt it there. */
 function checkLayers({ pairs }: SortedTensors, problems: Problems): void {
   const places = pairs.map(({ path }) => modulePlaceOf(path)).filter(({ module }) => module !== '');
   for (const [pathInLayers, its] of Map.groupBy(places, (one) => one.pathInLayers)) {

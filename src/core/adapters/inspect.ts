@@ -20,9 +20,9 @@ import {
   Problems,
 } from './problems.ts';
 import type { AdapterEntry, AdapterReport } from './report.ts';
-import { tensorRoleOf, pairsOf, sortTensors, weightsReport, type ModuleTensors } from './tensors.ts';
 import { WEIGHTS_NAME } from './safetensors.ts';
 import { otherFormatOf, withPeftNames } from './tensorNames.ts';
+import { tensorRoleOf, pairsOf, sortTensors, weightsReport, type ModuleTensors } from './tensors.ts';
 
 const MAX_ENTRIES = 200;
 const KINDS: readonly AdapterEntry['kind'][] = ['config', 'weights', 'pickle', 'archive', 'other'];
@@ -34,7 +34,7 @@ export interface Inspection {
   weights?: { name: string; header: Weights; pairs: readonly ModuleTensors[] };
 }
 
-/** Inspects an archive, a safetensors file, or a folder. What is broken, unsafe, or no adapter gets a verdict. */
+/** Inspects an archive, a safetensors file, or a folder. The verdict says if it is broken, unsafe, or no adapter. */
 export async function inspectionReport(file: string): Promise<AdapterReport> {
   return (await inspect(file)).report;
 }
@@ -90,10 +90,10 @@ function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
   const sample = createHash('sha256')
     .update(JSON.stringify([configText, header?.sample]))
     .digest('hex');
-  const hollow = header?.tensors.filter(({ parameters }) => parameters === 0);
+  const emptyTensors = header?.tensors.filter(({ parameters }) => parameters === 0);
   if (header?.tensors.length === 0) problems.add('weights-empty', 'error');
-  for (const one of hollow ?? []) problems.add('weights-empty', 'error', one.name);
-  if (hollow !== undefined && hollow.length === header?.tensors.length)
+  for (const one of emptyTensors ?? []) problems.add('weights-empty', 'error', one.name);
+  if (emptyTensors !== undefined && emptyTensors.length === header?.tensors.length)
     return { report: { ...base, verdict: { code: 'adapter' }, sample, problems: problems.list() } };
   const writer = otherFormat(config, header, own);
   if (writer !== undefined)
@@ -108,7 +108,7 @@ function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
   return inspectWeights({ ...base, sample }, { name, header }, problems);
 }
 
-/** MLX may keep its weights in a file of NumPy, and its config may stay beside weights that were converted. */
+/** MLX may store its weights as NumPy, and its config may stay beside weights that were converted. */
 function otherFormat(
   config: AdapterConfig | undefined,
   header: Weights | undefined,

@@ -4,7 +4,7 @@ import { printable, type Problems } from './problems.ts';
 /** Limits the keys of a pattern and the names in a list. */
 const MAX_NAMES = 10_000;
 const BOM = '\ufeff';
-/** Fields by the PEFT 0.x that first knew them (huggingface/peft, history of src/peft/tuners/lora/config.py). Older ones refuse them. */
+/** Fields by the first PEFT 0.x that knows them (huggingface/peft, history of src/peft/tuners/lora/config.py). Older ones refuse them. */
 const FIELDS_OF_VERSION: Readonly<Record<number, readonly string[]>> = {
   6: ['rank_pattern', 'alpha_pattern'],
   7: ['loftq_config', 'megatron_config', 'megatron_core'],
@@ -26,7 +26,7 @@ const MLX_FIELDS: readonly string[] = ['lora_parameters', 'fine_tune_type', 'lor
 /** The values of `adapter_config.json` that have the right types. */
 export type AdapterConfig = Readonly<NonNullable<ReturnType<typeof readConfig>>>;
 
-/** Reads `adapter_config.json`; omits and reports values of a wrong type. Undefined if it is no JSON object. */
+/** Reads `adapter_config.json`; omits and reports values of a wrong type. Undefined if it isn't a JSON object. */
 export function readConfig(text: string, problems: Problems) {
   const fields = objectIn(text);
   if (fields === undefined) {
@@ -58,7 +58,7 @@ export function readConfig(text: string, problems: Problems) {
     /** How training began, such as `true`, `gaussian` or `pissa`. */
     init: read('init_lora_weights', (value) => (typeof value === 'boolean' ? String(value) : string(value))),
     isAlora: read('alora_invocation_tokens', isFilled) ?? false,
-    /** Only some layers were to be adapted. */
+    /** Whether only some layers are adapted. */
     choosesLayers:
       read('layers_to_transform', (value) => natural(value) !== undefined || isFilled(value)) ?? false,
     repeatsLayers: read('layer_replication', isFilled) ?? false,
@@ -68,7 +68,7 @@ export function readConfig(text: string, problems: Problems) {
     /** Parameters, such as those of experts, that are adapted directly. */
     targetParameters: read('target_parameters', strings) ?? [],
     modulesToSave: read('modules_to_save', strings) ?? [],
-    /** Whether embeddings that are adapted or saved include the tied head, which no list names. */
+    /** Whether adapted or saved embeddings include the tied head, although no list names it. */
     tiesWeights: read('ensure_weight_tying', boolean) ?? false,
     bias: read('bias', string) ?? 'none',
     peftVersion: read('peft_version', string),
@@ -128,7 +128,7 @@ function pattern(value: unknown): Record<string, number> | undefined {
     : undefined;
 }
 
-/** How the base's weights were changed before training. When loading, PEFT repeats it unless it is `lost`. */
+/** How the base's weights were changed before training. PEFT repeats the change on loading unless it is `lost`. */
 export type BaseChange = 'repeated' | 'quantized' | 'lost';
 
 /**

@@ -10,7 +10,7 @@ export type VerdictCode =
   /** Truncated or damaged; `fault` says how. */
   | 'broken'
   | 'encrypted'
-  /** Crafted to harm; `fault` and `entry` say how. Nothing of it was unpacked. */
+  /** Crafted to harm; `fault` and `entry` say how. Nothing was unpacked. */
   | 'unsafe'
   /** Packed with an unsupported method; see `entry`. */
   | 'unsupported'
@@ -123,9 +123,9 @@ export type AdapterProblemCode =
   /** The training saved tensors without values, or none. */
   | 'weights-empty'
   | 'tensor-unexpected'
-  /** Few layers have another width: normal if the base model was pruned, else PEFT refuses the adapter. */
+  /** A few layers have another width. Unless the base model was pruned, PEFT refuses the adapter. */
   | 'width-differs'
-  /** Information: a module of few layers, not the first or last, has no pair. The base may have been pruned. */
+  /** Information: in a few middle layers, a module has no pair. The base may have been pruned. */
   | 'layer-without-weights'
   // Mismatches between config and tensors.
   | 'rank-mismatch'
@@ -133,7 +133,7 @@ export type AdapterProblemCode =
   /** Information: PEFT warns of missing tensors, but lists with modules of several models are common. */
   | 'target-without-weights'
   | 'saved-module-missing'
-  /** PEFT loads tensors that no list names over the base model's, where they stay when the adapter is switched off. */
+  /** PEFT loads unlisted tensors over the base model's. They stay when the adapter is switched off. */
   | 'base-replaced'
   /** PEFT saved embeddings that are neither trained nor adapted. `actual` is their number of rows. */
   | 'embeddings-resized'

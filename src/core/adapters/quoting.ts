@@ -1,7 +1,7 @@
 /** Quotes a text so that a program reads it unchanged. */
 type Quote = (text: string) => string;
 
-/** What breaks lines, acts on a terminal even inside quotes, or lets a text read otherwise than it is. */
+/** Characters that break lines, act on a terminal even inside quotes, or make a text read differently. */
 const INVISIBLE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
 /** One word of a POSIX shell; with invisible characters, of bash, zsh and ksh. */
@@ -65,7 +65,7 @@ export const POWERSHELL: Readonly<Shell> = {
   cd: 'Set-Location -LiteralPath',
 };
 
-/** Returns the WSL path of a Windows folder, one of WSL itself or else below the default mount point. */
+/** Returns the WSL path of a Windows folder: inside WSL, or below the default mount point. */
 export function wslPath(folder: string): string {
   const drive = /^([A-Za-z]):[\\/]/.exec(folder);
   const path = folder.replaceAll('\\', '/');

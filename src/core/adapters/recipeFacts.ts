@@ -29,7 +29,7 @@ export const VLLM_DEFAULT_RANK = 16;
 
 /**
  * The system message of most conversations of the dataset, empty if its row is too long to be read. `unknown`: the dataset
- * was changed since it was submitted, or is gone.
+ * has changed since it was submitted, or is gone.
  */
 export type SystemMessage = { text: string } | 'unknown';
 
@@ -39,7 +39,7 @@ export interface AdapterOnDisk {
   folder: string;
   /** As in `process.platform`: `win32` gets PowerShell commands, all others POSIX shell commands. */
   platform: string;
-  /** Absolute path of rows that weren't trained on, if they are known. */
+  /** Absolute path of the held-out rows, if known. */
   holdOut?: string | undefined;
   /** ID of the run that trained it. */
   run?: string | undefined;
@@ -83,7 +83,7 @@ export function factsOf(
     loader:
       kind.isVision && task === 'CAUSAL_LM' ? 'AutoModelForImageTextToText' : (CLASSES[task] ?? 'AutoModel'),
     kind,
-    /** No tool loads the adapter as it is. */
+    /** Whether no tool loads the adapter as it is. */
     isRejected: errors.length > 0 || verdict.code !== 'adapter',
     /** What mends it, if names are all that is wrong. */
     renames: errors.every((code) => code === 'names-wrapped') ? renames : undefined,
@@ -94,7 +94,7 @@ export function factsOf(
         ? base
         : ((hidesTexts || !isBaseKnown ? undefined : kind.original) ?? BASE_MODEL_16BIT),
     isInWsl: /^[\\/]/.test(folder) && wslPath(folder) !== folder.replaceAll('\\', '/'),
-    /** The config has no known task, so text generation is assumed. */
+    /** Whether the config has no known task, so that text generation is assumed. */
     isAssumed,
     isBaseKnown,
     base,
@@ -126,7 +126,7 @@ export function generatesText({ task }: { task: string }): boolean {
   return task === 'CAUSAL_LM';
 }
 
-/** Whether PEFT has the published base again with the adapter off (peft tuners/lora/config.py, `bias`). */
+/** Whether switching the adapter off in PEFT leaves the published base (peft tuners/lora/config.py, `bias`). */
 export function leavesBase({ change, replacesBase, config, weights }: RecipeFacts): boolean {
   const trainsBias = weights?.hasBias === true && (config?.bias ?? 'none') !== 'none';
   return change === undefined && !replacesBase && config?.repeatsLayers !== true && !trainsBias;

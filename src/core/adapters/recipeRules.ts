@@ -70,7 +70,7 @@ export const RULES = {
     refuses: ['llamacpp'],
     when: ({ pairs }) => pairs.some(({ path }) => isModuleRefused(path, 'llamacpp')),
   },
-  /** Their converters read text models. */
+  /** Their converters read only text models. */
   'vision-refused': { refuses: ['llamacpp', 'ollama'], when: ({ kind }) => kind.isVision },
   'vision-class': { warns: ['peft', 'vllm'], when: ({ kind }) => kind.isVision },
   'merge-into-original': { warns: ['peft', 'ollama'], when: ({ kind }) => kind.quantizedBy !== undefined },
@@ -91,7 +91,7 @@ export const RULES = {
   },
   'base-unknown': { notes: LOADERS, when: ({ isBaseKnown }) => !isBaseKnown },
   'ollama-template': { notes: ['ollama'] },
-  /** What else training changed stays when the adapter is switched off. */
+  /** Switching the adapter off doesn't undo what else training changed. */
   'compare-changed-base': { notes: ['peft'], when: (facts) => generatesText(facts) && !leavesBase(facts) },
   'compare-in-peft': { notes: ['ollama'], when: canCompare },
   'compare-open': { notes: COMPARING, when: canCompare },

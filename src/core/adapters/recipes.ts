@@ -66,7 +66,7 @@ export interface Recipes {
   notes: readonly RecipeNote[];
   /** None if no tool loads the adapter. */
   tools: readonly Recipe[];
-  /** Commands that make an adapter, or a model, that tools load; none unless it is rejected. */
+  /** Commands that turn a rejected adapter into one, or into a model, that tools load. */
   mend: readonly RecipeBlock[];
   /** Name of the file of answers that the comparing scripts write. */
   answers: string;
@@ -116,7 +116,7 @@ export function recipesOf(report: AdapterReport, place: AdapterOnDisk): Recipes 
 }
 
 /**
- * A table of any length: all that a tool gets stands in one place, with its source.
+ * This table may have any length: everything that a tool gets is in one place, with its source.
  * - PEFT: huggingface/transformers docs/source/en/peft.md, huggingface/peft docs/source/quicktour.md and
  *   package_reference/lora ("Merge LoRA weights into the base model").
  * - vLLM: vllm-project/vllm docs/features/lora.md.
@@ -150,16 +150,16 @@ function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'mend' | 'hub', re
   const beside = (ending: string) => `${folder.replace(/[\\/]$/, '')}-${ending}`;
   const merged = beside('merged');
   const name = adapterNameOf(folder);
-  const ofRevision = revision === undefined ? '' : `, revision=${pythonString(revision)}`;
+  const revisionArgument = revision === undefined ? '' : `, revision=${pythonString(revision)}`;
   const isClassifier = task === 'SEQ_CLS' || task === 'TOKEN_CLS';
   const labels = isClassifier ? ', num_labels=NUM_LABELS' : '';
   const loading = (options: string, from = base) => [
     'from peft import PeftModel',
     `from transformers import ${loader}, AutoTokenizer`,
     '',
-    `base = ${loader}.from_pretrained(${pythonString(from)}${from === base ? ofRevision : ''}${options})`,
+    `base = ${loader}.from_pretrained(${pythonString(from)}${from === base ? revisionArgument : ''}${options})`,
     ...(tokens === undefined ? [] : [`base.resize_token_embeddings(${tokens})`]),
-    `tokenizer = AutoTokenizer.from_pretrained(${pythonString(from)}${from === base ? ofRevision : ''})`,
+    `tokenizer = AutoTokenizer.from_pretrained(${pythonString(from)}${from === base ? revisionArgument : ''})`,
     `model = PeftModel.from_pretrained(base, ${pythonString(folder)})`,
   ];
   const loadForUse = [...loading(`${labels}, dtype="auto", device_map="auto"`), 'model.eval()'];
@@ -259,7 +259,7 @@ function blocksOf(facts: RecipeFacts): Readonly<Record<Tool | 'mend' | 'hub', re
             shell('install', [`${interpreter} -m pip install -U safetensors torch`]),
             python('rename', renaming(facts.renames, folder, beside('renamed'))),
           ],
-    // huggingface/huggingface_hub docs/source/en/guides/cli.md. The first asks for what is pasted next.
+    // huggingface/huggingface_hub docs/source/en/guides/cli.md. The login would read a command that is pasted with it.
     hub: [
       shell('hub-login', ['hf auth login']),
       shell('hub-upload', [

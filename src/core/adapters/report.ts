@@ -32,9 +32,6 @@ export interface LoraPair {
   alpha?: number;
   /** By the config: alpha / rank, or alpha / √rank with rsLoRA. Undefined if unknown. */
   scale?: number;
-  parameters: number;
-  /** A or B is missing. */
-  isHalf: boolean;
   hasMagnitude: boolean;
 }
 
@@ -85,31 +82,20 @@ export interface AdapterReport {
   isFromSandbox?: boolean;
   config?: AdapterConfig;
   weights?: WeightsReport;
-  /** What mends the names of the tensors; undefined if nothing does, or if it isn't needed. */
+  /** Rows that mend the names of the tensors; undefined if none can, or if they are right. */
   renames?: readonly NameRow[];
   /** Folders of other checkpoints, the newest first. */
   checkpoints?: readonly string[];
-  /** Whether the one that was read is a checkpoint, too. */
+  /** Whether this adapter is one, too. */
   isCheckpoint?: boolean;
   /** Errors first. */
   problems: readonly AdapterProblem[];
 }
 
-export interface PairMeasure {
-  /** As `LoraPair.path`. */
-  path: string;
-  /** Frobenius norm of B, which starts at zero (A for embeddings); undefined if unknown or not finite. */
-  norm?: number;
-  /** A or B is all zero, so the pair changes nothing. */
-  isZero: boolean;
-  /** Number of NaN or infinite values. */
-  nonFinite: number;
-}
-
 /** Result of one pass over all values. */
 export interface Measurements {
-  /** In the order of `WeightsReport.pairs`. */
-  pairs: readonly PairMeasure[];
+  /** Number of pairs where A or B is all zero, so that they change nothing. */
+  zeroPairs: number;
   /** Number of values read in all tensors of measured types. */
   values: number;
   nans: number;
@@ -126,7 +112,7 @@ export interface Progress {
   totalBytes: number;
 }
 
-/** Enough to unpack the largest archives, but not for ever: no file may keep a processor busy. */
+/** Enough to unpack the largest archives. No file may keep a processor busy forever. */
 const INSPECTION_MS = 10 * 60_000;
 /** Enough for the longest headers. */
 const LIMITS = { maxOldGenerationSizeMb: 1024 } as const;

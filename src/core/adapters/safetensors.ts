@@ -6,7 +6,7 @@ import { BrokenArchiveError, type ArchiveFault } from './problems.ts';
 export const WEIGHTS_NAME = 'adapter_model.safetensors';
 /** Longest header that the safetensors reader accepts. */
 export const MAX_HEADER_BYTES = 100_000_000;
-/** Longer names are those of no adapter. */
+/** No adapter has longer names. */
 export const MAX_NAME_LENGTH = 1024;
 export const MAX_TENSORS = 200_000;
 /** Bits of a value, by the type names of the format. */
@@ -22,9 +22,9 @@ const DTYPE_BITS: ReadonlyMap<unknown, number> = new Map(
 );
 const LENGTH_BYTES = 8;
 const METADATA = '__metadata__';
-/** What the sandbox writes into the metadata of its weights, which were not trained. */
+/** The sandbox marks its weights, which aren't trained, by this metadata. */
 const SANDBOX = { key: 'trained_by', value: 'fine-tuning-sandbox' } as const;
-/** Limit of the tools that write such files; it also limits the length of a list's text. */
+/** Limit of the tools that write such files. It also limits the text of a list. */
 const MAX_DIMENSIONS = 64;
 const MAX_LIST_BYTES = 2_000;
 const QUOTE = 0x22;

@@ -65,20 +65,20 @@ export function isModuleRefused(path: string, tool?: 'llamacpp'): boolean {
   return REFUSED.some((row) => row.tool === tool && row.pattern.test(path));
 }
 
-/** Returns the program whose own format a file has, by its tensors. */
+/** Returns the program whose own format the tensors have. */
 export function otherFormatOf(tensors: readonly Tensor[]): string | undefined {
   return OTHER_FORMATS.find(({ pattern }) => tensors.some(({ name }) => pattern.test(name)))?.writer;
 }
 
 /**
- * Returns the tensors with the names that PEFT gives them, so that all else can be checked, and reports the others.
- * `renames` are the rows that mend them; undefined if none is needed, or if two tensors would get one name.
+ * Returns the tensors under PEFT's names, so that everything else can be checked, and reports wrong names. `renames`
+ * mends them; it is undefined if none is wrong, or if two tensors would get one name.
  */
 export function withPeftNames(
   tensors: readonly Tensor[],
   problems: Problems,
 ): { tensors?: readonly Tensor[]; renames?: readonly NameRow[] } {
-  // In the weights of a model, another prefix is no mistake.
+  // In the weights of a full model, another prefix isn't a mistake.
   if (!tensors.some(({ name }) => /\.lora_|\.base_model\.model\./.test(name))) return {};
   const rows = RENAMED.map((row) => ({ row, expression: new RegExp(row.pattern, 'g') }));
   const used = new Set<NameRow>();

@@ -9,7 +9,6 @@ export interface ModuleTensors {
   a?: Tensor;
   b?: Tensor;
   magnitude?: Tensor;
-  isEmbedding: boolean;
 }
 
 /** All tensors of an adapter by role. */
@@ -50,9 +49,8 @@ export function sortTensors(tensors: readonly Tensor[]): SortedTensors {
       biased.add(role.path);
       loraBiases.push(tensor.name);
     } else {
-      const parts = byPath.get(role.path) ?? { path: role.path, isEmbedding: false };
+      const parts = byPath.get(role.path) ?? { path: role.path };
       byPath.set(role.path, parts);
-      parts.isEmbedding ||= role.isEmbedding;
       // A second adapter in the file (it is unknown which one is meant), or not a matrix.
       if (role.part !== 'magnitude' && (parts[role.part] !== undefined || tensor.shape.length < 2))
         unknown.push(tensor);
@@ -95,8 +93,6 @@ export function pairsOf({ pairs }: SortedTensors, config: AdapterConfig | undefi
       rank,
       ...(alpha !== undefined && { alpha }),
       ...(scale !== undefined && { scale }),
-      parameters: (a?.parameters ?? 0) + (b?.parameters ?? 0),
-      isHalf: a === undefined || b === undefined,
       hasMagnitude: magnitude !== undefined,
     };
   });
@@ -170,7 +166,6 @@ interface TensorRole {
   part: 'a' | 'b' | 'magnitude' | 'lora-bias' | 'bias' | 'saved';
   /** The module's path without the parts that PEFT adds. Parameters of one module stay distinct. */
   path: string;
-  isEmbedding: boolean;
   /** Whether at most LoRA wraps the module. */
   isDirect: boolean;
 }
@@ -194,23 +189,26 @@ function loraRole(path: string, [kind = '', ...rest]: readonly string[]): Tensor
   const isEmbedding = matrix.startsWith('embedding_');
   const part = matrix.endsWith('A') ? 'a' : 'b';
   const suffix = rest.at(-1);
-  if (isEmbedding || suffix === 'weight') return role(part, path, isEmbedding);
+  if (isEmbedding || suffix === 'weight') return role(part, path);
   return suffix === 'bias' && part === 'b' ? role('lora-bias', path) : undefined;
 }
 
-function role(part: TensorRole['part'], path: string, isEmbedding = false): TensorRole {
+function role(part: TensorRole['part'], path: string): TensorRole {
   const inner = path.startsWith(PREFIX) ? path.slice(PREFIX.length) : path;
   const module = withoutWrappers(inner);
   const isDirect = /^(?:\.base_layer)*$/.test(inner.slice(module.length));
   // If several parameters of a module are adapted, PEFT wraps LoRA in LoRA: `experts.base_layer.lora_A`.
   const isLora = part === 'a' || part === 'b' || part === 'magnitude';
-  return { part, path: isLora && isDirect ? inner : module, isEmbedding, isDirect };
+  return { part, path: isLora && isDirect ? inner : module, isDirect };
 }
 
 /** Parts that PEFT adds after a module's name. After the last one, an adapter's name may follow. */
 const WRAPPERS: readonly string[] = ['base_layer', 'original_module', 'token_adapter', 'modules_to_save'];
 
-/** A loop, because a regular expression with two ways to read `.modules_to_save.modules_to_save` takes exponential time. */
+/**
+ * Cuts off what PEFT added after a module's path: `lm_head.modules_to_save.default` is `lm_head`. It loops, because a regular
+ * expression with two ways to read `.modules_to_save.modules_to_save` takes exponential time.
+ */
 function withoutWrappers(path: string): string {
   const parts = path.split('.');
   let end = parts.length;

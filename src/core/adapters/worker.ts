@@ -1,8 +1,8 @@
 // The worker thread, which runs one task on one adapter and exits.
 import { serveThread } from '../base/thread.ts';
-import { NotAnAdapterError } from './problems.ts';
 import { inspectionReport } from './inspect.ts';
 import { measurePass } from './measurePass.ts';
+import { NotAnAdapterError } from './problems.ts';
 import type { Progress, Tasks } from './report.ts';
 
 serveThread(

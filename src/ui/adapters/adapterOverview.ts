@@ -2,6 +2,7 @@ import { env, l10n } from 'vscode';
 import type {
   AdapterConfig,
   AdapterReport,
+  DtypeShare,
   Measurements,
   WeightsReport,
 } from '../../core/adapters/report.ts';
@@ -9,7 +10,7 @@ import { isVisible } from '../../core/base/plainText.ts';
 import { compact, formatBytes, formatCount } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
 import { adapterVerdict, moreText, problemNote } from './adapterVerdict.ts';
-import type { AdapterFact, AdapterFiles, AdapterSection } from './protocol.ts';
+import type { AdapterFact, AdapterFiles, AdapterNote, AdapterSection, AdapterValues } from './protocol.ts';
 
 const MAX_NAMES = 20;
 
@@ -26,16 +27,52 @@ export function adapterOverview(
       title: problems.every(({ severity }) => severity === 'info') ? l10n.t('Notes') : TERMS.problems,
       notes: problems,
     },
-    { title: l10n.t('Facts'), facts: [...checkpointFact(report, isOnDisk), ...adapterFacts(report)] },
+    { title: l10n.t('Details'), facts: [...checkpointFact(report, isOnDisk), ...adapterFacts(report)] },
   );
   const verdict = adapterVerdict(report, measurements);
   const { root, checkpoints = [], isCheckpoint } = report;
   const number = formatCount(checkpoints.length + 1);
   const sentences = compact(
-    isCheckpoint && l10n.t('This is {0}, the newest complete one of {1} checkpoints.', root, number),
+    isCheckpoint && l10n.t('This is {0}, the newest complete checkpoint of {1}.', root, number),
     ...verdict.sentences,
   );
   return { verdict: { ...verdict, sentences }, sections, files: adapterFiles(report) };
+}
+
+/** Offers to measure the weights, or describes what measuring found. @param canMeasure whether to offer it */
+export function adapterValues(
+  { pairs }: WeightsReport,
+  measurements: Measurements | undefined,
+  canMeasure: boolean,
+): AdapterValues {
+  const measure = canMeasure ? l10n.t('Measure') : undefined;
+  const notes: AdapterNote[] = [];
+  const add = (severity: AdapterNote['severity'], text: string, examples: readonly string[] = []) =>
+    notes.push({ severity, text, examples });
+  const values = { title: l10n.t('Weights'), notes, measure };
+  if (measurements === undefined) {
+    add('info', l10n.t('Measuring shows whether the adapter learned anything.'));
+    return values;
+  }
+  const { zeroPairs, values: checked, nans, infinities, nonFinite, hasNoEffect, notMeasured } = measurements;
+  if (nans + infinities > 0) {
+    const counts = [nans, infinities].map(formatCount);
+    add('error', l10n.t('NaN values: {0}, infinite values: {1}. Found in:', ...counts), nonFinite);
+  } else if (checked > 0)
+    add('info', l10n.t('No NaN or infinite values ({0} checked).', formatCount(checked)));
+  if (hasNoEffect) add('warning', l10n.t('Nothing was learned: A or B is all zero.'));
+  else if (zeroPairs > 0) {
+    const counts = [zeroPairs, pairs.length].map(formatCount);
+    const nothing = l10n.t('{0} of {1} modules learned nothing.', ...counts);
+    add('warning', pairs.length === 1 ? l10n.t('The only adapted module learned nothing.') : nothing);
+  }
+  if (notMeasured.length > 0)
+    add('info', l10n.t('These tensor types weren’t measured:'), notMeasured.map(dtypeText));
+  return values;
+}
+
+function dtypeText({ dtype, tensors }: DtypeShare): string {
+  return `${dtype} (${formatCount(tensors)})`;
 }
 
 /** @param isOnDisk whether each is a folder that can be opened */
@@ -54,7 +91,7 @@ function adapterFacts(report: AdapterReport): AdapterFact[] {
       ? []
       : [{ name, value, ...(hasCopy && isVisible(value) ? { hasCopy } : {}) }];
   const targetModules = config?.targetModules;
-  // What was adapted says the same, unless the config has other names.
+  // “Adapted modules” says the same, unless the config has other names.
   const adapted = new Set(weights?.modules);
   const isAdapted =
     typeof targetModules === 'object' &&
@@ -62,7 +99,7 @@ function adapterFacts(report: AdapterReport): AdapterFact[] {
     targetModules.every((one) => adapted.has(one));
   const targets = isAdapted ? undefined : targetModules;
   const dtypes = weights?.dtypes ?? [];
-  // PEFT loads nothing else, of any version.
+  // No version of PEFT loads other adapters.
   const isLoadable =
     report.verdict.code === 'adapter' &&
     report.problems.every(({ severity, code }) => severity !== 'error' || code === 'names-wrapped');
@@ -83,12 +120,7 @@ function adapterFacts(report: AdapterReport): AdapterFact[] {
     ),
     ...fact(l10n.t('Layers'), weights && layersText(weights.layers)),
     ...fact(l10n.t('Parameters'), weights && formatCount(weights.parameters)),
-    ...fact(
-      l10n.t('Tensor types'),
-      dtypes.length > 1
-        ? dtypes.map(({ dtype, tensors }) => `${dtype} (${formatCount(tensors)})`).join(', ')
-        : dtypes[0]?.dtype,
-    ),
+    ...fact(l10n.t('Tensor types'), dtypes.length > 1 ? dtypes.map(dtypeText).join(', ') : dtypes[0]?.dtype),
     ...fact(l10n.t('PEFT version'), config?.peftVersion),
     ...fact(l10n.t('Loading'), needsPeft && l10n.t('Needs PEFT {0} or newer.', needsPeft)),
     ...fact(TERMS.size, formatBytes(sizeBytes)),
@@ -117,11 +149,11 @@ function scalingText({ useRslora }: AdapterConfig, { pairs }: WeightsReport): st
   if (scales.length === 0) return undefined;
   const [least, most] = [scales.reduce((a, b) => Math.min(a, b)), scales.reduce((a, b) => Math.max(a, b))];
   const formula = useRslora ? l10n.t('alpha ÷ √rank') : l10n.t('alpha ÷ rank');
-  return `${rangeText(formatNorm(least), formatNorm(most))} (${formula})`;
+  return `${rangeText(formatScale(least), formatScale(most))} (${formula})`;
 }
 
 /** Returns one value, or a range if the values differ. */
-export function rangeText(first: string | number, last: string | number): string {
+function rangeText(first: string | number, last: string | number): string {
   return first === last ? String(first) : l10n.t('{0} to {1}', first, last);
 }
 
@@ -140,8 +172,8 @@ function layersText(layers: readonly number[]): string | undefined {
   return `${formatCount(layers.length)}: ${shown}`;
 }
 
-/** Formats a norm or a scale with three significant digits. */
-export function formatNorm(value: number): string {
+/** Formats with three significant digits. */
+function formatScale(value: number): string {
   if (value !== 0 && (Math.abs(value) < 0.001 || Math.abs(value) >= 1e6)) return value.toExponential(2);
   return value.toLocaleString(env.language, { maximumSignificantDigits: 3 });
 }

@@ -22,6 +22,8 @@ import {
   WebviewPanels,
   type RequestTable,
 } from '../shared/webview.ts';
+import { adapterOverview, adapterValues } from './adapterOverview.ts';
+import { pageStatus, adapterPageWords, workProgress, workResult, type WorkEnd } from './adapterPageView.ts';
 import {
   adapterFolder,
   fingerprintOf,
@@ -29,9 +31,6 @@ import {
   unpackedPlace,
   type UnpackedFolder,
 } from './adapterPlace.ts';
-import { adapterOverview } from './adapterOverview.ts';
-import { pageStatus, adapterPageWords, workProgress, workResult, type WorkEnd } from './adapterPageView.ts';
-import { adapterPicture } from './adapterPicture.ts';
 import { adapterPublishing, adapterRecipes } from './adapterRecipes.ts';
 import type { AdapterRun } from './adapterRun.ts';
 import type { AdapterMessage, AdapterPageState, AdapterRequest, AdapterWork } from './protocol.ts';
@@ -231,7 +230,7 @@ export class AdapterPage implements Disposable {
     return { report, run, place: await this.#unpackedPlace(report, signal) };
   }
 
-  /** Never rejects: without its run, only less is filled in. */
+  /** Never rejects: without its run, the page only shows less. */
   #runOf(): Promise<AdapterRun | undefined> {
     return this.#parts.runOf(this.#file).catch((error: unknown) => {
       this.#parts.log.error('adapter-run', error);
@@ -347,15 +346,15 @@ export class AdapterPage implements Disposable {
     const canMeasure = measurements === undefined && change !== 'missing';
     const isOnDisk = !isPacked(report) || place?.exists === true;
     const head = { ...page, ...adapterOverview(report, measurements, isOnDisk) };
-    const picture = weights?.pairs.length ? adapterPicture(weights, measurements, canMeasure) : undefined;
-    if (report.sample === undefined) return { ...head, picture };
-    // It may not exist yet.
+    const values = weights?.pairs.length ? adapterValues(weights, measurements, canMeasure) : undefined;
+    if (report.sample === undefined) return { ...head, values };
+    // The folder may not exist yet.
     const folder = adapterFolder(report, place?.folder ?? report.file);
     const { platform } = process;
     const recipes = recipesOf(report, { folder, platform, holdOut: run?.holdOut, run: run?.id, system });
     return {
       ...head,
-      picture,
+      values,
       recipes:
         recipes.tools.length + recipes.mend.length === 0
           ? undefined

@@ -3,9 +3,9 @@ import type { Progress } from '../../core/adapters/report.ts';
 import { diskSentence } from '../shared/datasetTexts.ts';
 import { formatBytes } from '../shared/format.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
-import type { AdapterPageState, AdapterWork } from './protocol.ts';
 import { listText } from './adapterOverview.ts';
 import { knownFault } from './adapterVerdict.ts';
+import type { AdapterPageState, AdapterWork } from './protocol.ts';
 
 export function adapterPageWords(): AdapterPageState['words'] {
   return {
@@ -20,7 +20,7 @@ export function adapterPageWords(): AdapterPageState['words'] {
   };
 }
 
-/** The page without a report: it is being read, or why it couldn't be. */
+/** Returns the status of a page without a report: that it is being read, or why it can't be. */
 export function pageStatus(
   fileName: string,
   why: 'missing' | 'failed' | undefined,
@@ -80,12 +80,12 @@ function resultText(
     return isMeasure
       ? l10n.t('Couldn’t measure {0}. {1}', fileName, failureReason(code))
       : l10n.t('Couldn’t unpack {0}. {1}', fileName, knownFault(code) ?? failureReason(code, folder));
-  if (isMeasure) return l10n.t('Measured.');
+  if (isMeasure) return l10n.t('Measurement complete.');
   if (leftOut.length === 0) return l10n.t('Unpacked to {0}.', folder);
   return l10n.t('Unpacked to {0}. Left out: {1}.', folder, listText(leftOut));
 }
 
-/** @param folder that was to be written to, if any */
+/** @param folder the folder to write to, if any */
 function failureReason(code: string, folder?: string): string {
   if (code === 'disk-full') return l10n.t('The disk is full.');
   if (code === 'no-permission')

@@ -50,8 +50,8 @@ export function adapterRecipes(
   const isMending = recipes.mend.length > 0;
   const isFusing = recipes.mend.some(({ purpose }) => purpose === 'fuse');
   const text = isFusing
-    ? l10n.t('It writes the fused model to a new folder.')
-    : l10n.t('It writes a new folder. Inspect that one next.');
+    ? l10n.t('Writes the fused model to a new folder.')
+    : l10n.t('Creates a new folder. Inspect that one next.');
   const mending: AdapterTool = {
     tool: 'mend',
     name: isFusing ? 'MLX' : 'Python',
@@ -83,7 +83,7 @@ export function adapterRecipes(
 /** How to publish the adapter. */
 export function adapterPublishing({ hub }: Recipes): AdapterPublishing {
   return {
-    title: l10n.t('Publish on the Hugging Face Hub'),
+    title: l10n.t('Publish to the Hugging Face Hub'),
     notes: [
       {
         severity: 'info',
@@ -127,7 +127,8 @@ function blockOf({ purpose, shell, text, placeholders }: RecipeBlock): AdapterBl
     title: shell === undefined ? title : `${title} (${shell})`,
     text,
     fold: lines > MAX_LINES ? l10n.t('Code ({0} lines)', formatCount(lines)) : undefined,
-    hint: placeholders.length === 0 ? undefined : l10n.t('Replace first: {0}', placeholders.join(', ')),
+    hint:
+      placeholders.length === 0 ? undefined : l10n.t('Replace before running: {0}', placeholders.join(', ')),
   };
 }
 
@@ -160,13 +161,13 @@ export function noteSentences(
     l10n.t('{0} can’t load this adapter ({1}). Merge it with PEFT first.', tool, unsupported);
   return {
     'not-lora': l10n.t('{0} can’t load this type of adapter.', tool),
-    'other-task': l10n.t('{0} can’t do this task (task_type). Use PEFT.', tool),
-    'task-assumed': l10n.t('The task (task_type) is unknown: text generation is assumed.'),
-    'layers-repeated': l10n.t('{0} can’t repeat layers (layer_replication). Use PEFT.', tool),
-    'lora-bias': l10n.t('{0} can’t load the biases of LoRA (lora_bias). Use PEFT.', tool),
-    alora: l10n.t('aLoRA acts only after its invocation tokens, and can’t be merged.'),
+    'other-task': l10n.t('{0} doesn’t support this task (task_type). Use PEFT.', tool),
+    'task-assumed': l10n.t('The task (task_type) is unknown, so text generation is assumed.'),
+    'layers-repeated': l10n.t('{0} doesn’t support repeated layers (layer_replication). Use PEFT.', tool),
+    'lora-bias': l10n.t('{0} can’t load LoRA biases (lora_bias). Use PEFT.', tool),
+    alora: l10n.t('aLoRA takes effect only after its invocation tokens and can’t be merged.'),
     'module-refused': mergeFirst('.linear'),
-    'vision-refused': l10n.t('{0} can’t load adapters of vision models. Use PEFT or vLLM.', tool),
+    'vision-refused': l10n.t('{0} can’t load adapters for vision models. Use PEFT or vLLM.', tool),
     'vision-class': l10n.t('Load it with this class. In a text-only model, the adapter may do nothing.'),
     'merge-into-original': l10n.t('Merge it only into the 16-bit base model.'),
     'base-changed': mergeFirst('init_lora_weights'),
@@ -177,25 +178,27 @@ export function noteSentences(
     'rank-too-large': mergeFirst(l10n.t('high rank')),
     'scale-varies': mergeFirst('alpha_pattern'),
     'scale-corrected': l10n.t('Keep --lora-scaled: {0} ignores rsLoRA and alpha_pattern.', tool),
-    'needs-wsl': l10n.t('vLLM needs WSL, where this folder is below /mnt.'),
-    'model-name': l10n.t('Set “model” to the adapter’s name, or the base model answers.'),
+    'needs-wsl': l10n.t('vLLM needs WSL, where this folder is under /mnt.'),
+    'model-name': l10n.t('Set “model” to the adapter’s name, or the base model will respond.'),
     'merged-first': l10n.t('Merging needs memory for the base model and disk space for two copies.'),
     'base-unknown':
       baseModel === ''
-        ? l10n.t('Replace BASE_MODEL with the model of the run.')
-        : l10n.t('“{0}” is not a Hugging Face repository. Replace BASE_MODEL.', baseModel),
-    'same-base': l10n.t('Use exactly the base model it was trained on; others give wrong answers.'),
+        ? l10n.t('Replace BASE_MODEL with the run’s base model.')
+        : l10n.t('“{0}” isn’t a Hugging Face repository. Replace BASE_MODEL.', baseModel),
+    'same-base': l10n.t('Use the exact base model it was trained on; others give wrong answers.'),
     'same-template': l10n.t('Use the chat template and roles from training.'),
-    'system-unknown': l10n.t('If the dataset had a system message, send it as well.'),
+    'system-unknown': l10n.t('If the dataset had a system message, send it, too.'),
     'system-in-prompt': l10n.t('The dataset’s system message is in the prompt, as in training.'),
     'ollama-template': l10n.t('If answers look wrong, set TEMPLATE in the Modelfile.'),
-    'compare-changed-base': l10n.t('Switched off, this adapter doesn’t leave the published base model.'),
-    'compare-in-peft': l10n.t('Compare in PEFT: Ollama’s base model is usually quantized differently.'),
+    'compare-changed-base': l10n.t('Turning this adapter off doesn’t restore the published base model.'),
+    'compare-in-peft': l10n.t(
+      'Compare in PEFT, because Ollama’s base model is usually quantized differently.',
+    ),
     'compare-open': l10n.t(
-      'Then open {0}, or the file that the script names.',
+      'Then open {0}, or the file whose name the script prints.',
       sanitizeServiceText(answers, MAX_NAME_UNITS),
     ),
-    'compare-unseen-rows': l10n.t('Use rows that weren’t trained on.'),
-    'compare-sends-nothing': l10n.t('Nothing is sent by this extension.'),
+    'compare-unseen-rows': l10n.t('Use rows the adapter wasn’t trained on.'),
+    'compare-sends-nothing': l10n.t('This extension sends nothing.'),
   };
 }

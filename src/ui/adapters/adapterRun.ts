@@ -5,8 +5,8 @@ import { CheckError } from '../../core/datasets/report.ts';
 import { RowFile } from '../../core/datasets/rowFile.ts';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Receipt } from '../../core/submission/submission.ts';
 import { receiptOf } from '../../core/submission/receipts.ts';
+import type { Receipt } from '../../core/submission/submission.ts';
 import type { Services } from '../../services.ts';
 import { compact, formatDay } from '../shared/format.ts';
 import { serviceText } from '../shared/runText.ts';
@@ -21,13 +21,13 @@ export interface AdapterRun {
   id: string;
   /** Its name, dataset, day and model, to be shown. */
   origin: string;
-  /** Rows that were held out of its dataset, if their file lies beside it. */
+  /** The file of rows that were held out, if it is beside the dataset. */
   holdOut: string | undefined;
   /** Reads its dataset for its system message. @throws CancelledError */
   system: (signal: AbortSignal) => Promise<SystemMessage | undefined>;
 }
 
-/** Returns what is known of an adapter's run, if this machine submitted it and downloaded the adapter. */
+/** Returns what is known of an adapter's run if this machine submitted it and downloaded the adapter. */
 export async function adapterRun(
   {
     accounts,

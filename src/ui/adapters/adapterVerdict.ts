@@ -21,7 +21,7 @@ export function adapterVerdict(
   if (problems.some(({ code }) => code === 'weights-empty'))
     return error(
       l10n.t('Empty adapter'),
-      l10n.t('Its weights are empty: the training saved nothing.'),
+      l10n.t('Its weights are empty because training saved nothing.'),
       l10n.t('Look for an earlier checkpoint, and find the cause before you train again.'),
     );
   const other = problems.find(({ code }) => code === 'not-lora');
@@ -33,13 +33,13 @@ export function adapterVerdict(
     return error(
       l10n.t('Adapter with problems'),
       l10n.t('Tools reject it or load it incorrectly.'),
-      otherType ?? (canRename ? l10n.t('Nothing is lost: rename the tensors as shown below.') : undefined),
+      otherType ?? (canRename ? l10n.t('Nothing is lost. Rename the tensors as shown below.') : undefined),
     );
   if (otherType !== undefined) return warning(l10n.t('Not a LoRA adapter'), otherType);
   if (report.isFromSandbox === true)
     return warning(
       l10n.t('Sandbox: nothing was trained'),
-      l10n.t('It has the form of a LoRA adapter, but no effect.'),
+      l10n.t('It has the form of a LoRA adapter but does nothing.'),
     );
   if (measurements?.hasNoEffect === true)
     return warning(l10n.t('Complete LoRA adapter that learned nothing'), l10n.t('It has no effect.'));
@@ -89,19 +89,19 @@ function unreadable(
         : [l10n.t('Unsupported archive'), ...detail, inspectFolder],
     'no-adapter': [
       l10n.t('No adapter found'),
-      l10n.t('An adapter has an adapter_config.json and an adapter_model.safetensors.'),
+      l10n.t('An adapter needs adapter_config.json and adapter_model.safetensors.'),
     ],
     'other-format': [
       l10n.t('{0} adapter', type ?? ''),
-      l10n.t('PEFT, vLLM and llama.cpp find nothing in it.'),
+      l10n.t('PEFT, vLLM and llama.cpp can’t read it.'),
       type === 'MLX'
         ? l10n.t('Use it with mlx_lm, or fuse it with the base model. To use PEFT, train it again.')
-        : l10n.t('Use it with {0}, or export it from there in PEFT’s format.', type ?? ''),
+        : l10n.t('Use it with {0}, or export it from {0} in PEFT format.', type ?? ''),
     ],
-    'full-model': [l10n.t('A full model, not an adapter'), l10n.t('It needs no base model.')],
+    'full-model': [l10n.t('A full model, not an adapter'), l10n.t('It doesn’t need a base model.')],
     'pickle-only': [
       l10n.t('Only pickle weights'),
-      l10n.t('Pickle files can run code and were not opened. Ask for safetensors.'),
+      l10n.t('Pickle files can run code and weren’t opened. Ask for safetensors.'),
     ],
     'too-big': [l10n.t('Too large to inspect'), ...detail],
     unreadable: [l10n.t('Can’t be read'), l10n.t('Check its permissions and the disk.')],
@@ -118,7 +118,7 @@ export function knownFault(code: string): string | undefined {
 const UNSAFE = l10n.t('It contains unsafe paths, names or links.');
 const MISMATCH = l10n.t('Its contents don’t match its headers or checksums.');
 const FAULTS: Readonly<Record<NonNullable<AdapterReport['verdict']['fault']>, string>> = {
-  truncated: l10n.t('It is cut off.'),
+  truncated: l10n.t('It is truncated.'),
   zip: MISMATCH,
   gzip: MISMATCH,
   tar: MISMATCH,
@@ -131,14 +131,14 @@ const FAULTS: Readonly<Record<NonNullable<AdapterReport['verdict']['fault']>, st
   link: UNSAFE,
   duplicate: l10n.t('Two of its files have the same name.'),
   bomb: l10n.t('It may be a zip bomb.'),
-  encrypted: l10n.t('It is encrypted.'),
+  encrypted: l10n.t('It’s encrypted.'),
   method: l10n.t('Its format is unsupported.'),
   dtype: l10n.t('A tensor has an unknown type.'),
-  'too-large': l10n.t('It is larger than any adapter.'),
+  'too-large': l10n.t('It is too large to be an adapter.'),
   'header-too-large': l10n.t('Its headers are too large.'),
 };
 
-/** Writers of names that are no products. */
+/** Words for writers of names that aren't products. */
 const WRITERS: Readonly<Record<string, string>> = {
   checkpointing: l10n.t('activation checkpointing'),
   wrapper: l10n.t('a wrapper'),
@@ -174,17 +174,14 @@ export function problemSentences({
   ) as [string, string];
   const missing = (field: string) => l10n.t('The config has no {0}.', field);
   return {
-    'config-missing': l10n.t('adapter_config.json is missing. Add the one that the training wrote.'),
+    'config-missing': l10n.t('adapter_config.json is missing. Add the one from training.'),
     'config-too-large': l10n.t('adapter_config.json is too large to read.'),
-    'config-not-json': l10n.t('adapter_config.json is not a valid JSON object.'),
-    'config-bom': l10n.t('PEFT can’t read the byte order mark of adapter_config.json.'),
+    'config-not-json': l10n.t('adapter_config.json isn’t a valid JSON object.'),
+    'config-bom': l10n.t('Remove the byte order mark from adapter_config.json; PEFT can’t read it.'),
     'config-wrong-type': l10n.t('Config values of the wrong type were ignored:'),
     'peft-type-missing': missing('peft_type'),
-    'peft-type-case': l10n.t(
-      'PEFT only knows the type LORA, in capital letters. The config says {0}.',
-      found,
-    ),
-    'not-lora': l10n.t('Only PEFT loads adapters of its type, {0}.', found),
+    'peft-type-case': l10n.t('PEFT accepts only the type LORA, in capitals. The config says {0}.', found),
+    'not-lora': l10n.t('Only PEFT loads adapters of this type ({0}).', found),
     'base-model-missing': missing('base_model_name_or_path'),
     'base-model-is-path': l10n.t('The base model is a path ({0}). Use your own copy.', found),
     'rank-missing': missing('r'),
@@ -193,17 +190,17 @@ export function problemSentences({
     'width-differs':
       count === 1
         ? l10n.t(
-            'Layer {0}’s {1} has another width than the others; it loads only if the base model’s does.',
+            'Layer {0}’s {1} differs in width from the others; it loads only if the base model’s width matches.',
             layer,
             module,
           )
         : l10n.t(
-            'Modules with another width than in the other layers; they load only if the base model’s do:',
+            'Modules that differ in width from other layers; they load only if the base model’s widths match:',
           ),
     'layer-without-weights':
       count === 1
         ? l10n.t('Layer {0}’s {1} has no weights.', layer, module)
-        : l10n.t('Modules that have no weights, unlike in the other layers:'),
+        : l10n.t('Modules that have weights in other layers but not in these:'),
     'target-without-weights':
       count === 1
         ? l10n.t('{0} is in the config, but has no weights.', examples[0] ?? '')
@@ -213,7 +210,7 @@ export function problemSentences({
       found,
     ),
     'embeddings-saved': l10n.t(
-      'Its embeddings have {0} tokens. If the base model has another number, resize it first.',
+      'Its embeddings have {0} tokens. If the base model has a different number, resize it first.',
       found,
     ),
     'saved-module-missing': l10n.t('Fully saved modules are missing:'),
@@ -221,13 +218,13 @@ export function problemSentences({
       count === 1
         ? l10n.t('It replaces the base model’s {0}.', examples[0] ?? '')
         : l10n.t('It replaces modules of the base model:'),
-    'base-changed': l10n.t('Training changed the base model’s weights ({0}): see “How to Use It”.', found),
+    'base-changed': l10n.t('Training changed the base model’s weights ({0}). See “How to Use It”.', found),
     'base-unloadable': l10n.t('PEFT can’t load this base model. Use its 16-bit original.'),
     'base-vision':
       severity === 'info'
         ? l10n.t('The base model is a vision model. Load it as one, or the adapter may do nothing.')
         : l10n.t(
-            'The base model is a vision model, but the modules are named as in a text model: the adapter may do nothing.',
+            'The base model is a vision model, but the modules are named as in a text model, so the adapter may do nothing.',
           ),
     'base-quantized':
       expected === undefined
@@ -238,12 +235,12 @@ export function problemSentences({
             wanted,
           ),
     'dora-mismatch': l10n.t('{0} DoRA magnitudes expected, {1} found.', wanted, found),
-    'magnitude-mismatch': l10n.t('DoRA magnitudes of another length than B:'),
-    'lora-bias-ignored': l10n.t('PEFT ignores the biases of LoRA unless the config sets lora_bias.'),
+    'magnitude-mismatch': l10n.t('DoRA magnitudes that differ in length from B:'),
+    'lora-bias-ignored': l10n.t('PEFT ignores LoRA biases unless the config sets lora_bias.'),
     'partner-missing': l10n.t('Modules where A or B is missing:'),
     'pair-mismatch': l10n.t('A and B have different ranks:'),
     'names-wrapped': l10n.t(
-      'Tools ignore these names of tensors, which come from {0}:',
+      'Tools ignore these tensor names, which come from {0}:',
       wanted
         .split(', ')
         .map((writer) => WRITERS[writer] ?? writer)
@@ -251,15 +248,13 @@ export function problemSentences({
     ),
     'module-refused': l10n.t('No tool loads these modules. Train again without them:'),
     'weights-empty':
-      examples.length === 0
-        ? l10n.t('The file of weights has no tensors.')
-        : l10n.t('Tensors without values:'),
-    'rank-mismatch': l10n.t('The config says rank {0}, the weights have {1}:', wanted, found),
+      examples.length === 0 ? l10n.t('The weights file has no tensors.') : l10n.t('Tensors without values:'),
+    'rank-mismatch': l10n.t('The config says rank {0}, but the weights have {1}:', wanted, found),
     'module-not-targeted': l10n.t('PEFT ignores modules that aren’t target modules:'),
     'tensor-unexpected': l10n.t('Tensors that aren’t part of LoRA:'),
-    'extra-bytes': l10n.t('There are other bytes before or after the archive.'),
-    'several-weights': l10n.t('Other weights were not read:'),
-    'weights-name': l10n.t('Tools only find weights named adapter_model.safetensors. Rename the file:'),
-    'pickle-present': l10n.t('Pickle files can run code and were not opened:'),
+    'extra-bytes': l10n.t('There are extra bytes before or after the archive.'),
+    'several-weights': l10n.t('Other weights weren’t read:'),
+    'weights-name': l10n.t('Tools find only weights named adapter_model.safetensors. Rename the file:'),
+    'pickle-present': l10n.t('Pickle files can run code and weren’t opened:'),
   };
 }

@@ -7,8 +7,8 @@ import { isAdapter } from '../../core/downloads/localFiles.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { notifySignedOut } from '../shared/activeAccount.ts';
 import { filesOf, runChoices, runIdOf } from '../shared/arguments.ts';
-import { notOnDisk } from '../shared/datasetTexts.ts';
 import type { CommandResult } from '../shared/commands.ts';
+import { notOnDisk } from '../shared/datasetTexts.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { notify, showError, showInformation } from '../shared/notifications.ts';
 import { chooseFolder } from '../shared/open.ts';
@@ -17,9 +17,9 @@ import { TERMS } from '../shared/terms.ts';
 import { pathToInspect } from './adapterPlace.ts';
 
 /**
- * Returns the command that shows adapter pages. It accepts file URIs from the Explorer, a row or a `run_id`
- * (for its downloaded archive), an absolute path, or nothing to let the user choose. The fragment of a URI
- * names a block of the recipes to show.
+ * Returns the command that shows adapter pages. It accepts file URIs from the Explorer, an absolute path, or the row
+ * or `run_id` of a run whose archive was downloaded. Without an argument, the user chooses. The fragment of a URI
+ * names the block of the recipes to show.
  * @param showPage opens the page of a file, at a block unless that is empty
  */
 export function inspectAdapter(
@@ -80,7 +80,7 @@ function fileOf(
   return { missing: run?.artifacts_available === false ? 'not-yet' : 'never' };
 }
 
-/** Returns what any account of this machine has downloaded and is still there, the active account's first. */
+/** Returns the downloads of all accounts that still exist, the active account's first. */
 async function downloadedAdapters(
   accounts: readonly Pick<Account, 'id' | 'name'>[],
   session: Session | undefined,
@@ -144,7 +144,7 @@ function reportNotDownloaded(runId: string, why: 'never' | 'not-yet' | { gone: s
   }
   const text =
     why === 'never'
-      ? l10n.t('This run’s adapter isn’t downloaded.')
+      ? l10n.t('This run’s adapter hasn’t been downloaded.')
       : l10n.t('This run’s adapter was moved or deleted: {0}', why.gone);
   notify(showInformation, text, {
     [TERMS.downloadAdapter]: () => commands.executeCommand(COMMANDS.downloadAdapter, runId),

@@ -43,7 +43,7 @@ export interface AdapterPageState {
   status?: { text: string; retry: string | undefined };
   verdict?: AdapterVerdict;
   sections?: readonly AdapterSection[];
-  picture?: AdapterPicture | undefined;
+  values?: AdapterValues | undefined;
   recipes?: AdapterRecipes | undefined;
   publishing?: AdapterPublishing | undefined;
   files?: AdapterFiles | undefined;
@@ -89,38 +89,13 @@ export interface AdapterFiles {
   more: string | undefined;
 }
 
-/** Which modules are adapted in which layers. */
-export interface AdapterPicture {
+/** What measuring the weights found, or would find. */
+export interface AdapterValues {
   title: string;
-  caption: string;
-  /** Shown while no cell is focused. */
-  hint: string;
-  /** The header of the module names. */
-  corner: string;
-  /** The layers; `short` is the visible header, which may be empty. */
-  columns: readonly { name: string; short: string }[];
-  rows: readonly { name: string; cells: readonly AdapterCell[] }[];
-  legendTitle: string;
-  legend: readonly { shade: AdapterShade; text: string }[];
-  tableTitle: string;
-  /** Says how much is not shown. */
-  cut: string | undefined;
-  /** What measuring found, or would find. */
-  findings: readonly AdapterNote[];
+  notes: readonly AdapterNote[];
   /** The name of the button that measures; undefined if measuring is not possible. */
   measure: string | undefined;
 }
-
-export interface AdapterCell {
-  shade: AdapterShade;
-  /** A full description for tooltips, screen readers and the line below. */
-  text: string;
-  /** A short text for the table. */
-  value: string;
-}
-
-/** The color of a cell; a number from 0 to 1 is its norm relative to the largest. */
-export type AdapterShade = number | 'adapted' | 'none' | 'half' | 'zero' | 'bad' | 'unknown';
 
 export interface AdapterRecipes {
   title: string;

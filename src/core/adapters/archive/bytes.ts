@@ -7,7 +7,7 @@ import type { Container } from '../report.ts';
 
 /** Limit of the unpacked size of all entries together. */
 export const MAX_TOTAL_BYTES = 64 * 2 ** 30;
-/** Unpacked size from which the ratio is checked: small files of zeros pack well without being a bomb. */
+/** The ratio is checked from this unpacked size on. Small files of zeros pack well without being a bomb. */
 export const RATIO_FROM_BYTES = 2 ** 30;
 /** Limit of unpacked bytes per packed byte. */
 export const MAX_RATIO = 100;
@@ -127,7 +127,7 @@ export async function* inflated(
 ): AsyncGenerator<Buffer, void> {
   const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
   yield* through(packed, inflate, new BrokenArchiveError('length', name));
-  // Bytes are hidden after the end of the deflated data.
+  // Otherwise bytes are hidden after the deflated data.
   if (inflate.bytesWritten !== packedBytes) throw new BrokenArchiveError('length', name);
 }
 

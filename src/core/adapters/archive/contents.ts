@@ -19,7 +19,7 @@ export const CONFIG_NAME = 'adapter_config.json';
 /** Usually enough for the header and the first modules after it, and fast to read. */
 const SAMPLE_BYTES = 4 * 2 ** 20;
 /** Faults after which the rest of a packed archive can't be read. */
-const OF_STREAM: readonly ArchiveFault[] = ['gzip', 'bomb', 'too-large'];
+const STREAM_FAULTS: readonly ArchiveFault[] = ['gzip', 'bomb', 'too-large'];
 
 /** A header, and a digest of the start of its file. */
 export interface Weights extends SafetensorsHeader {
@@ -58,7 +58,7 @@ export async function readContents(archive: Archive): Promise<Contents> {
         weights.set(name, one);
         tensors += one.tensors.length;
       } catch (error) {
-        if (!(error instanceof BrokenArchiveError) || OF_STREAM.includes(error.code)) throw error;
+        if (!(error instanceof BrokenArchiveError) || STREAM_FAULTS.includes(error.code)) throw error;
         // The error only matters if the file turns out to be the adapter's.
         const { entry = name, detail } = error.verdict;
         weights.set(name, new BrokenArchiveError(error.code, entry, detail));
@@ -127,8 +127,8 @@ export interface FormingFiles {
 }
 
 /**
- * Chooses the outermost folder with config and weights, else with weights, else with a config, if any. Of
- * checkpoints it is the newest that is complete.
+ * Chooses the outermost folder with config and weights; without one, a folder with weights, then one with a
+ * config. Among checkpoints, the newest complete one wins.
  */
 export function chooseAdapter({
   configs,
@@ -142,6 +142,7 @@ export function chooseAdapter({
       const number = checkpointOf(root);
       const header = weights.get(own ?? '');
       const isWhole = number === undefined || (header && 'tensors' in header && header.tensors.length > 0);
+      // Weights outrank a config, which outranks an incomplete checkpoint's weights. 3: complete.
       const rank = (own === undefined ? 0 : isWhole ? 2 : 0.5) + (config === undefined ? 0 : 1);
       return { root, config, weights: own, rank, number };
     })

@@ -20,15 +20,15 @@ export function safeParts(name: string): string[] {
   return parts;
 }
 
-/** What an adapter and its tokenizer consist of. Pickle files, which can run code, aren't needed. */
+/** Names of files that adapters and tokenizers consist of. Pickle files can run code and aren't needed. */
 const NEEDED =
   /\.(?:safetensors|gguf|npz|json|txt|model(?:\.v\d\w*)?|jinja|tiktoken|spm|bpe|vocab)$|^readme\.md$/i;
 
-/** Whether a file is unpacked: one that is needed, and that no program runs or obeys when it finds it. */
+/** Whether to unpack a file: tools need it, and no program runs or obeys it on finding it. */
 export function isUnpacked(name: string): boolean {
   const parts = name.split('/');
   const base = parts.at(-1) ?? '';
-  // Some file systems ignore format characters, so that others come to begin with a dot.
+  // Some file systems ignore format characters, so a name after one may begin with a dot.
   return NEEDED.test(base) && !isObeyed(base) && !parts.some((part) => /^\.|\p{Cf}/u.test(part));
 }
 

@@ -2,8 +2,8 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { BrokenArchiveError, NotAnAdapterError } from '../problems.ts';
 import { MAX_HEADER_BYTES, WEIGHTS_NAME } from '../safetensors.ts';
-import { checkpointOf, CONFIG_NAME } from './contents.ts';
 import { FileBytes, gunzipped, readThrough, type Archive, type Member } from './bytes.ts';
+import { checkpointOf, CONFIG_NAME } from './contents.ts';
 import { MAX_ENTRIES } from './entryNames.ts';
 import { beginsAsTar, TAR_BLOCK_BYTES, TarBytes, tarMembers } from './tar.ts';
 import { findZip, zipMembers } from './zip.ts';
@@ -41,7 +41,7 @@ async function openFile(bytes: FileBytes, first: Buffer, fileName: string): Prom
     const zip = await findZip(bytes, isZip);
     return zip && { ...rest, container: 'zip' as const, ...zip, members: () => zipMembers(zip.bytes) };
   };
-  // Reading a ZIP that was not found says why.
+  // If the directory isn't found, reading the members reports why.
   if (isZip) return (await openZip()) ?? { ...rest, container: 'zip', members: () => zipMembers(bytes) };
   if (begins(0x1f, 0x8b)) return { ...rest, container: 'tar.gz', members: () => gzipMembers(bytes) };
   if (beginsAsTar(first)) return { ...rest, container: 'tar', members: () => tarMembers(tarIn(bytes)) };
@@ -77,7 +77,7 @@ async function* gzipMembers(bytes: FileBytes): AsyncGenerator<Member, void> {
   }
 }
 
-/** A folder is the user's own, so links in it are followed (caches use them), but only to files. */
+/** Folders are the user's own, so links in them are followed (caches use links), but only to files. */
 async function openFolder(folder: string, signal: AbortSignal | undefined): Promise<Archive> {
   const names = (await readdir(folder)).sort();
   if (names.length > MAX_ENTRIES) throw new BrokenArchiveError('too-large');
@@ -95,7 +95,7 @@ async function openFolder(folder: string, signal: AbortSignal | undefined): Prom
   };
 }
 
-/** What could be an adapter in the folders of checkpoints, which are here or in the folders of runs. */
+/** Returns where adapters may be: in `checkpoint-500` or `my-run/checkpoint-500`, say. */
 async function filesOfCheckpoints(folder: string, names: readonly string[]): Promise<string[]> {
   const isRun = (name: string) => !names.includes(CONFIG_NAME) && checkpointOf(name) === undefined;
   const inRuns = names

@@ -190,22 +190,13 @@ function readPax(bytes: Buffer): Map<string, string> {
   return records;
 }
 
-/** Also accepts the sum of signed bytes that some old writers use. */
 function hasChecksum(block: Buffer): boolean {
-  let unsigned = 0;
-  let signed = 0;
-  for (const [at, byte] of block.entries()) {
-    const counted = at >= 148 && at < 156 ? 0x20 : byte;
-    unsigned += counted;
-    signed += counted < 128 ? counted : counted - 256;
-  }
+  const sum = block.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 0x20 : byte), 0);
   const digits = block
     .toString('latin1', 148, 156)
     .replace(/(?<![\0 ])[\0 ]+$/, '')
     .trimStart();
-  if (!/^[0-7]+$/.test(digits)) return false;
-  const sum = parseInt(digits, 8);
-  return sum === unsigned || sum === signed;
+  return /^[0-7]+$/.test(digits) && parseInt(digits, 8) === sum;
 }
 
 /** Reads octal digits, or base 256 (GNU) for larger numbers. */

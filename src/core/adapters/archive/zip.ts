@@ -51,8 +51,8 @@ interface ZipEntry {
 }
 
 /**
- * Yields the files of a ZIP archive, whose headers yauzl reads. Before the first file, checks that the headers
- * are unambiguous, that names, kinds, and sizes are safe, and that no two entries share bytes.
+ * Yields the files of a ZIP archive. yauzl reads its headers. Before the first file, checks that the headers are
+ * unambiguous, that names, kinds, and sizes are safe, and that no two entries share bytes.
  * @throws BrokenArchiveError, CancelledError
  */
 export async function* zipMembers(file: FileBytes): AsyncGenerator<Member, void> {
@@ -60,8 +60,8 @@ export async function* zipMembers(file: FileBytes): AsyncGenerator<Member, void>
 }
 
 /**
- * Finds the archive that Python and unzip read in a file. The last end record decides; its offsets may count
- * from the archive's own first byte.
+ * Finds the archive in a file as Python and unzip do, by the last end record. Its offsets may count from the
+ * archive's own first byte.
  * @param isFirst whether the file begins with an archive; some readers would take that one
  * @returns undefined if there is none, or if some readers would read another
  */
@@ -88,13 +88,13 @@ export async function findZip(
   return { bytes: file.part(from, end), hasExtraBytes: !isFirst || end < file.sizeBytes };
 }
 
-/** Reads what may contain the end record. */
+/** Reads the part of the file that may contain the end record. */
 async function readTail(file: FileBytes): Promise<Buffer> {
   const length = Math.min(file.sizeBytes, END.bytes + END.maxCommentBytes);
   return await file.read(file.sizeBytes - length, length);
 }
 
-/** Returns where end records start that reach to the end of the file. */
+/** Returns the positions of end records that extend to the end of the file. */
 function endsOf(tail: Buffer): number[] {
   const ends: number[] = [];
   for (let from = tail.indexOf(END.signature); from !== -1; from = tail.indexOf(END.signature, from + 1)) {
@@ -238,8 +238,8 @@ function sizesOf({ uncompressedSize, compressedSize, extraField }: LocalFileHead
 }
 
 /**
- * Checks that the directory is unambiguous. Only one end record may reach to the end of the file. It follows
- * the directory directly, or a ZIP64 end record with the same values. Otherwise a reader without ZIP64 would
+ * Checks that the directory is unambiguous. Only one end record may extend to the end of the file. It
+ * follows the directory directly, or a ZIP64 end record with the same values. Otherwise a reader without ZIP64 would
  * see another archive.
  */
 async function checkEnd(file: FileBytes, count: number, at: number, end: number): Promise<void> {

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { extractAdapter } from '../../../../src/core/adapters/archive.ts';
 import { inspectionReport } from '../../../../src/core/adapters/inspect.ts';
 import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
+import { Place, tarGzOf, tarOf, zipOf } from '../../../helpers/adapters/support.ts';
 import { writeTar } from '../../../helpers/adapters/tarWriter.ts';
 import { writeZip, type ZipPart } from '../../../helpers/adapters/zipWriter.ts';
-import { Place, tarGzOf, tarOf, zipOf } from '../../../helpers/adapters/support.ts';
 import { onPlatform } from '../../../helpers/platform.ts';
-
-import fs from 'node:fs/promises';
 
 const FILES = sampleAdapter();
 

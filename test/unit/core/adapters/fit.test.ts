@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import type { AdapterProblem, AdapterProblemCode } from '../../../../src/core/adapters/problems.ts';
+import { tensor, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
 import {
   adding,
   loraPair,
@@ -8,7 +9,6 @@ import {
   sampleAdapter,
   type SampleOptions,
 } from '../../../helpers/adapters/sampleAdapter.ts';
-import { tensor, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
 import { codesOf, Place, zipOf } from '../../../helpers/adapters/support.ts';
 
 const CONFIG = 'adapter_config.json';
@@ -227,7 +227,7 @@ describe('inspectAdapter, comparing config and tensors', () => {
     assert.deepEqual([weights?.pairs[0]?.scale, problems], [undefined, []]);
   });
 
-  it('takes a width for a mistake only in few layers, of one path, with several layers to compare', async () => {
+  it('reports a width only if few layers of one path have it, among several layers', async () => {
     const widths = (path: (layer: number) => string, ...inputs: number[]): SampleOptions => ({
       ...config({ target_modules: ['q', '0', '1', '2', '3'] }),
       tensors: () => inputs.flatMap((one, layer) => pair(path(layer), one)),
@@ -247,7 +247,7 @@ describe('inspectAdapter, comparing config and tensors', () => {
     }
   });
 
-  it('notes a module that few layers between others lack', async () => {
+  it('notes a module that a few middle layers lack', async () => {
     const lacking = async (path: string, layers: readonly number[], more = {}) => {
       const tensors = () => layers.flatMap((layer) => pair(path.replace('#', String(layer))));
       const { problems } = await inspect({ ...config({ target_modules: '.*', ...more }), tensors });

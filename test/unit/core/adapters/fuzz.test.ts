@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { ExpectedError } from '../../../../src/core/base/errors.ts';
 import { extractAdapter } from '../../../../src/core/adapters/archive.ts';
-import { BrokenArchiveError } from '../../../../src/core/adapters/problems.ts';
-import { measurePass } from '../../../../src/core/adapters/measurePass.ts';
-import { recipesOf } from '../../../../src/core/adapters/recipes.ts';
 import { verifyArchive } from '../../../../src/core/adapters/archive.ts';
 import { inspectionReport } from '../../../../src/core/adapters/inspect.ts';
+import { measurePass } from '../../../../src/core/adapters/measurePass.ts';
+import { BrokenArchiveError } from '../../../../src/core/adapters/problems.ts';
+import { recipesOf } from '../../../../src/core/adapters/recipes.ts';
+import { ExpectedError } from '../../../../src/core/base/errors.ts';
 import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
-import { Random } from '../../../helpers/random.ts';
 import { Place, tarGzOf, tarOf, zipOf } from '../../../helpers/adapters/support.ts';
+import { Random } from '../../../helpers/random.ts';
 
 const ROUNDS = 30;
 
@@ -50,7 +50,7 @@ describe('an archive with random changes', () => {
     });
 
   it('fails verification if one protected bit differs', async function () {
-    // Protected are the data of a gzip file, the contents of a ZIP, and the headers of a tar.
+    // The data of a gzip file, the contents of a ZIP, and the headers of a tar are protected.
     for (const [seed, from, to] of [
       [seeds['packed tar']!, 10, Infinity],
       [seeds['stored ZIP']!, 60, files['adapter_config.json']!.length],

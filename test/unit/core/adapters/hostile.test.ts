@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { runInWorker } from '../../../../src/core/adapters/report.ts';
-import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
 import { withHeader, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
+import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
 import { Place, WORKER, zipOf } from '../../../helpers/adapters/support.ts';
 
 const WEIGHTS = 'adapter_model.safetensors';

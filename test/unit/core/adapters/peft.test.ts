@@ -10,7 +10,7 @@ interface Saved {
   name: string;
   /** What PEFT says when it loads the adapter on the published base model. */
   peft: 'loads' | 'missing keys' | 'size mismatch' | "'lora'";
-  /** Of those that load: whether PEFT, with the adapter switched off, has the base as it was, and whether it can merge the adapter. */
+  /** If it loads: whether switching the adapter off leaves the base as it was, and whether PEFT can merge it. */
   leavesBase?: boolean;
   merges?: boolean;
   config: Record<string, unknown>;

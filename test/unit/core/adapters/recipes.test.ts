@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import type { AdapterOnDisk } from '../../../../src/core/adapters/recipeFacts.ts';
 import { recipesOf, type RecipeNote, type Tool } from '../../../../src/core/adapters/recipes.ts';
-import { adding, sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
 import { tensor } from '../../../helpers/adapters/safetensorsWriter.ts';
+import { adding, sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
 import { block, FOLDER, Place, zipOf } from '../../../helpers/adapters/support.ts';
 
 /** A path with each character that is special in a shell, Python, JSON, or an argument list. */
@@ -11,10 +11,12 @@ const EVIL = '/tmp/it\'s "$HOME" `id` $(id) & | ; < > * ? ! # ~ {a,b} \\ = é %P
 const Q0 = 'base_model.model.model.layers.0.self_attn.q_proj';
 
 /**
- * Sources for how tools treat a config: huggingface/peft docs package_reference/lora and
- * src/peft/tuners/lora/layer.py, variants.py; vllm-project/vllm vllm/lora/peft_helper.py, vllm/config/lora.py,
- * vllm/entrypoints/openai/cli_args.py (`LoRAParserAction`: name=path or JSON); ggml-org/llama.cpp convert_lora_to_gguf.py,
- * src/llama-adapter.h and .cpp; ollama/ollama llm/llama_server.go.
+ * Sources for how tools treat a config:
+ * - huggingface/peft: docs package_reference/lora, src/peft/tuners/lora/layer.py, variants.py
+ * - vllm-project/vllm: vllm/lora/peft_helper.py, vllm/config/lora.py, vllm/entrypoints/openai/cli_args.py
+ *   (`LoRAParserAction`: name=path or JSON)
+ * - ggml-org/llama.cpp: convert_lora_to_gguf.py, src/llama-adapter.h and .cpp
+ * - ollama/ollama: llm/llama_server.go
  */
 describe('recipesOf', () => {
   const place = new Place();

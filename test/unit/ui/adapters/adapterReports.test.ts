@@ -4,8 +4,8 @@ import path from 'node:path';
 import { inspectionReport } from '../../../../src/core/adapters/inspect.ts';
 import { recipesOf } from '../../../../src/core/adapters/recipes.ts';
 import type { AdapterReport } from '../../../../src/core/adapters/report.ts';
-import { sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
 import { tensor, writeTensors } from '../../../helpers/adapters/safetensorsWriter.ts';
+import { sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
 import { FOLDER, Place, zipOf } from '../../../helpers/adapters/support.ts';
 import { golden, pictured } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
@@ -29,7 +29,7 @@ const saving = (name: string, more: SampleOptions['config']): SampleOptions => (
   tensors: (all) => [...all, tensor(name, [8, 4])],
 });
 
-/** Siblings of what was reported: names of tensors. */
+/** Siblings of the names of tensors that were reported. */
 const NAMES: Readonly<Record<string, SampleOptions>> = {
   '_orig_mod in the middle': inside('_orig_mod.'),
   'module.module.base_model': before('module.module.'),
@@ -73,7 +73,7 @@ const NAMES: Readonly<Record<string, SampleOptions>> = {
   ),
 };
 
-/** Siblings of what was reported without a mend: modules, formats and values. */
+/** Siblings of reports without a mend: modules, formats and values. */
 const OTHERS: Readonly<Record<string, SampleOptions>> = {
   'Tinker’s head, fully saved': saving('base_model.model.model.unembed_tokens.weight', {
     modules_to_save: ['unembed_tokens'],
@@ -194,7 +194,7 @@ const CHECKPOINTS: Readonly<Record<string, Readonly<Record<string, 'whole' | 'co
     epochs: { epoch_2: 'whole', epoch_10: 'whole' },
   };
 
-describe('an adapter as people report them', () => {
+describe('the page of a reported adapter', () => {
   const place = new Place();
   const shownRecipes = (report: AdapterReport) => recipesOf(report, { folder: FOLDER, platform: 'linux' });
   /** Verdict, rows, and the blocks of each tool that is shown. */
@@ -218,7 +218,7 @@ describe('an adapter as people report them', () => {
   };
   const sampled = (options: SampleOptions) => place.inspect(zipOf(sampleAdapter(options)));
 
-  it('is what its names, its values, its base and its checkpoints say', async () => {
+  it('says what the names, values, base and checkpoints mean', async () => {
     const names = (await readdir(FIXTURES)).sort();
     const found = new Map<string, ReturnType<typeof said>>();
     for (const name of names) found.set(name, said(await inspectionReport(path.join(FIXTURES, name))));
@@ -237,7 +237,7 @@ describe('an adapter as people report them', () => {
       name,
     );
 
-  it('has names that PEFT loads, once its tensors are renamed', async () => {
+  it('renames tensors to names that PEFT loads', async () => {
     const fixtures = [
       'a10-ddp-prefix',
       'a10b-fsdp-prefix',
@@ -276,7 +276,7 @@ describe('an adapter as people report them', () => {
     assert.deepEqual([good.problems, good.renames], [[], undefined]);
   });
 
-  it('is loaded by the class of a vision model exactly if the base or the modules are of one', async () => {
+  it('loads with the class of a vision model exactly if the base or the modules are of one', async () => {
     const refused = async (options: SampleOptions) => {
       const { tools } = shownRecipes(await sampled(options));
       const text = tools[0]?.blocks.map((one) => one.text).join('\n') ?? '';
@@ -298,7 +298,7 @@ describe('an adapter as people report them', () => {
       );
   });
 
-  it('is merged only into the 16-bit original of a quantized base, and not loaded where no tool can', async () => {
+  it('merges only into the 16-bit original of a quantized base, and loads no base that PEFT can’t', async () => {
     for (const [name, expected] of Object.entries(QUANTIZED)) {
       const [packages, original] = expected.split(', ');
       const { tools } = shownRecipes(await sampled(base(name)));
@@ -343,14 +343,14 @@ describe('an adapter as people report them', () => {
     }
   });
 
-  it('is updated with each tool that it is installed for', async () => {
+  it('upgrades each tool that it installs', async () => {
     const { tools } = shownRecipes(await sampled({}));
     const installs = tools.flatMap(({ blocks }) => blocks.filter(({ purpose }) => purpose === 'install'));
     assert.equal(installs.length, 3);
     for (const { text } of installs) assert.match(text, /pip install -U /);
   });
 
-  it('is the newest complete checkpoint of a folder or an archive', async () => {
+  it('shows the newest complete checkpoint of a folder or an archive', async () => {
     const shown: Record<string, readonly (string | undefined)[]> = {};
     const files = sampleAdapter();
     for (const [title, folders] of Object.entries(CHECKPOINTS)) {
@@ -382,7 +382,7 @@ describe('an adapter as people report them', () => {
     golden('adapter-checkpoints', shown);
   });
 
-  it('is of MLX in a folder, in a ZIP, and with weights of NumPy', async () => {
+  it('recognizes MLX in a folder, in a ZIP, and with weights of NumPy', async () => {
     const folder = path.join(FIXTURES, 'a04-mlx-adapter');
     const [config, weights] = await Promise.all(
       ['adapter_config.json', 'adapters.safetensors'].map((name) => readFile(path.join(folder, name))),

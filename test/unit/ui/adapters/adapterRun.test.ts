@@ -7,8 +7,8 @@ import type { CommonText, Reading } from '../../../../src/core/datasets/readFact
 import { CheckError } from '../../../../src/core/datasets/report.ts';
 import type { Services } from '../../../../src/services.ts';
 import { useFolder } from '../../../helpers/folder.ts';
-import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { shownReading } from '../../../helpers/reading.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 

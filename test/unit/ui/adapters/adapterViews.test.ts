@@ -12,7 +12,6 @@ import type {
   AdapterReport,
   LoraPair,
   Measurements,
-  PairMeasure,
   WeightsReport,
 } from '../../../../src/core/adapters/report.ts';
 import type {
@@ -30,7 +29,6 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 const reports = await withVscode(() => import('../../../../src/ui/adapters/adapterOverview.ts'));
 const verdicts = await withVscode(() => import('../../../../src/ui/adapters/adapterVerdict.ts'));
 const recipes = await withVscode(() => import('../../../../src/ui/adapters/adapterRecipes.ts'));
-const pictures = await withVscode(() => import('../../../../src/ui/adapters/adapterPicture.ts'));
 type WorkEnd = Parameters<typeof words.workResult>[2];
 
 const words = await withVscode(() => import('../../../../src/ui/adapters/adapterPageView.ts'));
@@ -48,7 +46,7 @@ const report: AdapterReport = {
   problems: [],
 };
 const measurements: Measurements = {
-  pairs: [],
+  zeroPairs: 0,
   values: 10,
   nans: 0,
   infinities: 0,
@@ -62,8 +60,6 @@ const pair: LoraPair = {
   module: 'q_proj',
   rank: 8,
   scale: 2,
-  parameters: 1_234,
-  isHalf: false,
   hasMagnitude: false,
 };
 const weights: WeightsReport = {
@@ -258,7 +254,7 @@ describe('the adapter page', () => {
     };
     const page = (tools: ReadonlyMap<string, string[]>) =>
       [...tools].flatMap(([name, lines]) => [`== ${name}`, ...lines]);
-    /** Of each tool, the lines that differ, or why it can't load the adapter. */
+    /** For each tool, the lines that differ, or why it can't load the adapter. */
     const differing = (now: ReadonlyMap<string, string[]>, before: ReadonlyMap<string, string[]>) => {
       const tools = [...now].map(([name, lines]) => {
         const diff = changedLines(lines, before.get(name) ?? []);
@@ -336,82 +332,22 @@ describe('the adapter page', () => {
     });
   });
 
-  /** @param paths layers and modules, such as `0 q_proj`, with `-` for modules outside of layers */
-  const pictureOf = (paths: string[], measures?: Partial<PairMeasure>[], changes: Partial<LoraPair> = {}) => {
-    const pairs = paths.map((path, at): LoraPair => {
-      const [layer, module = ''] = path.split(' ');
-      return {
-        ...pair,
-        path: `${path} ${at}`,
-        layer: Number(layer),
-        module,
-        ...(layer === '-' && { layer: undefined }),
-        ...changes,
-      };
-    });
-    const layers = [...new Set(pairs.map(({ layer }) => layer))].filter((layer) => layer !== undefined);
-    const measured = measures?.map((one, at) => ({
-      path: `${paths[at]} ${at}`,
-      isZero: false,
-      nonFinite: 0,
-      ...one,
-    }));
-    const nans = measured?.reduce((sum, one) => sum + one.nonFinite, 0) ?? 0;
-    const all = measured && { ...measurements, pairs: measured, nans };
-    return pictures.adapterPicture({ ...weights, pairs, layers }, all, true);
-  };
-
-  it('shades each cell by its state, and lists only used shades in the legend', () => {
-    const two = ['0 experts.*.w', '0 experts.*.w'];
-    const drawn = (...given: Parameters<typeof pictureOf>) => {
-      const picture = pictureOf(...given);
-      const { rows, legend, findings } = picture;
-      const { shade, value, text } = rows[0]!.cells[0]!;
-      return shown(
-        { picture },
-        `${shade} | ${value} | ${text}`,
-        ...legend.map((one) => `legend: ${one.shade} | ${one.text}`),
-        ...findings.map(noteText),
-      );
+  it('says in words what measuring would show, or found', () => {
+    const text = (count: number, found?: Partial<Measurements>) => {
+      const pairs = Array<LoraPair>(count).fill(pair);
+      const measured = found && { ...measurements, ...found };
+      const values = reports.adapterValues({ ...weights, pairs }, measured, measured === undefined);
+      return shown({ values }, ...values.notes.map(noteText), values.measure && `[${values.measure}]`);
     };
-    golden('adapter-picture', {
-      'not measured': drawn(['0 q']),
-      'a norm': drawn(['0 q'], [{ norm: 3 }]),
-      'half of a pair': drawn(['0 q'], [{ norm: 3 }], { isHalf: true }),
-      'only zeros': drawn(['0 q'], [{ norm: 0, isZero: true }]),
-      'broken values': drawn(['0 q'], [{ nonFinite: 2 }]),
-      'no norm': drawn(['0 q'], [{}]),
-      // A cell's norm is the root of the sum of squares.
-      'two experts': drawn(two, [{ norm: 3 }, { norm: 4, isZero: true }]),
+    golden('adapter-values', {
+      'not measured': text(2),
+      'nothing to say': text(224, {}),
+      'some learned nothing': text(1_224, { zeroPairs: 12 }),
+      'the only one learned nothing': text(1, { zeroPairs: 1 }),
+      'no effect': text(2, { zeroPairs: 2, hasNoEffect: true }),
+      'broken values': text(2, { nans: 3, infinities: 1_200, nonFinite: ['a.lora_A', 'a.lora_B'] }),
+      'types that are not measured': text(1, { values: 0, notMeasured: [{ dtype: 'F8_E4M3', tensors: 2 }] }),
     });
-  });
-
-  it('draws layers in order and experts of a kind together, up to the limits of the page', () => {
-    const drawn = (...paths: string[]) => {
-      const { columns, rows } = pictureOf(paths);
-      const cells = rows.map(({ name, cells }) => [
-        name,
-        ...cells.map(({ shade }) => (shade === 'none' ? 0 : 1)),
-      ]);
-      return [columns.map(({ short }) => short).join(), ...cells.map((row) => row.join(' '))];
-    };
-    assert.deepEqual(drawn('1 q', '3 q', '3 v', '- lm_head'), [
-      '0,1,2,3,–',
-      'q 0 1 0 1 0',
-      'v 0 0 0 1 0',
-      'lm_head 0 0 0 0 1',
-    ]);
-    assert.deepEqual(drawn('0 experts.*.up', '0 experts.*.up', '0 w'), ['0', 'experts.*.up 1', 'w 1']);
-    assert.equal(drawn('7 q', '90000 q')[0], '7,90000');
-    assert.equal(drawn('500 q', '502 q')[0], '500,501,502');
-    const many = (count: number, path: (index: number) => string) =>
-      Array.from({ length: count }, (_, at) => path(at));
-    const cut = pictureOf([...many(300, (layer) => `${layer} q`), ...many(100, (at) => `0 m${at}`)]);
-    assert.deepEqual([cut.columns.length, cut.rows.length], [200, 60]);
-    assert.match(cut.cut ?? '', /100.*41/);
-    // More than a call can have arguments.
-    const experts = pictureOf(many(150_000, () => '0 experts.*.up'));
-    assert.match(experts.rows[0]?.cells[0]?.text ?? '', /150,000/);
   });
 
   it('offers no copy of a path whose characters would act in a terminal', () => {

@@ -14,7 +14,7 @@ describe('inspectAdapter', () => {
   let folder: string;
   let file: string;
   let records: DownloadRecord[];
-  /** Of other accounts. */
+  /** Downloads of other accounts. */
   let recordsOf: Record<string, DownloadRecord[]>;
   let opened: string[];
   let shown: string[];

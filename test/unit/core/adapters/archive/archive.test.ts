@@ -17,10 +17,10 @@ const TWO = { name: 'b/c.txt', data: DATA, isDeflated: true };
 const LAST = { name: 'last', data: Buffer.from('!') };
 const LONG = `${'folder/'.repeat(20)}${'n'.repeat(120)}.txt`;
 
-describe('an archive', () => {
+describe('openArchive', () => {
   const place = new Place();
 
-  describe('that is a ZIP is read', () => {
+  describe('reads a ZIP', () => {
     const both = (more: Partial<ZipPart> = {}): ZipPart[] => [ONE, TWO].map((part) => ({ ...part, ...more }));
     const forms: Record<string, [ZipPart[], ZipOptions?]> = {
       'with stored and deflated entries': [both()],
@@ -102,7 +102,7 @@ describe('an archive', () => {
     });
   });
 
-  describe('that is a tar, packed or not, is read', () => {
+  describe('reads a tar, packed or not,', () => {
     const forms: Record<string, [TarPart[], string?]> = {
       'in ustar format': [[ONE]],
       'in pre-ustar format': [[{ ...ONE, isOld: true, type: '\0' }]],
@@ -115,7 +115,6 @@ describe('an archive', () => {
       'with a global header': [[pax({ comment: 'x' }, 'g'), ONE]],
       'with a long GNU name': [[{ name: 'l', type: 'L', data: Buffer.from(`${LONG}\0`) }, ONE], LONG],
       'with a base-256 size': [[{ ...ONE, isBase256: true }]],
-      'with a checksum of signed bytes': [[signedSum()], 'é.txt'],
     };
     for (const [title, [parts, name = 'a.txt']] of Object.entries(forms))
       it(title, async () => {
@@ -136,7 +135,7 @@ describe('an archive', () => {
     });
   });
 
-  describe('that is a ZIP is rejected', () => {
+  describe('refuses a ZIP', () => {
     const named = (...names: string[]) => writeZip(names.map((name) => ({ ...ONE, name })));
     const one = (more: Partial<ZipPart>) => writeZip([{ ...ONE, ...more }]);
     const wide = (wideBeside: NonNullable<ZipOptions['wideBeside']>) => writeZip([ONE, TWO], { wideBeside });
@@ -228,7 +227,7 @@ describe('an archive', () => {
           await place.assertRefused(bytes, refusal as Refusal, name);
       });
 
-    it('as no archive if bytes are before it, and others are too many or show another archive', async () => {
+    it('as no archive if there are bytes before it, and others are too many or form another archive', async () => {
       const two = writeZip([ONE], { comment: Buffer.concat([writeZip([TWO]), Buffer.from('x')]) });
       for (const bytes of [two, writeZip([ONE], { tail: Buffer.alloc(65_536) })]) {
         const file = await place.file(Buffer.concat([Buffer.from('x'), bytes]));
@@ -294,7 +293,7 @@ describe('an archive', () => {
     });
   });
 
-  describe('that is a tar, packed or not, is rejected', () => {
+  describe('refuses a tar, packed or not,', () => {
     const one = (more: Partial<TarPart>): TarPart[] => [{ ...ONE, ...more }];
     const typed = (type: string, more: Partial<TarPart> = {}): TarPart[] => [{ name: 'a', type, ...more }];
     const cases: Partial<Record<Refusal, Record<string, TarPart[]>>> = {
@@ -416,11 +415,4 @@ function withTwoDirectories(): Buffer {
   const hidden = writeZip([{ ...ONE, name: 'b.txt' }]);
   const directoryAt = hidden.length - 22 - (46 + 5);
   return writeZip([ONE], { head: hidden.subarray(0, -22), wideBeside: { directoryAt } });
-}
-
-/** An entry with the checksum of old writers, which treat bytes from 128 as negative. */
-function signedSum(): TarPart {
-  const part: TarPart = { name: 'é.txt', data: DATA };
-  const sum = parseInt(writeTar([part]).toString('latin1', 148, 154), 8);
-  return { ...part, checksum: sum - 256 * Buffer.from('é').length };
 }
