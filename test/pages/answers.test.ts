@@ -37,9 +37,9 @@ describe('the page that compares answers', () => {
     it('shows its headline, numbers and note', async () => {
       await page.title('sample.answers.jsonl · 20 rows').waitFor();
       assert.deepEqual(await page.headline(), [
-        'Adapter had more fields right in 13 rows, base model in 0, 7 equal.',
+        'Adapter had more fields right in 13 rows, base model in 0; they tied in 7.',
         'If the two were equally good, a difference this large would come up in < 0.1% of comparisons.',
-        'More fields right isn’t the same as better: read the rows.',
+        'More fields right isn’t always better. Read the rows.',
       ]);
       assert.deepEqual(await page.table(), [
         ['Same fields', '0 (0%)', '13 (65%)'],
@@ -50,7 +50,7 @@ describe('the page that compares answers', () => {
       const [note] = await page.said();
       assert.equal(
         note,
-        'A real, tiny adapter: 80 rows of sums. It learned the form of the answers, not to add.',
+        'A real but tiny adapter, trained on 80 rows of sums. It learned the form of the answers, not how to add.',
       );
       await view.assertAccessible();
     });
@@ -106,7 +106,7 @@ describe('the page that compares answers', () => {
   describe('of a file', () => {
     beforeEach(async () => {
       await openAnswers(SUPPORT);
-      await page.frame.getByText('in 40 rows, base model in 5, 0 about equal.').waitFor();
+      await page.frame.getByText('in 40 rows, base model in 5; they were about equal in 0.').waitFor();
       await page.row(1).locator('.text').first().waitFor();
     });
 
@@ -147,9 +147,9 @@ describe('the page that compares answers', () => {
       const copied = String(standIn.executed.findLast(([name]) => name === 'copy')?.[1]);
       assert.match(
         copied,
-        /^Not compared with training data: no run or dataset is known for this file\.\n\n/,
+        /^Not compared with training data because no run or dataset is known for this file\.\n\n/,
       );
-      assert.match(copied, /\n\nAdapter closer to the expected answer in 40 rows/);
+      assert.match(copied, /\n\nAdapter was closer to the expected answer in 40 rows/);
       assert.match(copied, /\n\| Exact answer \| 0 \(0%\) \| 5 \(11.1%\) \|\n/);
       assert.match(copied, /chrF2 \(6, 2\), exact sign test, 50 rows/);
       assert.doesNotMatch(copied, new RegExp(`${WORD}|warehouse|order|/|jsonl`));
@@ -185,7 +185,7 @@ describe('the page that compares answers', () => {
       await page.frame.getByText('train.answers.jsonl is being written: 50 rows so far.').waitFor();
       await change(appendFile(file, whole.slice(30)));
       await page.title('train.answers.jsonl · 51 rows').waitFor();
-      await page.frame.getByText('train.answers.jsonl changed; shown again.').waitFor();
+      await page.frame.getByText('train.answers.jsonl changed and was reloaded.').waitFor();
       await change(writeFile(file, SUPPORT.join('')));
       await page.title('train.answers.jsonl · 50 rows').waitFor();
     });
@@ -202,10 +202,10 @@ describe('the page that compares answers', () => {
     );
     await open(answersIn(folder(), { answers, prepared }, errors));
     await page.waitUntilSaid(
-      '5 of these 15 prompts are also in train.prepared.jsonl. What follows counts the other 10 rows. The system message doesn’t count.',
+      '5 of these 15 prompts are also in train.prepared.jsonl. The results below cover only the other 10 rows. The system message isn’t compared.',
     );
     await untilEqual(
-      'Adapter closer to the expected answer in 10 rows, base model in 0, 0 about equal.',
+      'Adapter was closer to the expected answer in 10 rows, base model in 0; they were about equal in 0.',
       firstSentence,
     );
     await view.assertAccessible();
@@ -236,7 +236,7 @@ describe('the page that compares answers', () => {
         'not JSON\n',
       ]);
       await page.frame
-        .getByText('3 rows left out: 1 without an answer of the adapter, 1 not JSON, 1 too long.')
+        .getByText('3 rows left out: 1 without an adapter answer, 1 not JSON, 1 too long.')
         .waitFor();
       await page.row(1).getByRole('img', { name: 'U+202E' }).first().waitFor();
       assert.equal(await page.frame.locator('article :is(script, img, style, a)').count(), 0);
@@ -269,16 +269,16 @@ describe('the page that compares answers', () => {
     const texts: Record<string, [text: string, hasRows: boolean, tables: number]> = {
       'probably inactive': ['Both models gave the same answer in 50 of 50 rows.', true, 0],
       'data that is searched': ['Comparing with the training data…', true, 0],
-      '50 of 50 prompts trained': ['They can’t show whether it helped.', true, 0],
+      '50 of 50 prompts trained': ['They can’t show whether training helped.', true, 0],
       'being written, with a hold-out': ['train.answers.jsonl is being written: 20 of 50 rows.', true, 1],
-      'no answers of the base model': ['50 rows left out: 50 without an answer of the base', false, 0],
+      'no answers of the base model': ['50 rows left out: 50 without a base model', false, 0],
       'no answers': ['has no answers. Each line needs messages, expected, base and adapter.', false, 0],
       missing: ['train.answers.jsonl no longer exists.', false, 0],
-      'expected labels': ['Adapter exactly right in 34 rows', true, 2],
-      'two files': ['new.other closer to the expected answer', true, 1],
+      'expected labels': ['Adapter was exactly right in 34 rows', true, 2],
+      'two files': ['new.other was closer to the expected answer', true, 1],
       'two files, expected labels': ['ahead', true, 2],
       'two files of the same answers': ['Check that each was made with its own adapter.', true, 0],
-      'two files of other rows': ['No row in common: both files need the same hold-out.', false, 0],
+      'two files of other rows': ['No rows in common. Both files must use the same hold-out.', false, 0],
       'two files, one without answers': ['new.other.jsonl has no answers.', false, 0],
       'two files, one missing': ['train.answers.jsonl no longer exists.', false, 0],
     };

@@ -21,7 +21,7 @@ const { AnswersPage } = await import('../../src/ui/answers/answersPage.ts');
 const dist = (name: string) => path.join(root, 'dist', name);
 export const SAMPLE = path.join(root, 'media/walkthrough/sample.answers.jsonl');
 
-/** A file of answers, and what is beside it. */
+/** A file of answers, and the files beside it. */
 interface Answers {
   /** Its lines; by default, there is no such file. */
   answers?: readonly string[];

@@ -3,17 +3,17 @@ import type { RowScores, ScoredAnswers } from './answersFile.ts';
 import { foldAnswer } from './foldAnswer.ts';
 import { splitThinking } from './thinking.ts';
 
-/** What two files of answers don't share. */
+/** How two files of answers differ. */
 export interface AnswerPairs {
-  /** Rows that only one has, or has again. */
+  /** Rows that only one of them has, and rows that it repeats. */
   only: Readonly<Record<ComparedSide, number>>;
   /** Shared rows in which the base model answered differently. */
   baseDiffers: number;
 }
 
 /**
- * Pairs the rows of two files by messages and expected answer. In what it returns, `base` is the adapter of the first
- * file and `adapter` that of the second; lines are those of the first. If rows in a file are equal, the first counts.
+ * Pairs the rows of two files by messages and expected answer. In the result, `base` is the adapter of the first file
+ * and `adapter` that of the second; line numbers are the first file's. If a file repeats a row, the first one counts.
  */
 export function pairAnswers(
   one: ScoredAnswers,
@@ -51,7 +51,7 @@ export function pairAnswers(
   };
 }
 
-/** The first row of each kind, in order, with its line for the search of prompts. */
+/** Returns the rows by messages and expected answer, in order, each with its line of `chat`. */
 function byPrompt({ file, scores }: ScoredAnswers) {
   const lines = Buffer.from(file.chat).toString().split('\n');
   const found = new Map<string, { row: AnswerRow; score: RowScores; line: string }>();

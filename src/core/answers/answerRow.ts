@@ -28,12 +28,12 @@ export interface AnswerRow extends Readonly<Record<ComparedSide, string>> {
   ends: Readonly<Partial<Record<ComparedSide, AnswerEnd>>>;
 }
 
-/** Why a line isn't an answer, in the order in which it is examined. `too-long`: over 1,000 messages. */
+/** Why a line isn't an answer, in the order of the checks. `too-long`: over 1,000 messages. */
 export type UnusableLine = 'not-json' | 'too-long' | 'no-messages' | 'no-expected' | 'no-base' | 'no-adapter';
 
 /**
  * Reads the object of a line. Contents may be strings or lists of parts with text; further fields are ignored. An
- * expected answer has text besides thinking; the other ones may be empty.
+ * expected answer has text besides thinking; the other two may be empty.
  * @param number from 1
  */
 export function answerRowOf(row: ReturnType<typeof parseObject>, number: number): AnswerRow | UnusableLine {
@@ -60,7 +60,7 @@ export function messagesOf(row: Readonly<Record<string, unknown>>): Message[] | 
   return read.some(({ role, text }) => role !== undefined || text !== '') ? read : undefined;
 }
 
-/** Whether a line may be an object. Unlike `JSON.parse`, this costs nothing where a file has millions of other lines. */
+/** Whether a line may be an object. Unlike `JSON.parse`, this is cheap in a file of millions of other lines. */
 export function beginsObject(line: string): boolean {
   return /^\uFEFF?[ \t\r]*(\{|$)/.test(line);
 }

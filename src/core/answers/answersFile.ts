@@ -7,47 +7,46 @@ import { RowFile } from '../datasets/rowFile.ts';
 import { answerRowOf, beginsObject, parseObject, type AnswerRow, type UnusableLine } from './answerRow.ts';
 import type { RowScores } from './scores.ts';
 
-export type { AnswerRow, Message, ComparedSide as Side } from './answerRow.ts';
+export type { AnswerRow, ComparedSide, Message } from './answerRow.ts';
 export { compareScores, type Comparison } from './comparison.ts';
 export { labelsOf } from './labels.ts';
 export type { RowScores } from './scores.ts';
 
-/** What is read of a file. The recipe's program writes 50 rows. */
+/** Limits of one file. The recipe's program writes 50 rows. */
 export const MAX_ANSWER_ROWS = 2_000;
 export const MAX_BYTES = 8 * 1024 * 1024;
-/** What is read and parsed of a first line at once; longer ones would stop what the user does meanwhile. */
+/** A longer first line is parsed in a thread: here, that would block the editor. */
 const FIRST_BYTES = 256 * 1024;
-/** Beside this file, also where both are built. */
+/** Beside this file, also in the built extension. */
 const WORKER = join(dirname(import.meta.filename), `answersWorker${extname(import.meta.filename)}`);
 /** Enough for the most rows, even if each character is a value of its own. */
 const LIMITS = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 8 } as const;
 const LF = 0x0a;
-/** Of one file. More are unlikely: each program writes its own file. */
+/** Limit of one file. More are unlikely: each program writes its own file. */
 const MAX_RUNS = 8;
 /** Receipts keep no longer IDs. */
 const MAX_RUN_UNITS = 200;
 
-/** What the thread does. */
 export interface AnswersJob {
   path: string;
   wants: 'answers' | 'kind';
 }
 
-/** What a file says. */
+/** The content of a file of answers. */
 export interface AnswersFile {
-  /** When it was opened. */
+  /** The file as it was when it was opened. */
   stamp: FileStamp;
-  /** Of the bytes that were read, in hexadecimal digits. */
+  /** Digest of the bytes that were read, in hexadecimal digits. */
   sha256: string;
-  /** Without those that were left out. None: the file has no answers. */
+  /** Its answers; empty if it has none. */
   rows: readonly AnswerRow[];
-  /** The lines read that aren't answers. Blank lines, and one that is being written, don't count. */
+  /** Counts lines that aren't answers, by reason. Blank lines, and one that is being written, don't count. */
   leftOut: Readonly<Partial<Record<UnusableLine, number>>>;
   /** Whether it has more than 2,000 lines that aren't blank, or more than 8 MB. */
   isCut: boolean;
   /** Whether the last line is the beginning of an object: a program is still writing it. */
   isBeingWritten: boolean;
-  /** The rows as chat rows that end with the expected answer, a line for each: the scanner reads their prompts. */
+  /** The rows as lines of chat that end with the expected answer. The scanner reads their prompts. */
   chat: Uint8Array;
   /** IDs of the runs that its rows name. They are untrusted. */
   runs: readonly string[];
@@ -67,9 +66,9 @@ export async function isAnswersFile(path: string): Promise<boolean> {
 type FirstRow = 'answers' | 'requests' | 'other-form' | undefined;
 
 /**
- * Says what a file is that begins with an answer, with a request of a chat API, or with a row of another service, and so isn't a dataset. Nothing
- * else decides that. Reads only the first line that isn't blank, a long one in a thread. Never rejects: of a file that
- * can't be read, nothing is said.
+ * Says whether a file begins with an answer, a request of a chat API, or a row of another service. Then it isn't a
+ * dataset; nothing else decides that. Reads only the first line that isn't blank, a long one in a thread. Never
+ * rejects: undefined if the file can't be read.
  */
 export async function kindByFirstRow(path: string): Promise<FirstRow> {
   const kind = await kindIn(path, FIRST_BYTES).catch(() => undefined);
@@ -78,14 +77,15 @@ export async function kindByFirstRow(path: string): Promise<FirstRow> {
 }
 
 /**
- * Says the same if the first line ends within some bytes, else `too-long`. For the thread: use `kindByFirstRow`.
+ * Says the same if the first line ends within `maxBytes`, else `too-long`. Only for the thread: others use
+ * `kindByFirstRow`.
  * @throws errors of the file system
  */
 export async function kindIn(path: string, maxBytes: number): Promise<FirstRow | 'too-long'> {
   const read = await readBeginning(path, maxBytes);
   if (typeof read === 'string') return undefined;
   const [line] = byteLines(read.bytes);
-  // What begins otherwise is no object, however long it is.
+  // Other lines aren't objects, however long they are.
   if (line !== undefined && !beginsObject(line.text)) return undefined;
   const isCut = line?.isEnded !== true && read.bytes.length >= maxBytes;
   if (isCut) return maxBytes < MAX_BYTES ? 'too-long' : undefined;
@@ -96,8 +96,8 @@ export async function kindIn(path: string, maxBytes: number): Promise<FirstRow |
 }
 
 /**
- * Reads and scores a file in a thread: two seconds for the most text. For the page of answers.
- * @returns why the file can't be read, if it can't
+ * Reads and scores a file in a thread, in at most about two seconds.
+ * @returns the answers, or why the file can't be read
  * @throws CancelledError as soon as the signal is aborted
  */
 export function openAnswers(path: string, signal: AbortSignal): Promise<ScoredAnswers | DatasetProblem> {
@@ -108,7 +108,7 @@ function inThread<Result>(job: AnswersJob, signal?: AbortSignal): Promise<Result
   return runThread<never, Result, Error>(WORKER, job, { limits: LIMITS, signal, errorOf: (error) => error });
 }
 
-/** Reads a file up to the limits. For the thread: use `openAnswers`. */
+/** Reads a file up to the limits. Only for the thread: others use `openAnswers`. */
 export async function readAnswers(path: string): Promise<AnswersFile | DatasetProblem> {
   const read = await readBeginning(path);
   if (typeof read === 'string') return read;
@@ -138,14 +138,14 @@ export async function readAnswers(path: string): Promise<AnswersFile | DatasetPr
   return { stamp, sha256, rows, leftOut, isCut, isBeingWritten, chat: bytesOfChat, runs: [...runs] };
 }
 
-/** Returns a line of a chat dataset, of values as they are in the file. */
+/** Returns a line of chat, with the values as they are in the file. */
 function chatRowOf(read: ReturnType<typeof parseObject>, { expected }: AnswerRow): string {
   const { messages, expected: content } = read as { messages: unknown[]; expected: unknown };
   const answer = { role: 'assistant', content: Array.isArray(content) ? (content as unknown) : expected };
   try {
     return `${JSON.stringify({ messages: [...messages, answer] })}\n`;
   } catch {
-    // Nested deeper than can be written. The line has no prompt, and is compared with nothing.
+    // Nested too deeply to be written. A line without a prompt is compared with nothing.
     return '{}\n';
   }
 }

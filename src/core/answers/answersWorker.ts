@@ -1,4 +1,4 @@
-// The thread that reads and scores one file of answers, or only says what a long first row is, and ends.
+// The worker thread, which scores one file of answers, or says what a file with a long first line is, and exits.
 import { serveThread } from '../base/thread.ts';
 import type { DatasetProblem } from '../datasets/fileKind.ts';
 import { kindIn, MAX_BYTES, readAnswers, type AnswersJob, type ScoredAnswers } from './answersFile.ts';

@@ -1,51 +1,34 @@
-import type { ComparedSide } from './answerRow.ts';
-
-/** The most code points, without white space, that are compared: the beginning of a longer text. */
+/** Limit of the code points compared, without white space. Only the beginning of a longer text counts. */
 export const MAX_CODE_POINTS = 8_000;
 
 /** The longest n-grams. */
 const MAX_N = 6;
-/** Integers of a slot: the n-gram, how often it is in the expected text, and how often it was seen in each answer. */
-const SLOT = 4;
-const SEEN: Readonly<Record<ComparedSide, number>> = { base: 2, adapter: 3 };
-
-interface CodePoints {
-  points: readonly number[];
-  isShortened: boolean;
-}
+/** More than any code point. */
+const CODE_POINTS = 0x110000;
 
 /**
- * Owns the n-grams of an expected text, and compares two answers with it by chrF2. The score is that of
- * sacrebleu (`case:mixed|eff:yes|nc:6|nw:0|space:no`, for each sentence).
- * The n-grams are the nodes of a trie. Its edges are in one table of integers, and a node is named by its
- * slot. So they need no strings, and an answer costs about one look-up per n-gram.
+ * Owns the n-grams of an expected text, and compares answers with it by chrF2. The score is that of sacrebleu
+ * (`case:mixed|eff:yes|nc:6|nw:0|space:no`, for each sentence). The n-grams are the nodes of a trie, numbered from 1,
+ * so they need no strings.
  */
 export class Chrf {
   readonly #points: readonly number[];
-  /** The code points of the expected text, numbered from 0. */
-  readonly #numbers = new Map<number, number>();
-  readonly #table: Int32Array;
-  readonly #mask: number;
+  /** The nodes, by the node before them and their last code point. */
+  readonly #nodes = new Map<number, number>();
+  /** How often each n-gram is in the expected text, by node. */
+  readonly #counts = [0];
   #isShortened: boolean;
 
   constructor(expected: string) {
     const { points, isShortened } = codePointsOf(expected);
     this.#points = points;
     this.#isShortened = isShortened;
-    // At most two thirds full: 2^17 slots, so that the largest key, a slot times a code point's number, has 30 bits.
-    const slots = 2 ** Math.ceil(Math.log2(1 + points.length * MAX_N * 1.5));
-    this.#mask = slots - 1;
-    this.#table = new Int32Array(SLOT * slots);
-    for (const point of points) if (!this.#numbers.has(point)) this.#numbers.set(point, this.#numbers.size);
-    const numbers = this.#numbered(points);
-    const table = this.#table;
-    for (let from = 0; from < numbers.length; from++)
-      for (let node = 0, n = 1; n <= MAX_N && from + n <= numbers.length; n++) {
-        const key = this.#keyOf(node, numbers[from + n - 1] ?? 0);
-        const slot = this.#find(key);
-        table[slot] = key;
-        table[slot + 1] = (table[slot + 1] ?? 0) + 1;
-        node = slot / SLOT + 1;
+    for (let from = 0; from < points.length; from++)
+      for (let at = from, node = 0; at < Math.min(from + MAX_N, points.length); at++) {
+        const key = node * CODE_POINTS + (points[at] ?? 0);
+        node = this.#nodes.get(key) ?? this.#counts.push(0) - 1;
+        this.#nodes.set(key, node);
+        this.#counts[node] = (this.#counts[node] ?? 0) + 1;
       }
   }
 
@@ -54,55 +37,28 @@ export class Chrf {
     return this.#isShortened;
   }
 
-  /** Returns the score of an answer, from 0 to 100. Each side has one. */
-  score(side: ComparedSide, answer: string): number {
+  /** Returns the score of an answer, from 0 to 100. */
+  score(answer: string): number {
     const { points, isShortened } = codePointsOf(answer);
     this.#isShortened ||= isShortened;
-    const numbers = this.#numbered(points);
-    const table = this.#table;
-    const column = SEEN[side];
-    /** N-grams that both texts have, by n - 1: as often as in the text with fewer of it. */
-    const matches = new Float64Array(MAX_N);
-    for (let from = 0; from < numbers.length; from++)
-      for (let node = 0, n = 1; n <= MAX_N && from + n <= numbers.length; n++) {
-        const number = numbers[from + n - 1] ?? -1;
-        const slot = number < 0 ? undefined : this.#find(this.#keyOf(node, number));
-        if (slot === undefined || table[slot] === 0) break;
-        const seen = (table[slot + column] ?? 0) + 1;
-        table[slot + column] = seen;
-        if (seen <= (table[slot + 1] ?? 0)) matches[n - 1] = (matches[n - 1] ?? 0) + 1;
-        node = slot / SLOT + 1;
+    const left = Int32Array.from(this.#counts);
+    /** N-grams that both texts have, by n - 1. A repeated one counts as often as in the text with fewer. */
+    const matches = new Array<number>(MAX_N).fill(0);
+    for (let from = 0; from < points.length; from++)
+      for (let n = 0, node: number | undefined = 0; n < MAX_N && from + n < points.length; n++) {
+        node = this.#nodes.get(node * CODE_POINTS + (points[from + n] ?? 0));
+        if (node === undefined) break;
+        const count = left[node] ?? 0;
+        if (count > 0) matches[n] = (matches[n] ?? 0) + 1;
+        left[node] = count - 1;
       }
-    return f2(matches, numbers.length, this.#points.length);
-  }
-
-  /** Returns the numbers of code points, -1 for those that the expected text doesn't have. */
-  #numbered(points: readonly number[]): Int32Array {
-    const numbers = new Int32Array(points.length);
-    for (const [index, point] of points.entries()) numbers[index] = this.#numbers.get(point) ?? -1;
-    return numbers;
-  }
-
-  /** Returns the key of an n-gram: the node of its first n - 1 code points, and the last one. Never 0. */
-  #keyOf(node: number, number: number): number {
-    return node * this.#numbers.size + number + 1;
-  }
-
-  /** Returns where a key is in the table, or would be. */
-  #find(key: number): number {
-    // The product makes the slot depend on all bits (Knuth).
-    let slot = (Math.imul(key, 0x9e3779b1) >>> 9) & this.#mask;
-    for (;;) {
-      const found = this.#table[SLOT * slot];
-      if (found === key || found === 0) return SLOT * slot;
-      slot = (slot + 1) & this.#mask;
-    }
+    return f2(matches, points.length, this.#points.length);
   }
 }
 
-/** Returns the F2 score of n-grams of two texts with so many code points. */
-function f2(matches: Float64Array, answered: number, expected: number): number {
-  // For these n both have n-grams.
+/** Returns the F2 score of n-grams, from 0 to 100, of two texts with so many code points. */
+function f2(matches: readonly number[], answered: number, expected: number): number {
+  // Both texts have n-grams up to this n.
   const most = Math.min(MAX_N, answered, expected);
   let precision = 0;
   let recall = 0;
@@ -113,7 +69,7 @@ function f2(matches: Float64Array, answered: number, expected: number): number {
   return precision + recall === 0 ? 0 : (100 * 5 * precision * recall) / (4 * precision + recall);
 }
 
-function codePointsOf(text: string): CodePoints {
+function codePointsOf(text: string): { points: readonly number[]; isShortened: boolean } {
   const points: number[] = [];
   for (const character of text.replace(/\p{White_Space}+/gu, '')) {
     if (points.length === MAX_CODE_POINTS) return { points, isShortened: true };

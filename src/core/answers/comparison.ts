@@ -2,7 +2,7 @@ import type { ComparedSide } from './answerRow.ts';
 import { MAX_CODE_POINTS } from './chrf.ts';
 import type { AnswerScores, RowScores } from './scores.ts';
 
-/** What is compared. Chosen from the expected answers alone. */
+/** How answers are compared. Chosen from the expected answers alone. */
 export type Measure = 'exact' | 'fields' | 'closer';
 
 /**
@@ -17,15 +17,15 @@ type Chance =
   /** `p`: the probability of at least such a difference without a preference; `unlikely` up to 5 %. */
   | { kind: 'unlikely' | 'likely'; p: number };
 
-/** A number of each side. */
+/** A number for each side. */
 type BySide = Readonly<Record<ComparedSide, number>>;
 
 export interface Comparison {
-  /** Without the trained ones, which no number counts. */
+  /** Rows without the trained ones, which no number counts. */
   rows: number;
   /** Rows in which a program failed. All other numbers except `rows` leave them out. */
   failed: number;
-  /** Whether fewer than half of the others are left without those that were cut off. Replaces all statistics. */
+  /** Whether more than half of the other rows were cut off. Replaces all statistics. */
   isMostlyCutOff: boolean;
   measure: Measure;
   /** For each row, in order. */
@@ -35,7 +35,7 @@ export interface Comparison {
   equal: number;
   /** Rows where both sides have the same answer. */
   same: number;
-  /** The same in 95 % of five or more rows: the adapter probably wasn't active. Replaces all statistics. */
+  /** Whether both sides answer alike in 95% of at least five rows. Replaces all statistics. */
   isProbablyInactive: boolean;
   chance: Chance;
   exact: BySide & { readonly both: number };
@@ -45,7 +45,7 @@ export interface Comparison {
   medianCharacters: BySide & { readonly expected: number };
   /** `rows`: those in which at least one was cut off. */
   cutOff: BySide & { readonly rows: number };
-  /** Cut off in at least a tenth of the answers of a side. */
+  /** Whether at least a tenth of the answers of a side were cut off. */
   isOftenCutOff: boolean;
   /** Whether more than half of the answers of a side begin with thinking. */
   isMostlyThinking: Readonly<Record<ComparedSide, boolean>>;
@@ -150,7 +150,7 @@ function isCut({ base, adapter }: RowScores): boolean {
   return base.isCutOff || adapter.isCutOff;
 }
 
-/** The mean of the two in the middle if there is an even number; 0 without any. */
+/** The mean of the middle two if their number is even; 0 without values. */
 function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   const middle = sorted.length >> 1;
@@ -158,7 +158,7 @@ function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
 }
 
-/** The result of the sign test for two counts: none below six. */
+/** Returns the result of the sign test for two counts, unless both together are below six. */
 export function chanceOf(one: number, other: number): Chance {
   if (one + other < DECISIVE_ROWS) return { kind: 'too-few' };
   const p = signTest(one, other);

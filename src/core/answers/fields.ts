@@ -3,7 +3,7 @@ import { foldAnswer } from './foldAnswer.ts';
 /** A JSON object or array. */
 type Container = readonly unknown[] | Readonly<Record<string, unknown>>;
 
-/** Returns the JSON value of a text; undefined if it is no JSON. */
+/** Returns the JSON value of a text; undefined if it isn't JSON. */
 export function parseJson(text: string): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) as unknown };
@@ -13,20 +13,20 @@ export function parseJson(text: string): { value: unknown } | undefined {
 }
 
 /**
- * Returns the JSON object or array that a text is, also in a code block of Markdown. Calls of tools, as models
- * write them, are an array. Undefined if there is none.
- * @param orWithin whether there may be words around it
+ * Returns the JSON object or array that a text, or its Markdown code block, consists of. Tool calls, as models write
+ * them, become an array. Undefined if there is none.
+ * @param allowsWords whether there may be words around it
  */
-export function containerIn(text: string, orWithin: boolean): Container | undefined {
-  // Not matched as a whole: thousands of blank lines or marks, as a model may repeat, would take minutes.
+export function containerIn(text: string, allowsWords: boolean): Container | undefined {
+  // One expression for all of it would take minutes if a model repeats thousands of blank lines or marks.
   const pieces = text.split(/(`{3,}|~{3,})/);
   const isBlock = `${pieces[0]}${pieces.at(-1)}`.trim() === '';
   const [before, ...calls] = text.split('<tool_call>').map((call) => call.split('</tool_call>')[0]);
-  const areCalls = calls.length > 0 && (orWithin || before?.trim() === '');
+  const areCalls = calls.length > 0 && (allowsWords || before?.trim() === '');
   const blocks = [
     // A value in JSON may have a code block, too.
-    ...(isBlock || orWithin ? [pieces.slice(2, -2).join('')] : []),
-    ...(orWithin ? pieces.filter((_, index) => index % 4 === 2) : []),
+    ...(isBlock || allowsWords ? [pieces.slice(2, -2).join('')] : []),
+    ...(allowsWords ? pieces.filter((_, index) => index % 4 === 2) : []),
   ];
   const candidates = [
     text,

@@ -27,12 +27,12 @@ export function isAnswersName(file: string): boolean {
  * answers may be to the rows of the file itself or of its source. Undefined if there is none. Never rejects.
  */
 export async function answersBeside(dataset: string): Promise<string | undefined> {
-  const { whole, name, number } = nameOf(dataset);
-  const own = [whole, `${name}.holdout${number}`, name];
+  const { whole, stem, number } = partsOfName(dataset);
+  const own = [whole, `${stem}.holdout${number}`, stem];
   const names = await readdir(path.dirname(dataset)).catch((): string[] => []);
   const answersOwn = (file: string) => {
     // The adapter's name, and another dataset's, may contain dots.
-    const rows = beginningsOf(nameOf(file).whole).find(
+    const rows = beginningsOf(partsOfName(file).whole).find(
       (one) => own.includes(one) || COPY.test(one) || names.includes(`${one}.jsonl`),
     );
     return rows !== undefined && own.includes(rows);
@@ -54,25 +54,25 @@ export async function answersBeside(dataset: string): Promise<string | undefined
  * of `train.jsonl` itself get that file. Undefined if there is none. Never rejects.
  */
 export function holdOutBeside(file: string): Promise<string | undefined> {
-  const { whole } = nameOf(file);
+  const { whole } = partsOfName(file);
   const areAnswers = isAnswersName(file);
   // Answers to a hold-out are not to the rows of its source.
   const ofHoldOut = HOLD_OUT.exec(whole);
-  const least = ofHoldOut === null ? 0 : ofHoldOut.index + ofHoldOut[0].length;
-  const wholes = areAnswers ? beginningsOf(whole).filter(({ length }) => length >= least) : [whole];
+  const minLength = ofHoldOut === null ? 0 : ofHoldOut.index + ofHoldOut[0].length;
+  const wholes = areAnswers ? beginningsOf(whole).filter(({ length }) => length >= minLength) : [whole];
   const names = wholes
-    .map(nameOf)
-    .flatMap((one) => [`${one.name}.holdout${one.number}`, ...(areAnswers ? [one.whole] : [])]);
+    .map(partsOfName)
+    .flatMap((one) => [`${one.stem}.holdout${one.number}`, ...(areAnswers ? [one.whole] : [])]);
   return firstFile(file, names);
 }
 
 /**
- * Returns the files that may have been trained before these answers were given: a prepared copy, a trial, and their
- * source, which contains its own hold-out. `train.holdout.my-run.answers.jsonl` has `train.prepared.jsonl`,
- * `train.trial.jsonl` and `train.jsonl`. `holdout-2` has copies with its number. They needn't exist.
+ * Returns the files that may have been trained on before these answers: `train.prepared.jsonl`, `train.trial.jsonl`
+ * and their source `train.jsonl` for `train.holdout.my-run.answers.jsonl`. The source contains its own hold-out.
+ * Copies for `holdout-2` have its number. The files may not exist.
  */
 export function trainedBeside(answers: string): [prepared: string, trial: string, source: string] {
-  const { whole } = nameOf(answers);
+  const { whole } = partsOfName(answers);
   const holdOut = HOLD_OUT.exec(whole);
   const [name, number] = [whole.slice(0, holdOut?.index), holdOut?.[1] ?? ''];
   const beside = (file: string) => path.join(path.dirname(answers), `${file}.jsonl`);
@@ -82,15 +82,15 @@ export function trainedBeside(answers: string): [prepared: string, trial: string
 /** A hold-out, and how many rows of its dataset have prompts that are also there. */
 export interface HeldOut {
   path: string;
-  /** What was read: the path, or the file as it was when it was allowed. */
+  /** The path, or the file with the stamp that was allowed. */
   source: string | DatasetFile;
   rows: number;
 }
 
 /**
- * Counts the rows of a dataset that are also in the hold-out beside it. Undefined if it has none, and after a failure, which is
- * logged.
- * @param allowed returns what may be read of a hold-out: a file with a stamp, so that a link can't replace it, or nothing
+ * Counts the rows of a dataset that are also in the hold-out beside it. Undefined if it has none. A failure is logged,
+ * and gives undefined, too.
+ * @param allowed returns what may be read: a path, a file whose stamp shows if a link replaces it, or nothing
  * @throws CancelledError
  */
 export async function heldOutOf(
@@ -118,21 +118,22 @@ function beginningsOf(name: string): string[] {
   return parts.map((_, index) => parts.slice(0, parts.length - index).join('.'));
 }
 
-interface Name {
+interface NameParts {
   /** Without folder and endings. */
   whole: string;
-  /** Also without what a copy adds, and with its number: "" or "-2". */
-  name: string;
+  /** Also without what a copy adds: `train` of `train.prepared-2`. */
+  stem: string;
+  /** The copy's number: "" or "-2". */
   number: string;
 }
 
-function nameOf(file: string): Name {
+function partsOfName(file: string): NameParts {
   const whole = path
     .basename(file)
     .replace(ENDING, '')
     .replace(/\.answers$/i, '');
   const copy = COPY.exec(whole);
-  return { whole, name: whole.slice(0, copy?.index), number: copy?.[1] ?? '' };
+  return { whole, stem: whole.slice(0, copy?.index), number: copy?.[1] ?? '' };
 }
 
 /** Returns the first of some files that exists beside another one. */
@@ -147,7 +148,7 @@ async function firstFile(beside: string, names: readonly string[]): Promise<stri
 
 /**
  * Returns how many rows a file that is being written will have, if that is certain. The recipe's program
- * answers every row of a hold-out with at most 50, if each is chat or becomes it. Undefined otherwise. Never rejects.
+ * answers every row of a hold-out with at most 50, if each is chat or can become it. Never rejects.
  */
 export async function expectedRows(holdOut: string): Promise<number | undefined> {
   const rows = await rowsOf(holdOut);

@@ -1,6 +1,4 @@
-/**
- * More combining marks in a row than in real texts. Normalizing takes a time that grows with their square.
- */
+/** More combining marks in a row than real texts have. Normalizing them takes quadratic time. */
 const STACKED = /\p{M}{64}/u;
 
 /** Prepares an answer for comparison: NFC, white space folded to one blank, trimmed. */

@@ -5,12 +5,12 @@ import type { RowScores } from './scores.ts';
 import { splitThinking } from './thinking.ts';
 
 const MAX_LABELS = 12;
-/** On average. With fewer, a table repeats the rows. */
+/** Rows of a label on average. With fewer, a table only repeats the rows. */
 const ROWS_OF_LABEL = 2;
 
 /**
- * Counts the compared rows of each expected answer, and those in which a side is right; most frequent first. None if
- * that shows nothing. Pure.
+ * Counts, for each expected answer, the compared rows and those in which a side is right. The most frequent comes
+ * first; none if that shows nothing.
  */
 export function labelsOf(
   rows: readonly AnswerRow[],

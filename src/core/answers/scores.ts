@@ -54,7 +54,7 @@ export function scoreRow(row: AnswerRow): RowScores {
     const right = fields === undefined ? 0 : countFields(fields, found).right;
     const scores: AnswerScores = {
       isExact,
-      chrf: isExact ? 100 : chrf.score(side, answer),
+      chrf: isExact ? 100 : chrf.score(answer),
       fieldsRight: right,
       hasSameFields: found !== undefined && right === all && countFields(found, undefined).fields === all,
       isJson: parseJson(answer) !== undefined,

@@ -1,8 +1,8 @@
-/** How thinking is written: its first and last mark, and whether these are ordinary words, which count only together. */
+/** How thinking is marked: first and last mark, and whether they are ordinary words, which count only as a pair. */
 type Spelling = readonly [opens: RegExp, closes: RegExp, areWords?: true];
 
 /**
- * The spellings of thinking; one row each. The last mark has what begins the answer. Sources: vllm-project/vllm
+ * All spellings of thinking. The last mark includes what begins the answer. Sources: vllm-project/vllm
  * vllm/reasoning, ggml-org/llama.cpp common/chat.cpp, and the models' templates.
  */
 const SPELLINGS: readonly Spelling[] = [
@@ -15,7 +15,7 @@ const SPELLINGS: readonly Spelling[] = [
   [/\[THINK\]/, /\[\/THINK\]/],
   // Kimi
   [/◁think▷/, /◁\/think▷/],
-  // gpt-oss: all that is neither for the user nor for a tool
+  // gpt-oss: everything that is neither for the user nor for a tool
   [
     /(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary)(?! to=)[^<]*<\|message\|>/,
     /(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>(?:final|commentary to=)[^<]*(?:<\|constrain\|>\w*)?<\|message\|>/,
@@ -37,7 +37,7 @@ const SPELLINGS: readonly Spelling[] = [
   [/Here are my reasoning steps:/, /\[BEGIN FINAL RESPONSE\]/],
 ];
 
-/** What ends an answer after thinking. */
+/** Marks that end an answer after thinking. */
 const ENDS =
   /(?:<\/response>|<\|(?:return|end|call|END_RESPONSE|END_TEXT|end_of_solution)\|>|\[END FINAL RESPONSE\])$/i;
 
@@ -47,7 +47,7 @@ const MARKS = SPELLINGS.map(([opens, closes, areWords = false]) => ({
   areWords,
 }));
 
-/** What a model thought, and its answer. Only the answer is scored. */
+/** A model's thinking and its answer. Only the answer is scored. */
 export interface ThoughtAnswer {
   /** Trimmed; empty if there is none. */
   thinking: string;
@@ -63,7 +63,7 @@ export function splitThinking(text: string): ThoughtAnswer {
   for (let found = blockAt(text, 0); found !== undefined; found = blockAt(text, at)) {
     thoughts.push(text.slice(found.from, found.to).trim());
     at = found.next;
-    // One that isn't balanced is the last, so that no text is read twice.
+    // An unbalanced block is the last, so that no text is read twice.
     if (!found.isBalanced) break;
   }
   const thinking = thoughts.filter((thought) => thought !== '').join('\n\n');
@@ -86,7 +86,7 @@ function blockAt(text: string, at: number): ReturnType<typeof blockFrom> | undef
   for (const { all, areWords } of MARKS) {
     const [first] = areWords ? [] : marksIn(text, 0, all);
     if (first?.groups?.['close'] === undefined) continue;
-    // One in an open block of code is only quoted.
+    // A mark in an open block of code is only quoted.
     if (text.slice(0, first.index).split('```').length % 2 === 1)
       return { from: 0, to: first.index, next: first.index + first[0].length, isBalanced: true };
   }

@@ -1,5 +1,5 @@
 import { l10n } from 'vscode';
-import type { AnswerRow, Message, RowScores, Side } from '../../core/answers/answersFile.ts';
+import type { AnswerRow, Message, RowScores, ComparedSide } from '../../core/answers/answersFile.ts';
 import { shownAnswer } from '../../core/answers/shownAnswer.ts';
 import { cutAtWholeCharacters, toPlainLine } from '../../core/base/plainText.ts';
 import { compact, formatCount } from '../shared/format.ts';
@@ -11,13 +11,13 @@ const MAX_UNITS = 100_000;
 const PROMPT_UNITS = 160;
 const MARKS = { both: undefined, answer: 'ins', expected: 'del' } as const;
 
-/** A row as the page lists it. @param names of its sides */
+/** Returns a row as the page lists it. @param names the names of its sides */
 export function answersRow(
   row: AnswerRow,
   scores: RowScores | undefined,
   { hasHoldOut, note, names }: Pick<AnswersRow, 'hasHoldOut' | 'note'> & Pick<Sides, 'names'>,
 ): AnswersRow {
-  const answerOf = (side: Side): AnswersText => ({
+  const answerOf = (side: ComparedSide): AnswersText => ({
     ...answerText(side, names[side], row[side], row.expected),
     notes: compact(
       scores?.[side].isExact === true && l10n.t('= expected'),
@@ -35,7 +35,7 @@ export function answersRow(
   };
 }
 
-/** The prompt on one line, and its messages if they don't fit. */
+/** Returns the prompt on one line, and its messages if they don't fit. */
 function promptOf(messages: readonly Message[]): AnswersPrompt {
   const texts = messages.map(({ text }) => text.slice(0, PROMPT_UNITS * 4));
   const line = toPlainLine(texts.join(' / '), PROMPT_UNITS);
@@ -50,7 +50,7 @@ function promptOf(messages: readonly Message[]): AnswersPrompt {
   };
 }
 
-/** A text; what the model thought is folded. @param expected the answer with which differences are marked */
+/** Returns a text, with its thinking folded. @param expected marks the differences from it */
 function answerText(key: string, name: string, text: string, expected?: string): AnswersText {
   const { thinking, answer, differences: found } = shownAnswer(text, expected);
   return {

@@ -22,7 +22,7 @@ import { watchFile } from '../shared/webview.ts';
 import { eitherData, fileData, fileNameOf, trainedData, type ComparedData } from './trainedData.ts';
 import type { RunNames, SubmittedData } from './trainedData.ts';
 
-/** How far the prompts are compared with data that may have been trained. `unknown`: there is none. */
+/** State of comparing the prompts with data that may have been trained on. `unknown`: no data is known. */
 export type Leak =
   | { kind: 'comparing' }
   | { kind: 'unknown' }
@@ -33,13 +33,13 @@ export type Leak =
 export interface ShownAnswers extends ScoredAnswers {
   /** The files as they were read. */
   files: readonly AnswersFile[];
-  /** Undefined of one file. */
+  /** Undefined for one file. */
   pairs: AnswerPairs | undefined;
   /** Undefined if there is nothing to compare. */
   leak: Leak | undefined;
   /** Indexes of the rows whose prompts are in the data. */
   trained: ReadonlySet<number>;
-  /** Of the other rows. */
+  /** The comparison of the other rows. */
   comparison: Comparison;
   /** The run that the rows of each file name. */
   runs: readonly RunNames[];
@@ -49,18 +49,18 @@ export interface ShownAnswers extends ScoredAnswers {
   expectedRows: number | undefined;
 }
 
-/** What a document needs of the window. */
+/** What a document needs from the window. */
 export interface AnswersDocumentParts {
-  /** The comparison that is packed with the extension: its data is known to be other data. */
+  /** The packaged sample, which is compared with no data of the user. */
   sample: string;
   submitted: SubmittedData;
   log: Pick<Log, 'error'>;
 }
 
-/** After this time without another version, the prompts of a later version are compared. */
+/** The prompts of a later version are compared after this time without another version. */
 const QUIET_MS = 1_000;
 
-/** Why a file isn't shown. `failed`: it could be another file, and the former version stays. */
+/** Why a file isn't shown. `failed`: it isn't known which file, and the former version stays. */
 export interface AnswersProblem {
   kind: DatasetProblem | 'failed';
   path: string;
@@ -68,7 +68,7 @@ export interface AnswersProblem {
 
 type LeakFields = Pick<ShownAnswers, 'leak' | 'trained' | 'comparison' | 'runs'>;
 
-/** Owns one file of answers, or two of the same rows. Follows them on disk; what was read stays until new versions are. */
+/** Owns one file of answers, or two of the same rows. Follows them on disk. A version stays until the next one is read. */
 export class AnswersDocument implements Disposable {
   readonly #paths: readonly string[];
   readonly #parts: AnswersDocumentParts;
@@ -115,7 +115,7 @@ export class AnswersDocument implements Disposable {
     if (!isShown && !isSaid) await this.#load();
   }
 
-  /** Compares with a dataset that the user chose, and from now on with no other one. Never rejects. */
+  /** Compares with a dataset that the user chose, from now on only with that one. Never rejects. */
   async compareWith(dataset: string): Promise<void> {
     this.#dataset = dataset;
     await this.#compare();
@@ -128,7 +128,7 @@ export class AnswersDocument implements Disposable {
   }
 
   async #load(): Promise<void> {
-    // A read in progress ends with this comparison.
+    // A load in progress ends with `compareWithDisk`.
     if (this.#isLoading) return;
     this.#isLoading = true;
     const opened = await this.#open().catch((error: unknown) => {
@@ -138,11 +138,11 @@ export class AnswersDocument implements Disposable {
     this.#isLoading = false;
     if (this.#store.disposed) return;
     const before = this.#shown;
-    // What failed once, such as a thread without memory, takes no rows away.
+    // After a failure, such as a thread without memory, the former rows stay.
     const hasFailed = 'kind' in opened && opened.kind === 'failed';
     if ('kind' in opened) [this.#shown, this.#problem] = [hasFailed ? before : undefined, opened];
     else {
-      // A file that was only saved again has the same rows, which are or were compared.
+      // A file that was saved unchanged keeps its comparison.
       const same = before?.file.sha256 === opened.file.sha256 ? before : undefined;
       [this.#shown, this.#problem] = [{ ...(same ?? this.#fieldsOf(opened)), ...opened }, undefined];
     }
@@ -178,8 +178,8 @@ export class AnswersDocument implements Disposable {
   }
 
   /**
-   * Looks for the data that was trained and compares the prompts with it. Stops an earlier comparison. Never rejects.
-   * @param afterMs a program may write many versions a second
+   * Finds the training data and compares the prompts with it. Stops an earlier comparison. Never rejects.
+   * @param afterMs how long to wait: a program may write many versions a second
    */
   async #compare(afterMs = 0): Promise<void> {
     this.#stopComparing.abort();

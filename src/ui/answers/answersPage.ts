@@ -5,9 +5,9 @@ import { lineInHoldOut } from '../../core/answers/filesBeside.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { datasetName, openDataset } from '../shared/chooseDataset.ts';
 import { notOnDisk } from '../shared/datasetTexts.ts';
+import { compact } from '../shared/format.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 import { showError, showInformation } from '../shared/notifications.ts';
-import { compact } from '../shared/format.ts';
 import {
   isCount,
   isOneOf,
@@ -17,13 +17,13 @@ import {
   WebviewPanels,
   type RequestTable,
 } from '../shared/webview.ts';
-import { AnswersDocument, type AnswersDocumentParts, type ShownAnswers } from './answersDocument.ts';
 import { answersRow } from './answerRows.ts';
+import { AnswersDocument, type AnswersDocumentParts, type ShownAnswers } from './answersDocument.ts';
 import { answersHead, answersWords, offeredFilters } from './answersView.ts';
 import { trainedWord } from './leakText.ts';
+import type { AnswersFilter, AnswersMemory, AnswersMessage, AnswersRequest, AnswersRow } from './protocol.ts';
 import { sidesOf } from './sides.ts';
 import { fileNameOf } from './trainedData.ts';
-import type { AnswersFilter, AnswersMemory, AnswersMessage, AnswersRequest, AnswersRow } from './protocol.ts';
 
 const FILTERS: readonly AnswersFilter[] = ['all', 'different', 'adapter', 'base', 'trained'];
 const REQUESTS: Readonly<RequestTable<AnswersRequest>> = {
@@ -71,9 +71,9 @@ export class AnswersPage implements Disposable {
   /** Indexes of the listed rows. */
   #listed: readonly number[] = [];
   #generation = 0;
-  /** What was listed last. */
+  /** The version that was listed last. */
   #shown: ShownAnswers | undefined;
-  /** From a change of the file until the user does something. */
+  /** Whether the file changed since the user's last action. */
   #hasChanged = false;
 
   constructor(memory: AnswersMemory, panel: WebviewPanel, parts: AnswersPageParts) {
@@ -115,7 +115,7 @@ export class AnswersPage implements Disposable {
     else this.#list(request.filter);
   }
 
-  /** Lists another version of the file. */
+  /** Lists the document's newest version. */
   #follow(): void {
     const { shown } = this.#document;
     const before = this.#shown;

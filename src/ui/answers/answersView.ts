@@ -5,7 +5,7 @@ import {
   labelsOf,
   type AnswersFile,
   type Comparison,
-  type Side,
+  type ComparedSide,
 } from '../../core/answers/answersFile.ts';
 import { refusalSentence } from '../shared/datasetTexts.ts';
 import { compact, formatCount, formatPercent, formatRows, formatShare } from '../shared/format.ts';
@@ -23,13 +23,13 @@ export function answersWords(): Record<AnswersWord, string> {
     feed: l10n.t('Answers'),
     rowsLoading: TERMS.loading,
     noMatch: l10n.t('No matching rows'),
-    keyboard: l10n.t('Arrow keys: move. Enter: complete prompt.'),
+    keyboard: l10n.t('Arrow keys: move. Enter: show full prompt.'),
     rowsToShow: l10n.t('Rows to show'),
     copySummary: l10n.t('Copy Summary'),
     compareWithOther: l10n.t('Compare with Other Answers…'),
     showDifferences: l10n.t('Show Differences'),
     prompt: l10n.t('Prompt'),
-    legend: l10n.t('Struck through: only in the expected answer. Underlined: not in it.'),
+    legend: l10n.t('Struck through: only in the expected answer. Underlined: not in the expected answer.'),
     showMore: l10n.t('Show More'),
     showLess: l10n.t('Show Less'),
     emptyText: l10n.t('(empty)'),
@@ -37,11 +37,11 @@ export function answersWords(): Record<AnswersWord, string> {
   };
 }
 
-/** What is known of a file, or two, and the comparison. */
+/** What the head of the page shows. */
 export interface AnswersFacts {
-  /** Their names, sanitized. */
+  /** Names of the one or two files, sanitized. */
   files: readonly string[];
-  /** Whether it is the comparison that is packed with the extension. */
+  /** Whether it is the packaged sample. */
   isSample: boolean;
   /** Whether the file changed. */
   hasChanged: boolean;
@@ -59,7 +59,7 @@ export function answersHead(facts: AnswersFacts): AnswersHead {
   const hasRows = shown !== undefined && shown.file.rows.length > 0;
   const comparison = hasRows ? shown.comparison : undefined;
   const isComparing = shown?.leak?.kind === 'comparing';
-  // Undefined also if there is nothing but trained rows.
+  // Undefined, too, if all rows were trained on.
   const verdict = isComparing || comparison?.rows === 0 ? undefined : comparison;
   const leak = shown && leakOf(shown);
   const isEmpty = shown !== undefined && !hasRows && !shown.file.isBeingWritten;
@@ -73,18 +73,20 @@ export function answersHead(facts: AnswersFacts): AnswersHead {
           : l10n.t('{0} · {1}', name, rows),
     notices: compact(
       isSample &&
-        l10n.t('A real, tiny adapter: 80 rows of sums. It learned the form of the answers, not to add.'),
+        l10n.t(
+          'A real but tiny adapter, trained on 80 rows of sums. It learned the form of the answers, not how to add.',
+        ),
       hasChanged &&
         shown &&
         (sides.arePaired
-          ? l10n.t('A file changed; shown again.')
-          : l10n.t('{0} changed; shown again.', name)),
+          ? l10n.t('A file changed and was reloaded.')
+          : l10n.t('{0} changed and was reloaded.', name)),
       ...(shown === undefined ? [] : fileNotices(name, shown, sides)),
     ),
     failure: problem ? problemSentence(problem) : isEmpty ? nothingSentence(files, shown) : undefined,
     leak,
     headline: isComparing ? COMPARING : verdict && headlineOf(verdict, sides),
-    tables: compact(verdict && tableOf(verdict, sides), shown && verdict && labelTable(shown, sides)),
+    tables: compact(verdict && comparisonTable(verdict, sides), shown && verdict && labelTable(shown, sides)),
     filters: hasRows ? filterButtons(filter, shown, sides) : [],
     canCompareWithOther: hasRows && !sides.arePaired,
     summary:
@@ -98,7 +100,7 @@ export function answersHead(facts: AnswersFacts): AnswersHead {
 function nothingSentence(files: readonly string[], shown: ShownAnswers): string {
   const without = files[shown.files.findIndex(({ rows }) => rows.length === 0)];
   return without === undefined
-    ? l10n.t('No row in common: both files need the same hold-out.')
+    ? l10n.t('No rows in common. Both files must use the same hold-out.')
     : l10n.t('{0} has no answers. Each line needs messages, expected, base and adapter.', without);
 }
 
@@ -130,8 +132,8 @@ function filterButtons(pressed: AnswersFilter, shown: ShownAnswers, { names, sho
 }
 
 /**
- * Compares a file of answers once, as its page does: who is ahead and whether that can be chance, or why it can't
- * show that. Undefined without complete answers, unless their rows name this run alone.
+ * Compares a file of answers once, as its page does. Says which side is ahead and whether that can be chance, or why
+ * it can't tell. Undefined without complete answers, or if their rows don't name this run alone.
  */
 export async function verdictFor(
   runId: string,
@@ -168,7 +170,7 @@ function headlineOf(comparison: Comparison, sides: Sides): NonNullable<AnswersHe
   const answered = rows - failed;
   if (isMostlyCutOff) {
     const again = l10n.t(
-      'The answers were cut off in {0} of {1}. Raise the limit of tokens, then compare again.',
+      'The answers were cut off in {0} of {1}. Raise the token limit, then compare again.',
       formatCount(cutOff.rows),
       formatRows(answered),
     );
@@ -185,7 +187,7 @@ function headlineOf(comparison: Comparison, sides: Sides): NonNullable<AnswersHe
           ]
         : [
             l10n.t('Both models gave the same answer in {0} of {1}.', ...counts),
-            l10n.t('The adapter probably wasn’t active: check the model names and how it was loaded.'),
+            l10n.t('The adapter probably wasn’t active. Check the model names and how it was loaded.'),
           ],
     };
   }
@@ -196,7 +198,7 @@ function headlineOf(comparison: Comparison, sides: Sides): NonNullable<AnswersHe
       chanceSentence(chance),
       NOT_BETTER[measure],
       comparison.isOftenCutOff &&
-        l10n.t('The answers were cut off in {0}: raise the limit of tokens.', formatRows(cutOff.rows)),
+        l10n.t('The answers were cut off in {0}. Raise the token limit.', formatRows(cutOff.rows)),
       thinkingSentence(comparison.isMostlyThinking, sides),
       shortened.rows > 0 &&
         l10n.t(
@@ -204,16 +206,16 @@ function headlineOf(comparison: Comparison, sides: Sides): NonNullable<AnswersHe
           formatRows(shortened.rows),
           formatCount(shortened.characters),
         ),
-      failed > 0 && l10n.t('{0} not compared: the program reported an error.', formatRows(failed)),
+      failed > 0 && l10n.t('{0} not compared because the program reported an error.', formatRows(failed)),
     ),
   };
 }
 
-/** What the numbers of a comparison don't show. */
+/** What the numbers don't show. */
 const NOT_BETTER: Readonly<Record<Comparison['measure'], string>> = {
-  exact: l10n.t('Exactly right means the same text, which isn’t the same as better: read the rows.'),
-  fields: l10n.t('More fields right isn’t the same as better: read the rows.'),
-  closer: l10n.t('Closer isn’t the same as better: read the rows.'),
+  exact: l10n.t('Exactly right means identical text, which isn’t always better. Read the rows.'),
+  fields: l10n.t('More fields right isn’t always better. Read the rows.'),
+  closer: l10n.t('Closer isn’t always better. Read the rows.'),
 };
 
 function leadSentence({ measure, ahead, equal, exact }: Comparison, { names, inside }: Sides): string {
@@ -222,7 +224,7 @@ function leadSentence({ measure, ahead, equal, exact }: Comparison, { names, ins
   switch (measure) {
     case 'exact':
       return l10n.t(
-        '{0} exactly right in {1}, {2} in {3}, both in {4}.',
+        '{0} was exactly right in {1}, {2} in {3}, both in {4}.',
         names.adapter,
         formatRows(exact.adapter),
         inside,
@@ -230,10 +232,10 @@ function leadSentence({ measure, ahead, equal, exact }: Comparison, { names, ins
         formatCount(exact.both),
       );
     case 'fields':
-      return l10n.t('{0} had more fields right in {1}, {2} in {3}, {4} equal.', ...counts, others);
+      return l10n.t('{0} had more fields right in {1}, {2} in {3}; they tied in {4}.', ...counts, others);
     case 'closer':
       return l10n.t(
-        '{0} closer to the expected answer in {1}, {2} in {3}, {4} about equal.',
+        '{0} was closer to the expected answer in {1}, {2} in {3}; they were about equal in {4}.',
         ...counts,
         others,
       );
@@ -244,11 +246,14 @@ function chanceSentence(chance: Comparison['chance']): string {
   if (chance.kind === 'too-few') return l10n.t('Too few rows to tell.');
   const p = probabilityText(chance.p);
   return chance.kind === 'likely'
-    ? l10n.t('That can be chance: such a difference comes up in {0} of comparisons.', p)
+    ? l10n.t(
+        'This could be chance: if the two were equally good, a difference this large would come up in {0} of comparisons.',
+        p,
+      )
     : l10n.t('If the two were equally good, a difference this large would come up in {0} of comparisons.', p);
 }
 
-/** Rounds a probability to two digits, and at most one decimal. None is 0, but a number may be too small to say so. */
+/** Rounds a probability to two digits, and at most one decimal. It is never 0, even if it is too small for a number. */
 function probabilityText(p: number): string {
   return formatPercent(p < 0.1 ? Math.max(p, Number.MIN_VALUE) : Math.round(p * 100) / 100);
 }
@@ -257,19 +262,22 @@ function thinkingSentence(
   { base, adapter }: Comparison['isMostlyThinking'],
   { names, arePaired }: Sides,
 ): string | undefined {
-  if (base && adapter) return l10n.t('Thinking fills most answers of both models.');
+  if (base && adapter) return l10n.t('Most answers from both models begin with thinking.');
   if (arePaired && (base || adapter))
-    return l10n.t('Thinking fills most answers of {0}.', base ? names.base : names.adapter);
-  if (base) return l10n.t('Thinking fills most answers of the base model.');
-  return adapter ? l10n.t('Thinking fills most answers of the adapter.') : undefined;
+    return l10n.t('Most answers from {0} begin with thinking.', base ? names.base : names.adapter);
+  if (base) return l10n.t('Most base model answers begin with thinking.');
+  return adapter ? l10n.t('Most adapter answers begin with thinking.') : undefined;
 }
 
-/** Undefined if the adapter was probably inactive, or most rows were cut off: numbers would only mislead. */
-function tableOf(comparison: Comparison, { names }: Sides): AnswersTable | undefined {
+/**
+ * How both sides did, in numbers. Undefined if the adapter was probably inactive, or most rows were cut off: they would only
+ * mislead.
+ */
+function comparisonTable(comparison: Comparison, { names }: Sides): AnswersTable | undefined {
   const { ahead, equal, exact, validJson, medianCharacters: median, cutOff } = comparison;
   if (comparison.isProbablyInactive || comparison.isMostlyCutOff) return undefined;
   const compared = ahead.base + ahead.adapter + equal;
-  const row = (name: string, of: Readonly<Record<Side, number>>, isShare = false) => {
+  const row = (name: string, of: Readonly<Record<ComparedSide, number>>, isShare = false) => {
     const format = (count: number) => (isShare ? formatShare(count, compared) : formatCount(count));
     return { name, cells: [format(of.base), format(of.adapter)] };
   };
@@ -287,7 +295,7 @@ function tableOf(comparison: Comparison, { names }: Sides): AnswersTable | undef
   };
 }
 
-/** How often each expected answer was given. Undefined without any. */
+/** How often each side gave each expected answer. Undefined without labels. */
 function labelTable({ file, scores, comparison }: ShownAnswers, { names }: Sides): AnswersTable | undefined {
   const { measure, isProbablyInactive, isMostlyCutOff } = comparison;
   const labels = labelsOf(file.rows, scores, comparison);
@@ -310,7 +318,7 @@ function fileNotices(name: string, shown: ShownAnswers, sides: Sides): string[] 
   const { rows, leftOut, isCut, isBeingWritten } = file;
   const count = formatCount(rows.length);
   return compact(
-    run !== undefined && l10n.t('Adapter of {0}.', run),
+    run !== undefined && l10n.t('Adapter from {0}.', run),
     ...pairNotices(shown, sides),
     isBeingWritten &&
       (sides.arePaired
@@ -341,8 +349,8 @@ function leftOutSentence(leftOut: AnswersFile['leftOut']): string | undefined {
 const REASONS: Readonly<Record<keyof AnswersFile['leftOut'], (count: string) => string>> = {
   'no-expected': (count) => l10n.t('{0} without an expected answer', count),
   'no-messages': (count) => l10n.t('{0} without messages', count),
-  'no-base': (count) => l10n.t('{0} without an answer of the base model', count),
-  'no-adapter': (count) => l10n.t('{0} without an answer of the adapter', count),
+  'no-base': (count) => l10n.t('{0} without a base model answer', count),
+  'no-adapter': (count) => l10n.t('{0} without an adapter answer', count),
   'not-json': (count) => l10n.t('{0} not JSON', count),
   'too-long': (count) => l10n.t('{0} too long', count),
 };
@@ -356,7 +364,7 @@ function inMarkdown(text = ''): string {
 function summaryOf(comparison: Comparison, given: Sides): string {
   const [base, adapter] = [inMarkdown(given.names.base), inMarkdown(given.names.adapter)];
   const sides = { ...given, names: { base, adapter }, inside: inMarkdown(given.inside) };
-  const table = tableOf(comparison, sides);
+  const table = comparisonTable(comparison, sides);
   const rows = formatRows(comparison.rows);
   const cells = (parts: readonly string[]) => `| ${parts.join(' | ')} |`;
   return compact(
@@ -373,7 +381,7 @@ function summaryOf(comparison: Comparison, given: Sides): string {
 
 const METHODS: Readonly<Record<Comparison['measure'], string>> = {
   exact: l10n.t('exact answers'),
-  fields: l10n.t('equal fields'),
+  fields: l10n.t('matching fields'),
   // The name of a metric, its longest n-gram and its beta.
   closer: 'chrF2 (6, 2)',
 };

@@ -20,7 +20,7 @@ export async function compareAnswers(show: Show, argument?: unknown): Promise<Co
 
 /**
  * Compares the adapters of two files of answers. Called as `(uri?, other?)`, or by the Explorer with two selected
- * files, of which the older one is first. Asks for what is missing.
+ * files; then the older one is first. Asks for missing files.
  */
 export async function compareTwoAnswers(
   show: Show,
@@ -37,10 +37,10 @@ export async function compareTwoAnswers(
   for (const uri of [one, other]) if (uri.scheme !== 'file') return refused(notOnDisk(datasetName(uri)));
   const find = ({ fsPath }: Uri) => stat(fsPath, { bigint: true }).catch(() => undefined);
   const [mine, theirs] = [await find(one), await find(other)];
-  // Also by another name or a link.
+  // Finds links and other names of the same file, too.
   const isSame = mine !== undefined && mine.dev === theirs?.dev && mine.ino === theirs.ino;
   if (isSame || one.fsPath === other.fsPath)
-    return refused(l10n.t('This is the same file. Choose another file.'));
+    return refused(l10n.t('This is the same file. Choose a different one.'));
   const isNewer = isSelected && mine !== undefined && theirs !== undefined && mine.mtimeNs > theirs.mtimeNs;
   await (isNewer ? show(other.fsPath, one.fsPath) : show(one.fsPath, other.fsPath));
   return { outcome: 'done' };

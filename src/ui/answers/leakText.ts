@@ -10,13 +10,13 @@ export const COMPARING = {
   sentences: [l10n.t('Comparing with the training data…')],
 } as const;
 
-/** What is said of rows whose prompts are in the data, and the one button beside it. */
+/** Says how many prompts are in the data, with one button. */
 export function leakOf({ leak, file, trained }: ShownAnswers): AnswersHead['leak'] {
   if (leak === undefined || leak.kind === 'comparing') return undefined;
   const choose = { kind: 'chooseDataset', words: l10n.t('Choose Dataset…') } as const;
   if (leak.kind === 'unknown')
     return {
-      text: l10n.t('Not compared with training data: no run or dataset is known for this file.'),
+      text: l10n.t('Not compared with training data because no run or dataset is known for this file.'),
       action: choose,
     };
   if (leak.kind === 'failed')
@@ -27,13 +27,13 @@ export function leakOf({ leak, file, trained }: ShownAnswers): AnswersHead['leak
   const sentences = compact(
     foundSentence(data, trained.size, rows),
     isSome && othersSentence(rows - trained.size),
-    isSome && l10n.t('The system message doesn’t count.'),
+    isSome && l10n.t('The system message isn’t compared.'),
     found.sameAnswer > 0 && sameAnswerSentence(data, found.sameAnswer, trained.size > 0),
     data.changed !== undefined &&
-      l10n.t('{0} has changed since the run; compared with what it is now.', data.changed),
+      l10n.t('{0} has changed since the run; its current version was compared.', data.changed),
   );
   const show = { kind: 'showRows', words: l10n.t('Show Rows') } as const;
-  // A file that isn't of a run may be the wrong one.
+  // Without a run, the file may be the wrong one.
   return { text: sentences.join(' '), action: isSome ? show : data.isTraining ? undefined : choose };
 }
 
@@ -57,45 +57,48 @@ function foundSentence(data: ComparedData, found: number, rows: number): string 
 
 function othersSentence(others: number): string {
   return others === 1
-    ? l10n.t('What follows counts the other row.')
-    : l10n.t('What follows counts the other {0} rows.', formatCount(others));
+    ? l10n.t('The results below cover only the other row.')
+    : l10n.t('The results below cover only the other {0} rows.', formatCount(others));
 }
 
 function noneSentence({ isTraining, name }: ComparedData, rows: number): string {
   const where = isTraining ? l10n.t('the training data ({0})', name) : name;
   return rows === 1
-    ? l10n.t('This prompt isn’t in {0}. Other wordings aren’t recognized.', where)
-    : l10n.t(
-        'None of these {0} prompts is in {1}. Other wordings aren’t recognized.',
-        formatCount(rows),
-        where,
-      );
+    ? l10n.t('This prompt isn’t in {0}. Rewordings aren’t detected.', where)
+    : l10n.t('None of these {0} prompts is in {1}. Rewordings aren’t detected.', formatCount(rows), where);
 }
 
 function allSentence({ isTraining, name }: ComparedData, rows: number): string {
   if (rows === 1)
     return isTraining
-      ? l10n.t('This prompt was in the training data ({0}). It can’t show whether it helped.', name)
-      : l10n.t('This prompt is also in {0}. If that was trained, it can’t show whether it helped.', name);
+      ? l10n.t('This prompt was in the training data ({0}). It can’t show whether training helped.', name)
+      : l10n.t(
+          'This prompt is also in {0}. If that was the training data, it can’t show whether training helped.',
+          name,
+        );
   const all = formatCount(rows);
   return isTraining
-    ? l10n.t('All {0} prompts were in the training data ({1}). They can’t show whether it helped.', all, name)
+    ? l10n.t(
+        'All {0} prompts were in the training data ({1}). They can’t show whether training helped.',
+        all,
+        name,
+      )
     : l10n.t(
-        'All {0} prompts are also in {1}. If that was trained, they can’t show whether it helped.',
+        'All {0} prompts are also in {1}. If that was the training data, they can’t show whether training helped.',
         all,
         name,
       );
 }
 
-/** @param isMore besides rows whose prompts were found */
+/** @param isMore whether the prompts of other rows were found */
 function sameAnswerSentence({ isTraining, name }: ComparedData, count: number, isMore: boolean): string {
-  const where = isTraining ? l10n.t('a training row') : l10n.t('a row of {0}', name);
+  const where = isTraining ? l10n.t('a training row') : l10n.t('a row in {0}', name);
   const rows = formatCount(count);
   if (count === 1)
     return isMore
-      ? l10n.t('1 more has the answer of {0} with another prompt.', where)
-      : l10n.t('1 row has the answer of {0} with another prompt.', where);
+      ? l10n.t('1 more row has the same answer as {0} but a different prompt.', where)
+      : l10n.t('1 row has the same answer as {0} but a different prompt.', where);
   return isMore
-    ? l10n.t('{0} more have the answer of {1} with another prompt.', rows, where)
-    : l10n.t('{0} rows have the answer of {1} with another prompt.', rows, where);
+    ? l10n.t('{0} more rows have the same answer as {1} but a different prompt.', rows, where)
+    : l10n.t('{0} rows have the same answer as {1} but a different prompt.', rows, where);
 }

@@ -84,7 +84,7 @@ export interface AnswersRows {
   rows: readonly AnswersRow[];
 }
 
-/** A row's prompt: on one line, and completely if that leaves something out. */
+/** A row's prompt on one line, and its messages if the line leaves something out. */
 export interface AnswersPrompt {
   line: string;
   messages: readonly AnswersText[] | undefined;
@@ -111,7 +111,7 @@ export interface AnswersText {
   pieces: readonly { text: string; mark: 'ins' | 'del' | undefined }[];
   /** "1,234 more characters not shown". */
   rest: string | undefined;
-  /** What the model thought before. */
+  /** The thinking before the answer. */
   thinking: { title: string; text: string } | undefined;
   /** "= expected". */
   notes: readonly string[];

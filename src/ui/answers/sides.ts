@@ -1,14 +1,14 @@
 import { l10n } from 'vscode';
-import type { Side } from '../../core/answers/answersFile.ts';
+import type { ComparedSide } from '../../core/answers/answersFile.ts';
 import { compact, formatCount, formatRows } from '../shared/format.ts';
 import type { ShownAnswers } from './answersDocument.ts';
 
-/** How the two sides of a page are called. */
+/** The names of a page's two sides. */
 export interface Sides {
   /** The name of the file, or of both. */
   title: string;
   /** In headings, and where a sentence begins. */
-  names: Readonly<Record<Side, string>>;
+  names: Readonly<Record<ComparedSide, string>>;
   /** The name of `base` on buttons. */
   shortBase: string;
   /** The name of `base` within a sentence. */
@@ -20,8 +20,9 @@ export interface Sides {
 const ENDINGS = /(\.answers)?\.(jsonl|ndjson)$/i;
 
 /**
- * One file has the base model and an adapter. Two are called by the labels of their runs, else by their names.
- * @param files their names, sanitized
+ * One file compares the base model and an adapter. Two files are named by the labels of their runs, or else by their
+ * own names.
+ * @param files names of the files, sanitized
  */
 export function sidesOf([one = '', other]: readonly string[], runs: ShownAnswers['runs'] = []): Sides {
   if (other === undefined)
@@ -38,7 +39,7 @@ export function sidesOf([one = '', other]: readonly string[], runs: ShownAnswers
   return { title, names: { base, adapter }, shortBase: base, inside: base, arePaired: true };
 }
 
-/** What two files don't share. */
+/** Says how two files differ. */
 export function pairNotices(
   { file, pairs }: Pick<ShownAnswers, 'file' | 'pairs'>,
   { names }: Sides,
@@ -52,15 +53,16 @@ export function pairNotices(
       (only.base === 1
         ? l10n.t('1 row is only in {0}, {1} only in {2}.', ...more)
         : l10n.t('{0} rows are only in {1}, {2} only in {3}.', formatCount(only.base), ...more)),
-    length >= SEVERAL_ROWS &&
-      baseDiffers >= MUCH * length &&
+    length >= MIN_ROWS &&
+      baseDiffers >= MIN_SHARE * length &&
       l10n.t(
-        'The base model’s answers differ in {0} of {1}: the two files may have been made with other versions or settings.',
+        'The base model’s answers differ in {0} of {1}. The two files may have been made with different versions or settings.',
         formatCount(baseDiffers),
         formatRows(length),
       ),
   );
 }
 
-const SEVERAL_ROWS = 5;
-const MUCH = 0.05;
+/** Fewer, or a smaller share of them, can be chance. */
+const MIN_ROWS = 5;
+const MIN_SHARE = 0.05;

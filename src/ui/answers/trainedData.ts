@@ -12,15 +12,15 @@ import { sanitizeServiceText } from '../shared/serviceText.ts';
 /** The data with which the prompts of a file of answers are compared. */
 export interface ComparedData {
   data: TrainedData;
-  /** Of its run, else of its file; sanitized. Of several data, all names. */
+  /** The name of its run, or else of its file, sanitized; several names for several data. */
   name: string;
   /** Whether a run was charged for it: nothing else is called training data. */
   isTraining: boolean;
-  /** The name of the run's file, if that is another one now and is compared as it is. */
+  /** The name of the run's file, if it has changed since and is compared as it is now. */
   changed: string | undefined;
 }
 
-/** Of a run that was charged on this machine. */
+/** Names of a run that was charged on this machine. */
 export interface RunNames {
   name: string | undefined;
   label: string | undefined;
@@ -33,11 +33,11 @@ export interface SubmittedData extends Pick<Services, 'openJournal'> {
 }
 
 /**
- * Finds the data that was trained before some answers were given. First is that of the run that they name. Else it is
- * that of the newest charge for a file beside them, or such a file. Data of another run than the named one is never taken.
+ * Finds the data that was trained on before the answers were given. If they name a run, no other run's data is taken.
+ * Otherwise it is that of the newest charge for a file beside them. Without data of a run, it is a copy beside them.
  * @param answers the file, and when it was last written
- * @param runs IDs of the runs that the rows name; of several, none is taken
- * @returns `run`: how their run is called, and its label, if it was charged on this machine
+ * @param runs IDs of the runs that the rows name; several count as unknown
+ * @returns `run`: names of their run, if it was charged on this machine
  * @throws errors of the journal
  */
 export async function trainedData(
@@ -61,11 +61,11 @@ export async function trainedData(
   return { run, compared: (await fileData(files[0])) ?? (await fileData(files[1])) };
 }
 
-/** @param orChanged whether a file that was changed since is better than none */
+/** @param allowsChanged whether to take a file that has changed since */
 async function submittedData(
   receipt: ChargedReceipt,
   fingerprints: SubmittedData['fingerprints'],
-  orChanged: boolean,
+  allowsChanged: boolean,
 ): Promise<ComparedData | undefined> {
   const { dataset, id } = receipt;
   const known = { name: runNameOf(receipt), isTraining: true, changed: undefined };
@@ -73,10 +73,10 @@ async function submittedData(
   const file = await inspectDataset(dataset.path, Infinity);
   if (typeof file === 'string') return undefined;
   if (isSameStamp(dataset, file)) return { ...known, data: { file } };
-  return orChanged ? { ...known, data: { file }, changed: fileNameOf(file.path) } : undefined;
+  return allowsChanged ? { ...known, data: { file }, changed: fileNameOf(file.path) } : undefined;
 }
 
-/** Returns a file as data of which no run is known; undefined if it can't be read. */
+/** Returns a file as data without a known run; undefined if it can't be read. */
 export async function fileData(file: string): Promise<ComparedData | undefined> {
   const found = await inspectDataset(file, Infinity);
   if (typeof found === 'string') return undefined;

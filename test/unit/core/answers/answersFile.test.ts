@@ -53,7 +53,7 @@ describe('readAnswers', function () {
     });
   });
 
-  it('says that a line is being written, if it is the last one and not complete', async () => {
+  it('says that the last line is being written if it isn’t complete', async () => {
     for (const [end, isBeingWritten, rows, leftOut] of [
       [ROW.slice(0, -1), true, 1, {}],
       ['{', true, 1, {}],
@@ -119,7 +119,7 @@ describe('readAnswers', function () {
     assert.ok(process.memoryUsage().rss - before < 600_000_000);
   });
 
-  it('keeps hostile text as it is, and replaces bytes that are no UTF-8', async () => {
+  it('keeps hostile text as it is, and replaces bytes that aren’t UTF-8', async () => {
     const text = '<script>alert(1)</script> \u202Emoc \u0000 \u2028 [x](command:y)';
     const { rows } = await read(
       Buffer.concat([
@@ -133,7 +133,7 @@ describe('readAnswers', function () {
     );
   });
 
-  it('has its rows as a chat dataset, of values as they are written', async () => {
+  it('returns its rows as lines of chat, with the values as written', async () => {
     const parts = [
       { type: 'text', text: 'a\ud800"' },
       { type: 'image_url', image_url: { url: 'x' } },
@@ -180,7 +180,7 @@ describe('readAnswers', function () {
     assert.deepEqual((await read(`{"run":"a"}\n${ROW}`)).runs, []);
   });
 
-  it('says why it can’t read what is no file', async () => {
+  it('says why it can’t read a path that isn’t a file', async () => {
     const none = path.join(folder(), 'none', 'x');
     assert.deepEqual([await readAnswers(file()), await readAnswers(none)], ['missing', 'missing']);
     await writeFile(file(), '');
@@ -230,7 +230,7 @@ describe('openAnswers', function () {
     assert.equal(typeof opened === 'object' && opened.scores.length, 1);
   });
 
-  it('says why it can’t read what is no file', async () => assert.equal(await open(), 'missing'));
+  it('says why it can’t read a path that isn’t a file', async () => assert.equal(await open(), 'missing'));
 });
 
 describe('isAnswersFile', function () {

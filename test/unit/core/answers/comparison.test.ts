@@ -352,7 +352,7 @@ describe('signTest', () => {
   });
 });
 
-/** By integers of any size. */
+/** Computes it with integers of any size. */
 function exactSignTest(one: number, other: number): number {
   const n = one + other;
   let [choose, sum] = [1n, 0n];

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
+import type { AnswerRow } from '../../../../src/core/answers/answerRow.ts';
 import { compareScores } from '../../../../src/core/answers/comparison.ts';
 import { labelsOf } from '../../../../src/core/answers/labels.ts';
 import { scoreRow } from '../../../../src/core/answers/scores.ts';
-import type { AnswerRow } from '../../../../src/core/answers/answerRow.ts';
 import { answerRow } from '../../../helpers/answers.ts';
 
-describe('the counts of each expected answer', () => {
+describe('labelsOf', () => {
   /** @param trained indexes of rows that don't count */
   const labels = (rows: readonly AnswerRow[], ...trained: number[]) => {
     const scores = rows.map(scoreRow);
@@ -19,7 +19,7 @@ describe('the counts of each expected answer', () => {
       row(`label ${index % distinct}`, 'x', `label ${index % distinct}`),
     );
 
-  it('are those of compared rows, most frequent first', () => {
+  it('counts the compared rows, most frequent first', () => {
     const rows = [
       row('no', 'no', 'yes'),
       row('yes', 'no', 'yes'),
@@ -35,7 +35,7 @@ describe('the counts of each expected answer', () => {
     ]);
   });
 
-  it('compare JSON by its fields, which have no others beside them', () => {
+  it('compares JSON by its fields, without further ones', () => {
     const json = (intent: string, more: string) =>
       `{"intent":"${intent}","why":"${'long '.repeat(9)}"${more}}`;
     const rows = ['a', 'b', 'a', 'b'].map((one) =>
@@ -50,7 +50,7 @@ describe('the counts of each expected answer', () => {
     );
   });
 
-  it('aren’t there if a table would say nothing', () => {
+  it('returns none if a table would say nothing', () => {
     const counts = ([...of]: [distinct: number, count: number]) => labels(many(...of)).length;
     assert.deepEqual(
       [

@@ -9,8 +9,8 @@ import type { FoundRows, TrainedData } from '../../../../src/core/datasets/finge
 import { CheckError } from '../../../../src/core/datasets/report.ts';
 import type { ChargedReceipt } from '../../../../src/core/submission/submission.ts';
 import type { AnswersMessage, AnswersRow } from '../../../../src/ui/answers/protocol.ts';
-import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 
 type Posted<T extends AnswersMessage['type']> = Extract<AnswersMessage, { type: T }>;
@@ -149,7 +149,7 @@ describe('AnswersPage', () => {
     assert.deepEqual(cut?.notes, ['Cut off']);
   });
 
-  it('says in short for a run’s page what its answers show, of rows that weren’t trained', async () => {
+  it('tells a run’s page in short what the rows show that weren’t trained on', async () => {
     const { verdictFor } = await import('../../../../src/ui/answers/answersView.ts');
     panels = { dispose: () => undefined };
     await writeFile(path.join(folder, 'train.prepared.jsonl'), '{}\n');
@@ -157,7 +157,7 @@ describe('AnswersPage', () => {
     const six = ['a', 'b', 'c', 'd', 'e', 'f'];
     const better = (more?: object) => six.map((prompt) => line(prompt, 'no', 'yes', 'yes', more));
     const ahead =
-      'train.answers.jsonl: Adapter exactly right in 6 rows, base model in 0, both in 0. ' +
+      'train.answers.jsonl: Adapter was exactly right in 6 rows, base model in 0, both in 0. ' +
       'If the two were equally good, a difference this large would come up in 3.1% of comparisons.';
     const cases: [lines: string[], verdict: RegExp | string | undefined][] = [
       [better(), undefined],
@@ -169,7 +169,7 @@ describe('AnswersPage', () => {
       [['{}\n'], undefined],
       [
         [line('trained', 'yes', 'no', 'yes', of('r'))],
-        /^train\.answers\.jsonl: This prompt is also in .*can’t show whether it/,
+        /^train\.answers\.jsonl: This prompt is also in .*can’t show whether training helped/,
       ],
       [
         six.map((prompt) => line(prompt, 'no', 'no', 'yes', of('r'))),
@@ -245,7 +245,7 @@ describe('AnswersPage', () => {
           [4, 'Expected', 'train', 'new,= expected'],
         ],
       );
-      assert.equal(head().headline?.sentences[0], 'new exactly right in 3 rows, train in 2, both in 1.');
+      assert.equal(head().headline?.sentences[0], 'new was exactly right in 3 rows, train in 2, both in 1.');
       assert.deepEqual(last('start').memory, { file, other });
       await send({ type: 'filter', filter: 'base' });
       assert.deepEqual(
@@ -273,7 +273,7 @@ describe('AnswersPage', () => {
       assert.equal(head().title, 'v1 ↔ v2 · 4 rows in common');
       assert.match(
         head().leak?.text ?? '',
-        /^2 of these 4 prompts were in the training data \(run “v1” or run “v2”\)\. What follows counts the other 2 rows\./,
+        /^2 of these 4 prompts were in the training data \(run “v1” or run “v2”\)\. The results below cover only the other 2 rows\./,
       );
     });
 
@@ -282,7 +282,7 @@ describe('AnswersPage', () => {
       assert.equal(head().failure, 'new.answers.jsonl is empty.');
       for (const [lines, failure] of [
         [['{"text":"x"}\n'], /^new\.answers\.jsonl has no answers\./],
-        [[line('z', 'a', 'b')], /^No row in common: both files need the same hold-out\.$/],
+        [[line('z', 'a', 'b')], /^No rows in common\. Both files must use the same hold-out\.$/],
       ] as const) {
         await writeFile(other, lines.join(''));
         didChange();
@@ -311,7 +311,7 @@ describe('AnswersPage', () => {
     assert.deepEqual([command, String(uri)], ['fineTuning.compareTwoAnswers', `file://${file}`]);
   });
 
-  it('takes only requests that a page may send', async () => {
+  it('accepts only requests that a page may send', async () => {
     await open(...FOUR);
     const { length } = panel.posted;
     const { generation } = last('list');
@@ -355,7 +355,7 @@ describe('AnswersPage', () => {
       await replaceFile(rows.join(''));
       didChange();
       await until(() => last('list').length === rows.length && head().notices.length > 0);
-      assert.deepEqual(head().notices, ['train.answers.jsonl changed; shown again.']);
+      assert.deepEqual(head().notices, ['train.answers.jsonl changed and was reloaded.']);
     }
     assert.deepEqual(
       (await rows()).map(({ prompt }) => prompt.line),
@@ -374,7 +374,7 @@ describe('AnswersPage', () => {
     await appendFile(file, whole.slice(20));
     didChange();
     await until(() => last('list').length === 5);
-    assert.deepEqual(head().notices, ['train.answers.jsonl changed; shown again.']);
+    assert.deepEqual(head().notices, ['train.answers.jsonl changed and was reloaded.']);
     await rm(file);
     didChange();
     await until(() => head().failure !== undefined);
@@ -386,7 +386,7 @@ describe('AnswersPage', () => {
       [head().failure, head().notices, head().summary],
       [
         'train.answers.jsonl has no answers. Each line needs messages, expected, base and adapter.',
-        ['train.answers.jsonl changed; shown again.', '1 row left out: 1 without messages.'],
+        ['train.answers.jsonl changed and was reloaded.', '1 row left out: 1 without messages.'],
         undefined,
       ],
     );
@@ -450,13 +450,13 @@ describe('AnswersPage', () => {
     await until(() => posted('list').at(-1)?.length === 5 && head().headline !== undefined);
   });
 
-  describe('compares its prompts with a dataset', () => {
+  describe('comparing its prompts with a dataset', () => {
     const MIXED = [...FOUR, line('trained a', 'no', 'yes'), line('trained b', 'nay', 'no')];
     const prepared = () => path.join(folder, 'train.prepared.jsonl');
     const leak = () => head().leak?.text;
     const listed = async () => (await rows()).map(({ row, note }) => [row, note]);
 
-    it('beside it, and leaves out of numbers and the summary what it has', async () => {
+    it('leaves rows of the dataset beside it out of numbers and summary', async () => {
       const { promise, resolve } = Promise.withResolvers<FoundRows>();
       const asked: [string, TrainedData][] = [];
       find = (chat, data) => {
@@ -478,12 +478,12 @@ describe('AnswersPage', () => {
       resolve(foundOf(Buffer.from(chat)));
       await until(() => head().summary !== undefined);
       const sentence =
-        '2 of these 6 prompts are also in train.prepared.jsonl. What follows counts the other 4 rows. The system message doesn’t count.';
+        '2 of these 6 prompts are also in train.prepared.jsonl. The results below cover only the other 4 rows. The system message isn’t compared.';
       assert.equal(leak(), sentence);
       assert.match(head().summary ?? '', new RegExp(`^${sentence}\n\n.*exact sign test, 4 rows\n$`, 's'));
       assert.equal(
         head().headline?.sentences[0],
-        'Adapter exactly right in 1 row, base model in 1, both in 0.',
+        'Adapter was exactly right in 1 row, base model in 1, both in 0.',
       );
       assert.deepEqual((await listed()).slice(3), [
         ...[
@@ -510,7 +510,7 @@ describe('AnswersPage', () => {
       );
     });
 
-    it('of a run that its rows name', async () => {
+    it('uses the data of the run that its rows name', async () => {
       await writeFile(path.join(folder, 'x.jsonl'), '{}\n');
       receipts = [
         chargedReceipt({
@@ -523,10 +523,10 @@ describe('AnswersPage', () => {
         line('trained', 'a', 'b', 'yes', { run: 'run-1' }),
         line('b', 'a', 'b', 'yes', { run: 'run-1' }),
       );
-      assert.deepEqual(head().notices, ['Adapter of run “Bot”.']);
+      assert.deepEqual(head().notices, ['Adapter from run “Bot”.']);
       assert.equal(
         leak(),
-        '1 of these 2 prompts was in the training data (run “Bot”). What follows counts the other row. The system message doesn’t count. x.jsonl has changed since the run; compared with what it is now.',
+        '1 of these 2 prompts was in the training data (run “Bot”). The results below cover only the other row. The system message isn’t compared. x.jsonl has changed since the run; its current version was compared.',
       );
       assert.deepEqual(await listed(), [
         [1, 'Trained'],
@@ -534,7 +534,7 @@ describe('AnswersPage', () => {
       ]);
     });
 
-    it('that has all of them', async () => {
+    it('says so if all of them are in it', async () => {
       await writeFile(prepared(), '{}\n');
       const { promise, resolve } = Promise.withResolvers<undefined>();
       find = async (chat) => (await promise, foundOf(chat, ''));
@@ -549,15 +549,18 @@ describe('AnswersPage', () => {
       const { headline, tables, filters } = head();
       assert.equal(
         leak(),
-        'All 4 prompts are also in train.prepared.jsonl. If that was trained, they can’t show whether it helped.',
+        'All 4 prompts are also in train.prepared.jsonl. If that was the training data, they can’t show whether training helped.',
       );
       assert.deepEqual([headline, tables, filters.length], [undefined, [], 2]);
       assert.equal(head().summary, `${leak()}\n`);
     });
 
-    it('that the user chooses', async () => {
+    it('uses the dataset that the user chooses', async () => {
       await open(...MIXED);
-      assert.equal(leak(), 'Not compared with training data: no run or dataset is known for this file.');
+      assert.equal(
+        leak(),
+        'Not compared with training data because no run or dataset is known for this file.',
+      );
       const chosen = path.join(folder, 'other.jsonl');
       await writeFile(chosen, '{}\n');
       standIn.shown.folder = () => undefined;
@@ -594,7 +597,7 @@ describe('AnswersPage', () => {
       assert.deepEqual([last('list').length, head().filters[0]?.isPressed], [7, true]);
     });
 
-    it('or says that it failed, and counts all rows', async () => {
+    it('says that it failed, and counts all rows', async () => {
       await writeFile(prepared(), '{}\n');
       find = () => Promise.reject(new CheckError('changing'));
       await open(...MIXED);
@@ -608,7 +611,7 @@ describe('AnswersPage', () => {
       assert.equal(errors.splice(0).length, 2);
     });
 
-    it('once for each version, and stops when it is changed or closed', async () => {
+    it('happens once for each version, and stops when that is changed or closed', async () => {
       await writeFile(prepared(), '{}\n');
       const signals: AbortSignal[] = [];
       const { resolve, promise } = Promise.withResolvers<FoundRows>();
@@ -638,7 +641,7 @@ describe('AnswersPage', () => {
       await until(() => signals.length > 1 && signals.at(-1)?.aborted === false);
       assert.ok(signals.slice(0, -1).every(({ aborted }) => aborted));
       assert.ok(performance.now() - lastMs > 900);
-      // What is found too late is of other rows.
+      // A result that comes too late is about other rows.
       resolve({ isFound: Array(6).fill(true) as boolean[], sameAnswer: 0 });
       await delay(20);
       assert.deepEqual(
@@ -649,7 +652,7 @@ describe('AnswersPage', () => {
       assert.equal(signals.at(-1)?.aborted, true);
     });
 
-    it('but not those of the sample, and not without rows', async () => {
+    it('leaves out the sample, and a file without rows', async () => {
       let asked = 0;
       find = (chat) => ((asked += 1), Promise.resolve(foundOf(chat)));
       await writeFile(prepared(), '{}\n');

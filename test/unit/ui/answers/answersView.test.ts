@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { AnswersFile, Comparison } from '../../../../src/core/answers/answersFile.ts';
+import { scoreRow } from '../../../../src/core/answers/scores.ts';
 import type { Leak } from '../../../../src/ui/answers/answersDocument.ts';
 import type { AnswersFacts } from '../../../../src/ui/answers/answersView.ts';
 import type { AnswersHead } from '../../../../src/ui/answers/protocol.ts';
-import { scoreRow } from '../../../../src/core/answers/scores.ts';
 import { answerRow } from '../../../helpers/answers.ts';
 import { golden, pictured } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';

@@ -42,7 +42,7 @@ describe('Compare with Other Answers', () => {
     );
     return [outcome, ...opened.flat().map((file) => path.basename(file)), ...standIn.shown.sentences];
   }
-  const SAME = ['failed', 'This is the same file. Choose another file.'];
+  const SAME = ['failed', 'This is the same file. Choose a different one.'];
 
   it('opens two files in their order, but two selected ones by age', async () => {
     const [old, one] = [uri('old.jsonl'), uri('new.jsonl')];
@@ -55,7 +55,7 @@ describe('Compare with Other Answers', () => {
       assert.deepEqual(await run(one, selection), ['done', 'old.jsonl', 'new.jsonl']);
   });
 
-  it('asks for what is missing, and offers other files with answers only', async () => {
+  it('asks for missing files, and offers only other files of answers', async () => {
     standIn.shown.found = ['old.jsonl', 'dataset.jsonl', 'newest.jsonl', 'new.jsonl'].map(at);
     standIn.shown.pick = () => 'newest';
     assert.deepEqual(await run(uri('old.jsonl'), [uri('old.jsonl')]), ['done', 'old.jsonl', 'newest.jsonl']);
@@ -79,7 +79,7 @@ describe('Compare with Other Answers', () => {
     assert.deepEqual(await run(uri('old.jsonl')), ['cancelled']);
   });
 
-  it('takes no file twice, nor one that isn’t on the disk', async () => {
+  it('refuses the same file twice, and a file that isn’t on the disk', async () => {
     for (const other of ['old.jsonl', 'linked.jsonl', 'symlink.jsonl']) {
       standIn.forget();
       assert.deepEqual(await run(uri('old.jsonl'), uri(other)), SAME, other);
@@ -89,7 +89,7 @@ describe('Compare with Other Answers', () => {
     standIn.forget();
     const [outcome, sentence] = await run(uri('old.jsonl'), new standIn.Uri('/x.jsonl', 'vscode-remote'));
     assert.deepEqual([outcome, sentence?.includes('x.jsonl')], ['failed', true]);
-    // What is missing is said on the page.
+    // The page reports missing files.
     standIn.forget();
     assert.deepEqual(await run(uri('old.jsonl'), uri('gone.jsonl')), ['done', 'old.jsonl', 'gone.jsonl']);
   });

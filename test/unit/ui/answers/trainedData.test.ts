@@ -22,7 +22,7 @@ const chat = (prompt: string, answer = 'yes') =>
 
 const NONE = { name: undefined, label: undefined };
 
-describe('the data that was trained', function () {
+describe('trainedData', function () {
   const { checker, folder } = useChecker();
   let made = 0;
   let at: string;
@@ -70,14 +70,14 @@ describe('the data that was trained', function () {
     return [name, source, isTraining ? 'training' : 'file', ...(changed === undefined ? [] : [changed])];
   };
 
-  it('is that of the run that the rows name: its fingerprints, its file, or what that is now', async () => {
+  it('takes the data of the run that the rows name: its fingerprints, its file, or that file as it is now', async () => {
     await write('other', chat('a'));
     await write('train.prepared', chat('b'));
     const receipt = await charge('other', { label: 'Bot ft-k7q2m9xa', run: { run_id: 'run-1' } });
     await charge('train.prepared', { atMs: 5 });
     assert.deepEqual((await find(['run-1'])).run, { name: 'run “Bot”', label: 'Bot' });
     assert.deepEqual(await named(['run-1']), ['run “Bot”', 'other.jsonl', 'training']);
-    // Rows of several runs are compared with the data of none.
+    // Rows of several runs are compared with no run's data.
     assert.deepEqual(await named(['run-1', 'x']), ['train.prepared.jsonl', 'train.prepared.jsonl', 'file']);
     await fingerprints.keep({ id: receipt.id, dataset: receipt.dataset, submittedAtMs: 0 }, []);
     assert.deepEqual(await named(['run-1']), ['run “Bot”', 'fingerprints', 'training']);
@@ -91,12 +91,12 @@ describe('the data that was trained', function () {
     assert.deepEqual(await find(['run-of-another-machine']), { ...(await find(['run-1'])), run: NONE });
   });
 
-  it('is a charged file beside, newest first, with any account: its fingerprints, or the file if unchanged', async () => {
+  it('takes the newest charged file beside, of any account: its fingerprints, or the file if unchanged', async () => {
     await write('train', chat('a'));
     await write('train.prepared', chat('b'));
     await charge('train', { atMs: 1, accountId: 'account-9' });
     assert.deepEqual(await named(), ['run “train”', 'train.jsonl', 'training']);
-    // What was charged after the answers were given didn't train what gave them.
+    // A charge after the answers were given can't have trained the model that gave them.
     answeredAtMs = receipts[0]!.created.localMs;
     assert.deepEqual(await named(), ['train.prepared.jsonl', 'train.prepared.jsonl', 'file']);
     answeredAtMs = Infinity;
@@ -119,7 +119,7 @@ describe('the data that was trained', function () {
     assert.deepEqual(await named(), ['train.prepared.jsonl', 'train.prepared.jsonl', 'file']);
   });
 
-  it('is else a copy beside, but never the source of a hold-out', async () => {
+  it('takes a copy beside otherwise, but never the source of a hold-out', async () => {
     await write('train', chat('a'));
     assert.equal(await named(), undefined);
     await write('train.trial', chat('a'));
@@ -133,7 +133,7 @@ describe('the data that was trained', function () {
     assert.equal((await named())?.[0], 'train.trial.jsonl');
   });
 
-  it('is never that of a submission that wasn’t charged, or of a file in another folder', async () => {
+  it('never takes a submission that wasn’t charged, or a file in another folder', async () => {
     await write('train.prepared', chat('a'));
     const { dataset } = await charge('train.prepared');
     receipts = (['not-charged', 'discarded'] as const).map((reason) =>
@@ -144,7 +144,7 @@ describe('the data that was trained', function () {
     assert.equal((await named())?.[2], 'file');
   });
 
-  it('is named by service text that is safe to show', async () => {
+  it('names it by service text that is safe to show', async () => {
     await write('train.prepared', chat('a'));
     await charge('train.prepared', { label: '[x](command:y)\n$(zap)\u202e', run: { run_id: 'run-1' } });
     const { run } = await find(['run-1']);
@@ -156,7 +156,7 @@ describe('the data that was trained', function () {
     assert.equal(await fileData(at), undefined);
   });
 
-  it('has exactly the prompts that leaked, in 1,000 rows, from the file and from fingerprints', async () => {
+  it('finds exactly the prompts that leaked, in 1,000 rows, from the file and from fingerprints', async () => {
     const isLeaked = (row: number) => row % 3 === 0;
     const rows = Array.from({ length: 1_000 }, (_, row) => row);
     const long = 'An answer of more than eighty characters, which only this row of the dataset has, and row ';
