@@ -12,14 +12,14 @@ interface Secret {
   parts: readonly string[];
 }
 
-/** Owns what is to be marked in the texts of one row, and knows what was marked. */
+/** Owns the secrets of one row, and records which ones were marked. */
 export class SecretMarks {
   readonly #secrets: readonly Secret[];
   readonly #names: ReadonlyMap<string, string>;
   /** The drawn parts of the row by key, and the part that is being drawn. */
   readonly #parts = new Map<string, HTMLElement>();
   #part = '';
-  /** What was marked, as part and text. */
+  /** The texts that were marked, with their parts. */
   readonly #marked = new Set<string>();
 
   constructor(secrets: readonly Secret[]) {

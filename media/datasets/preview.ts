@@ -10,8 +10,8 @@ import type {
   PreviewRow,
   PreviewStart,
 } from '../../src/ui/datasets/protocol.ts';
-import { button, element } from '../shared/dom.ts';
 import { Client } from '../shared/client.ts';
+import { button, element } from '../shared/dom.ts';
 import { morph } from '../shared/morph.ts';
 import { RowFeed } from '../shared/rowFeed.ts';
 import { drawCard } from './card.ts';

@@ -1,7 +1,7 @@
 import type { PreviewProblem, PreviewRow } from '../../src/ui/datasets/protocol.ts';
 import { button, element, icon } from '../shared/dom.ts';
-import { drawContent, type ContentContext, parseRow } from './content.ts';
 import { drawReadable, MOST_MARKS, type MarkBudget } from '../shared/invisible.ts';
+import { drawContent, type ContentContext, parseRow } from './content.ts';
 import { marksOf } from './marks.ts';
 
 const FOLD_RAW = 2_000;

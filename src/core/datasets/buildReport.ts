@@ -1,8 +1,9 @@
 import type { FileStamp } from '../base/fileStamp.ts';
 import { FORMATS, ROLES, type Format } from './formats.ts';
 import { PROBLEM_FIELDS, ProblemGroup, PROBLEMS, UNTRAINABLE, type Problem } from './problems.ts';
-import type { FileKind, Report } from './report.ts';
-import type { RowLengths, Statistics } from './report.ts';
+import type { FileKind, Report, Statistics } from './report.ts';
+import { MAX_COMPARED_PROMPTS, MAX_COMPARED_ROWS, TEXT_NUMBERS } from './sameRows.ts';
+import type { Repeats, SameRows } from './sameRows.ts';
 import type { Counts } from './scanner.ts';
 import {
   DIFFERENT_FORMAT,
@@ -11,8 +12,6 @@ import {
   ROW_OF_FORMAT,
   ROW_TOO_LONG,
 } from './scanner/codes.ts';
-import { MAX_COMPARED_PROMPTS, MAX_COMPARED_ROWS, TEXT_NUMBERS } from './sameRows.ts';
-import type { Repeats, SameRows } from './sameRows.ts';
 import type { HashedRows, Segment, SegmentPlaces } from './segments.ts';
 
 /** Where a segment begins in the file, in rows and lines from 0. */
@@ -24,12 +23,12 @@ interface Beginning {
 /** Hashed rows of a segment; `first` counts the hashed rows before them. */
 type Compared = Beginning & Omit<HashedRows, 'hashes' | 'prompts'> & { first: number };
 
-/** Collects the workers' results for the segments of a file, in any order, and builds the report. */
+/** Collects the workers' results for the segments of a file, which come in any order, and builds the report. */
 export class ReportBuilder {
   readonly #segments: Segment[] = [];
   readonly #counts: Counts[] = [];
   readonly #places = new Map<number, Places>();
-  /** Number of segments without a gap before them, and the totals of their rows and lines. */
+  /** How many segments are complete from the first on, and their rows and lines. */
   #numbered = 0;
   #rows = 0;
   #lines = 0;
@@ -38,7 +37,7 @@ export class ReportBuilder {
   #prompts = new Uint32Array(8192);
   #hashed = 0;
 
-  /** Adds a segment and numbers all segments without a gap before them; doing so at the end would block. */
+  /** Adds a segment, and numbers the rows of all segments that now follow without a gap. Doing it all at the end would block. */
   addSegment(segment: Segment): void {
     this.#segments[segment.number] = segment;
     for (let next; (next = this.#segments[this.#numbered]) !== undefined; this.#numbered++) {
@@ -78,7 +77,7 @@ export class ReportBuilder {
     return this.#prompts.subarray(0, TEXT_NUMBERS * Math.min(this.#hashed, MAX_COMPARED_PROMPTS));
   }
 
-  /** Whether more rows are hashed than compared: the report shows it, and more hashes only cost memory. */
+  /** Whether there are more hashed rows than the limit. The report says so; further hashes would only cost memory. */
   get hasEnoughHashed(): boolean {
     return this.#hashed > MAX_COMPARED_ROWS;
   }
@@ -152,7 +151,7 @@ export class ReportBuilder {
   }
 
   /** Sums a table over all workers. */
-  #added(table: 'totals' | 'formats' | 'typedFormats' | 'roles' | 'untrainable' | 'lengthBins'): Uint32Array {
+  #added(table: 'totals' | 'formats' | 'typedFormats' | 'roles' | 'untrainable'): Uint32Array {
     const [first = new Uint32Array(), ...others] = this.#counts.map((counts) => counts[table]);
     return first.map((value, index) => others.reduce((total, other) => total + (other[index] ?? 0), value));
   }
@@ -166,7 +165,7 @@ export class ReportBuilder {
     const tooLong = this.#added('totals')[ROW_TOO_LONG] ?? 0;
     return {
       characters: tooLong > 0 ? undefined : characters,
-      lengths: rowLengths(this.#added('lengthBins'), most('maxLength')),
+      longestBytes: most('maxLength'),
       roles: this.#named(ROLES, this.#added('roles')),
       maxTurns: most('maxTurns'),
     };
@@ -196,7 +195,7 @@ export class ReportBuilder {
   }
 }
 
-/** Places of one code in file coordinates, up to a limit. */
+/** The places of one code, counted in the file, up to a limit. */
 class Places {
   #fields = new Float64Array(64 * PROBLEM_FIELDS);
   #length = 0;
@@ -221,7 +220,7 @@ class Places {
   }
 }
 
-/** Returns an array of at least the needed length with the same numbers, and frees the old one. */
+/** Returns the numbers in an array of at least the needed length. Frees the old array if it was too short. */
 function withRoom<T extends Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>>(all: T, needed: number): T {
   if (needed <= all.length) return all;
   const bytes = Math.max(needed, 2 * all.length) * all.BYTES_PER_ELEMENT;
@@ -257,43 +256,4 @@ function otherFormats(format: Format | undefined): number[] {
   return FORMATS.flatMap((name, index) =>
     name === format || name === 'unknown' ? [] : [ROW_OF_FORMAT + index],
   );
-}
-
-/** Row lengths below this are exact bins; above, each doubling has as many bins (`scanner/scan.ts`). */
-const BINS_PER_OCTAVE = 32;
-const FIRST_OCTAVE = 5;
-
-/** Computes percentiles and a histogram from the scanner's bins. */
-function rowLengths(bins: Uint32Array, maxBytes: number): RowLengths {
-  const rows = bins.reduce((sum, count) => sum + count, 0);
-  if (rows === 0) return { maxBytes: 0, percentiles: { p50: 0, p99: 0 }, histogram: [] };
-  const percentile = (share: number): number => {
-    let left = Math.ceil(rows * share);
-    const bin = bins.findIndex((count) => (left -= count) <= 0);
-    return Math.min(binEnd(bin) - 1, maxBytes);
-  };
-  return {
-    maxBytes,
-    percentiles: { p50: percentile(0.5), p99: percentile(0.99) },
-    histogram: histogram(bins),
-  };
-}
-
-/** Returns the exclusive upper bound of a bin. */
-function binEnd(bin: number): number {
-  if (bin < BINS_PER_OCTAVE) return bin + 1;
-  const octave = FIRST_OCTAVE - 1 + Math.floor(bin / BINS_PER_OCTAVE);
-  return 2 ** octave + ((bin % BINS_PER_OCTAVE) + 1) * 2 ** (octave - FIRST_OCTAVE);
-}
-
-function histogram(bins: Uint32Array): RowLengths['histogram'] {
-  const octaves: { fromBytes: number; toBytes: number; rows: number }[] = [];
-  for (let first = 0; first < bins.length; first += BINS_PER_OCTAVE) {
-    const rows = bins.subarray(first, first + BINS_PER_OCTAVE).reduce((sum, count) => sum + count, 0);
-    const fromBytes = first === 0 ? 1 : binEnd(first - 1);
-    octaves.push({ fromBytes, toBytes: binEnd(first + BINS_PER_OCTAVE - 1), rows });
-  }
-  const firstUsed = octaves.findIndex(({ rows }) => rows > 0);
-  const lastUsed = octaves.findLastIndex(({ rows }) => rows > 0);
-  return octaves.slice(firstUsed, lastUsed + 1);
 }

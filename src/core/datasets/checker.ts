@@ -9,7 +9,6 @@ import { stampOf } from '../base/fileStamp.ts';
 import { throttled } from '../base/thread.ts';
 import { ReportBuilder } from './buildReport.ts';
 import type { ComparedRows, RowComparison } from './comparisonTypes.ts';
-import { hasByteOrderMark, kindOf, recognized, SAMPLE_BYTES, type DatasetFile } from './fileKind.ts';
 import {
   PrepareError,
   type Mendable,
@@ -17,8 +16,8 @@ import {
   type PrepareCounts,
   type PrepareJob,
 } from './copyTypes.ts';
+import { hasByteOrderMark, kindOf, recognized, SAMPLE_BYTES, type DatasetFile } from './fileKind.ts';
 import type { Reading } from './readFacts.ts';
-import type { Prepared, PrepareOptions } from './writeCopy.ts';
 import { CheckError, isUnread, type Report } from './report.ts';
 import {
   SEGMENT_BYTES,
@@ -30,6 +29,7 @@ import {
   type Request,
   type WorkerData,
 } from './segments.ts';
+import type { Prepared, PrepareOptions } from './writeCopy.ts';
 
 export type { Prepared };
 
@@ -38,8 +38,6 @@ const MAX_WORKERS = 4;
 /** With less than this per worker, starting another one costs more than it saves. */
 const ONE_WORKER_BYTES = 2 * SEGMENT_BYTES;
 const IDLE_MS = 30_000;
-/** A worker is stopped if a row of many megabytes made its memory grow beyond this. */
-const MAX_IDLE_MEMORY_BYTES = 40 * 1024 * 1024;
 
 /** Paths of files that are built beside the extension and loaded at the first check. */
 export interface CheckerFiles {
@@ -73,7 +71,7 @@ export class DatasetChecker implements Disposable {
   }
 
   /**
-   * Checks a dataset completely: every row, its shape, duplicates and secrets.
+   * Checks every row of a dataset, with its shape, duplicates and secrets.
    * @throws CheckError if the check can't be completed; CancelledError soon after the signal is aborted
    */
   check(path: string, options: CheckOptions = {}): Promise<Report> {
@@ -81,14 +79,13 @@ export class DatasetChecker implements Disposable {
   }
 
   /**
-   * Runs a pass that copies an open dataset, on one thread, in turn with the checks.
+   * Copies an open dataset, on one thread. Waits for its turn after running checks.
    * @throws PrepareError; DiskError; CheckError; CancelledError soon after the signal is aborted
    */
   async prepare(
-    file: Omit<PrepareJob, 'segments'>,
+    job: PrepareJob,
     { signal, onProgress }: Omit<CheckOptions, 'workers'> = {},
   ): Promise<PrepareCounts> {
-    const job = { ...file, segments: Math.ceil(file.sizeBytes / SEGMENT_BYTES) };
     const following = { onProgress: throttled(onProgress) };
     const { prepared } = await this.#requestOne(
       (shared) => ({ kind: 'prepare', job, shared }),
@@ -100,7 +97,7 @@ export class DatasetChecker implements Disposable {
   }
 
   /**
-   * Compares rows with other data, on one thread, in turn with the checks. For `Fingerprints`.
+   * Compares rows with other data, on one thread, for `Fingerprints`. Waits for its turn after running checks.
    * @throws CheckError; DiskError; CancelledError soon after the signal is aborted
    */
   async compareRows(job: RowComparison, signal?: AbortSignal): Promise<ComparedRows> {
@@ -110,8 +107,8 @@ export class DatasetChecker implements Disposable {
   }
 
   /**
-   * Writes a prepared copy of an inspected dataset beside it. The dataset isn't changed, no file is replaced, and none that is
-   * incomplete gets a name.
+   * Writes a prepared copy beside an inspected dataset. It doesn't change the dataset, never replaces a file, and names the
+   * copy only when it is complete.
    * @throws PrepareError; CheckError `changing`; DiskError; CancelledError
    */
   async prepareCopy(
@@ -123,8 +120,8 @@ export class DatasetChecker implements Disposable {
   }
 
   /**
-   * Returns what a copy of a checked dataset can change, exactly: whether rows can be repaired or converted is tried.
-   * @param reading what its texts say, if that is known of this version
+   * Returns what a copy of a checked dataset can change. Tries on each row whether it can be repaired or converted.
+   * @param reading what the texts of this version say, if known
    * @throws CheckError `changing`; DiskError; CancelledError
    */
   async mendableIn(
@@ -141,7 +138,7 @@ export class DatasetChecker implements Disposable {
     await Promise.all(this.#workers.splice(0).map((worker) => worker.dispose()));
   }
 
-  /** Sends a request to one worker, in turn. @param requestOf gets the numbers that stop it */
+  /** Sends a request to one worker, after running checks. @param requestOf gets the shared numbers that stop the worker */
   #requestOne(
     requestOf: (shared: Int32Array<SharedArrayBuffer>) => Request,
     signal: AbortSignal | undefined,
@@ -151,18 +148,15 @@ export class DatasetChecker implements Disposable {
       throwIfCancelled(signal);
       const [worker] = await this.#workersFor(0);
       if (worker === undefined) throw new CheckError('worker-died');
-      const shared = new Int32Array(new SharedArrayBuffer(SHARED.length * 4));
-      const stop = () => Atomics.store(shared, SHARED.stopped, 1);
-      signal?.addEventListener('abort', stop, { once: true });
+      const { shared, dispose } = sharedNumbers(signal);
       try {
         const done = await worker.request(requestOf(shared), following);
-        this.#replaceGrown([worker], [done]);
         throwIfCancelled(signal);
         return done;
       } catch (error) {
         throw this.#isDisposed || signal?.aborted === true ? new CancelledError() : error;
       } finally {
-        signal?.removeEventListener('abort', stop);
+        dispose();
         this.#rest();
       }
     });
@@ -182,6 +176,7 @@ export class DatasetChecker implements Disposable {
     }
   }
 
+  /** Lets workers scan the segments, then one of them compare rows. Builds the report if the file didn't change meanwhile. */
   async #checkFile(path: string, file: FileHandle, options: CheckOptions): Promise<Report> {
     const { signal } = options;
     const before = await file.stat({ bigint: true });
@@ -189,12 +184,10 @@ export class DatasetChecker implements Disposable {
     const sample = await sampleOf(file, 0);
     const kind = kindOf(sample);
     const segments = isUnread(kind) ? 0 : Math.ceil(sizeBytes / SEGMENT_BYTES);
-    const shared = new Int32Array(new SharedArrayBuffer(SHARED.length * 4));
-    const stop = () => Atomics.store(shared, SHARED.stopped, 1);
     throwIfCancelled(signal);
-    signal?.addEventListener('abort', stop, { once: true });
+    const { shared, stop } = sharedNumbers(signal);
     const builder = new ReportBuilder();
-    const progress = stageOf(sizeBytes, options.onProgress);
+    const progress = byteCounter(sizeBytes, options.onProgress);
     const take = (segment: Segment) => {
       builder.addSegment(segment);
       if (builder.hasEnoughHashed) Atomics.store(shared, SHARED.hashedEnough, 1);
@@ -208,7 +201,7 @@ export class DatasetChecker implements Disposable {
     const workers = await this.#workersFor(sizeBytes, options.workers);
     const requests = workers.map((worker) => worker.request(job, { onSegment: take }));
     for (const request of requests) request.catch(stop);
-    // Wait for all even if one fails: the others are still reading the file.
+    // Wait for all, even if one fails: the others are still reading the file.
     await Promise.allSettled(requests);
     const done = await Promise.all(requests);
     for (const { counts } of done) if (counts !== undefined) builder.addCounts(counts);
@@ -216,7 +209,6 @@ export class DatasetChecker implements Disposable {
     const { hashes, prompts } = builder;
     const buffers = [hashes.buffer, prompts.buffer];
     const compared = await workers[0]?.request({ kind: 'same rows', hashes, prompts, shared }, {}, buffers);
-    this.#replaceGrown(workers, done);
     throwIfCancelled(signal);
     const after = await file.stat({ bigint: true });
     if (after.size !== before.size || after.mtimeNs !== before.mtimeNs || after.ctimeNs !== before.ctimeNs)
@@ -242,15 +234,6 @@ export class DatasetChecker implements Disposable {
     return this.#workers.slice(0, count);
   }
 
-  /** Stops workers whose memory has grown, because WebAssembly never releases memory. */
-  #replaceGrown(workers: readonly CheckWorker[], done: readonly { memoryBytes: number }[]): void {
-    for (const [index, worker] of workers.entries()) {
-      if ((done[index]?.memoryBytes ?? 0) <= MAX_IDLE_MEMORY_BYTES) continue;
-      this.#workers = this.#workers.filter((one) => one !== worker);
-      void worker.dispose();
-    }
-  }
-
   #rest(): void {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => {
@@ -259,8 +242,16 @@ export class DatasetChecker implements Disposable {
   }
 }
 
+/** Creates the numbers that workers share. When the signal is aborted, they stop the workers. */
+function sharedNumbers(signal: AbortSignal | undefined) {
+  const shared = new Int32Array(new SharedArrayBuffer(SHARED.length * 4));
+  const stop = () => Atomics.store(shared, SHARED.stopped, 1);
+  signal?.addEventListener('abort', stop, { once: true });
+  return { shared, stop, dispose: () => signal?.removeEventListener('abort', stop) };
+}
+
 /** Returns a function that adds up the bytes done and reports progress several times a second. */
-function stageOf(totalBytes: number, onProgress?: (fraction: number) => void): (bytes: number) => void {
+function byteCounter(totalBytes: number, onProgress?: (fraction: number) => void): (bytes: number) => void {
   let done = 0;
   const report = throttled(onProgress);
   return (bytes) => {
@@ -286,7 +277,7 @@ async function sampleOf(file: FileHandle, position: number): Promise<Uint8Array>
 
 type Done = Extract<Answer, { kind: 'done' }>;
 
-/** What a request says before it ends. */
+/** What to call before a request ends. */
 interface Following {
   onSegment?: (segment: Segment) => void;
   onProgress?: (fraction: number) => void;
@@ -314,12 +305,12 @@ class CheckWorker implements Disposable {
     this.#worker.unref();
   }
 
-  /** False once its thread has ended. */
+  /** Whether its thread still runs. */
   get isAlive(): boolean {
     return this.#isAlive;
   }
 
-  /** Sends a request; `transfer` moves to the thread. @throws CheckError; PrepareError; DiskError; CancelledError */
+  /** Sends a request, and moves the buffers of `transfer` to the thread. @throws CheckError; PrepareError; DiskError; CancelledError */
   request(request: Request, following: Following = {}, transfer: ArrayBuffer[] = []): Promise<Done> {
     return new Promise((done, failed) => {
       if (!this.#isAlive) {

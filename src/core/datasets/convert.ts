@@ -3,9 +3,9 @@ import path from 'node:path';
 import { onDisk } from '../base/diskError.ts';
 import { ExpectedError, throwIfCancelled } from '../base/errors.ts';
 import { runThread } from '../base/thread.ts';
+import type { Encoding } from './encodings.ts';
 import { modeOf, type DatasetFile } from './fileKind.ts';
 import { NewFiles } from './newFiles.ts';
-import type { Encoding } from './encodings.ts';
 import type { Columns } from './otherForms.ts';
 import { CheckError } from './report.ts';
 import type { LeftOutRow } from './requestShapes.ts';
@@ -14,22 +14,22 @@ import type { RowCounts } from './rowStage.ts';
 export { ENCODINGS, type Encoding } from './encodings.ts';
 export type { Columns, LeftOutRow };
 
-/** Enough for the longest row of a table, if each of its bytes is a value. Objects of earlier rows needn't stay for long. */
+/** Enough for the longest row of a table, even if each of its bytes is a value. The objects of earlier rows die young. */
 const HEAP_MIB = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 8 } as const;
 
 /** The most columns of a spreadsheet. */
 export const MAX_COLUMNS = 16_384;
 
-/** The most requests in a batch's input, of which only the places are kept. Services take 100,000 at most. */
+/** The most requests in a batch's input; only their places are kept in memory. Services take at most 100,000. */
 export const MAX_REQUESTS = 1_000_000;
 
 /** What the user answered. */
 export interface ConvertAnswers {
-  /** Of a file that is neither UTF-8 nor UTF-16. */
+  /** The encoding of a file that is neither UTF-8 nor UTF-16. */
   encoding?: Encoding | undefined;
   /** Which list of an object has the rows. */
   part?: string | undefined;
-  /** Of a table with names of its own: those that become chat, or all are kept. */
+  /** The columns of a table that become chat, or `all` to keep all as they are. Asked if no name is a training field. */
   columns?: Columns | 'all' | undefined;
 }
 
@@ -46,21 +46,21 @@ export interface ConvertJob extends ConvertAnswers {
   batchInput?: { inputFd: number; sizeBytes: number } | undefined;
 }
 
-/** What was written. */
+/** What a conversion did. */
 export interface ConvertCounts extends RowCounts {
-  /** Whether the rows had another form, and are chat now. */
+  /** Whether rows of another form became chat. */
   isChat: boolean;
-  /** What the file was in, if not in UTF-8. */
+  /** The file's encoding, unless it is UTF-8. */
   encoding: Encoding | 'utf-16' | undefined;
-  /** The first column of a table that has Python's notation. */
+  /** The first column of a table that has values in Python's notation. */
   python: string | undefined;
 }
 
 /**
- * Why a file can't be converted to JSONL. `unknown`: it is neither JSON nor a table. `ragged`: no row of a table
- * has as many values as its header. `quote`: one is neither doubled nor at the start or end of its value. `too-large`: the
- * result would exceed the limit. `too-much`: messages to group. `needs-…`: the user has to answer. `no-answers`: no row has
- * one; `only-requests`: it is a batch's input.
+ * Why a file can't be converted to JSONL. `unknown`: it is neither JSON nor a table. `ragged`: no row of a table has as many
+ * values as its header. `quote`: a quote inside a value isn't doubled. `too-large`: the result would exceed the limit.
+ * `too-much`: too many messages to group, or one object that is too large. `needs-…`: the user has to answer. `no-answers`: no
+ * row has an answer. `only-requests`: it is a batch's input.
  */
 export type ConvertFailure = Question | BrokenFile | BrokenTable | NoAnswers | 'too-large' | 'too-much';
 
@@ -72,9 +72,9 @@ type NoAnswers = 'only-requests' | 'no-answers' | 'too-many-requests';
 /** Thrown if a file can't be converted; nothing was written. */
 export class ConvertError extends ExpectedError {
   readonly code: ConvertFailure;
-  /** The row of a table that prevents it; the header is row 1. */
+  /** The row of a table that can't be read; the header is row 1. */
   readonly row: number | undefined;
-  /** To choose from: names, or the first lines in each encoding. */
+  /** What the user can choose from: names, or the first lines in each encoding. */
   readonly choices: readonly string[];
   /** With `no-answers`. */
   readonly counts: ConvertCounts | undefined;
@@ -92,7 +92,7 @@ export interface ConvertOptions extends ConvertAnswers {
   signal?: AbortSignal;
   /** Called with the fraction done, from 0 to 1. */
   onProgress?: (fraction: number) => void;
-  /** The inspected input of a batch, if it is needed. */
+  /** The inspected input of a batch, if the user chose one. */
   batchInput?: DatasetFile | undefined;
 }
 
@@ -101,12 +101,13 @@ export interface ConvertedFile extends ConvertCounts {
   path: string;
 }
 
-/** What the thread says of an error: of the conversion, or that the file was written to meanwhile. */
+/** An error as plain data, for the other thread. `changing`: the file was written to meanwhile. */
 export type ConvertFault = Pick<ConvertError, 'code' | 'row' | 'choices'> | 'changing';
 
 /**
- * Writes the rows of an inspected file beside it as JSONL: of JSON or of a table. Objects are copied byte for
- * byte, the values of a table become strings, and requests with their answers become chat. No file is replaced, and none that is incomplete gets a name.
+ * Writes the rows of an inspected file (JSON or a table) as JSONL beside it. Objects are copied byte for byte, values of a table
+ * become strings, and requests with their answers become chat. Never replaces a file, and names the new one only when it is
+ * complete.
  * @param worker the script of the thread
  * @param maxBytes the most that the new file may have
  * @throws ConvertError; CheckError `changing`; DiskError; CancelledError

@@ -20,7 +20,7 @@ import { conversationsOf, rowsIn } from './unpack.ts';
 
 /** Bytes that are converted at a time. */
 const SLICE_BYTES = 64 * 1024;
-/** An object that is larger isn't parsed to see what it is. */
+/** A larger object isn't parsed to see what it has. */
 const MAX_OBJECT_BYTES = 64 * 1024 * 1024;
 
 type Chunks = Iterable<Uint8Array>;
@@ -34,12 +34,12 @@ interface Source {
   /** Whether messages without an ID are one conversation. */
   isList: boolean;
   read(stage: RowStage): unknown;
-  /** The first column that has Python's notation. */
+  /** The first column with values in Python's notation. */
   python?: string | undefined;
 }
 
 /**
- * Converts JSON, a table, or requests and answers, in any encoding, to JSONL. It occupies its thread.
+ * Converts JSON, a table, or requests with answers, in any encoding, to JSONL. Blocks its thread.
  * @param onProgress called with the bytes done
  * @throws ConvertError; CheckError `changing`; errors of the file system
  */
@@ -67,7 +67,7 @@ export async function convertRows(
   return { ...counts, isChat: isNew, encoding, python: source.python };
 }
 
-/** Why there are no rows, if all were left out for the same reason. */
+/** Returns why there are no rows, if all were left out for the same reason. */
 function whyNone({ rows, leftOut }: RowCounts): ConvertFailure | undefined {
   const [reason, other] = Object.keys(leftOut);
   if (rows > 0 || other !== undefined) return undefined;
@@ -75,7 +75,7 @@ function whyNone({ rows, leftOut }: RowCounts): ConvertFailure | undefined {
   return reason === 'ragged' ? reason : reason === 'unrecognized' ? 'not-objects' : undefined;
 }
 
-/** Decides by the first row what becomes of all. */
+/** Decides by the first row how all rows are converted. */
 function howToTake({ first, isList }: Source, job: ConvertJob) {
   if (isRequestRow(first)) {
     if (isOnlyRequest(first)) throw new ConvertError('only-requests');
@@ -98,7 +98,7 @@ function howToTake({ first, isList }: Source, job: ConvertJob) {
   return { take, sign: OTHER_FORM };
 }
 
-/** Finds the rows of JSON: the objects of lines, the elements of an array, or what is in an object. */
+/** Finds the rows of JSON: consecutive objects, the elements of an array, or the data inside one object. */
 function jsonSource(
   { text, isUtf16, part }: { text: string; isUtf16: boolean; part: string | undefined },
   all: Read,
@@ -118,8 +118,8 @@ function jsonSource(
   const areLists = areArrays(text);
   const values = (onRead?: OnRead) => rawRows(jsonLines(all(onRead), areLists));
   if (/^\s*\[/.test(text)) return sourceOf(values, !areLists);
-  // Each row of requests is counted, also one that is broken. What needs no other change than its encoding is
-  // copied even if it isn't valid: the check of the new file finds where.
+  // Read line by line: broken rows of requests must be counted. If only the encoding changes, invalid rows are copied too: the check
+  // of the new file reports them.
   if (isRequestRow(firstOf(lines())) || (isUtf16 && areRows(text))) return sourceOf(lines);
   const [only, more] = rawRows(jsonLines(all()), MAX_OBJECT_BYTES);
   if (only === undefined || more === undefined || more.sizeBytes > 0) return sourceOf(values);
@@ -156,7 +156,7 @@ async function tableSource(
   return { first, isList: false, read, python };
 }
 
-/** Returns the text of a request of a batch by its ID; undefined if there is none. If an ID has several, the last one counts. */
+/** Returns a function that finds the text of a batch's request by its ID, or undefined. If an ID occurs twice, the last request counts. */
 function requestsOf(input: ConvertJob['batchInput']): (id: string) => string | undefined {
   // An ID may have megabytes.
   const keyOf = (id: string) => createHash('sha256').update(id).digest('base64');
@@ -170,7 +170,7 @@ function requestsOf(input: ConvertJob['batchInput']): (id: string) => string | u
     const json = jsonOf(row);
     if (typeof json === 'object') keep(json.value, [row.offset, row.sizeBytes]);
   }
-  // Anthropic takes them in one object.
+  // Anthropic's input may be one object with all requests.
   if (input !== undefined && places.size === 0 && input.sizeBytes <= MAX_OBJECT_BYTES) {
     const value = valueIn(new TextDecoder().decode(Buffer.concat([...slices(input)])));
     for (const one of Object.values(value ?? {}).flat()) keep(one, JSON.stringify(one));
@@ -182,7 +182,7 @@ function requestsOf(input: ConvertJob['batchInput']): (id: string) => string | u
   };
 }
 
-/** @throws ConvertError `unknown` or `utf-32` if the bytes are no text */
+/** Returns the encoding by the first bytes. @throws ConvertError `unknown` or `utf-32` */
 function unicodeOf(sample: Uint8Array): Unicode {
   const kind = kindOf(sample);
   if (kind === 'utf-32') throw new ConvertError('utf-32');
@@ -190,12 +190,13 @@ function unicodeOf(sample: Uint8Array): Unicode {
   if (kind !== 'utf-16') throw new ConvertError('unknown');
   const [first, second] = sample;
   if (first === 0xfe && second === 0xff) return 'utf-16be';
+  // Without a byte order mark, the zeros of ASCII characters decide: a header may begin with another character.
   const evenZeros = sample.filter((byte, index) => byte === 0 && index % 2 === 0).length;
   const zeros = sample.filter((byte) => byte === 0).length;
   return first === 0xff || 2 * evenZeros < zeros ? 'utf-16le' : 'utf-16be';
 }
 
-/** Whether most lines are rows: an object may stand on one line before others that don't. */
+/** Whether at least half of the lines are rows: only the first object may be on one line. */
 function areRows(text: string): boolean {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return (
@@ -209,7 +210,7 @@ function areArrays(text: string): boolean {
   return second.trimStart().startsWith('[') && valueIn(first) !== undefined;
 }
 
-/** Returns the text in UTF-8. @throws ConvertError `needs-encoding` or `not-encoding` at the first character that isn't valid */
+/** Yields the text in UTF-8. @throws ConvertError `needs-encoding` or `not-encoding` at the first invalid byte */
 function* decoded(job: ConvertJob, unicode: Unicode, onRead: OnRead): Generator<Uint8Array> {
   const encoding = job.encoding ?? unicode;
   const decode = decoderOf(encoding);
@@ -220,7 +221,7 @@ function* decoded(job: ConvertJob, unicode: Unicode, onRead: OnRead): Generator<
     }
     yield Buffer.from(decode());
   } catch (error) {
-    // The decoder's.
+    // TypeError comes from the decoder.
     if (!(error instanceof TypeError)) throw error;
     if (encoding === 'utf-8') throw new ConvertError('needs-encoding', { choices: readingsOf(slices(job)) });
     throw new ConvertError('not-encoding', { choices: [job.encoding ?? 'utf-16'] });
@@ -233,7 +234,7 @@ function* slices(
   onRead?: OnRead,
 ): Generator<Uint8Array> {
   for (let position = 0; position < sizeBytes;) {
-    // In new memory each time: the parser keeps what it can't read yet.
+    // Each slice needs memory of its own: the parser keeps what it can't read yet.
     const slice = read(inputFd, position, Math.min(SLICE_BYTES, sizeBytes - position));
     yield slice;
     position += slice.length;

@@ -9,7 +9,7 @@ serveThread((job: ConvertJob, onProgress: (fraction: number) => void) => {
   return convertRows(job, (bytes) => report(bytes / job.sizeBytes));
 }, faultOf);
 
-/** An error of the file system keeps its code. */
+/** Returns an expected error as plain data; undefined for any other one. */
 function faultOf(error: unknown): ConvertFault | undefined {
   if (error instanceof ConvertError) return { code: error.code, row: error.row, choices: error.choices };
   return error instanceof CheckError ? 'changing' : undefined;

@@ -1,7 +1,7 @@
-// A pass over a dataset, in a worker thread: writes what stays of it.
+import { MAX_SPLIT_ROWS, PrepareError, type PrepareCounts, type PrepareJob } from './copyTypes.ts';
+// A pass over a dataset, in a worker thread: writes the rows that stay.
 import { StoppedError } from './hashIndex.ts';
 import { KeptRows } from './keptRows.ts';
-import { MAX_SPLIT_ROWS, PrepareError, type PrepareCounts, type PrepareJob } from './copyTypes.ts';
 import { isSplit, rangeOf, RowDecisions, type Kept } from './rowDecisions.ts';
 import { readHashes } from './rowHashes.ts';
 import { RowWriter } from './rowWriter.ts';
@@ -10,7 +10,7 @@ import { HASH_NONE, HASH_NORMALIZED } from './scanner/codes.ts';
 import { fill, scanSegment, SEGMENT_BYTES } from './segments.ts';
 import { PromptSplit } from './split.ts';
 
-/** The part of the time that a split takes to decide, before it writes. */
+/** The share of the time that a split needs to decide, before it writes. */
 const DECIDING = 0.75;
 
 /** How the worker follows a pass. */
@@ -21,12 +21,12 @@ export interface PassControl {
   onProgress: (fraction: number) => void;
 }
 
-/** What is done with a row that stays, which is at `from..to` of the file. */
+/** Takes a row that stays. It is at `from..to` of the file. */
 type Take = (kept: Kept, from: number, to: number) => void;
 
 /**
- * Owns a pass: copies the rows that stay, changed as chosen. Rows that nothing changes keep their bytes. Before a split is
- * written, all rows are scanned, and remembered by their prompts.
+ * Owns a pass: copies the rows that stay, changed as chosen. Unchanged rows keep their bytes. A split reads the file twice: it
+ * scans all rows first, and remembers them with their prompts.
  */
 export class PreparePass {
   readonly #scanner: Scanner;
@@ -83,6 +83,7 @@ export class PreparePass {
     this.#eachSegment(0, 1, (number) => this.#decideSegment(number, take));
   }
 
+  /** Scans all rows, decides the side of each prompt, and then writes. */
   #writeSplit(): void {
     const split = new PromptSplit(this.#job.choices, this.#control.shouldContinue);
     const rows = new KeptRows();
@@ -101,12 +102,13 @@ export class PreparePass {
     this.#eachSegment(DECIDING, 1, (number) => this.#writeSegment(number, rows, split));
   }
 
-  /** Reports the progress from one fraction to another. */
+  /** Visits all segments, while the progress goes from one fraction to another. */
   #eachSegment(from: number, to: number, work: (number: number) => void): void {
     const { shouldContinue, onProgress } = this.#control;
-    const { segments, choices, heldOut } = this.#job;
+    const { sizeBytes, choices, heldOut } = this.#job;
+    const segments = Math.ceil(sizeBytes / SEGMENT_BYTES);
     const withPrompts = isSplit(choices) || heldOut !== undefined;
-    // How the editor counts columns doesn't matter here.
+    // Columns aren't reported here, so a byte order mark doesn't matter.
     this.#scanner.begin(false, withPrompts ? HASH_NORMALIZED : HASH_NONE);
     for (let number = 0; number < segments; number++) {
       if (!shouldContinue()) throw new StoppedError();
@@ -115,11 +117,11 @@ export class PreparePass {
     }
   }
 
-  /** Scans a segment, and decides about each row. */
+  /** Scans a segment, and calls `take` for the rows that stay. */
   #decideSegment(number: number, take: Take): void {
     for (const rows of scanSegment(this.#scanner, this.#job, number)) {
       for (let row = 0; row < rows.scanned.rows; row++) {
-        const kept = this.#decisions.of(rows, row);
+        const kept = this.#decisions.decide(rows, row);
         if (typeof kept === 'string') {
           this.#decisions.countLeftOut(kept);
           continue;
@@ -127,12 +129,12 @@ export class PreparePass {
         const [from, to] = rangeOf(rows.scanned, rows.input, row);
         take(kept, rows.base + from, rows.base + to);
       }
-      // Before the memory of the rows is used again.
+      // The next scan reuses the memory of these rows.
       this.#main?.settle();
     }
   }
 
-  /** Writes the rows of a segment that stay to the file of their side. */
+  /** Writes the rows of a segment that stay: each to its side of the split, the main file or the hold-out. */
   #writeSegment(number: number, kept: KeptRows, split: PromptSplit): void {
     const rows = kept.ofSegment(number);
     const [first, last] = [rows[0], rows.at(-1)];

@@ -1,31 +1,32 @@
 import { ExpectedError } from '../base/errors.ts';
-import type { DatasetFile } from './fileKind.ts';
 import type { Finding, FactName } from './facts/fact.ts';
+import type { DatasetFile } from './fileKind.ts';
 import { isRepairable } from './fixes.ts';
 import { TRAINING_FORMATS, type Format } from './formats.ts';
 import type { MaskCounts, Masks } from './masks.ts';
 import { countOf, untrainableRows, type Report } from './report.ts';
-import { toChat, type NotConverted } from './toChat.ts';
+import { REFUSED_MARKS } from './templateMarks.ts';
+import type { NotConverted } from './toChat.ts';
 
 export type { NotConverted };
 
-/** Rows whose prompts can be compared, each of which may take 20 bytes. */
+/** The most rows that a copy can split. Each may take 20 bytes of memory. */
 export const MAX_SPLIT_ROWS = 2_000_000;
 
 /** Part of a dataset's rows: a number of rows, or a share from 0 to 1. */
 export type Amount = { rows: number } | { share: number };
 
-/** What is held out unless the user chooses otherwise. A trial leaves it aside. */
+/** The hold-out that dialogs propose. A trial avoids these rows, so that they can still be held out later. */
 export const USUAL_HOLD_OUT = { share: 0.1 } as const satisfies Amount;
 
 export interface Split {
-  /** Rows for evaluation. */
+  /** Rows to evaluate on. They go to a file of their own. */
   holdOut: Amount | undefined;
-  /** The only rows to train on. */
+  /** A small part of the dataset, to train on first. The copy has only these rows. */
   trial: Amount | undefined;
 }
 
-/** Why nothing can be held out: too few rows are left, all have one prompt, or each prompt has more rows than were asked for. */
+/** Why nothing can be held out: there are too few rows, all have one prompt, or each prompt has more rows than wanted. */
 export type SplitFailure = 'too-few-rows' | 'one-prompt' | 'large-prompts';
 
 /** Findings whose rows a copy can leave out. */
@@ -40,32 +41,30 @@ export function leavableOf(findings: readonly Finding[]): LeavableFinding[] {
   );
 }
 
-/** Whether a copy leaves out the rows of a finding unless the user chooses otherwise: few, with marks that conversions refuse. */
+/** Whether a copy leaves out the rows of a finding by default: few rows, with marks that conversions refuse. */
 export function leavesOut({ name, kinds, total }: LeavableFinding, rows: number): boolean {
   if (name !== 'templateMarks' || 2 * total >= rows) return false;
-  const isRefused = (mark: string) =>
-    toChat(JSON.stringify({ prompt: `\n\n${mark}`, completion: 'x' })) === 'template';
-  const refused = Object.entries(kinds).filter(([mark]) => isRefused(mark));
-  // Other marks may stand beside them. Alone, they may be what the row is about.
+  const refused = Object.entries(kinds).filter(([mark]) => REFUSED_MARKS.test(`\n\n${mark}`));
+  // A row that has only other marks may be about them.
   return refused.reduce((sum, [, found]) => sum + found, 0) >= total;
 }
 
-/** A choice that needs no dialog: a copy without what none has. */
+/** Choices that need no dialog. `clean`: change only what every copy changes. */
 export type Preset = 'clean';
 
-/** What a copy of a dataset changes. Blank rows, a byte order mark and CRs before line ends are never copied. */
+/** What a copy of a dataset changes. No copy has blank rows, a byte order mark or CRs before line ends. */
 export interface PrepareChoices extends Split {
-  /** Repairs rows with errors as quick fixes do, if they can be trained on then; `withoutErrors` leaves out the others. */
+  /** Repairs rows with errors as quick fixes do, if that makes them rows to train on. */
   repair: boolean;
   withoutErrors: boolean;
-  /** Leaves out rows that can't be trained on, as the source has them. */
+  /** Leaves out rows that can't be trained on. Like the next ones, it judges rows before they are changed. */
   withoutUntrainable: boolean;
   withoutDuplicates: boolean;
-  /** A hold-out, or its path: leaves out rows whose prompts are there, as the source has them. */
+  /** Leaves out rows whose prompts are in this hold-out. */
   withoutHeldOut: string | DatasetFile | undefined;
-  /** Leaves out the rows of these findings, as the source has them. */
+  /** Leaves out the rows of these findings. */
   withoutFindings: readonly LeavableFinding[];
-  /** What the system is to say in conversations in which it says nothing. */
+  /** A system message to add to conversations that have none. */
   system: string | undefined;
   mask: Masks;
   toChat: boolean;
@@ -87,8 +86,8 @@ export function changesAnything({ mask, withoutFindings, ...choices }: PrepareCh
 }
 
 /**
- * Why a row is in none of the new files. `unchecked`: it is too long to check. `mask`: it would no longer be JSON. `format`: it
- * can't be converted. `split`: it isn't in the trial. `held-out`: its prompt is in the hold-out.
+ * Why a row is in none of the new files. `unchecked`: it is too long to check. `mask`: masked, it would no longer be JSON.
+ * `format`: it can't be converted. `split`: it isn't in the trial. `held-out`: its prompt is in the hold-out.
  */
 export type SkippedRow =
   | 'blank'
@@ -102,7 +101,7 @@ export type SkippedRow =
   | 'format'
   | 'split';
 
-/** What a pass did. The rows of the source are those that were written, held out or left out. */
+/** What a pass did. Each row of the source was written, held out or left out. */
 export interface PrepareCounts {
   /** Rows of the source, including blank ones. */
   rows: number;
@@ -111,11 +110,12 @@ export interface PrepareCounts {
   leftOut: Record<SkippedRow, number>;
   masked: MaskCounts;
   repaired: number;
-  /** Conversations that got the system message. */
+  /** Conversations to which the system message was added. */
   withSystem: number;
   converted: number;
-  /** Why rows couldn't be converted, and the fields that were dropped from rows that were, with their numbers. */
+  /** Why rows couldn't be converted, and how many. */
   notConverted: Partial<Record<NotConverted, number>>;
+  /** The fields that conversions dropped, each with its rows. */
   dropped: Map<string, number>;
 }
 
@@ -123,13 +123,12 @@ export interface PrepareCounts {
 export interface PrepareJob {
   fd: number;
   sizeBytes: number;
-  segments: number;
   choices: PrepareChoices;
-  /** The hold-out whose prompts are left out. */
+  /** Rows whose prompts are in this hold-out are left out. */
   heldOut?: DatasetFile | undefined;
-  /** Undefined if nothing is written, only counted. */
+  /** Undefined to count only. */
   mainFd: number | undefined;
-  /** If rows are held out. */
+  /** Undefined if nothing is held out. */
   holdOutFd: number | undefined;
   /** The most that a file may have. */
   maxBytes: number;
@@ -141,7 +140,7 @@ export type PrepareFailure = 'empty' | 'too-large' | 'too-many-rows' | SplitFail
 /** Thrown if a copy can't be prepared as chosen; nothing was written. */
 export class PrepareError extends ExpectedError {
   readonly code: PrepareFailure;
-  /** Why each row is left out, with `empty`. */
+  /** With `empty`: why the rows were left out. */
   readonly counts: PrepareCounts | undefined;
 
   constructor(code: PrepareFailure, counts?: PrepareCounts) {
@@ -151,14 +150,14 @@ export class PrepareError extends ExpectedError {
   }
 }
 
-/** What a prepared copy of a checked dataset can change, as far as its report shows it. */
+/** What a prepared copy of a checked dataset can change (mend). */
 export interface Mendable extends Pick<Report, 'untrainable'> {
   /** Rows that aren't blank. */
   rows: number;
   errorRows: number;
-  /** Those of them that a copy can repair. */
+  /** How many of these rows a copy can repair. */
   repairableRows: number;
-  /** Rows that can't be trained on. Leaving them out is proposed only if they are less than half of the rows. */
+  /** Rows that can't be trained on. */
   untrainableRows: number;
   duplicateRows: number;
   apiKeys: number;
@@ -173,10 +172,10 @@ export interface Mendable extends Pick<Report, 'untrainable'> {
   convertsAll: boolean;
   /** Findings whose rows can be left out. */
   leavable: readonly LeavableFinding[];
-  /** The usual system message, and how many conversations lack it. */
+  /** The usual system message, and how many conversations have none. */
   system: { text: string; rows: number } | undefined;
   canSplit: boolean;
-  /** Whether most rows have answers to compare, but no prompt. */
+  /** Whether at least half of the rows have answers to compare, but no prompt. */
   namesNoPrompt: boolean;
   /** Blank rows, a byte order mark or CRs before line ends, which no copy has. */
   hasLitter: boolean;
@@ -186,7 +185,7 @@ const CONVERTIBLE: ReadonlySet<Format> = new Set(
   TRAINING_FORMATS.filter(({ toChat }) => toChat === 'turns' || toChat === 'pair').map(({ name }) => name),
 );
 
-/** As far as the report shows it: no row is tried. */
+/** Returns what the report alone shows: no row is tried. */
 export function mendableOf(report: Report): Mendable {
   const { blankRows, errorRows, untrainable, format, formats } = report;
   const rows = report.rows - blankRows;
@@ -213,7 +212,7 @@ export function mendableOf(report: Report): Mendable {
 }
 
 /**
- * Whether a copy masks secrets: those that were found, and what only a conversion makes readable.
+ * Whether a copy masks secrets. A conversion may decode secrets that the check couldn't see.
  * @param chosen undefined if nobody was asked
  */
 export function masksSecrets(
@@ -224,7 +223,7 @@ export function masksSecrets(
   return chosen !== false && (apiKeys + privateKeys > 0 || toChat);
 }
 
-/** Whether a copy leaves out rows that can't be trained on, unless the user chooses otherwise. */
+/** Whether a copy leaves out rows that can't be trained on by default: only if they are less than half. */
 export function leavesOutUntrainable({ rows, untrainableRows }: Mendable): boolean {
   return untrainableRows > 0 && 2 * untrainableRows < rows;
 }
@@ -234,16 +233,16 @@ export function mayBeRepaired({ problems }: Report): boolean {
   return problems.some(({ code }) => code === 'bom-inside' || isRepairable(code));
 }
 
-/** Whether a row is left that has no errors, or may be repaired, and can be trained on. */
+/** Whether the dataset has rows that can be trained on, or may be after a repair. */
 export function hasUsableRow(report: Report): boolean {
   return mayBeRepaired(report) || report.rows - report.blankRows > report.errorRows + untrainableRows(report);
 }
 
-/** Whether a copy mends a problem that the check reports, or can have chat messages instead of another format. */
+/** Whether a copy can mend a problem that the check reports, or convert rows to chat messages. */
 export function isMendable(report: Report): boolean {
   if (report.kind !== 'rows') return false;
   const { errorRows, duplicateRows, ...found } = mendableOf(report);
-  // Masks need no row that can be trained on.
+  // Secrets can be masked even if no row can be trained on.
   if (found.apiKeys + found.privateKeys + found.emailAddresses + found.cardNumbers > 0) return true;
   const hasProblems = found.hasLitter || errorRows + found.untrainableRows + duplicateRows > 0;
   return hasUsableRow(report) && (hasProblems || found.convertible.length > 0);

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 
-/** What a text that isn't UTF-8 may be read as. Nothing in its bytes says which one is right, so the user is asked. */
+/** Encodings to read a text in if it isn't UTF-8. Its bytes don't say which one is right, so the user is asked. */
 export const ENCODINGS = ['windows-1252', 'windows-1250', 'windows-1251', 'gbk', 'shift_jis'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
-/** What bytes from 0x80 are in Windows-1252: some versions of Node read them as Latin-1. */
+/** The characters of the bytes from 0x80 in Windows-1252: some versions of Node decode them as Latin-1. */
 const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 const SHOWN_LINES = 3;
 const SHOWN_BEFORE_BYTES = 20;
@@ -22,7 +22,7 @@ export function readingsOf(chunks: Iterable<Uint8Array>): string[] {
   let rest = '';
   for (const chunk of chunks) {
     const lines = (rest + Buffer.from(chunk).toString('latin1')).split('\n');
-    // Of a line that is longer, each chunk counts.
+    // If a line is longer than a chunk, each chunk counts as a line.
     rest = lines.length > 1 ? (lines.pop() ?? '') : '';
     lines.forEach(show);
   }
@@ -30,7 +30,7 @@ export function readingsOf(chunks: Iterable<Uint8Array>): string[] {
   return ENCODINGS.map((encoding) => shown.map((line) => decoderOf(encoding, false)(line).trim()).join('\n'));
 }
 
-/** Returns what decodes a text in parts; without one, it ends the text. @throws TypeError at what isn't valid */
+/** Returns a function that decodes a text part by part; a call without a part ends it. The function throws TypeError at invalid bytes. */
 export function decoderOf(encoding: string, fatal = true): (part?: Uint8Array) => string {
   const decoder = new TextDecoder(encoding, { fatal });
   return (part) => {

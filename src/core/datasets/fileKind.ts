@@ -36,7 +36,7 @@ const ZEROS: Readonly<Record<string, FileKind>> = {
   '0x0x': 'utf-16',
 };
 
-/** Detects a file's kind by its first bytes, as far as these show it: `recognized` knows more. */
+/** Detects a file's kind by its first bytes, as far as they show it. `recognized` knows more after the check. */
 export function kindOf(sample: Uint8Array): FileKind {
   const beginning = BEGINNINGS.find(([, ...bytes]) => startsWith(sample, bytes));
   const zeros = Array.from(sample.subarray(0, 4), (byte) => (byte === 0 ? '0' : 'x')).join('');
@@ -74,7 +74,7 @@ function startsWith(bytes: Uint8Array, beginning: readonly number[]): boolean {
 /** Minimum share of a dataset's objects that have the same training format. */
 const MIN_OF_FORMAT = 0.8;
 
-/** Whether the rows look like a dataset: at least half are JSON objects, and most of these have one training format. */
+/** Whether the rows look like a dataset: at least half are objects, and most of these have one training format. */
 export function hasDatasetRows(report: Report): boolean {
   const objects = objectsOf(report);
   const isFormat = objects > 0 && report.datasetRows >= objects * MIN_OF_FORMAT;
@@ -90,7 +90,7 @@ function areObjects(report: Report, aside = 0): boolean {
   return 2 * objectsOf(report) >= report.rows - report.blankRows - aside;
 }
 
-/** Returns the report, changed if the file's first and last bytes show that it is cut off or isn't JSONL. */
+/** Returns the report, corrected if the file's first and last bytes show that it is cut off or isn't JSONL. */
 export function recognized(report: Report, start: Uint8Array, end: Uint8Array): Report {
   if (report.kind !== 'rows') return report;
   const text = decoded(start);
@@ -100,7 +100,7 @@ export function recognized(report: Report, start: Uint8Array, end: Uint8Array): 
   const as = (kind: FileKind): Report => ({ ...report, kind });
   if (2 * countOf(report, 'single-quote') > rows) return as('python');
   if (report.rows === 1 && !text.includes('\n') && /\}[\t ]*\r[\t \r]*\{/.test(text)) return as('cr-only');
-  // A JSON text that spans many rows fails in the first one.
+  // JSON that spans many lines is already invalid in the first one.
   const opened = text.trimStart().charAt(0);
   const isClosed = tail.trimEnd().endsWith(opened === '[' ? ']' : '}');
   const [first] = failuresOf(report, 0);
@@ -108,7 +108,7 @@ export function recognized(report: Report, start: Uint8Array, end: Uint8Array): 
   const areLists = rows === 1 || (objects === 0 && /^\s*\[\s*[{[]/.test(text));
   if (opened === '[' && isClosed && (first === undefined ? areLists : rows > 1 && failsFirst))
     return as(/^\s*\[\s*[^\s{[\]]/.test(text) ? 'array' : 'json-array');
-  // Objects with a comma may be the elements of an array.
+  // An object with a comma after it may be an element of an array.
   const areParts = 2 * (objects - countOf(report, 'comma-after-object')) < rows;
   const isSpread =
     rows > 1 && failsFirst && first.code === 'unexpected-end' && /[[{]/.test(opened) && areParts;
@@ -136,7 +136,7 @@ function isCutOff({ code, column, offset, length }: Problem, { sizeBytes }: Repo
   return code === 'unexpected-end' || code === 'unterminated-string';
 }
 
-/** Adds the problem that the file is cut off; if its place is known, it replaces the last row's own problem. */
+/** Adds the problem that the file is cut off. It replaces the last row's own problem, if that is where the file ends. */
 function cutOff(report: Report, at: Problem | undefined): Report {
   const { row = 1, line = 1, column = 1, offset = 0, length = 1, code } = at ?? {};
   const place = Float64Array.of(row, line, column, offset, length);

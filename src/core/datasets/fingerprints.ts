@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { sequencer } from '../base/async.ts';
-import { Emitter } from '../base/event.ts';
 import { isMissing } from '../base/diskError.ts';
-import { syncDirectory } from '../base/folders.ts';
-import { isSameStamp, stampOf } from '../base/fileStamp.ts';
+import { Emitter } from '../base/event.ts';
 import { nameExclusively, NameTakenError } from '../base/exclusiveName.ts';
+import { isSameStamp, stampOf } from '../base/fileStamp.ts';
+import { syncDirectory } from '../base/folders.ts';
 import { renameOver } from '../base/renameOver.ts';
 import type { DatasetChecker } from './checker.ts';
 import {
@@ -21,10 +21,10 @@ import { CheckError } from './report.ts';
 
 export type { RowDifference, FoundRows };
 
-/** What may have been trained: a file as it was when its stamp was taken, or the kept fingerprints of a submission, by its ID. */
+/** Data that may have been trained on: a version of a file, or the fingerprints of a submission, by its ID. */
 export type TrainedData = { file: DatasetFile } | { fingerprints: string };
 
-/** A charged submission, as far as its fingerprints depend on it. */
+/** What fingerprints need of a charged submission. */
 export interface SubmittedDataset {
   id: string;
   dataset: DatasetFile & { rows?: number | undefined };
@@ -35,23 +35,24 @@ export interface SubmittedDataset {
 /** The limit of all files; a file has at most 16 MB. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const KEY_BYTES = 16;
-/** What a process that was killed left is removed after an hour. */
+/** Parts that a killed process left are removed after an hour. */
 const ABANDONED_MS = 60 * 60_000;
-/** Counts that are kept. */
+/** How many counts are remembered. */
 const MAX_COUNTS = 100;
 
 /**
- * Owns the fingerprints of the rows that were submitted from this machine, 16 bytes a row: `{ID of the receipt}` in its folder, beside
- * `key`. They have no text and say nothing without the key. Their loss loses only what changed since.
+ * Owns the fingerprints of rows that were submitted from this machine, 16 bytes a row. Its folder has a file for each receipt,
+ * named by its ID, and `key`. Fingerprints have no text and say nothing without the key. Without them, only "what changed
+ * since" is unknown.
  */
 export class Fingerprints {
   readonly #folder: string;
   readonly #checker: () => Promise<Pick<DatasetChecker, 'compareRows'>>;
   readonly #inTurn = sequencer();
   readonly #changed = new Emitter<void>();
-  /** Fires when the fingerprints of one more submission are there. */
+  /** Fires when the fingerprints of another submission were stored. */
   readonly onDidKeep = this.#changed.event;
-  /** Of rows that are also in another file, by both files. */
+  /** How many rows are also in another file, by both files. */
   readonly #counts = new Map<string, number>();
 
   /** @param checker whose thread reads the rows */
@@ -61,8 +62,8 @@ export class Fingerprints {
   }
 
   /**
-   * Keeps those of a submission, from its file if that is unchanged and has at most 1,000,000 rows. Removes the oldest above 64 MB.
-   * Does nothing if they are known. @param submitted all charged submissions @throws if they can't be written
+   * Stores the fingerprints of a submission, if its file is unchanged and has at most 1,000,000 rows. Removes the oldest ones above
+   * 64 MB. Does nothing if they exist. @param submitted all charged submissions @throws if they can't be written
    */
   keep(one: SubmittedDataset, submitted: readonly SubmittedDataset[]): Promise<void> {
     return this.#inTurn(async () => {
@@ -70,7 +71,7 @@ export class Fingerprints {
       if (rows > MAX_KEPT_ROWS || (await this.has(one.id))) return;
       const file = await inspected(source);
       if (!isSameStamp(one.dataset, file)) return;
-      const key = await this.#keyToUse();
+      const key = (await this.#key()) ?? (await this.#newKey());
       const part = this.#partName();
       try {
         const checker = await this.#checker();
@@ -85,12 +86,12 @@ export class Fingerprints {
     });
   }
 
-  /** Returns how a file differs from a submission; undefined if that can't be said. @throws CheckError; CancelledError */
+  /** Returns how a file differs from a submission; undefined if that is unknown. @throws CheckError; CancelledError */
   async since(id: string, file: DatasetFile, signal?: AbortSignal): Promise<RowDifference | undefined> {
     return this.#difference(id, file, signal);
   }
 
-  /** Returns how a submission differs from an earlier one; undefined if that can't be said. */
+  /** Returns how a submission differs from an earlier one; undefined if that is unknown. */
   async between(earlierId: string, id: string): Promise<RowDifference | undefined> {
     return (await this.has(id)) ? this.#difference(earlierId, this.#fileOf(id)) : undefined;
   }
@@ -112,7 +113,7 @@ export class Fingerprints {
   /**
    * Finds the rows whose prompts are in other data.
    * @param rows a chat dataset in memory, at most some thousand rows
-   * @throws CheckError `changing` if the file is another one now, `missing` if there are no fingerprints; CancelledError
+   * @throws CheckError `changing` if the file has changed, `missing` if there are no fingerprints; CancelledError
    */
   async find(rows: Uint8Array, data: TrainedData, signal?: AbortSignal): Promise<FoundRows> {
     const source = 'file' in data ? data.file : await this.#kept(data.fingerprints);
@@ -123,8 +124,8 @@ export class Fingerprints {
   }
 
   /**
-   * Counts the rows of a dataset whose prompts are also in another file. Kept while both are unchanged.
-   * @param other as it is now, or as it was when its stamp was taken
+   * Counts the rows of a dataset whose prompts are also in another file. Remembers the count while both are unchanged.
+   * @param other a path for the present version, or a certain version
    * @throws CheckError; CancelledError; errors of the file system
    */
   async alsoIn(other: string | DatasetFile, file: DatasetFile, signal?: AbortSignal): Promise<number> {
@@ -139,7 +140,7 @@ export class Fingerprints {
     return shared;
   }
 
-  /** Removes all, and the key. */
+  /** Removes all fingerprints and the key. */
   removeAll(): Promise<void> {
     return this.#inTurn(() => rm(this.#folder, { recursive: true, force: true }));
   }
@@ -167,11 +168,9 @@ export class Fingerprints {
     return this.#fileOf(`${randomBytes(8).toString('hex')}.part`);
   }
 
-  /** Returns the key in a file; undefined if there is none, or something else has its name. */
-  async #key(file = this.#fileOf('key')): Promise<Uint8Array | undefined> {
+  async #key(): Promise<Uint8Array | undefined> {
     try {
-      if (!(await stat(file)).isFile()) return undefined;
-      const key = await readFile(file);
+      const key = await readFile(this.#fileOf('key'));
       return key.length === KEY_BYTES ? new Uint8Array(key) : undefined;
     } catch (error) {
       if (isMissing(error)) return undefined;
@@ -179,11 +178,7 @@ export class Fingerprints {
     }
   }
 
-  async #keyToUse(): Promise<Uint8Array> {
-    return (await this.#key()) ?? this.#newKey();
-  }
-
-  /** Makes the key, unless another window does; then that one's counts. What is left of a lost key says nothing, and goes. */
+  /** Makes the key, or returns the one that another window just made. Removes files of a lost key: nothing can read them. */
   async #newKey(): Promise<Uint8Array> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const left = await readdir(this.#folder);
@@ -191,33 +186,21 @@ export class Fingerprints {
     const key = new Uint8Array(randomBytes(KEY_BYTES));
     try {
       await writeFile(part, key, { flag: 'wx', mode: 0o600, flush: true });
-      await this.#setAsideWrongKey();
       await nameExclusively(part, this.#fileOf('key'));
       await syncDirectory(this.#folder);
       for (const name of left)
         if (name !== 'key' && !name.endsWith('.part')) await rm(this.#fileOf(name), { recursive: true });
       return key;
     } catch (error) {
-      if (error instanceof NameTakenError) return await this.#keyToUse();
-      throw error;
+      const key = error instanceof NameTakenError ? await this.#key() : undefined;
+      if (key === undefined) throw error;
+      return key;
     } finally {
       await rm(part, { force: true });
     }
   }
 
-  /** Takes the name from what is no key: a file of another length, as after a full disk, or a folder. */
-  async #setAsideWrongKey(): Promise<void> {
-    const [key, aside] = [this.#fileOf('key'), this.#partName()];
-    if ((await this.#key()) !== undefined) return;
-    await rename(key, aside).catch((error: unknown) => {
-      if (!isMissing(error)) throw error;
-    });
-    // Another window may have made the key just before.
-    if ((await this.#key(aside)) !== undefined) await nameExclusively(aside, key);
-    await rm(aside, { recursive: true, force: true });
-  }
-
-  /** Removes what killed processes left, and the oldest files above the limit, the newest of each dataset last. */
+  /** Removes what killed processes left, and the oldest files above the limit. The newest file of each dataset stays longest. */
   async #removeOldest(submitted: readonly SubmittedDataset[]): Promise<void> {
     const newestFirst = submitted.toSorted((one, other) => other.submittedAtMs - one.submittedAtMs);
     const isNewest = (one: SubmittedDataset) =>
@@ -226,11 +209,11 @@ export class Fingerprints {
     const order = [...(keptFirst.get(true) ?? []), ...(keptFirst.get(false) ?? [])].map(({ id }) => id);
     let bytes = 0;
     const names = (await readdir(this.#folder)).filter((name) => name !== 'key');
-    // Those without a receipt come last.
+    // Files without a receipt come last, so they are removed first.
     for (const name of names.toSorted(
       (one, other) => (order.indexOf(one) >>> 0) - (order.indexOf(other) >>> 0),
     )) {
-      // Another window may rename its part meanwhile.
+      // The file may be gone: another window renames its parts.
       const { size = 0, mtimeMs = NaN } = (await stat(this.#fileOf(name)).catch(() => undefined)) ?? {};
       const isPart = name.endsWith('.part');
       if (!isPart) bytes += size;

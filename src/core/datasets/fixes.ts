@@ -1,9 +1,8 @@
 import type { ProblemCode } from './problems.ts';
 
-/** Replaces a range of a document. Lines and UTF-16 units count from 0, as in an editor. */
+/** Replaces a document from the start of a line on. Lines and UTF-16 units count from 0, as in an editor. */
 export interface LineEdit {
   startLine: number;
-  startCharacter: number;
   endLine: number;
   endCharacter: number;
   text: string;
@@ -64,7 +63,7 @@ export function isWholeRow(line: string): boolean {
   }
 }
 
-/** Whether a line can be deleted alone: a row, or a comment, which JSON doesn't have. */
+/** Whether a line can be deleted alone: a complete row, or a comment (JSON has none). */
 export function isRowOrComment(line: string): boolean {
   return /^\s*(?:\/\/|#)/.test(line) || isWholeRow(line);
 }
@@ -80,10 +79,10 @@ export function removeRowBoms(lines: readonly string[]): LineEdit | undefined {
   return edited(lines, (line) => line.replace(/^\uFEFF+/, ''));
 }
 
-/** Each repairs a complete row with exactly one right repair; in this order, they repair a row with all of these problems. */
+/** Problems with exactly one right repair of the row. Applied in this order, the repairs mend a row that has several. */
 const REPAIRS = {
   'single-quote': (row) => (firstQuote(row) === "'" ? doubleQuoted(row) : row),
-  // Only where JSON has quotes: inside a text, typographic ones are right.
+  // Only where JSON needs quotes: inside a text, typographic ones are right.
   'typographic-quotes': (row) =>
     firstQuote(row) === "'"
       ? row
@@ -99,27 +98,26 @@ const REPAIRS = {
         found.length === 1 ? JSON.stringify(found).slice(1, -1) : found,
       ),
     ),
-  // Not in a text with single quotes.
+  // If strings have single quotes, the comma may be inside one.
   'trailing-comma': (row) =>
     firstQuote(row) === "'" ? row : changed(row, (outside) => outside.replace(/,(?=[ \t]*[}\]])/g, '')),
   // An indented object with a comma is more likely an element of an array.
   'comma-after-object': (row) => (/^[ \t]/.test(row) ? row : row.trimEnd().replace(/,$/, '')),
 } as const satisfies Partial<Record<ProblemCode, (row: string) => string>>;
 
-/** Problems of a row with exactly one right repair. */
 export type RepairableCode = keyof typeof REPAIRS;
 
 export function isRepairable(code: unknown): code is RepairableCode {
   return Object.hasOwn(REPAIRS, String(code));
 }
 
-/** Returns a row without a problem, or undefined if the row would not be an object even after all repairs. */
+/** Repairs one problem of a row. Undefined if nothing changes, or if the row wouldn't be an object even after all repairs. */
 export function repaired(row: string, code: RepairableCode): string | undefined {
   const result = REPAIRS[code](row);
   return result !== row && allRepaired(result) !== undefined ? result : undefined;
 }
 
-/** Returns a row without all of these problems and a byte order mark, or undefined if it is no object then. */
+/** Applies all repairs to a row, and removes a byte order mark. Undefined if the result isn't an object. */
 export function allRepaired(row: string): string | undefined {
   const result = Object.values(REPAIRS).reduce((text, repair) => repair(text), row.replace(/^\uFEFF+/, ''));
   return isWholeRow(result) ? result : undefined;
@@ -136,7 +134,7 @@ export function repairRows(lines: readonly string[], code: RepairableCode): Line
 type Change = (text: string) => string;
 const SAME: Change = (text) => text;
 
-/** The first quote outside of a row's strings that JSON doesn't have. The same text can't begin with two kinds. */
+/** Returns the first quote outside of a row's strings that isn't a `"`. It shows which kind of quotes the row uses. */
 function firstQuote(row: string): string | undefined {
   let found: string | undefined;
   const look: Change = (outside) => {
@@ -166,7 +164,7 @@ function doubleQuoted(row: string): string {
   return result;
 }
 
-/** Changes a row outside of its strings, and the strings with quotes. An expression could be slow. */
+/** Changes a row outside of its strings, and its strings with their quotes. A regular expression could be slow here. */
 function changed(row: string, outside: Change = SAME, inside: Change = SAME): string {
   let result = '';
   for (let at = 0; at < row.length;) {
@@ -180,7 +178,7 @@ function changed(row: string, outside: Change = SAME, inside: Change = SAME): st
   return result;
 }
 
-/** Returns one edit that spans all changes: editors are slow with thousands, and convert line ends themselves. */
+/** Returns one edit that spans all changes: editors are slow with thousands of edits. They convert line ends themselves. */
 function edited(lines: readonly string[], keep: Keep): LineEdit | undefined {
   const kept = lines.map(keep);
   const startLine = kept.findIndex((line, index) => line !== lines[index]);
@@ -193,7 +191,7 @@ function edited(lines: readonly string[], keep: Keep): LineEdit | undefined {
     line === undefined ? [] : isLast && index === left.length - 1 ? [line] : [line, '\n'],
   );
   return {
-    ...{ startLine, startCharacter: 0, text: text.join('') },
+    ...{ startLine, text: text.join('') },
     endLine: isLast ? lastLine : lastLine + 1,
     endCharacter: isLast ? (lines[lastLine]?.length ?? 0) : 0,
   };

@@ -89,7 +89,7 @@ function numbered(groups: readonly (readonly string[])[]): Name[] {
   return groups.flatMap((names, index) => names.map((name): Name => [name, index + 1]));
 }
 
-/** Encodes names as a table with linear probing: the length, up to two numbers, the first and the last eight bytes. */
+/** Encodes names as a hash table with linear probing. An entry has the length, up to two numbers, and the first and last eight bytes. */
 function encodeNames(names: readonly Name[], slots: number): Uint8Array {
   if (names.length >= slots) throw new RangeError('too many names for the scanner');
   const bytes = Buffer.alloc(slots * NAME_BYTES);

@@ -4,51 +4,46 @@ import type { ProblemCode } from './problems.ts';
 export const ROLES = ['system', 'user', 'assistant', 'tool', 'other'] as const;
 export type Role = (typeof ROLES)[number];
 
-/**
- * How a format becomes chat messages (`turns`: a conversation; `pair`: prompt and answer), or why it can't.
- */
+/** How a format becomes chat messages (`turns`: a conversation; `pair`: prompt and answer), or why it can't. */
 type ToChat = 'turns' | 'pair' | 'chat' | 'preference' | 'text';
 
 /** A training format, for example `{"prompt":"Hi","completion":"Hello"}`. */
 export interface TrainingFormat {
   name: string;
-  /** The scanner's number, from 1. Reports name formats in this order. */
+  /** The scanner's number, from 1. Reports list formats in this order. */
   number: number;
   /** A row with one of these fields has this format, unless an earlier format of the table matches. */
   fields: readonly string[];
   /** A row with both of these fields has it as well. */
   orBoth?: readonly [string, string];
-  /** `fields` is one list of messages with prompt and answer. The value is the problem if it is no list. */
+  /** Set if the only field is a list of messages with prompt and answer: the problem to report if it isn't a list. */
   turns?: ProblemCode;
-  /** Such a list can consist of strings. The user begins. */
+  /** Whether that list may consist of strings. The user begins. */
   hasStrings?: true;
   /** The fields of the prompt, the most important one first. */
   prompt?: readonly string[];
-  /** A field of the prompt that may be null or empty, or contain the whole prompt. */
+  /** A field of the prompt that may be null or empty, or contain all of the prompt. */
   optional?: string;
   /** The field of the answer; the second one is used if only that is there. */
   answer?: readonly string[];
-  /** `fields` are two answers of the assistant to compare. `beside`: one that is a text. */
+  /** Set if `fields` are two answers to compare. `beside`: a field with the rejected answer as a text, beside a conversation. */
   compared?: { beside: string };
   /** Other names of its fields. */
   aliases?: Readonly<Record<string, string>>;
-  /**
-   * Its lists of messages can be in an object: `{"messages":[…]}`. `input`: a field that is the prompt then,
-   * and only then.
-   */
+  /** Set if lists of messages may be in an object: `{"messages":[…]}`. `input`: a field that is the prompt if it is such an object. */
   wrapped?: { input: string };
   /** Fields with further texts. */
   further?: readonly string[];
-  /** The problems if the prompt's first field is missing, or the answer; or one of the compared answers. */
+  /** The problems if the prompt's first field, or the answer, is missing. For answers to compare: if either is missing. */
   missing?: readonly [ProblemCode, ProblemCode];
   /** Prompts and answers can be lists of messages. */
   hasLists?: true;
-  /** Files of other purposes have such rows too. */
+  /** Whether files for other purposes often have such rows, so that the format alone doesn't make a dataset. */
   isCommon?: true;
   toChat: ToChat;
   /** A field with earlier questions and answers. */
   history?: string;
-  /** With one of these fields, the row is for evaluation. */
+  /** A row with one of these fields is for evaluation, not for training. */
   evaluation?: readonly string[];
 }
 
@@ -116,7 +111,7 @@ const TABLE = [
 
 export type Format = 'unknown' | (typeof TABLE)[number]['name'];
 
-/** The table, with optional properties. */
+/** The table, typed with its optional properties. */
 export const TRAINING_FORMATS: readonly (TrainingFormat & { name: Format })[] = TABLE;
 
 /** The names of all formats, by the scanner's numbers. */
@@ -134,7 +129,7 @@ export const FIELDS: readonly string[] = [
   ),
 ];
 
-/** Fields that contain the answers of a conversation outside of it. */
+/** Fields with answers to compare. Beside a conversation, they have its answers. */
 export const COMPARED_FIELDS: readonly string[] = TRAINING_FORMATS.flatMap(({ compared, fields }) =>
   compared === undefined ? [] : [...fields, compared.beside],
 );
@@ -142,7 +137,7 @@ export const COMPARED_FIELDS: readonly string[] = TRAINING_FORMATS.flatMap(({ co
 /** Fields with earlier questions and answers. */
 export const HISTORY_FIELDS: readonly string[] = TRAINING_FORMATS.flatMap(({ history }) => history ?? []);
 
-/** What the system says, besides a conversation: LLaMA-Factory. */
+/** A system message beside a conversation (LLaMA-Factory). */
 export const SYSTEM_FIELD = 'system';
 
 /** Further names of fields, each with the field. */
@@ -156,7 +151,7 @@ export const MESSAGE_FIELDS: readonly (readonly string[])[] = [
   ...[['reasoning', 'reasoning_content', 'thinking'], ['prefix', 'name'], ['weight'], ['train', 'loss']],
 ];
 
-/** Who speaks. `call`: a tool call as the assistant's message. `pretrain`: text outside of a conversation. */
+/** The speaker of a message. `call`: a tool call of the assistant. `pretrain`: text outside of a conversation. */
 export type Speaker = Exclude<Role, 'other'> | 'call' | 'pretrain';
 
 /** The names of each speaker, and further ones that only ShareGPT has. */

@@ -2,22 +2,22 @@
 const STEP = 4096;
 const FIRST_ENTRIES = 1024;
 
-/** Numbers different 64-bit hashes from 0, in the order in which they are added: 14 bytes each. */
+/** Gives each different 64-bit hash a number, from 0 in the order of adding. Takes 14 bytes for each. */
 export class HashIndex {
   readonly #shouldContinue: () => boolean;
-  /** Open addressing, at most two thirds full. A slot contains an entry's number plus 1, or 0. */
+  /** Open addressing, at most two thirds full. A slot has an entry's number plus 1; 0 is a free slot. */
   #slots = new Int32Array(FIRST_ENTRIES * 1.5);
   /** Two numbers for each entry, the lower one first. */
   #hashes = new Uint32Array(FIRST_ENTRIES * 2);
   #probes = 0;
   size = 0;
 
-  /** @param shouldContinue called regularly, since hashes can be crafted to collide; false ends the work by an error */
+  /** @param shouldContinue called regularly, since hashes can be crafted to collide; `add` and `find` throw once it returns false */
   constructor(shouldContinue: () => boolean) {
     this.#shouldContinue = shouldContinue;
   }
 
-  /** Returns a hash's number, which is `size` before the call if it is new. @throws StoppedError */
+  /** Adds a hash, and returns its number. A new hash gets what `size` was before. @throws StoppedError */
   add(low: number, high: number): number {
     const slot = this.#slotOf(low, high);
     const known = this.#slots[slot] ?? 0;
@@ -64,7 +64,7 @@ export class HashIndex {
   }
 
   #grow(): void {
-    // Free the old memory now, not when the garbage collector runs: it would be as much again.
+    // Free the old memory now: until the garbage collector runs, there would be twice as much.
     const hashes = (this.#hashes = new Uint32Array(
       this.#hashes.buffer.transfer(2 * this.#hashes.byteLength),
     ));
@@ -74,7 +74,7 @@ export class HashIndex {
       this.#slots[this.#slotOf(hashes[2 * entry] ?? 0, hashes[2 * entry + 1] ?? 0)] = entry + 1;
   }
 
-  /** Ends its use, and frees its memory. */
+  /** Frees its memory; it can't be used afterwards. */
   clear(): void {
     for (const { buffer } of [this.#slots, this.#hashes]) buffer.transfer(0);
   }

@@ -16,17 +16,17 @@ const BOM: readonly number[] = [0xef, 0xbb, 0xbf];
 const MAX_SPACES = 1_000;
 
 /**
- * Converts objects and arrays, in an array or consecutive, to one row each, chunk by chunk. Their bytes are unchanged, but
- * white space that is very long or has a line break becomes one space. The grammar is left to the check of the new file.
- * @param areArrays whether arrays that follow each other are rows
- * @throws ConvertError `not-json` or `not-objects` unless that is a complete array, or complete objects
+ * Converts objects and arrays, in an array or one after another, to one row each, chunk by chunk. Bytes are copied, but white
+ * space that is very long or has a line break becomes one space. The check of the new file finds invalid JSON.
+ * @param areArrays whether the file is a sequence of arrays, each a row
+ * @throws ConvertError `not-json` or `not-objects` if it isn't a complete array or sequence
  */
 export function* jsonLines(chunks: Iterable<Uint8Array>, areArrays = false): Generator<Buffer> {
   let place = 'start' as 'start' | 'array' | 'objects' | 'end';
-  // Bytes of a byte order mark, and open brackets, including the object's own.
+  // How many bytes of a byte order mark were read, and how many brackets are open.
   let [bomBytes, depth] = [0, 0];
   let [inString, isEscaped] = [false, false];
-  // Written only if more of the object follows.
+  // White space, which is written only if more of the row follows.
   let spaces: number[] = [];
   /** Handles a byte outside of rows. Returns whether it begins one. */
   const beginsRow = (byte: number): boolean => {

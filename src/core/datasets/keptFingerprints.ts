@@ -1,5 +1,5 @@
-// The fingerprints of a dataset's rows, in a worker thread: 16 bytes a row, in a file. A row's pair is of its prompt and of all its
-// texts, each the first half of AES-128 of hash and kind, so that they say nothing without the key. Pairs are sorted.
+// The fingerprints of a dataset's rows in a file, made in a worker thread. A row has a pair of them, 8 bytes each: for its prompt and
+// for all its texts. Each is half of the AES-128 encryption of a hash, so it says nothing without the key. Pairs are sorted.
 import { createCipheriv, createHmac } from 'node:crypto';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { KEPT_START, MAX_KEPT_ROWS, type RowDifference, type KeptRef } from './comparisonTypes.ts';
@@ -11,7 +11,7 @@ import { HASH_TEXTS, LOCATED_LIMIT } from './scanner/codes.ts';
 const COUNTED_NUMBERS = 5;
 const HEAD_NUMBERS = COUNTED_NUMBERS + 2;
 const PAIR_NUMBERS = 4;
-/** Kinds of what is encrypted. */
+/** Kinds of hashes, encrypted with them: of a prompt, or of all texts. */
 export const PROMPT = 0;
 const TEXTS = 1;
 /** Hashes that are encrypted at a time. */
@@ -20,7 +20,7 @@ const BATCH = 8192;
 interface Pairs {
   /** Four numbers for each row: prompt and texts, each with the lower half first. */
   pairs: Uint32Array;
-  /** The rows of a dataset in the order of its pairs, from 1; of a file they aren't known. */
+  /** The row of each pair, from 1. A file of fingerprints doesn't have them. */
   rows?: Uint32Array;
   /** Rows with a prompt, and rows with errors. */
   prompts: number;
@@ -50,7 +50,7 @@ function encrypted(key: Uint8Array, blocks: Uint32Array): Uint32Array {
   return new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
 }
 
-/** Returns the checksum of a file, which only its key makes: a file of another key is none, as is a damaged one. */
+/** Returns a checksum that depends on the key, so that a damaged file and one of another key are noticed. */
 function checksumOf(key: Uint8Array, ...parts: readonly Uint32Array[]): Uint32Array {
   const hmac = createHmac('sha256', key);
   for (const part of parts) hmac.update(bytesOf(part));
@@ -70,7 +70,7 @@ export function writeKept(reader: Reader, file: DatasetFile, { path, key }: Kept
   return true;
 }
 
-/** Reads a file; undefined if it isn't a whole one of this version and key. @throws errors of the file system */
+/** Reads a file; undefined unless it is complete, and of this version and key. @throws errors of the file system */
 export function readKept({ path, key }: KeptRef): Pairs | undefined {
   const bytes = readFileSync(path);
   const numbers = new Uint32Array(bytes.buffer, bytes.byteOffset, Math.trunc(bytes.length / 4));
@@ -84,7 +84,7 @@ export function readKept({ path, key }: KeptRef): Pairs | undefined {
   return { pairs, prompts, notCompared };
 }
 
-/** Returns how a dataset, or a kept one, differs from a kept one; undefined if one of them can't be compared. */
+/** Returns how a dataset (or the fingerprints of one) differs from fingerprints; undefined if one of them can't be compared. */
 export function differenceOf(
   reader: Reader,
   now: DatasetFile | string,
@@ -131,13 +131,13 @@ function encryptBatch(hashes: Uint32Array, key: Uint8Array): void {
   for (let at = 0; at < hashes.length; at += 2) hashes.set(results.subarray(2 * at, 2 * at + 2), at);
 }
 
-/** Bits of a number that is a row's. */
+/** How many bits of a key have the row's number. */
 const ROW_BITS = 20;
 const ROW_MASK = 2 ** ROW_BITS - 1;
 
 /**
- * Sorts pairs. A key has the upper 44 bits of the prompt, and the row, so that a native sort of numbers does nearly all.
- * Only rows with equal upper bits, as those of one prompt, are compared further.
+ * Sorts pairs. It sorts numbers that have the upper 44 bits of the prompt and the row, which is fast. Only rows with equal
+ * upper bits, such as those of one prompt, are compared further.
  */
 function sorted(pairs: Uint32Array, numbers: Uint32Array): Pick<Pairs, 'pairs' | 'rows'> {
   const count = pairs.length / PAIR_NUMBERS;
@@ -174,7 +174,7 @@ interface PairAt {
   at: number;
 }
 
-/** Compares two pairs, or only the prompts of both. @param numbers 4 or 2 */
+/** Compares two pairs. @param numbers 4, or 2 to compare only the prompts */
 function comparePairs(one: PairAt, other: PairAt, numbers: number): number {
   for (let part = 0; part < numbers; part += 2)
     for (const half of [part + 1, part]) {
@@ -186,15 +186,15 @@ function comparePairs(one: PairAt, other: PairAt, numbers: number): number {
 }
 
 /**
- * Compares sorted pairs as multisets, prompt by prompt: equal texts are taken out first. Of the rest, rows are changed as far as both
- * sides have them; what is left is added or removed.
+ * Compares sorted pairs as multisets, prompt by prompt. If 3 rows of a prompt became 5, and 1 has equal texts, then 2 were
+ * changed and 2 added.
  */
 function differences(now: Pairs, then: Pairs): RowDifference {
   const counts = { added: 0, removed: 0, changed: 0, equal: 0 };
   const rows: number[] = [];
   const walk = (of: Uint32Array) => ({ of, at: 0, end: of.length / PAIR_NUMBERS });
   const [one, other] = [walk(now.pairs), walk(then.pairs)];
-  /** Of the prompt that is compared. */
+  /** The rows of the current prompt that are only now there, and only then. */
   let [left, gone] = [0, 0];
   let last: PairAt | undefined;
   const endPrompt = () => {

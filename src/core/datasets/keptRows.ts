@@ -10,7 +10,7 @@ export interface KeptRow {
 
 const NUMBERS = 3;
 
-/** Remembers which rows of a file stay, so that they can be written without another scan: 12 bytes each. */
+/** Remembers which rows of a file stay, so that they can be written without another scan. Takes 12 bytes a row. */
 export class KeptRows {
   readonly #segments: Uint32Array[] = [];
   #waiting: number[] = [];

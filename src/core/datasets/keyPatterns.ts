@@ -1,8 +1,8 @@
 import { API_KEY, MAX_PATTERNS, PRIVATE_KEY } from './scanner/codes.ts';
 
 /**
- * What must follow a key's prefix, by the scanner's numbers (`scanner/keyPatterns.ts`). For example
- * characters of a kind, a value after its name, a JSON Web Token, or lines of a private key.
+ * Kinds of tails: what must follow a key's prefix. For example characters of a kind, a value after its name, or lines of a private
+ * key. The numbers are those of `scanner/keyPatterns.ts`.
  */
 const TAILS = {
   word: 0,
@@ -18,7 +18,7 @@ const TAILS = {
   routed: 10,
 } as const;
 
-/** Prefixes that are common in code: what follows must look random by itself. */
+/** Prefixes that are common in code: a key is found only if what follows looks random by itself. */
 const COMMON: ReadonlySet<string> = new Set(['service_', 'sk-', 'SG.', 'hvs.', 'hvb.']);
 
 /** A kind of key, recognized by its prefix. */
@@ -41,7 +41,7 @@ const keys = (
 const privateKeys = (of: keyof typeof TAILS, ...prefixes: readonly string[]): KeyPattern[] =>
   prefixes.map((prefix) => ({ code: PRIVATE_KEY, prefix, anchor: 5, tail: 32, of }));
 
-/** Keys to search for: API keys of common services; private keys (PEM, RFC 7468; PuTTY) by their header. */
+/** The keys to search for: API keys of common services, and private keys (PEM, RFC 7468; PuTTY) by their header. */
 export const KEY_PATTERNS: readonly KeyPattern[] = [
   ...keys(5, 16, 'word', 'service_'),
   ...keys(0, 20, 'word', 'sk-'),
@@ -70,7 +70,7 @@ export const KEY_PATTERNS: readonly KeyPattern[] = [
   ...keys(2, 60, 'word', 'ya29.'),
   ...keys(1, 24, 'word', 'hvs.', 'hvb.'),
   ...keys(0, 40, 'dotted', 'SG.'),
-  // Other characters may be escaped, so the rare bytes are letters.
+  // The rare bytes are letters, since `=` may be escaped.
   ...keys(5, 80, 'base64', 'AccountKey='),
   // Ends of `secretkey` and `secretaccesskey` (`isSecretName`).
   ...['etkey', 'etKey', 'ETKEY', 'sskey', 'ssKey', 'SSKEY'].flatMap((end) => [
@@ -78,7 +78,7 @@ export const KEY_PATTERNS: readonly KeyPattern[] = [
     ...keys(1, 40, 'value', ...['_', '-', '.'].map((sign) => end.slice(0, 2) + sign + end.slice(2))),
   ]),
   ...keys(0, 60, 'token', 'eyJ'),
-  // One word, so that all of it is located, as for an API key.
+  // A private key of one word. As an API key, all of it is located.
   ...keys(1, 58, 'upper', 'AGE-SECRET-KEY-1'),
   ...keys(3, 60, 'word', 'nvapi-'),
   ...keys(2, 60, 'word', 'pcsk_'),
@@ -92,7 +92,7 @@ export const KEY_PATTERNS: readonly KeyPattern[] = [
   ...keys(2, 27, 'upper', 'NRAK-'),
   ...keys(0, 60, 'any', 'ATATT3'),
   ...privateKeys('lines', 'Private-Lines: '),
-  // Of any kind; SSH2 has a space after its dashes.
+  // Private keys of any kind; SSH2 has a space after the dashes.
   ...privateKeys('header', '-----BEGIN ', '---- BEGIN '),
 ];
 
@@ -100,14 +100,14 @@ const PATTERN_BYTES = 48;
 const PREFIX_OFFSET = 8;
 const ANCHOR_LENGTH = 3;
 const HEADS = 256;
-/** A bit for each in a byte. */
+/** Each bucket is a bit of a byte. */
 const MAX_BUCKETS = 8;
 
 function anchorOf({ prefix, anchor }: KeyPattern): number[] {
   return Array.from({ length: ANCHOR_LENGTH }, (_, byte) => prefix.charCodeAt(anchor + byte));
 }
 
-/** Encodes the patterns for the scanner: each with lengths and kinds, the next one of its hash, and its prefix. */
+/** Encodes the patterns for the scanner, as a hash table by their rare bytes (`scanner/keyPatterns.ts`). */
 export function encodePatterns(patterns = KEY_PATTERNS): Uint8Array {
   if (patterns.length > MAX_PATTERNS) throw new RangeError('too many patterns for the scanner');
   const bytes = new Uint8Array(HEADS + patterns.length * PATTERN_BYTES);
@@ -126,8 +126,8 @@ export function encodePatterns(patterns = KEY_PATTERNS): Uint8Array {
 }
 
 /**
- * Encodes the buckets of patterns as bits, for each value of both halves of the three rare bytes. Patterns
- * with nearly the same third byte share a bucket: few places in a text have it after two matches.
+ * Encodes which patterns each half of the three rare bytes allows. A bit stands for a bucket of patterns with nearly the same
+ * third byte. Few places in a text have that byte after two matches.
  */
 export function encodeAnchors(patterns = KEY_PATTERNS): Uint8Array {
   const lastOf = (pattern: KeyPattern) => (anchorOf(pattern)[ANCHOR_LENGTH - 1] ?? 0) >> 1;

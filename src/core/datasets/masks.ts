@@ -1,3 +1,4 @@
+import { StoppedError } from './hashIndex.ts';
 import { endOfText, PLACE_NUMBERS, type Scanned, type Scanner } from './scanner.ts';
 import {
   API_KEY,
@@ -9,9 +10,8 @@ import {
   PRIVATE_KEY,
   ROW_ERROR,
 } from './scanner/codes.ts';
-import { StoppedError } from './hashIndex.ts';
 
-/** What was masked, by kind. */
+/** How many secrets of each kind were masked. */
 export interface MaskCounts {
   apiKeys: number;
   privateKeys: number;
@@ -19,7 +19,7 @@ export interface MaskCounts {
   cardNumbers: number;
 }
 
-/** What to mask. */
+/** What to mask, which is to replace it by a placeholder such as `[API_KEY]`. */
 export interface Masks {
   /** API keys and private keys. */
   secrets: boolean;
@@ -31,12 +31,12 @@ export interface Masks {
 const MAX_ROUNDS = 16;
 const DOUBLE_QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** The last line of a private key (RFC 7468), also with the spaces of SSH2; and the word that finds it. */
+/** The last line of a private key (RFC 7468; SSH2 has spaces), and the word by which it is found. */
 const KEY_END = /^----[- ]END [^-]{0,30}PRIVATE KEY[^-]{0,10}-{4,5}/;
 const END_WORD = 'END ';
 const MAX_END = 64;
 const DASHES = '-----';
-/** A private key without an end fills at least a line of its string. Else its lines are in other strings. */
+/** A private key without an end line must fill this much of its string. Otherwise its lines are in other strings. */
 const MIN_KEY_BYTES = 100;
 /** The base64 value after this name is a key; the name stays. */
 const ACCOUNT_KEY = /^AccountKey(?:=|\\+u003d)/i;
@@ -50,7 +50,7 @@ interface Range {
 
 /** A scanned row, valid until the scanner's next call. */
 export interface ScannedRow {
-  /** Its row is missing if it is too long. */
+  /** Has no row if the row is too long. */
   scanned: Scanned;
   /** The row without a line end. */
   bytes: Uint8Array;
@@ -71,7 +71,7 @@ export function noMasks(): MaskCounts {
 /**
  * Masks secrets in a row, until a scan finds no more.
  * @param row must not be in the scanner's memory
- * @returns the row after the last scan, or undefined if it would no longer be the same JSON, is too long or has too many secrets
+ * @returns the row after the last scan; undefined if it is too long, has too many secrets, or would no longer be the same JSON
  * @throws StoppedError
  */
 export function maskRow(
@@ -88,7 +88,7 @@ export function maskRow(
     const ranges = rangesOf(current, masks);
     if (ranges === undefined) return undefined;
     if (ranges.length === 0) {
-      // If two masked keys of an object become equal, the object changes.
+      // Two keys of an object may become equal: that would change the object.
       const isBroken = (before.isJson && !isJson(current)) || (!before.repeatsKey && repeatsKey(current));
       return isBroken ? undefined : { row: current, masked };
     }
@@ -115,7 +115,7 @@ function repeatsKey({ scanned: { places } }: ScannedRow): boolean {
 }
 
 /**
- * Returns what to mask, in order and without overlaps. A secret's name wins over that of an address in it.
+ * Returns what to mask, in order and without overlaps. An address inside a secret counts as part of it.
  * Undefined if a private key can't be masked.
  */
 function rangesOf(
@@ -152,8 +152,8 @@ function rangesOf(
 }
 
 /**
- * Returns the end of the private key whose first line is at `from`. It is after the key's last line, else at
- * the end of its string if the key may be in it. Undefined if it continues in other strings.
+ * Returns the end of the private key whose first line is at `from`. That is after its last line, or the end of the string if the
+ * key fills it. Undefined if the key continues in other strings.
  * @param lastEnd where the last line of the row's last key may be, or -1
  */
 function endOfKey(row: Buffer, from: number, lastEnd: number): number | undefined {
@@ -170,7 +170,7 @@ function endOfKey(row: Buffer, from: number, lastEnd: number): number | undefine
   return end - from < MIN_KEY_BYTES ? undefined : end;
 }
 
-/** Returns where the last line is that begins or ends a key, or -1. SSH2 has a space after four dashes. */
+/** Returns where the last BEGIN or END line of a key is, or -1. SSH2 has a space after four dashes. */
 export function lastLineOf(row: Buffer, word: 'BEGIN' | 'END'): number {
   return Math.max(row.lastIndexOf(`${DASHES}${word} `), row.lastIndexOf(`---- ${word} `));
 }
@@ -193,7 +193,7 @@ function maskOf(code: number, found: Uint8Array): Uint8Array {
   return Buffer.from(`${ACCOUNT_KEY.exec(text)?.[0] ?? ''}[API_KEY]`);
 }
 
-/** Replaces all digits but the first by zeros. The result is still a number, but no card's. */
+/** Replaces all digits but the first one with zeros. The result is still a number, but not a card number. */
 function zeros(found: Uint8Array): Uint8Array {
   let digits = 0;
   return Uint8Array.from(found, (byte) => (byte >= 0x30 && byte <= 0x39 && digits++ > 0 ? 0x30 : byte));

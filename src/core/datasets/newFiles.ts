@@ -13,9 +13,9 @@ import { syncDirectory } from '../base/folders.ts';
 
 /** Host, process, and a random part. */
 const PART_NAME = /^\.fine-tuning-([0-9a-f]{8})-(\d{1,10})-[0-9a-f]{16}\.part$/;
-/** With so many names taken, something else is wrong. */
+/** If so many names are taken, something else is wrong. */
 const MAX_NUMBER = 1_000;
-/** An hour: a part with later writes may be of a running process that can't be seen, as in a container. */
+/** An hour: a part written later may belong to a running process that we can't see, for example in a container. */
 const ABANDONED_MS = 60 * 60_000;
 
 interface Part {
@@ -23,7 +23,7 @@ interface Part {
   handle: FileHandle;
 }
 
-/** Owns files that are being written beside a dataset. None has its final name before all are complete and synced. */
+/** Owns files that are being written beside a dataset. They get their names only when all are complete and synced. */
 export class NewFiles {
   readonly #folder: string;
   readonly #mode: number;
@@ -33,13 +33,13 @@ export class NewFiles {
   #syncing: Promise<unknown> | undefined;
   #syncFailure: Error | undefined;
   #cleaning: Promise<void> | undefined;
-  /** When parts of ended processes were last written to. They may have ended while naming their files. */
+  /** When ended processes last wrote to their parts. They may have been killed while naming files. */
   #leftAtMs: readonly number[] = [];
   #isDisposed = false;
 
   /**
    * @param source the dataset, whose folder gets the files
-   * @param mode of the dataset, whose read permissions they get
+   * @param mode of the dataset: the files get its read permissions
    * @param link replaced in tests, to simulate other file systems
    */
   constructor(source: string, mode: number, link?: Link) {
@@ -62,7 +62,7 @@ export class NewFiles {
     return handle;
   }
 
-  /** Begins to make durable what is written so far, while more is written: for large files, most of the wait for a disk. */
+  /** Begins to sync what is written so far, while more is written. For large files, this saves most of the wait at the end. */
   beginSync(): void {
     this.#syncing ??= Promise.all(this.#parts.map(({ handle }) => handle.datasync()))
       // The system reports a failure only once, so the last sync of the file may succeed.
@@ -71,10 +71,10 @@ export class NewFiles {
   }
 
   /**
-   * Makes the files durable, closes them, and names them in the order in which they were added: `{name}.jsonl`,
-   * else `{name}-2.jsonl` and so on, with the same number for all. Never replaces a file. If it fails, none keeps
-   * its name. Returns their paths.
-   * @param names without folder and ending
+   * Syncs, closes and names the files, in the order in which they were added. The names are `{name}.jsonl`, else
+   * `{name}-2.jsonl` and so on, with the same number for all. Never replaces a file. If it fails, no file keeps its name.
+   * @param names without folder and extension
+   * @returns the paths
    * @throws NameTakenError if a thousand numbers are taken; errors of the file system
    */
   async name(names: readonly string[]): Promise<string[]> {
@@ -100,7 +100,7 @@ export class NewFiles {
     }
   }
 
-  /** Closes and removes what has no name yet. Never rejects. */
+  /** Closes and removes the files that have no name yet. Never rejects. */
   async dispose(): Promise<void> {
     this.#isDisposed = true;
     const parts = this.#parts;
@@ -123,12 +123,12 @@ export class NewFiles {
       for (const [part, target] of named) await takeBack(part, target);
       throw error;
     }
-    // The files are complete and named. From here on nothing is undone, even if the folder can't be synced.
+    // The files are complete and named. They stay, even if the folder can't be synced.
     await this.dispose();
     await syncDirectory(this.#folder).catch(() => undefined);
   }
 
-  /** Removes what ended processes of this machine left an hour or more ago. Never rejects. */
+  /** Removes parts that ended processes of this machine left an hour or more ago. Never rejects. */
   async #removeLeftovers(): Promise<void> {
     const names = await readdir(this.#folder).catch(() => []);
     for (const name of names) {
@@ -151,7 +151,7 @@ async function isAnyTaken(files: readonly string[]): Promise<boolean> {
   return found.some(({ status }) => status === 'fulfilled');
 }
 
-/** Removes the name that a file just got, so that it is a part again. */
+/** Takes back the name that a file just got, so that it is a part again. */
 async function takeBack(part: string, target: string): Promise<void> {
   // With a hard link the part still exists; `rename` would do nothing.
   if (await isSameFile(part, target)) await rm(target, { force: true });

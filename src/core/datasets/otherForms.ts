@@ -3,11 +3,11 @@ import { SPEAKERS, SPEAKER_OF, TRAINING_FORMATS } from './formats.ts';
 import { isFields, messagesAt, valueAt, type Fields, type LeftOutRow } from './requestShapes.ts';
 import { REFUSED_MARKS } from './templateMarks.ts';
 
-/** Further names of an assistant, in lower case: Cohere. */
+/** Further names of speakers, in lower case (Cohere). */
 const OTHER_SPEAKERS: ReadonlyMap<string, string> = new Map([['chatbot', 'assistant']]);
 const names = (own: boolean) =>
   SPEAKERS.flatMap(([, first, more]) => (own ? first : [...first, ...more])).join('|');
-/** Only rows with one of these can have another form: an unknown role, or a name. A row without is copied unread. */
+/** Only rows that match can have another form: an unknown role, or one of these names. Other rows are copied without parsing. */
 export const OTHER_FORM = new RegExp(
   [
     `"role"\\s*:\\s*"(?!(?:${names(true)})")`,
@@ -55,7 +55,7 @@ export function hasFormat(row: Fields): boolean {
   return isFormat((field) => Object.hasOwn(row, field));
 }
 
-/** Whether it is a row of a training format by names and types, or of another form. */
+/** Whether a value is a row: of a training format by names and types, or of another form. */
 export function isTrainingRow(value: unknown): boolean {
   if (!isFields(value)) return false;
   const isText = (field: string) => typeof value[field] === 'string' || areTurns(value[field]);
@@ -73,7 +73,7 @@ function isFormat(has: (field: string) => boolean, hasTurns = has): boolean {
   });
 }
 
-/** Returns a row of another service as a row of ours, or why it can't become one; undefined if it is no such row. */
+/** Converts a row of another service to a training format, or returns why it can't. Undefined if it isn't such a row. */
 export function otherForm(row: unknown): Fields | LeftOutRow | undefined {
   if (Array.isArray(row)) return areTurns(row) ? rowOf(row) : 'unrecognized';
   if (!isFields(row)) return undefined;
@@ -96,7 +96,7 @@ function isSegment(value: unknown): value is Segment {
   return typeof valueAt(value, 'label') === 'boolean' && typeof valueAt(value, 'text') === 'string';
 }
 
-/** Of Axolotl: what is learned is the assistant's. */
+/** Converts Axolotl's segments: those to learn are the assistant's. */
 function rowOfSegments(segments: readonly Segment[]): Fields | LeftOutRow {
   const messages: { role: string; content: string }[] = [];
   for (const { label, text } of segments) {
@@ -108,7 +108,7 @@ function rowOfSegments(segments: readonly Segment[]): Fields | LeftOutRow {
   return messages.some(({ content }) => REFUSED_MARKS.test(content)) ? 'template' : { messages };
 }
 
-/** Names of columns with texts if none is a field of a training format that is complete. */
+/** Returns the columns that the user can choose from; none if the row has a complete training format or fewer than two texts. */
 export function columnsToChoose(row: unknown): readonly string[] {
   if (!isFields(row)) return [];
   const { text: _, ...others } = row;
@@ -119,7 +119,7 @@ export function columnsToChoose(row: unknown): readonly string[] {
   return columns.filter((name) => typeof row[name] === 'string').length > 1 ? columns : [];
 }
 
-/** Names of what is learned beside a text. */
+/** Names of columns that are learned beside a text. */
 const LABEL = /^(?:labels?|class|category|intent|sentiment|target|answer|output|response)$/i;
 
 /** The chosen columns, by their names. */

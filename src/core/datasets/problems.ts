@@ -7,15 +7,15 @@ export type Severity = 'error' | 'warning';
 export type ProblemClass = 'grammar' | 'encoding' | 'lines' | 'values' | 'shape' | 'duplicates' | 'privacy';
 
 /**
- * Why a row can't be trained on: no known format or role, no text where one belongs, nothing to learn to say, or
- * only answers that aren't to be learned. The first reason counts; the scanner numbers them from 1.
+ * Why a row can't be trained on (is untrainable). `format`: no known format or role. `content`: a text is missing. `answer`:
+ * nothing to learn. `weight`: all answers have weight 0. The first reason counts; the scanner numbers them from 1.
  */
 export const UNTRAINABLE = ['format', 'content', 'answer', 'weight'] as const;
 export type Untrainable = (typeof UNTRAINABLE)[number];
 
 /**
- * Every problem that a row can have, in the order of the scanner's numbers (`scanner/codes.ts`), and whether the row can't be
- * trained on.
+ * Every problem that a row can have, in the order of the scanner's numbers (`scanner/codes.ts`). The last column says why a
+ * row with it can't be trained on.
  */
 export const PROBLEMS = [
   ['unexpected-character', 'error', 'grammar'],
@@ -96,15 +96,15 @@ export interface Problem {
   row: number;
   /** The editor's line, which also ends at a lone CR. */
   line: number;
-  /** In UTF-16 units as the editor shows them: a BOM counts 0, invalid bytes as their replacement characters. */
+  /** In UTF-16 units as the editor shows them: a BOM counts 0, invalid bytes count as their replacement characters. */
   column: number;
   /** In bytes from the start of the file. */
   offset: number;
   /** In UTF-16 units, at least 1. */
   length: number;
   /**
-   * For the class `privacy`: what was found, masked. For a duplicate: the number of the identical row. For `repeated-role` and
-   * `tool-order`: the role of the message.
+   * For `privacy`: a shortened form of what was found. For a duplicate: the number of the identical row. For `repeated-role`
+   * and `tool-order`: the role of the message.
    */
   detail?: string;
 }
@@ -133,12 +133,12 @@ export class ProblemGroup {
     this.#details = details;
   }
 
-  /** Number of problems whose place is known: always the first ones. */
+  /** How many problems have a known place: always the first ones. */
   get located(): number {
     return this.#places.length / PROBLEM_FIELDS;
   }
 
-  /** Returns the problem at an index below `located`. Created on demand, since there can be many. */
+  /** Returns the problem at an index below `located`. It is created on demand, since there can be many. */
   at(index: number): Problem {
     const [row = 0, line = 0, column = 0, offset = 0, length = 1] = this.#places.subarray(
       index * PROBLEM_FIELDS,

@@ -3,8 +3,8 @@ import { dirname, extname, join } from 'node:path';
 import { isMissing } from '../base/diskError.ts';
 import { isSameStamp, stampOf } from '../base/fileStamp.ts';
 import { runThread, throttled } from '../base/thread.ts';
-import { CheckError } from './report.ts';
 import type { Reading } from './facts/reading.ts';
+import { CheckError } from './report.ts';
 import type { Job } from './segments.ts';
 
 export type { Reading };

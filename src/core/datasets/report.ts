@@ -4,13 +4,14 @@ import type { FactName } from './facts/fact.ts';
 import type { Format, Role } from './formats.ts';
 import { PROBLEMS } from './problems.ts';
 import type { ProblemClass, ProblemCode, ProblemGroup, Severity, Problem, Untrainable } from './problems.ts';
+import type { Repeats } from './sameRows.ts';
 
 export type { Format, Problem, ProblemClass, ProblemCode, Role };
 
 /**
- * Rows of JSON, with or without problems, or something else, which explains why no row is valid. `array`: its elements
- * aren't objects. `answers`: rows that are compared, not
- * trained on, `requests` with answers of a chat API, and rows in another service's form, as `core/answers` recognizes them.
+ * `rows`: JSONL, with or without problems. Any other kind explains why no row is valid. `array`: of values that aren't objects.
+ * `answers`: a file of model answers to compare. `requests`: requests to a chat API with their answers. `other-form`: rows of
+ * another service.
  */
 export type FileKind =
   | 'rows'
@@ -24,7 +25,7 @@ export type FileKind =
   | 'answers';
 /** Not UTF-8: its rows were neither checked nor searched for secrets. */
 export type UnreadKind = 'utf-16' | 'utf-32' | 'gzip' | 'binary';
-/** What can be converted to one object per line. */
+/** Kinds that *Convert to JSONL* accepts. */
 export type ConvertibleKind = (typeof CONVERTIBLE)[number];
 
 const CONVERTIBLE = ['json-array', 'pretty-json', 'csv', 'utf-16', 'requests', 'other-form'] as const;
@@ -37,22 +38,14 @@ export function isConvertible(kind: FileKind): kind is ConvertibleKind {
   return (CONVERTIBLE as readonly FileKind[]).includes(kind);
 }
 
-/** Lengths of the rows in bytes, without line ends; blank rows are left out. */
-export interface RowLengths {
-  maxBytes: number;
-  /** At most 3 % too high, because they come from bins. */
-  percentiles: { p50: number; p99: number };
-  /** In ascending order; each bin's upper bound is at most twice that of the one before. */
-  histogram: readonly { fromBytes: number; toBytes: number; rows: number }[];
-}
-
 export interface Statistics {
   /**
-   * Unicode characters, including line ends: all bytes except UTF-8 continuation bytes. Undefined if a row is too long to check:
-   * its characters are unknown, and not in the other figures either.
+   * Unicode characters, including line ends. Undefined if a row is too long to check: its characters are unknown. The other
+   * figures leave such rows out.
    */
   characters: number | undefined;
-  lengths: RowLengths;
+  /** Bytes of the longest row that was checked, without its line end. */
+  longestBytes: number;
   /** Messages by role. */
   roles: Readonly<Record<Role, number>>;
   /** Messages in the longest conversation. */
@@ -60,21 +53,18 @@ export interface Statistics {
 }
 
 /** Prompts and answers that several rows have. */
-export interface RepeatedTexts {
+export interface RepeatedTexts extends Repeats {
   /** Rows, from the first, whose prompts and answers were compared; fewer than all only in huge files. */
   comparedRows: number;
-  /** Prompts of several rows, and those of them with different answers. */
-  prompts: number;
-  withOtherAnswers: number;
 }
 
-/** Rows with a fact that is no problem: how many, and the first of them. */
+/** Rows with a fact that isn't a problem: how many, and the first of them. */
 export interface FactRows {
   total: number;
   rows: readonly number[];
 }
 
-/** The result of a check, with the stamp of the file version that was checked. */
+/** The result of a check, with the stamp (size and times) of the version that was checked. */
 export interface Report extends FileStamp {
   path: string;
   kind: FileKind;
@@ -89,9 +79,9 @@ export interface Report extends FileStamp {
   formats: Readonly<Record<Format, number>>;
   /** The most common known format; undefined if no row has one. */
   format: Format | undefined;
-  /** The most rows that have one training format by the names and types of their fields: few other files have any. */
+  /** The largest number of rows that match one training format by names and types of fields. Other files rarely have any. */
   datasetRows: number;
-  /** Preference rows that name no prompt, among the first million rows. */
+  /** Preference rows without a prompt, among the first million rows. */
   unprompted: number;
   /** Rows, from the first, that were compared for duplicates; fewer than `rows` only in huge files. */
   comparedRows: number;
@@ -105,7 +95,7 @@ export function countOf({ problems }: Report, ...codes: readonly ProblemCode[]):
   return problems.reduce((sum, { code, total }) => sum + (codes.includes(code) ? total : 0), 0);
 }
 
-/** Problems as messages count them. */
+/** Problems, counted as the messages do. */
 export interface ProblemCounts {
   errors: number;
   /** API keys and private keys. */
@@ -116,14 +106,14 @@ export interface ProblemCounts {
   unchecked: number;
 }
 
-/** Returns the format that at least half of the rows have, or else how many formats there are; undefined if no row has one. */
+/** Returns the format of at least half of the rows, or else how many formats there are; undefined if no row has one. */
 export function mainFormat({ format, formats }: Report): Format | number | undefined {
   const counts = Object.values(formats).filter((rows) => rows > 0);
   const all = counts.reduce((sum, rows) => sum + rows, 0);
   return format === undefined || counts.length < 2 || 2 * formats[format] >= all ? format : counts.length;
 }
 
-/** Secrets are never summarized, and stop a submission as errors do. */
+/** Each secret is listed on its own, and stops a submission like an error. */
 const SECRETS: readonly ProblemCode[] = ['api-key', 'private-key'];
 
 export function countProblems(report: Report): ProblemCounts {
@@ -144,7 +134,7 @@ export function untrainableRows({ untrainable }: Pick<Report, 'untrainable'>): n
   return Object.values(untrainable).reduce((sum, rows) => sum + rows, 0);
 }
 
-/** Whether rows aren't broken, but none can be trained on. */
+/** Whether there are valid rows, but none of them can be trained on. */
 export function isUntrainable(report: Report): boolean {
   const rows = untrainableRows(report);
   return rows > 0 && rows === report.rows - report.blankRows - report.errorRows;
@@ -158,7 +148,7 @@ export function isUntrainableCode(code: unknown): boolean {
 /** Decides whether the user has to confirm a dataset's problems before submitting it. */
 export type Verdict = 'clean' | 'warnings' | 'errors';
 
-/** Secrets, unchecked rows, other kinds of files, and files of which no row can be trained on count as errors; addresses don't. */
+/** These count as errors too: secrets, unchecked rows, other kinds of files, and files without a row to train on. Addresses don't. */
 export function verdictOf(report: Report): Verdict {
   const { errors, secrets, warnings, unchecked } = countProblems(report);
   if (
@@ -171,7 +161,7 @@ export function verdictOf(report: Report): Verdict {
   return warnings > 0 ? 'warnings' : 'clean';
 }
 
-/** Why a check failed, apart from the problems that `inspectDataset` finds before. */
+/** Why a check failed, apart from what `inspectDataset` finds first. */
 export type CheckFailure = 'missing' | 'unreadable' | 'changing' | 'worker-died';
 
 /** Thrown if a check can't be completed. `changing`: the file was written to while it was read. */
@@ -254,14 +244,14 @@ function isSecret({ code }: ProblemGroup): boolean {
   return SECRETS.includes(code);
 }
 
-/** Selects problems: one code, one class, or all. Or else rows with a fact; those since the last run aren't in the report. */
+/** Selects problems: one code, one class, or all. Or rows with a fact, or rows that changed since the last run. */
 export type ProblemChoice = ProblemCode | ProblemClass | 'all' | FactName | 'since-last-run';
 
 /** Rows with the selected problems. */
 export interface ProblemRows {
   /** In file order, without duplicates. */
   rows: number[];
-  /** How many of the problems have a known place, and their total. */
+  /** How many of the problems have a known place, and how many there are. */
   located: number;
   total: number;
 }

@@ -5,12 +5,12 @@ import { isStill, type FileStamp } from '../base/fileStamp.ts';
 import type { CheckOptions } from './checker.ts';
 import { CheckError, type Report } from './report.ts';
 
-/** State of one file: its running check, its last report, or both. */
+/** The state of one file: its running check, its last report, or both. */
 export interface CheckState<R = Report> {
   path: string;
   /** From 0 to 1 while a check is running, otherwise undefined. */
   progress: number | undefined;
-  /** The last report, which a running check may be about to replace. */
+  /** The last report. A running check may replace it. */
   report: R | undefined;
 }
 
@@ -23,12 +23,12 @@ interface Running<R> {
   waiting: Set<ProgressListener>;
 }
 
-/** What finds something about a file. */
+/** Checks a file, or reads what it says. */
 interface Checker<R> {
   check(path: string, options: CheckOptions): Promise<R>;
 }
 
-/** Owns the last report of each file checked in this window, or what was read of it, and joins checks of the same file version. */
+/** Owns the last report (or reading) of each file in this window. Callers that want the same version share one check. */
 export class Reports<R extends FileStamp = Report> implements Disposable {
   readonly #checker: Checker<R>;
   readonly #states = new Map<string, CheckState<R>>();
@@ -94,7 +94,7 @@ export class Reports<R extends FileStamp = Report> implements Disposable {
       this.drop(path);
   }
 
-  /** Drops the state of a file, for example because it was deleted. */
+  /** Drops the state of a file, for example after it was deleted. */
   drop(path: string): void {
     if (this.#states.delete(path)) this.#changed.fire({ path, progress: undefined, report: undefined });
   }

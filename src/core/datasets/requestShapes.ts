@@ -1,23 +1,23 @@
 import { isObject, textOf } from '../base/json.ts';
 import { isNumber } from './toChat.ts';
 
-/** Why an answer isn't trained on: an error, `cut-off` at the limit of tokens; `empty`: neither text nor tool calls. */
+/** Why an answer isn't used. `failed`: an error. `cut-off`: at the limit of tokens. `empty`: neither text nor tool calls. */
 type UnusableAnswer = 'failed' | 'cut-off' | 'filtered' | 'refused' | 'empty';
 
 /**
- * Why a row isn't in the new file. `no-request`: the batch's input has none with its ID. `tools`: calls that aren't
- * OpenAI's. `template`: a text has one already. `incomplete`: a text is missing, or a message's conversation.
- * `ragged`: more or fewer values than the header.
+ * Why a row isn't in the new file. `no-request`: the batch's input has no request with its ID. `tools`: tools that aren't in
+ * OpenAI's form. `template`: a text already has a chat template. `incomplete`: a text is missing, or the ID of a message's
+ * conversation. `ragged`: more or fewer values than the header.
  */
 export type LeftOutRow = UnusableAnswer | UnusableRow | 'unrecognized' | 'not-json' | 'too-long';
 type UnusableRow = 'no-request' | 'tools' | 'media' | 'template' | 'incomplete' | 'ragged';
 
-/** A chat row, and what of its answers and messages isn't in it. JSON has no place for what is undefined. */
+/** A chat row, and what was left out of it. JSON omits undefined fields. */
 export interface AnsweredRequest {
   chat: { messages: readonly unknown[]; tools?: unknown; functions?: unknown };
   /** Whether it is the first of several answers. */
   isOneOfSeveral?: boolean;
-  /** Messages of tools, and hidden ones, of an export. */
+  /** How many messages of tools, and hidden ones, an export has besides. */
   hidden?: number;
 }
 
@@ -25,11 +25,11 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 type Shape = readonly [request: string, answer: string];
 
-/** Of batches. The first place is in the input. */
+/** Shapes of batches. The request is in the batch's input, a file of its own. */
 const OPENAI = ['body', 'response.body'] as const;
 const ANTHROPIC = ['params', 'result.message'] as const;
 
-/** Where a row has its messages, and its answer; '' is the row itself. */
+/** Where a row has its messages and its answer: a path of fields; '' is the row itself. */
 const SHAPES: readonly Shape[] = [
   ...[OPENAI, ANTHROPIC],
   ['request', 'response'],
@@ -44,7 +44,7 @@ const SHAPES: readonly Shape[] = [
   ['span_data.input', 'span_data.output'],
 ];
 
-/** Why an answer with this end isn't used, as the services spell it. */
+/** How services say why an answer ended, if it can't be used then. */
 const ENDS: readonly (readonly [UnusableAnswer, RegExp])[] = [
   ['cut-off', /^(?:length|max_(?:output_)?tokens)$/i],
   ['filtered', /^(?:content_filter|SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII)$/],
@@ -57,13 +57,13 @@ const END_PLACES: readonly string[] = [
   'incomplete_details.reason',
 ];
 
-/** Whether a file whose first row this is has requests and answers of a chat API, or conversations. No other row decides that. */
+/** Whether a file that begins with this row has requests and answers of a chat API, or exported conversations. */
 export function isRequestRow(row: unknown): boolean {
   const has = (name: string) => valueAt(row, name) !== undefined;
   const places = ['error', ...OPENAI, ...ANTHROPIC].map((place) => place.split('.')[0] ?? '');
   if (batchId(row) !== undefined && places.some(has)) return true;
   const found = answeredRequest(row, () => undefined);
-  // Datasets may have columns with these names that are empty.
+  // Datasets may have empty columns with these names.
   if (found === 'failed') return !has('messages');
   return found !== 'unrecognized' && found !== 'no-request';
 }
@@ -76,45 +76,46 @@ export function isOnlyRequest(row: unknown): boolean {
   );
 }
 
-/** Returns the ID by which a batch's input and output are joined. */
+/** Returns the ID that joins a batch's input and output. */
 export function batchId(row: unknown): string | undefined {
   const id = valueAt(row, 'custom_id');
   return typeof id === 'string' ? id : undefined;
 }
 
 /**
- * Returns what a row and its request become, or why there is nothing.
- * @param row the value of a row of JSON
- * @param find returns the row of the batch's input with an ID; called only if it is needed
+ * Makes a chat row of a request and its answer, or returns why that isn't possible.
+ * @param row a parsed row
+ * @param find returns the row of the batch's input with an ID; called only if needed
  */
 export function answeredRequest(row: unknown, find: (id: string) => unknown): AnsweredRequest | LeftOutRow {
-  // Conversations that ChatGPT and Claude export.
+  // An export of ChatGPT or Claude: a row is a conversation.
   if (isFields(row) && (isFields(row['mapping']) || Array.isArray(row['chat_messages'])))
     return exported(row);
   const [id, hasFailed] = [batchId(row), isFailed(row)];
-  const own = SHAPES.find(([request, answer]) => {
+  const shape = SHAPES.find(([request, answer]) => {
     const found = valueAt(row, answer === '' ? 'choices' : answer) ?? undefined;
     return messagesAt(row, request) !== undefined && (hasFailed || found !== undefined);
   });
-  if (own === undefined && id === undefined) return 'unrecognized';
+  if (shape === undefined && id === undefined) return 'unrecognized';
   if (hasFailed) return 'failed';
-  const [requestAt, answerAt] = own ?? (valueAt(row, 'result') === undefined ? OPENAI : ANTHROPIC);
+  // Without a request, the row is from a batch's output: the input has the request.
+  const [requestAt, answerAt] = shape ?? (valueAt(row, 'result') === undefined ? OPENAI : ANTHROPIC);
   const answer = answerOf(valueAt(row, answerAt));
   if (typeof answer === 'string') return answer;
-  const source = own === undefined && id !== undefined ? find(id) : row;
+  const source = shape === undefined && id !== undefined ? find(id) : row;
   const messages = messagesAt(source, requestAt) ?? 'no-request';
   if (typeof messages === 'string') return messages;
   const listAt = (name: string) => {
     const list = valueAt(valueAt(source, requestAt), name);
     return Array.isArray(list) && list.length > 0 ? { [name]: list as unknown } : {};
   };
-  // `functions` are what `tools` were called before.
+  // `functions` is the older name of `tools`.
   const lists = { ...listAt('tools'), ...listAt('functions') };
   if ([lists.tools].flat().some(isForeignTool)) return 'tools';
   return { ...answer, chat: { messages: [...messages, ...answer.chat.messages], ...lists } };
 }
 
-/** Whether a tool is Anthropic's, Gemini's, or of the Responses API. */
+/** Whether a tool has the form of Anthropic, Gemini, or OpenAI's Responses API. */
 function isForeignTool(tool: unknown): boolean {
   const has = (name: string) => valueAt(tool, name) !== undefined;
   return has('input_schema') || has('functionDeclarations') || (has('type') && !has('function'));
@@ -152,7 +153,7 @@ function answerOf(value: unknown): AnsweredRequest | LeftOutRow {
   return { chat: { messages: [...before, message] }, isOneOfSeveral };
 }
 
-/** Whether it is a message with parts of Anthropic's. */
+/** Whether it is a message of Anthropic. */
 function isOfAnthropic(message: unknown): boolean {
   const hasEnd = valueAt(message, 'stop_reason') !== undefined;
   return hasForeignParts([message]) || (hasEnd && Array.isArray(valueAt(message, 'content')));
@@ -163,15 +164,15 @@ function isFailed(row: unknown): boolean {
   const error = valueAt(response, 'error') ?? valueAt(response, 'body.error') ?? valueAt(row, 'error');
   const status = valueAt(response, 'status_code') ?? valueAt(row, 'status_code');
   const type = valueAt(row, 'result.type');
-  // A request of Vertex that failed has an empty answer.
+  // Vertex writes an empty response for a failed request.
   const isNothing = isFields(response) && Object.keys(response).length === 0;
-  // Some write a string. A number with its spelling is read as a plain one before.
+  // Some services write a string. An exact number is an object; the plain one was judged before.
   const isStatus = typeof status !== 'object' && Number(status) >= 400;
   const isEnded = type === undefined || type === 'succeeded';
   return response === null || isNothing || isFields(error) || isStatus || !isEnded;
 }
 
-/** Returns messages in OpenAI's form, or why they can't have it; undefined if there are none. */
+/** Returns messages in OpenAI's form, or why they can't be converted; undefined if there are none. */
 export function messagesAt(row: unknown, place: string): readonly unknown[] | LeftOutRow | undefined {
   const value = valueAt(row, place);
   const fields: Fields = isFields(value) ? value : { messages: value };
@@ -193,7 +194,7 @@ function hasForeignParts(messages: readonly unknown[]): boolean {
   return messages.some((message) => [valueAt(message, 'content')].flat().some(isForeign));
 }
 
-/** Returns messages of texts, or why they aren't only texts. What the model only thought isn't in them. */
+/** Returns messages that have only texts, or why that isn't possible. Leaves out thinking. */
 function textMessages(turns: readonly unknown[], system: unknown): readonly unknown[] | LeftOutRow {
   const messages: unknown[] = [];
   for (const turn of [...(system ? [{ role: 'system', content: system }] : []), ...turns]) {
@@ -205,7 +206,7 @@ function textMessages(turns: readonly unknown[], system: unknown): readonly unkn
   return messages;
 }
 
-/** Returns the text of a content or a part, or why it is none. */
+/** Returns the text of a content or a part, or why it isn't text. */
 function textIn(content: unknown): readonly [text: string] | LeftOutRow {
   if (typeof content === 'string') return [content];
   if (Array.isArray(content)) {
@@ -223,10 +224,10 @@ function textIn(content: unknown): readonly [text: string] | LeftOutRow {
   return /image|audio|video|file|data|document/i.test(kind) ? 'media' : 'unrecognized';
 }
 
-/** Of what ChatGPT said; Claude's contents have none. */
+/** Types of contents that ChatGPT showed. Claude's contents have none. */
 const SHOWN_TYPES: readonly unknown[] = [undefined, 'text', 'multimodal_text'];
 
-/** Returns a conversation along its last branch. */
+/** Converts an exported conversation, along its last branch. */
 function exported(row: Fields): AnsweredRequest | LeftOutRow {
   const messages: { role: unknown; content: string }[] = [];
   let hidden = 0;
@@ -296,7 +297,7 @@ export function valueAt(row: unknown, place: string): unknown {
   return place.split('.').reduce((value, name) => (isFields(value) ? value[name] : undefined), row);
 }
 
-/** Whether it is an object of JSON: a number with its spelling is none. */
+/** Whether it is a JSON object. An exact number (`withExactNumbers`) isn't. */
 export function isFields(value: unknown): value is Fields {
   return isObject(value) && !isNumber(value);
 }

@@ -1,13 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { allRepaired } from './fixes.ts';
+import type { SkippedRow, PrepareChoices, PrepareCounts } from './copyTypes.ts';
 import { isOfFinding } from './facts/table.ts';
 import { MAX_TEXT_BYTES, textRow, type TextRow } from './facts/textRow.ts';
+import { allRepaired } from './fixes.ts';
 import { FORMATS } from './formats.ts';
 import { HashIndex } from './hashIndex.ts';
 import { lastLineOf, maskRow, noMasks, scanRow, type MaskCounts, type ScannedRow } from './masks.ts';
-import type { SkippedRow, PrepareChoices, PrepareCounts } from './copyTypes.ts';
 import { CheckError } from './report.ts';
+import { MAX_COMPARED_ROWS } from './sameRows.ts';
 import type { Scanned, Scanner } from './scanner.ts';
 import {
   ROW_BLANK,
@@ -20,7 +21,6 @@ import {
   ROW_UNTRAINABLE_MASK,
   ROW_UNTRAINABLE_SHIFT,
 } from './scanner/codes.ts';
-import { MAX_COMPARED_ROWS } from './sameRows.ts';
 import type { ScannedRows } from './segments.ts';
 import { toChat, type NotConverted } from './toChat.ts';
 import { withSystem } from './withSystem.ts';
@@ -29,23 +29,23 @@ import { withSystem } from './withSystem.ts';
 const MAX_DROPPED = 1_000;
 /** A longer row isn't converted: its values could take a hundred times its bytes. */
 const MAX_CONVERTED_BYTES = 16 * 1024 * 1024;
-/** It has an error, or can't be trained on. */
+/** Flags of a row that has an error or can't be trained on. */
 const ROW_USELESS = ROW_ERROR | (ROW_UNTRAINABLE_MASK << ROW_UNTRAINABLE_SHIFT);
 const NO_PROMPT = { low: 0, high: 0 } as const;
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** What was done to a row. */
+/** How a row was changed. */
 interface Done {
   isRepaired?: boolean;
-  /** Whether it got the system message. */
+  /** Whether the system message was added. */
   hasSystem?: boolean;
   masked?: MaskCounts;
-  /** Fields that were dropped, if it was converted. */
+  /** The fields that a conversion dropped; undefined if the row wasn't converted. */
   dropped?: readonly string[];
 }
 
-/** A row that stays: its bytes (valid until the next row), its prompt's hash for a split, and whether it is changed. */
+/** A row that stays: its bytes (valid until the next row), the hash of its prompt for a split, and its changes. */
 export interface Kept extends Done {
   isChanged: boolean;
   input: Uint8Array;
@@ -55,7 +55,7 @@ export interface Kept extends Done {
   high?: number;
 }
 
-/** A row, and its scan alone. */
+/** A row with its own scan. */
 interface ReadRow extends ScannedRow {
   flags: number;
 }
@@ -69,7 +69,7 @@ export class RowDecisions {
   readonly #heldOut: HashIndex;
   readonly #withPrompts: boolean;
   readonly #shouldContinue: () => boolean;
-  /** Whether the previous rows are parts of a private key that has not ended. */
+  /** Whether the previous rows were part of a private key that continues. */
   #isInKey = false;
   readonly counts: PrepareCounts = {
     ...{ rows: 0, written: 0, heldOut: 0, repaired: 0, withSystem: 0, converted: 0 },
@@ -95,8 +95,8 @@ export class RowDecisions {
     this.#heldOut.add(low, high);
   }
 
-  /** Decides about a row of a scan. */
-  of({ scanned, input }: ScannedRows, row: number): Kept | SkippedRow {
+  /** Decides whether a row of a scan stays, and changes it. Returns the row, or why it is left out. */
+  decide({ scanned, input }: ScannedRows, row: number): Kept | SkippedRow {
     this.counts.rows++;
     const flags = scanned.rowFlags[row] ?? 0;
     const [from, to] = rangeOf(scanned, input, row);
@@ -106,7 +106,7 @@ export class RowDecisions {
     if (reason !== undefined) return reason;
     const read = repaired ?? { scanned, bytes, flags };
     const at = repaired === undefined ? row : 0;
-    // Before the memory of the rows is used again.
+    // Read now: scanning another row may reuse this memory.
     const { rowHashes } = read.scanned;
     const [low, high] = [rowHashes[2 * at] ?? 0, rowHashes[2 * at + 1] ?? 0];
     const hasPrompt = this.#withPrompts || this.#heldOut.size > 0;
@@ -144,14 +144,14 @@ export class RowDecisions {
     return (flagsNow & ROW_USELESS) === 0 ? { scanned, bytes: row, flags: flagsNow } : undefined;
   }
 
-  /** Reads what a row says, if that matters, with the limit of the reading that counted it. */
+  /** Reads what a row says, if a choice depends on it. Longer rows weren't read when findings were counted either. */
   #textOf(bytes: Uint8Array): TextRow | undefined {
     const { withoutFindings, system } = this.#choices;
     const isRead = (withoutFindings.length > 0 || system !== undefined) && bytes.length <= MAX_TEXT_BYTES;
     return isRead ? textRow(textOf(bytes)) : undefined;
   }
 
-  /** Changes a row as chosen; undefined if nothing changes it. @param text what the source says */
+  /** Changes a row as chosen; undefined if nothing changes. @param text what the row said before */
   #changed(
     read: Omit<ReadRow, 'scanned'>,
     isRepaired: boolean,
@@ -171,7 +171,7 @@ export class RowDecisions {
     return isRepaired || hasSystem ? { ...whole(bytes), ...done } : undefined;
   }
 
-  /** Changes a row again as `of` did. @throws CheckError `changing` if it is another row now */
+  /** Changes a row again as `decide` did. @throws CheckError `changing` if it is another row now */
   changedAgain(bytes: Uint8Array): Kept {
     const { scanned } = scanRow(this.#rowScanner, bytes, false);
     const flags = scanned.rowFlags[0] ?? 0;
@@ -208,7 +208,7 @@ export class RowDecisions {
     }
   }
 
-  /** Whether a row that isn't JSON is part of a private key with line breaks. Alone, it shows nothing. */
+  /** Whether a row that isn't JSON is part of a private key that spans several lines. Alone, such a line looks harmless. */
   #isOfKey(isJson: boolean, bytes: Uint8Array): boolean {
     const wasInKey = this.#isInKey && !isJson;
     this.#isInKey = false;
@@ -238,6 +238,7 @@ export class RowDecisions {
     return { ...whole(bytes), ...(this.#withPrompts && promptOf(scanned, 0, bytes)) };
   }
 
+  /** Converts a row to chat, and masks what the conversion made readable. */
   #convert(row: Uint8Array, before: Done): Kept | SkippedRow {
     if (row.length > MAX_CONVERTED_BYTES) return 'unchecked';
     const result = toChat(textOf(row));
@@ -246,7 +247,7 @@ export class RowDecisions {
     const text = Buffer.from(result.text);
     const { secrets, personal } = this.#choices.mask;
     if (!secrets && !personal && !this.#withPrompts) return { ...whole(text), ...done };
-    // Unescaped texts may reveal secrets that the source hides.
+    // Decoded texts may show secrets that escapes hid in the source.
     const { scanned, bytes } = scanRow(this.#rowScanner, text, this.#withPrompts);
     if (scanned.rows !== 1) return 'unchecked';
     if (this.#hasMasked(scanned.rowFlags[0] ?? 0)) return this.#mask(text, done);
@@ -274,7 +275,7 @@ export class RowDecisions {
   }
 }
 
-/** Returns the hash of a row's prompt, of the row if it has none, or of its bytes if it isn't JSON. */
+/** Returns the hash of a row's prompt. Without a prompt: the hash of the row, or of its bytes if it isn't JSON. */
 function promptOf(
   { promptHashes, rowHashes }: Scanned,
   row: number,
@@ -301,7 +302,7 @@ export function rangeOf(
   return [from, to];
 }
 
-/** A changed row. */
+/** Returns a changed row. */
 function whole(bytes: Uint8Array): Kept {
   return { isChanged: true, input: bytes, from: 0, to: bytes.length };
 }

@@ -11,7 +11,7 @@ import { RowList, type RowsOfChoice } from './rowList.ts';
 
 export type { RowList };
 
-/** The role of each name of a speaker in a row, as a page needs it. */
+/** The role of each speaker's name, for the page. */
 export const SPEAKER_ROLES: readonly (readonly [name: unknown, role: string])[] = [...SPEAKER_OF];
 
 /** Bytes per read while counting rows. */
@@ -36,7 +36,7 @@ export interface RowLimits {
   totalBytes: number;
 }
 
-/** Owns an open file whose rows are read by number. Stores marks of where rows begin, but no text. */
+/** Owns an open file whose rows are read by number. Remembers where some rows begin, but no text. */
 export class RowFile implements Disposable {
   readonly path: string;
   /** The file's version when it was opened. */
@@ -94,7 +94,7 @@ export class RowFile implements Disposable {
     onProgress();
   }
 
-  /** Reads rows from a number on, as far as they are indexed and within the limits. @throws CheckError, CancelledError */
+  /** Reads rows from a number on, as far as they are indexed and the limits allow. @throws CheckError, CancelledError */
   async readRows(from: number, count: number, limits: RowLimits): Promise<FileRow[]> {
     const found: FileRow[] = [];
     const last = Math.min(from + count - 1, this.rows);
@@ -127,13 +127,13 @@ export class RowFile implements Disposable {
     return found;
   }
 
-  /** Returns a text in the first bytes of an indexed row, or nothing. @throws CheckError, CancelledError */
+  /** Returns the answer or system message of an indexed row; undefined if there is no such row. @throws CheckError, CancelledError */
   async textOf(row: number, of: 'answer' | 'system', rowBytes: number): Promise<string | undefined> {
     const [found] = await this.readRows(row, 1, { rowBytes, totalBytes: rowBytes });
     return found && (textRow(found.bytes.toString('utf8').replace(/^\uFEFF/, ''))?.[of] ?? '');
   }
 
-  /** Returns a text of one row of a file that wasn't indexed. @throws CheckError, also `changing`; CancelledError */
+  /** Opens and indexes a file only to return a text of one row. @throws CheckError, also `changing`; CancelledError */
   static async readText(
     source: FileStamp & { path: string },
     [row, of, rowBytes]: Parameters<RowFile['textOf']>,
@@ -203,7 +203,7 @@ export class RowFile implements Disposable {
   }
 }
 
-/** Each block has at most one mark, so a row never begins more than this after the last mark. */
+/** Each block has at most one mark, so a row begins at most this many bytes after the last mark. */
 export const BLOCK_BYTES = 64 * 1024;
 
 /** With more line ends than this in a block, a byte loop is faster than repeated `indexOf`. */
@@ -216,8 +216,8 @@ interface RowMark {
 }
 
 /**
- * Indexes where rows begin: one mark for each block of 64 KiB that has a beginning of a row. So memory
- * depends only on the file's size, not on the length of its rows. Rows end at LF only.
+ * Indexes where rows begin: one mark for each block of 64 KiB in which a row begins. So the memory depends only on the file's
+ * size, not on the number of rows. Rows end at LF only.
  */
 class RowMarks {
   readonly #marks: RowMark[] = [{ row: 1, offset: 0 }];
@@ -280,8 +280,8 @@ function countLineFeeds(block: Buffer, from: number): number {
 }
 
 /**
- * Returns the editor's line, from 1, on which a row begins. Rows end at LF only, the editor's lines also at a
- * lone CR. Reads everything up to the row, so use it only for files that an editor can show.
+ * Returns the editor's line, from 1, on which a row begins. Rows end at LF only; the editor's lines also end at a lone CR.
+ * Reads everything up to the row, so use it only for files that an editor can show.
  * @throws CancelledError, CheckError `unreadable`
  */
 export async function lineOfRow(file: RowFile, row: number): Promise<number> {

@@ -1,4 +1,4 @@
-// The hashes of rows that can be compared: those of the prompt, and of the answer or of all texts. In a worker thread.
+// The hashes by which rows are compared: of the prompt, and of the answer or of all texts. Runs in a worker thread.
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { isSameStamp, stampOf } from '../base/fileStamp.ts';
 import type { DatasetFile } from './fileKind.ts';
@@ -11,14 +11,14 @@ import { scanSegment, SEGMENT_BYTES } from './segments.ts';
 export interface HashedRow {
   /** From 1. */
   row: number;
-  /** A row without one has the hash of its texts in its place, else its own. */
+  /** If there is no prompt: the hash of all texts, or else of the row. */
   prompt: readonly [low: number, high: number];
   hasPrompt: boolean;
-  /** Of the answer, or of all texts: as the mode says. Zeros if there are none. */
+  /** The hash of the answer or of all texts, by `HashReader.hashing`. Zeros if there are none. */
   text: readonly [low: number, high: number];
 }
 
-/** What reads rows: the scanner, its mode, and whether to continue. */
+/** How to read rows: the scanner, what it hashes, and whether to continue. */
 export interface HashReader {
   scanner: Scanner;
   /** `HASH_NORMALIZED`, `HASH_ANSWERS` or `HASH_TEXTS`. */
@@ -29,7 +29,7 @@ export interface HashReader {
 /**
  * Reads the rows of a file in order. Rows with errors can't be compared, and blank ones don't count.
  * @returns how many rows can't be compared
- * @throws CheckError `changing` if it isn't the file that was meant; StoppedError; errors of the file system
+ * @throws CheckError `changing` if the file has changed since it was inspected; StoppedError; errors of the file system
  */
 export function readHashes(file: DatasetFile, reader: HashReader, take: (row: HashedRow) => void): number {
   const fd = openSync(file.path, 'r');
@@ -55,7 +55,7 @@ export function readHashes(file: DatasetFile, reader: HashReader, take: (row: Ha
   }
 }
 
-/** The same for rows in memory. */
+/** Does the same for rows in memory. */
 export function hashesIn(rows: Uint8Array, reader: HashReader, take: (row: HashedRow) => void): void {
   const { scanner, hashing } = reader;
   scanner.input(rows.length).set(rows);

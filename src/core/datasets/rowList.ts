@@ -62,7 +62,7 @@ export class RowList implements Disposable {
     return this.#phase === 'all' ? this.#file.rows : this.#rows.length;
   }
 
-  /** The fraction of the file that was searched, from 0 to 1. */
+  /** The fraction of the file searched so far, from 0 to 1. */
   get searched(): number {
     return this.#file.sizeBytes === 0 ? 1 : this.#searchedBytes / this.#file.sizeBytes;
   }
@@ -91,7 +91,7 @@ export class RowList implements Disposable {
     return position === -1 ? undefined : position;
   }
 
-  /** Whether no more rows will be listed by themselves. */
+  /** Whether no further rows will be listed unless someone asks for more. */
   get isComplete(): boolean {
     return this.#phase === 'all' ? this.#file.isCounted : ['resting', 'done', 'failed'].includes(this.#phase);
   }
@@ -102,7 +102,7 @@ export class RowList implements Disposable {
     this.#restart();
   }
 
-  /** Restarts a search that waited for chosen rows or the row count, or used older ones. */
+  /** Restarts a search that waited for the row count or the chosen rows, or used outdated ones. */
   refresh(): void {
     const isChosen = this.#filter.problems !== undefined;
     if (this.#phase === 'waiting' || (isChosen && this.#phase !== 'all')) this.#restart();
@@ -175,7 +175,7 @@ export class RowList implements Disposable {
   }
 }
 
-/** Longer texts are truncated to keep the comparison at each position short. */
+/** Longer texts are cut off, to keep the comparison at each position short. */
 export const MAX_SEARCH_UNITS = 200;
 
 const PIECE_BYTES = 128 * 1024;

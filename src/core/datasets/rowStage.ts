@@ -9,7 +9,7 @@ const LF = 0x0a;
 const LINE_END = Uint8Array.of(LF);
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
-/** A row and its place; without its bytes if it is too long. */
+/** A row and its place. A row that is too long has no bytes. */
 export interface RawRow {
   offset: number;
   sizeBytes: number;
@@ -51,7 +51,7 @@ export function jsonOf({ bytes }: Pick<RawRow, 'bytes'>): RowJson | 'not-json' |
   }
 }
 
-/** The value of JSON, with its numbers as they are written; undefined if it is none. */
+/** Parses JSON with its numbers as they are written; undefined if it isn't JSON. */
 export function valueIn(text: string): unknown {
   try {
     return UNUSUAL_NUMBER.test(text) ? withExactNumbers(text) : JSON.parse(text);
@@ -60,20 +60,21 @@ export function valueIn(text: string): unknown {
   }
 }
 
-/** What a row becomes. `undefined`: it is copied. Without `chat`, it is part of another one. */
+/** What a row becomes. Without `chat`, it was a message and is part of another row. */
 type Taken = Partial<Omit<AnsweredRequest, 'chat'>> & { chat?: object };
 
-/** @param parse parses a further text as the row was parsed */
+/** Returns what a row becomes, or why it is left out; undefined to copy it. @param parse parses further JSON as the row was parsed */
 export type Take = (value: unknown, parse: (json: string) => unknown) => Taken | LeftOutRow | undefined;
 
-/** What was done with rows: each one is written or left out by a reason, or is a message that is part of a row. */
+/** What became of the rows. Each one was written, left out for a reason, or is a message in another row. */
 export interface RowCounts {
   rows: number;
   leftOut: Partial<Record<LeftOutRow, number>>;
   /** Rows that were changed. */
   changed: number;
-  /** Rows of which the first of several answers was kept, and messages of tools and hidden ones that were left out. */
+  /** Rows with several answers: the first one was kept. */
   several: number;
+  /** Messages that were left out: of tools, and hidden ones. */
   hidden: number;
   /** Messages that became parts of rows. */
   messages: number;
@@ -88,7 +89,7 @@ export class RowStage {
   #lines: Uint8Array[] = [];
   #bytes = 0;
 
-  /** @param sign rows without this are copied, also if they are no JSON: the check of the new file finds where */
+  /** @param sign rows that don't match are copied, even if they aren't JSON: the check of the new file reports them */
   constructor(write: (lines: Uint8Array) => void, take: Take, sign?: RegExp) {
     this.#write = write;
     this.#take = take;
@@ -110,7 +111,7 @@ export class RowStage {
       // Its line may end in CR LF.
       else if (row.bytes !== undefined) this.addRow(row.bytes.subarray(0, text?.replace(/\r$/, '').length));
     } catch (error) {
-      // Nested too deeply for the stack. Parsing has no limit, but writing and reading exact numbers recurse.
+      // Nested too deeply for the stack: unlike parsing, writing and reading exact numbers recurse.
       if (!(error instanceof RangeError)) throw error;
       this.leaveOut('unrecognized');
     }
@@ -143,7 +144,7 @@ export class RowStage {
   }
 }
 
-/** Makes something of a row so that its numbers are written as they were. */
+/** Calls `take` so that the numbers in its result are written as they were. */
 function exactly({ text, value }: RowJson, take: Take): ReturnType<Take> {
   let all = text;
   const plain = take(value, (json) => {

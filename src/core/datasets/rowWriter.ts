@@ -1,8 +1,9 @@
 import { writeSync } from 'node:fs';
 import { PrepareError } from './copyTypes.ts';
 
-/** Rows are collected up to this size; longer ranges of neighbors are written directly. */
+/** Short ranges are collected in a buffer. */
 const BUFFER_BYTES = 1024 * 1024;
+/** Longer ranges are written directly. */
 const DIRECT_BYTES = 64 * 1024;
 const LF = 0x0a;
 
@@ -25,7 +26,7 @@ export class RowWriter {
   }
 
   /**
-   * Adds a row, which must stay in place until `settle`, if its memory is the same as that of the row before it.
+   * Adds a row. Its memory must not change before `settle`, or before a row of other memory is added.
    * @throws PrepareError `too-large`; errors of the file system
    */
   add(input: Uint8Array, from: number, to: number): void {
@@ -43,7 +44,7 @@ export class RowWriter {
     this.#put(LINE_END, 0, 1);
   }
 
-  /** Takes what was added, so that its memory can be used again. @throws errors of the file system */
+  /** Copies or writes what was added, so that its memory can be reused. @throws errors of the file system */
   settle(): void {
     const [from, to] = [this.#from, this.#to];
     this.#from = this.#to = 0;

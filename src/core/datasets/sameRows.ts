@@ -1,7 +1,7 @@
 import { StoppedError } from './hashIndex.ts';
 import { LOCATED_LIMIT } from './scanner/codes.ts';
 
-/** Limit of compared rows, which bounds the memory. */
+/** The most rows to compare; the limit bounds the memory. */
 export const MAX_COMPARED_ROWS = 8_000_000;
 /** The same for prompts and answers. */
 export const MAX_COMPARED_PROMPTS = 1_000_000;
@@ -11,7 +11,8 @@ const PROMPT = 0;
 const ANSWER = 2;
 /** Comparisons between two checks for cancellation. */
 const STEP = 4096;
-/** Rows with the hash of an earlier one. They count from 0, in the order of their hashes. */
+
+/** Rows with the hash of an earlier one. Rows are numbered from 0, in the order of `hashes`. */
 export interface SameRows {
   total: number;
   /** The first `LOCATED_LIMIT` of them, each with the first row that has its hash. */
@@ -89,13 +90,13 @@ class FirstRows {
     this.#slots = new Int32Array(Math.ceil((1.5 * hashes.length) / stride));
   }
 
-  /** Whether a row has no such text. @param at which of its numbers */
+  /** Whether a row has no such text. @param at the index of the hash among the row's numbers */
   isNone(row: number, at: number): boolean {
     const place = row * this.#stride + at;
     return ((this.#hashes[place] ?? 0) | (this.#hashes[place + 1] ?? 0)) === 0;
   }
 
-  /** Returns the first row with a row's hash, itself if it is new. @param at which of its numbers */
+  /** Returns the first row with the same hash, which may be the row itself. @param at the index of the hash among the row's numbers */
   of(row: number, at: number): number {
     const [hashes, slots, stride] = [this.#hashes, this.#slots, this.#stride];
     const one = hashes[row * stride + at] ?? 0;

@@ -6,15 +6,7 @@ import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT } from './scanner/codes.ts';
 
 type Regions =
   | ('CALL' | 'PLACES' | 'ROW_STARTS' | 'ROW_HASHES' | 'ROW_BREAKS' | 'ROW_FLAGS' | 'PROMPT_HASHES')
-  | (
-      | 'ANSWER_HASHES'
-      | 'FILE'
-      | 'TOTALS'
-      | 'FORMAT_COUNTS'
-      | 'TYPED_FORMATS'
-      | 'ROLE_COUNTS'
-      | 'LENGTH_COUNTS'
-    )
+  | ('ANSWER_HASHES' | 'FILE' | 'TOTALS' | 'FORMAT_COUNTS' | 'TYPED_FORMATS' | 'ROLE_COUNTS')
   | ('UNTRAINABLE_COUNTS' | 'UNTRAINABLE_CODES' | 'PATTERNS' | 'ANCHORS' | 'FORMAT_TABLE');
 
 /** Exports of `scanner/scan.ts`. Positions are addresses in its memory. */
@@ -29,10 +21,8 @@ interface Exports extends Record<Regions, WebAssembly.Global> {
   skipRow(from: number): void;
 }
 
-/** Numbers per place: code, row, line breaks inside rows before it, position, column, length. */
+/** Numbers for each located problem: code, row, line breaks inside rows before it, position, column, length. */
 export const PLACE_NUMBERS = 6;
-/** Bins of `LENGTH_COUNTS`: exact below 32 bytes, then 32 for each doubling. */
-export const LENGTH_BINS = 32 * 24;
 
 /** Results of one `scan` call, in views that the next call overwrites. Rows count from 0 in each call. */
 export interface Scanned {
@@ -46,11 +36,11 @@ export interface Scanned {
   places: Uint32Array;
   /** Offset of each row in the input. */
   rowStarts: Uint32Array;
-  /** Two numbers for each row, both 0 for one that cannot be a duplicate. */
+  /** Two numbers for each row, both 0 if it can't be a duplicate. */
   rowHashes: Uint32Array;
   /** For each row, the CRs without LF in the rows before it. */
   rowBreaks: Uint32Array;
-  /** What each row is: bits of `scanner/codes.ts`, `ROW_BLANK` and so on. */
+  /** Flags of each row: `ROW_BLANK` and so on (`scanner/codes.ts`). */
   rowFlags: Uint16Array;
   /** Two numbers for each row, both 0 if it has no prompt or answer, or if they weren't asked for. */
   promptHashes: Uint32Array;
@@ -68,14 +58,13 @@ export interface Counts {
   roles: Uint32Array;
   /** Rows without errors, by the number of the reason why they can't be trained on; 0 if they can. */
   untrainable: Uint32Array;
-  lengthBins: Uint32Array;
   maxTurns: number;
   maxLength: number;
   /** Preference rows whose prompt is unknown, while prompts were hashed. */
   unprompted: number;
 }
 
-/** Returns the offset at which a text of this many UTF-16 units ends. Secrets have no characters of three bytes. */
+/** Returns the offset at which a text of this many UTF-16 units ends. Characters have at most two bytes: secrets have no others. */
 export function endOfText(bytes: Uint8Array, from: number, units: number): number {
   let end = from;
   for (let left = units; left > 0; left--) end += (bytes[end] ?? 0) < 0xc0 ? 1 : 2;
@@ -110,27 +99,23 @@ export class Scanner {
     this.#exports.begin(Number(hasByteOrderMark), prompts);
   }
 
-  /** Changes whether prompts and answers are hashed as they are written. */
+  /** Switches the hashing of prompts and answers as written on or off. */
   hashPrompts(isOn: boolean): void {
     this.#exports.hashPrompts(isOn ? HASH_WRITTEN : HASH_NONE);
   }
 
-  /** Returns memory for an input of this size; earlier content stays. @throws RangeError if there isn't enough */
+  /** Returns memory for an input of this size, which keeps its content. @throws RangeError if there isn't enough */
   input(sizeBytes: number): Uint8Array {
     if (this.#exports.reserve(sizeBytes) === 0) throw new RangeError('not enough memory for the scanner');
     return new Uint8Array(this.#exports.memory.buffer, this.#start, sizeBytes);
   }
 
-  /** Returns the hash that a scan gives a row of these bytes, without a line end. Ends what the last scan returned. */
+  /** Returns the hash of a row without its line end, as a scan computes it. Overwrites the results of the last scan. */
   hashOf(row: Uint8Array): [low: number, high: number] {
     this.input(row.length).set(row);
     this.#exports.hashInput(this.#start, this.#start + row.length);
     const [low = 0, high = 0] = this.#view(this.#exports.ROW_HASHES, 2);
     return [low, high];
-  }
-
-  get memoryBytes(): number {
-    return this.#exports.memory.buffer.byteLength;
   }
 
   /** Checks the rows in `from..to` of the input, as many as one call can (`scan` in scanner/scan.ts). */
@@ -175,7 +160,6 @@ export class Scanner {
       typedFormats: this.#view(exports.TYPED_FORMATS, FORMAT_COUNT).slice(),
       roles: this.#view(exports.ROLE_COUNTS, ROLE_COUNT).slice(),
       untrainable: this.#view(exports.UNTRAINABLE_COUNTS, UNTRAINABLE_COUNT).slice(),
-      lengthBins: this.#view(exports.LENGTH_COUNTS, LENGTH_BINS).slice(),
     };
   }
 

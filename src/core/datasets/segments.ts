@@ -1,17 +1,17 @@
-import { MAX_ROW_BYTES } from './scanner/codes.ts';
 import { readSync } from 'node:fs';
-import { PROBLEMS, type ProblemCode } from './problems.ts';
-import type { PrepareCounts, PrepareError, PrepareJob } from './copyTypes.ts';
 import type { ComparedRows, RowComparison } from './comparisonTypes.ts';
+import type { PrepareCounts, PrepareError, PrepareJob } from './copyTypes.ts';
+import { PROBLEMS, type ProblemCode } from './problems.ts';
 import { CheckError, type CheckFailure } from './report.ts';
-import { endOfText, PLACE_NUMBERS, type Scanned, type Scanner, type Counts } from './scanner.ts';
 import { TEXT_NUMBERS, type Repeats, type SameRows } from './sameRows.ts';
+import { endOfText, PLACE_NUMBERS, type Scanned, type Scanner, type Counts } from './scanner.ts';
+import { MAX_ROW_BYTES } from './scanner/codes.ts';
 
-/** Bytes of a segment, which the next free worker checks. A row belongs to the segment in which it begins. */
+/** A file is read in segments of 4 MB; the next free worker takes the next one. A row belongs to the segment in which it begins. */
 export const SEGMENT_BYTES = 4 * 1024 * 1024;
 const LF = 0x0a;
 
-/** Problems whose place is a role that the scanner knows. The role says which message is meant. */
+/** Problems located at a message's role. Their detail is that role: it shows which message is meant. */
 const LOCATED_AT_ROLE: readonly ProblemCode[] = ['repeated-role', 'tool-order'];
 
 /** The problems of one code in a segment, in order. */
@@ -32,7 +32,7 @@ export interface HashedRows {
   /** Offset of each in the file, minus `base`. */
   starts: Uint32Array<ArrayBuffer>;
   base: number;
-  /** Index, row, and line (from 0 in the segment) of each row that isn't right below the previous one. */
+  /** Index, row and line of each row that doesn't directly follow the previous one; row and line count from 0 in the segment. */
   runs: Uint32Array<ArrayBuffer>;
 }
 
@@ -51,13 +51,13 @@ export interface Segment {
 /** The results of one call of the scanner, valid until the next one. */
 export interface ScannedRows {
   scanned: Scanned;
-  /** The scanner's memory, which its positions count from. */
+  /** The scanner's memory. Positions are offsets in it. */
   input: Uint8Array;
   /** The offset in the file of the input's first byte. */
   base: number;
 }
 
-/** Bytes of a segment: its rows are in `first..end`, and the last one may be cut there, if it is too long. */
+/** The bytes of a segment. Its rows are in `first..end`; a last row that is too long is cut off at `end`. */
 interface SegmentBytes {
   input: Uint8Array;
   first: number;
@@ -128,7 +128,7 @@ export function* scanSegment(
   }
 }
 
-/** Which hashes are returned, to compare rows, and their prompts and answers. */
+/** Which hashes to return: of rows, and of their prompts and answers. */
 export interface KeptHashes {
   rows: boolean;
   prompts: boolean;
@@ -208,7 +208,7 @@ class Collector {
   }
 }
 
-/** Returns the rows of one call that can be duplicates. @param base the file offset of the input's first byte */
+/** Returns the rows of one call that can be duplicates. @param base the offset in the file of the input's first byte */
 function hashedRows(
   { rows, rowStarts, rowHashes, rowBreaks, promptHashes, answerHashes }: Scanned,
   before: Pick<Segment, 'rows' | 'lineBreaks'>,
@@ -226,7 +226,7 @@ function hashedRows(
     const line = row + (rowBreaks[row] ?? 0);
     if (line !== next) runs.push(count, before.rows + row, before.rows + before.lineBreaks + line);
     next = line + 1;
-    // Compacted in place: the next call overwrites these views anyway.
+    // Compacted in place: the next call overwrites these arrays anyway.
     rowHashes[2 * count] = one;
     rowHashes[2 * count + 1] = other;
     if (prompts !== undefined) {
@@ -247,7 +247,7 @@ function hashedRows(
   };
 }
 
-/** Masks a secret so that it can be found again in the file but not used. */
+/** Shortens a secret so that the user can find it in the file, but nobody can use it. */
 export function masked(code: ProblemCode, found: string): string {
   switch (code) {
     case 'private-key':
@@ -263,21 +263,21 @@ export function masked(code: ProblemCode, found: string): string {
   }
 }
 
-/** Indexes of the numbers that all threads share: next segment, whether to stop, whether enough rows and prompts are hashed. */
+/** Indexes of numbers that all threads share: the next segment, whether to stop, and whether enough rows and prompts are hashed. */
 export const SHARED = { nextSegment: 0, stopped: 1, hashedEnough: 2, enoughPrompts: 3, length: 4 } as const;
 
 export interface WorkerData {
   scanner: WebAssembly.Module;
 }
 
-/** A file to check. All workers get it, and each takes the next free segment. */
+/** A file to check. All workers get the same job, and each takes the next free segment. */
 export interface Job {
   kind: 'check';
-  /** A descriptor of this process, open until every worker has answered. */
+  /** A file descriptor, open until every worker has answered. */
   fd: number;
   sizeBytes: number;
   segments: number;
-  /** If it has one, the editor shows a character for each invalid byte. */
+  /** With a mark, the editor shows one character for each invalid byte. */
   hasByteOrderMark: boolean;
   shared: Int32Array<SharedArrayBuffer>;
 }
@@ -303,14 +303,14 @@ export interface CompareRequest extends Pick<Job, 'shared'> {
 
 export type Request = Job | SameRowsJob | PrepareRequest | CompareRequest;
 
-/** Why a request failed, as data: errors lose their classes between threads. */
+/** Why a request failed, as plain data: errors lose their classes between threads. */
 export type Failure =
   | { of: 'check'; code: CheckFailure }
   | ({ of: 'prepare' } & Pick<PrepareError, 'code' | 'counts'>)
   | { of: 'disk'; code: string }
   | { of: 'stopped' };
 
-/** Messages from a worker, which ends each request with `done` or `failed`. */
+/** Messages from a worker. Each request ends with `done` or `failed`. */
 export type Answer =
   | { kind: 'segment'; segment: Segment }
   | { kind: 'progress'; fraction: number }
@@ -321,6 +321,5 @@ export type Answer =
       repeats?: Repeats;
       prepared?: PrepareCounts;
       compared?: ComparedRows;
-      memoryBytes: number;
     }
   | { kind: 'failed'; failure: Failure };

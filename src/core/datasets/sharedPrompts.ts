@@ -1,21 +1,20 @@
-// Which rows have prompts that are in other data, in a worker thread. Prompts are compared by what they say (`scanner/texts.ts`).
+// Finds rows whose prompts are also in other data, in a worker thread. Prompts are compared by what they say (`scanner/texts.ts`).
 import type { FoundRows, KeptRef } from './comparisonTypes.ts';
 import type { DatasetFile } from './fileKind.ts';
-import { fingerprintOfHash, PROMPT, readKept } from './keptFingerprints.ts';
 import { HashIndex } from './hashIndex.ts';
+import { fingerprintOfHash, PROMPT, readKept } from './keptFingerprints.ts';
 import { hashesIn, isNone, readHashes, type HashReader } from './rowHashes.ts';
 import { HASH_ANSWERS, HASH_NORMALIZED } from './scanner/codes.ts';
 
-/** An answer of so many characters is hardly given twice by chance. */
+/** An answer of so many characters is rarely given twice by chance. */
 const LONG_ANSWER = 80;
-/** A long answer that more rows have is a common one. */
+/** A long answer in more rows is a common one, so it proves nothing. */
 const FEW_ROWS = 3;
 
-/** What reads rows, in any mode. */
 type Reader = Omit<HashReader, 'hashing'>;
 
 /**
- * Counts the rows of a file whose prompts are also in another one. The prompts of the smaller file are kept, the other is streamed.
+ * Counts the rows of a file whose prompts are also in another file. Only the prompts of the smaller file are kept in memory.
  * @throws as `readHashes`
  */
 export function countShared(reader: Reader, file: DatasetFile, other: DatasetFile): number {
@@ -43,7 +42,8 @@ export function countShared(reader: Reader, file: DatasetFile, other: DatasetFil
 }
 
 /**
- * Finds rows of a chat dataset in memory in a file, or in kept fingerprints; undefined if these have no prompts, or can't be read.
+ * Finds the rows of a chat dataset in memory whose prompts are in a file or in stored fingerprints. Returns undefined if these
+ * have no prompts or can't be read.
  * @throws as `readHashes`
  */
 export function findRows(

@@ -1,17 +1,17 @@
-import { HashIndex } from './hashIndex.ts';
 import { USUAL_HOLD_OUT, type Amount, type Split, type SplitFailure } from './copyTypes.ts';
+import { HashIndex } from './hashIndex.ts';
 
-/** The file that a row is written to; undefined if it is in none. */
+/** The side of a split, which is the file that a row is written to; undefined for neither. */
 export type SplitSide = 'main' | 'hold-out' | undefined;
 
 const MAIN = 0;
 const HELD_OUT = 1;
 const IN_TRIAL = 2;
-/** A trial takes it first, and only a hold-out of more than half of the rows takes it. */
+/** Set apart for trials: a hold-out takes it only if it wants more than half of the rows. */
 const FOR_TRIALS = 3;
-/** Another copy holds it out: a trial without a hold-out takes it last. */
+/** The usual hold-out of another copy: a trial takes it last. */
 const SET_ASIDE = 4;
-/** A trial of so many rows, or of a tenth, meets no hold-out of another copy; up to half of the rows each. */
+/** So many rows, or a tenth, are set apart for trials, but at most half. No other copy's hold-out has them. */
 const USUAL_TRIAL = 10;
 
 /** Returns how many of some rows an amount is, at least one. */
@@ -21,8 +21,8 @@ export function rowsOf(amount: Amount, rows: number): number {
 }
 
 /**
- * Decides which rows are held out, or are in a trial: rows with the same prompt stay together. Prompts are taken in the order
- * of their hashes, for a hold-out from the start, for a trial from the end, so that the same file is always split alike.
+ * Decides which rows are held out or in a trial. Rows with the same prompt stay together. A hold-out takes prompts in the order of
+ * their hashes, a trial from the end of that order. So a file is always split alike.
  */
 export class PromptSplit {
   readonly #split: Split;
@@ -30,7 +30,7 @@ export class PromptSplit {
   /** Rows of each prompt. */
   #rowsOf = new Uint32Array(1024);
   #sides = new Uint8Array();
-  /** The last prompt of a trial, of which it takes only so many rows. */
+  /** The last prompt of a trial, if it has too many rows: only so many are taken. */
   #cut = { prompt: -1, rowsLeft: 0 };
   rows = 0;
 
@@ -50,7 +50,7 @@ export class PromptSplit {
     return prompt;
   }
 
-  /** Decides, once all rows are counted. Returns why nothing can be held out, although it should be. */
+  /** Decides once all rows are counted. Returns why nothing can be held out, if that was wanted. */
   decide(): SplitFailure | undefined {
     const { holdOut, trial } = this.#split;
     const order = this.#prompts.sorted();
@@ -58,7 +58,7 @@ export class PromptSplit {
     this.#sides = new Uint8Array(order.length);
     this.#setApart(order);
     if (holdOut !== undefined) {
-      // A row stays to train on.
+      // At least one row must stay to train on.
       if (rowsOf(holdOut, this.rows) >= this.rows) return 'too-few-rows';
       if (!this.#holdOut(order, holdOut, HELD_OUT))
         return order.length === 1 ? 'one-prompt' : 'large-prompts';
@@ -70,7 +70,7 @@ export class PromptSplit {
     return undefined;
   }
 
-  /** Sets the last prompts apart for trials, but not the first of the smallest: a hold-out may fit nowhere else. */
+  /** Sets the last prompts apart for trials, but not the first one of the fewest rows: a hold-out may have no other prompt that fits. */
   #setApart(order: Uint32Array): void {
     const rowsIn = (prompt: number) => this.#rowsOf[prompt] ?? 0;
     const smallest = order.reduce((one, other) => (rowsIn(other) < rowsIn(one) ? other : one), order[0] ?? 0);
@@ -83,7 +83,7 @@ export class PromptSplit {
     }
   }
 
-  /** Takes prompts for a hold-out. Returns whether it has one. */
+  /** Takes prompts for a hold-out, as long as they fit. Returns whether it took any. */
   #holdOut(order: Uint32Array, amount: Amount, side: number): boolean {
     const wanted = rowsOf(amount, this.rows);
     let left = wanted;

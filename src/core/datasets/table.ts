@@ -3,18 +3,18 @@ import { FIELDS } from './formats.ts';
 /** How a table separates values. */
 export interface Table {
   separator: string;
-  /** Whether the first line names it, as spreadsheets write and read it: `sep=;`. */
+  /** Whether the first line names the separator, as spreadsheets do: `sep=;`. */
   isDeclared: boolean;
 }
 
 const SEPARATORS = [',', ';', '\t'] as const;
 const NAME = /^[\p{L}_][\p{L}\p{N}_ .-]{0,40}$/u;
-/** Fields of the training formats, and what can stand beside them. */
+/** Fields of the training formats, and fields that can be beside them. */
 const NAMES: ReadonlySet<string> = new Set([...FIELDS, 'system', 'history']);
 
 /**
- * Recognizes a table by its beginning: a header and a row of as many values (RFC 4180), or a line that names the separator.
- * @param extension `.csv` or `.tsv` makes any text a table, and any header its names
+ * Recognizes a table by its beginning: a header and a row with as many values (RFC 4180), or a line that names the separator.
+ * @param extension with `.csv` or `.tsv`, any text is a table
  */
 export function tableOf(text: string, extension: string): Table | undefined {
   const declared = /^sep=([,;\t|])[\r\n]/i.exec(text)?.[1];
@@ -34,16 +34,16 @@ export function tableOf(text: string, extension: string): Table | undefined {
   return { separator: /^\.tsv$/i.test(extension) ? '\t' : (likely[0] ?? ','), isDeclared: false };
 }
 
-/** Whether these may be the names of a header. With one of a training field, others may have blanks around them or be blank. */
+/** Whether these may be the names in a header. Beside the name of a training field, others may be blank. */
 function areNames(fields: readonly string[]): boolean {
   const isOfTraining = fields.some((field) => NAMES.has(fold(field)));
   return fields.every((field) => NAME.test(isOfTraining ? field.trim() || 'blank' : field));
 }
 
-/** Names of a message that has a row of its own, if both are there. */
+/** With both of these columns, each row is a message. */
 const OF_MESSAGE: readonly string[] = ['role', 'content'];
 
-/** Returns the names of a header: those of training fields as trainers expect them, others unchanged. None occurs twice. */
+/** Returns unique names for the columns. Names of training fields are spelled as trainers expect; others are unchanged. */
 export function namesOf(header: readonly string[]): string[] {
   const names = new Set<string>();
   const areMessages = OF_MESSAGE.every((name) => header.some((text) => fold(text) === name));

@@ -4,26 +4,26 @@ import { ConvertError, MAX_COLUMNS } from './convert.ts';
 import { valueIn } from './rowStage.ts';
 import { namesOf, type Table } from './table.ts';
 
-/** No row that could be trained on is longer. It bounds the memory if a quote isn't closed. */
+/** No row to train on is longer. The limit bounds the memory if a quote isn't closed. */
 export const MAX_TABLE_ROW_BYTES = 8 * 1024 * 1024;
 
 type Chunks = Iterable<Uint8Array>;
 type Values = readonly string[];
 
-/** What is known of a table once it was read, as far as needed. */
+/** What the columns of a table have. */
 interface Columns {
-  /** Returns a row as JSON. Values are texts, unless all of their column are JSON objects or arrays. */
+  /** Returns a row as JSON. Values are strings, unless all values of the column are JSON objects or arrays. */
   jsonOf: (values: Values) => string;
-  /** The first column with such values in Python's notation. */
+  /** The first column with objects or arrays in Python's notation. */
   python: string | undefined;
   /** The first row; undefined if there is none. */
   first: unknown;
 }
 
-/** Thrown to read no further. */
+/** Thrown to stop reading. */
 const ENOUGH = new Error('enough of the table was read');
 
-/** Reads a table to see what its values are: most often, two rows are enough. */
+/** Reads a table until it is known what each column has. Usually two rows are enough. */
 export async function columnsOf(table: Table, chunks: Chunks): Promise<Columns> {
   let first: Values | undefined;
   let keys: Values = [];
@@ -47,7 +47,7 @@ export async function columnsOf(table: Table, chunks: Chunks): Promise<Columns> 
     const valueAt = (column: number) => {
       const value = values[column] ?? '';
       if (found[column] !== 'json') return JSON.stringify(value);
-      // Line ends of JSON aren't in its texts.
+      // Outside of strings, a line end in JSON is only white space.
       return value.trim() === '' ? 'null' : value.trim().replace(/[\r\n]+/g, ' ');
     };
     return `${starts.map((start, column) => start + valueAt(column)).join('')}}`;
@@ -60,9 +60,9 @@ function isJson(value: string): boolean {
 }
 
 /**
- * Passes on each row that has text and as many values as the header, with the names of the columns.
+ * Calls `take` for each row that isn't blank and has as many values as the header, with the names of the columns.
  * @param chunks in UTF-8
- * @returns how many rows have another number of values
+ * @returns how many rows have more or fewer values
  * @throws ConvertError `quote`, `quote-not-closed`, `row-too-long`, `too-many-columns`
  */
 export async function readTable(
@@ -77,10 +77,10 @@ export async function readTable(
     from_line: isDeclared ? 2 : 1,
     skip_empty_lines: true,
     relax_column_count: true,
-    // Values between tabs are often written without quoting, so a quote inside of one is a character.
+    // Values between tabs are often not quoted, so a quote inside a value is an ordinary character.
     relax_quotes: separator === '\t',
   });
-  // The row that the parser reads now, as a spreadsheet counts them.
+  // The row that the parser is reading, as a spreadsheet counts rows.
   const rowNow = () => parser.info.records + parser.info.empty_lines + 1;
   function* bounded() {
     let [row, pendingBytes] = [0, 0];
@@ -108,7 +108,7 @@ export async function readTable(
     await pipeline(bounded, parser, takeAll);
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    // Its message contains values of the table.
+    // Don't pass on its message: it contains values of the table.
     const isOpen = error.code === 'CSV_QUOTE_NOT_CLOSED';
     throw new ConvertError(isOpen ? 'quote-not-closed' : 'quote', { row: rowNow() });
   }

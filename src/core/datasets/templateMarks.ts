@@ -1,6 +1,6 @@
 /**
- * A text with one of these is wrapped in a chat template already, so conversion to chat leaves its row out. Marks that
- * ordinary texts have, too, such as `</s>`, aren't here. One expression is the fastest way.
+ * A text with one of these marks is already wrapped in a chat template, so conversion to chat leaves out its row. Marks that
+ * also occur in ordinary texts, such as `</s>`, aren't here. One expression is the fastest way.
  */
 export const REFUSED_MARKS = new RegExp(
   [

@@ -4,12 +4,11 @@ import { REFUSED_MARKS } from './templateMarks.ts';
 
 /**
  * Why a row can't become a chat row without loss:
- * - `not-json`; `nested` too deeply; a `key` twice in an object; `chat` already; `unknown` format
- * - a chat row has no place for it: `preference`, `label`, `media`, `evaluation` (choices or a context),
- *   `text`
- * - `tools`: tool calls, their results, or definitions that are no list
+ * - `not-json`; `nested` too deeply; `key`: an object has a key twice; `chat` already; `unknown` format
+ * - chat has no place for it: `preference`, `label`, `media`, `evaluation` (choices or a context), `text`
+ * - `tools`: tool calls, their results, or definitions that aren't a list
  * - `template`: its text is already wrapped in a chat template
- * - `speaker`: an unknown speaker; `incomplete`: a text is missing or is no string
+ * - `speaker`: an unknown speaker; `incomplete`: a text is missing or isn't a string
  */
 export type NotConverted =
   | 'not-json'
@@ -34,12 +33,12 @@ export interface ConvertedRow {
   dropped: readonly string[];
 }
 
-/** If false, a message isn't to be learned. A chat row has a weight of 0 for that. */
+/** A message with `false` in one of these isn't to be learned. In a chat row, it gets weight 0. */
 const IGNORING_FIELDS: readonly string[] = ['train', 'loss'];
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The content of a chat row: texts, and values whose numbers keep their spelling. */
+/** A chat row. Numbers in `tools` and `weight` keep their spelling. */
 interface ChatRow {
   messages: { role: string; content: string; weight?: unknown }[];
   tools?: unknown;
@@ -56,7 +55,7 @@ const REFUSED_FIELDS: ReadonlyMap<string, NotConverted> = new Map([
 /** `JSON.stringify` may change numbers with a fraction, an exponent, or many digits, and `-0`. */
 export const UNUSUAL_NUMBER = /[[:,]\s*-?(?:\d+[.eE]|\d{16})|-0/;
 
-/** `JSON`, with what TypeScript's library doesn't declare yet. */
+/** `JSON`, with functions that TypeScript doesn't declare yet. */
 const exactJson = JSON as unknown as {
   parse(
     text: string,
@@ -67,8 +66,8 @@ const exactJson = JSON as unknown as {
 };
 
 /**
- * Converts a row of another training format to a chat row. Texts are carried exactly, and so are `tools` and
- * `weight` with their numbers. (JavaScript puts integer keys first.) Nothing else is carried.
+ * Converts a row of another training format to a chat row. Texts, `tools` and `weight` are carried over exactly, numbers as they are
+ * written. (JavaScript puts integer keys first.) Nothing else is carried over.
  * @param row the JSON text of one row, decoded without replacing invalid bytes
  */
 export function toChat(row: string): ConvertedRow | NotConverted {
@@ -84,7 +83,7 @@ export function toChat(row: string): ConvertedRow | NotConverted {
     const isExact = !conversion.hasNumbers || !UNUSUAL_NUMBER.test(row);
     return (isExact ? conversion : new Conversion(withExactNumbers(row))).result();
   } catch (error) {
-    // The stack is too small. Parsing has no limit, but writing and reading exact numbers recurse.
+    // The stack is too small: unlike parsing, writing and reading exact numbers recurse.
     if (error instanceof RangeError) return 'nested';
     throw error;
   }
@@ -97,11 +96,11 @@ export function withExactNumbers(row: string): Fields {
   ) as Fields;
 }
 
-/** Owns the chat row that a row becomes, up to the first reason why it can't. */
+/** Builds the chat row that a row becomes, or finds the first reason why it can't become one. */
 class Conversion {
   readonly row: Fields;
   reason: NotConverted | undefined;
-  /** Whether something is carried that may contain numbers. */
+  /** Whether the chat row may contain numbers. */
   hasNumbers = false;
   readonly #chat: ChatRow = { messages: [] };
   readonly #used = new Set(['system', 'tools']);
@@ -157,7 +156,7 @@ class Conversion {
     this.#chat.messages.push(weight === undefined ? { role, content } : { role, content, weight });
   }
 
-  /** Adds a message of one of both spellings: `from` and `value`, or `role` and `content`. */
+  /** Adds a message in either spelling: `from` and `value`, or `role` and `content`. */
   addMessage(message: unknown): void {
     if (!isObject(message)) {
       this.refuse('incomplete');
@@ -184,7 +183,7 @@ class Conversion {
     for (const field in message) if (!used.includes(field)) this.#dropped.add(field);
   }
 
-  /** The format of the first field that is there. Compared answers were refused before. */
+  /** Returns the row's format. Rows with answers to compare were refused before. */
   #formatOf(): TrainingFormat | undefined {
     const formats = TRAINING_FORMATS.filter(({ compared }) => compared === undefined);
     const found = formats.find(({ fields }) => fields.some((field) => this.has(field)));
@@ -231,6 +230,7 @@ function addPair(conversion: Conversion, format: TrainingFormat): void {
     else conversion.add(role, value);
   };
   if (format.history !== undefined) addHistory(conversion, conversion.use(format.history) ?? []);
+  // The prompt is the first field, and the first of the further ones that isn't empty.
   const first = conversion.use(asked);
   let other: unknown;
   for (const field of further) if (isAbsent(other)) other = conversion.use(field);
@@ -251,18 +251,18 @@ function addHistory(conversion: Conversion, history: unknown): void {
     } else conversion.refuse('incomplete');
 }
 
-/** Whether an optional field is empty: rows of a table have all fields. */
+/** Whether a field is missing or empty: rows of a table have all fields. */
 function isAbsent(value: unknown): boolean {
   if (typeof value === 'string') return value.trim() === '';
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }
 
-/** Whether it is a number, also one with its spelling. */
+/** Whether it is a number, perhaps one of `withExactNumbers`. */
 export function isNumber(value: unknown): boolean {
   return typeof value === 'number' || exactJson.isRawJSON(value);
 }
 
-/** Whether a content of parts has more than text. */
+/** Whether a content of parts has images, audio or video. */
 function hasMedia(content: unknown): boolean {
   const isMedia = (part: unknown) =>
     isObject(part) && typeof part['type'] === 'string' && /image|audio|video/.test(part['type']);

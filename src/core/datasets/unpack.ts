@@ -4,41 +4,31 @@ import { hasFormat, isTrainingRow, isTurn, spelled } from './otherForms.ts';
 import { isFields, isRequestRow, type Fields } from './requestShapes.ts';
 import type { Take } from './rowStage.ts';
 
-/** Names of an ID of a conversation. */
+/** Names of the ID of a conversation. */
 const IDS =
   /^(?:(?:convo?|conversation|dialog|dialogue|thread|session|chat)[_ -]?id|conversation|dialog|dialogue|thread|session)$/i;
-/** What of a message in a row of its own is kept. */
+/** The fields that a message keeps if it had a row of its own. */
 const MESSAGE_PARTS: readonly string[] = [
   ...['role', 'content', 'from', 'value', 'name', 'weight', 'tool_calls', 'tool_call_id'],
 ];
 
 /**
- * Returns the rows in the only object of a file: of columns, or of a list; undefined if it is itself a row.
- * @param part the name of the list
+ * Returns the rows inside the only object of a file: `{"data":[…]}`, or columns. Undefined if the object is itself a row.
+ * @param part the name of the list that the user chose
  * @throws ConvertError `needs-part`
  */
 export function rowsIn(object: Fields, part: string | undefined): unknown[] | undefined {
   if (isTrainingRow(object) || isRequestRow(object)) return undefined;
-  const fields = Object.entries(object);
-  const columns = fields.map(([name, one]) => [name, isList(one) ? Object.values(one) : []] as const);
-  const [, { length }] = columns[0] ?? ['', []];
-  // Lists of objects are columns only beside one of training.
-  const areData = columns.every(([, values]) => !values.some(isList));
-  const areColumns =
-    areData || columns.some(([name, values]) => FIELDS.includes(name) && !values.some(isFields));
-  if (areColumns && length > 0 && columns.every(([, values]) => values.length === length))
-    return Array.from({ length }, (_, at) =>
-      Object.fromEntries(columns.map(([name, values]) => [name, values[at]])),
-    );
-  if (
-    hasFormat(object) &&
-    !Object.values(object)
-      .flat()
-      .some((one) => isTrainingRow(one) || isRequestRow(one))
-  )
-    return undefined;
-  const lists = fields.filter(([, one]) => Array.isArray(one) && one.some(isList)) as [string, unknown[]][];
-  // A conversation by each ID.
+  const rows = rowsOfColumns(object);
+  if (rows !== undefined) return rows;
+  // With the fields of a training format, it is a faulty row, unless it contains rows.
+  const values = Object.values(object).flat();
+  if (hasFormat(object) && !values.some((one) => isTrainingRow(one) || isRequestRow(one))) return undefined;
+  const lists = Object.entries(object).filter(([, one]) => Array.isArray(one) && one.some(isList)) as [
+    string,
+    unknown[],
+  ][];
+  // A list of messages for each conversation's ID: each list is a row.
   if (lists.length > 1 && lists.every(([, list]) => list.every(isTurn))) return lists.map(([, list]) => list);
   if (lists.length > 1 && part === undefined) {
     const choices = lists.map(([name]) => name);
@@ -47,18 +37,34 @@ export function rowsIn(object: Fields, part: string | undefined): unknown[] | un
   return (lists.find(([name]) => name === part) ?? lists[0])?.[1];
 }
 
+/** Returns the rows of columns of equal lengths: `{"prompt":["Hi"],"completion":["Hello"]}`; undefined if there are no columns. */
+function rowsOfColumns(object: Fields): unknown[] | undefined {
+  const columns = Object.entries(object).map(
+    ([name, one]) => [name, isList(one) ? Object.values(one) : []] as const,
+  );
+  const [, { length }] = columns[0] ?? ['', []];
+  // Lists of objects are columns only beside a column of a training field.
+  const areColumns =
+    columns.every(([, values]) => !values.some(isList)) ||
+    columns.some(([name, values]) => FIELDS.includes(name) && !values.some(isFields));
+  if (!areColumns || length === 0 || columns.some(([, values]) => values.length !== length)) return undefined;
+  return Array.from({ length }, (_, at) =>
+    Object.fromEntries(columns.map(([name, values]) => [name, values[at]])),
+  );
+}
+
 /** Whether it is a list or an object. */
 function isList(value: unknown): value is object {
   return Array.isArray(value) || isFields(value);
 }
 
-/** Most text units of messages that are kept to group them. */
+/** How many UTF-16 units of messages are kept to group them. */
 const MAX_GROUPED_UNITS = 100 * 1024 * 1024;
-/** What is needed for each besides. */
+/** A message needs memory for so many more units. */
 const UNITS_OF_MESSAGE = 50;
 
 /**
- * Puts messages in rows of their own together, in the order of the file; undefined if these are others.
+ * Groups messages that have rows of their own to conversations, in the order of the file. Undefined if the rows aren't messages.
  * @param first the first row
  * @param isOne whether all rows are one conversation if they have no ID
  */
@@ -66,7 +72,7 @@ export function conversationsOf(first: unknown, isOne: boolean) {
   const hasIds = isFields(first) && idOf(first) !== undefined;
   if (!isTurn(first) || !(hasIds || isOne)) return undefined;
   const field = first['from'] === undefined ? 'messages' : 'conversations';
-  // Texts of JSON, by ID: objects would need three times as much memory.
+  // Messages as JSON texts, by ID: objects would need three times as much memory.
   const groups = new Map<unknown, string[]>();
   let units = 0;
   const take: Take = (row) => {

@@ -1,15 +1,14 @@
-// A thread that checks segments of a dataset, or copies one: one request at a time, without state between requests.
+// A thread that checks, copies or compares datasets. It handles one request at a time and keeps nothing between them.
 import { parentPort, workerData } from 'node:worker_threads';
-import { StoppedError } from './hashIndex.ts';
 import type { ComparedRows } from './comparisonTypes.ts';
-import { PrepareError } from './copyTypes.ts';
 import { PreparePass } from './copyPass.ts';
+import { PrepareError } from './copyTypes.ts';
+import { StoppedError } from './hashIndex.ts';
 import { differenceOf, writeKept } from './keptFingerprints.ts';
 import { CheckError } from './report.ts';
+import { findRepeats, findSameRows } from './sameRows.ts';
 import { Scanner } from './scanner.ts';
 import { HASH_WRITTEN } from './scanner/codes.ts';
-import { findRepeats, findSameRows } from './sameRows.ts';
-import { countShared, findRows } from './sharedPrompts.ts';
 import {
   readSegment,
   SHARED,
@@ -22,6 +21,7 @@ import {
   type SameRowsJob,
   type WorkerData,
 } from './segments.ts';
+import { countShared, findRows } from './sharedPrompts.ts';
 
 const { scanner: module } = workerData as WorkerData;
 const scanner = new Scanner(module);
@@ -34,7 +34,7 @@ parentPort?.on('message', (request: Request) => {
     else prepare(request);
   } catch (error) {
     const failure = failureOf(error);
-    // Other errors end the thread, so that their cause is known.
+    // Any other error ends the thread, which reports its cause.
     if (failure === undefined) throw error;
     post({ kind: 'failed', failure });
   }
@@ -74,21 +74,21 @@ function check(job: Job): void {
       arrays.map(({ buffer }) => buffer),
     );
   }
-  post({ kind: 'done', counts: scanner.counts(), memoryBytes: scanner.memoryBytes });
+  post({ kind: 'done', counts: scanner.counts() });
 }
 
 function prepare({ job, shared }: PrepareRequest): void {
-  // Changed rows are scanned again, by a scanner with its own memory.
+  // Changed rows are scanned again in another scanner: the first one's memory still has the source.
   const pass = new PreparePass(scanner, new Scanner(module), job, {
     shouldContinue: () => Atomics.load(shared, SHARED.stopped) === 0,
     onProgress: (fraction) => post({ kind: 'progress', fraction }),
   });
-  post({ kind: 'done', prepared: pass.run(), memoryBytes: scanner.memoryBytes });
+  post({ kind: 'done', prepared: pass.run() });
 }
 
 function compareRows({ job, shared }: CompareRequest): void {
   const reader = { scanner, shouldContinue: () => Atomics.load(shared, SHARED.stopped) === 0 };
-  const done = (compared: ComparedRows) => post({ kind: 'done', compared, memoryBytes: scanner.memoryBytes });
+  const done = (compared: ComparedRows) => post({ kind: 'done', compared });
   if (job.of === 'count') done({ shared: countShared(reader, job.file, job.other) });
   else if (job.of === 'find') done({ found: findRows(reader, job.rows, job.data) });
   else if (job.of === 'keep') done({ isKept: writeKept(reader, job.file, job.kept) });
@@ -99,5 +99,5 @@ function findSame({ hashes, prompts, shared }: SameRowsJob): void {
   const shouldContinue = () => Atomics.load(shared, SHARED.stopped) === 0;
   const same = findSameRows(hashes, shouldContinue);
   const repeats = findRepeats(prompts, shouldContinue);
-  post({ kind: 'done', same, repeats, memoryBytes: scanner.memoryBytes });
+  post({ kind: 'done', same, repeats });
 }

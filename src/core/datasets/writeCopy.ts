@@ -3,11 +3,11 @@ import path from 'node:path';
 import { onDisk } from '../base/diskError.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { isStill, stampOf } from '../base/fileStamp.ts';
+import { leavableOf, mayBeRepaired, mendableOf, NO_CHANGES } from './copyTypes.ts';
+import type { Mendable, PrepareChoices, PrepareCounts, PrepareJob } from './copyTypes.ts';
 import { MAX_TEXT_BYTES } from './facts/textRow.ts';
 import { modeOf, type DatasetFile } from './fileKind.ts';
 import { NewFiles } from './newFiles.ts';
-import { leavableOf, mayBeRepaired, mendableOf, NO_CHANGES } from './copyTypes.ts';
-import type { Mendable, PrepareChoices, PrepareCounts, PrepareJob } from './copyTypes.ts';
 import type { Reading } from './readFacts.ts';
 import { CheckError, type Report } from './report.ts';
 import { RowFile } from './rowFile.ts';
@@ -29,12 +29,9 @@ export interface PrepareOptions {
   onProgress?: (fraction: number) => void;
 }
 
-/** Runs a pass: the checker does. */
+/** What runs a pass: a `DatasetChecker`. */
 interface Passes {
-  prepare(
-    file: Omit<PrepareJob, 'segments'>,
-    options: Omit<PrepareOptions, 'maxBytes'>,
-  ): Promise<PrepareCounts>;
+  prepare(job: PrepareJob, options: Omit<PrepareOptions, 'maxBytes'>): Promise<PrepareCounts>;
 }
 
 /** `DatasetChecker.prepareCopy`. */
@@ -48,7 +45,7 @@ export function prepareCopy(
     withInput(source, async (input, mode) => {
       const files = new NewFiles(source.path, mode);
       try {
-        // Named first: whoever has the file to train on has the other one, whatever happens.
+        // The hold-out is named first: whatever happens, nobody has the file to train on without it.
         const holdOut = choices.holdOut && (await files.add());
         const main = await files.add();
         const heldOut = await heldOutFile(choices.withoutHeldOut);
@@ -101,7 +98,7 @@ export async function mendableIn(
   };
 }
 
-/** In fewer conversations, or if fewer have it, no system message is the usual one. */
+/** A system message is the usual one if there are so many conversations, and more than this share have it. */
 const FEWEST_CONVERSATIONS = 10;
 const USUAL_SHARE = 0.8;
 
@@ -130,7 +127,7 @@ async function withInput<T>(
   }
 }
 
-/** Returns the hold-out whose rows are left out, as it is now, or was. @throws CheckError `changing` if it can't be found */
+/** Returns the hold-out whose rows are left out. For a path, that is its present version. @throws CheckError `changing` if it is missing */
 async function heldOutFile(file: string | DatasetFile | undefined): Promise<DatasetFile | undefined> {
   if (typeof file !== 'string') return file;
   const found = await stat(file, { bigint: true }).catch((cause: unknown) => {
@@ -139,7 +136,7 @@ async function heldOutFile(file: string | DatasetFile | undefined): Promise<Data
   return { path: file, ...stampOf(found) };
 }
 
-/** Returns the name of a dataset without its ending, and without what an earlier copy added to it. */
+/** Returns the name of a dataset without its extension, and without what an earlier copy added to it. */
 function nameOf(file: string): string {
   return path.parse(file).name.replace(/\.(prepared|trial|holdout)(-\d+)?$/, '') || path.parse(file).name;
 }

@@ -6,15 +6,15 @@ import type { Reading } from '../../core/datasets/readFacts.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import type { Log } from '../shared/log.ts';
 import { setting } from '../shared/settings.ts';
-import { openDocument } from './datasetProblems.ts';
 import { tabsOf, urisOf } from '../shared/tabs.ts';
+import { openDocument } from './datasetProblems.ts';
 
 /** Skips files that are closed immediately, for example while stepping through the explorer. */
 const DEBOUNCE_MS = 250;
 
 /**
  * Checks JSONL files up to the size in the settings when their documents are opened, saved or reloaded. Drops
- * a report when its file is deleted. Also when no tab shows the file, unless the user asked for the report.
+ * a report when its file is deleted, or when no tab shows the file and the user didn't ask for the report.
  */
 export function checkAutomatically(reports: Reports, log: Log): Disposable {
   const { workspace, window } = vscode;
@@ -91,7 +91,7 @@ export function readAutomatically(reports: Reports, readings: Reports<Reading>, 
     if (report === undefined) readings.drop(path);
     else if (report.kind === 'rows' && report.sizeBytes <= maxBytesOf(vscode.Uri.file(path)))
       readings.currentReport(path, stop.signal).catch((error: unknown) => {
-        // A file that changes gets another verdict.
+        // A changed file gets another verdict.
         if (!(error instanceof ExpectedError)) log.error('texts-not-read', error);
       });
   });

@@ -1,7 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { isMendable } from '../../core/datasets/copyTypes.ts';
-import type { Reports } from '../../core/datasets/reports.ts';
 import {
   type Report,
   reportOrFailure,
@@ -10,6 +9,10 @@ import {
   type Verdict,
   verdictOf,
 } from '../../core/datasets/report.ts';
+import type { Reports } from '../../core/datasets/reports.ts';
+import { filesOf } from '../shared/arguments.ts';
+import { chooseDataset, inspectOrRefuse } from '../shared/chooseDataset.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import {
   checkingDatasetTitle,
   failureSentence,
@@ -20,6 +23,7 @@ import {
 } from '../shared/datasetTexts.ts';
 import { compact, formatCount } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
+import type { Log } from '../shared/log.ts';
 import {
   notify,
   showError,
@@ -27,10 +31,6 @@ import {
   showWarning,
   withLateProgress,
 } from '../shared/notifications.ts';
-import type { Log } from '../shared/log.ts';
-import { filesOf } from '../shared/arguments.ts';
-import type { CommandResult } from '../shared/commands.ts';
-import { chooseDataset, inspectOrRefuse } from '../shared/chooseDataset.ts';
 import { TERMS } from '../shared/terms.ts';
 import { canShowProblems, openDocument } from './datasetProblems.ts';
 
@@ -130,7 +130,7 @@ function verdictSentence(name: string, report: Report, isDirty: boolean): string
   return compact(
     vscode.l10n.t('{0}: {1}.', name, compact(verdictPhrase(report), sizePhrase(report.sizeBytes)).join(', ')),
     privacy && vscode.l10n.t('Includes {0}.', privacy),
-    isDirty && vscode.l10n.t('Unsaved changes were not checked.'),
+    isDirty && vscode.l10n.t('Unsaved changes weren’t checked.'),
   ).join(' ');
 }
 

@@ -1,8 +1,8 @@
 import { kindByFirstRow } from '../../core/answers/answersFile.ts';
+import type { DisposableStore } from '../../core/base/disposable.ts';
 import { DatasetChecker } from '../../core/datasets/checker.ts';
 import { readFacts, type Reading } from '../../core/datasets/readFacts.ts';
 import { Reports } from '../../core/datasets/reports.ts';
-import type { DisposableStore } from '../../core/base/disposable.ts';
 import type { Log } from '../shared/log.ts';
 import { checkAutomatically, readAutomatically } from './autoCheck.ts';
 import { offerFixes } from './datasetFixes.ts';
@@ -21,7 +21,7 @@ export function startChecks(
   parts: DatasetRunsParts & { log: Log },
 ) {
   const checker = disposables.add(new DatasetChecker(files));
-  // With a thread of its own, so that no check waits for what only informs.
+  // Has its own thread, so that no check waits for a comparison.
   const comparer = disposables.add(new DatasetChecker(files));
   const reports = disposables.add(
     new Reports({

@@ -18,13 +18,13 @@ export interface CardTexts {
 }
 
 const FEWEST_CONVERSATIONS = 10;
-/** From this share the main system message is shown, and what lacks it comes first above the other one. */
+/** The main system message is shown from the first share; above the second, rows without it come first. */
 const SHOWN_SHARE = 0.2;
 const MAIN_SHARE = 0.8;
 const MOST_TEXTS = 1_000;
 const TEXT_CHARACTERS = 60;
 const LABEL_CHARACTERS = 40;
-/** Scripts are listed from one share, if one of them has the other. */
+/** Scripts are listed from the first share, but only if one of them reaches the second. */
 const LISTED_SHARE = 0.01;
 const WRITING_SHARE = 0.05;
 /** Above this share of scripts for which tokenizers differ, the number of tokens says so. */
@@ -44,10 +44,10 @@ const SCRIPT_NAMES: Readonly<Record<Script, string>> = {
   thai: l10n.t('Thai'),
   other: l10n.t('other scripts'),
 };
-/** Tokenizers need about as many tokens for these as the estimate says, and for Latin. */
+/** Besides Latin, the scripts whose tokens the estimate predicts well. */
 const ESTIMATED: readonly string[] = ['han', 'cyrillic', 'kana', 'hangul'] satisfies Script[];
 
-/** What the texts of a dataset say: facts, each with its rows if these are few. @param longest the messages of the longest conversation */
+/** Returns facts about a dataset's texts, with their rows if these are few. @param longest conversation, in messages */
 export function contentFacts(reading: Reading, longest: number, texts: CardTexts): PreviewFact[] {
   const { conversations, singleExchanges, answers, findings, scripts, system } = reading;
   const refusals = findings.find(({ name }) => name === 'refusals');
@@ -65,7 +65,7 @@ export function contentFacts(reading: Reading, longest: number, texts: CardTexts
       value: conversationsText(singleExchanges, conversations, longest),
     },
     Object.values(scripts).some((share) => share >= WRITING_SHARE) && {
-      name: l10n.t('Writing'),
+      name: l10n.t('Scripts'),
       value: writingText(scripts),
     },
   );
@@ -75,7 +75,7 @@ export function contentFacts(reading: Reading, longest: number, texts: CardTexts
 export function sinceFact({ difference, run }: SinceLastRun): PreviewFact {
   const rows = showRows('since-last-run', l10n.t('Added and changed rows'));
   return {
-    name: l10n.t('Since the last run'),
+    name: l10n.t('Changes'),
     value: differenceSentences(difference, run),
     rows: difference.rows.total > 0 ? rows : undefined,
   };
@@ -118,29 +118,30 @@ function systemText(
   if (main === undefined) return l10n.t('No system message');
   const quoted = `“${shortened(text)}”`;
   const [lacking, rows] = [formatRows(without), formatRows(main.rows)];
-  if (isMissing) return l10n.t('{0} without it; {1} in {2}', lacking, quoted, rows);
+  if (isMissing) return l10n.t('Missing from {0}; {1} in {2}', lacking, quoted, rows);
   if (main.rows === conversations) return l10n.t('{0} in all conversations', quoted);
   const percent = percentOf(main.rows, conversations);
   if (main.rows < conversations * SHOWN_SHARE) {
     const all = formatRows(conversations - without);
     return without === 0
       ? l10n.t('{0} in {1}', textsText(texts), all)
-      : l10n.t('{0} in {1}, {2} without', textsText(texts), all, lacking);
+      : l10n.t('{0} in {1}; missing from {2}', textsText(texts), all, lacking);
   }
-  if (texts === 1) return l10n.t('{0} in {1}% of conversations, {2} without', quoted, percent, lacking);
-  const others = texts === 2 ? l10n.t('1 other text') : l10n.t('{0} other texts', formatCount(texts - 1));
+  if (texts === 1) return l10n.t('{0} in {1}% of conversations; missing from {2}', quoted, percent, lacking);
+  const others =
+    texts === 2 ? l10n.t('1 other message') : l10n.t('{0} other messages', formatCount(texts - 1));
   return without === 0
     ? l10n.t('{0} in {1}% of conversations, {2}', quoted, percent, others)
-    : l10n.t('{0} in {1}% of conversations, {2}, {3} without', quoted, percent, others, lacking);
+    : l10n.t('{0} in {1}% of conversations, {2}; missing from {3}', quoted, percent, others, lacking);
 }
 
 function textsText(count: number): string {
-  if (count === 1) return l10n.t('1 text');
-  if (count > MOST_TEXTS) return l10n.t('more than {0} texts', formatCount(MOST_TEXTS));
-  return l10n.t('{0} texts', formatCount(count));
+  if (count === 1) return l10n.t('1 message');
+  if (count > MOST_TEXTS) return l10n.t('more than {0} different messages', formatCount(MOST_TEXTS));
+  return l10n.t('{0} different messages', formatCount(count));
 }
 
-/** One line of a text of the dataset. */
+/** Shortens a text to one line. */
 function shortened(text = '', characters = TEXT_CHARACTERS): string {
   const line = sanitizeServiceText(text.slice(0, 4 * characters), 4 * characters);
   if (line.length > characters) return `${cutAtWholeCharacters(line, characters - 1).trimEnd()}…`;
@@ -154,7 +155,7 @@ function refusalsText(refusals: number, answers: number): string {
     : l10n.t('{0} answers begin like a refusal ({1}%)', formatCount(refusals), percent);
 }
 
-/** Returns each label with its rows, if all were read and are short; else nothing. */
+/** Returns each label with its number of rows, if all labels were read and are short. */
 export function labelCounts(
   { labels: counts }: Pick<Reading, 'labels'>,
   { labels = [] }: CardTexts,
@@ -185,7 +186,7 @@ function conversationsText(single: number, conversations: number, longest: numbe
   const percent = percentOf(single, conversations);
   return longest === 1
     ? l10n.t('1 message each')
-    : l10n.t('1 exchange in {0}%, longest {1} messages', percent, formatCount(longest));
+    : l10n.t('{0}% have 1 exchange; longest: {1} messages', percent, formatCount(longest));
 }
 
 function writingText(scripts: Reading['scripts']): string {

@@ -33,20 +33,22 @@ export async function answer(
 
 function readings(samples: readonly string[]) {
   const items = ENCODINGS.map((encoding, at) => {
-    const [label, description] = ENCODING_TEXTS[encoding];
+    const [label, use] = ENCODING_TEXTS[encoding];
+    const same = ENCODINGS.find((_, other) => other < at && samples[other] === samples[at]);
+    const description = same ? vscode.l10n.t('{0}, same text as {1}', use, ENCODING_TEXTS[same][0]) : use;
     const detail = samples[at]?.replaceAll('\n', ' ⏎ ') ?? '';
     return { label, description, detail, value: { encoding } };
   });
-  // Nobody knows which one is right but the reader.
-  return { placeholder: vscode.l10n.t('Which reads right?'), items, active: null };
+  // Only a reader can tell which one is right.
+  return { placeholder: vscode.l10n.t('Which one looks right?'), items, active: null };
 }
 
 function parts(names: readonly string[]) {
   const items = names.map((part) => ({ label: part, value: { part } }));
-  return { placeholder: vscode.l10n.t('Which list has the rows?'), items };
+  return { placeholder: vscode.l10n.t('Which array has the rows?'), items };
 }
 
-/** Asks for the input of a batch, which has the requests. */
+/** Asks for a batch's input file, which has the requests. */
 async function chooseInput(output: vscode.Uri): Promise<Answer> {
   const [folder, name] = [path.dirname(output.fsPath), path.basename(output.fsPath)];
   const beside = path.join(folder, name.replace(/output|results?/i, 'input'));
@@ -68,9 +70,9 @@ const PROMPTS =
 const ANSWERS =
   /^(?:completion|answer|output|response|assistant|reply|label|antwort|ausgabe|respuesta|salida|resposta|réponse|risposta|ответ|答案|回答)/i;
 
-/** The chosen columns by their places, as they are remembered. */
+/** The indices of the chosen columns, as they are stored. */
 type Places = readonly number[];
-/** As a prompt: the columns are kept. */
+/** Chosen as the prompt: the columns stay as they are. */
 const NONE = -1;
 
 async function chooseColumns(

@@ -67,7 +67,7 @@ export async function convertToJsonl(
   }
 }
 
-/** Writes the file; otherwise an error message is shown, or the user has to answer. @throws CancelledError */
+/** Writes the file; otherwise shows an error message or returns a question. @throws CancelledError */
 async function convert(
   source: DatasetFile,
   answers: ConvertOptions,
@@ -90,7 +90,7 @@ async function convert(
   }
 }
 
-/** Opens and checks the new file, and says in one notification what is in it. @param source with chosen columns */
+/** Opens and checks the new file, and reports it in one notification. @param source given if columns were chosen */
 async function showConverted(
   converted: ConvertedFile,
   source: vscode.Uri | undefined,

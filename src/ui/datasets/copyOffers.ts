@@ -30,7 +30,6 @@ type Change =
   | Leavable
   | ('repair' | 'system' | 'secrets' | 'personal' | 'chat' | 'hold-out' | 'trial');
 
-/** What can be chosen. */
 type Offered = Mendable & { heldOut: HeldOut | undefined };
 
 /** What the user has chosen so far. */
@@ -71,7 +70,7 @@ export async function choosePreparation(
     async (state) => {
       if (!state.changes.has(change)) return { kind: 'value', value: state };
       const answer = await amountFor({ title, prompt, amount: state[of], rows: mendable.rows });
-      // Not to the previous step, which may have been skipped.
+      // Don't go to the previous step, which may have been skipped.
       if (answer.kind === 'back') return { kind: 'go', to: 0, state };
       return answer.kind === 'value' ? { kind: 'value', value: { ...state, [of]: answer.value } } : answer;
     };
@@ -84,19 +83,20 @@ export async function choosePreparation(
         'holdOut',
         mendable.namesNoPrompt
           ? l10n.t(
-              'Rows for evaluation: a share or a number. These rows name no prompt: rows with the same beginning can come on both sides.',
+              'Rows for evaluation: a percentage or a number. These rows have no prompt, so rows that start alike can end up on both sides.',
             )
           : l10n.t(
-              'Rows for evaluation: a share or a number. Rows with the same prompt stay together; white space, case of A to Z and JSON spelling don’t count.',
+              'Rows for evaluation: a percentage or a number. Rows with the same prompt stay together, ignoring white space, A–Z case and JSON escapes.',
             ),
       ),
-      askAmount('trial', 'trial', l10n.t('Rows for a trial run: a share or a number.')),
+      askAmount('trial', 'trial', l10n.t('Rows for a trial run: a percentage or a number.')),
     ],
     initial,
   );
   return end && choicesOf(end, mendable);
 }
 
+/** Turns the chosen rows of the dialog into what the copy does. */
 function choicesOf({ changes, holdOut, trial }: State, mendable: Offered): PrepareChoices {
   const wasAsked = secretsPhrase(mendable) !== '';
   const secrets = masksSecrets(mendable, wasAsked ? changes.has('secrets') : undefined, changes.has('chat'));
@@ -107,7 +107,7 @@ function choicesOf({ changes, holdOut, trial }: State, mendable: Offered): Prepa
     withoutErrors: changes.has('errors'),
     withoutUntrainable: changes.has('untrainable'),
     withoutDuplicates: changes.has('duplicates'),
-    // A new hold-out replaces the one beside.
+    // A new hold-out replaces the existing one.
     withoutHeldOut: changes.has('held-out') && !changes.has('hold-out') ? mendable.heldOut?.path : undefined,
     mask: { secrets, personal: changes.has('personal') },
     toChat: changes.has('chat'),
@@ -116,7 +116,7 @@ function choicesOf({ changes, holdOut, trial }: State, mendable: Offered): Prepa
   };
 }
 
-/** A tenth of the rows is a trial; a file of few rows needs more of them. */
+/** A trial has a tenth of the rows, but at least a few. */
 function trialRows(rows: number): number {
   return Math.min(Math.max(FEWEST_TRIAL_ROWS, Math.floor(rows / 10)), TRIAL_ROWS, rows - 1);
 }
@@ -137,7 +137,7 @@ function rowsFor(mendable: Offered): PickRow<Change>[] {
     description ? [{ label, description, value }] : [];
   const group = (label: string, rows: readonly PickRow<Change>[][]): PickRow<Change>[] =>
     rows.flat().length === 0 ? [] : [separator(label), ...rows.flat()];
-  const duplicates = duplicateRows > 0 && l10n.t('{0}; the first of each stays', formatRows(duplicateRows));
+  const duplicates = duplicateRows > 0 && l10n.t('{0}; the first of each is kept', formatRows(duplicateRows));
   const converts = convertible.length > 0 && conversionPhrase(convertible, unconvertible);
   const trial = canSplit && formatRows(trialRows(mendable.rows));
   return [
@@ -145,7 +145,7 @@ function rowsFor(mendable: Offered): PickRow<Change>[] {
       row('errors', l10n.t('Rows with errors'), errorsPhrase(mendable)),
       row(
         'untrainable',
-        l10n.t('Rows that can’t be trained on'),
+        l10n.t('Rows unusable for training'),
         untrainableRows > 0 && untrainableRows < mendable.rows && reasonsPhrase(mendable),
       ),
       row('held-out', l10n.t('Rows that are in the hold-out'), heldOut && heldOutPhrase(heldOut)),
@@ -172,16 +172,16 @@ function addsSystem(rows = 0): string {
     : l10n.t('Add the usual system message to {0} rows', formatCount(rows));
 }
 
-/** How findings are offered: their rows, and what is in them. */
+/** The rows of the dialog that leave findings out. */
 const LEAVABLE: Readonly<
   Record<Leavable, (rows: number, kinds: string) => [label: string, description: string]>
 > = {
   templateMarks: (rows, kinds) => [
-    l10n.t('Rows with marks of a chat template'),
+    l10n.t('Rows with chat template tokens'),
     l10n.t('{0}: {1}', formatRows(rows), kinds),
   ],
   emptyWords: (rows, kinds) => [
-    l10n.t('Rows with words of empty cells'),
+    l10n.t('Rows with empty-cell placeholders'),
     l10n.t('{0}: {1}', formatRows(rows), kinds),
   ],
   refusals: (rows) => [
@@ -208,7 +208,7 @@ function reasonsPhrase({
   untrainable: { format, content, answer, weight },
 }: Mendable): string {
   const reasons = compact(
-    format > 0 && l10n.t('{0} of no known format', formatCount(format)),
+    format > 0 && l10n.t('{0} in an unknown format', formatCount(format)),
     content > 0 && l10n.t('{0} without content', formatCount(content)),
     answer > 0 && l10n.t('{0} without an answer', formatCount(answer)),
     weight > 0 && l10n.t('{0} with weight 0 only', formatCount(weight)),
@@ -247,7 +247,7 @@ function conversionPhrase(from: Mendable['convertible'], others: Mendable['uncon
   const names = from.map(([format]) => FORMAT_NAMES[format]).join(', ');
   // "129 rows of plain text".
   const left = others
-    .map(([format, rows]) => l10n.t('{0} of {1}', formatRows(rows), FORMAT_NAMES[format]))
+    .map(([format, rows]) => l10n.t('{0} with {1}', formatRows(rows), FORMAT_NAMES[format]))
     .join(', ');
   // The loss comes first: a long description is cut.
   return left === '' ? l10n.t('from {0}', names) : l10n.t('{0} can’t be converted', left);
@@ -267,7 +267,7 @@ async function amountFor({
 }): Promise<DialogEnd<Amount>> {
   const validate = (text: string) =>
     parsedAmount(text, rows) === undefined
-      ? l10n.t('Enter a share such as 10%, or a number of rows below {0}.', formatCount(rows))
+      ? l10n.t('Enter a percentage such as 10%, or a number of rows below {0}.', formatCount(rows))
       : undefined;
   const value = 'rows' in amount ? String(amount.rows) : `${Math.round(amount.share * 1_000) / 10}%`;
   const answer = await ask({ title, hasBack: true }, { prompt, value, validate });

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
+import type { Preset } from '../../core/datasets/copyTypes.ts';
 import {
   deleteRow,
   editorLines,
@@ -16,7 +17,6 @@ import {
   type LineEdit,
   type RepairableCode,
 } from '../../core/datasets/fixes.ts';
-import type { Preset } from '../../core/datasets/copyTypes.ts';
 import { isShownAsOne, isUntrainableCode, type ProblemCode } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { COMMANDS, EXTENSION_NAME, type CommandId } from '../shared/ids.ts';
@@ -59,7 +59,7 @@ export function offerFixes(reports: Reports): Disposable {
       action.edit = new vscode.WorkspaceEdit();
       const edit = makeEdit(editorLines(document.getText()));
       if (edit === undefined) return action;
-      const range = new vscode.Range(edit.startLine, edit.startCharacter, edit.endLine, edit.endCharacter);
+      const range = new vscode.Range(edit.startLine, 0, edit.endLine, edit.endCharacter);
       action.edit.replace(document.uri, range, edit.text);
       return action;
     },
@@ -103,7 +103,7 @@ function actionsFor(
     case 'bom-at-start':
       return copy(
         document,
-        vscode.l10n.t('Save copy without BOM'),
+        vscode.l10n.t('Save copy without byte order mark'),
         COMMANDS.prepareDataset,
         undefined,
         'clean' satisfies Preset,
@@ -147,12 +147,12 @@ function repairs(document: vscode.TextDocument, line: number, code: RepairableCo
   ];
 }
 
-/** Offers to delete a row that can't be trained on. An unsaved document may have others at its line. */
+/** Offers to delete a row that can't be trained on. In an unsaved document, that line may be another row. */
 function deletion(document: vscode.TextDocument, line: number): Fix[] {
   if (document.isDirty || line >= document.lineCount) return [];
   const { text } = document.lineAt(line);
   if (!isRowOrComment(text)) return [];
-  return [new Fix(vscode.l10n.t('Delete Row'), document, (lines) => deleteRow(lines, line, text))];
+  return [new Fix(vscode.l10n.t('Delete row'), document, (lines) => deleteRow(lines, line, text))];
 }
 
 function lineFeeds(document: vscode.TextDocument): vscode.CodeAction {
@@ -164,7 +164,7 @@ function lineFeeds(document: vscode.TextDocument): vscode.CodeAction {
 }
 
 function showAll({ uri }: vscode.TextDocument, problems: ProblemCode): vscode.CodeAction {
-  const title = vscode.l10n.t('Show All in Preview');
+  const title = vscode.l10n.t('Show all in preview');
   const action = new vscode.CodeAction(title, QuickFix);
   action.command = { title, command: COMMANDS.previewDataset, arguments: [uri, undefined, { problems }] };
   return action;

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { RowFile, rowOfLine } from '../../core/datasets/rowFile.ts';
-import { EDITORS } from '../shared/ids.ts';
-import type { Log } from '../shared/log.ts';
 import { filesOf } from '../shared/arguments.ts';
 import { chooseDataset } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
+import { EDITORS } from '../shared/ids.ts';
+import type { Log } from '../shared/log.ts';
 import { isRecord, isText } from '../shared/webview.ts';
 import { PreviewDocument, type PreviewChecks } from './previewDocument.ts';
 import { isRow, PreviewPanel, type PreviewTarget } from './previewPanel.ts';

@@ -3,10 +3,10 @@ import { DisposableStore, type Disposable } from '../../core/base/disposable.ts'
 import { hasDatasetRows } from '../../core/datasets/fileKind.ts';
 import { shownProblems, type Problem, type Report } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
-import { onDidChangeSettings, setting } from '../shared/settings.ts';
-import { EXTENSION_NAME } from '../shared/ids.ts';
-import { kindSentence, problemSentence } from './problemTexts.ts';
 import { formatCount } from '../shared/format.ts';
+import { EXTENSION_NAME } from '../shared/ids.ts';
+import { onDidChangeSettings, setting } from '../shared/settings.ts';
+import { kindSentence, problemSentence } from './problemTexts.ts';
 
 /** Maximum UTF-16 units of a document that VS Code syncs to extensions and shows diagnostics in. */
 export const MAX_SYNCED_UNITS = 50 * 1024 * 1024;

@@ -9,11 +9,11 @@ import type { RowDifference, Fingerprints } from '../../core/datasets/fingerprin
 import type { Report } from '../../core/datasets/report.ts';
 import type { CheckState, Reports } from '../../core/datasets/reports.ts';
 import { estimateOf, rangeAccuracy, type Estimate } from '../../core/money/estimate.ts';
-import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../../core/submission/submission.ts';
-import type { Journal } from '../../core/submission/journal.ts';
+import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import { chargedSince, trainedBefore, wasSubmittedInSize } from '../../core/submission/earlier.ts';
+import type { Journal } from '../../core/submission/journal.ts';
+import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../../core/submission/submission.ts';
 import { shownEarlier, type ShownTrained } from '../shared/datasetTexts.ts';
 import { differenceNumbers, namedReceipt, type NamedRun } from '../shared/differenceText.ts';
 import type { Log } from '../shared/log.ts';
@@ -28,6 +28,8 @@ export interface DatasetRunsParts {
 
 /** A dataset's last run and estimated price. */
 export interface PastRuns {
+  /** Whether the active account is the sandbox. */
+  isSandbox?: boolean;
   trained: ShownTrained | undefined;
   /** What changed since the last run of this path; `null` if that can't be said, undefined until it is known. */
   since: SinceLastRun | null | undefined;
@@ -113,6 +115,7 @@ export class DatasetRuns implements Disposable {
     const trained = trainedBefore(this.#receipts, serviceOf(account), report, sha256);
     const receipts = chargedReceiptsOf(this.#receipts, account.id);
     return {
+      ...(account.kind === 'sandbox' && { isSandbox: true }),
       trained: trained && {
         ...trained,
         run: shownEarlier(trained.run, session, this.#parts.sessions),
@@ -197,7 +200,7 @@ export class DatasetRuns implements Disposable {
     let last: ChargedReceipt | null = null;
     for (const one of chargedSince(receipts, serviceOf(session.account), { path: report.path, sha256 }))
       if (last === null && (await fingerprints.has(one.id))) last = one;
-    // Then a later call compares it.
+    // If so, a later call compares it.
     if (receipts !== this.#receipts || session !== sessions.active) return;
     if (file.last !== undefined && last?.id === file.last?.id) return;
     [file.last, file.difference] = [last, undefined];

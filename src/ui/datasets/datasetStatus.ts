@@ -1,18 +1,18 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { isMendable } from '../../core/datasets/copyTypes.ts';
-import type { Reports } from '../../core/datasets/reports.ts';
 import { verdictOf, type Report, type Verdict } from '../../core/datasets/report.ts';
-import { trainedPhrase, useOf, verdictLine } from '../shared/datasetTexts.ts';
+import type { Reports } from '../../core/datasets/reports.ts';
+import { kindLine, trainedPhrase, useOf, verdictLine } from '../shared/datasetTexts.ts';
 import { compact, formatRows } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { likelyPrice, rangeTooltip } from '../shared/priceText.ts';
-import { TERMS } from '../shared/terms.ts';
 import { onDidChangeSettings, setting } from '../shared/settings.ts';
+import { TERMS } from '../shared/terms.ts';
 import { isDataset, openDocument } from './datasetProblems.ts';
 import type { DatasetRuns } from './datasetRuns.ts';
 
-/** Shows verdicts on JSONL documents in the language status and as a CodeLens above the first line. */
+/** Shows the verdict on a JSONL file as a CodeLens, or in the status bar if there is none. With it, the status bar only names the file's kind. */
 export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
   readonly #reports: Reports;
   readonly #runs: DatasetRuns;
@@ -20,7 +20,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     language: 'jsonl',
     scheme: 'file',
   });
-  /** For files of which VS Code gives extensions no document. */
+  /** For files that VS Code doesn't sync to extensions. */
   readonly #largeItem = vscode.window.createStatusBarItem('dataset', vscode.StatusBarAlignment.Right, 100);
   readonly #lensesChanged = new vscode.EventEmitter<void>();
   readonly onDidChangeCodeLenses = this.#lensesChanged.event;
@@ -40,6 +40,9 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
       reports.onDidChange(({ path }) => this.#refresh(path)),
       runs.onDidChange(() => this.#refreshAll()),
       onDidChangeSettings(['codeLens', 'datasetFiles'], () => this.#refreshAll()),
+      workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration('editor.codeLens')) this.#refreshAll();
+      }),
       window.onDidChangeActiveTextEditor(() => this.#draw()),
       window.tabGroups.onDidChangeTabs(() => this.#draw()),
       window.tabGroups.onDidChangeTabGroups(() => this.#draw()),
@@ -47,6 +50,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
       workspace.onDidCloseTextDocument(({ uri }) => this.#lenses.delete(uri.fsPath)),
       languages.registerCodeLensProvider({ language: 'jsonl', scheme: 'file' }, this),
     ];
+    this.#item.name = this.#largeItem.name = vscode.l10n.t('Dataset Check');
     this.#draw();
   }
 
@@ -61,8 +65,8 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
   }
 
   #lensesOf(document: vscode.TextDocument): vscode.CodeLens[] {
-    const { report, verdict, isShown, isBusy, past, text } = this.#stateOf(document);
-    if (!isShown || !setting('codeLens', document.uri)) return [];
+    const { report, verdict, hasLens, isBusy, past, text } = this.#stateOf(document);
+    if (!hasLens) return [];
     const lens = (title: string, command: string, argument: unknown = document.uri, tooltip?: string) =>
       new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), {
         title,
@@ -76,7 +80,10 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
       lens(text.lens, commandFor(verdict), document.uri, tooltip),
       lens(vscode.l10n.t('Preview'), COMMANDS.previewDataset),
       use === undefined
-        ? lens(vscode.l10n.t('Submit…'), COMMANDS.submitDataset)
+        ? lens(
+            past?.isSandbox ? vscode.l10n.t('Submit to Sandbox…') : vscode.l10n.t('Submit…'),
+            COMMANDS.submitDataset,
+          )
         : lens(use.title, use.command),
     ];
     if (report !== undefined && isMendable(report))
@@ -105,7 +112,8 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     const verdict = report && isShown ? verdictOf(report) : undefined;
     const price = past && likelyPrice(past.price);
     const text = statusText({ report, verdict, isDataset: isShown, isBusy, isDirty, price });
-    return { report, verdict, isShown, isBusy, past, text };
+    const hasLens = isShown && setting('codeLens', uri) && isCodeLensOn(uri);
+    return { report, verdict, hasLens, isBusy, past, text };
   }
 
   #refreshAll(): void {
@@ -126,21 +134,20 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     const file = document ?? activeLargeFile();
     if (document !== undefined || file === undefined) this.#largeItem.hide();
     if (file === undefined) return;
-    const { report, verdict, isBusy, text } = this.#stateOf(file);
-    const drawn = JSON.stringify([file.uri, text, verdict, document === undefined]);
+    const { report, verdict, hasLens, isBusy, text } = this.#stateOf(file);
+    const isSaidAbove = hasLens && document !== undefined;
+    const drawn = JSON.stringify([file.uri, text, verdict, isSaidAbove, document === undefined]);
     if (document === undefined) this.#largeItem.show();
     if (drawn === this.#drawn) return;
     this.#drawn = drawn;
     const { Error, Warning, Information } = vscode.LanguageStatusSeverity;
-    this.#item.name = text.name;
-    this.#item.text = text.text;
-    this.#item.detail = text.detail;
+    this.#item.text = isSaidAbove || verdict === undefined ? text.kind : text.lens;
     this.#item.busy = isBusy;
-    this.#item.severity = verdict === 'errors' ? Error : verdict === 'warnings' ? Warning : Information;
+    const shown = isSaidAbove ? undefined : verdict;
+    this.#item.severity = shown === 'errors' ? Error : shown === 'warnings' ? Warning : Information;
     const command = (report && useOf(report)?.command) ?? commandFor(verdict);
     this.#item.command = { title: text.action, command, arguments: [file.uri] };
-    this.#largeItem.name = text.name;
-    this.#largeItem.text = text.lens === '' ? text.text : text.lens;
+    this.#largeItem.text = this.#item.text;
     this.#largeItem.tooltip = text.action;
     this.#largeItem.command = this.#item.command;
   }
@@ -151,9 +158,8 @@ type ShownFile = Pick<vscode.TextDocument, 'uri' | 'isDirty'>;
 
 /** Texts of a JSONL document's language status and of its first CodeLens. */
 interface StatusText {
-  name: string;
-  text: string;
-  detail: string;
+  /** What the file is, without a verdict. */
+  kind: string;
   /** Title of the language status command. */
   action: string;
   lens: string;
@@ -174,20 +180,16 @@ interface DatasetState {
 
 export function statusText(state: DatasetState): StatusText {
   const { report, verdict, isDataset, isBusy, isDirty, price } = state;
-  const name = vscode.l10n.t('Dataset Check');
   const check = report === undefined || !isDataset ? TERMS.checkDataset : TERMS.checkAgain;
   const use = report && useOf(report)?.title;
-  const found = report && (isDataset || report.kind !== 'rows' ? verdictLine : otherRows)(report);
-  const line = isBusy ? TERMS.checking : found;
-  const text = line ?? TERMS.notChecked;
-  if (!isDataset) return { name, text, detail: '', action: use ?? check, lens: '' };
-  const detail = isDirty && report !== undefined ? vscode.l10n.t('as saved') : '';
+  const isOther = report?.kind === 'rows' && !isDataset;
+  const kind = isBusy ? TERMS.checking : report && (isOther ? otherRows : kindLine)(report);
+  const line = isBusy ? TERMS.checking : report && verdictLine(report);
+  const saved = isDirty && report !== undefined && vscode.l10n.t('saved version');
   return {
-    name,
-    text,
-    detail,
-    action: use ?? (verdict === undefined || verdict === 'clean' ? check : TERMS.showProblems),
-    lens: compact(line ?? check, !isBusy && price, !isBusy && detail).join(' · '),
+    kind: kind ?? TERMS.notChecked,
+    action: use ?? (!isDataset || verdict === undefined || verdict === 'clean' ? check : TERMS.showProblems),
+    lens: isDataset ? compact(line ?? check, !isBusy && price, !isBusy && saved).join(' · ') : '',
   };
 }
 
@@ -203,6 +205,11 @@ function titlesOf(lenses: readonly vscode.CodeLens[]): string {
 function commandFor(verdict: Verdict | undefined): string {
   const hasProblems = verdict !== undefined && verdict !== 'clean';
   return hasProblems ? COMMANDS.showDatasetProblems : COMMANDS.checkDataset;
+}
+
+/** Whether VS Code shows CodeLenses at all. */
+function isCodeLensOn(uri: vscode.Uri): boolean {
+  return vscode.workspace.getConfiguration('editor', uri).get('codeLens', true);
 }
 
 function activeDocument(): vscode.TextDocument | undefined {

@@ -35,7 +35,7 @@ export function activateDatasets(services: Services): void {
       supportsMultipleEditorsPerDocument: true,
     }),
   );
-  // The journal is opened after the start, and each charge changes it.
+  // The journal changes when it is opened, and at each charge.
   const rows = lazy(async () => (await import('./rememberRows.ts')).rowsKeeper(services));
   const update = async () => (await rows())();
   disposables.add(journal.onDidChange(() => inBackground(log, update())));

@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import * as vscode from 'vscode';
+import { commands, l10n, Uri } from 'vscode';
 import { heldOutOf } from '../../core/answers/filesBeside.ts';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { DiskError } from '../../core/base/diskError.ts';
+import { isSameStamp } from '../../core/base/fileStamp.ts';
 import type { DatasetChecker, Prepared } from '../../core/datasets/checker.ts';
 import {
   changesAnything,
@@ -18,12 +19,11 @@ import {
   type Preset,
   type NotConverted,
 } from '../../core/datasets/copyTypes.ts';
-import { CheckError, reportOrFailure, type Report } from '../../core/datasets/report.ts';
-import type { Reading } from '../../core/datasets/readFacts.ts';
-import type { Reports } from '../../core/datasets/reports.ts';
-import { isSameStamp } from '../../core/base/fileStamp.ts';
 import type { DatasetFile } from '../../core/datasets/fileKind.ts';
 import type { Fingerprints } from '../../core/datasets/fingerprints.ts';
+import type { Reading } from '../../core/datasets/readFacts.ts';
+import { CheckError, reportOrFailure, type Report } from '../../core/datasets/report.ts';
+import type { Reports } from '../../core/datasets/reports.ts';
 import { chooseSaved, datasetName, inspectOrRefuse } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { checkingDatasetTitle, failureSentence, KINDS, useOf } from '../shared/datasetTexts.ts';
@@ -38,10 +38,9 @@ import {
   withLateProgress,
 } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { opensAsText } from './datasetProblems.ts';
 import { choosePreparation, personalPhrase } from './copyOffers.ts';
+import { opensAsText } from './datasetProblems.ts';
 
-/** What the command needs. */
 export interface PrepareParts {
   reports: Reports;
   readings: Pick<Reports<Reading>, 'currentReport'>;
@@ -51,7 +50,7 @@ export interface PrepareParts {
 }
 
 /**
- * Writes a mended, converted or split copy of a dataset beside it, and opens it. Called as
+ * Writes a cleaned, converted or split copy of a dataset beside it, and opens it. Called as
  * `(uri?, uris?, preset?)`.
  * @throws CancelledError
  */
@@ -61,7 +60,7 @@ export async function prepareDatasetCopy(
   selection?: unknown,
   preset?: unknown,
 ): Promise<CommandResult> {
-  const uri = await chooseSaved(vscode.l10n.t('Only the saved file is copied.'), argument, selection);
+  const uri = await chooseSaved(l10n.t('Only the saved file is copied.'), argument, selection);
   if (uri === undefined) return { outcome: 'cancelled' };
   const name = datasetName(uri);
   const report = await checked(uri, name, parts);
@@ -75,7 +74,7 @@ export async function prepareDatasetCopy(
     : await choosePreparation(name, { ...mendable, heldOut: await countHeldOut() });
   if (choices === undefined) return { outcome: 'cancelled' };
   if (!changesAnything(choices) && !mendable.hasLitter) {
-    void showInformation(vscode.l10n.t('Nothing to change.'));
+    void showInformation(l10n.t('Nothing to change.'));
     return { outcome: 'done' };
   }
   // Writes only what was checked: if the file changed since, nothing is written.
@@ -86,11 +85,7 @@ export async function prepareDatasetCopy(
 }
 
 /** Returns the report of the file as it is now, or undefined after a message if it has no rows. */
-async function checked(
-  uri: vscode.Uri,
-  name: string,
-  { reports, log }: PrepareParts,
-): Promise<Report | undefined> {
+async function checked(uri: Uri, name: string, { reports, log }: PrepareParts): Promise<Report | undefined> {
   if ((await inspectOrRefuse(uri)) === undefined) return undefined;
   reports.markRequested(uri.fsPath);
   const found = await withLateProgress(checkingDatasetTitle(name), (signal, onProgress) =>
@@ -102,16 +97,16 @@ async function checked(
   }
   if (found.kind === 'rows') return found;
   const use = useOf(found.kind);
-  const sentence = vscode.l10n.t('{0} is {1}. {2}', name, ...KINDS[found.kind]);
+  const sentence = l10n.t('{0} is {1}. {2}', name, ...KINDS[found.kind]);
   notify(
     showWarning,
     sentence,
-    use === undefined ? {} : { [use.title]: () => vscode.commands.executeCommand(use.command, uri) },
+    use === undefined ? {} : { [use.title]: () => commands.executeCommand(use.command, uri) },
   );
   return undefined;
 }
 
-/** Returns what can be mended; without what must be tried, if that fails. */
+/** Returns what a copy can change, by the report alone if reading the rows fails. */
 function countedMendable(
   report: Report,
   name: string,
@@ -141,7 +136,7 @@ async function write(
   { checker, log }: PrepareParts,
 ): Promise<Prepared | undefined> {
   try {
-    return await withLateProgress(vscode.l10n.t('Preparing a copy of {0}', name), (signal, onProgress) =>
+    return await withLateProgress(l10n.t('Preparing a copy of {0}', name), (signal, onProgress) =>
       checker.prepareCopy(source, choices, { maxBytes: MAX_DATASET_BYTES, signal, onProgress }),
     );
   } catch (error) {
@@ -163,46 +158,43 @@ async function write(
 export function notWritten(error: unknown, name: string, folder: string, other?: string): string | undefined {
   if (error instanceof PrepareError) {
     const left = error.counts === undefined ? [] : leftOut(error.counts);
-    const reasons = left.length > 0 && vscode.l10n.t('Left out: {0}.', left.join(', '));
+    const reasons = left.length > 0 && l10n.t('Left out: {0}.', left.join(', '));
     return compact(FAILURES[error.code], reasons).join(' ');
   }
   if (error instanceof CheckError) {
     if (error.code !== 'changing') return failureSentence(name, error.code);
     return other === undefined
-      ? vscode.l10n.t('Nothing was written: {0} changed meanwhile.', name)
-      : vscode.l10n.t('Nothing was written: {0} or {1} changed meanwhile.', name, other);
+      ? l10n.t('Nothing was written: {0} changed in the meantime.', name)
+      : l10n.t('Nothing was written: {0} or {1} changed in the meantime.', name, other);
   }
   if (!(error instanceof DiskError)) return undefined;
-  if (error.code === 'disk-full') return vscode.l10n.t('Nothing was written: the disk is full.');
+  if (error.code === 'disk-full') return l10n.t('Nothing was written: the disk is full.');
   if (error.code === 'no-permission')
-    return vscode.l10n.t('Nothing was written: no permission to write to the folder {0}.', folder);
+    return l10n.t('Nothing was written: no permission to write to the folder {0}.', folder);
   if (error.code === 'name-too-long')
-    return vscode.l10n.t('Nothing was written: the name of {0} is too long. Rename it first.', name);
-  return vscode.l10n.t('Nothing was written: {0} couldn’t be copied. See the log for details.', name);
+    return l10n.t('Nothing was written: the name of {0} is too long. Rename it first.', name);
+  return l10n.t('Nothing was written: {0} couldn’t be copied. See the log for details.', name);
 }
 
 const FAILURES: Readonly<Record<PrepareFailure, string>> = {
-  empty: vscode.l10n.t('Nothing was written: no row would be left.'),
-  'too-large': vscode.l10n.t('Nothing was written: the copy would have more than 600 MB.'),
-  'too-many-rows': vscode.l10n.t(
-    'Nothing was written: at most {0} rows can be split.',
-    formatCount(MAX_SPLIT_ROWS),
-  ),
-  'too-few-rows': vscode.l10n.t('Nothing was written: too few rows are left. Hold out fewer.'),
-  'one-prompt': vscode.l10n.t('All rows have the same prompt; nothing can be held out.'),
-  'large-prompts': vscode.l10n.t(
-    'Each prompt has more rows than that; nothing can be held out. Enter a larger number.',
+  empty: l10n.t('Nothing was written: no rows would be left.'),
+  'too-large': l10n.t('Nothing was written: the copy would exceed 600 MB.'),
+  'too-many-rows': l10n.t('Nothing was written: at most {0} rows can be split.', formatCount(MAX_SPLIT_ROWS)),
+  'too-few-rows': l10n.t('Nothing was written: too few rows are left. Hold out fewer.'),
+  'one-prompt': l10n.t('All rows have the same prompt, so nothing can be held out.'),
+  'large-prompts': l10n.t(
+    'Every prompt appears in more rows than that, so nothing can be held out. Enter a larger number.',
   ),
 };
 
 /** Opens the file to train on, and says what was done. */
 async function showPrepared({ main, holdOut, counts }: Prepared): Promise<void> {
-  const uri = vscode.Uri.file(main);
-  const run = (command: CommandId) => () => vscode.commands.executeCommand(command, uri);
+  const uri = Uri.file(main);
+  const run = (command: CommandId) => () => commands.executeCommand(command, uri);
   const names = [main, holdOut].map((file) => file && sanitizeServiceText(path.basename(file)));
   notify(showInformation, preparedSentence(names[0] ?? '', names[1], counts), {
-    [vscode.l10n.t('Submit…')]: run(COMMANDS.submitDataset),
-    [vscode.l10n.t('Preview')]: run(COMMANDS.previewDataset),
+    [l10n.t('Submit…')]: run(COMMANDS.submitDataset),
+    [l10n.t('Preview')]: run(COMMANDS.previewDataset),
   });
   await openWritten(main);
 }
@@ -210,17 +202,17 @@ async function showPrepared({ main, holdOut, counts }: Prepared): Promise<void> 
 /** Opens a new dataset as text, or in the preview if VS Code wouldn't display it. */
 export async function openWritten(file: string): Promise<void> {
   const { size } = await stat(file);
-  const uri = vscode.Uri.file(file);
-  await vscode.commands.executeCommand(opensAsText(uri, size) ? 'vscode.open' : COMMANDS.previewDataset, uri);
+  const uri = Uri.file(file);
+  await commands.executeCommand(opensAsText(uri, size) ? 'vscode.open' : COMMANDS.previewDataset, uri);
 }
 
-/** What was done, in numbers. Doesn't claim that the result is safe or good. */
+/** Says in numbers what was done, without claiming that the result is safe or good. */
 export function preparedSentence(main: string, holdOut: string | undefined, counts: PrepareCounts): string {
   const [written, rows] = [formatCount(counts.written), formatRows(counts.rows)];
   const created =
     holdOut === undefined
-      ? vscode.l10n.t('Created {0}: {1} of {2}.', main, written, rows)
-      : vscode.l10n.t(
+      ? l10n.t('Created {0}: {1} of {2}.', main, written, rows)
+      : l10n.t(
           'Created {0}: {1} of {2}, and {3} ({4} for evaluation).',
           main,
           written,
@@ -229,11 +221,8 @@ export function preparedSentence(main: string, holdOut: string | undefined, coun
           formatRows(counts.heldOut),
         );
   const left = leftOut(counts);
-  const changes = compact(
-    left.length > 0 && vscode.l10n.t('Left out: {0}', left.join(', ')),
-    ...changesOf(counts),
-  );
-  return compact(created, changes.length > 0 && vscode.l10n.t('{0}.', changes.join('; '))).join(' ');
+  const changes = compact(left.length > 0 && l10n.t('Left out: {0}', left.join(', ')), ...changesOf(counts));
+  return compact(created, changes.length > 0 && l10n.t('{0}.', changes.join('; '))).join(' ');
 }
 
 /** Why rows were left out. */
@@ -242,41 +231,38 @@ function leftOut({ leftOut: rows, notConverted }: PrepareCounts): string[] {
     ([, one], [, other]) => other - one,
   );
   return compact(
-    rows.error > 0 && vscode.l10n.t('{0} with errors', formatCount(rows.error)),
-    rows.untrainable > 0 && vscode.l10n.t('{0} that can’t be trained on', formatCount(rows.untrainable)),
-    rows['held-out'] > 0 && vscode.l10n.t('{0} in the hold-out', formatCount(rows['held-out'])),
-    rows.templateMarks > 0 &&
-      vscode.l10n.t('{0} with marks of a chat template', formatCount(rows.templateMarks)),
-    rows.emptyWords > 0 && vscode.l10n.t('{0} with words of empty cells', formatCount(rows.emptyWords)),
-    rows.refusals > 0 && vscode.l10n.t('{0} like a refusal', formatCount(rows.refusals)),
+    rows.error > 0 && l10n.t('{0} with errors', formatCount(rows.error)),
+    rows.untrainable > 0 && l10n.t('{0} unusable for training', formatCount(rows.untrainable)),
+    rows['held-out'] > 0 && l10n.t('{0} in the hold-out', formatCount(rows['held-out'])),
+    rows.templateMarks > 0 && l10n.t('{0} with chat template tokens', formatCount(rows.templateMarks)),
+    rows.emptyWords > 0 && l10n.t('{0} with empty-cell placeholders', formatCount(rows.emptyWords)),
+    rows.refusals > 0 && l10n.t('{0} resembling a refusal', formatCount(rows.refusals)),
     rows.duplicate > 0 &&
-      (rows.duplicate === 1
-        ? vscode.l10n.t('1 duplicate')
-        : vscode.l10n.t('{0} duplicates', formatCount(rows.duplicate))),
+      (rows.duplicate === 1 ? l10n.t('1 duplicate') : l10n.t('{0} duplicates', formatCount(rows.duplicate))),
     ...reasons.map(([reason, count]) => NOT_CONVERTED[reason](formatCount(count))),
-    rows.mask > 0 && vscode.l10n.t('{0} that can’t be masked', formatCount(rows.mask)),
-    rows.unchecked > 0 && vscode.l10n.t('{0} too long to check', formatCount(rows.unchecked)),
-    rows.blank > 0 && vscode.l10n.t('{0} blank', formatCount(rows.blank)),
-    rows.split > 0 && vscode.l10n.t('{0} not in the trial', formatCount(rows.split)),
+    rows.mask > 0 && l10n.t('{0} that can’t be masked', formatCount(rows.mask)),
+    rows.unchecked > 0 && l10n.t('{0} too long to check', formatCount(rows.unchecked)),
+    rows.blank > 0 && l10n.t('{0} blank', formatCount(rows.blank)),
+    rows.split > 0 && l10n.t('{0} not in the trial', formatCount(rows.split)),
   );
 }
 
 /** Why rows can't be converted to chat messages. */
 const NOT_CONVERTED: Readonly<Record<NotConverted, (count: string) => string>> = {
-  preference: (count) => vscode.l10n.t('{0} of preference pairs', count),
-  label: (count) => vscode.l10n.t('{0} with a label', count),
-  media: (count) => vscode.l10n.t('{0} with images, audio or video', count),
-  template: (count) => vscode.l10n.t('{0} with a chat template in their text', count),
-  evaluation: (count) => vscode.l10n.t('{0} with choices or a context', count),
-  tools: (count) => vscode.l10n.t('{0} with tool calls', count),
-  text: (count) => vscode.l10n.t('{0} of plain text', count),
-  speaker: (count) => vscode.l10n.t('{0} with an unknown speaker', count),
-  incomplete: (count) => vscode.l10n.t('{0} with a missing text', count),
-  unknown: (count) => vscode.l10n.t('{0} of an unknown format', count),
-  key: (count) => vscode.l10n.t('{0} with a duplicate key', count),
-  nested: (count) => vscode.l10n.t('{0} nested too deeply', count),
-  chat: (count) => vscode.l10n.t('{0} of mixed formats', count),
-  'not-json': (count) => vscode.l10n.t('{0} that aren’t JSON', count),
+  preference: (count) => l10n.t('{0} with preference pairs', count),
+  label: (count) => l10n.t('{0} with a label', count),
+  media: (count) => l10n.t('{0} with images, audio or video', count),
+  template: (count) => l10n.t('{0} with a chat template in the text', count),
+  evaluation: (count) => l10n.t('{0} with choices or a context', count),
+  tools: (count) => l10n.t('{0} with tool calls', count),
+  text: (count) => l10n.t('{0} with plain text', count),
+  speaker: (count) => l10n.t('{0} with an unknown role', count),
+  incomplete: (count) => l10n.t('{0} with missing text', count),
+  unknown: (count) => l10n.t('{0} in an unknown format', count),
+  key: (count) => l10n.t('{0} with a duplicate key', count),
+  nested: (count) => l10n.t('{0} nested too deeply', count),
+  chat: (count) => l10n.t('{0} in mixed formats', count),
+  'not-json': (count) => l10n.t('{0} that aren’t JSON', count),
 };
 
 /** Names of dropped fields that are listed. */
@@ -287,14 +273,12 @@ function changesOf({ masked, repaired, withSystem, converted, dropped }: Prepare
   const personal = personalPhrase(masked);
   return compact(
     secrets > 0 &&
-      (secrets === 1
-        ? vscode.l10n.t('1 secret masked')
-        : vscode.l10n.t('{0} secrets masked', formatCount(secrets))),
-    personal !== '' && vscode.l10n.t('{0} masked', personal),
-    repaired > 0 && vscode.l10n.t('{0} repaired', formatRows(repaired)),
-    withSystem > 0 && vscode.l10n.t('{0} with the system message added', formatRows(withSystem)),
-    converted > 0 && vscode.l10n.t('{0} converted', formatRows(converted)),
-    dropped.size > 0 && vscode.l10n.t('fields dropped: {0}', droppedNames(dropped)),
+      (secrets === 1 ? l10n.t('1 secret masked') : l10n.t('{0} secrets masked', formatCount(secrets))),
+    personal !== '' && l10n.t('{0} masked', personal),
+    repaired > 0 && l10n.t('{0} repaired', formatRows(repaired)),
+    withSystem > 0 && l10n.t('{0} with the system message added', formatRows(withSystem)),
+    converted > 0 && l10n.t('{0} converted', formatRows(converted)),
+    dropped.size > 0 && l10n.t('fields dropped: {0}', droppedNames(dropped)),
   );
 }
 
@@ -305,5 +289,5 @@ function droppedNames(dropped: ReadonlyMap<string, number>): string {
     .map((name) => `“${sanitizeServiceText(name, 20)}”`)
     .join(', ');
   const more = names.length - LISTED_FIELDS;
-  return more > 0 ? vscode.l10n.t('{0} and {1} more', listed, formatCount(more)) : listed;
+  return more > 0 ? l10n.t('{0} and {1} more', listed, formatCount(more)) : listed;
 }

@@ -7,10 +7,10 @@ import { DisposableStore } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import { Emitter } from '../../core/base/event.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
+import { inspectDataset, kindOf, SAMPLE_BYTES, type DatasetProblem } from '../../core/datasets/fileKind.ts';
 import type { CommonText, Reading } from '../../core/datasets/readFacts.ts';
 import { CheckError, type CheckFailure } from '../../core/datasets/report.ts';
 import type { FileKind, Report } from '../../core/datasets/report.ts';
-import { inspectDataset, kindOf, SAMPLE_BYTES, type DatasetProblem } from '../../core/datasets/fileKind.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { RowFile } from '../../core/datasets/rowFile.ts';
 import type { Log } from '../shared/log.ts';
@@ -23,21 +23,21 @@ const DEFER_MS = 1_000;
 /** Time for the page to draw the first rows before other work uses the CPU. */
 const DRAWING_MS = 150;
 
-/** What is known of the texts of the file. They are shown, and used for nothing else. */
+/** Facts about the file's texts, which are only shown. */
 export interface PreviewTexts {
   reading: Reading | undefined;
-  /** From 0 to 1 while they are read for long. */
+  /** From 0 to 1 during a long read. */
   readProgress: number | undefined;
-  /** Ends that. */
+  /** Ends the read. */
   stop?: () => void;
   texts: CardTexts;
 }
 
 const NOT_READ: Readonly<PreviewTexts> = { reading: undefined, readProgress: undefined, texts: {} };
-/** For so long, nobody waits for what the texts say. */
+/** A shorter read of the texts shows no progress. */
 const QUIET_MS = 1_000;
 
-/** The texts of the card are read only up to this length of their rows: a part of a row is no JSON. */
+/** The card's texts come only from rows up to this length: part of a row can't be parsed. */
 const TEXT_BYTES = 256 * 1024;
 
 /** Why there are no rows to show. */
@@ -119,7 +119,7 @@ export class PreviewDocument implements vscode.CustomDocument {
     return this.#check;
   }
 
-  /** What is known of the texts in the shown version. */
+  /** Facts about the texts of the shown version. */
   get read(): PreviewTexts {
     return this.#read;
   }

@@ -5,7 +5,6 @@ import { isFactName } from '../../core/datasets/readFacts.ts';
 import { problemsOfRow, rowsOfFact, rowsWithProblems } from '../../core/datasets/report.ts';
 import type { ProblemChoice, ProblemRows } from '../../core/datasets/report.ts';
 import { lineOfRow, SPEAKER_ROLES, type RowList } from '../../core/datasets/rowFile.ts';
-import { kindSentence } from './problemTexts.ts';
 import { refusalSentence, useOf } from '../shared/datasetTexts.ts';
 import type { Log } from '../shared/log.ts';
 import {
@@ -19,13 +18,14 @@ import {
 } from '../shared/webview.ts';
 import { MAX_SYNCED_UNITS, opensAsText } from './datasetProblems.ts';
 import type { PreviewDocument } from './previewDocument.ts';
-import { changedNotice, checkFailure, listStatus, previewWords, previewCard } from './previewView.ts';
 import { previewRows } from './previewRows.ts';
+import { changedNotice, checkFailure, listStatus, previewWords, previewCard } from './previewView.ts';
+import { kindSentence } from './problemTexts.ts';
 import type { PreviewFilter, PreviewMemory, PreviewMessage, PreviewRequest } from './protocol.ts';
 
 /** Limits updates to a few per second, instead of one per MiB. */
 const UPDATE_MS = 80;
-/** For at most this long after a reload, rows and card of the former version stay. */
+/** How long rows and card of the previous version may stay after a reload. */
 const HOLD_MS = 1_000;
 const SINCE: ProblemChoice = 'since-last-run';
 /** Maximum rows per request. */
@@ -65,7 +65,7 @@ export class PreviewPanel implements Disposable {
   #returnRow: number | undefined;
   /** Whether rows are shown, and whether the page then offers to open them in an editor. */
   #shown: { hasSource: boolean } | undefined;
-  /** Of the posted card: what the lists of rows with problems come from. */
+  /** What the posted card's lists of rows come from. */
   #posted: { report: unknown; changed: unknown; reading: unknown } | undefined;
   #listTimer: NodeJS.Timeout | undefined;
   #cardTimer: NodeJS.Timeout | undefined;
@@ -200,7 +200,7 @@ export class PreviewPanel implements Disposable {
     return file?.isCounted !== true || (check.report ?? check.failure) === undefined;
   }
 
-  /** Shows what a file is that isn't JSONL. As rows, its lines would only look broken. */
+  /** Says what a file is if it isn't JSONL: as rows, its lines would only look broken. */
   #showKind(): boolean {
     const { kind } = this.#document;
     if (kind === 'rows') return false;

@@ -1,9 +1,9 @@
 import { l10n } from 'vscode';
-import type { PreviewProblem, PreviewRow } from './protocol.ts';
 import { problemsOfRow, type Problem, type Report } from '../../core/datasets/report.ts';
 import type { FileRow, RowFile } from '../../core/datasets/rowFile.ts';
 import { formatBytes, formatCount } from '../shared/format.ts';
 import { problemName, problemSentence } from './problemTexts.ts';
+import type { PreviewProblem, PreviewRow } from './protocol.ts';
 
 /** Maximum bytes shown per row. */
 const ROW_BYTES = 256 * 1024;

@@ -1,13 +1,6 @@
 import { l10n } from 'vscode';
-import {
-  countOf,
-  verdictOf,
-  type CheckFailure,
-  type Report,
-  type Role,
-  type RowLengths,
-} from '../../core/datasets/report.ts';
 import type { Tokens } from '../../core/datasets/readFacts.ts';
+import { countOf, verdictOf, type CheckFailure, type Report, type Role } from '../../core/datasets/report.ts';
 import type { RowFile, RowList } from '../../core/datasets/rowFile.ts';
 import {
   diskSentence,
@@ -27,9 +20,6 @@ import type { PastRuns } from './datasetRuns.ts';
 import type { PreviewTexts } from './previewDocument.ts';
 import { PROBLEM_CLASSES, problemName } from './problemTexts.ts';
 import type { PreviewCard, PreviewChart, PreviewWord } from './protocol.ts';
-
-/** Maximum bars for row lengths; if there are more, neighbors are merged. */
-const MAX_BARS = 12;
 
 /** 4,096 and 8,192 tokens, as powers of 2. */
 const LINES: readonly [number, number] = [12, 13];
@@ -65,7 +55,7 @@ export function previewWords(): Record<PreviewWord, string> {
     blankRow: l10n.t('(blank line)'),
     notParsed: l10n.t('Not valid JSON:'),
     toolCall: l10n.t('calls {0}', '{0}'),
-    toolCallId: l10n.t('answers {0}', '{0}'),
+    toolCallId: l10n.t('result of {0}', '{0}'),
     noRole: l10n.t('no role'),
     reload: TERMS.reload,
     noMatch: l10n.t('No matching rows'),
@@ -97,13 +87,13 @@ export function listStatus(
   const percent = Math.floor(searched * 100);
   if (phase === 'searching') return l10n.t('{0}, {1}% searched…', listed, percent);
   if (phase === 'resting') return l10n.t('{0}, {1}% searched', listed, percent);
-  return phase === 'failed' ? l10n.t('{0}, the rest is unreadable', listed) : listed;
+  return phase === 'failed' ? l10n.t('{0}; the rest is unreadable', listed) : listed;
 }
 
 /** The notice above the rows when they differ from the file on disk or in an editor. */
 export function changedNotice(name: string, change: 'changed' | 'missing' | 'unsaved'): string {
   return change === 'unsaved'
-    ? l10n.t('{0} has unsaved changes, which are not shown.', name)
+    ? l10n.t('{0} has unsaved changes, which aren’t shown.', name)
     : diskSentence(name, change);
 }
 
@@ -136,7 +126,7 @@ function progressOf({ progress, readProgress }: CardSource): PreviewCard['progre
   if (fraction === undefined) return undefined;
   const percent = Math.floor(fraction * 100);
   return progress === undefined
-    ? { text: l10n.t('Reading texts, {0}%…', percent), fraction, stop: TERMS.cancel }
+    ? { text: l10n.t('Reading text, {0}%…', percent), fraction, stop: TERMS.cancel }
     : { text: l10n.t('Checking, {0}%…', percent), fraction };
 }
 
@@ -161,15 +151,15 @@ function factsOf({ sizeBytes, report, reading, texts }: CardSource): PreviewCard
     tokens && tokens.rowsOver4096 > 0 && { name: l10n.t('Long rows'), value: longRowsText(tokens) },
     tooLong > 0 && {
       name: TERMS.notChecked,
-      value: l10n.t('{0} longer than 64 MiB, left out of lengths and charts', formatRows(tooLong)),
+      value: l10n.t('{0} longer than 64 MiB, excluded from these numbers and charts', formatRows(tooLong)),
     },
-    { name: l10n.t('Row length'), value: lengthsText(statistics.lengths) },
+    { name: l10n.t('Longest row'), value: formatBytes(statistics.longestBytes) },
     { name: TERMS.duplicates, value: duplicatesText(report) },
     repeats.prompts > 0 && { name: l10n.t('Repeated prompts'), value: repeatedPromptsText(report) },
     ...(reading === undefined ? [] : contentFacts(reading, maxTurns, texts)),
     reading !== undefined &&
       reading.unread > 0 && {
-        name: l10n.t('Texts not read'),
+        name: l10n.t('Text not read'),
         value: l10n.t('{0} longer than 1 MB', formatRows(reading.unread)),
       },
   );
@@ -180,8 +170,8 @@ function rowsText(rows: number, blankRows: number): string {
   if (count > 0 && count < FEW_ROWS)
     return blankRows === 0
       ? l10n.t('Only {0}', formatRows(count))
-      : l10n.t('Only {0}, and {1} blank', formatRows(count), blank);
-  return blankRows === 0 ? formatCount(rows) : l10n.t('{0}, {1} blank', formatCount(rows), blank);
+      : l10n.t('Only {0} (plus {1} blank)', formatRows(count), blank);
+  return blankRows === 0 ? formatCount(rows) : l10n.t('{0} ({1} blank)', formatCount(rows), blank);
 }
 
 function pastFacts(report: Report | undefined, past: PastRuns | undefined): PreviewCard['facts'] {
@@ -190,17 +180,12 @@ function pastFacts(report: Report | undefined, past: PastRuns | undefined): Prev
   return compact(
     trained && {
       name: earlierName(trained.run),
-      // Its change is a fact of its own.
+      // What changed is a separate fact.
       value: since ? earlierPhrase(trained.run) : trainedPhrase(trained),
     },
     since ? sinceFact(since) : undefined,
     { name: TERMS.price, value: expectedPriceText(price) },
   );
-}
-
-function lengthsText({ percentiles: { p50, p99 }, maxBytes }: RowLengths): string {
-  const [median, most, longest] = [formatBytes(p50), formatBytes(p99), formatBytes(maxBytes)];
-  return l10n.t('median {0}, 99% up to {1}, longest {2}', median, most, longest);
 }
 
 function duplicatesText(report: Report): string {
@@ -215,24 +200,17 @@ function repeatedPromptsText(report: Report): string {
   const text =
     withOtherAnswers === 0
       ? count
-      : l10n.t('{0}, {1} with other answers', count, formatCount(withOtherAnswers));
+      : l10n.t('{0} ({1} with different answers)', count, formatCount(withOtherAnswers));
   return inFirstRows(text, report);
 }
 
 function chartsOf(report: Report, { reading, texts }: CardSource): PreviewChart[] {
-  const { lengths, roles } = report.statistics;
+  const { roles } = report.statistics;
   const repeated = countOf(report, 'duplicate-row');
   return [
     ...(reading === undefined
       ? []
       : [tokensChart(reading.tokens), chart(l10n.t('Answers'), labelCounts(reading, texts))]),
-    chart(
-      l10n.t('Row length'),
-      barsOf(lengths).map(({ fromBytes, toBytes, rows }) => {
-        const [from, to] = [formatBytes(fromBytes), formatBytes(toBytes)];
-        return [fromBytes <= 1 ? l10n.t('up to {0}', to) : l10n.t('{0} to {1}', from, to), rows];
-      }),
-    ),
     chart(
       l10n.t('Formats'),
       occurring(report.formats, (format) => FORMAT_NAMES[format]),
@@ -268,21 +246,9 @@ function tokensChart({ rows }: Tokens): PreviewChart {
     const name = bin === first ? l10n.t('up to {0}', to(bin)) : l10n.t('{0} to {1}', to(bin - 1), to(bin));
     bars.push([name, before + (rows[bin] ?? 0)]);
   }
-  const { title, parts } = chart(l10n.t('Tokens a row, about'), bars);
+  const { title, parts } = chart(l10n.t('Tokens per row (approx.)'), bars);
   const line = (bin: number) => (LINES.includes(bin) ? l10n.t('{0} tokens', to(bin)) : undefined);
   return { title, parts: parts.map((part, index) => ({ ...part, line: line(first + index) })) };
-}
-
-/** Includes empty bars between others, to show how far away an outlier is. */
-function barsOf({ histogram }: RowLengths): RowLengths['histogram'] {
-  const together = Math.ceil(histogram.length / MAX_BARS);
-  const bars: { fromBytes: number; toBytes: number; rows: number }[] = [];
-  for (const [index, { fromBytes, toBytes, rows }] of histogram.entries()) {
-    const last = bars.at(-1);
-    if (last === undefined || index % together === 0) bars.push({ fromBytes, toBytes, rows });
-    else Object.assign(last, { toBytes, rows: last.rows + rows });
-  }
-  return bars;
 }
 
 type Part = [name: string, count: number];
@@ -342,8 +308,8 @@ function tokensText({ text, assistant }: Tokens, isVague: boolean): string {
   const count =
     assistant === 0
       ? l10n.t('about {0} tokens', rounded(text))
-      : l10n.t('about {0} tokens, {1} of them the assistant’s', rounded(text), rounded(assistant));
-  return isVague ? l10n.t('{0}; tokenizers differ widely for this writing', count) : count;
+      : l10n.t('about {0} tokens, {1} from the assistant', rounded(text), rounded(assistant));
+  return isVague ? l10n.t('{0}; tokenizers differ widely for this script', count) : count;
 }
 
 function longRowsText({ rowsOver4096, rowsOver8192 }: Tokens): string {

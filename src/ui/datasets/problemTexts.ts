@@ -37,7 +37,7 @@ export function problemSentence({
   return text === '' ? l10n.t('{0}.', counted) : l10n.t('{0}. {1}', counted, text);
 }
 
-/** A row can have several of these two; other problems are counted by rows. */
+/** A row can contain several of these two; other problems are counted by row. */
 function withCount(what: string, code: ProblemCode, count: string): string {
   return code === 'email-address' || code === 'card-number'
     ? l10n.t('{0} ({1} times)', what, count)
@@ -65,13 +65,13 @@ const RESULTS: readonly string[] = ['tool', 'function', 'observation', 'tool_res
 
 /** Says whether a result or a call is alone. */
 const aloneName = (role: string) =>
-  RESULTS.includes(role) ? l10n.t('Tool result without its call') : l10n.t('Tool call without a result');
+  RESULTS.includes(role) ? l10n.t('Tool result without a call') : l10n.t('Tool call without a result');
 
 /** Text for a missing field of a pair, where the other field determined the row's format. */
 const missing = (field: string, format: Format): ProblemText => [
   l10n.t('Missing “{0}”', field),
   '',
-  () => l10n.t('Field “{0}” is missing; taken for {1}', field, FORMAT_NAMES[format]),
+  () => l10n.t('Field “{0}” is missing; treated as {1}', field, FORMAT_NAMES[format]),
 ];
 
 /** Name, advice, and a text that replaces the name in sentences, for one problem or all; `detail` comes from the check. */
@@ -81,10 +81,10 @@ type ProblemText = readonly [
   fullName?: (detail: string, isOne: boolean) => string | undefined,
 ];
 const PROBLEMS: Readonly<Record<ProblemCode, ProblemText>> = {
-  'unexpected-character': [l10n.t('Unexpected character'), l10n.t('The row is not JSON.')],
-  'unexpected-end': [l10n.t('Incomplete row'), l10n.t('Close the object on its line.')],
-  'unterminated-string': [l10n.t('Unterminated string'), l10n.t('Close it; a line break is \\n.')],
-  'control-character': [l10n.t('Control character'), l10n.t('Escape it: a tab is \\t.')],
+  'unexpected-character': [l10n.t('Unexpected character'), l10n.t('The row isn’t JSON.')],
+  'unexpected-end': [l10n.t('Incomplete row'), l10n.t('Close the object on the same line.')],
+  'unterminated-string': [l10n.t('Unterminated string'), l10n.t('Close it. A line break is \\n.')],
+  'control-character': [l10n.t('Control character'), l10n.t('Escape it. A tab is \\t.')],
   'bad-escape': [l10n.t('Invalid escape sequence'), l10n.t('Use \\\\ for a backslash.')],
   'bad-number': [l10n.t('Invalid number'), l10n.t('Write it like 0.5 or -10.')],
   'bad-literal': [l10n.t('Invalid literal'), l10n.t('Use true, false, null or quotes.')],
@@ -100,15 +100,15 @@ const PROBLEMS: Readonly<Record<ProblemCode, ProblemText>> = {
   'colon-expected': [l10n.t('Missing colon'), l10n.t('Add it after the key.')],
   'comma-expected': [l10n.t('Missing comma'), l10n.t('Add it, or escape quotes as \\".')],
   'invalid-utf8': [l10n.t('Invalid UTF-8'), l10n.t('Convert the file to JSONL.')],
-  'bom-inside': [l10n.t('Byte order mark inside'), REMOVE],
+  'bom-inside': [l10n.t('Byte order mark in a row'), REMOVE],
   'not-an-object': [l10n.t('Not an object'), l10n.t('Each line must be a JSON object.')],
   'blank-line': [l10n.t('Blank line'), REMOVE],
-  'bom-at-start': [l10n.t('Byte order mark at the start'), l10n.t('A prepared copy has none.')],
+  'bom-at-start': [l10n.t('Byte order mark at the start'), l10n.t('Prepare Copy removes it.')],
   crlf: [l10n.t('CRLF line ending'), l10n.t('Use LF.')],
   'duplicate-key': [l10n.t('Duplicate key'), l10n.t('Most parsers keep the last.')],
   'lone-surrogate': [l10n.t('Unpaired surrogate'), l10n.t('The service may reject or replace it.')],
   'number-precision': [l10n.t('Number loses digits'), l10n.t('Use a string to keep them.')],
-  'too-deep': [l10n.t('More than 512 levels'), l10n.t('Deeper duplicate keys go unnoticed.')],
+  'too-deep': [l10n.t('Nested over 512 levels'), l10n.t('Deeper duplicate keys aren’t detected.')],
   'row-too-long': [l10n.t('Row longer than 64 MiB'), l10n.t('Not checked, not even for secrets.')],
   'too-many-keys': [l10n.t('Too many keys'), l10n.t('Some may be duplicates.')],
   'unknown-format': [l10n.t('Unknown format'), l10n.t('Use messages, or prompt and completion.')],
@@ -117,14 +117,14 @@ const PROBLEMS: Readonly<Record<ProblemCode, ProblemText>> = {
   'conversations-not-array': [l10n.t('Conversations not an array'), AN_ARRAY],
   'messages-empty': [l10n.t('No messages'), NOTHING_TO_LEARN],
   'message-not-object': [l10n.t('Message not an object'), l10n.t('It needs a role and content.')],
-  'role-missing': [l10n.t('Missing role'), l10n.t('Add one, like user.')],
+  'role-missing': [l10n.t('Missing role'), l10n.t('Add one, such as user.')],
   'role-unknown': [l10n.t('Unknown role'), l10n.t('Use system, user, assistant or tool.')],
   'content-missing': [l10n.t('Missing content'), l10n.t('Add content or tool calls.')],
   'content-wrong-type': [l10n.t('Invalid content type'), l10n.t('Use a string or array.')],
   'content-empty': [l10n.t('Empty content'), NOTHING_TO_LEARN],
   weight: [l10n.t('Invalid weight'), l10n.t('Use 0 or 1, for assistant messages only.')],
-  'no-assistant': [l10n.t('No assistant message'), l10n.t('Add one to learn from.')],
-  'weights-zero': [l10n.t('All answers have weight 0'), l10n.t('Give one the weight 1 to learn from it.')],
+  'no-assistant': [l10n.t('No assistant message'), l10n.t('Add one for the model to learn from.')],
+  'weights-zero': [l10n.t('All answers have weight 0'), l10n.t('Give one a weight of 1.')],
   'last-not-assistant': [l10n.t('No final answer'), l10n.t('End with an assistant message.')],
   'starts-with-assistant': [l10n.t('Starts with the assistant'), l10n.t('Begin with a user message.')],
   'repeated-role': [
@@ -139,8 +139,8 @@ const PROBLEMS: Readonly<Record<ProblemCode, ProblemText>> = {
     (role, isOne) => (isOne ? aloneName(role) : undefined),
   ],
   'tool-arguments': [
-    l10n.t("Tool arguments aren't a JSON object"),
-    l10n.t('Use an object or its JSON text.'),
+    l10n.t('Tool arguments aren’t a JSON object'),
+    l10n.t('Use an object or a string containing a JSON object.'),
   ],
   'prompt-missing': missing('prompt', 'prompt-completion'),
   'completion-missing': missing('completion', 'prompt-completion'),
@@ -157,9 +157,9 @@ const PROBLEMS: Readonly<Record<ProblemCode, ProblemText>> = {
   'duplicate-row': [l10n.t('Duplicate row'), (row) => l10n.t('Identical to row {0}; it counts twice.', row)],
   'api-key': [
     l10n.t('Possible API key'),
-    (masked) => l10n.t('Remove and revoke it ({0}): a model can repeat it.', masked),
+    (masked) => l10n.t('Remove and revoke it ({0}). A model can repeat it.', masked),
   ],
-  'private-key': [l10n.t('Possible private key'), l10n.t('Remove and revoke it: a model can repeat it.')],
+  'private-key': [l10n.t('Possible private key'), l10n.t('Remove and revoke it. A model can repeat it.')],
   'email-address': [l10n.t('Possible email address'), repeats],
   'card-number': [l10n.t('Possible card number'), repeats],
   'cut-off': [

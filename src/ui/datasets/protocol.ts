@@ -128,7 +128,7 @@ export interface PreviewProblem {
   /** Offset in the row's text, in UTF-16 units; undefined if that part is not shown. */
   at: number | undefined;
   length: number;
-  /** What is marked in the row's texts: a secret or personal data. Its name, for screen readers. */
+  /** The name, for screen readers, of a secret or personal data to mark in the row's texts. */
   mark: string | undefined;
   /** The row that this one repeats, with the text of a link to it. */
   repeats: { row: number; text: string } | undefined;

@@ -3,7 +3,7 @@ import { isCharged } from '../../core/submission/submission.ts';
 import type { Services } from '../../services.ts';
 import { setting } from '../shared/settings.ts';
 
-/** After this time a charge is old, and its file most likely another one. */
+/** After this time, the file of a charge has probably changed. */
 const RECENT_MS = 24 * 60 * 60_000;
 
 interface Parts extends Pick<Services, 'log'> {
@@ -12,8 +12,8 @@ interface Parts extends Pick<Services, 'log'> {
 }
 
 /**
- * Returns what keeps the fingerprints of recent charges, once for each in this window, or removes all if the user wants none.
- * It never rejects, and nothing waits for it.
+ * Returns a function that keeps the fingerprints of recent charges, or removes all if the setting is off. It
+ * never rejects, and nothing waits for it.
  */
 export function rowsKeeper({ fingerprints, journal, log }: Parts): () => Promise<void> {
   const tried = new Set<string>();

@@ -3,15 +3,15 @@ import { ALIASES, COMPARED_FIELDS, FIELDS, HISTORY_FIELDS, SYSTEM_FIELD } from '
 import { rarerOf, type Fact } from './fact.ts';
 import type { RowFields } from './textRow.ts';
 
-/** Judged by the check, or by facts of their own. */
+/** Fields that the check or another fact judges. */
 const JUDGED: ReadonlySet<string> = new Set([
   ...[...FIELDS, ...COMPARED_FIELDS, ...HISTORY_FIELDS, ...ALIASES.keys()],
   ...[SYSTEM_FIELD, 'tools', 'functions', 'input'],
 ]);
-/** More columns are those of data whose names are values. */
+/** With more columns, the names are probably values. */
 const MOST = 64;
 
-/** A kind is a type and a column: `text metadata.year`. */
+/** A kind is the type and the name of a column: `text metadata.year`. */
 export const columns: Readonly<Fact> = {
   name: 'columns',
   kindsOf: ({ fields }) => typesOf(fields, (name) => !JUDGED.has(name)),

@@ -1,8 +1,8 @@
 import { HashIndex } from '../hashIndex.ts';
 
-/** Further texts aren't distinguished: this many need 3 MB. */
+/** So many texts are distinguished; they need 3 MB. */
 const MOST = 100_000;
-/** Of longer texts, the beginning and the end. */
+/** Only the beginning and the end of longer texts are hashed. */
 const HASHED = 4_096;
 
 /** Different texts by their hashes, as plain data. */
@@ -14,7 +14,7 @@ export interface DistinctTexts {
   firsts: Float64Array<ArrayBuffer>;
 }
 
-/** Counts different texts. Hashes have 64 bits. */
+/** Counts the rows of each text. Texts are compared by 64-bit hashes. */
 export class Distinct {
   readonly #index = new HashIndex(() => true);
   readonly #counts: number[] = [];

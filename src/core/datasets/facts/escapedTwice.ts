@@ -1,14 +1,14 @@
 import { kindsIf, type Fact } from './fact.ts';
 
-/** From this share of the answers on, it isn't meant. */
+/** If this share of the answers has such escapes, they aren't meant. */
 const SHARE = 0.02;
 /**
- * They follow what ends a line, or stand beside a letter: elsewhere, texts are about them. Before small letters, `\n` may begin a longer
- * word such as `\nabla`.
+ * Escapes that stand as characters in a text: after what can end a line, or beside a letter. Elsewhere, the text may be about
+ * escapes. Before a small letter, `\n` may begin a word such as `\nabla`.
  */
 const ESCAPES =
   /\\(?:(?<=(?:^|(?<!\\)[\p{L}\p{M}\p{N}.,:;!?)*_>…”’»。！？，-])\\)(?:r?\\?n(?![a-z])|t(?![a-z\s]))|u[\da-fA-F]{4}[\p{L}\\]|(?<=\p{L}\\)u[\da-fA-F]{4})/u;
-/** Where backslashes are at home: code, formulas, paths, JSON, quoted strings. */
+/** Signs of code, formulas, paths, JSON or quoted strings, where backslashes are meant. */
 const AT_HOME =
   /[`$]|\b[A-Z]:\\|\\\\|\\[A-Za-mo-qsv-z]|\\[a-z]+\{|(?:^|[\s(=+[{:])["'](?:[^"'\n]*\\[nrtu][^"'\n]*["']|\\)|\\[nrt]["'](?!\p{L})|^\s*[[{]|[;{}]$|\b(?:printf?|regex|function|def|import|echo)\b/u;
 

@@ -8,30 +8,30 @@ export type FactName =
 /** How many rows have each kind of a fact. */
 export type KindCounts = Readonly<Record<string, number>>;
 
-/** What is known of the file when its rows have been read. */
+/** What a fact can ask about the file once all rows are read. */
 export interface FileTexts {
   /** Rows with an answer. */
   answers: number;
-  /** Whether a text is one of a few answers, which are labels. */
+  /** Whether a text is a label: one of only a few different answers. */
   isLabel: (text: string) => boolean;
 }
 
-/** One thing that texts may have. Errors, costs and charges never depend on it. */
+/** Something that texts may have, for example open code fences. Errors, costs and charges never depend on it. */
 export interface Fact {
   name: FactName;
-  /** Returns of which kinds a row is; mostly none. It knows only the row. */
+  /** Returns the kinds that a row has, usually none. Depends on nothing but the row. */
   kindsOf: (row: TextRow) => readonly string[];
-  /** Returns the kinds whose rows are shown: all of them, if this is missing. */
+  /** Returns the kinds whose rows are shown. If missing, all are. */
   shown?: (counts: KindCounts, file: FileTexts) => readonly string[];
 }
 
-/** A fact that a file has. */
+/** A fact that was found in a file. */
 export interface Finding {
   name: FactName;
-  /** Rows of one of the kinds, and the first of them, in file order. */
+  /** How many rows have a shown kind, and the first of them in file order. */
   total: number;
   rows: readonly number[];
-  /** The kinds that are shown, and all others, each with its rows. */
+  /** The shown kinds and all other kinds, each with its number of rows. */
   kinds: KindCounts;
   others: KindCounts;
 }
@@ -43,7 +43,7 @@ export function kindsIf(kinds: Readonly<Record<string, boolean>>): readonly stri
   return Object.keys(kinds).filter((kind) => kinds[kind]);
 }
 
-/** Returns the rarer ones of some kinds, if there are several: most rows are as they should be. */
+/** Returns all kinds that occur but the most common one: most rows are as they should be. */
 export function rarerOf(counts: KindCounts, kinds: readonly string[]): readonly string[] {
   const found = kinds.filter((kind) => (counts[kind] ?? 0) > 0);
   const [, ...rarer] = found.toSorted((one, other) => (counts[other] ?? 0) - (counts[one] ?? 0));

@@ -11,7 +11,7 @@ const FIELDS: readonly string[] = [
   'completion',
   'instruction',
 ];
-/** Python writes single quotes around the keys. */
+/** Messages as Python prints them, with single quotes. */
 const PYTHON = /^\s*(?:\{\s*'messages'\s*:\s*)?\[?\s*\{[^]*'(?:role|from)'\s*:\s*['"][^]*\}\s*\]?\s*\}?\s*$/;
 
 export const messagesInText: Readonly<Fact> = {

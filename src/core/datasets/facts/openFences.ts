@@ -1,12 +1,12 @@
 import { kindsIf, type Fact } from './fact.ts';
 
-/** A fence of code that opens, or closes what one of its kind opened. More tildes underline a heading. */
+/** A line that opens or closes a block of code. More than three tildes underline a heading. */
 const FENCE = /^[ \t>]*(`{3,}|~~~(?!~))([^`\n]*)$/gm;
 
 export const openFences: Readonly<Fact> = {
   name: 'openFences',
   kindsOf({ answers, prompts }) {
-    // An answer may end what its prompt opened.
+    // The prompt may have opened a block that the answer closes.
     const isOpen = answers.some((text) => openFence(text) !== '');
     return kindsIf({ open: isOpen && openFence(prompts.at(-1) ?? '') === '' });
   },
@@ -19,6 +19,6 @@ export function openFence(text: string): string {
   for (const [, fence = '', info = ''] of text.matchAll(FENCE))
     if (open === '') open = fence;
     else if (fence.startsWith(open) && info.trim() === '') open = '';
-  // One may open or close within a line, too.
+  // A fence inside a line may be its other end.
   return open !== '' && text.split(open).length % 2 === 1 ? '' : open;
 }

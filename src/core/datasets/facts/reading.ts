@@ -16,41 +16,41 @@ export interface CommonText {
 /** Estimates without a tokenizer: about one token per four bytes of text (`weightOf`). Names and brackets don't count. */
 export interface Tokens {
   text: number;
-  /** Those that the assistant is to say: its messages, answers, completions, chosen and rejected ones. */
+  /** Those of the assistant: messages, answers, completions, chosen and rejected answers. */
   assistant: number;
   rowsOver4096: number;
   rowsOver8192: number;
-  /** Rows with up to 1, 2, 4, 8 tokens and so on, and more than the number before. */
+  /** How many rows have up to 1, 2, 4, 8 tokens and so on, but more than the number before. */
   rows: readonly number[];
 }
 
-/** What the texts of a file say, with the stamp of the version that was read. */
+/** What the texts of a file say, with the stamp (size and times) of the version that was read. */
 export interface Reading extends FileStamp {
   path: string;
-  /** Rows that were read, and those that are too long for it. */
+  /** Rows that were read, and rows that were too long. */
   rows: number;
   unread: number;
   /** In the order of the table. */
   findings: readonly Finding[];
   tokens: Tokens;
   conversations: number;
-  /** Those in which the assistant speaks once. */
+  /** Conversations in which the assistant speaks once. */
   singleExchanges: number;
   system: {
-    /** Those that can have a system message, and those that lack it. */
+    /** Conversations that can have a system message, and those that have none. */
     conversations: number;
     without: number;
-    /** Different texts, and the one of most conversations. */
+    /** How many different system messages there are, and the most common one. */
     texts: number;
     main: CommonText | undefined;
   };
   /** Rows with an answer. */
   answers: number;
-  /** All answers, the most common first, if they are few; they may be too long for labels. */
+  /** All answers, the most common first, if there are only a few different ones. They may be too long to be labels. */
   labels: readonly CommonText[];
-  /** The most common one, if it is common, and its share of the rows from 0 to 1. */
+  /** The most common answer, if it is common enough, and its share of the rows from 0 to 1. */
   answer: (CommonText & { share: number }) | undefined;
-  /** Shares of the text, in bytes, from 0 to 1. What isn't here is Latin, or has no script. */
+  /** Shares of the text, in bytes, from 0 to 1. The rest is Latin or has no script. */
   scripts: Readonly<Partial<Record<Script, number>>>;
 }
 
@@ -59,10 +59,10 @@ const BYTES_PER_TOKEN = 4;
 /** A common answer has at least so many rows, and at least this share of them. */
 const COMMON_ROWS = 10;
 const COMMON_SHARE = 0.05;
-/** So few answers are labels, if each has so many rows on average. */
+/** Up to so many different answers are labels, if each has so many rows on average. */
 const MOST_LABELS = 12;
 const ROWS_OF_LABEL = 10;
-/** Further kinds of a fact aren't counted: each row may have another column. */
+/** So many kinds of a fact are counted: each row may have another column. */
 const MOST_KINDS = 2_000;
 
 /** Rows of one kind, or another number; and the places of the first of these rows in each thread. */
@@ -241,7 +241,7 @@ export class RowTexts {
   }
 }
 
-/** Of a fact: kinds of rows beyond their first one. */
+/** Returns the key for how many kinds rows have beyond their first one. */
 function furtherOf(name: string): `${string} further` {
   return `: ${name} further`;
 }

@@ -9,12 +9,12 @@ const OPENINGS =
   "I('m|'m so|'m really|'m very| am) sorry|Sorry|I('m| am) afraid|(My )?Apologies|I apologi[sz]e|I regret|Unfortunately|" +
   "Regrettably|As an AI|As a (large )?language model|As an artificial|I('m| am) (just )?an AI|很?抱歉|非常抱歉|对不起|不好意思|很遗憾|" +
   '作为(一个|一名)?(AI|人工智能|语言模型)';
-/** If one of these follows soon, they are. */
+/** If one of these follows soon after an opening, it is a refusal. */
 const DENIALS =
   "can't|cannot|unable|not able to|(don't|do not) have|won't|will not|couldn't|don't know|(isn't|not) possible|" +
   'not appropriate|无法|不能|没有|不会|不可以|不支持|不具备';
 
-/** With what any of them begins. */
+/** A quick test: how any of these begins. */
 const FIRST = /^\s*(?:i['’\s]|my\s|sorr|apol|unfo|regr|as\s|[抱很非对不遗作我])/i;
 /** No beginning of a refusal is longer. */
 const BEGINNING = 600;
@@ -24,7 +24,7 @@ const REFUSAL = new RegExp(
   'i',
 );
 
-/** Answers that begin like a refusal: without white space, with straight apostrophes, whatever the case. */
+/** Answers that begin like a refusal. White space, the kind of apostrophe and case don't matter. */
 export const refusals: Readonly<Fact> = {
   name: 'refusals',
   kindsOf: ({ answer = '' }) =>

@@ -1,6 +1,6 @@
 import { kindsIf, type Fact } from './fact.ts';
 
-/** What decoders write in place of bytes that they can't read. */
+/** U+FFFD, which decoders write in place of bytes that they can't read. */
 export const replacement: Readonly<Fact> = {
   name: 'replacement',
   kindsOf: ({ isWide, said }) =>

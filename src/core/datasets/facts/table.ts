@@ -1,4 +1,4 @@
-// The facts, the most harmful first. A new one is a file beside, its line here, and its sentence in `ui/datasets/findingTexts.ts`.
+// The facts, the most harmful first. A new fact is a file in this folder, a line here, and a sentence in `ui/datasets/findingTexts.ts`.
 import { boilerplate } from './boilerplate.ts';
 import { columns } from './columns.ts';
 import { controls } from './controls.ts';
@@ -28,15 +28,15 @@ export function isFactName(name: string): name is FactName {
   return FACTS.some((fact) => fact.name === name);
 }
 
-/** They describe, and are nothing to mend. */
+/** Facts that describe a dataset. They aren't faults. */
 const DESCRIBING: readonly FactName[] = [withoutSystem.name, refusals.name];
 
-/** Returns the findings among the facts that a file has. */
+/** Returns the findings that may be faults. */
 export function findingsToRead(found: readonly Finding[]): Finding[] {
   return found.filter(({ name }) => !DESCRIBING.includes(name));
 }
 
-/** Whether a row is one of those of a finding. It needs nothing else of the file. */
+/** Whether a row is one of the rows of a finding. */
 export function isOfFinding({ name, kinds }: Pick<Finding, 'name' | 'kinds'>, row: TextRow): boolean {
   const fact = FACTS.find((one) => one.name === name);
   return fact?.kindsOf(row).some((kind) => Object.hasOwn(kinds, kind)) === true;

@@ -1,14 +1,14 @@
 import { kindsIf, NONE, type Fact } from './fact.ts';
 
-/** Marks of chat templates, which the service adds itself. Words between bars count whatever they say. */
+/** Marks of chat templates. The service adds its own. Any word between `<|` and `|>` counts. */
 const MARKS =
   /<\|[a-zA-Z][\w-]{1,30}\|>|<\|turn>|<turn\|>|<｜[^｜<>\n]{1,40}｜>|\[\/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS)\]|<<SYS>>|<(?:start|end)_of_turn>|\n\nHuman:/g;
-/** An element of HTML has a beginning before its end. */
+/** `</s>` at the end of a text, but not the end of an HTML element. */
 const END_OF_TEXT = /^\s*<s>[^]*<\/s>\s*$|^(?:(?!<s[\s>])[^])*<\/s>/;
-/** With which rows have any of them: most have none, and are read no further. */
+/** A quick test of the raw row: most rows have no mark. */
 const mayHave = (raw: string) =>
   (raw.includes('<') && /<[|｜/\\set<]/.test(raw)) ||
-  // Some writers escape `<`.
+  // `<` may be escaped as `\u003c`.
   [
     String.raw`\u003`,
     'INST]',

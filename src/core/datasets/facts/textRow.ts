@@ -3,38 +3,17 @@ import { isObject, textOf } from '../../base/json.ts';
 import { ALIASES, HISTORY_FIELDS, SPEAKER_OF, SYSTEM_FIELD, TRAINING_FORMATS } from '../formats.ts';
 import type { Speaker, TrainingFormat } from '../formats.ts';
 
-/** Longer rows aren't read: each byte may be a value. */
+/** Longer rows aren't read: each byte may be a value, which takes memory. */
 export const MAX_TEXT_BYTES = 1_000_000;
 
 export type RowFields = Readonly<Record<string, unknown>>;
 
-/** A text of a row. `by`: undefined if its role is unknown. */
+/** A text of a row. `by`: the speaker; undefined if the role is unknown. */
 export interface Said {
   by: Speaker | undefined;
   text: string;
-  /** The message that it is of, if there is one. */
+  /** The message that has the text, if it is in one. */
   message?: RowFields;
-}
-
-export interface TextRow {
-  /** As it is written. */
-  raw: string;
-  /** Whether it has characters beyond ASCII, also as escapes. */
-  isWide: boolean;
-  fields: RowFields;
-  format: TrainingFormat | undefined;
-  /** All texts that its format has, in order. */
-  said: readonly Said[];
-  /** What the assistant says of it, and what others do; and texts beside: of a field for the system, of a history. */
-  answers: readonly string[];
-  prompts: readonly string[];
-  beside: readonly string[];
-  /** The last answer, as far as it has one: compared answers are none. */
-  answer: string | undefined;
-  /** What the system says in its conversation; undefined if that can't have a system. */
-  system: string | undefined;
-  /** The messages of its conversation. */
-  turns: readonly unknown[];
 }
 
 /** The names of each field, aliases last. */
@@ -48,11 +27,11 @@ const FORMATS = TRAINING_FORMATS.map((format) => ({
   compared: format.compared === undefined ? [] : format.fields.map(NAMES_OF),
 }));
 
-/** Reads a row; undefined if it is no object of JSON. */
+/** Reads a row; undefined if it isn't a JSON object. */
 export function textRow(raw: string): TextRow | undefined {
   try {
     const fields: unknown = JSON.parse(raw);
-    return isObject(fields) ? new Reader(raw, fields) : undefined;
+    return isObject(fields) ? new TextRow(raw, fields) : undefined;
   } catch {
     return undefined;
   }
@@ -62,17 +41,26 @@ function isAnswer({ by }: Said): boolean {
   return by === 'assistant' || by === 'call';
 }
 
-class Reader implements TextRow {
+/** What a row says. */
+export class TextRow {
+  /** The row as it is written. */
   readonly raw: string;
   readonly fields: RowFields;
+  /** Whether it has characters beyond ASCII, perhaps as escapes. */
   readonly isWide: boolean;
   readonly format: TrainingFormat | undefined;
+  /** All texts that its format has, in order. */
   readonly said: Said[] = [];
+  /** The texts of the assistant, and those of all others. */
   readonly answers: readonly string[];
   readonly prompts: readonly string[];
+  /** The texts of the fields `system` and `history`. */
   readonly beside: string[] = [];
+  /** The last answer; undefined if there is none, or if there are two answers to compare. */
   readonly answer: string | undefined;
+  /** The system message; undefined if the row can't have one. */
   readonly system: string | undefined;
+  /** The messages of its conversation. */
   turns: readonly unknown[] = [];
 
   constructor(raw: string, fields: RowFields) {
@@ -101,7 +89,7 @@ class Reader implements TextRow {
     }
     const { wrapped, hasLists = false, further = [], answer = [] } = format;
     const input = wrapped && this.#valueOf([wrapped.input], true);
-    // Beside answers to compare, such a list is the prompt.
+    // Beside answers to compare, a list of messages in `input` is the prompt.
     if (Array.isArray(input)) this.#addList(input);
     else for (const names of asked) this.#add(this.#valueOf(names, wrapped !== undefined), 'user', hasLists);
     for (const field of further) this.#add(this.fields[field], 'pretrain', hasLists);
@@ -121,7 +109,7 @@ class Reader implements TextRow {
     else if (hasLists && Array.isArray(value)) this.#addList(value, by);
   }
 
-  /** Adds messages, or strings: in a conversation, the user begins. */
+  /** Adds messages, or strings. Strings of a conversation take turns; the user begins. */
   #addList(list: readonly unknown[], by?: Speaker): void {
     for (const [index, one] of list.entries())
       if (typeof one === 'string')

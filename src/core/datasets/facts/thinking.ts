@@ -11,7 +11,7 @@ const BEGIN = new RegExp(
 const END = String.raw`</${TAG}|\[/THINK\]|◁/think▷|<\|end\|>|<channel\|>|<\|END_THINKING\|>|<\|end_of_thought\|>|<unused95>|${RESPONSE}`;
 const ENDED = new RegExp(END, 'i');
 const EMPTY = new RegExp(String.raw`^\s*(?:${END})`, 'i');
-/** A template has its beginning. */
+/** If the chat template adds the beginning, an answer has only the end. */
 const ONLY_END = '</think>\n';
 const FIELDS: readonly string[] = ['reasoning_content', 'reasoning', 'thinking'];
 const WITHOUT: readonly string[] = ['without'];

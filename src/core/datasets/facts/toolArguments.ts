@@ -2,7 +2,7 @@ import { isObject } from '../../base/json.ts';
 import { kindsIf, rarerOf, type Fact } from './fact.ts';
 import { callsOf } from './tools.ts';
 
-/** Beginnings of calls in Python's notation: in a text, and where the text is the call. */
+/** How calls in Python's notation begin: inside a text, and if the text is the call. */
 const PYTHON = /(?:<(?:tool|function)_?calls?>|\[TOOL_CALLS\])\s*\[?\s*\{\s*'/;
 const ALONE = /^\s*\[?\s*\{\s*'/;
 

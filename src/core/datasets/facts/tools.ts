@@ -10,13 +10,13 @@ export const tools: Readonly<Fact> = {
     const given = functionsOf(row.fields['tools'] ?? row.fields['functions']);
     const names = new Set(given.map(({ name }) => name));
     names.delete(undefined);
-    // A list of another kind says nothing of its names.
+    // If the list has no names, no call is known to be wrong.
     const isUnknown = ({ name }: RowFields) => names.size > 0 && name !== undefined && !names.has(name);
     return kindsIf({ missing: given.length === 0, unknown: calls.some(isUnknown) });
   },
 };
 
-/** Returns what a row calls, each with its name and arguments. ShareGPT has a call as the text of a message. */
+/** Returns the calls of a row, each with name and arguments. In ShareGPT, the text of a message can be a call. */
 export function callsOf({ said }: TextRow): readonly RowFields[] {
   return said.flatMap(({ by, text, message }) => {
     const calls = message?.['tool_calls'] ?? message?.['function_call'];
@@ -24,7 +24,7 @@ export function callsOf({ said }: TextRow): readonly RowFields[] {
   });
 }
 
-/** Returns the functions of a list or of one, also if that is written as a text. */
+/** Returns the functions of a list, or a single one. The value may be JSON in a string. */
 function functionsOf(value: unknown): readonly RowFields[] {
   if (Array.isArray(value)) return value.flatMap(functionsOf);
   if (isObject(value)) return [isObject(value['function']) ? value['function'] : value];

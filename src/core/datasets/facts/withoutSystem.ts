@@ -1,6 +1,6 @@
 import { kindsIf, type Fact } from './fact.ts';
 
-/** Conversations without a system message, which may be as many as have one. */
+/** Conversations without a system message. */
 export const withoutSystem: Readonly<Fact> = {
   name: 'withoutSystem',
   kindsOf: ({ system }) => kindsIf({ without: system === '' }),

@@ -1,9 +1,9 @@
-/** The scripts that are counted. */
+/** The writing systems that are counted. */
 // prettier-ignore
 export const SCRIPTS = ['han', 'cyrillic', 'kana', 'hangul', 'greek', 'hebrew', 'arabic', 'indic', 'thai', 'other'] as const;
 export type Script = (typeof SCRIPTS)[number];
 
-/** The blocks of Unicode, up to the character before `to`. What isn't here counts as Latin or signs, also rare blocks. */
+/** The blocks of Unicode; `to` is exclusive. All others count as Latin or signs, even rare scripts. */
 // prettier-ignore
 const BLOCKS: readonly (readonly [from: number, to: number, script: Script])[] = [
   [0x0380, 0x0400, 'greek'], [0x0400, 0x0540, 'cyrillic'], [0x0540, 0x0580, 'other'], [0x0580, 0x0600, 'hebrew'],
@@ -21,10 +21,9 @@ for (const [from, to, script] of BLOCKS)
 const CYRILLIC = SCRIPTS.indexOf('cyrillic') + 1;
 
 /**
- * Counts a text that may have characters beyond ASCII. Tokenizers need a token for about four bytes, but fewer for Cyrillic: a letter
- * weighs 1.25 bytes.
- * @param written gets its bytes at 0, and those in each script
- * @returns what it weighs
+ * Returns the size of a text in bytes as tokenizers see it. About four bytes are a token, but a Cyrillic letter counts only
+ * 1.25 bytes.
+ * @param written counts all bytes at 0, then those of each script
  */
 export function weightOf(text: string, written: Float64Array): number {
   let bytes = text.length;

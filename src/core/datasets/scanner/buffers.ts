@@ -1,5 +1,5 @@
-// The layout of the scanner's memory: fixed regions, then the input. Nothing is allocated or freed during a scan. What changes
-// is in structs of such regions; each begins as zeros, and is set to zeros to begin anew.
+// The layout of the scanner's memory: fixed regions, then the input. Nothing is allocated or freed during a scan. All state is in
+// structs in such regions, which are set to zeros to begin again.
 import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT, UNTRAINABLE_COUNT } from './codes';
 
 /** Maximum rows scanned per call. */
@@ -26,10 +26,10 @@ export const ROW_FLAGS: usize = memory.data(SCAN_ROWS * 2, 2);
 export const ROW_BREAKS: usize = memory.data((SCAN_ROWS + 1) * 4, 4);
 export const PLACES: usize = memory.data(MAX_PLACES * PLACE_BYTES, 8);
 
-/** What the last call found. */
+/** The results of the last call. */
 @unmanaged
 class Call {
-  /** Its rows including blank ones, and its blank rows. */
+  /** All rows, and those of them that are blank. */
   rows: u32;
   blankRows: u32;
   /** Lone CRs in the rows, which end a line in the editor. */
@@ -41,7 +41,7 @@ class Call {
 export const CALL: usize = memory.data(32, 16);
 export const call = changetype<Call>(CALL);
 
-/** Counts of a file, and how it is read. */
+/** The counts of a file, and how it is read. */
 @unmanaged
 class File {
   /** Rows with a problem that is an error. */
@@ -56,28 +56,25 @@ class File {
   /** Whether the editor shows a character for each byte that is not UTF-8. */
   showsEachByte: bool;
 }
-/** Bins of row lengths: one per byte below 32 bytes, then 32 per doubling. */
-const LENGTH_BINS_COUNT = 32 * 24;
-const TABLES = PLACE_CODE_COUNT * 2 + FORMAT_COUNT * 2 + ROLE_COUNT + UNTRAINABLE_COUNT + LENGTH_BINS_COUNT;
+const TABLES = PLACE_CODE_COUNT * 2 + FORMAT_COUNT * 2 + ROLE_COUNT + UNTRAINABLE_COUNT;
 const FILE_BYTES: usize = 32 + TABLES * 4;
 export const FILE: usize = memory.data(FILE_BYTES, 16);
 export const file = changetype<File>(FILE);
-/** The number of problems of each code, and how many of them were located, each a u32. */
+/** How many problems each code has, and how many of them have a place; each a u32. */
 export const TOTALS: usize = FILE + 32;
 export const LOCATED: usize = TOTALS + PLACE_CODE_COUNT * 4;
-/** A u32 for each format, also of the rows whose fields have its types; each role, each reason not to train, and each bin. */
+/** Rows of each format, rows whose fields also have its types, messages of each role, rows with each reason not to train; each a u32. */
 export const FORMAT_COUNTS: usize = LOCATED + PLACE_CODE_COUNT * 4;
 export const TYPED_FORMATS: usize = FORMAT_COUNTS + FORMAT_COUNT * 4;
 export const ROLE_COUNTS: usize = TYPED_FORMATS + FORMAT_COUNT * 4;
 export const UNTRAINABLE_COUNTS: usize = ROLE_COUNTS + ROLE_COUNT * 4;
-export const LENGTH_COUNTS: usize = UNTRAINABLE_COUNTS + UNTRAINABLE_COUNT * 4;
 
 /** Begins a file. */
 export function beginFile(): void {
   memory.fill(FILE, 0, FILE_BYTES);
 }
 
-/** Sets at most 160 bytes to zeros. Their number is known when this is compiled: no loop, and no call as by `memory.fill`. */
+/** Sets at most 160 bytes to zeros. The compiler knows how many, so this is faster than a loop or `memory.fill`. */
 // prettier-ignore
 export function clear(at: usize, bytes: usize): void {
   const zero = i8x16.splat(0);
@@ -93,7 +90,7 @@ export function clear(at: usize, bytes: usize): void {
   if (bytes > 144) v128.store(at, zero, 144);
 }
 
-/** Returns the address of the input. Zeros precede it, for loads before the input. */
+/** Returns the address of the input. There are zeros before it, so that loads before the input are safe. */
 export function inputStart(): usize {
   return (__heap_base + PADDING + 63) & ~63;
 }

@@ -1,5 +1,5 @@
-// Payment card numbers: 13 to 19 digits, together or grouped as on cards, with the prefix of a large network
-// (ISO/IEC 7812) and a valid check digit (Luhn).
+// Payment card numbers: 13 to 19 digits, together or grouped as on cards. They have the prefix of a large network (ISO/IEC 7812) and a
+// valid check digit (Luhn).
 import { clear } from './buffers';
 import { isAlphanumeric, isDigit } from './characters';
 import { CARD_NUMBER } from './codes';
@@ -12,13 +12,13 @@ const MAX_DIGITS: usize = 19;
 /** The digits of a candidate, without the separators. */
 const DIGITS: usize = memory.data(32);
 
-/** So many bytes before a number show whether it is in an array. */
+/** How far before a number to look for the beginning of an array. */
 const MAX_BEFORE: usize = 256;
 
 /** The start and length of the last four groups of digits, newest last. */
 const GROUPS: usize = memory.data(4 * 8, 4);
 
-/** Searches all digits in `from..to`, and those adjacent on both sides. */
+/** Searches all digits in `from..to`, and digits adjacent on both sides. */
 export function takeDigits(from: usize, to: usize, start: usize): void {
   let at = max(from, search.digitsEnd);
   const first = max(start, search.digitsEnd);
@@ -67,8 +67,8 @@ function isPartOfWord(end: usize): bool {
 }
 
 /**
- * Reports a card number that ends with the newest group: 4-4-4-4, 4-6-5 or 4-6-4 digits, or a single group. One separator joins
- * the groups, and not a further one of four digits: that is a list.
+ * Reports a card number that ends with the newest group: 4-4-4-4, 4-6-5 or 4-6-4 digits, or a single group. All separators are the
+ * same. If another group of four digits adjoins, it is a list.
  */
 function takeGroups(end: usize): void {
   const a = length(0);
@@ -110,14 +110,15 @@ function takeCard(from: usize, to: usize): void {
   if (isOfNetwork(count) && hasCheckDigit(count) && !isInArray(from, to)) reportSecret(CARD_NUMBER, from, to);
 }
 
-/** Whether a number is one of several in an array, as `[1, 2]` or `{1, 2}`: those before it are searched, in a long array some. */
+/** Whether a number is one of several in an array such as `[1, 2]` or `{1, 2}`. In a long array, only the last numbers are read. */
 function isInArray(from: usize, to: usize): bool {
+  // Only numbers, commas and white space may be between the bracket and this number.
   let at = from;
   let isFirst = true;
   let isSpaced = false;
   while (from - at < MAX_BEFORE) {
     at = readBack(at);
-    // The row begins.
+    // The start of the row.
     if (load<u8>(at) == 0x0a) return false;
     const character = search.character;
     if (character == 0x5b || character == 0x7b) return !isFirst || isListed(to);

@@ -1,4 +1,4 @@
-// Classes of ASCII characters, and helpers for many at a time.
+// Classes of ASCII characters, and helpers for many bytes at a time.
 
 export function isDigit(character: u32): bool {
   return character - 0x30 < 10;

@@ -1,7 +1,7 @@
-// Numeric codes of the scanner (AssemblyScript) and its readers (TypeScript): the languages can share only
-// plain constants. `datasets/problems.ts` and `datasets/report.ts` name them in this order.
+// Numbers that the scanner (AssemblyScript) shares with TypeScript: the languages can share only plain constants.
+// `datasets/problems.ts` and `datasets/formats.ts` have the names, in this order.
 
-// The row is not a JSON text (RFC 8259).
+// The row isn't JSON (RFC 8259).
 export const UNEXPECTED_CHARACTER = 0;
 export const UNEXPECTED_END = 1;
 export const UNTERMINATED_STRING = 2;
@@ -34,7 +34,6 @@ export const TOO_MANY_KEYS = 24;
 export const UNKNOWN_FORMAT = 25;
 export const DIFFERENT_FORMAT = 26;
 export const MESSAGES_NOT_ARRAY = 27;
-export const CONVERSATIONS_NOT_ARRAY = 28;
 export const MESSAGES_EMPTY = 29;
 export const MESSAGE_NOT_OBJECT = 30;
 export const ROLE_MISSING = 31;
@@ -42,10 +41,10 @@ export const ROLE_UNKNOWN = 32;
 export const CONTENT_MISSING = 33;
 export const CONTENT_WRONG_TYPE = 34;
 export const CONTENT_EMPTY = 35;
-/** A weight that is neither 0 nor 1, or isn't the assistant's. */
+/** A weight that is neither 0 nor 1, or not on a message of the assistant. */
 export const WEIGHT = 36;
 export const NO_ASSISTANT = 37;
-/** Nothing that the assistant says is to be learned. */
+/** All answers have weight 0. */
 export const WEIGHTS_ZERO = 38;
 export const LAST_NOT_ASSISTANT = 39;
 // The order of a conversation's messages, and its tool calls.
@@ -54,11 +53,7 @@ export const REPEATED_ROLE = 41;
 export const SYSTEM_INSIDE = 42;
 export const TOOL_ORDER = 43;
 export const TOOL_ARGUMENTS = 44;
-// The first field of a pair is missing; the next number is for the second field.
-export const PROMPT_MISSING = 45;
-export const INSTRUCTION_MISSING = 47;
-export const QUESTION_MISSING = 49;
-export const CHOSEN_MISSING = 51;
+// 28 and 45 to 52 have no names here: only the table of formats uses them (`datasets/formats.ts`).
 export const FIELD_WRONG_TYPE = 53;
 export const FIELD_EMPTY = 54;
 export const SAME_ANSWERS = 55;
@@ -69,17 +64,17 @@ export const CUT_OFF = 58;
 // More reasons why a row is not JSON.
 export const COMMA_AFTER_OBJECT = 59;
 export const TYPOGRAPHIC_QUOTES = 60;
-// Secrets and private data, which should not leave the machine. What `noteInRow` takes is below 64, because a row's noted
-// problems are the bits of a u64; these aren't noted.
+// Secrets and private data, which should not leave the machine. They are reported at once. Codes for `noteInRow` must be below 64: a
+// row's noted problems are the bits of a u64.
 export const API_KEY = 61;
 export const PRIVATE_KEY = 62;
 export const EMAIL_ADDRESS = 63;
 export const CARD_NUMBER = 64;
 export const PROBLEM_COUNT = 65;
-// From here on, the format of a row. It is a reported place because the most common format is known only at the end.
+// From here on, the format of a row. Each row's format is reported as a place: only the end shows which format is the most common.
 export const ROW_OF_FORMAT = PROBLEM_COUNT;
 
-// Row formats have the numbers of `datasets/formats.ts`; an unknown one has 0.
+// Formats have the numbers of `datasets/formats.ts`; an unknown one has 0.
 export const FORMAT_COUNT = 8;
 export const PLACE_CODE_COUNT = ROW_OF_FORMAT + FORMAT_COUNT;
 
@@ -91,7 +86,7 @@ export const ROLE_TOOL = 3;
 export const ROLE_OTHER = 4;
 export const ROLE_COUNT = 5;
 
-// Bits that describe a row. The format of an object is in the bits above.
+// Flags of a row. The number of its format is in the bits above.
 export const ROW_BLANK = 1;
 /** It has a problem that is an error. */
 export const ROW_ERROR = 2;
@@ -103,7 +98,7 @@ export const ROW_PERSONAL = 8;
 export const ROW_UNCHECKED = 16;
 /** An object in it has a key twice. */
 export const ROW_REPEATS_KEY = 32;
-/** The number of the reason why it can't be trained on, in three bits. */
+/** Three bits with the reason why it can't be trained on. */
 export const ROW_UNTRAINABLE_SHIFT = 6;
 export const ROW_UNTRAINABLE_MASK = 7;
 export const ROW_FORMAT_SHIFT = 9;
@@ -111,18 +106,18 @@ export const ROW_FORMAT_SHIFT = 9;
 /** Reasons why an object without errors can't be trained on, from 1, as `UNTRAINABLE` of `datasets/problems.ts` names them. */
 export const UNTRAINABLE_COUNT = 5;
 
-// How prompts and answers are hashed. That reads most bytes once more.
+// How prompts and answers are hashed. Hashing reads most bytes once more.
 export const HASH_NONE = 0;
-/** The bytes of both as they are written. */
+/** Prompts and answers, as they are written. */
 export const HASH_WRITTEN = 1;
-/** Prompts alone, by what they say (`texts.ts`). */
+/** Only prompts, normalized: by what they say (`texts.ts`). */
 export const HASH_NORMALIZED = 2;
-/** The same of prompts and answers. */
+/** Prompts and answers, normalized. */
 export const HASH_ANSWERS = 3;
-/** The same of prompts; and in place of the answer, all texts of the row exactly, with the roles. */
+/** Prompts, normalized; in place of the answer, all texts of the row exactly, with the roles. */
 export const HASH_TEXTS = 4;
 
-/** Places of a code beyond this number are only counted. */
+/** So many places of a code are located; further ones are only counted. */
 export const LOCATED_LIMIT = 5000;
 /** Kinds of keys that can be searched for. */
 export const MAX_PATTERNS = 128;

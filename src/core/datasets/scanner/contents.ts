@@ -1,7 +1,7 @@
-// Where the strings are that are fields of the row.
+// Where the strings of the row's fields are.
 import { MAX_FIELDS } from './codes';
 
-/** Of each field: where its string begins, or 0, and where it ends; each a u32. */
+/** For each field: where its string begins (or 0) and ends, each a u32. */
 const FIELDS: usize = memory.data(MAX_FIELDS * 8, 8);
 
 /** Returns the entry of a field. */
@@ -9,7 +9,7 @@ export function textIn(field: i32): usize {
   return FIELDS + ((<usize>field) << 3);
 }
 
-/** Begins the value of a field: only the last of several with one name counts. */
+/** Begins the value of a field. If a field occurs twice, the last value counts. */
 export function beginFieldText(field: i32): void {
   store<u64>(textIn(field), 0);
 }

@@ -1,42 +1,42 @@
-// The order of the messages in a conversation. Trainers differ: some reject what others accept, so these are risks. They are
-// kept until the conversation ends, because some depend on what follows.
-import * as codes from './codes';
 import { clear } from './buffers';
+// Judges the order of the messages in a conversation. Some trainers reject what others accept, so these problems are only risks. They
+// are kept until the conversation ends, because some depend on later messages.
+import * as codes from './codes';
 import { noteInRow } from './found';
 import { countedRole, ROLE_CALL, ROLE_PRETRAIN } from './names';
 
-/** The row's last conversation. */
+/** The conversation that is read, or the last one of the row. */
 @unmanaged
 class Conversation {
   hasAssistant: bool;
   hasPretrain: bool;
-  /** Whether a role is unknown: it may be meant as the assistant's. */
+  /** Whether a role is unknown: it may mean the assistant. */
   hasUnknown: bool;
-  /** Whether a message calls a tool, and whether one isn't the system's. */
+  /** Whether a message calls a tool, and whether one isn't of the system. */
   hasCalls: bool;
   hasOther: bool;
-  /** The last message: whether it calls a tool, and whether it is marked; its role, where its role is, where it begins. */
+  /** The last message: whether it calls a tool, whether it is marked, its role, where the role is, where it begins. */
   lastCalls: bool;
   lastMarked: bool;
   last: i32;
   lastAt: usize;
   lastLength: usize;
   messageAt: usize;
-  /** The assistant's message with which the conversation starts, and the first result after one without a call; or 0. */
+  /** The message of the assistant with which the conversation starts, and the first tool result after one without a call; or 0. */
   startAt: usize;
   startLength: usize;
   uncalledAt: usize;
   uncalledLength: usize;
   turns: u32;
 }
-/** The first problem of each code, from the first to the last of these: address (or 0) and length, each a u32. */
+/** The first problem of each of these codes is kept: its address (or 0) and length, each a u32. */
 const FIRST_CODE = codes.STARTS_WITH_ASSISTANT;
 const LAST_CODE = codes.TOOL_ARGUMENTS;
 const CONVERSATION_BYTES: usize =
   offsetof<Conversation>() + codes.ROLE_COUNT * 4 + (LAST_CODE - FIRST_CODE + 1) * 8;
 const CONVERSATION: usize = memory.data(CONVERSATION_BYTES + 15, 16);
 export const conversation = changetype<Conversation>(CONVERSATION);
-/** Its turns, a u32 for each role. */
+/** How many messages of each role it has, each a u32. */
 export const TURNS_BY_ROLE: usize = CONVERSATION + offsetof<Conversation>();
 const KEPT: usize = TURNS_BY_ROLE + codes.ROLE_COUNT * 4;
 
@@ -68,7 +68,7 @@ export function skipMessage(): void {
  * Takes the next message.
  * @param role negative if it is missing
  * @param at where its problems are located
- * @param isMarked whether it says how to train it, or who speaks
+ * @param isMarked whether a field says how to train it, or names the speaker
  */
 export function takeMessage(role: i32, at: usize, length: usize, calls: bool, isMarked: bool): void {
   conversation.turns++;
@@ -91,7 +91,7 @@ export function takeMessage(role: i32, at: usize, length: usize, calls: bool, is
   if (role == codes.ROLE_USER && conversation.startAt != 0)
     keep(codes.STARTS_WITH_ASSISTANT, conversation.startAt, conversation.startLength);
   if (role == codes.ROLE_TOOL && conversation.last != codes.ROLE_TOOL) takeResult(at, length);
-  // A call may be one of several messages, each with a call.
+  // Several calls in a row are fine: each may be a message of its own.
   if (
     conversation.lastCalls &&
     (role == codes.ROLE_USER || role == codes.ROLE_SYSTEM || role == codes.ROLE_ASSISTANT)
@@ -114,7 +114,7 @@ export function takeMessage(role: i32, at: usize, length: usize, calls: bool, is
   if (conversation.lastCalls) conversation.hasCalls = true;
 }
 
-/** Takes the first of consecutive results. A call can be text: then no message of the conversation has a structured one. */
+/** Takes the first of consecutive tool results. If no message has a structured call, calls may be text. */
 function takeResult(at: usize, length: usize): void {
   if (conversation.last != codes.ROLE_ASSISTANT && conversation.last != ROLE_CALL)
     keep(codes.TOOL_ORDER, at, length);

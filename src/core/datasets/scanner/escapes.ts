@@ -1,5 +1,5 @@
-// Characters as JSON writes them: an escape counts as the character that it means. A text can itself be JSON, so any number of
-// backslashes may stand before an escape.
+// Reads characters in JSON strings. An escape counts as the character that it stands for. Since a text can itself be JSON, an escape may
+// have any number of backslashes.
 import { isAlphanumeric, isLetter, isWord } from './characters';
 import { search } from './search';
 import { hexByte, hexUnit } from './strings';
@@ -45,14 +45,14 @@ export function readBack(at: usize): usize {
   return start;
 }
 
-/** Whether a backslash before it makes an escape: of white space, or of punctuation, as in `\/` and `\"`. */
+/** Whether a backslash before this character makes an escape: of white space, or of punctuation, as in `\/` and `\"`. */
 function isEscapable(character: u32): bool {
   if (character == 0x62 || character == 0x66 || character == 0x6e || character == 0x72 || character == 0x74)
     return true;
   return character > 0x20 && character < 0x7f && !isAlphanumeric(character) && character != BACKSLASH;
 }
 
-/** Reads a character of two bytes. */
+/** Reads a character of two bytes. Returns false if there is none. */
 function readLatin(at: usize): bool {
   const first = <u32>load<u8>(at);
   const second = <u32>load<u8>(at, 1);
@@ -61,26 +61,26 @@ function readLatin(at: usize): bool {
   return true;
 }
 
-/** Letters of names in Latin script, also with accents. */
+/** Whether it is a Latin letter, perhaps with an accent, or an accent. */
 export function isLatinLetter(character: u32): bool {
   if (character < 0x80) return isLetter(character);
   if (character >= 0xc0 && character < 0x250) return character != 0xd7 && character != 0xf7;
-  // Accents of their own.
+  // Combining accents.
   return character >= 0x300 && character < 0x370;
 }
 
-/** True if `at` does not continue a word. */
+/** Whether a word can begin at `at`. */
 export function beginsWord(at: usize): bool {
   readBack(at);
   return !isWord(search.character) || followsEscape(at);
 }
 
-/** Whether what precedes `at` is no part of a word, although its last character looks so: an escaped byte, or a terminal's color. */
+/** Whether an escaped byte or a terminal's color code ends before `at`. Its last character looks like part of a word, but isn't. */
 export function followsEscape(at: usize): bool {
   if (isByte(at - 2)) return true;
   let start = at - 1;
   if (!isLetter(load<u8>(start))) return false;
-  // Digits, `:` and `;`, as in `ESC[1;31m`. The ESC may be lost, and both can be one character.
+  // Digits, `:` and `;`, as in `ESC[1;31m`. The ESC may be lost, or ESC and `[` may be one character.
   while (<u32>load<u8>(start - 1) - 0x30 < 12) start--;
   if (load<u8>(start - 1) == 0x5b) return true;
   if (isByte(start - 2)) search.character = hexByte(start - 2);
@@ -88,10 +88,10 @@ export function followsEscape(at: usize): bool {
   return search.character == 0x9b || search.character == 0x5b;
 }
 
-/** Whether a byte that is no part of a word is written at `at` in hexadecimal: `%3D`, `%253D`, `=3D` or, in code, `\x3d`. */
+/** Whether hexadecimal digits at `at` stand for a byte that isn't part of a word: `%3D`, `%253D`, `=3D` or, in code, `\x3d`. */
 function isByte(at: usize): bool {
   if (isWord(hexByte(at)) || hexByte(at) > 0xff) return false;
-  // The `%` can be one itself.
+  // The `%` can itself be escaped, as `%25`.
   let sign = at;
   while (true) {
     readBack(sign);
@@ -101,9 +101,9 @@ function isByte(at: usize): bool {
   }
 }
 
-/** Returns the end of an escape such as `\u00e9` or `%20` that contains `at` or ends there, or 0. Its digits are not text. */
+/** Returns the end of an escape such as `\u00e9` or `%20` that contains `at` or ends there, or 0. Its digits aren't part of a number. */
 export function endOfEscape(at: usize): usize {
-  // A number can follow a `=`, but no card's begins with 20 or less.
+  // A number can follow a `=`, but no card number begins with 20 or less.
   for (let byte = at - 1; byte <= at; byte++)
     if (isByte(byte) && (load<u8>(byte - 1) != 0x3d || hexByte(byte) <= 0x20)) return byte + 2;
   for (let back: usize = 1; back <= 6; back++)

@@ -1,53 +1,53 @@
-// The training formats, and the names in them. The table is `datasets/formats.ts`; `datasets/scanner.ts` writes it into this
-// memory before the first file, encoded by `datasets/formatTable.ts`.
+// The training formats and their names. The table is in `datasets/formats.ts`. `datasets/formatTable.ts` encodes it, and
+// `datasets/scanner.ts` writes it into this memory before the first file.
 import { MAX_FIELDS, MAX_FORMATS, MAX_PARTS, MAX_SPEAKERS } from './codes';
 
-/** Bits of the fields of some kind. */
+/** For each kind of fields: their bits. */
 @unmanaged
 class FieldKinds {
-  /** Conversations: lists of messages, of which some can consist of strings. */
+  /** Conversations: lists of messages; and those that may be lists of strings. */
   turns: u32;
   strings: u32;
-  /** Others that can be lists of messages. */
+  /** Other fields that may be lists of messages. */
   lists: u32;
-  /** What the assistant is to say. */
+  /** Texts of the assistant. */
   spoken: u32;
   optional: u32;
-  /** Two answers to compare; and these with what stands beside a conversation instead of its answers. */
+  /** Two answers to compare; and all fields that replace the answers of a conversation. */
   compared: u32;
   elsewhere: u32;
-  /** Those whose list of messages can be in an object; the number of one that is another field's then. */
+  /** Fields whose list of messages may be in an object. The number of `input`, which is then used as the prompt, and of the prompt. */
   wrapped: u32;
   input: i32;
   prompt: i32;
-  /** What the system says, besides a conversation. */
+  /** The number of the field with a system message beside a conversation. */
   system: i32;
-  /** Earlier questions and answers. */
+  /** The number of the field with earlier questions and answers. */
   history: i32;
 }
 
-/** A format. Fields are numbers, 0 for none, or bits of several. */
+/** A format. Its fields are given as numbers (0 for none) or as bits. */
 @unmanaged
 export class FormatEntry {
-  /** 0 for what has no known format: it ends the table. */
+  /** The format's number. The last entry has 0: an unknown format. */
   number: i32;
-  /** Bits: a row has the format if it has one of the first, or all of the second. */
+  /** Bits. A row has the format if it has one of the fields of `some`, or all of `both`. */
   some: u32;
   both: u32;
-  /** The bit of a conversation, and the problem if that is no list. */
+  /** The bit of the conversation, and the problem if it isn't a list. */
   turns: u32;
   noList: i32;
-  /** The fields of the prompt, a byte each, the first one lowest. */
+  /** The fields of the prompt, a byte each; the first one is the lowest byte. */
   prompt: u32;
-  /** The field that is needed, and another one; if that is 0, the answer. */
+  /** Two fields that are needed. If the second is 0, the answer is needed. */
   first: i32;
   second: i32;
-  /** The field of the answer, and one that counts only without it. */
+  /** The field of the answer, and one that is used if that is missing. */
   answer: i32;
   spare: i32;
   firstMissing: i32;
   secondMissing: i32;
-  /** Bits of the fields with texts, and of those whose problems are noted. The answer is in neither. */
+  /** Bits of the fields with texts, and of those whose problems are noted. Neither includes the answer. */
   texts: u32;
   noted: u32;
   optional: u32;
@@ -55,7 +55,7 @@ export class FormatEntry {
   history: i32;
 }
 
-/** Bytes of a name: its length, or 0 if the slot is free; two numbers; its first and its last eight bytes. */
+/** Bytes of an entry: the length of the name (0 for a free slot), two numbers, its first and its last eight bytes. */
 export const NAME_BYTES: usize = 24;
 const FORMATS_AT = offsetof<FieldKinds>();
 const FIELDS_AT = FORMATS_AT + MAX_FORMATS * offsetof<FormatEntry>();
@@ -68,10 +68,10 @@ export const firstFormat = changetype<FormatEntry>(FORMAT_TABLE + FORMATS_AT);
 /** The names of fields, of rows and of messages, each with its number. */
 export const FIELD_NAMES: usize = FORMAT_TABLE + FIELDS_AT;
 export const PART_NAMES: usize = FORMAT_TABLE + PARTS_AT;
-/** The names of speakers, each with its role, and whether only ShareGPT has it. */
+/** The names of speakers, each with its role and whether only ShareGPT has it. */
 export const SPEAKER_NAMES: usize = FORMAT_TABLE + SPEAKERS_AT;
 
-/** Returns the format after one. */
+/** Returns the next format in the table. */
 export function formatAfter(format: FormatEntry): FormatEntry {
   return changetype<FormatEntry>(changetype<usize>(format) + offsetof<FormatEntry>());
 }

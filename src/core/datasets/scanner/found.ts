@@ -1,13 +1,14 @@
-// The problems of rows and their places. A failure ends its row; noted problems are reported at the end of the row.
+// The problems of rows and their places. A failure (the row isn't JSON) ends its row. All other problems are noted, and reported at the
+// end of the row.
 import { call, clear, file, inputStart, LOCATED, MAX_PLACES, PLACE_BYTES, PLACES } from './buffers';
 import { PLACES_FOR_SECRETS, ROW_BREAKS, ROW_FLAGS, ROW_STARTS, TOTALS } from './buffers';
 import * as codes from './codes';
 import { search } from './search';
 import { brokenLength, sequenceLength } from './utf8';
 
-/** For each reason why a row can't be trained on: the codes of its problems, as bits. Written by the scanner's owner. */
+/** For each reason why a row can't be trained on: the codes of its problems, as bits. `datasets/scanner.ts` writes them. */
 export const UNTRAINABLE_CODES: usize = memory.data(codes.UNTRAINABLE_COUNT * 8, 8);
-/** The noted problem of each code in the row: address and length, each a u32. */
+/** The place of the row's noted problem of each code: address and length, each a u32. */
 const NOTED: usize = memory.data(codes.PLACE_CODE_COUNT * 8, 4);
 
 /** The row that is read. */
@@ -15,7 +16,7 @@ const NOTED: usize = memory.data(codes.PLACE_CODE_COUNT * 8, 4);
 class Row {
   /** Its noted problems, as bits of their codes. */
   noted: u64;
-  /** Why it isn't JSON: the code, and where; at 0 if it is. */
+  /** Why it isn't JSON: code, address and length. If it is JSON, the address is 0. */
   failure: i32;
   failureAt: usize;
   failureLength: usize;
@@ -24,14 +25,14 @@ class Row {
   /** Lone CRs end a line in the editor, but not a row: their number before this row, and whether it has any. */
   breaksBefore: u32;
   hasBreaks: bool;
-  /** Whether a tool is used in the parts of a content. */
+  /** Whether parts of a content use a tool. */
   hasToolParts: bool;
-  /** In the list that is read: whether an answer is to be learned, and where the first one is that isn't, or 0. */
+  /** In the current list: whether an answer is to be learned, and where the first answer is that isn't (or 0). */
   learns: bool;
   ignoredAt: usize;
   /** Whether the string that was read last contains an escape. */
   hasEscape: bool;
-  /** The last requested column, so that a row with many places is walked only once. */
+  /** The last place whose column was counted, so that a row with many places is read only once. */
   walkedTo: usize;
   walkedColumn: u32;
   walkedBreaks: u32;
@@ -39,7 +40,7 @@ class Row {
 const ROW: usize = memory.data(64, 16);
 export const row = changetype<Row>(ROW);
 
-/** True if there is room for a row with a place of each code. */
+/** Whether there is room for a row with a place of each code. */
 export function hasRoom(): bool {
   return call.places + codes.PLACE_CODE_COUNT <= MAX_PLACES - PLACES_FOR_SECRETS;
 }
@@ -50,7 +51,7 @@ export function beginRow(start: usize, number: u32, breaks: u32, hasBreaks: bool
   beginPlaces(start, number, breaks, hasBreaks);
 }
 
-/** Begins a row whose places are reported directly. */
+/** Begins to report places in a row. */
 export function beginPlaces(start: usize, number: u32, breaks: u32, hasBreaks: bool): void {
   row.start = start;
   row.number = number;
@@ -79,24 +80,24 @@ export function noteInRow(code: i32, at: usize, length: usize): void {
   store<u32>(entry, <u32>length, 4);
 }
 
-/** Drops what was noted in the row of the codes from one to another. */
+/** Drops the row's noted problems with codes from `first` to `last`. */
 export function dropNotes(first: i32, last: i32): void {
   for (let code = first; code <= last; code++) row.noted &= ~((<u64>1) << code);
 }
 
-/** True if the row is not JSON. */
+/** Whether the row isn't JSON. */
 export function hasFailed(): bool {
   return row.failureAt != 0 || (row.noted & ((<u64>1) << codes.COMMA_AFTER_OBJECT)) != 0;
 }
 
-/** True if the row has a problem that is an error. */
+/** Whether the row has a problem that is an error. */
 function hasErrors(): bool {
   const errors: u64 =
     ((<u64>1) << codes.INVALID_UTF8) | ((<u64>1) << codes.BOM_INSIDE) | ((<u64>1) << codes.NOT_AN_OBJECT);
   return hasFailed() || (row.noted & errors) != 0;
 }
 
-/** Returns what the row is, apart from its format, as the bits of `codes.ts`. */
+/** Returns the row's flags (`codes.ts`), without its format. */
 export function flagsOfRow(): i32 {
   const flags = (row.noted & ((<u64>1) << codes.DUPLICATE_KEY)) != 0 ? codes.ROW_REPEATS_KEY : 0;
   if (hasErrors()) return flags | codes.ROW_ERROR;
@@ -106,7 +107,7 @@ export function flagsOfRow(): i32 {
   return flags;
 }
 
-/** Reports the problems of the row, but not those of its shape if it is not JSON. */
+/** Reports the noted problems of the row. If it isn't JSON, those of its shape don't count. */
 export function endRow(): void {
   if (row.failureAt != 0) {
     dropNotes(codes.UNKNOWN_FORMAT, codes.VERY_LONG_ROW);
@@ -182,7 +183,7 @@ function walk(at: usize): void {
   row.walkedTo = at;
 }
 
-/** Moves back to `at`, which is seldom far because places are nearly in order. */
+/** Moves back to `at`. It is rarely far, because places are nearly in order. */
 function walkBack(at: usize): void {
   let breaks: u32 = 0;
   if (row.hasBreaks) {

@@ -1,4 +1,4 @@
-// Reads a row as JSON (RFC 8259) without recursion: open containers are a stack of bits, so that no depth overflows it.
+// Reads a row as JSON (RFC 8259), without recursion. Open containers are a stack of bits with room for any depth.
 import { isLetter } from './characters';
 import * as codes from './codes';
 import { fail, noteInRow, row } from './found';
@@ -11,7 +11,7 @@ import { readString } from './strings';
 import { isByteOrderMark, sequenceLength } from './utf8';
 
 export const LONGEST_ROW: u32 = codes.MAX_ROW_BYTES;
-/** Keys are compared down to this level; parsers commonly refuse deeper ones. */
+/** Keys are compared down to this level; parsers usually refuse deeper ones. */
 const MAX_DEPTH = 512;
 
 /** One bit for each open container, set for an object; large enough for any row. */
@@ -29,8 +29,8 @@ const KEY_OR_CLOSE = 3;
 const AFTER_VALUE = 4;
 
 /**
- * Checks a row whose first byte after white space is at `from`: fails if it is not JSON, and notes other
- * problems. Returns true if it is an object.
+ * Checks a row whose first byte after white space is at `from`. Fails if it isn't JSON, and notes other problems. Returns whether it
+ * is an object.
  */
 export function readRow(from: usize, end: usize): bool {
   let at = from;
@@ -118,13 +118,13 @@ function readTokens(from: usize, end: usize): usize {
   }
 }
 
-/** Reads what follows the value that begins at `from`: fails, or returns the end if it is only a comma after an object. */
+/** Handles text after the value that begins at `from`. Fails, unless it is only a comma after an object: then returns the end. */
 function readExtra(from: usize, at: usize, end: usize): usize {
   const isComma = load<u8>(at) == 0x2c && skipSpace(at + 1, end) == end;
   // An indented object with a comma is more likely an element of an array.
   const isIndented = load<u8>(from - 1) == 0x20 || load<u8>(from - 1) == 0x09;
   if (!isComma || load<u8>(from) != 0x7b || isIndented) return fail(codes.EXTRA_VALUE, at, <i32>(end - at));
-  // The object itself is right: no failure, so that its shape is checked and its row counted.
+  // Not a failure: the object itself is valid, so its shape is checked and its row counted.
   noteInRow(codes.COMMA_AFTER_OBJECT, at, 1);
   return end;
 }
@@ -169,7 +169,7 @@ function readBare(at: usize, end: usize, character: u32, depth: i32): usize {
   return fail(codes.BAD_LITERAL, at, wordEnd - at);
 }
 
-/** True for one of U+2018 to U+201F, which word processors write for straight quotes. */
+/** Whether it is one of U+2018 to U+201F, which word processors write for straight quotes. */
 function isTypographicQuote(at: usize): bool {
   return load<u16>(at) == 0x80e2 && <u32>load<u8>(at, 2) - 0x98 < 8;
 }

@@ -1,16 +1,16 @@
-// The hashes of a row: of its prompt, its answer, and all its texts. Its format says where they are.
-import { textIn } from './contents';
 import * as codes from './codes';
+// Computes the hashes of a row from those of its fields: of its prompt, its answer, and all its texts. Its format says where they are.
+import { textIn } from './contents';
 import { kinds } from './formats';
 import { mix } from './lines';
 import {
   addToWhole,
-  askShared,
+  useSharedPrompt,
   beginWhole,
   hashesAnswers,
   isNormalized,
   promptOfWhole,
-  say,
+  extend,
   textOfField,
 } from './prompts';
 import { textsOfField, whole } from './prompts';
@@ -27,25 +27,25 @@ export function textsHash(): u64 {
   return hash;
 }
 
-/** Reads the object that was read last as messages, like those that `toChat.ts` makes of it, for the hashes below. */
-export function readMessages(): void {
+/** Hashes the object that was read last as a chat, with the messages that `toChat.ts` would make of it. */
+export function hashMessages(): void {
   beginWhole(hasWords(kinds.system) ? textOf(kinds.system) : 0);
   const turns = shape.format.turns;
   if (turns != 0) return addToWhole(<i32>ctz(turns));
   if (has(shape.format.history)) addToWhole(shape.format.history);
   const asked = shape.format.prompt & 0xff;
   const question = questionHash();
-  if (question != 0) say(whole, codes.ROLE_USER, question);
+  if (question != 0) extend(whole, codes.ROLE_USER, question);
   else if (has(asked)) addToWhole(asked);
   const compared = shape.format.second;
-  if (whole.asked == 0 && compared != 0 && has(compared)) askShared(shape.format.first, compared);
+  if (whole.asked == 0 && compared != 0 && has(compared)) useSharedPrompt(shape.format.first, compared);
   const field = answerField();
   const answer = hashesAnswers() ? textOf(field) : 0;
   if (answer == 0 && (shape.lists & bitOf(field)) != 0) addToWhole(field);
-  else say(whole, codes.ROLE_ASSISTANT, answer);
+  else extend(whole, codes.ROLE_ASSISTANT, answer);
 }
 
-/** Returns the hash of the texts of the prompt's fields: the first one, and one more. What is blank doesn't count. */
+/** Returns the hash of the prompt's fields: the first one and one more, without blank ones. */
 function questionHash(): u64 {
   const first = <i32>(shape.format.prompt & 0xff);
   for (let left = shape.format.prompt >> 8; left != 0; left >>= 8) {
@@ -65,12 +65,12 @@ function hasWords(index: i32): bool {
   return has(index) && faultOf(index) == 0 && load<u32>(textIn(index)) != 0;
 }
 
-/** Returns the hash of the prompt of the row that was read as messages, or 0 if it has none. */
+/** Returns the hash of the prompt, after `hashMessages`; 0 if there is none. */
 export function promptHash(): u64 {
   return (shape.format.turns | shape.format.prompt) == 0 ? 0 : promptOfWhole();
 }
 
-/** Returns the hash of a field's strings, or 0. What is normalized is hashed only here: two texts can be one. */
+/** Returns the hash of a field's strings, or 0. A normalized string is hashed only now, since two fields may form one text. */
 function textOf(index: i32): u64 {
   if (!has(index)) return 0;
   if (!isOneText(index)) return textOfField(index);

@@ -1,21 +1,21 @@
-// Finds API keys and private keys by their prefixes. The patterns are in `datasets/keyPatterns.ts`; `datasets/scanner.ts`
-// writes them into this memory before the first file.
+// Finds API keys and private keys by their prefixes. What follows a prefix is its tail. The patterns are in `datasets/keyPatterns.ts`;
+// `datasets/scanner.ts` writes them into this memory before the first file.
 import { isAlphanumeric, isDigit, isExampleWord, isLetter, isWord } from './characters';
 import { MAX_PATTERNS } from './codes';
 import { beginsWord, readBack, readCharacter } from './escapes';
-import { hexByte } from './strings';
 import { LAST_TAILS, search, TAIL_BYTES } from './search';
+import { hexByte } from './strings';
 
-/** Bytes of a pattern: prefix length, offset of the rare bytes, length and kind of the tail, code, next pattern, is rare; prefix. */
+/** Bytes of a pattern: length of the prefix, offset of the rare bytes, length and kind of the tail, code, next pattern, is rare; prefix. */
 const PATTERN_BYTES: u32 = 48;
 const PREFIX_OFFSET = 8;
-/** First the number of the first pattern, or 0, for each hash of three rare bytes; then the patterns, whose numbers begin at 1. */
+/** A hash table. For each hash of three rare bytes, the number of the first pattern, or 0; then the patterns, numbered from 1. */
 const HEADS = 256;
 export const PATTERNS: usize = memory.data(HEADS + MAX_PATTERNS * PATTERN_BYTES, 16);
-/** For each of the three rare bytes, the buckets that its lower and its upper half allow: six tables of 16. */
+/** For the lower and upper half of each of the three rare bytes: the buckets of patterns that its value allows. Six tables of 16. */
 export const ANCHORS: usize = memory.data(96, 16);
 
-// What follows the prefix.
+// Kinds of tails.
 const TAIL_WORD = 0;
 const TAIL_ALPHANUMERIC = 1;
 const TAIL_UPPER = 2;
@@ -28,12 +28,12 @@ const TAIL_ANY = 8;
 const TAIL_HEADER = 9;
 const TAIL_ROUTED = 10;
 
-/** A key has this many letters and digits in a row: some of each, or letters that change case more often than a name's. */
+/** A tail looks random with so many letters and digits in a row: some of each, or letters that change case often. */
 const MIN_RANDOM: usize = 12;
 const LETTERS_PER_CHANGE: usize = 3;
 /**
- * Or it has as many in all, and at most one jump for so many of them. A jump is a letter or digit after one of another kind. A
- * lower case letter after an upper case one is none, as in names. Of upper case letters and digits, so many are different.
+ * Or with as many in all, and a jump for every so many of them. A jump is a change of kind: digits, upper or lower case. As in
+ * names, upper to lower case isn't one. Tails of upper case letters and digits need so many different ones.
  */
 const CHARACTERS_PER_JUMP: u32 = 3;
 const CHARACTERS_PER_JUMP_IF_RARE: u32 = 9;
@@ -45,13 +45,13 @@ const SECRET: usize = 6;
 const AKIA: u32 = 0x41494b41;
 const ASIA: u32 = 0x41495341;
 const SECRET_LENGTH: usize = 40;
-/** Maximum length of what is between the header of a private key and its first line. */
+/** Maximum distance between the header of a private key and its first line. */
 const MAX_HEADER: usize = 512;
-/** Maximum length of what is between `BEGIN` and `PRIVATE KEY`. */
+/** Maximum length of the label between `BEGIN` and `PRIVATE KEY`. */
 const MAX_LABEL: usize = 32;
-/** An example is found in this many bytes: a tail can be long, and have many prefixes. */
+/** So many bytes are searched for the word "example": a tail can be long and contain many prefixes. */
 const MAX_EXAMPLE: usize = 128;
-/** Minimum lengths of each object of a token, as `{"a":1}`, and of its signature. */
+/** Minimum lengths of each part of a token, such as `{"a":1}` in base64, and of its signature. */
 const MIN_PART: usize = 10;
 const MIN_SIGNATURE: usize = 16;
 
@@ -98,7 +98,7 @@ function matchPattern(anchor: usize, pattern: usize): usize {
   return kind == TAIL_ROUTED ? endOfRoute(search.tailEnd) : search.tailEnd;
 }
 
-/** Whether so many letters of `secretaccess` end at `end`, in any case, also with `_`, `-` and `.`. */
+/** Whether the first letters of `secretaccess` end at `end`, in any case, perhaps with `_`, `-` and `.` between them. */
 function isSecretName(end: usize, length: usize): bool {
   let at = end;
   for (let left = length; left > 0;) {
@@ -110,13 +110,13 @@ function isSecretName(end: usize, length: usize): bool {
   return true;
 }
 
-/** Returns the end of the secret after a key of AWS, as in its console's table, or 0. */
+/** Returns the end of the secret that follows a key of AWS, as in a table of its console, or 0. */
 export function endOfSecret(from: usize): usize {
   const prefix = load<u32>(search.keyStart);
   return prefix == AKIA || prefix == ASIA ? matchValue(from, SECRET_LENGTH, true) : 0;
 }
 
-/** Returns the end of a value of this length whose name ends at `from`, or 0. @param isInTable whether `,`, `;` and `|` can be between */
+/** Returns the end of a value of this length whose name ends at `from`, or 0. @param isInTable whether `,`, `;` and `|` may separate them */
 function matchValue(from: usize, length: usize, isInTable: bool): usize {
   let at = from;
   while (load<u8>(at) != 0x0a) {
@@ -134,7 +134,7 @@ function matchValue(from: usize, length: usize, isInTable: bool): usize {
   }
   if (at == from) return 0;
   readTail(at, TAIL_BASE64);
-  // A `=` in quoted-printable text.
+  // `=3D` is a `=` in quoted-printable text.
   if (hexByte(at) == 0x3d && afterCharacters(at, length) != search.tailEnd) at += 2;
   if (
     !isRandom(at, length, true) ||
@@ -155,7 +155,7 @@ function endOfLabel(from: usize): usize {
   return 0;
 }
 
-/** Returns the end of a token of GitLab: a routable one has two or nine letters and digits after a dot, once or twice. */
+/** Returns the end of a GitLab token. A routable one continues with two or nine letters and digits after a dot, once or twice. */
 function endOfRoute(from: usize): usize {
   let at = from;
   while (load<u8>(at) == 0x2e) {
@@ -168,7 +168,7 @@ function endOfRoute(from: usize): usize {
   return at;
 }
 
-/** What may be between a name and its value: quotes and backslashes, `]`, `=`, `:`, `>`, white space. */
+/** Whether a character may be between a name and its value: quotes, backslashes, `]`, `=`, `:`, `>`, white space. */
 function isBetween(character: u32): bool {
   if (character == 0x22 || character == 0x27 || character == 0x60) return true;
   if (character == 0x5c || character == 0x5d) return true;
@@ -176,9 +176,9 @@ function isBetween(character: u32): bool {
   return character == 0x3d || character == 0x3a || character == 0x3e;
 }
 
-/** Whether a line of a private key follows its header: what is only named, or left out as `...`, is no key. */
+/** Whether a line of a private key follows its header. A header alone, or with `...` after it, isn't a key. */
 function hasLine(from: usize, length: usize): bool {
-  // A text can consist of headers.
+  // Don't search again: a text can consist of headers.
   const isSearched = from >= search.searchedFrom && from < search.searchedTo;
   let at = isSearched ? search.searchedTo : from;
   if (!isSearched) search.searchedFrom = from;
@@ -214,7 +214,7 @@ function afterCharacters(from: usize, length: usize): usize {
   return at;
 }
 
-/** Whether it says that it is an example, as `AKIAIOSFODNN7EXAMPLE` of the documentation does. */
+/** Whether it says that it is an example, as `AKIAIOSFODNN7EXAMPLE` in AWS's documentation. */
 function isExample(from: usize, to: usize): bool {
   const end = min(to, from + MAX_EXAMPLE);
   for (let at = from; at + 7 <= end; at++) if (isExampleWord(at)) return true;
@@ -227,11 +227,11 @@ function isToken(from: usize, to: usize): bool {
   if (payload == 0 || (load<u32>(payload) & 0xffffff) != 0x4a7965) return false;
   const signature = endOfPart(payload, to);
   if (signature == 0 || to - signature < MIN_SIGNATURE) return false;
-  // The token of most documentations: `{"sub":"1234567890"`.
+  // The example in most documentation: `{"sub":"1234567890"`.
   return load<u64>(payload) != 0x694957647a4a7965 || load<u64>(payload, 8) != 0x304d6a4d7849694f;
 }
 
-/** Returns what follows the part of a token and its dot, or 0 if it is too short or the last. */
+/** Returns the address after a part of a token and its dot, or 0 if the part is too short or the last one. */
 function endOfPart(from: usize, to: usize): usize {
   let at = from;
   while (at < to && load<u8>(at) != 0x2e) at++;
@@ -239,8 +239,8 @@ function endOfPart(from: usize, to: usize): usize {
 }
 
 /**
- * Reads the characters of a key after its prefix. Does not read the last tail of a kind again, because a text could
- * have a prefix at every fourth character.
+ * Reads the tail of a key. The last tail of each kind is remembered and not read again, because a text could have a prefix at every
+ * fourth character.
  */
 function readTail(from: usize, kind: u32): void {
   const last = LAST_TAILS + <usize>kind * TAIL_BYTES;
@@ -249,7 +249,7 @@ function readTail(from: usize, kind: u32): void {
   search.perJump = load<u32>(last, 12);
   if (from >= <usize>load<u32>(last) && from < search.tailEnd) return;
   search.randomEnd = 0;
-  // In a row, and in all.
+  // Letters, digits and changes of case in a row; then counts of the entire tail.
   let letters: usize = 0;
   let digits: usize = 0;
   let changes: usize = 0;
@@ -287,9 +287,9 @@ function readTail(from: usize, kind: u32): void {
   store<u32>(last, search.perJump, 12);
 }
 
-/** Whether a letter or digit follows one of another kind, but not a lower case letter an upper case one, as in a name. */
+/** Whether two characters are of different kinds: upper case, lower case, digits. A lower case letter may follow an upper case one. */
 function isJump(before: u32, character: u32): bool {
-  // Lower case letters, as digits, have a bit that upper case letters don't.
+  // Like digits, lower case letters have a bit that upper case letters don't have.
   return isDigit(before) != isDigit(character) || (before & ~character & 0x20) != 0;
 }
 
@@ -299,7 +299,7 @@ function isOfTail(character: u32, kind: u32): bool {
   // + / =
   const isBase64 = isAlphanumeric(character) || character == 0x2b || character == 0x2f || character == 0x3d;
   if (kind == TAIL_BASE64) return isBase64;
-  // Of all these; %.
+  // All of these, and `%`.
   if (kind == TAIL_ANY) return isBase64 || isWord(character) || character == 0x25;
   // In code, what follows a dot is another name.
   return isWord(character) || (kind == TAIL_DOTTED && character == 0x2e);

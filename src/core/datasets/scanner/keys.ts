@@ -1,14 +1,14 @@
-// The keys of a row's objects, to find duplicates within an object. Escaped keys count as the same key: "a" and "\u0061".
+// Finds keys that an object has twice. Escapes don't matter: "a" and "\u0061" are the same key.
 import { DUPLICATE_KEY, TOO_MANY_KEYS } from './codes';
 import { noteInRow } from './found';
 import { hexUnit } from './strings';
 
 /** Maximum keys compared per row. */
 const MAX_KEYS: u32 = 65536;
-/** Most rows have few keys and need only the small table, which stays in the processor's cache. */
+/** Most rows have few keys and need only the small table, which fits into the processor's cache. */
 const SMALL_SLOTS: u32 = 1024;
 const LARGE_SLOTS: u32 = MAX_KEYS * 2;
-/** Bytes of a slot: the object's number, hash, start of the key, its length and a bit for escapes; each a u32. */
+/** Bytes of a slot: the object's number, the hash, the key's start, and its length with a bit for escapes; each a u32. */
 const SLOT_BYTES: u32 = 16;
 const SMALL: usize = memory.data(SMALL_SLOTS * SLOT_BYTES, 8);
 const LARGE: usize = memory.data(LARGE_SLOTS * SLOT_BYTES, 8);
@@ -22,7 +22,7 @@ class Keys {
   /** Objects are numbered across all rows, so that slots of earlier rows count as free. */
   lastObject: u32;
   firstOfRow: u32;
-  /** Of the row. */
+  /** How many keys the row has so far. */
   count: u32;
   /** Where the escape ends that `decodeEscape` read last. */
   afterEscape: usize;
@@ -67,7 +67,7 @@ export function takeKey(object: u32, from: usize, to: usize, escaped: bool): voi
   keys.count++;
 }
 
-/** Returns the slot of the key, or the free slot where it belongs. Six numbers: an object would be allocated. */
+/** Returns the slot of the key, or the free slot where it belongs. */
 function find(table: usize, slots: u32, object: u32, hash: u32, start: usize, end: usize): usize {
   let index = hash & (slots - 1);
   while (true) {
@@ -79,7 +79,7 @@ function find(table: usize, slots: u32, object: u32, hash: u32, start: usize, en
   }
 }
 
-/** True if the slot's decoded key equals these bytes. */
+/** Whether the slot's decoded key equals these bytes. */
 function isKey(slot: usize, start: usize, end: usize): bool {
   let from = <usize>load<u32>(slot, 8);
   const spelling = load<u32>(slot, 12);

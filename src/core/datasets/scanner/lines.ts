@@ -1,4 +1,4 @@
-// Finds the ends of rows, and counts the characters up to there.
+// Finds the ends of rows, and counts their characters.
 import { bitsOf, equal } from './characters';
 
 /** The line whose end was found last. */
@@ -68,7 +68,7 @@ export function countReturns(from: usize, to: usize): u32 {
   return count;
 }
 
-// A hash of a row's bytes, to find identical rows. Like xxHash, it has four independent lanes.
+// Hashes a row's bytes, to find identical rows. Like xxHash, with four independent lanes.
 
 const PRIME_1: u64 = 0x9e3779b185ebca87;
 const PRIME_2: u64 = 0xc2b2ae3d27d4eb4f;

@@ -1,5 +1,5 @@
-// A message in a list of the row: its role, its content and its parts, and whether it calls a tool. In prompts, completions
-// and preferences, only roles and contents matter: a prompt ends with the user, and a completion is only an answer.
+// A message in a list of the row: its role, its content with its parts, and whether it calls a tool. Outside of conversations (in
+// prompts, completions and preferences), only roles and contents are judged, not their order.
 import { clear } from './buffers';
 import * as codes from './codes';
 import { conversation, keep, skipMessage, takeMessage } from './conversation';
@@ -8,34 +8,34 @@ import { countedRole, isTextName, isToolName, isTypeName, KIND_BOOLEAN, KIND_NUL
 import { KIND_NUMBER, KIND_STRING, PART_LEARNED, PART_WEIGHT } from './names';
 import { PART_CONTENT, PART_FROM, PART_MARK, PART_OTHER, PART_REASONING, PART_ROLE } from './names';
 import { PART_TOOL_CALLS, PART_VALUE, partOf, roleOf } from './names';
-import { endOfMessage } from './prompts';
+import { addMessage } from './prompts';
 import { isBlankText } from './strings';
 import { closeInCalls, isNoObject, keyInCalls, openCalls, openInCalls } from './toolCalls';
 
 @unmanaged
 class Message {
-  /** Whether it is a turn of a conversation, and an object. */
+  /** Whether it is in a conversation, and whether it is an object. */
   isTurn: bool;
   isObject: bool;
   hasCalls: bool;
   hasReasoning: bool;
   isMarked: bool;
-  /** Whether it isn't to be learned. */
+  /** Whether a field says that it isn't to be learned. */
   isIgnored: bool;
   hasContent: bool;
-  /** Whether the key that was read last names a part's text, or its type; whether the part's text is blank. */
+  /** Whether the last key names a part's text, or its type; and whether the part's text is blank. */
   isText: bool;
   isType: bool;
   isEmptyPart: bool;
   /** Where it begins. */
   at: usize;
-  /** The field that is being read, and bits of those before it. A role that is no string doesn't count. */
+  /** The field that is being read, and the bits of the fields so far. A role that isn't a string doesn't count. */
   part: i32;
   partsSeen: u32;
   role: i32;
   roleAt: usize;
   roleLength: usize;
-  /** What is wrong with the content: its code, or 0 for nothing; address and length. */
+  /** The problem of the content: its code (0 for none), address and length. */
   fault: i32;
   faultAt: usize;
   faultLength: usize;
@@ -57,18 +57,18 @@ export function isContent(): bool {
   return message.part == PART_CONTENT || message.part == PART_VALUE;
 }
 
-/** Whether a string at a depth may be of the prompt: not the word of a part's type, nor what the assistant says. The system is
- * left out when the row has ended, unless there is nothing else. */
-export function isPrompted(depth: i32): bool {
-  return message.role != codes.ROLE_ASSISTANT && isSaid(depth);
+/** Whether a string at a depth may be part of the prompt: a text that isn't the assistant's. The system's is left out at the end of
+ * the row, if there are others. */
+export function isPromptText(depth: i32): bool {
+  return message.role != codes.ROLE_ASSISTANT && isContentText(depth);
 }
 
-/** Whether a string at a depth is of the content, and not the word of a part's type. */
-export function isSaid(depth: i32): bool {
+/** Whether a string at a depth is a text of the content, and not the type of a part. */
+export function isContentText(depth: i32): bool {
   return isContent() && !(depth == 5 && message.isType);
 }
 
-/** Returns the field of a string at a depth that is a text besides the content, or 0: reasoning, and the tools that are called. */
+/** Returns the field of a string at a depth, if it is a text of reasoning or of a tool call; otherwise 0. */
 export function furtherPart(depth: i32): i32 {
   const isCall = message.part == PART_TOOL_CALLS && depth != 5;
   return isCall || (message.part == PART_REASONING && depth == 3) ? message.part : PART_OTHER;
@@ -83,7 +83,7 @@ function isRole(): bool {
   return message.part == PART_ROLE || message.part == PART_FROM;
 }
 
-/** Begins an element of the list, an object or an array. @param isTurn whether it is of a conversation */
+/** Begins an element of the list, an object or an array. @param isTurn whether the list is a conversation */
 export function beginMessage(at: usize, isObject: bool, isTurn: bool): void {
   clear(MESSAGE, 64);
   message.isTurn = isTurn;
@@ -97,8 +97,8 @@ export function beginMessage(at: usize, isObject: bool, isTurn: bool): void {
   if (!isObject) noteInRow(codes.MESSAGE_NOT_OBJECT, at, 1);
 }
 
-/** Begins another content, of which only the last counts. */
-function noContent(): void {
+/** Forgets an earlier content: if there are several, the last one counts. */
+function forgetContent(): void {
   message.hasContent = false;
   message.fault = 0;
 }
@@ -114,7 +114,7 @@ function setFault(code: i32, at: usize, length: usize): void {
 export function keyInMessage(depth: i32, from: usize, to: usize): void {
   if (depth == 3) {
     message.part = partOf(from, to);
-    if (isContent() && (message.partsSeen & bit(message.part)) != 0) noContent();
+    if (isContent() && (message.partsSeen & bit(message.part)) != 0) forgetContent();
     message.partsSeen |= bit(message.part);
   } else if (message.part == PART_TOOL_CALLS) keyInCalls(from, to);
   else if (depth == 5 && isContent()) {
@@ -157,7 +157,7 @@ function takePart(kind: i32, from: usize, to: usize): void {
   }
 }
 
-/** Takes how to train the message. */
+/** Takes the value of a field that says how to train the message, or names its speaker. */
 function takeMark(kind: i32, from: usize, to: usize): void {
   message.isMarked = true;
   if (message.part == PART_MARK) return;
@@ -168,7 +168,7 @@ function takeMark(kind: i32, from: usize, to: usize): void {
     noteInRow(codes.WEIGHT, from, to - from);
 }
 
-/** Whether it is `false`, or a number without a digit but 0. */
+/** Whether it is `false`, or a number whose digits are all 0. */
 function isZero(kind: i32, from: usize, to: usize): bool {
   if (kind != KIND_NUMBER) return kind == KIND_BOOLEAN && load<u8>(from) == 0x66;
   for (let at = from; at < to && (load<u8>(at) | 0x20) != 0x65; at++) if (load<u8>(at) >= 0x31) return false;
@@ -221,8 +221,8 @@ export function hasMessageFields(): bool {
 
 /** Ends an element of the list. */
 export function endMessage(): void {
-  endOfMessage(countedRole(message.role));
-  endOfWeight(countedRole(message.role) == codes.ROLE_ASSISTANT);
+  addMessage(countedRole(message.role));
+  checkWeight(countedRole(message.role) == codes.ROLE_ASSISTANT);
   if (message.isTurn) {
     if (!message.isObject) return skipMessage();
     takeMessage(message.role, message.roleAt, message.roleLength, message.hasCalls, message.isMarked);
@@ -238,8 +238,8 @@ export function endMessage(): void {
     noteInRow(message.fault, message.faultAt, message.faultLength);
 }
 
-/** Notes a weight that trainers refuse, and whether the row has an answer to learn. */
-function endOfWeight(isAnswer: bool): void {
+/** Notes a weight that trainers refuse, and remembers whether the list has an answer to learn. */
+function checkWeight(isAnswer: bool): void {
   const isOthers = !isAnswer && message.role >= 0 && countedRole(message.role) != codes.ROLE_OTHER;
   if (message.weightAt != 0 && isOthers) noteInRow(codes.WEIGHT, message.weightAt, 1);
   if (!isAnswer) return;

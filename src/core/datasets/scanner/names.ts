@@ -1,4 +1,4 @@
-// The names that determine a row's shape, compared by their bytes. Names of up to eight bytes need a single load.
+// Looks up the names that determine a row's shape. A name of up to eight bytes is compared with a single load.
 import { MAX_FIELDS, MAX_PARTS, MAX_SPEAKERS, ROLE_ASSISTANT, ROLE_COUNT, ROLE_OTHER } from './codes';
 import { FIELD_NAMES, NAME_BYTES, PART_NAMES, SPEAKER_NAMES } from './formats';
 
@@ -16,14 +16,14 @@ export const PART_TOOL_CALLS = 3;
 export const PART_FROM = 4;
 export const PART_VALUE = 5;
 export const PART_REASONING = 6;
-/** What trains, or speaks, differently from its neighbor. */
+/** A message with this field differs from its neighbor: in how it is trained, or in its speaker. */
 export const PART_MARK = 7;
 export const PART_WEIGHT = 8;
-/** Says with `false` what a weight of 0 says. */
+/** `false` means the same as a weight of 0. */
 export const PART_LEARNED = 9;
 
-// Roles besides those that are counted.
-/** A call as a message of its own. It counts as the assistant's. */
+// Further roles, which are counted as others.
+/** A tool call as a message of its own. Counts as the assistant's. */
 export const ROLE_CALL = ROLE_COUNT;
 /** Text to learn from, outside of a conversation. */
 export const ROLE_PRETRAIN = ROLE_COUNT + 1;
@@ -63,7 +63,7 @@ export function roleOf(from: usize, to: usize, isShareGpt: bool): i32 {
   return load<u8>(entry) == 0 || (load<u8>(entry, 2) && !isShareGpt) ? ROLE_OTHER : load<u8>(entry, 1);
 }
 
-/** Returns the role that counts for one. */
+/** Returns the role as which a role is counted. */
 export function countedRole(role: i32): i32 {
   return role == ROLE_CALL ? ROLE_ASSISTANT : role == ROLE_PRETRAIN ? ROLE_OTHER : role;
 }
@@ -78,7 +78,7 @@ export function isTypeName(from: usize, to: usize): bool {
   return to - from == 4 && load<u32>(from) == 0x65707974;
 }
 
-/** Whether the name or type of a content part begins as those of tool use: `tool_use`, `toolResult`, `functionCall`. */
+/** Whether the name or type of a content part is of tool use: `tool_use`, `toolResult`, `functionCall`. */
 export function isToolName(from: usize, to: usize): bool {
   return to - from >= 4 && (load<u32>(from) == 0x6c6f6f74 || load<u32>(from) == 0x636e7566);
 }

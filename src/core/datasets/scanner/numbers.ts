@@ -1,4 +1,4 @@
-// Numbers (RFC 8259, section 6), and whether a double (IEEE 754) can represent them.
+// Reads numbers (RFC 8259, section 6), and notes those that a double (IEEE 754) can't represent.
 import { isDigit } from './characters';
 import { BAD_NUMBER, NUMBER_PRECISION } from './codes';
 import { fail, noteInRow } from './found';
@@ -47,12 +47,12 @@ function badNumber(from: usize, at: usize, end: usize): usize {
 }
 
 /**
- * True if a double loses digits: the number is out of range, or an integer without exponent between two doubles. Or it has
- * more digits than any double needs; such an integer has more than 19. The digits are in `integer..integerEnd` and, after
- * a point, up to `fractionEnd`.
+ * Whether a double loses digits. The number is out of range, or an integer without exponent between two doubles. Or it has more
+ * digits than any double needs; an integer, more than 19. The digits are in `integer..integerEnd` and, after a point, up to
+ * `fractionEnd`.
  */
 function losesPrecision(integer: usize, integerEnd: usize, fractionEnd: usize, exponent: i32): bool {
-  // Without zeros at either end: `value` is exact up to 19 digits, and the number is value * 10^scale.
+  // The number is value * 10^scale. `value` has no zeros at either end, and is exact up to 19 digits.
   let value: u64 = 0;
   let held = 0;
   let digits = 0;
@@ -77,7 +77,7 @@ function losesPrecision(integer: usize, integerEnd: usize, fractionEnd: usize, e
   const scale = zeros - fractionDigits + exponent;
   const magnitude = digits + scale;
   if (magnitude > 309 || magnitude < -323) return true;
-  // Numbers from 1.7976931348623158079…e308 on are infinite; those below half of the smallest double, 4.94…e-324, are zero.
+  // Numbers from 1.7976931348623158079…e308 on become infinite. Below half of the smallest double, 4.94…e-324, they become zero.
   if (magnitude == 309 && leading(value, held) > 1797693134862315807) return true;
   if (magnitude == -323 && leading(value, held) < 2470328229206232721) return true;
   // A number like 6.02e23 means the nearest double.

@@ -1,13 +1,13 @@
-// Passwords in URLs: `scheme://user:password@host`. Most of those in texts are placeholders (`user:password`). So one counts only
-// with letters and digits, or if it looks random without. Its host must have a domain or an IP address. They are found by their `@`.
+// Passwords in URLs: `scheme://user:password@host`, found by their `@`. Most of them are placeholders (`user:password`). So a password
+// counts only if it has letters and digits, or looks random without digits. Its host must be a domain or an IP address.
 import { isAlphanumeric, isDigit, isExampleWord, isLetter } from './characters';
 import { readBack, readCharacter } from './escapes';
 import { search } from './search';
 
 const MIN_LENGTH = 8;
-/** One in mixed case with so many letters needs no digit. */
+/** A password in mixed case with so many letters needs no digit. */
 const MIN_LETTERS = 16;
-/** Of a password, and of a user. */
+/** The maximum for a password, and for a user. */
 const MAX_LENGTH: usize = 128;
 const LOWER = 2;
 const UPPER = 3;
@@ -28,7 +28,7 @@ export function findPassword(at: usize): bool {
   return true;
 }
 
-/** Returns where the user or password begins that ends at `end`. */
+/** Returns where a user or password begins, given its end. */
 function startOf(end: usize): usize {
   let at = end;
   for (let length: usize = 0; length < MAX_LENGTH; length++) {
@@ -47,7 +47,7 @@ function isPlain(character: u32): bool {
   return character == 0x3d || character == 0x40 || character == 0x5f || character == 0x7e;
 }
 
-/** The word of a placeholder that begins here, by its length; 0 if none does. */
+/** Returns the length of a placeholder's word that begins here, such as `password`, or 0. */
 function wordLength(at: usize): i32 {
   if (load<u32>(at) == 0x34333231) return 4; // 1234
   if (isExampleWord(at)) return 7;
@@ -60,7 +60,7 @@ function isS(character: u32): bool {
   return (character | 0x20) == 0x73 || character == 0x24;
 }
 
-/** Whether it names a value of code or a template: `$NAME`, `%(name)s`, `(name)`, `'+name+'`; or hides one: `a***`. */
+/** Whether it is a variable in code or a template (`$NAME`, `%(name)s`, `(name)`, `'+name+'`), or hidden (`a***`). */
 function isVariable(from: usize, to: usize): bool {
   const first = <u32>load<u8>(from);
   const last = <u32>load<u8>(to - 1);
@@ -72,26 +72,26 @@ function isVariable(from: usize, to: usize): bool {
     if ((load<u32>(at) & 0xffffff) == 0x2a2a2a) return true;
     kinds |= 1 << kindOf(load<u8>(at));
   }
-  // One in mixed case with a digit is rather random.
+  // In mixed case with a digit, it is more likely random.
   return first == 0x24 && load<u8>(from, 1) != 0x24 && (kinds & 0xe) != 0xe;
 }
 
-/** Kinds of characters: digits, lower and upper case, signs; 0 is what joins words. */
+/** Returns the kind of a character: 1 for digits, lower or upper case, 4 for signs; 0 for signs that join words. */
 function kindOf(character: u32): i32 {
   if (isDigit(character)) return 1;
   if (isLetter(character)) return character & 0x20 ? LOWER : UPPER;
   return character == 0x25 || character == 0x2d || character == 0x2e || character == 0x5f ? 0 : 4;
 }
 
-/** Whether it says that it is one, is too short, or doesn't look random. */
+/** Whether a password looks like a placeholder: by its words, because it is short, or because it doesn't look random. */
 function isPlaceholder(from: usize, to: usize): bool {
   let length: i32 = 0;
   let letters: i32 = 0;
   let kinds: i32 = 0;
-  // Characters in words of placeholders.
+  // How many characters are in words of placeholders.
   let known: i32 = 0;
   let wordEnd = from;
-  // Changes of kind, but not from upper to lower case; those that names don't have (`aBc`, `aBC`) count twice.
+  // Changes of kind, but not from upper to lower case. Changes that names don't have (`aBc`, `aBC`) count twice.
   let jumps: i32 = 0;
   let before: i32 = 0;
   let first: i32 = 0;
@@ -121,7 +121,7 @@ function isPlaceholder(from: usize, to: usize): bool {
   return (kinds & 16 ? 4 : 3) * jumps <= length && (letters < MIN_LETTERS || !isMixed);
 }
 
-/** Whether a host has at least two labels, isn't this machine, and is no example (RFC 2606). */
+/** Whether a host has at least two labels, and is neither this machine nor an example (RFC 2606). */
 function isServer(from: usize): bool {
   // 127.
   if (load<u32>(from) == 0x2e373231) return false;

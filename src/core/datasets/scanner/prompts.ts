@@ -1,58 +1,60 @@
-// The prompt and the answer of a row, as hashes of their strings. Rows of one normalized prompt stay on one side of a split.
+// Hashes the prompt and the answer of a row while it is read. Rows with the same normalized prompt stay on the same side of a split.
 import { clear, file } from './buffers';
 import { HASH_ANSWERS, HASH_TEXTS, HASH_WRITTEN, MAX_FIELDS, ROLE_ASSISTANT, ROLE_SYSTEM } from './codes';
 import { row } from './found';
 import { mix } from './lines';
 import { beginTexts, exactHashOf, hashOfText } from './texts';
 
-/** The strings of each field of the row that isn't a conversation, as a u64. */
+/** The hash of the strings of each field that isn't a conversation, a u64. */
 const FIELDS: usize = memory.data(MAX_FIELDS * 8, 8);
-/** With `HASH_TEXTS`: all texts of each field, as a u64. */
+/** With `HASH_TEXTS`: the hash of all texts of each field, a u64. */
 const TEXTS: usize = memory.data(MAX_FIELDS * 8, 8);
 
-/** Messages: those of a field, or all of a row. */
+/** The hashes of a list of messages: of a field, or of the whole row. */
 @unmanaged
 class Chain {
-  /** Of those that are neither the assistant's nor the system's, in order; and of these, what precedes its last one. */
+  /** Messages that are neither of the assistant nor of the system, in order. */
   asked: u64;
+  /** Those of them before the assistant's last message. */
   prompt: u64;
-  /** Of the system's, in any order, since a field can hold one besides a list; and the assistant's last one. */
+  /** The system's messages, in any order: a field can have one beside the list. */
   system: u64;
+  /** The assistant's last message. */
   answer: u64;
-  /** How many were hashed in `asked`, and in `prompt`. */
+  /** How many messages `asked` and `prompt` have. */
   askedCount: u32;
   promptCount: u32;
   hasAnswer: bool;
 }
 const CHAIN_BYTES: usize = 48;
-/** After each chain: what `asked` was after its first messages, a u64 for each. */
+/** After each chain in memory: the values of `asked` after each of its first messages, a u64 each. */
 const MAX_COMPARED: u32 = 16;
 const CHAIN_AND_ASKED: usize = CHAIN_BYTES + 16 * 8;
 const CHAINS: usize = memory.data(MAX_FIELDS * CHAIN_AND_ASKED, 16);
 export const whole = changetype<Chain>(memory.data(CHAIN_AND_ASKED, 16));
-/** By which a hash is multiplied for each message after it, so that lists can be joined. */
+/** A hash is multiplied by this for each later message, so that lists can be joined. */
 const PER_MESSAGE: u64 = 0x9e3779b97f4a7c15;
 /** A string up to this length may be a label. */
 const MAX_LABEL_BYTES: usize = 256;
 
-/** With `HASH_TEXTS`: the contents of the message that is being read, in order, and its further texts, in any order. */
+/** The message that is being read. With `HASH_TEXTS`: its contents, in order, and its further texts, in any order. */
 @unmanaged
 class Said {
   contents: u64;
   further: u64;
-  /** In any mode: its strings, and the messages of its field. */
+  /** In any mode: the hash of its strings, and the chain of its field. */
   message: u64;
   chain: usize;
 }
 const said = changetype<Said>(memory.data(32, 16));
 
-/** Sets what is hashed, and how: `HASH_NONE` and so on. */
+/** Sets what to hash, and how: `HASH_NONE` and so on. */
 export function hashPrompts(hashing: i32): void {
   file.hashing = hashing;
   if (isNormalized()) beginTexts();
 }
 
-/** Whether texts are hashed by what they say. */
+/** Whether texts are normalized before they are hashed. */
 export function isNormalized(): bool {
   return file.hashing > HASH_WRITTEN;
 }
@@ -67,7 +69,7 @@ export function hashesTexts(): bool {
   return file.hashing == HASH_TEXTS;
 }
 
-/** Begins the value of a field: only the last of several with one name counts. */
+/** Begins the value of a field. If a field occurs twice, the last value counts. */
 export function beginHash(field: i32): void {
   store<u64>(FIELDS + ((<usize>field) << 3), 0);
   store<u64>(TEXTS + ((<usize>field) << 3), 0);
@@ -80,17 +82,17 @@ function chainOf(field: i32): usize {
   return CHAINS + <usize>field * CHAIN_AND_ASKED;
 }
 
-/** Gives a field the strings of another one. */
+/** Gives a field the hashes of another one. */
 export function moveHash(from: i32, to: i32): void {
   store<u64>(FIELDS + ((<usize>to) << 3), textOfField(from));
   store<u64>(TEXTS + ((<usize>to) << 3), textsOfField(from));
   memory.copy(chainOf(to), chainOf(from), CHAIN_AND_ASKED);
 }
 
-/** Adds the string that was read last to a hash. An empty one changes nothing. */
+/** Adds the string that was read last to a hash. An empty string changes nothing. */
 function added(hash: u64, from: usize, to: usize): u64 {
   if (from == to) return hash;
-  // As written, escapes count as their characters only where that is cheap.
+  // If not normalized, only short strings are decoded: that is cheap.
   const text = isNormalized()
     ? hashOfText(from, to, 0, 0)
     : exactHashOf(from, to, to - from <= MAX_LABEL_BYTES);
@@ -106,14 +108,14 @@ export function addToMessage(from: usize, to: usize): void {
   said.message = added(said.message, from, to);
 }
 
-/** Ends a message of the field. @param role a negative one is missing */
-export function endOfMessage(role: i32): void {
-  say(changetype<Chain>(said.chain), role, said.message);
+/** Adds the message that was read to its field's chain. @param role negative if it is missing */
+export function addMessage(role: i32): void {
+  extend(changetype<Chain>(said.chain), role, said.message);
   said.message = 0;
 }
 
-/** Adds a message: a hash of strings. */
-export function say(chain: Chain, role: i32, message: u64): void {
+/** Adds a message to a chain. @param message the hash of its strings */
+export function extend(chain: Chain, role: i32, message: u64): void {
   if (role == ROLE_ASSISTANT) {
     chain.prompt = chain.asked;
     chain.promptCount = chain.askedCount;
@@ -128,13 +130,13 @@ export function say(chain: Chain, role: i32, message: u64): void {
   }
 }
 
-/** Begins the messages of the whole row, after what a field has of the system. */
+/** Begins the messages of the whole row. @param system the hash of a system message beside the list, or 0 */
 export function beginWhole(system: u64): void {
   clear(changetype<usize>(whole), CHAIN_BYTES);
-  say(whole, ROLE_SYSTEM, system);
+  extend(whole, ROLE_SYSTEM, system);
 }
 
-/** Adds those of a field to them. */
+/** Adds the messages of a field to those of the whole row. */
 export function addToWhole(field: i32): void {
   const chain = changetype<Chain>(chainOf(field));
   if (chain.hasAnswer) {
@@ -150,8 +152,8 @@ function askedIn(chain: Chain, message: u32): usize {
   return changetype<usize>(chain) + CHAIN_BYTES + ((<usize>message) << 3);
 }
 
-/** Makes what two fields begin with, before their last answers, what the whole row asks. */
-export function askShared(field: i32, other: i32): void {
+/** Uses the messages that two fields have in common, before their last answers, as the prompt of the whole row. */
+export function useSharedPrompt(field: i32, other: i32): void {
   const one = changetype<Chain>(chainOf(field));
   const two = changetype<Chain>(chainOf(other));
   if (one.system == two.system) whole.system += one.system;
@@ -164,14 +166,14 @@ function promptCountOf(chain: Chain): u32 {
   return chain.hasAnswer ? chain.promptCount : chain.askedCount;
 }
 
-/** Returns what was asked in the whole row, and then in so many messages. */
+/** Returns `asked` of the whole row, continued by a list with so many messages. */
 function joined(hash: u64, count: u32): u64 {
   let asked = whole.asked;
   for (let left = count; left != 0; left--) asked *= PER_MESSAGE;
   return asked + hash;
 }
 
-/** Returns the hash of the row's prompt: the system's messages only if there is nothing else. */
+/** Returns the hash of the row's prompt. The system's messages count only if there are no others. */
 export function promptOfWhole(): u64 {
   const own = whole.hasAnswer ? whole.prompt : whole.asked;
   return own != 0 ? own : whole.system;
@@ -183,7 +185,7 @@ export function addToTexts(field: i32, from: usize, to: usize): void {
   store<u64>(entry, mix(load<u64>(entry), exactHashOf(from, to, true)));
 }
 
-/** Adds a string to the texts of the message. @param part the further field it is of; 0 for the content */
+/** Adds a string to the texts of the message. @param part the field that has the string; 0 for the content */
 export function addToSaid(part: i32, from: usize, to: usize): void {
   const text = exactHashOf(from, to, true);
   if (part == 0) said.contents = mix(said.contents, text);

@@ -1,47 +1,49 @@
-// The scanner: checks the rows of a dataset that are completely in its memory. Its results are in regions of
-// `buffers`, `found` and this module. Its only caller is `datasets/scanner.ts`.
-import { beginPlaces, beginRow, endRow, flagsOfRow, hasFailed, hasRoom, noteInRow, report } from './found';
 import { ANSWER_HASHES, beginFile, call, CALL, clear, file, FORMAT_COUNTS, inputStart } from './buffers';
-import { LENGTH_COUNTS, SCAN_ROWS, PROMPT_HASHES, ROLE_COUNTS, ROW_BREAKS, ROW_FLAGS } from './buffers';
+import { SCAN_ROWS, PROMPT_HASHES, ROLE_COUNTS, ROW_BREAKS, ROW_FLAGS } from './buffers';
 import { ROW_HASHES, ROW_STARTS, TYPED_FORMATS, UNTRAINABLE_COUNTS } from './buffers';
+import * as codes from './codes';
 import { conversation, TURNS_BY_ROLE } from './conversation';
+// The scanner: checks rows of a dataset that are completely in its memory. Its results are in memory regions (`buffers.ts`). Its only
+// caller is `datasets/scanner.ts`.
+import { beginPlaces, beginRow, endRow, flagsOfRow, hasFailed, hasRoom, noteInRow, report } from './found';
 import { LONGEST_ROW, readRow, skipSpace } from './grammar';
+import { promptHash, hashMessages, textsHash } from './hashes';
 import { countReturns, findLineEnd, hashRow, line } from './lines';
 import { hashPrompts, whole } from './prompts';
 import { searchSecrets } from './secrets';
-import { promptHash, readMessages, textsHash } from './hashes';
 import { shape } from './shape';
 import { isByteOrderMark } from './utf8';
-import * as codes from './codes';
 
 export { FILE, inputStart, PLACES, reserve, TOTALS } from './buffers';
 export { ANCHORS, PATTERNS } from './keyPatterns';
 export { FORMAT_TABLE } from './formats';
 export { UNTRAINABLE_CODES } from './found';
 export { CALL, ROW_STARTS, ROW_HASHES, ROW_BREAKS, ROW_FLAGS, PROMPT_HASHES, ANSWER_HASHES };
-export { FORMAT_COUNTS, TYPED_FORMATS, ROLE_COUNTS, UNTRAINABLE_COUNTS, LENGTH_COUNTS, hashPrompts };
+export { FORMAT_COUNTS, TYPED_FORMATS, ROLE_COUNTS, UNTRAINABLE_COUNTS, hashPrompts };
 
 /** About 8,192 tokens: trainers often truncate rows to less. */
 const LONG_ROW_BYTES: u32 = 32768;
 
-/** Begins a file. `hasMark`: whether it begins with a byte order mark. `prompts`: how to hash them, `HASH_NONE` and so on. */
+/** Begins a file. @param hasMark whether it begins with a byte order mark @param prompts how to hash them: `HASH_NONE` and so on */
 export function begin(hasMark: bool, prompts: i32): void {
   beginFile();
   file.showsEachByte = hasMark;
   hashPrompts(prompts);
 }
 
-/** Stores the hash of a row, without its line end, as that of the first one. */
+/** Hashes a row without its line end, and stores the hash as that of the first row. */
 export function hashInput(from: usize, to: usize): void {
   store<u64>(ROW_HASHES, hashRow(from, to));
 }
 
 /**
- * Checks the rows in `from..to` and returns where it stopped: at the end, at a row whose end is not in memory,
- * or where the regions are full. `atFileStart`: a byte order mark may be at `from`. `atFileEnd`: the last row needs no line end.
+ * Checks the rows in `from..to`. Returns where it stopped: at the end, at a row whose end isn't in memory, or where the regions are
+ * full.
+ * @param atFileStart whether a byte order mark may be at `from`
+ * @param atFileEnd whether the last row needs no line end
  */
 export function scan(from: usize, to: usize, atFileStart: bool, atFileEnd: bool): usize {
-  // A sentinel that stops every loop over a row.
+  // A line end that stops every loop over the last row.
   store<u8>(to, 0x0a);
   clear(CALL, 32);
   let at = from;
@@ -66,7 +68,7 @@ export function scan(from: usize, to: usize, atFileStart: bool, atFileEnd: bool)
   return at;
 }
 
-/** Counts an empty row; fast, because a file may contain nothing else. */
+/** Counts an empty row. It must be fast: a file may have nothing else. */
 function takeEmptyRow(at: usize): void {
   beginPlaces(at, call.rows, call.lineBreaks, false);
   report(codes.BLANK_LINE, at, 0);
@@ -106,7 +108,7 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
     setRow(codes.ROW_UNCHECKED);
   } else {
     const length = <u32>(end - start);
-    countLength(length);
+    file.maxLength = max(file.maxLength, length);
     if (length >= LONG_ROW_BYTES) noteInRow(codes.VERY_LONG_ROW, start, 1);
     const isObject = readRow(text, end);
     if (isObject) {
@@ -126,13 +128,13 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
   endOfRow(start, hash, breaks);
 }
 
-/** Stores what the row is that ends now. */
+/** Stores the flags of the current row. */
 function setRow(flags: i32): void {
   store<u16>(ROW_FLAGS + ((<usize>call.rows) << 1), <u16>flags);
   setHashes(0, 0);
 }
 
-/** Stores the hashes of its prompt and its answer. */
+/** Stores the hashes of the current row's prompt and answer. */
 function setHashes(prompt: u64, answer: u64): void {
   store<u64>(PROMPT_HASHES + ((<usize>call.rows) << 3), prompt);
   store<u64>(ANSWER_HASHES + ((<usize>call.rows) << 3), answer);
@@ -140,7 +142,7 @@ function setHashes(prompt: u64, answer: u64): void {
 
 /** Stores the hashes of the object that was read last. */
 function takeHashes(): void {
-  readMessages();
+  hashMessages();
   const prompt = promptHash();
   if (prompt == 0 && shape.format.second != 0) file.unprompted++;
   setHashes(prompt, file.hashing == codes.HASH_TEXTS ? textsHash() : whole.answer);
@@ -159,18 +161,6 @@ function endOfRow(start: usize, hash: u64, breaks: u32): void {
 function increment(table: usize, index: u32, by: u32): void {
   const counter = table + ((<usize>index) << 2);
   store<u32>(counter, load<u32>(counter) + by);
-}
-
-/** Counts a row of this many bytes. */
-function countLength(length: u32): void {
-  increment(LENGTH_COUNTS, binOf(length), 1);
-  file.maxLength = max(file.maxLength, length);
-}
-
-function binOf(length: u32): u32 {
-  if (length < 32) return length;
-  const octave = 31 - clz(length);
-  return ((octave - 4) << 5) + ((length >> (octave - 5)) & 31);
 }
 
 /** Counts the format and roles of the object that was read last. */

@@ -1,5 +1,5 @@
-// Finds what should not leave the machine: API keys, private keys, passwords in URLs, email addresses and card numbers. Searches
-// the bytes of all rows, even if they are not JSON, but skips blocks of 16 bytes in which nothing can begin.
+// Finds what should not leave the machine: API keys, private keys, passwords in URLs, email addresses and card numbers. Searches all
+// rows, even if they aren't JSON. A block of 16 bytes is skipped if nothing can begin in it.
 import { takeDigits } from './cards';
 import { isAlphanumeric, isDigit, isExampleWord, isLetter, oneBefore, twoBefore } from './characters';
 import { API_KEY, EMAIL_ADDRESS } from './codes';
@@ -9,7 +9,7 @@ import { ANCHORS, endOfSecret, findKey } from './keyPatterns';
 import { findPassword } from './passwords';
 import { beginSearch, search } from './search';
 
-/** Of the 16-byte blocks that a card number spans, at least one contains this many of its digits. */
+/** A card number spans at most two or three blocks; at least one of them has this many of its digits. */
 const MIN_DIGITS = 7;
 
 /** Searches the rows in `from..to`, which were just checked; `rows` is their number. */
@@ -26,8 +26,8 @@ export function searchSecrets(from: usize, to: usize, rows: u32): void {
   let seconds = i8x16.splat(0);
   for (let at = from; at < to; at += 16) {
     const bytes = v128.load(at);
-    // Each pattern has three consecutive rare bytes. For each of the three, bits mark the buckets with a
-    // pattern that a byte can match; shifted and combined, they mark the last of three matching bytes.
+    // Each pattern has three consecutive rare bytes. For each of them, bits say which buckets have a pattern that the byte can
+    // match. Shifted and combined, they mark the last of three matching bytes.
     const low = v128.and(bytes, nibble);
     const high = i8x16.shr_u(bytes, 4);
     const first = v128.and(i8x16.swizzle(low0, low), i8x16.swizzle(high0, high));
@@ -40,7 +40,7 @@ export function searchSecrets(from: usize, to: usize, rows: u32): void {
     if (v128.any_true(v128.or(buckets, signs))) {
       takeKeys(at, to, i8x16.bitmask(i8x16.ne(buckets, i8x16.splat(0))));
       const mask = i8x16.bitmask(signs);
-      // Of consecutive `@`, only the last can be part of an address.
+      // If several `@` follow each other, only the last one can be part of an address.
       takeSigns(at, to, mask & ~(mask >> 1));
     }
     const digits = i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x30)), i8x16.splat(10));
@@ -67,7 +67,7 @@ function takeSigns(block: usize, to: usize, mask: i32): void {
     const at = block + ctz(left);
     if (at >= to) return;
     if (findPassword(at)) {
-      // It can be a key that was found already.
+      // The password may be a key that was already found.
       const isNew = search.keyEnd <= search.passwordStart || search.keyStart >= at;
       if (search.passwordStart != 0 && isNew) reportSecret(API_KEY, search.passwordStart, at);
       continue;
@@ -77,8 +77,8 @@ function takeSigns(block: usize, to: usize, mask: i32): void {
   }
 }
 
-// Email addresses in common form: a name, `@`, and a domain with at least two labels (RFC 5321, without rare forms). Both can have
-// Latin letters with accents, as characters or escapes (RFC 6531).
+// Email addresses in their common form: a name, `@`, and a domain with at least two labels (RFC 5321). Both can have Latin letters with
+// accents, as characters or escapes (RFC 6531).
 
 /** Maximum number of characters of the name before the `@` (RFC 5321, section 4.5.3.1.1). */
 const MAX_NAME: usize = 64;
@@ -98,7 +98,7 @@ function isNameSign(character: u32): bool {
 /** Returns the end of the address whose `@` is at `at`, or 0 if there is none or it is an example (RFC 2606). */
 export function findEmail(at: usize): usize {
   search.emailStart = at;
-  // What follows the last apostrophe, which can be a quote.
+  // The address after the last apostrophe, which can be a quote.
   let unquoted: usize = 0;
   let isBeforeLetter = false;
   let start = at;
@@ -115,7 +115,7 @@ export function findEmail(at: usize): usize {
     isBeforeLetter = isLatinLetter(search.character);
     start = before;
   }
-  // Of a repository: `git@host:path`.
+  // An address of a repository: `git@host:path`.
   if (
     search.emailStart == at ||
     (at - search.emailStart == 3 && (load<u32>(search.emailStart) & 0xffffff) == 0x746967)
@@ -136,7 +136,7 @@ function endOfDomain(from: usize): usize {
     labels++;
     let at = label;
     let length = 0;
-    // What precedes the first letter with an accent, which only text after a domain has in its last label.
+    // Up to the first letter with an accent: the last label of a domain has none, so that letter is text after it.
     let plainEnd = label;
     let plainLength = 0;
     let letters = 0;

@@ -1,39 +1,46 @@
-// Recognizes the formats of fine-tuning rows. The service publishes no schema, so all problems here are
-// warnings. The grammar passes each token of the outer levels; only what determines the format is stored.
+// Recognizes the format of a row. The service publishes no schema, so all problems here are warnings. The grammar passes on each token
+// of the outer levels; only what determines the format is stored.
 import { clear, file } from './buffers';
+import * as codes from './codes';
 import { beginFieldText, moveText, takeText } from './contents';
 import { beginConversation, conversation, endConversation, takeMessage } from './conversation';
 import { FormatEntry, firstFormat, formatAfter, kinds } from './formats';
 import { dropNotes, noteInRow, row } from './found';
 import { beginMessage, closeInMessage, endMessage, furtherPart, hasMessageFields } from './message';
-import { isContent, isPrompted, isSaid, roleOfMessage, keyInMessage, openInMessage } from './message';
+import {
+  isContent,
+  isPromptText,
+  isContentText,
+  roleOfMessage,
+  keyInMessage,
+  openInMessage,
+} from './message';
 import { scalarInMessage } from './message';
 import { fieldOf, KIND_NULL, KIND_STRING } from './names';
-import { addToField, addToMessage, addToSaid, addToTexts, beginHash, endOfMessage } from './prompts';
+import { addToField, addToMessage, addToSaid, addToTexts, beginHash, addMessage } from './prompts';
 import { endOfSaid, hashesAnswers, hashesTexts, isNormalized, moveHash } from './prompts';
 import { isBlankText } from './strings';
-import * as codes from './codes';
 
-/** The row (1), its messages (2), a message (3), its content's parts or its calls (4), one of these (5), a function (6). */
+/** The row (1), its messages (2), a message (3), its content's parts or its calls (4), a part or call (5), a function (6). */
 export const MAX_SHAPE_DEPTH = 6;
 
-/** Of another field than those of the formats. */
+/** The number of fields that no format has. */
 const FIELD_OTHER = 0;
 
 /** What determines the format of the row. */
 @unmanaged
 class Shape {
-  /** Its format, set when it has ended; and whether its fields have the types of that format, not only the names. */
+  /** Its format, known at its end; and whether its fields also have the types of that format. */
   format: FormatEntry;
   hasTypes: bool;
-  /** Whether the field's value is a list of messages, its elements so far, and whether the first is a string. */
+  /** Whether the field's value is a list of messages, whether its first element is a string, and how many elements it has. */
   inList: bool;
   hasStrings: bool;
   elements: u32;
-  /** Of a list in an object: whether its key was read last; and by how much deeper its messages are. */
+  /** For a list of messages in an object: whether the last key was its own, and by how much deeper its messages are. */
   isWrapped: bool;
   deeper: i32;
-  /** Whether what may be the prompt (`kinds.input`) is such a list. */
+  /** Whether the field `input` is such a list: it may be the prompt. */
   hasInput: bool;
   /** Bits of its fields; the field that is being read, and its bit. */
   fields: u32;
@@ -50,7 +57,7 @@ const SHAPE: usize = memory.data(64, 16);
 export const shape = changetype<Shape>(SHAPE);
 const ANSWERS: usize = SHAPE + offsetof<Shape>('answers');
 
-/** What is wrong with the last value of each field: code (0 for nothing), address, length; each a u32. */
+/** The problem of each field's last value: code (0 for none), address and length, each a u32. */
 const FAULT_BYTES = 12;
 const FAULTS: usize = memory.data(codes.MAX_FIELDS * FAULT_BYTES, 4);
 
@@ -92,7 +99,7 @@ function beginField(field: i32): void {
   shape.bit = bit(field);
   shape.isWrapped = false;
   if (field == kinds.input) shape.hasInput = false;
-  // Of several values only the last counts.
+  // If a field occurs twice, the last value counts.
   if (isOf(shape.fields & (kinds.turns | kinds.lists)))
     dropNotes(codes.MESSAGES_NOT_ARRAY, codes.TOOL_ARGUMENTS);
   shape.fields |= shape.bit;
@@ -112,22 +119,22 @@ export function scalarShape(depth: i32, kind: i32, from: usize, to: usize): void
   }
 }
 
-/** Adds a string to the texts of its field or message. Conversations of strings, and pairs of a history, begin with the user. */
+/** Adds a string to the hash of its field or message. Lists of strings, and pairs of a history, begin with the user. */
 function hashText(depth: i32, from: usize, to: usize): void {
   if (hashesTexts()) hashExactly(depth, from, to);
   if (!isCompared(depth) || (depth == 1 && isNormalized())) return;
   if (shape.inList && depth > 2) addToMessage(from, to);
   else if (isOf(kinds.turns) ? depth == 2 : shape.field == kinds.history && depth == 3) {
     addToMessage(from, to);
-    endOfMessage(speaker());
+    addMessage(speaker());
     if (depth == 3) shape.elements++;
   } else if (!isOf(kinds.turns) && shape.field != FIELD_OTHER) addToField(shape.field, from, to);
 }
 
-/** Whether a string at a depth is of the prompt, or of the answer if that is hashed. */
+/** Whether a string at a depth is part of the prompt, or of the answer if that is hashed too. */
 function isCompared(depth: i32): bool {
   const isAnswer = isOf(kinds.spoken | kinds.turns) && hashesAnswers();
-  if (shape.inList && depth > 2) return isAnswer ? isSaid(depth) : isPrompted(depth);
+  if (shape.inList && depth > 2) return isAnswer ? isContentText(depth) : isPromptText(depth);
   return isAnswer || !isOf(kinds.spoken);
 }
 
@@ -135,17 +142,17 @@ function isCompared(depth: i32): bool {
 function hashExactly(depth: i32, from: usize, to: usize): void {
   if (!shape.inList || depth == 2) return addToTexts(shape.field, from, to);
   const part = furtherPart(depth);
-  if (part != 0 || isSaid(depth)) addToSaid(part, from, to);
+  if (part != 0 || isContentText(depth)) addToSaid(part, from, to);
 }
 
-/** The role of the next string in a conversation of strings: user and assistant take turns. */
+/** Returns the role of the next string in a conversation of strings: user and assistant take turns. */
 function speaker(): i32 {
   return (shape.elements & 1) == 0 ? codes.ROLE_USER : codes.ROLE_ASSISTANT;
 }
 
 function takeField(kind: i32, from: usize, to: usize): void {
   if (shape.field == FIELD_OTHER) return;
-  // With its quotes. What is no text isn't compared.
+  // With its quotes. Only strings are compared.
   setAnswer(from - 1, kind == KIND_STRING ? to + 1 : from - 1);
   if (kind == KIND_STRING) takeText(shape.field, from, to);
   if (isOf(kinds.turns)) {
@@ -157,7 +164,7 @@ function takeField(kind: i32, from: usize, to: usize): void {
   else if (isBlankText(from, to)) setFault(codes.FIELD_EMPTY, from - 1, to - from + 2);
 }
 
-/** Handles an element of the field's list that is no container. */
+/** Handles an element of the field's list that isn't a container. */
 function takeElement(kind: i32, from: usize, to: usize): void {
   const role = speaker();
   if (++shape.elements == 1) shape.hasStrings = kind == KIND_STRING && isOf(kinds.strings);
@@ -168,7 +175,7 @@ function takeElement(kind: i32, from: usize, to: usize): void {
   if (isBlankText(from, to)) noteInRow(codes.CONTENT_EMPTY, from - 1, to - from + 2);
 }
 
-/** Stores what is wrong with the field's value, because only the end of the row shows whether it matters. */
+/** Stores the problem of the field's value. Only the end of the row shows whether it matters. */
 function setFault(code: u32, at: usize, length: usize): void {
   const fault = FAULTS + <usize>shape.field * FAULT_BYTES;
   store<u32>(fault, code);
@@ -176,7 +183,7 @@ function setFault(code: u32, at: usize, length: usize): void {
   store<u32>(fault, <u32>length, 8);
 }
 
-/** Notes what is wrong with some fields, given as bits. */
+/** Notes the problems of some fields, given as bits. */
 function noteFaults(some: u32): void {
   for (let left = some & shape.fields; left != 0; left &= left - 1) {
     const fault = FAULTS + <usize>ctz(left) * FAULT_BYTES;
@@ -214,7 +221,7 @@ function openField(isObject: bool, at: usize): void {
 
 /** Opens the list of messages in the object that is the field's value. */
 function openWrapped(at: usize): void {
-  // What precedes the list in the object doesn't count.
+  // Texts before the list don't count.
   beginHash(shape.field);
   beginFieldText(shape.field);
   if (shape.field == kinds.input) shape.hasInput = true;
@@ -227,8 +234,8 @@ function openWrapped(at: usize): void {
   shape.deeper = 1;
 }
 
-/** Makes the input the prompt, beside two answers to compare. */
-function readInput(): void {
+/** Uses the field `input` as the prompt, beside two answers to compare. */
+function useInputAsPrompt(): void {
   moveText(kinds.input, kinds.prompt);
   moveHash(kinds.input, kinds.prompt);
   shape.fields = (shape.fields & ~bit(kinds.input)) | bit(kinds.prompt);
@@ -255,7 +262,7 @@ export function closeShape(depth: i32, at: usize): void {
 
 /** Ends a row that is an object, and determines its format from its fields. */
 export function endShape(start: usize): void {
-  if (shape.hasInput && (shape.fields & kinds.compared) != 0) readInput();
+  if (shape.hasInput && (shape.fields & kinds.compared) != 0) useInputAsPrompt();
   dropExempt();
   if (areSameAnswers()) noteInRow(codes.SAME_ANSWERS, load<u32>(ANSWERS + 8), 1);
   shape.format = firstFormat;
@@ -270,7 +277,7 @@ function isFormat(one: FormatEntry): bool {
   return (shape.fields & one.some) != 0 || (one.both != 0 && (shape.fields & one.both) == one.both);
 }
 
-/** Returns the fields besides the answer that are wrong. What is optional can be missing, or have all that is asked. */
+/** Returns the fields of the prompt whose problems count. An optional field can be missing, or have all of the prompt. */
 function askingFaults(): u32 {
   const noted = shape.format.noted;
   const optional = shape.format.optional;
@@ -287,7 +294,7 @@ export function answerField(): i32 {
     : shape.format.answer;
 }
 
-/** Returns the bit of a field, or nothing for no field. */
+/** Returns the bit of a field; 0 for no field. */
 export function bitOf(index: i32): u32 {
   return bit(index) & ~bit(FIELD_OTHER);
 }
@@ -296,25 +303,25 @@ export function faultOf(index: i32): u32 {
   return load<u32>(FAULTS + <usize>index * FAULT_BYTES);
 }
 
-/** Drops the problems of conversations that this row can't have: its answers are elsewhere, or its tools in the contents. */
+/** Drops problems of conversations if they don't apply: the row's answers are in other fields, or its tool use is in contents. */
 function dropExempt(): void {
   if ((shape.fields & kinds.elsewhere) != 0) dropNotes(codes.NO_ASSISTANT, codes.TOOL_ARGUMENTS);
   else if (row.hasToolParts) dropNotes(codes.STARTS_WITH_ASSISTANT, codes.TOOL_ARGUMENTS);
 }
 
-/** Returns where the field's value is stored, which is one of two answers to compare. */
+/** Returns the entry of the field, which is one of two answers to compare. */
 function comparedEntry(): usize {
   return shape.bit > (kinds.compared ^ shape.bit) ? ANSWERS + 8 : ANSWERS;
 }
 
-/** Stores where the value of the field is, if that is an answer to compare. */
+/** Stores where the field's value is, if it is an answer to compare. */
 function setAnswer(from: usize, to: usize): void {
   if (!isOf(kinds.compared)) return;
   store<u32>(comparedEntry(), <u32>from);
   store<u32>(comparedEntry(), <u32>to, 4);
 }
 
-/** Stores where the value of the field ends. */
+/** Stores where the field's value ends, if it is an answer to compare. */
 function endAnswer(to: usize): void {
   if (isOf(kinds.compared)) store<u32>(comparedEntry(), <u32>to, 4);
 }
@@ -329,7 +336,7 @@ function areSameAnswers(): bool {
   return memory.compare(one, other, length) == 0;
 }
 
-/** Returns the fields with texts of the object that was read last, as bits: its format determines them. */
+/** Returns the fields with texts of the last object, as bits. Its format determines them. */
 export function textFields(): u32 {
   return (shape.format.texts | bitOf(answerField())) & shape.fields;
 }

@@ -1,4 +1,4 @@
-// Reads strings (RFC 8259, section 7) with their escapes, 64 bytes at a time, or byte by byte if some are not UTF-8.
+// Reads strings (RFC 8259, section 7) with their escapes: 64 bytes at a time, or byte by byte if some aren't UTF-8.
 import { bitsOf, equal, escapedBy } from './characters';
 import { BAD_ESCAPE, CONTROL_CHARACTER, INVALID_UTF8, LONE_SURROGATE, UNTERMINATED_STRING } from './codes';
 import { fail, noteInRow, row } from './found';
@@ -33,14 +33,14 @@ export function hexByte(at: usize): u32 {
   return (a | b) > 15 ? 0x100 : (a << 4) | b;
 }
 
-/** Whether a code unit is a character, not half of one. */
+/** Whether a code unit is a character, not half of a surrogate pair. */
 function isWhole(unit: u32): bool {
   return unit <= 0xffff && (unit & 0xf800) != 0xd800;
 }
 
 /**
- * Reads a string from after its opening quote; returns the address after the closing one, or 0 after a
- * failure. Never reads on after a row, because its line break or sentinel is a control character.
+ * Reads a string from after its opening quote. Returns the address after the closing quote, or 0 after a failure. Never reads beyond
+ * the row: the line end after it is a control character.
  */
 export function readString(from: usize, end: usize): usize {
   row.hasEscape = false;
@@ -51,7 +51,7 @@ export function readString(from: usize, end: usize): usize {
   return load<u8>(first) == 0x22 ? first + 1 : readBlocks(from, from, end);
 }
 
-/** Returns as bits which of 16 bytes end a string or need a closer look. */
+/** Returns, as bits, which of 16 bytes end a string or need a closer look. */
 function specialsOf(bytes: v128): i32 {
   // Signed: bytes from 0x80 on are also below 0x20.
   const others = i8x16.lt_s(bytes, i8x16.splat(0x20));
@@ -72,7 +72,7 @@ function readBlocks(from: usize, start: usize, end: usize): usize {
     if (backslashes != 0) {
       const escaped = escapedBy(backslashes);
       const simple = bitsOf(simpleOf(a), simpleOf(b), simpleOf(c), simpleOf(d));
-      // An escaped character doesn't end the string, and stops here only if it is not a simple escape.
+      // An escaped character doesn't end the string. It stops this loop only if it isn't a simple escape.
       stops = (stops & ~escaped) | (escaped & ~simple);
       // If the letter of an escape is in the next block, that block begins with its backslash.
       length -= <usize>((backslashes & ~escaped) >> 63);
@@ -89,11 +89,11 @@ function readBlocks(from: usize, start: usize, end: usize): usize {
     const stop = ctz(stops);
     if ((backslashes & (((<u64>1) << stop) - 1)) != 0) row.hasEscape = true;
     at += <usize>stop;
-    // An escape with digits or an invalid one; a backslash itself never stops.
+    // An escape with digits, or an invalid one. A backslash itself never stops the loop.
     if (stop > 0 && ((escapedBy(backslashes) >> stop) & 1) != 0) {
       at = readEscape(at - 1, end);
       if (at == 0) return 0;
-      // Text beyond ASCII that is written in escapes has one after another. Half of a pair is left to the loop.
+      // Escaped text beyond ASCII has one escape after another. Half of a pair is left to the loop.
       while (load<u16>(at) == 0x755c && isWhole(hexUnit(at + 2))) at += 6;
     } else if (load<u8>(at) == 0x22) return at + 1;
     else return failAtControl(at, start, end);
@@ -105,10 +105,7 @@ function stopsOf(bytes: v128): v128 {
   return v128.or(equal(bytes, 0x22), i8x16.lt_u(bytes, i8x16.splat(0x20)));
 }
 
-/**
- * Returns a mask of `"`, `\`, `/`, `b`, `f`, `n`, `r`, `t`. Both halves of a byte are looked up, and share a
- * bit only for these.
- */
+/** Returns a mask of `"`, `\`, `/`, `b`, `f`, `n`, `r`, `t`: only for these have both halves of a byte a bit in common. */
 function simpleOf(bytes: v128): v128 {
   const low = i8x16.swizzle(
     i8x16(0, 0, 13, 0, 8, 0, 4, 0, 0, 0, 0, 0, 2, 0, 4, 1),
@@ -166,7 +163,7 @@ function readEscape(at: usize, end: usize): usize {
   return at + 6;
 }
 
-/** True for a backslash followed by `"`, `\`, `/`, `b`, `f`, `n`, `r` or `t`. */
+/** Whether it is a backslash followed by `"`, `\`, `/`, `b`, `f`, `n`, `r` or `t`. */
 function isSimpleEscape(at: usize): bool {
   if (load<u8>(at) != 0x5c) return false;
   switch (load<u8>(at + 1)) {
@@ -189,7 +186,7 @@ export function isBlankText(from: usize, to: usize): bool {
   return skipBlank(from, to) == to;
 }
 
-/** Returns the first character of a string, or its end, that is not white space, as characters and escapes. */
+/** Returns the first character of a string that isn't white space (or its escape), or the end. */
 export function skipBlank(from: usize, to: usize): usize {
   let at = from;
   while (at < to) {
@@ -217,7 +214,7 @@ function blankLength(at: usize): usize {
   return first < 0xf0 && isWhiteSpace(unit) ? 3 : 0;
 }
 
-/** Whether a code unit is what JavaScript's `trim` removes. */
+/** Whether JavaScript's `trim` removes a code unit. */
 function isWhiteSpace(unit: u32): bool {
   if (unit <= 0x20) return unit == 0x20 || unit - 0x09 < 5;
   if (unit == 0xa0 || unit == 0x1680 || unit == 0x3000 || unit == 0xfeff) return true;

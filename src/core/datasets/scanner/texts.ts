@@ -1,15 +1,15 @@
-// The hash of what a string says, however it is written: decoded, without all bytes up to U+0020, with A–Z as a–z. So `é` and
-// `\u00e9`, one blank and two, `Hi` and `hi` are the same. What stays is collected in chunks, for strings of any length.
-// The exact hash is of the decoded string alone, so it tells `Hi` from `hi`.
+// Hashes what a string says: decoded, without bytes up to U+0020, with A–Z as a–z. So `é` and `\u00e9`, one blank and two, `Hi` and `hi`
+// have the same (normalized) hash. The result is collected in chunks, for strings of any length. The exact hash is of the decoded
+// string, so it tells `Hi` from `hi`.
 import { equal } from './characters';
-import { decodeEscape, keys } from './keys';
 import { row } from './found';
+import { decodeEscape, keys } from './keys';
 import { hashRow, mix } from './lines';
 
 const CHUNK_BYTES = 4096;
 /** A block and an escape may exceed the chunk. */
 const CHUNK: usize = memory.data(CHUNK_BYTES + 40, 8);
-/** For each set of eight bytes, as bits: the places of its bytes, a u8 each. */
+/** For each set of eight bytes, given as bits: the places of its bytes, a u8 each. */
 const SETS: usize = memory.data(256 * 8, 8);
 
 /** Fills the table. */
@@ -21,12 +21,12 @@ export function beginTexts(): void {
   }
 }
 
-/** Returns the hash of a string's text and of another one's after it (0 for none), or 0 if nothing stays of them. */
+/** Returns the normalized hash of a string, followed by another one (0 for none); 0 if nothing is left of them. */
 export function hashOfText(from: usize, to: usize, next: usize, nextTo: usize): u64 {
   return hashOf(from, to, false, next, nextTo);
 }
 
-/** Returns the exact hash of the string that was read last, or 0 if it is empty. @param decodes whether escapes count as characters */
+/** Returns the exact hash of the string that was read last, or 0 if it is empty. @param decodes whether to decode escapes */
 export function exactHashOf(from: usize, to: usize, decodes: bool): u64 {
   if (decodes && row.hasEscape) return hashOf(from, to, true, 0, 0);
   let hash: u64 = 0;

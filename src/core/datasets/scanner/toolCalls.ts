@@ -1,15 +1,15 @@
-// The tool calls of a message: `tool_calls`, a list of objects with a function or with its fields, or `function_call`, one
-// object with them. Only their arguments are read: a JSON object, or a string of one.
+// The tool calls of a message: `tool_calls`, a list of objects, or `function_call`, one object. Only their arguments are read: they must
+// be a JSON object, or a string with one.
 import { isArgumentsName, isFunctionName } from './names';
 import { isBlankText, skipBlank } from './strings';
 
 @unmanaged
 class Calls {
   isList: bool;
-  /** Whether the last key names a function, or arguments. */
+  /** Whether the last key is `function`, or `arguments`. */
   isFunction: bool;
   isArguments: bool;
-  /** The depth of the object that has the fields of a function, or 0. */
+  /** The depth of the object with the fields of a function, or 0. */
   depth: i32;
 }
 const calls = changetype<Calls>(memory.data(16, 16));
@@ -36,7 +36,7 @@ export function keyInCalls(from: usize, to: usize): void {
   calls.isArguments = isArgumentsName(from, to);
 }
 
-/** Whether a string in them is a call's arguments, but can't be a JSON object. It isn't read as JSON. */
+/** Whether a string is the arguments of a call, but can't be a JSON object. Only its first and last character are checked. */
 export function isNoObject(depth: i32, from: usize, to: usize): bool {
   if (depth != calls.depth || !calls.isArguments) return false;
   const first = skipBlank(from, to);

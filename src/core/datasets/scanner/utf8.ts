@@ -6,7 +6,7 @@ export function isContinuation(byte: u32): bool {
   return (byte & 0xc0) == 0x80;
 }
 
-/** Returns the length of a well-formed sequence, or 0 if there is none; the byte at `at` must be 0x80 or above. */
+/** Returns the length of a well-formed sequence, or 0 if it is malformed. The byte at `at` must be 0x80 or above. */
 export function sequenceLength(at: usize): i32 {
   const first = <u32>load<u8>(at);
   if (first < 0xc2) return 0;
@@ -17,14 +17,14 @@ export function sequenceLength(at: usize): i32 {
   return first <= 0xf4 && isContinuation(load<u8>(at + 3)) ? 4 : 0;
 }
 
-/** Returns how many invalid bytes at `at` are decoded as one replacement character (WHATWG Encoding). */
+/** Returns how many invalid bytes at `at` become one replacement character (WHATWG Encoding). */
 export function brokenLength(at: usize): i32 {
   const first = <u32>load<u8>(at);
   if (first < 0xe0 || first > 0xf4 || !isSecond(first, load<u8>(at + 1))) return 1;
   return first < 0xf0 || !isContinuation(load<u8>(at + 2)) ? 2 : 3;
 }
 
-/** Whether a byte can be the second of a longer sequence; some first bytes allow fewer. */
+/** Whether a byte can be the second one of a sequence; some first bytes allow fewer. */
 function isSecond(first: u32, second: u32): bool {
   if (first == 0xe0) return second >= 0xa0 && second <= 0xbf;
   if (first == 0xed) return second >= 0x80 && second <= 0x9f;
@@ -50,7 +50,7 @@ const SURROGATE: i8 = 16;
 const OVERLONG_2: i8 = 32;
 const LARGE_OR_OVERLONG_4: i8 = 64; // F5 and above, or an overlong form of four bytes
 const TWO_CONTINUATIONS: i8 = -128; // valid only as third or fourth byte
-/** Faults that the lower half of the first byte cannot exclude. */
+/** Faults that the lower half of the first byte can't exclude. */
 const ANY: i8 = TOO_SHORT | TOO_LONG | TWO_CONTINUATIONS;
 
 /** True if no byte is above 0x7f. */

@@ -23,7 +23,6 @@ describe('DatasetChecker with bad input', () => {
       const report = await check(content);
       assert.deepEqual([report.rows, report.blankRows], [rows, rows], JSON.stringify(content));
       assert.equal(verdictOf(report), 'errors');
-      assert.deepEqual(report.statistics.lengths.histogram, []);
     }
   });
 
@@ -98,11 +97,11 @@ describe('DatasetChecker with bad input', () => {
         ['"a":1,', 1, { 'duplicate-key': 1, 'very-long-row': 1, 'unknown-format': 1 }, ['{', '"a":1}']],
         ['sk-.', 1, { 'bad-literal': 1 }],
         ['AccountKey=ABC', 1, { 'bad-literal': 1 }],
-        // Tails of several kinds that reach to the end, headers without a key, URLs without an end.
+        // Keys of several kinds that reach to the end, headers without a key, URLs without an end.
         ['.eyJ.ghp_SG.=ecretAccessKey=AccountKey=sk-', 1, { 'bad-number': 1 }],
         ['-----BEGIN PRIVATE KEY', 1, { 'bad-number': 1 }],
         [`://${'a1'.repeat(32)}:`, 1, { 'unexpected-character': 1 }],
-        // Escapes, of which each can have any number of backslashes.
+        // Escapes: each can have any number of backslashes.
         ['@AccountKey\\\\u003dAKIA\\', 1, { 'unexpected-character': 1 }],
         [
           `ghp_${'a1'.repeat(18)} a@b.test \r`,

@@ -6,7 +6,7 @@ import { a, c, chat, d, s, u } from '../../../helpers/messages.ts';
 import { Random } from '../../../helpers/random.ts';
 import { readingOf } from '../../../helpers/reading.ts';
 
-/** A sentence in each of some scripts, and the script that has nearly all of it. */
+/** Scripts, each with a sentence that is nearly all in it. */
 const SENTENCES: readonly (readonly [string | undefined, string])[] = [
   [undefined, 'All people are born free — and equal in dignity, café.'],
   ['cyrillic', 'Все люди рождаются свободными и равными'],
@@ -21,7 +21,7 @@ const SENTENCES: readonly (readonly [string | undefined, string])[] = [
   ['other', 'ყველა ადამიანი იბადება თავისუფალი'],
 ];
 
-/** The same row, also with escapes that it doesn't need. */
+/** The same row, once as usual and once with unnecessary escapes. */
 const spellings = (row: string) => [
   row,
   escaped(row),

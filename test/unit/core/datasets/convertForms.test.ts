@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { open, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { ConvertAnswers, ConvertCounts } from '../../../../src/core/datasets/convert.ts';
 import { kindByFirstRow } from '../../../../src/core/answers/answersFile.ts';
+import type { ConvertAnswers, ConvertCounts } from '../../../../src/core/datasets/convert.ts';
 import { convertRows } from '../../../../src/core/datasets/convertRows.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { weekly } from '../../../helpers/weekly.ts';
@@ -22,7 +22,7 @@ const brief = (at: number) => chat('system: Be brief.', `user: Q${at}`, `assista
 const text = (rows: unknown) => JSON.stringify(rows);
 const lines = (...rows: readonly unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 
-/** What files that people reported become. */
+/** Files that people reported, and what they become. */
 const REPORTED: Readonly<Record<string, readonly Row[]>> = {
   'd06-flat-turns.json': [
     {
@@ -96,7 +96,7 @@ type Case = readonly [
   leftOut?: ConvertCounts['leftOut'],
   answers?: ConvertAnswers & { input?: string },
 ];
-/** Siblings of each kind. */
+/** Further files of each kind. */
 const SIBLINGS: readonly Case[] = [
   // Arrays
   ['an array of turns', 'a.json', text(TURNS), [HI]],

@@ -64,7 +64,7 @@ describe('convertRows', () => {
       for (let turn = 0; turn < 40; turn++) {
         const columns = 1 + random.below(5);
         const names = Array.from({ length: columns }, (_, column) => `name ${column}`);
-        // A file of a few bytes with a zero among them isn't taken for text.
+        // A file of a few bytes with a zero isn't taken for text.
         const plain = names.map(() => 'long enough to be text '.repeat(5));
         const rows = [
           plain,
@@ -113,7 +113,7 @@ describe('convertRows', () => {
     }
   });
 
-  it('leaves out rows with another number of values, which it counts, and rows without text', async () => {
+  it('leaves out rows with a different number of values, which it counts, and rows without text', async () => {
     const { text, counts } = await convert(
       'a.csv',
       'prompt,completion\na,b\n\nc\n,\n" ",\n\t\nd,e,f\ng,h\n,,,\n',
@@ -201,7 +201,7 @@ describe('convertRows', () => {
   });
 
   describe('with a table that was crafted to harm', function () {
-    /** Reads it as if it had the most that a dataset may have. */
+    /** Converts the text, followed by zeros up to the maximum size of a dataset. */
     const harmful = async (start: string, part: string): Promise<unknown> => {
       const source = path.join(folder(), 'a.csv');
       const text = start + part.repeat((MAX_TABLE_ROW_BYTES + 2_000_000) / part.length);

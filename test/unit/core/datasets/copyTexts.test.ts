@@ -20,7 +20,7 @@ describe('a copy, by what the texts say,', () => {
   const { check, checker, folder } = useChecker();
   let made = 0;
 
-  /** Writes a dataset, and returns what is offered for it and what makes copies. */
+  /** Writes a dataset. Returns what a copy can change, and a function that makes copies. */
   const dataset = async (rows: readonly (object | string)[]) => {
     const content = rows.map((row) => (typeof row === 'string' ? row : JSON.stringify(row))).join('\n');
     const dir = path.join(folder(), `texts-${++made}`);
@@ -135,7 +135,7 @@ describe('a copy, by what the texts say,', () => {
       { meta: { messages: [] }, note: 'messages', ...chat(u('"messages":['), a()), tools: [[]] },
       gpt,
       '{"messages":[],"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"y"}]}',
-      // Known to the reading, but not to the check.
+      // The second reading finds it, but not the check.
       '{"mess\\u0061ges":[{"role":"user","content":"z"},{"role":"assistant","content":"y"}]}',
       { conversations: ['x', 'y'] },
       chat(s(''), u('e'), a()),
@@ -161,7 +161,7 @@ describe('a copy, by what the texts say,', () => {
     assert.deepEqual(again.counts.withSystem, 5);
   });
 
-  it('offers a system message only if it is the usual one, and words only if they are no labels', async () => {
+  it('offers a system message only if it is the usual one, and words only if they aren’t labels', async () => {
     const rows = (usual: number, other: number) => [
       ...Array.from({ length: usual }, (_, at) => chat(s('usual'), u(`a${at}`), a())),
       ...Array.from({ length: other }, (_, at) => chat(s(`s${at}`), u(`b${at}`), a())),

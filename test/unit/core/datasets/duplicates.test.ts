@@ -64,7 +64,7 @@ describe('duplicate rows', () => {
   });
 
   it('are compared to the last byte, however long', async () => {
-    // With the row's frame, around the lengths that are hashed at once; and long rows.
+    // Rows around the lengths that are hashed at once, and long rows.
     for (const length of [...Array(40).keys(), 8_192, 1_000_000]) {
       const row = (end: string) => `{"text":"${'x'.repeat(length)}${end}"}`;
       const content = `${row('a')}\n${row('b')}\r\n${row('a')}\r\n${row('b')}`;

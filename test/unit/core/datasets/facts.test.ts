@@ -3,22 +3,22 @@ import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import { textRow } from '../../../../src/core/datasets/facts/textRow.ts';
 import { FACTS, isOfFinding } from '../../../../src/core/datasets/facts/table.ts';
+import { textRow } from '../../../../src/core/datasets/facts/textRow.ts';
 import { findingsToRead, readFacts, type FactName } from '../../../../src/core/datasets/readFacts.ts';
 import { CheckError } from '../../../../src/core/datasets/report.ts';
+import { CLEAN_FILES } from '../../../helpers/cleanRows.ts';
 import { ESCAPING_WRITERS, escaped, written } from '../../../helpers/jsonWriters.ts';
 import { a, args, c, chat, s, t, u } from '../../../helpers/messages.ts';
 import { Random } from '../../../helpers/random.ts';
 import { readingOf } from '../../../helpers/reading.ts';
-import { CLEAN_FILES } from '../../../helpers/cleanRows.ts';
 
 const ask = (text: unknown, more: object = {}) => ({ ...chat(u('Go on.'), a(text)), ...more });
 const LONG = 'This is what people say, and so it goes on for a while. '.repeat(5).trim();
 const tool = (name: string) => ({ type: 'function', function: { name, parameters: {} } });
 const many = (count: number, ...rows: object[]) => Array.from({ length: count }, () => rows).flat();
 
-/** For each fact: files of which these rows are found, counted from 1, and files in which nothing is. */
+/** For each fact: files in which it is found, with the rows (from 1), and files in which it isn't. */
 const TABLE: Readonly<
   Record<
     Exclude<FactName, 'withoutSystem' | 'refusals'>,
@@ -121,7 +121,7 @@ const TABLE: Readonly<
         ],
         [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
       ],
-      // A label for other rows than these.
+      // In other rows, it is a label.
       [[...many(20, ask('yes'), ask('no')), { prompt: 'NaN', completion: 'yes' }], [41]],
     ],
     clean: [
@@ -167,7 +167,7 @@ const TABLE: Readonly<
         ask('{"a": "b\\nC"}'),
         ask('printf(a\\n)'),
       ],
-      // Rather than text that was escaped twice, these are about escapes, or code.
+      // These are code or about escapes, not escaped twice.
       ...[
         ...['Use \\n for LF.', 'The escape \\t is a tab.', 'LF is \\n, CR is \\r.', 'Twice (\\n), \\u0041'],
         ...['x = "One\\nTwo"', 'puts "A\\nB"', "cat('A\\tB')", '"A\\nB".split', 'a:\n  "A\\tB"'],
@@ -499,7 +499,7 @@ describe('the facts about texts', () => {
   });
 });
 
-/** Returns JSON as another writer has it. */
+/** Returns JSON as another program writes it. */
 function rewritten(json: string, escape: ((character: string) => string | undefined) | undefined): string {
   if (escape === undefined) return json;
   const texts = /"(?:[^"\\]|\\.)*"/g;

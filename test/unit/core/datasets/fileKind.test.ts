@@ -160,7 +160,7 @@ describe('a checked file', () => {
       ['{"question":"a","answer":"b"}', false],
       ['{"text":"a"}', false],
     ] as const) {
-      // A row before it, so that nothing of it may count again.
+      // After another row, nothing of it may count twice.
       const report = await check(`{"x":[${message}],"text":"a"}\n${`${row}\n`.repeat(4)}`);
       assert.equal(hasDatasetRows(report), expected, row);
     }

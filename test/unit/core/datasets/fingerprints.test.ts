@@ -1,21 +1,10 @@
 import assert from 'node:assert/strict';
-import {
-  chmod,
-  mkdir,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  symlink,
-  truncate,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
 import { appendFileSync } from 'node:fs';
+import { chmod, mkdir, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
+import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import type { DatasetFile } from '../../../../src/core/datasets/fileKind.ts';
 import {
   Fingerprints,
@@ -55,7 +44,7 @@ const messagesOf = ({ system, prompt, answer }: Row) => [
   { role: 'assistant', content: answer },
 ];
 const plain = (row: Row) => JSON.stringify({ messages: messagesOf(row) });
-/** The same row by another writer: escapes, another order of keys, blanks, an ID. */
+/** Returns the row as another program writes it: escapes, another order of keys, blanks, an ID. */
 const rewritten = (row: Row, index: number) => {
   const messages = messagesOf(row).map(
     ({ role, content }) =>
@@ -128,7 +117,7 @@ describe('Fingerprints', function () {
       assert.equal(difference.rows.rows.length, difference.rows.total);
       for (const row of difference.rows.rows) {
         const { isEdited, prompt } = now[row - 1]!;
-        // Of two equal rows, either is the added one.
+        // If two rows are equal, either can be the added one.
         assert.ok(
           isEdited ?? now.filter((one) => one.prompt === prompt).length > 1,
           `seed ${seed}, row ${row}`,
@@ -253,7 +242,7 @@ describe('Fingerprints', function () {
       { system: '', prompt: 'a', answer: '1' },
       { system: '', prompt: 'a', answer: '2' },
     ].map(plain) as [string, string];
-    // A row that breaks in a message, and one that is too long to check.
+    // A row broken off in a message, and one that is too long to check.
     const long = `{"text":"${'x'.repeat(64 * 1024 * 1024)}"}`;
     await keep(kept, 'one', [a, a, b.slice(0, -3), b, '']);
     const difference = (await kept.since('one', await write([a, b, b, b, 'null', '', long])))!;
@@ -360,31 +349,6 @@ describe('Fingerprints', function () {
     }
   });
 
-  it('replaces what is no key, once, whichever windows do it', async () => {
-    const wrong: Record<string, (key: string) => Promise<unknown>> = {
-      ...Object.fromEntries([0, 15, 17].map((size) => [size, (key) => writeFile(key, Buffer.alloc(size))])),
-      'a folder': (key) => mkdir(path.join(key, 'x'), { recursive: true }),
-      'a broken link': (key) => symlink(`${key}.none`, key),
-    };
-    const dataset = await write([plain({ system: '', prompt: 'a', answer: 'b' })]);
-    for (const [what, make] of Object.entries(wrong))
-      for (let round = 0; round < 20; round++) {
-        const one = fresh();
-        const place = path.join(folder(), `kept${made - 1}`);
-        const other = new Fingerprints(place, () => Promise.resolve(checker()));
-        await mkdir(place);
-        await make(path.join(place, 'key'));
-        assert.equal(await one.since('a', dataset), undefined);
-        const first = one.keep({ id: 'a', dataset, submittedAtMs: 0 }, []);
-        for (let turn = 0; turn < round; turn++) await setImmediate();
-        await Promise.all([first, other.keep({ id: 'b', dataset, submittedAtMs: 0 }, [])]);
-        for (const id of ['a', 'b'])
-          assert.equal((await other.since(id, dataset))?.equal, 1, `${what} ${round}`);
-        assert.deepEqual((await readdir(place)).sort(), ['a', 'b', 'key'], what);
-        assert.equal((await stat(path.join(place, 'key'))).size, 16);
-      }
-  });
-
   it('syncs its key before and after it has its name', async () => {
     const dataset = await write([plain({ system: '', prompt: 'a', answer: 'b' })]);
     for (const synced of ['file', 'folder'] as const) {
@@ -415,7 +379,7 @@ describe('Fingerprints', function () {
     older.writeUInt32LE(1, 4);
     await writeFile(file, older);
     assert.equal(await kept.has('a'), false);
-    // One that counts as none is replaced.
+    // An invalid file of fingerprints is replaced.
     await kept.keep({ id: 'a', dataset, submittedAtMs: 0 }, []);
     assert.equal((await kept.since('a', dataset))?.equal, 3);
     await writeFile(key, Buffer.alloc(16));
@@ -465,7 +429,7 @@ describe('Fingerprints', function () {
     await kept.keep({ id: 'a0', dataset, submittedAtMs: 0 }, []);
     const size = 16 * 1024 * 1024;
     const submitted: SubmittedDataset[] = [];
-    // From the oldest: `a` has two submissions, of which the newer one stays.
+    // Oldest first. Dataset `a` has two submissions: the newer one stays.
     for (const [at, [id, of]] of [
       ['a1', 'a'],
       ['b1', 'b'],

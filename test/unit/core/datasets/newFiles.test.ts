@@ -22,8 +22,8 @@ import { useFolder } from '../../../helpers/folder.ts';
 import { useFolderSyncs } from '../../../helpers/folderSyncs.ts';
 import { killWhileNaming } from '../../../helpers/killedNaming.ts';
 import { textOf } from '../../../helpers/newFilesChild.ts';
-import { Random } from '../../../helpers/random.ts';
 import { itOnPosix } from '../../../helpers/platform.ts';
+import { Random } from '../../../helpers/random.ts';
 
 const NAMES = ['train.prepared', 'train.holdout'];
 const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
@@ -148,7 +148,7 @@ describe('NewFiles', function () {
     const pids = { ended: ended.pid, own: process.pid, root: 1 };
     const kept = [
       `.fine-tuning-${HOST}-${pids.own}-${RANDOM}.part`,
-      // Not ours to signal, unless the tests run as root.
+      // We may not signal it, unless the tests run as root.
       `.fine-tuning-${HOST}-${pids.root}-${RANDOM}.part`,
       `.fine-tuning-00000000-${pids.ended}-${RANDOM}.part`,
       `.fine-tuning-${HOST}-${pids.ended}-${RANDOM}.part.jsonl`,
@@ -164,7 +164,7 @@ describe('NewFiles', function () {
       await files.dispose();
     };
     await age([...kept, left]);
-    // Its process may run in a container, unseen.
+    // Its process may run in a container, where we can't see it.
     await age([left], HOUR_MS - 60_000);
     await use();
     assert.deepEqual(await all(), [...kept, left, 'elsewhere'].toSorted());
@@ -195,7 +195,7 @@ describe('NewFiles', function () {
     await age([claimed, younger]);
     await age([older], 3 * HOUR_MS);
     assert.equal(await copy(), 'train.prepared-4.jsonl');
-    // The process may have been killed before it claimed a name: they are the user's still.
+    // The process may have been killed before it claimed a name: then these files are the user's.
     await leave();
     assert.equal(await copy(), 'train.prepared-5.jsonl');
     await leave();
@@ -288,7 +288,7 @@ describe('NewFiles', function () {
     const files = new NewFiles(at('train.jsonl'), 0o100440);
     await write(files, ['one']);
     const [file = ''] = await files.name(['train.prepared']);
-    // The umask may take more.
+    // The umask may remove further permissions.
     assert.equal((await stat(file)).mode & 0o737, 0o600);
   });
 });

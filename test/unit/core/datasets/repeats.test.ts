@@ -15,7 +15,7 @@ describe('repeated prompts and answers', () => {
   const repeatsOf = async (rows: readonly string[], workers = 2) =>
     (await check(rows.join('\n'), { workers })).repeats;
 
-  /** Counts them simply. An empty prompt or answer is none. */
+  /** Counts repeated prompts in a simple way. An empty prompt or answer doesn't count. */
   function expectedOf(rows: readonly (Row | undefined)[]): RepeatedTexts {
     const answersOf = new Map<string, string[]>();
     for (const row of rows) {

@@ -42,7 +42,7 @@ const answered = (id: string, body: unknown = completion(), more: object = {}) =
   ...{ error: null, ...more },
 });
 
-/** A row as each place of the table has it. None has another chat than `CHAT`. */
+/** A row for each line of the table of shapes. All become `CHAT`. */
 const SHAPES: Readonly<Record<string, object>> = {
   'a batch that carries its request': { ...answered('a'), body: request() },
   'a proxy that keeps both bodies': {
@@ -146,11 +146,11 @@ describe('requests and answers', function () {
     assert.deepEqual(await leftOut(lines([failed, failed])), { failed: 2 });
     await assert.rejects(convert(lines([failed, answered('b')])), { code: 'needs-input' });
     await assert.rejects(convert(lines([asked('a'), asked('b')])), { code: 'only-requests' });
-    // The batch's output as its own input.
+    // The batch's output is chosen as its own input.
     assert.deepEqual(await leftOut(lines([answered('a')]), lines([answered('a')])), { 'no-request': 1 });
   });
 
-  it('are left out by the reason', async () => {
+  it('are left out with the reason', async () => {
     const error = { message: 'Rate limit', type: 'requests' };
     const embeddings = { object: 'list', data: [{ embedding: [0.1, -0.2] }], model: 'e' };
     const langchain = { lc: 1, type: 'constructor', id: ['langchain', 'schema', 'HumanMessage'], kwargs: {} };
@@ -235,7 +235,7 @@ describe('requests and answers', function () {
     ]);
   });
 
-  it('keep functions and their calls, as tools were called before', async () => {
+  it('keep functions and their calls, the older form of tools', async () => {
     const call = { name: 'f', arguments: '{"n":7}' };
     const functions = [{ name: 'f', parameters: { type: 'object', minimum: 1 } }];
     const messages = [
@@ -265,7 +265,7 @@ describe('requests and answers', function () {
     const [expected] = [
       `{"messages":[{"role":"user","content":"1.0","weight":1.0},{"role":"assistant","content":"Yes."}],"tools":${tools}}\n`,
     ];
-    // Numbers where objects are expected must not be taken for objects in the exact reading.
+    // With exact numbers, a number is an object in memory. It must not be taken for an object of the row.
     const odd = '"error":0.5,"output":1.5,"response":';
     for (const [text, input] of [
       [`{"request":${body},${odd}${answer}}`, undefined],
@@ -275,7 +275,7 @@ describe('requests and answers', function () {
       assert.equal((await convert(text, input)).text, expected, text);
   });
 
-  it('keep the first of several answers, and count them', async () => {
+  it('keep the first of several answers, and count such rows', async () => {
     const other = { index: 1, message: { role: 'assistant', content: 'No.' }, finish_reason: 'stop' };
     const several = { ...completion(), choices: [...completion().choices, other] };
     const cut = { ...several, choices: [{ ...other, finish_reason: 'length' }, other] };
@@ -352,7 +352,7 @@ describe('requests and answers', function () {
     }
   });
 
-  it('don’t harm: prototypes, long IDs, deep nesting', async () => {
+  it('do no harm with names of prototypes, long IDs or deep nesting', async () => {
     const id = '__proto__';
     const own = JSON.parse('{"role":"user","content":"a","__proto__":{"role":"system"}}') as object;
     const proto = await convert(lines([answered(id)]), lines([asked(id, { messages: [own] })]));
@@ -445,7 +445,7 @@ describe('requests and answers', function () {
       [answered('a')],
     ])
       assert.notEqual(await kindOf(lines([row, answered('a')])), 'requests', line(row));
-    // Nor is such a file converted to chat.
+    // Such a file isn't converted to chat either.
     assert.equal((await convert(lines([CHAT, answered('a')]))).counts.isChat, false);
   });
 

@@ -23,7 +23,7 @@ import {
 import { Random } from '../../../helpers/random.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
 
-/** A report with the given rows for each problem code; `total` is each code's count in the file. */
+/** Returns a report that locates problems in the given rows. `total` is how many problems of each code the file has. */
 function reportWith(found: Partial<Record<ProblemCode, number[]>>, total?: number): Report {
   const groups = Object.entries(found).map(([code, rows]) => {
     const places = rows.map((row, index) => ({ row, column: index + 1 }));
@@ -295,7 +295,7 @@ describe('searchRows', () => {
       const steps = searchRows(file, pattern, stop.signal);
       let longest = 0;
       for (let count = 0; count < 5; count++) {
-        // Not the time: other processes take a share of it.
+        // Processor time: other processes take a share of the elapsed time.
         const begun = process.cpuUsage();
         await steps.next();
         longest = Math.max(longest, process.cpuUsage(begun).user / 1_000);

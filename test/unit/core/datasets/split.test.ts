@@ -3,7 +3,7 @@ import type { Split } from '../../../../src/core/datasets/copyTypes.ts';
 import { PromptSplit } from '../../../../src/core/datasets/split.ts';
 import { Random } from '../../../helpers/random.ts';
 
-/** The entries that the tables of this many prompts have room for. */
+/** How many prompts are added, and for how many the tables have room then. */
 const PROMPTS = 300_000;
 const ROOM = 2 ** 19;
 
@@ -18,7 +18,7 @@ describe('PromptSplit', () => {
     const taken = memory() - before;
     assert.ok(taken <= 20 * ROOM, `${taken / ROOM} bytes`);
     assert.equal(split.decide(), undefined);
-    // The table of hashes isn't needed any more.
+    // The table of hashes is no longer needed.
     const left = memory() - before;
     assert.ok(left < taken, `${left} of ${taken} bytes`);
   });
@@ -76,7 +76,7 @@ describe('PromptSplit', () => {
           );
         }
       }
-      // One that is too large for that takes all.
+      // A hold-out that is too large for that takes all.
       assert.equal(takenBy({ holdOut: undefined, trial: { rows: 5 } }, rows)('main').length, 5);
     }
   });

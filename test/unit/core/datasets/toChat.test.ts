@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { toChat, type ConvertedRow } from '../../../../src/core/datasets/toChat.ts';
 import { Scanner } from '../../../../src/core/datasets/scanner.ts';
 import { HASH_NORMALIZED } from '../../../../src/core/datasets/scanner/codes.ts';
+import { toChat, type ConvertedRow } from '../../../../src/core/datasets/toChat.ts';
 import { checkerFiles, problemsOf, useChecker } from '../../../helpers/checker.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { Random } from '../../../helpers/random.ts';
 
 const FIXTURES = path.join(import.meta.dirname, '../../../fixtures/jsonl/conversions');
 
-/** Rows of a format from texts, with the texts that the messages must have. */
+/** Makes rows of each format from texts, with the texts that the messages must have. */
 const MAKERS: Record<string, (text: () => string, random: Random) => { row: object; texts: string[] }> = {
   sharegpt: (text, random) => {
     const texts = [text(), text(), ...random.several(2, () => [text(), text()]).flat()];
@@ -63,7 +63,7 @@ const MAKERS: Record<string, (text: () => string, random: Random) => { row: obje
   },
 };
 
-/** Values that a table gives for what is missing. */
+/** Values that tables have for missing texts. */
 const ABSENT = [undefined, null, '', ' \n', '\u3000', []];
 
 /** Rows of each form that is converted, also with fields that are empty or that a chat row leaves out. */
@@ -100,7 +100,7 @@ const FORMS: readonly ((text: () => string, random: Random) => object)[] = [
   },
 ];
 
-/** The same object with its keys, and those in it, in any order. */
+/** Returns the object with all keys, also those inside, in a random order. */
 function shuffled(value: unknown, random: Random): unknown {
   if (Array.isArray(value)) return value.map((one) => shuffled(one, random));
   if (typeof value !== 'object' || value === null) return value;
@@ -169,7 +169,7 @@ describe('toChat', () => {
     assert.equal(report.formats.chat, results.length);
     assert.equal(report.datasetRows, results.length);
     const codes = new Set(problemsOf(report).map(({ code }) => code));
-    // Whatever the texts hold stays, and there is a problem with it as before.
+    // Whatever the texts have stays, with the same problems as before.
     for (const code of ['lone-surrogate', 'duplicate-row', 'very-long-row'] as const) codes.delete(code);
     assert.deepEqual([...codes], []);
   });
@@ -310,7 +310,7 @@ describe('toChat', () => {
     );
     const rows = readFileSync(file, 'utf8').trimEnd().split('\n');
     const isRefused = (row: string) => toChat(row) === 'template';
-    // An end of text alone is shown, not refused.
+    // An end-of-text mark alone is shown, not refused.
     assert.deepEqual(rows.map(isRefused), [true, true, true, true, false, false, true, true, false]);
     const ofPrompt = (prompt: string) => isRefused(JSON.stringify({ prompt, completion: 'a' }));
     for (const mark of [

@@ -9,7 +9,7 @@ interface Sizes {
   assistant: number;
 }
 
-/** Rows with texts of so many characters: of others, as U, V and W; of the assistant, as A and B. */
+/** Rows with texts of known lengths: U, V and W are of others, A and B are of the assistant. */
 const table = `
 {"messages":[{"role":"system","content":"U"},{"role":"user","content":"V"},{"role":"assistant","content":"A"},{"role":"user","content":"W"},{"role":"assistant","content":"B"}]}
 {"messages":[{"content":"A","role":"assistant"},{"content":"U","role":"user"}]}
@@ -114,7 +114,7 @@ describe('the texts of rows', () => {
   });
 });
 
-/** The bytes of a text; a Cyrillic letter weighs 1.25 and half of a pair 2. */
+/** Returns the bytes of a text as they count: a Cyrillic letter 1.25, half of a surrogate pair 2. */
 function weightOf(text: string): number {
   const letters = text.match(/[\u0400-\u053f]/g) ?? [];
   const halves = text.match(/\p{Surrogate}/gu) ?? [];

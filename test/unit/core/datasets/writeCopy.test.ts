@@ -19,9 +19,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DiskError } from '../../../../src/core/base/diskError.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import { HashIndex, StoppedError } from '../../../../src/core/datasets/hashIndex.ts';
-import { inspectDataset, type DatasetFile } from '../../../../src/core/datasets/fileKind.ts';
-import { prepareCopy, type Prepared } from '../../../../src/core/datasets/writeCopy.ts';
+import { PreparePass } from '../../../../src/core/datasets/copyPass.ts';
 import {
   isMendable,
   MAX_SPLIT_ROWS,
@@ -29,10 +27,12 @@ import {
   PrepareError,
   type PrepareChoices,
 } from '../../../../src/core/datasets/copyTypes.ts';
-import { PreparePass } from '../../../../src/core/datasets/copyPass.ts';
+import { inspectDataset, type DatasetFile } from '../../../../src/core/datasets/fileKind.ts';
+import { HashIndex, StoppedError } from '../../../../src/core/datasets/hashIndex.ts';
 import { CheckError, countOf } from '../../../../src/core/datasets/report.ts';
 import { Scanner } from '../../../../src/core/datasets/scanner.ts';
 import { SEGMENT_BYTES } from '../../../../src/core/datasets/segments.ts';
+import { prepareCopy, type Prepared } from '../../../../src/core/datasets/writeCopy.ts';
 import { checkerFiles, useChecker } from '../../../helpers/checker.ts';
 import { ESCAPING_WRITERS, written } from '../../../helpers/jsonWriters.ts';
 import { itOnLinux, itOnPosix } from '../../../helpers/platform.ts';
@@ -439,7 +439,7 @@ describe('a prepared copy', () => {
     );
     assert.deepEqual([masked.heldOut.length, sharedPrompts(masked.main, masked.heldOut)], [10, []]);
 
-    // A trial is exact, even if that cuts a prompt, and meets no hold-out.
+    // A trial has exactly so many rows, even if it cuts a prompt, and shares no prompt with a hold-out.
     const trial = await split(heavy, { trial: { rows: 130 }, holdOut: { rows: 100 } });
     assert.deepEqual([trial.main.length, trial.heldOut.length, trial.counts.leftOut.split], [130, 100, 770]);
     assert.deepEqual(sharedPrompts(trial.main, trial.heldOut), []);
@@ -603,7 +603,7 @@ describe('a prepared copy', () => {
       const input = await open(source.path);
       const scans = mock.method(scanner, 'scan');
       const job = {
-        ...{ fd: input.fd, sizeBytes: source.sizeBytes, segments: 1, maxBytes: MAX_BYTES },
+        ...{ fd: input.fd, sizeBytes: source.sizeBytes, maxBytes: MAX_BYTES },
         ...{ choices: NO_CHANGES, mainFd: undefined, holdOutFd: undefined },
         heldOut: held,
       };
@@ -614,7 +614,7 @@ describe('a prepared copy', () => {
     });
   });
 
-  it('leaves out rows that can’t be trained on, if that was chosen, and counts them as the check does', async () => {
+  it('leaves out rows unusable for training, if that was chosen, and counts them as the check does', async () => {
     const user = { role: 'user', content: 'a' };
     const good = [
       chat('a', 'b'),
@@ -694,7 +694,7 @@ describe('a prepared copy', () => {
     const onlyConverted = await prepare(source, { toChat: true, withoutDuplicates: true });
     assert.equal(onlyConverted.counts.leftOut.duplicate, 2);
     assert.equal((await prepare(source, choices)).counts.written, 7);
-    // What isn't JSON isn't compared.
+    // Rows that aren't JSON aren't compared.
     const broken = await sourceOf('a@corp.org\nb@corp.org\n');
     const { counts: kept } = await prepare(broken, { withoutDuplicates: true, mask: choices.mask });
     assert.deepEqual([kept.written, kept.masked.emailAddresses], [2, 2]);
@@ -715,7 +715,7 @@ describe('a prepared copy', () => {
         new Scanner(module),
         new Scanner(module),
         {
-          ...{ fd: input.fd, sizeBytes: text.length, segments: 1, choices, maxBytes: MAX_BYTES },
+          ...{ fd: input.fd, sizeBytes: text.length, choices, maxBytes: MAX_BYTES },
           ...{ mainFd: output.fd, holdOutFd: undefined },
         },
         { shouldContinue: () => true, onProgress: () => undefined },
@@ -727,7 +727,7 @@ describe('a prepared copy', () => {
       await input.close();
       await output.close();
     }
-    // A row that can't be converted is counted as that, however often it occurs.
+    // A row that can't be converted is counted as such, however often it occurs.
     const twice = await sourceOf('{"text":"c"}\n{"text":"c"}\n{"instruction":"b","output":"c"}\n');
     const { counts } = await prepare(twice, { toChat: true, withoutDuplicates: true });
     assert.deepEqual([counts.notConverted, counts.leftOut.duplicate], [{ text: 2 }, 0]);
@@ -784,7 +784,7 @@ describe('a prepared copy', () => {
     assert.ok(Object.values(counts.masked).filter((masked) => masked > 100).length === 2);
   });
 
-  it('says that the name of its source leaves no room for that of a copy', async () => {
+  it('says that the name of its source is too long to name a copy', async () => {
     const [fitting, tooLong] = await Promise.all(
       [246, 247].map((bytes) => sourceOf('{"text":"a"}\n', `${'n'.repeat(bytes - 6)}.jsonl`)),
     );
@@ -914,7 +914,7 @@ describe('a prepared copy', () => {
         assert.equal((await stat(path.join(path.dirname(source.path), name))).size, source.sizeBytes, name);
     }
     assert.ok(left > 0, 'nothing was killed while it was written');
-    // A part that was written to within an hour may be another process's.
+    // A part written within the last hour may belong to another process.
     const hourAgo = Date.now() / 1_000 - 3_601;
     for (const name of await filesBeside(source))
       if (name.endsWith('.part')) await utimes(path.join(path.dirname(source.path), name), hourAgo, hourAgo);

@@ -73,6 +73,41 @@ describe('checkDataset', () => {
     }
   });
 
+  it('says the verdict in the language status only where no CodeLens says it', async () => {
+    standIn.forget();
+    const item = { text: '', severity: 0, dispose: () => undefined };
+    const { createLanguageStatusItem } = standIn.languages;
+    standIn.languages.createLanguageStatusItem = () => item;
+    const file = path.join(folder(), 'train.jsonl');
+    await writeFile(file, '[]\n');
+    const problems = [groupOf('bad-literal', [{ row: 3 }])];
+    const check = async () =>
+      reportOf({ path: file, ...stampOf(await stat(file, { bigint: true })), problems });
+    const reports = new Reports({ check });
+    reports.markRequested(file);
+    await reports.check(file);
+    const uri = standIn.Uri.file(file) as unknown as vscode.Uri;
+    const document = { uri, languageId: 'jsonl', isDirty: false } as unknown as vscode.TextDocument;
+    Object.assign(standIn.window, { activeTextEditor: { document } });
+    try {
+      for (const [name, text, severity] of [
+        [undefined, '10 rows · chat', 0],
+        ['fineTuning.codeLens', '10 rows · chat · 1 error', 2],
+        ['editor.codeLens', '10 rows · chat · 1 error', 2],
+      ] as const) {
+        if (name !== undefined) standIn.settings.set(name, false);
+        const status = statusOf(reports);
+        const lenses = status.provideCodeLenses(document);
+        status.dispose();
+        standIn.settings.clear();
+        assert.deepEqual([item.text, item.severity, lenses.length > 0], [text, severity, severity === 0]);
+      }
+    } finally {
+      Object.assign(standIn.window, { activeTextEditor: undefined });
+      Object.assign(standIn.languages, { createLanguageStatusItem });
+    }
+  });
+
   it('shows above an opened batch what it is, and beside a file that is too large for the editor', async () => {
     standIn.forget();
     const uri = standIn.Uri.file(path.join(folder(), 'train.jsonl'));
@@ -88,11 +123,11 @@ describe('checkDataset', () => {
       const item = standIn.statusItems.at(-1);
       assert.deepEqual([item?.isShown, item?.text], [true, 'Not checked']);
       await reports.currentReport(uri.fsPath);
-      assert.equal(item?.text, 'requests and answers, not a dataset');
+      assert.equal(item?.text, 'API requests or responses, not a dataset');
       const document = { uri, languageId: 'jsonl', isDirty: false } as unknown as vscode.TextDocument;
       assert.deepEqual(
         status.provideCodeLenses(document).map(({ command }) => command?.title),
-        ['requests and answers, not a dataset', 'Preview', 'Convert to JSONL'],
+        ['API requests or responses, not a dataset', 'Preview', 'Convert to JSONL'],
       );
       kind = 'rows';
       await reports.check(uri.fsPath);

@@ -3,16 +3,16 @@ import { execFileSync } from 'node:child_process';
 import { copyFile, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { mock } from 'node:test';
+import type { Memento } from 'vscode';
 import { MAX_DATASET_BYTES } from '../../../../src/core/api/types.ts';
 import { NewFiles } from '../../../../src/core/datasets/newFiles.ts';
-import type { Memento } from 'vscode';
 import type { Log } from '../../../../src/ui/shared/log.ts';
-import { useFolder } from '../../../helpers/folder.ts';
 import { useChecker } from '../../../helpers/checker.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 import { golden } from '../../../helpers/golden.ts';
+import { itOnPosix } from '../../../helpers/platform.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as stand from '../../../helpers/vscodeStandIn.ts';
-import { itOnPosix } from '../../../helpers/platform.ts';
 
 const { convertToJsonl } = await withVscode(() => import('../../../../src/ui/datasets/convertToJsonl.ts'));
 /** Errors that were logged. */
@@ -47,7 +47,7 @@ describe('Convert to JSONL', function () {
     assert.equal(await readFile(made, 'utf8'), '{"a":1}\n{"a":2}\n');
     assert.deepEqual(stand.executed.map(String), [`vscode.open,file://${made}`]);
     assert.deepEqual(stand.shown.sentences, [
-      'Created array.lines.jsonl, but none of its rows can be trained on: Unknown format.',
+      'Created array.lines.jsonl, but none of its rows can be used for training: Unknown format.',
     ]);
   });
 

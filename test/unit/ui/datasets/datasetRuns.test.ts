@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type * as vscode from 'vscode';
 import { setTimeout as delay } from 'node:timers/promises';
+import type * as vscode from 'vscode';
 import type { Balance, RunSummary } from '../../../../src/core/api/types.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
@@ -109,9 +109,9 @@ describe('DatasetRuns', () => {
     assert.deepEqual(errors, []);
   });
 
-  const sessionOf = (id: string, baseUrl = 'https://service.test') =>
+  const sessionOf = (id: string, baseUrl = 'https://service.test', kind = 'service') =>
     ({
-      account: { id, kind: 'service', name: id, baseUrl },
+      account: { id, kind, name: id, baseUrl },
       models: { nameOf: () => 'Qwen3 8B', onDidChange: () => ({ dispose: () => undefined }) },
       isLocked: false,
       runs: { get: () => run, detail: () => undefined, onDidChange: moved.event },
@@ -143,6 +143,12 @@ describe('DatasetRuns', () => {
     receipts = [...receipt, ...receipts];
     settled.fire();
   }
+
+  it('names the sandbox in the lens that submits to it', async () => {
+    active = sessionOf('account-1', undefined, 'sandbox');
+    await reports.check(file);
+    await shows(VERDICT, 'Submit to Sandbox…');
+  });
 
   it('hashes a file once, only if a run had its size, and links to the run with the same bytes', async () => {
     receipts = [charged({ sizeBytes: 1 })];
@@ -188,11 +194,11 @@ describe('DatasetRuns', () => {
       await shows(`${VERDICT}${price}`);
     }
     const known = lenses()[0]?.tooltip;
-    assert.match(known ?? '', /^Assumes that .* in proportion\.$/);
+    assert.match(known ?? '', /^Assumes that .* proportionally more\.$/);
     // Each charge changes the accuracy, even if the range stays the same.
     settle(...[7, 8].map((atMs) => charged({ sha256: `${atMs}`.repeat(64) }, { atMs })));
     while (lenses()[0]?.tooltip === known) await delay(5);
-    assert.match(lenses()[0]?.tooltip ?? '', /held for 2 of your last 2 runs\.$/);
+    assert.match(lenses()[0]?.tooltip ?? '', /within the likely range for 2 of your last 2 runs\.$/);
     assert.notEqual(redraws, 0);
     settle(charged({}));
     await shows(`${VERDICT} · 5.17 USD last time`, TRAINED);

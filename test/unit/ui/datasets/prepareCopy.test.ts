@@ -4,10 +4,10 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DiskError } from '../../../../src/core/base/diskError.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import { Fingerprints } from '../../../../src/core/datasets/fingerprints.ts';
 import { PrepareError, type PrepareFailure } from '../../../../src/core/datasets/copyTypes.ts';
-import { CheckError } from '../../../../src/core/datasets/report.ts';
+import { Fingerprints } from '../../../../src/core/datasets/fingerprints.ts';
 import { readFacts, type Reading } from '../../../../src/core/datasets/readFacts.ts';
+import { CheckError } from '../../../../src/core/datasets/report.ts';
 import { Reports } from '../../../../src/core/datasets/reports.ts';
 import type { Log } from '../../../../src/ui/shared/log.ts';
 import { useChecker } from '../../../helpers/checker.ts';
@@ -168,7 +168,7 @@ describe('Prepare Copy', () => {
       [
         'texts to mend, chosen',
         texts,
-        [['Rows with words of empty cells', '1 answer that begins like a refusal']],
+        [['Rows with empty-cell placeholders', '1 answer that begins like a refusal']],
       ],
       ['one row of each', one, [['Add the usual system message to 1 row']]],
       ['mixed formats, chat most common', mixed, [['as it is']]],
@@ -179,12 +179,12 @@ describe('Prepare Copy', () => {
       ],
       ['mostly other formats', others, [['Convert to chat messages']]],
       [
-        'rows that can’t be trained on',
+        'rows unusable for training',
         rows([...[1, 2, 3, 4, 5, 6].map((at) => chat(`q${at}`)), ...untrainable]),
         [['as it is']],
       ],
-      ['mostly rows that can’t be trained on', rows([chat('a'), chat('b'), ...untrainable]), [['as it is']]],
-      ['only rows that can’t be trained on', rows(untrainable.slice(2)), [['as it is']]],
+      ['mostly rows unusable for training', rows([chat('a'), chat('b'), ...untrainable]), [['as it is']]],
+      ['only rows unusable for training', rows(untrainable.slice(2)), [['as it is']]],
       ['one row', rows([chat('a')]), [['as it is']]],
       ['a hold-out', many, [['Hold out rows for evaluation…'], '10%']],
       ['a trial of few rows', fewer, [['Only some rows, for a trial run…'], '10%']],
@@ -215,9 +215,8 @@ describe('Prepare Copy', () => {
       chosen: [user!(`q${at}`), assistant!('x')],
       rejected: [user!(`q${at}`), assistant!('y')],
     });
-    const unnamed = 'These rows name no prompt: rows with the same beginning can come on both sides.';
-    const named =
-      'Rows with the same prompt stay together; white space, case of A to Z and JSON spelling don’t count.';
+    const unnamed = 'These rows have no prompt, so rows that start alike can end up on both sides.';
+    const named = 'Rows with the same prompt stay together, ignoring white space, A–Z case and JSON escapes.';
     for (const [content, expected] of [
       [[pair(1), pair(2), pair(3)], unnamed],
       [[pair(1), pair(2), list(3)], unnamed],
@@ -234,7 +233,7 @@ describe('Prepare Copy', () => {
       [[chat('a'), chat('b')], named],
     ] as const) {
       await run(rows(content), [['Hold out rows for evaluation…'], undefined]);
-      const said = `Rows for evaluation: a share or a number. ${expected}`;
+      const said = `Rows for evaluation: a percentage or a number. ${expected}`;
       assert.equal(standIn.shown.inputs[1]?.prompt, said, JSON.stringify(content));
     }
   });
@@ -344,7 +343,7 @@ describe('Prepare Copy', () => {
       const { files } = await run(three, [['as it is']], undefined, oneHeldOut);
       assert.deepEqual(files, ['train.jsonl']);
       assert.deepEqual(standIn.shown.sentences, [
-        'Nothing was written: train.jsonl or train.holdout.jsonl changed meanwhile.',
+        'Nothing was written: train.jsonl or train.holdout.jsonl changed in the meantime.',
       ]);
     });
   });
@@ -403,7 +402,7 @@ describe('Prepare Copy', () => {
     reports.dispose();
     assert.deepEqual(
       [result.outcome, standIn.shown.sentences, await readdir(dir)],
-      ['failed', ['Nothing was written: train.jsonl changed meanwhile.'], ['train.jsonl']],
+      ['failed', ['Nothing was written: train.jsonl changed in the meantime.'], ['train.jsonl']],
     );
   });
 
@@ -429,7 +428,7 @@ describe('Prepare Copy', () => {
 });
 
 describe('an amount of rows', () => {
-  it('is a share or a number that leaves a row', () => {
+  it('is a percentage or a number that leaves a row', () => {
     for (const [text, rows, expected] of [
       ['10%', 100, { share: 0.1 }],
       [' 2,5 % ', 100, { share: 0.025 }],

@@ -242,7 +242,7 @@ describe('PreviewPanel', () => {
         const { text, action } = posted('failure')[0]!;
         assert.match(
           text,
-          /^The file is (compressed|a Git LFS pointer|a JSON array, not|CSV, not|UTF-16, not|a list of answers, not|requests and answers, not)/,
+          /^The file is (compressed|a Git LFS pointer|a JSON array, not|CSV, not|UTF-16, not|a list of answers, not|API requests or responses, not)/,
         );
         assert.equal(action, use?.title);
         assert.equal(posted('notice').at(-1)?.text, undefined);

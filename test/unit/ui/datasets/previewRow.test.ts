@@ -200,7 +200,7 @@ describe('drawRow', () => {
         }),
       ),
     );
-  /** What is marked in an element, and the parts that are marked as a whole. */
+  /** The marked texts in an element, and the parts that are marked completely. */
   const secretMarks = (drawn: ElementStandIn) =>
     [...drawn.elements()]
       .filter(({ className }) => /\b(secret|marked)\b/.test(className))

@@ -104,16 +104,6 @@ describe('dataset messages', () => {
           blankRows: 2,
           formats: { ...base.formats, chat: 1_999, 'question-answer': 1 },
           comparedRows: 1_000,
-          statistics: {
-            ...base.statistics,
-            lengths: {
-              ...base.statistics.lengths,
-              histogram: [
-                { fromBytes: 512, toBytes: 1_024, rows: 1_500 },
-                { fromBytes: 1_024, toBytes: 2_048, rows: 500 },
-              ],
-            },
-          },
           problems: [groupOf('bad-escape', ROW, 3), groupOf('duplicate-row', ROW, 1_200)],
         }),
       ),
@@ -229,14 +219,15 @@ describe('dataset messages', () => {
     assert.equal(new Set(PROBLEMS.map(([code]) => messages.problemName(code))).size, PROBLEMS.length);
   });
 
-  it('show a single text for a file that is not a dataset', () => {
-    const state = { isDataset: false, isBusy: false, isDirty: true, price: '1 USD', verdict: undefined };
-    const of = (report: Report | undefined) => {
-      const { text, detail, action, lens } = status.statusText({ ...state, report });
-      return [text, detail, action, lens].map((one) => one || '-').join(' | ');
+  it('name the kind of a file, and add the verdict for a dataset alone', () => {
+    const state = { isBusy: false, isDirty: true, price: '1 USD', verdict: undefined };
+    const of = (report: Report | undefined, isDataset = false, more = {}) => {
+      const { kind, action, lens } = status.statusText({ ...state, isDataset, report, ...more });
+      return [kind, action, lens].map((one) => one || '-').join(' | ');
     };
+    const faulty = reportOf({ rows: 5_000, problems: [groupOf('bad-escape', ROW)] });
     golden('dataset-status', {
-      'no training format': of(reportOf({ rows: 5_000, problems: [groupOf('bad-escape', ROW)] })),
+      'no training format': of(faulty),
       csv: of(reportOf({ kind: 'csv' })),
       'UTF-16': of(reportOf({ kind: 'utf-16' })),
       'a JSON array': of(reportOf({ kind: 'json-array' })),
@@ -244,6 +235,10 @@ describe('dataset messages', () => {
       requests: of(reportOf({ kind: 'requests' })),
       'another form': of(reportOf({ kind: 'other-form' })),
       'not checked': of(undefined),
+      'a dataset, not checked': of(undefined, true),
+      'a dataset with problems, changed since': of(faulty, true, { verdict: 'errors' }),
+      'a dataset without problems': of(reportOf({}), true, { verdict: 'clean', isDirty: false }),
+      'a dataset that is being checked': of(faulty, true, { isBusy: true }),
     });
   });
 });

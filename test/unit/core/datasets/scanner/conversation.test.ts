@@ -29,7 +29,7 @@ const ROWS: Readonly<Record<string, readonly [row: object, code: string][]>> = {
     [chat(s(), d(), a(), u(), a()), 'starts-with-assistant'],
     [turns('gpt', 'human', 'gpt'), 'starts-with-assistant'],
     [turns('function_call', 'observation', 'human', 'gpt'), 'starts-with-assistant'],
-    // Text to continue, or what follows a prompt elsewhere.
+    // Text to continue, or answers in another field.
     [chat(a()), ''],
     [chat(s(), a()), ''],
     [chat(c(), t(), a()), ''],
@@ -154,7 +154,7 @@ const ROWS: Readonly<Record<string, readonly [row: object, code: string][]>> = {
     [{ meta: { chosen: 'a', rejected: 'a' }, text: 'x' }, ''],
   ],
   'has no order of roles to check': [
-    // No assistant: then only this is said.
+    // Without an assistant, only this is reported.
     [chat(u(), u(), s(), t()), 'no-assistant'],
     ...['chosen', 'rejected'].map((name): [object, string] => [
       { ...chat(a(), u(), u(), s(), t(), c('x'), u()), [name]: 'x' },

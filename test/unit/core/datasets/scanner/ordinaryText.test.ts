@@ -5,7 +5,7 @@ import path from 'node:path';
 import { problemsOf, useChecker } from '../../../../helpers/checker.ts';
 
 const MODULES = path.join(import.meta.dirname, '../../../../../node_modules');
-/** A generator of random data and a linter of secrets, whose documentation has complete tokens and keys. */
+/** Folders that aren't searched: the documentation of a generator of random data and of a linter for secrets has complete keys. */
 const WITH_KEYS = ['@faker-js', '@secretlint'];
 const MAX_FILE_BYTES = 1_000_000;
 const CORPUS_BYTES = 16_000_000;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { Scanner } from '../../../../../src/core/datasets/scanner.ts';
-import { UNTRAINABLE } from '../../../../../src/core/datasets/problems.ts';
 import { FORMATS } from '../../../../../src/core/datasets/formats.ts';
+import { UNTRAINABLE } from '../../../../../src/core/datasets/problems.ts';
+import { Scanner } from '../../../../../src/core/datasets/scanner.ts';
 import {
   HASH_NONE,
   HASH_NORMALIZED,

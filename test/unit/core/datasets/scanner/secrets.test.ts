@@ -17,7 +17,7 @@ const token = (payload: object, signature = tail(43)) =>
     .join('.');
 const TOKEN = token({ user: 'ada', exp: 1_700_000_000 });
 
-/** One of each kind of key; the third has only letters, as about one key in a hundred does. */
+/** A key of each kind. The third has only letters, like about one key in a hundred. */
 const keys = [
   ...[`service_${tail(24)}`, `service_live-${tail(16)}`],
   ...[
@@ -85,7 +85,7 @@ const values: [before: string, text: string, after: string][] = [
     "secretAccessKey: '",
   ].map((before): [string, string, string] => [before, VALUE, before.endsWith("'") ? "'" : '']),
   ['<SecretAccessKey>', VALUE, '</SecretAccessKey>'],
-  // Of Terraform, also aligned by tabs; in a URL; in color.
+  // In Terraform, also aligned by tabs; in a URL; in color.
   ...[
     ...[
       '  secret_key = \\"',
@@ -120,7 +120,7 @@ const values: [before: string, text: string, after: string][] = [
   // A key as a password is one secret.
   ['https://app:', `ghp_${tail(36)}`, '@github.com/x'],
 ];
-/** What precedes a key without being part of its word. */
+/** Texts before a key that aren't part of its word. */
 const marks = [
   ...['token=3D', 'a=20', '=C3=A9', '\\u009b31m', '\\u009bm', '\u009b1;31m', '\\\\x9b31m', '%1B%5B31m'],
   ...['token%3D', 'Bearer%20', '%22', 'a%253D', 'é%C3%A9', '\\u0025\u0032\u0030', '\\\\x3d', "b'\\\\x00"],
@@ -158,10 +158,10 @@ const cardRows = [
   ...['{\\"a\\":1,\\"card\\":#}', 'a[1] = #', '[1, 2] #', '(#)', '\\u001b[32m#\\u001b[0m'],
 ];
 const whole = (texts: readonly string[]) => texts.map((text) => ['', text, ''] as const);
-/** The text that a part of a JSON string means. */
+/** Returns the text of a part of a JSON string. */
 const meant = (part: string) => JSON.parse(`"${part}"`) as string;
 
-/** Kinds of which random bodies may have no 12 letters and digits in a row, or only letters. */
+/** Kinds of keys whose random part may have no 12 letters and digits in a row, or only letters. */
 const [LETTERS, BASE64URL] = ['ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', '0123456789_-'];
 const randomKinds: Record<string, [before: string, of: string, length: number, after?: string]> = {
   GitLab: ['glpat-', LETTERS + BASE64URL, 20],
@@ -176,7 +176,7 @@ const randomKinds: Record<string, [before: string, of: string, length: number, a
   password: ['postgres://app:', `${LETTERS}0123456789!$*'()#@&+,-.;=_~`, 24, '@db.host.test/x'],
 };
 
-/** With what must be around it. */
+/** All of these, each with the text that must be around it. */
 const secrets = Object.entries({
   'api-key': [...whole(keys), ...values],
   'private-key': privateKeys,
@@ -222,7 +222,7 @@ const harmless = [
     'eyJ',
   ].flatMap((prefix) => [`x${prefix}${tail(99)}`, `${prefix}${'some_word-'.repeat(9)}`, prefix]),
   'hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX',
-  // Tokens that aren't complete, and the example of most documentations.
+  // Incomplete tokens, and the example in most documentation.
   ...[
     TOKEN.slice(0, TOKEN.lastIndexOf('.')),
     TOKEN.slice(0, TOKEN.lastIndexOf('.') + 16),
@@ -248,7 +248,7 @@ const harmless = [
   `secret_key=%zz${VALUE}`,
   ...[`secretAccessKey: env.${tail(40)}`, `secretAccessKey, ${tail(40)}`, `secret_key_base = ${tail(40)}`],
   ...[`aws_secret_access_key = '${'some_words_'.repeat(4)}'`, `AWS_SECRET_ACCESS_KEY=${'A'.repeat(40)}`],
-  // Passwords that are placeholders, or of a host that is none.
+  // Passwords that are placeholders, or of something that isn't a host.
   ...[
     'user:password',
     'user:Passw0rd1',
@@ -350,7 +350,7 @@ const harmless = [
   ...['4111  1111 1111 1111', '4111 1111 1111 111', '4111 11111111 1111', '2026-11-21 00:49:14'],
   ...'9111111111111111 1700000000000 378282246310006 7992739871399273987134 3.141592653589793238'.split(' '),
   ...'da39a3ee5e6b4b0d3255bfef95601890afd80709 550e8400-e29b-41d4-a716-446655440000'.split(' '),
-  // Of pictures and repositories, and names for examples.
+  // Names of pictures, addresses of repositories, and names for examples.
   ...'icon@2x.png icon@3x.webp git@github.com:o/r.git x@test.example x@test.EXAMPLE'.split(' '),
 ];
 
@@ -367,7 +367,7 @@ describe('secrets in rows', () => {
     );
   }
 
-  /** Asserts that each secret is found in place of `#` in each frame, if it isn't longer there: an address can have accents. */
+  /** Asserts that each secret is found in place of `#` in each frame. Skips those that the frame would make longer: addresses can have accents. */
   async function findAll(frames: readonly string[]): Promise<void> {
     const isAccented = (frame: string) => /é#|\\u00e9#/.test(frame);
     const cases = secrets.flatMap((secret) =>
@@ -451,7 +451,7 @@ describe('secrets in rows', () => {
     const cases = Object.values(ESCAPING_WRITERS).flatMap((escape) =>
       [1, 2, 3, 4].flatMap((depth) =>
         raw.map(({ code, before, text, after }) => {
-          // What is around it is JSON already.
+          // The text around it is already JSON.
           const [start, secret, end] = [`a\n${meant(before)}`, text, `${meant(after)}\n`].map((part) =>
             written(part, escape, depth),
           );
@@ -505,7 +505,7 @@ describe('secrets in rows', () => {
       '"\\u003c#\\u003e"',
       '"模型#é"',
     ];
-    // A quote, and a prefix of one, are no part of it.
+    // A quote, or the prefix of a quoted string, isn't part of it.
     const quoted = ["['#']", "{u'a': u'#'}", "f'#'", '\\u0027#\\u0027'].map(
       (frame) => [frame, 'me@acme.io'] as const,
     );
