@@ -10,7 +10,7 @@ import { fail, results, SetUpError } from '../env/project.ts';
 
 /** Only a search that hangs takes longer. */
 const LIMIT_MS = 6 * 3_600_000;
-/** Steps from the start of a run to its end. The longest run has fewer, or its search counts as not finished. */
+/** The limit for the steps of a run. A search that reaches it counts as not finished. */
 const MOST_STEPS = 3_000_000;
 
 interface Check {
@@ -24,7 +24,7 @@ interface Outcome {
   result: 'holds' | 'fails' | 'not finished';
   /** States that the search visited. */
   states: string;
-  /** What it took of memory, in MB. */
+  /** The memory that it took, in MB. */
   memory: string;
   /** The property that failed, as the model names it, or why the search didn't finish. */
   reason: string;
@@ -63,13 +63,13 @@ const CHECKS: readonly Check[] = [
     'names-gone': '-DNW=2 -DGONE -DKILLS=1',
     'names-set-back': '-DNW=2 -DK=2 -DRB',
   }),
-  // What is beyond us.
+  // The limits under "Beyond us".
   ...checks('submission', 'fails', {
     'LIMIT-stop-before-send': '-DTOCTOU',
     'LIMIT-rollback-while-priced': '-DRB=2',
     'LIMIT-copied-while-sending': '-DCOPY=2 -DNOP7',
   }),
-  // A rule is removed.
+  // Without one of the rules.
   ...checks('submission', 'fails', {
     M_CAS: '-DM_CAS',
     M_OVERTAKEN: '-DM_OVERTAKEN',
@@ -107,7 +107,7 @@ const CHECKS: readonly Check[] = [
     M_SAME: '-DNW=2 -DRB -DKILLS=1 -DM_SAME',
     'M_DAMAGE-names': '-DNW=2 -DDMG -DM_DAMAGE',
   }),
-  // The longest one.
+  // The longest search.
   ...checks('submission', 'holds', { 'three-windows': '-DNW=3 -DMAXA=1' }),
 ];
 
@@ -163,7 +163,7 @@ async function main(): Promise<void> {
   if (unexpected.length > 0) process.exitCode = 1;
 }
 
-/** Searches all states of a model. What it needs for that stays in `test-results/model` if the result isn't as expected. */
+/** Searches all states of a model. Keeps its files in `test-results/model` if the result isn't as expected. */
 async function search({ name, model, flags, expected }: Check, memoryMb: number): Promise<Outcome> {
   const cwd = path.join(results, 'model', name);
   await rm(cwd, { recursive: true, force: true });

@@ -5,12 +5,12 @@ import type { Clock } from '../base/clock.ts';
 import { ExpectedError, throwIfCancelled } from '../base/errors.ts';
 import { RETRIES } from '../base/retry.ts';
 import { SubmissionError, TooEarlyError } from './errors.ts';
-import { ended, isSent, type Attempt as AttemptRecord, type Submission, type Moment } from './submission.ts';
 import type { Journal, Owned } from './journal.ts';
 import { localMoment, momentOf } from './moments.ts';
 import { assertNotTooEarly, obstacleToSending, type NextStep } from './nextStep.ts';
 import type { Activity } from './pendingSubmission.ts';
 import { withoutObservations } from './reconcilePolicy.ts';
+import { ended, isSent, type Attempt as AttemptRecord, type Submission, type Moment } from './submission.ts';
 
 export interface Sending {
   journal: Journal;
@@ -22,8 +22,8 @@ export interface Sending {
 }
 
 /**
- * One attempt to send an open submission. Its beginning, the mark before its last bytes, and its end are
- * durable versions of the record. `owned.submission` is as it was written last, or is about to be written.
+ * One attempt to send an open submission. Writes a durable version when it begins, right before its last bytes, and
+ * when it ends. `owned.submission` is the version that was written last, or is about to be written.
  */
 export class AttemptInProgress {
   readonly #owned: Owned;
@@ -56,7 +56,7 @@ export class AttemptInProgress {
     show({ state: 'uploading', startedAtMs: clock.nowMs(), sentBytes: 0 });
     const closing = { done: Promise.resolve(), hasLeft: false };
     try {
-      return await client.createRun(submissionOf(unclosed), {
+      return await client.createRun(requestOf(unclosed), {
         signal,
         onProgress: (sentBytes, totalBytes) => show({ sentBytes, totalBytes }),
         beforeClose: () => (closing.done = this.#beforeClose(client, unclosed)),
@@ -68,15 +68,15 @@ export class AttemptInProgress {
     } catch (error) {
       // The connection may fail while the mark is being written.
       await closing.done.catch(() => undefined);
-      // The version may say `sent` although the last bytes stayed. The next version says so.
+      // The version may say `sent` although the last bytes didn't leave. `end` corrects it.
       if (!closing.hasLeft) this.#owned.submission = unclosed;
       throw error;
     }
   }
 
   /**
-   * Records how the attempt ended. If that fails, the record still says "in progress", which is safe.
-   * @returns the write error; undefined if it was written
+   * Records how the attempt ended. If that fails, the record still says that it is in progress, which is safe.
+   * @returns the write error; undefined if it was written, or nothing was to be
    */
   async end(error: unknown, step: NextStep): Promise<unknown> {
     // Another process owns the record now: don't write over it.
@@ -91,7 +91,7 @@ export class AttemptInProgress {
     const stage = submission.stage === 'sending' ? 'draft' : submission.stage;
     if (this.#isBegun) this.#owned.submission = { ...withLast(submission, end), stage };
     else if (step.kind === 'unsent') this.#owned.submission = { ...submission, ...asked };
-    // One version, since a crash between two would leave what looks like a charge. Stores no service text.
+    // One version: after a crash between two, it would look like a possible charge. Stores no service text.
     if (step.kind === 'refused')
       this.#owned.submission = ended(this.#owned.submission, 'refused', {
         at,
@@ -103,7 +103,7 @@ export class AttemptInProgress {
   }
 
   /**
-   * Reads the service's time before each attempt and, as long as nothing can have been charged, the balance.
+   * Reads the balance, and with it the service's time. Stores the balance as long as nothing can have been charged.
    * @throws errors that make it pointless to send the dataset
    */
   async #readBalanceBefore(client: Client): Promise<void> {
@@ -114,7 +114,7 @@ export class AttemptInProgress {
       if (!isSent(submission)) this.#owned.submission = { ...submission, balanceBefore };
     } catch (error) {
       const isAnswer = error instanceof ServiceError && error.httpStatus !== 429;
-      // A wait that the service asked of reads delays a submission for minutes, not longer, as it does reads.
+      // If the service asks us to slow down reads, submissions wait ten minutes at most.
       const { longestRetryAfterMs } = RETRIES.submission;
       if (!isAnswer && retryAfterOf(error) > longestRetryAfterMs)
         throw new TooEarlyError(longestRetryAfterMs);
@@ -142,29 +142,29 @@ export class AttemptInProgress {
     return (this.#owned.submission = begun);
   }
 
-  /** The point of no return: once this resolves, the last bytes leave. Its version is on the disk by then. */
+  /** The gate (rule 3 in docs/journal.md): once this resolves, `sent` is on the disk and the last bytes leave. */
   async #beforeClose(client: Client, before: Submission): Promise<void> {
     const { clock, journal } = this.#sending;
     const closingMs = clock.monotonicMs();
     this.#assertMaySend(client, before);
-    // Earlier observations say nothing about a charge that may happen now.
+    // Earlier checks say nothing about a charge that may happen now.
     const closed = withLast(withoutObservations(before), { closed: this.#moment(client) });
     this.#owned.submission = { ...closed, stage: 'sent' };
     await journal.close(this.#owned.lease, this.#owned.submission);
-    // While it was written, the machine may have slept or the folder may have been replaced.
+    // During the write, the machine may have slept.
     this.#assertMaySend(client, before);
     if (!this.#doClocksAgree()) throw new SubmissionError('clocks-disagree');
-    // A process that was stopped for long may be late: another window may have checked meanwhile.
-    if (clock.monotonicMs() - closingMs > AGREEMENT_MS) throw new SubmissionError('lease-lost');
+    // If this process was stopped for long, another window may have checked meanwhile.
+    if (clock.monotonicMs() - closingMs > MAX_CLOSING_MS) throw new SubmissionError('lease-lost');
   }
 
-  /** The service's time comes from a response. It is unknown after a clock was set or the machine slept. */
+  /** Now. The service's time is known from a response, until a clock is set or the machine sleeps. */
   #moment(client: Client): Moment {
     const { clock } = this.#sending;
     return this.#doClocksAgree() ? momentOf(client, clock) : localMoment(clock);
   }
 
-  /** Uses the clock skew from the beginning of the attempt, if the clocks still agree. */
+  /** Now, with the service's time by the clock skew at the beginning of the attempt, if the clocks still agree. */
   #now(): Moment {
     const local = localMoment(this.#sending.clock);
     const started = this.#owned.submission.attempts.at(-1)?.started;
@@ -173,14 +173,16 @@ export class AttemptInProgress {
   }
 }
 
-/** The tolerance between wall clock and monotonic clock. A larger difference means a set clock or a sleep. */
-const AGREEMENT_MS = 60_000;
+/** The longest time from the last checks to the last bytes (rule 3 in docs/journal.md). */
+const MAX_CLOSING_MS = 60_000;
+/** How far wall clock and monotonic clock may drift apart. More means that a clock was set or the machine slept. */
+const MAX_CLOCK_DRIFT_MS = 60_000;
 
 /** Returns a function that says whether this machine's two clocks have agreed since this call. */
 export function clockWatch(clock: Clock): () => boolean {
   const apartMs = () => clock.nowMs() - clock.monotonicMs();
   const fromMs = apartMs();
-  return () => Math.abs(apartMs() - fromMs) <= AGREEMENT_MS;
+  return () => Math.abs(apartMs() - fromMs) <= MAX_CLOCK_DRIFT_MS;
 }
 
 function withLast(submission: Submission, change: Partial<AttemptRecord>): Submission {
@@ -190,14 +192,14 @@ function withLast(submission: Submission, change: Partial<AttemptRecord>): Submi
 }
 
 /** Returns the request of a submission, which is the same for every attempt. */
-function submissionOf(submission: Submission): RunSubmission {
+function requestOf(submission: Submission): RunSubmission {
   const { id: idempotencyKey, boundary, dataset, model_id, label, priority_processing } = submission;
   // A submission is only created after the user has given both consents.
   const consents = { model_terms_accepted: true, data_policy_accepted: true } as const;
   return { idempotencyKey, boundary, dataset, model_id, label, priority_processing, ...consents };
 }
 
-/** Adds a wait to the two clocks by which waits are measured. */
+/** Returns the moment after a wait, by the two clocks that measure waits. */
 function later({ localMs, serviceMs }: Moment, ms: number): Moment {
   return { localMs: localMs + ms, ...(serviceMs !== undefined && { serviceMs: serviceMs + ms }) };
 }

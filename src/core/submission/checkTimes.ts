@@ -1,36 +1,36 @@
-// When open submissions are looked for and checked automatically. Times are by this machine's clock, in ms.
-import { isRefused, type Submission } from './submission.ts';
 import { nextCheckAtMs, uncertaintyOf } from './reconcilePolicy.ts';
 import { isCheckedAutomatically } from './stage.ts';
+// When windows look for the runs of open submissions automatically. Times are by this machine's clock, in ms.
+import { isRefused, type Submission } from './submission.ts';
 
-/** When automatic checks follow a lost answer: soon, since most runs are listed at once. */
+/** The automatic checks after a response was lost: soon, since most runs are listed at once. */
 const CHECKED_AFTER_MS = [3_000, 10_000, 30_000, 60_000, 2 * 60_000, 5 * 60_000] as const;
 /** The interval of later checks. */
 const LATER_MS = 5 * 60_000;
-/** The delay after an unanswered look. It doubles each time: some are never answered, as with another key. */
+/** The delay after an unanswered look. It doubles each time: some looks are never answered, as with another key. */
 const LOOK_AGAIN_MS = 60_000;
 const LONGEST_LOOK_AGAIN_MS = 60 * 60_000;
 /** The minimum time between a check and one that may be conclusive. */
 const CONCLUSIVE_AFTER_MS = 20_000;
 
 export interface Known {
-  /** See `Journal.isLooked`. */
-  isLooked: boolean;
+  /** See `Journal.maySayNotCharged`. */
+  hasAnswer: boolean;
   /** When this window last began a look, answered or not. */
   atMs?: number;
   /** How many looks this window has begun. */
   count?: number;
 }
 
-/** Returns when a window looks for the run of a submission or checks it next; Infinity if it doesn't. */
-export function dueMs(submission: Submission, nowMs: number, { isLooked, atMs, count = 0 }: Known): number {
+/** Returns when a window next looks for the run of a submission; Infinity if it doesn't. */
+export function dueMs(submission: Submission, nowMs: number, { hasAnswer, atMs, count = 0 }: Known): number {
   if (submission.stage === 'sent') return nextAutomaticCheckMs(submission, atMs, nowMs);
-  return isLooked || isRefused(submission) ? Infinity : past(atMs, nowMs) + lookAgainMs(count);
+  return hasAnswer || isRefused(submission) ? Infinity : past(atMs, nowMs) + lookAgainMs(count);
 }
 
 /**
- * Returns when the next automatic check of a sent one is due, Infinity if none is. All windows agree, as the
- * journal records the answered checks of all of them.
+ * Returns when the next automatic check of a `sent` submission is due; Infinity if none is. All windows agree, because
+ * the journal has the answered checks of all of them.
  * @param triedAtMs when this window last began a check, answered or not; undefined if it has not yet
  */
 function nextAutomaticCheckMs(submission: Submission, triedAtMs: number | undefined, nowMs: number): number {
@@ -49,13 +49,13 @@ function nextAutomaticCheckMs(submission: Submission, triedAtMs: number | undefi
   const nextMs = Math.min(
     isOver ? Infinity : regularMs,
     conclusiveMs === undefined ? Infinity : Math.max(conclusiveMs, checkedMs + CONCLUSIVE_AFTER_MS),
-    // The first check of a window shows what became of an old submission.
+    // The first check in a window shows what became of an old submission.
     triedAtMs === undefined ? checkedMs + LATER_MS : Infinity,
   );
   return Math.max(nextMs, attempts.at(-1)?.notBefore?.localMs ?? -Infinity);
 }
 
-/** A time after now was taken before the clock was set back, and says nothing. */
+/** Returns a time; -Infinity if there is none, or it is in the future since the clock was set back. */
 function past(ms: number | undefined, nowMs: number): number {
   return ms === undefined || ms > nowMs ? -Infinity : ms;
 }

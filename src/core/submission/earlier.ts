@@ -1,20 +1,20 @@
 import { instantOf } from '../base/clock.ts';
 import { markerOf, userLabel } from '../runs/marker.ts';
 import type { RunStore } from '../runs/runStore.ts';
+import { submissionOfLabel } from './ownRuns.ts';
 import { isCharged, type ChargedReceipt, type Submission, type Receipt } from './submission.ts';
-import { ownerOf } from './ownRuns.ts';
 
 /**
  * An earlier submission of the same bytes to the same service:
- * - `draft`: nothing of it was sent.
- * - `open`: it may have been charged, may still be, or was stopped.
- * - `discarded`: by the user, with an unknown outcome.
- * - `elsewhere`: a run with the same label and a marker of no readable record here. It was submitted on
- *   another machine, or its record was lost. Its bytes aren't known.
+ * - `draft`: no attempt to send it has begun.
+ * - `open`: it was or is being sent, and its outcome is open.
+ * - `discarded`: the user discarded it; it may have been charged.
+ * - `elsewhere`: a run with the same label and a marker that no readable record here has. It was submitted on
+ *   another machine, or its record was lost. Its bytes are unknown.
  */
 export interface EarlierSubmission {
   kind: 'draft' | 'open' | 'charged' | 'discarded' | 'elsewhere';
-  /** ID of its record; of its run if it is from elsewhere. */
+  /** The ID of its record, or of its run if it is from elsewhere. */
   id: string;
   accountId: string;
   /** The run that was charged; undefined if none is known. */
@@ -38,15 +38,15 @@ type ChargedBefore = EarlierSubmission & { runId: string };
 interface Sources {
   /** All submissions, also those that are over, of all accounts. */
   records: readonly Submission[];
-  /** To find what was submitted elsewhere: an account's known runs, and the label that the user chose. */
+  /** An account's known runs, and the label that the user chose: to find runs that were submitted elsewhere. */
   listed?:
     | { accountId: string; label: string; runs: Pick<RunStore, 'detail' | 'label' | 'rows'> }
     | undefined;
 }
 
 /**
- * Returns the earlier submissions of these bytes to a service, newest first, with any model. All accounts
- * count, since two may be the same there. What was refused or found not charged is left out.
+ * Returns the earlier submissions of these bytes to a service, newest first, with any model. All accounts count: two
+ * accounts here may be one account there. Leaves out those that were refused or found not charged.
  */
 export function earlierSubmissionsOf(
   sha256: string,
@@ -63,7 +63,10 @@ export interface TrainedBefore {
   run: ChargedBefore;
 }
 
-/** @param sha256 if undefined, so is the result if an earlier dataset has the same size */
+/**
+ * Returns the last run that was trained with a file; undefined if there is none.
+ * @param sha256 undefined while it isn't known. Then the result is undefined, too, if an earlier dataset has this size
+ */
 export function trainedBefore(
   receipts: readonly Receipt[],
   origin: string,
@@ -80,13 +83,13 @@ export function trainedBefore(
   return run && { kind: 'changed', run };
 }
 
-/** Whether a charged dataset had this size. Only then can the bytes be the same, and are worth hashing. */
+/** Whether a charged dataset had this size. Only then can the bytes be the same, so only then are they hashed. */
 export function wasSubmittedInSize(receipts: readonly Receipt[], origin: string, sizeBytes: number): boolean {
   return chargedTo(receipts, origin).some(({ dataset }) => dataset.sizeBytes === sizeBytes);
 }
 
 /**
- * Returns the charged submissions of a file to a service, newest first. One of these bytes, and what was before it, is left out.
+ * Returns the charged submissions of a file to a service, newest first: those after the last one with these bytes.
  * @param beforeMs only those before this time
  */
 export function chargedSince(
@@ -102,6 +105,7 @@ export function chargedSince(
   return same === -1 ? charged : charged.slice(0, same);
 }
 
+/** Whether it is charged or ended, so that nothing of it will be sent. */
 export function isPast({ kind }: EarlierSubmission): boolean {
   return kind !== 'draft' && kind !== 'open';
 }
@@ -130,6 +134,7 @@ function newestFirst(all: EarlierSubmission[]): EarlierSubmission[] {
   return all.sort((one, other) => other.submittedAtMs - one.submittedAtMs);
 }
 
+/** Returns a record as an earlier submission; none if it was refused or found not charged. */
 function earlierOf(record: Submission): EarlierSubmission[] {
   const kind = kindOf(record);
   if (kind === undefined) return [];
@@ -150,7 +155,10 @@ function kindOf({ attempts, stage, reason }: Submission): EarlierSubmission['kin
   return attempts.length === 0 ? 'draft' : 'open';
 }
 
-/** Returns the runs with the chosen label and a marker of no record. Other runs may be of any dataset. */
+/**
+ * Returns the runs with the chosen label and a marker that no record has. Runs without a marker may be of any
+ * dataset.
+ */
 function elsewhereOf(listed: Sources['listed'], records: readonly Submission[]): EarlierSubmission[] {
   const chosen = userLabel(listed?.label);
   if (listed === undefined || chosen === undefined) return [];
@@ -159,7 +167,7 @@ function elsewhereOf(listed: Sources['listed'], records: readonly Submission[]):
     const label = runs.label(id) ?? '';
     const submittedAtMs = instantOf(created_at);
     if (userLabel(label) !== chosen || Number.isNaN(submittedAtMs)) return [];
-    if (markerOf(label) === undefined || ownerOf(records, label) !== undefined) return [];
+    if (markerOf(label) === undefined || submissionOfLabel(records, label) !== undefined) return [];
     const { price_cents: priceCents, assumedCurrency: currency } = runs.detail(id) ?? {};
     return {
       ...{ kind: 'elsewhere', id, accountId, runId: id, modelId, priority: undefined, rows: undefined },

@@ -2,9 +2,9 @@ import { retryAfterOf } from '../api/errors.ts';
 import { ExpectedError } from '../base/errors.ts';
 
 const MESSAGES = {
-  /** The writer of a submission must have read its highest version. */
+  /** Another window has written a version since this one read it. */
   'not-owner': 'another process has written the submission',
-  /** The API key was replaced since it was created. The new one may be of another account. */
+  /** The API key was replaced since the submission was created. The new key may be another account's. */
   'key-replaced': 'created with another API key; it is not sent with this one',
   /** Another window submitted the same bytes and model since the user knew of the earlier ones. */
   taken: 'the same bytes and model were submitted meanwhile',
@@ -20,7 +20,7 @@ const MESSAGES = {
   candidates: 'a run that could be this one is listed now',
 } as const;
 
-/** Thrown when nothing was charged now, since no last bytes left; `code` says why. */
+/** Thrown when this attempt charged nothing, since its last bytes didn't leave; `code` says why. */
 export class SubmissionError extends ExpectedError {
   readonly code: keyof typeof MESSAGES;
   constructor(code: SubmissionError['code']) {

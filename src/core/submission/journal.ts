@@ -14,6 +14,10 @@ import {
   type VersionOptions,
 } from '../storage/versions.ts';
 import { SubmissionError } from './errors.ts';
+import { KnownRecords } from './knownRecords.ts';
+import { Leases } from './leases.ts';
+import { receiptsAmong } from './receipts.ts';
+import { CODEC, withRuns } from './record.ts';
 import {
   bytesKeyOf,
   charged,
@@ -26,29 +30,25 @@ import {
   type Receipt,
   type SameDataset,
 } from './submission.ts';
-import { KnownRecords } from './knownRecords.ts';
-import { Leases } from './leases.ts';
-import { CODEC, withRuns } from './record.ts';
-import { receiptsAmong } from './receipts.ts';
 
-/** How often acquiring a lock is tried. The user waits for it; probes of other windows are short. */
+/** Attempts to acquire a lease, while other windows probe it for a moment. The user waits. */
 const ACQUIRE_TRIES = 20;
-/** The names of records before they carried the bytes. */
+/** The names of records in an earlier format, without the hash of the bytes. */
 const OLD_NAME = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.\d+\.json$/;
 
-/** An open submission and this window's lease on it, which the caller must release. */
+/** An open submission and this window's lease on it. Whoever gets it must release the lease. */
 export interface Owned {
   lease: Lease;
   submission: Submission;
 }
 
-/** The submissions of some bytes that the user knew of. `record` is undefined if it can't be read. */
+/** The submissions of some bytes that the user knows of. `record` is undefined if it can't be read. */
 export type KnownSubmissions = readonly Head<Submission>[];
 
 export interface JournalOptions extends VersionOptions {
   /** Called once with the path of each record that can't be read. */
   onUnreadable?: (file: string) => void;
-  /** Called once if there are records of before names carried the bytes, which are ignored. */
+  /** Called once if there are records with names of the earlier format, which are ignored. */
   onOldNames?: () => void;
 }
 
@@ -63,7 +63,7 @@ export class Journal implements Disposable {
   readonly #store: VersionStore<Submission>;
   readonly #leases: Leases;
   readonly #known: KnownRecords;
-  /** The version that the owner of a submission last read or wrote. */
+  /** The version of each owned submission that this window last read or wrote. */
   readonly #owned = new WeakMap<Lease, Head<Submission>>();
   readonly #inTurn = sequencer();
   #isDisposed = false;
@@ -112,17 +112,17 @@ export class Journal implements Disposable {
     return this.#known.isCreated(id);
   }
 
-  /** Whether this process may say that a record isn't charged: see `KnownRecords`. */
-  isLooked(id: string): boolean {
-    return this.#known.isLooked(id);
+  /** Whether this process may say that a submission isn't charged: see `KnownRecords`. */
+  maySayNotCharged(id: string): boolean {
+    return this.#known.maySayNotCharged(id);
   }
 
-  /** Records that a look for its run was answered. */
-  looked(id: string): void {
-    this.#known.looked(id);
+  /** Remembers that a look for its run was answered. */
+  recordAnsweredLook(id: string): void {
+    this.#known.recordAnsweredLook(id);
   }
 
-  /** Those that can't be read, and may be open: each stops its own bytes. */
+  /** The keys of unreadable submissions that may be open. Each stops its own bytes (rule 11 in docs/journal.md). */
   get unreadable(): readonly string[] {
     return this.#known.unreadable;
   }
@@ -135,11 +135,11 @@ export class Journal implements Disposable {
   }
 
   /**
-   * Returns what the user knows before they submit these bytes: it fixes which submission of them is next.
+   * Returns the submissions of these bytes, for the question before the user submits them again.
    * @throws file system errors
    */
-  async of(dataset: SameDataset): Promise<KnownSubmissions> {
-    const known = await this.#store.of(bytesKeyOf(dataset));
+  async knownOf(dataset: SameDataset): Promise<KnownSubmissions> {
+    const known = await this.#store.headsOf(bytesKeyOf(dataset));
     this.#accept();
     return known;
   }
@@ -162,8 +162,8 @@ export class Journal implements Disposable {
 
   /**
    * Claims the bytes: writes a new submission durably, after those that the user knew of, and takes its lease.
-   * @returns the open one of the same account that must end first
-   * @throws SubmissionError `taken` if another window was first; file system errors: it is never sent then
+   * @returns `existing`: an open submission of the same account that must end first
+   * @throws SubmissionError `taken` if another window was first; file system errors. It must not be sent then
    */
   async create(
     submission: Submission,
@@ -188,8 +188,8 @@ export class Journal implements Disposable {
   }
 
   /**
-   * Takes the lease of one that is open, or was refused. Undefined if another window has it, or it is over,
-   * gone, or can't be read.
+   * Takes the lease of an open or refused submission. Undefined if another window has it, or the submission is over,
+   * gone, or unreadable.
    * @throws file system errors
    */
   async acquire(id: string): Promise<Owned | undefined> {
@@ -224,11 +224,11 @@ export class Journal implements Disposable {
     try {
       const head = await this.#store.append(below, submission);
       this.#owned.set(lease, head);
-      await this.#store.empty(head);
+      await this.#store.emptyBelow(head);
     } catch (error) {
       if (error instanceof OvertakenError) await this.#overtaken();
       const owned = await this.#adopt(lease, below, submission);
-      // On a full disk, another process's version can still be read. If not even that, there may be one.
+      // On a full disk, another window's version can still be read. If reading fails, too, there may be one.
       await this.#store.assertHighest(owned).catch(() => this.#overtaken());
       throw error;
     } finally {
@@ -236,7 +236,7 @@ export class Journal implements Disposable {
     }
   }
 
-  /** Appends `sent`: once this resolves, the last bytes may leave. @throws as `write` */
+  /** Writes `sent`, and checks that it is the highest version: then the last bytes may leave. @throws as `write` */
   async close(lease: Lease, submission: Submission): Promise<void> {
     await this.write(lease, submission);
     await this.assertLatest(lease);
@@ -260,14 +260,14 @@ export class Journal implements Disposable {
    * @throws as `write`; the lease is not released then
    */
   async settle(lease: Lease, receipt: Receipt): Promise<void> {
-    // Its name is known although its record may have become unreadable.
+    // Pass the name, because the record may have become unreadable.
     await (isCharged(receipt) ? this.#charge(receipt, this.#owned.get(lease)) : this.write(lease, receipt));
     lease.release();
   }
 
   /**
-   * Adds a run to the receipt whose marker it has. A discarded one, or one found not charged,
-   * becomes charged. A charged one gets a further run. Nothing else ever changes a receipt.
+   * Adds a run to the receipt with its marker. An ended receipt becomes charged; a charged one gets a further run.
+   * Nothing else changes a receipt, except `setShown`.
    * @returns the receipt; undefined if there is none, or it has the run
    * @throws file system errors
    */
@@ -278,12 +278,14 @@ export class Journal implements Disposable {
     return this.#charge(charged(record, charge), name);
   }
 
-  /** Whether any running process, also this one, works on a submission. False without locks: it isn't known. */
+  /**
+   * Whether any running process, including this one, works on a submission. False without locks, when nobody knows.
+   */
   async isOwned(id: string): Promise<boolean> {
     return this.#find(id) !== undefined && (await this.#leases.isTaken(id));
   }
 
-  /** Returns the charges that no window has shown: a window may be killed after the response. */
+  /** Returns the charges that no window has shown, for example because it was killed after the response. */
   async unreported(): Promise<ChargedReceipt[]> {
     return (await this.receipts()).filter(isCharged).filter(({ charge }) => charge.unshown === true);
   }
@@ -326,7 +328,9 @@ export class Journal implements Disposable {
     return [...this.#store.heads.values()].find(({ record }) => record?.id === id);
   }
 
-  /** A failed write may have created its version: then that one is owned. Never rejects. @returns the owned one */
+  /**
+   * After a failed write, which may have created its version, returns the version to continue from. Never rejects.
+   */
   async #adopt(lease: Lease, below: Head<Submission>, submission: Submission): Promise<Head<Submission>> {
     try {
       const head = await this.#store.read(below);
@@ -335,7 +339,7 @@ export class Journal implements Disposable {
       this.#owned.set(lease, head);
       return head;
     } catch {
-      // If it was created, it overtakes the next write, which is safe.
+      // If the version was created, it overtakes the next write, which is safe.
       return below;
     }
   }
@@ -347,15 +351,16 @@ export class Journal implements Disposable {
   }
 
   /**
-   * Writes a charge on top of any version, also of one that can't be read. A charge gets its new runs.
-   * @returns undefined if it had them, or if its name has another submission since storage was set back
+   * Writes a charge on top of any version, even of an unreadable one (rule 9 in docs/journal.md). If it is charged
+   * already, adds the new runs.
+   * @returns undefined if it has them already, or if the name has another submission since storage was set back
    */
   async #charge(receipt: ChargedReceipt, name: Name | undefined): Promise<ChargedReceipt | undefined> {
     const charge = { ...receipt.charge, unshown: true } as const;
     let written: ChargedReceipt | undefined;
     await this.#appendAnyway(name, (head) => {
       const record = head?.record;
-      // It has the charge.
+      // A later format says that it is charged.
       if (head?.laterEnd === 'charged') return (written = undefined);
       if (record !== undefined && record.id !== receipt.id) return (written = undefined);
       // Another window may have made attempts since.
@@ -375,7 +380,7 @@ export class Journal implements Disposable {
     this.#accept();
   }
 
-  /** @param failed keys of the records that couldn't be read now; undefined if unchanged */
+  /** Publishes what was read or written. @param failed as in `KnownRecords.accept` */
   #accept(failed?: readonly string[]): void {
     this.#known.accept(this.#store.heads, failed);
   }

@@ -5,7 +5,7 @@ import { isOver, isRefused, type Submission } from './submission.ts';
 
 type Heads = ReadonlyMap<string, Head<Submission>>;
 
-/** What this window knows of the submissions on the disk. */
+/** Owns what this window knows of the submissions on the disk, and reports changes. */
 export class KnownRecords implements Disposable {
   readonly #onUnreadable: (key: string) => void;
   readonly #reported = new Set<string>();
@@ -29,16 +29,17 @@ export class KnownRecords implements Disposable {
     return this.#latest;
   }
 
-  /** The open ones, and the refused ones that can be continued; oldest first. */
+  /** The open submissions, and the refused ones that can be continued; oldest first. */
   get submissions(): readonly Submission[] {
     return this.#submissions;
   }
 
-  /** The keys of those that can't be read, and may be open. */
+  /** The keys of unreadable submissions that may be open. */
   get unreadable(): readonly string[] {
     return this.#unreadable;
   }
 
+  /** Remembers that this process created a submission. */
   created(id: string): void {
     this.#created.add(id);
   }
@@ -47,23 +48,23 @@ export class KnownRecords implements Disposable {
     return this.#created.has(id);
   }
 
-  /** A look for its run was answered. */
-  looked(id: string): void {
+  /** Remembers that a look for its run was answered. */
+  recordAnsweredLook(id: string): void {
     this.#looked.add(id);
     this.#onDidChange.fire();
   }
 
   /**
-   * Whether this process may say that one isn't charged: it created it, or had a look answered since it
-   * started. What it only found on the disk may be a copy from before a charge.
+   * Whether this process may say that a submission isn't charged: it created it, or had a look answered since it
+   * started (rule 5 in docs/journal.md). A record that was only found on the disk may be from before a charge.
    */
-  isLooked(id: string): boolean {
+  maySayNotCharged(id: string): boolean {
     return this.#created.has(id) || this.#looked.has(id);
   }
 
   /**
-   * Takes over what was read or written.
-   * @param failed keys of those that couldn't be read now; undefined if unchanged
+   * Takes over the heads that were read or written.
+   * @param failed keys of the records that couldn't be read now; by default the same as before
    */
   accept(heads: Heads, failed: readonly string[] = this.#unreadable): void {
     const all = [...heads.values()];

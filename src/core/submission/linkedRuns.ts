@@ -1,16 +1,16 @@
 import type { RunCreation, RunDetail, RunSummary } from '../api/types.ts';
 import type { Disposable } from '../base/disposable.ts';
 import type { Session } from '../runs/session.ts';
-import { isCharged, isOver, isRunOf, type Submission } from './submission.ts';
 import type { Journal } from './journal.ts';
-import { creationOf, ownerOf } from './ownRuns.ts';
+import { creationOf, submissionOfLabel } from './ownRuns.ts';
 import type { FoundRun } from './pendingSubmission.ts';
 import { isFromThen, mayBeCopy } from './reconcilePolicy.ts';
+import { isCharged, isOver, isRunOf, type Submission } from './submission.ts';
 
-/** Settles an open submission with its run. @returns undefined if that isn't possible now */
+/** Settles an open submission with its run, and returns the charge. Undefined if that isn't possible now. */
 type Adopt = (session: Session, submission: Submission, runId: string) => Promise<RunCreation | undefined>;
 
-/** Adds loaded runs to the submissions whose marker they have: charges that were found late, or twice. */
+/** Adds loaded runs to the submissions whose marker they have: late or repeated charges. */
 export class LinkedRuns implements Disposable {
   readonly #journal: Journal;
   readonly #nowMs: () => number;
@@ -27,9 +27,9 @@ export class LinkedRuns implements Disposable {
   }
 
   /**
-   * Settles open submissions that may have been charged, which saves a check. What was discarded or found not
-   * charged is charged after all. What was charged has two runs then. Never rejects.
-   * @returns what changed, which this window must report
+   * Settles open submissions with their runs, which saves a check. An ended submission becomes charged; a charged one
+   * gets a further run. Never rejects.
+   * @returns the charges that were found, which this window must report
    */
   async link(session: Session): Promise<readonly FoundRun[]> {
     const { account, runs } = session;
@@ -41,16 +41,16 @@ export class LinkedRuns implements Disposable {
     const records = await this.#journal.records().catch(() => undefined);
     if (records === undefined) return found;
     for (const row of rows) {
-      const owner = ownerOf(records, runs.label(row.run_id));
+      const owner = submissionOfLabel(records, runs.label(row.run_id));
       try {
         if (owner?.accountId === account.id && !mayBeCopy(owner, row)) {
           const news = await this.#add(session, owner, row);
           found.push(...news);
-          // Tried again at the next change. Not if it was found: a full disk must not make an endless loop.
+          // Try again at the next change. Not after a charge was found: on a full disk, that would never end.
           if (!isOver(owner) && news.length === 0) continue;
         }
       } catch {
-        // Tried again when the runs change.
+        // Try again when the runs change.
         continue;
       }
       this.#known.add(keyOf(row));
@@ -78,7 +78,10 @@ export class LinkedRuns implements Disposable {
   }
 }
 
-/** Reads the details, which have the price, only if they are not loaded yet. @throws ApiError, KeyMissingError */
+/**
+ * Returns a run's details, which have the price; reads them unless they are loaded.
+ * @throws ApiError, KeyMissingError
+ */
 export function detailOf(session: Session, runId: string): Promise<RunDetail> {
   const known = session.runs.detail(runId);
   return known === undefined ? session.call((client) => client.getRun(runId)) : Promise.resolve(known);

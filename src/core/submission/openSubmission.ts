@@ -5,6 +5,15 @@ import { CancelledError } from '../base/errors.ts';
 import type { Session } from '../runs/session.ts';
 import { AttemptInProgress, clockWatch } from './attempt.ts';
 import { isLostOwner, SubmissionError, TooEarlyError } from './errors.ts';
+import type { Journal, Owned } from './journal.ts';
+import { detailOf } from './linkedRuns.ts';
+import { localMoment, momentOf, type Time } from './moments.ts';
+import { nextStep, obstacleToSending, type NextStep } from './nextStep.ts';
+import { creationOf } from './ownRuns.ts';
+import { Patience } from './patience.ts';
+import type { Discarded, Activity, SubmissionResult } from './pendingSubmission.ts';
+import { claimed } from './reconcilePolicy.ts';
+import { findRun, hasNewCandidates, lookOf, type FindOptions, type Look } from './reconciler.ts';
 import {
   askedWaitMs,
   charged,
@@ -18,18 +27,9 @@ import {
   type Submission,
   type Moment,
 } from './submission.ts';
-import type { Journal, Owned } from './journal.ts';
-import { detailOf } from './linkedRuns.ts';
-import { localMoment, momentOf, type Time } from './moments.ts';
-import { nextStep, obstacleToSending, type NextStep } from './nextStep.ts';
-import { creationOf } from './ownRuns.ts';
-import { Patience } from './patience.ts';
-import type { Discarded, Activity, SubmissionResult } from './pendingSubmission.ts';
-import { findRun, hasNewCandidates, lookOf, type FindOptions, type Look } from './reconciler.ts';
-import { claimed } from './reconcilePolicy.ts';
 import type { UploadQueue } from './uploadQueue.ts';
 
-/** What the submissions of a window share. */
+/** What all submissions of a window use. */
 export interface SharedParts {
   journal: Journal;
   time: Time;
@@ -40,9 +40,9 @@ export interface SharedParts {
 
 /** Receives what happens to one submission. */
 interface Listener {
-  /** What this window does with it. */
+  /** Called with what this window does with it. */
   show: (live: Partial<Activity>) => void;
-  /** A look for its run begins, whether or not the service will answer it. */
+  /** Called when a look for its run begins. */
   onLook: () => void;
 }
 
@@ -53,15 +53,15 @@ type LookOptions = Pick<FindOptions, 'quota' | 'signal'>;
 type AttemptsEnd =
   /** `found`: a look before a resend found its run. */
   | { kind: 'charged' | 'found'; run: RunCreation }
-  /** `kept`: whether the refusal could be stored. */
-  | { kind: 'refused'; error: unknown; kept: boolean }
+  /** `isKept`: whether the refusal could be stored. */
+  | { kind: 'refused'; error: unknown; isKept: boolean }
   /** Another window owns it now. */
   | { kind: 'lost'; error: unknown }
   | (Exclude<NextStep, { kind: 'retry' | 'refused' }> & { error: unknown });
 
 /**
- * Owns one open record from its claim until `release`: sends it, looks for its run, settles it. If another
- * window writes a version, it throws `not-owner`, or returns `elsewhere`, or `unknown` if it may be charged.
+ * Owns one open submission until `release`: sends it, looks for its run, settles it. If another window writes a
+ * version, methods throw `not-owner`, or return `elsewhere`, or `unknown` if it may be charged.
  */
 export class OpenSubmission {
   readonly #owned: Owned;
@@ -74,20 +74,25 @@ export class OpenSubmission {
     this.#listener = listener;
   }
 
-  /** As it was written last, or is about to be written. */
+  /** The version that was written last, or is about to be written. */
   get submission(): Submission {
     return this.#owned.submission;
   }
 
-  /** Ends the ownership. @returns false if another window had taken it over */
+  /** Ends the ownership. @returns false if `giveUp` was called, or the lease was lost */
   release(): boolean {
     const isOwn = this.#owned.lease.isHeld();
     this.#owned.lease.release();
     return isOwn;
   }
 
+  /** Gives it up because another window has written it: `release` then returns false. */
+  giveUp(): void {
+    this.#owned.lease.release();
+  }
+
   /**
-   * Claims it, looks for its run, sends it: in this order, no other window can send after the look.
+   * Claims it, looks for its run, and sends it. In this order, no other window can send between look and sending.
    * @returns undefined if it was refused
    * @throws as `look`; SubmissionError, TooEarlyError if nothing was sent
    */
@@ -96,7 +101,7 @@ export class OpenSubmission {
     try {
       return await this.#resend(session, signal);
     } catch (error) {
-      // If another process has written since, say nothing about money.
+      // If another window has written since, say nothing about money.
       await this.#shared.journal.assertLatest(this.#owned.lease).catch(() => {
         throw new SubmissionError('not-owner');
       });
@@ -104,6 +109,7 @@ export class OpenSubmission {
     }
   }
 
+  /** `resend`, without the check for another window's version. */
   async #resend(session: Session, signal: AbortSignal): Promise<SubmissionResult> {
     const { journal, time } = this.#shared;
     const before = this.submission;
@@ -122,15 +128,15 @@ export class OpenSubmission {
     if (isSent(submission) && obstacle !== undefined) throw new SubmissionError(obstacle);
     if (!isAnswered) throw new SubmissionError(obstacle ?? 'not-answered');
     if (obstacle === undefined) return this.send(session, signal, patience);
-    // If it is too old, it ends. If its age is unknown, it may still be priced.
+    // A submission that is too old ends. One of unknown age stays open: it may be sent once its age is known.
     if (obstacle !== 'too-late') throw new SubmissionError(obstacle);
     await this.#end('not-charged');
     return { kind: 'ended' };
   }
 
   /**
-   * Looks for its run once, and settles it if found. If the last bytes may have left, what it saw is stored
-   * durably, with the end of the attempt.
+   * Looks for its run once, and settles it if found. If the last bytes may have left, stores durably what it saw, and
+   * when the attempt ended.
    * @throws ApiError, CancelledError, KeyMissingError; write errors, unless a run was found
    */
   async look(session: Session, { signal, quota }: LookOptions): Promise<Look> {
@@ -151,7 +157,7 @@ export class OpenSubmission {
     // Without news, no version is written.
     if (isDeepStrictEqual(next, before)) await journal.assertLatest(this.#owned.lease);
     else await this.#write(next);
-    if (isAnswered) journal.looked(before.id);
+    if (isAnswered) journal.recordAnsweredLook(before.id);
     return look;
   }
 
@@ -163,11 +169,11 @@ export class OpenSubmission {
   }
 
   /**
-   * Discards it, after a look for its run. No look is needed if it was refused or may have been charged in
-   * any case. Nor if this process created it and its last bytes didn't leave.
+   * Discards it, after a look for its run (rule 6 in docs/journal.md). Doesn't look if it was refused, is `sent`, or was
+   * created by this process and its last bytes didn't leave.
    * @param confirmed what the user agreed to discard
-   * @param session of its account, if signed in: without it, no look is answered
-   * @returns what it was; undefined if it may be charged and the user agreed only to "not charged"
+   * @param session of its account; undefined if signed out: then it doesn't look
+   * @returns the outcome; undefined if it may be charged and the user agreed only to "not charged"
    * @throws write errors, CancelledError
    */
   async discard(
@@ -191,21 +197,21 @@ export class OpenSubmission {
     return { kind };
   }
 
-  /** Ends the wait that the service asked for. @throws write errors */
+  /** Removes the wait that the service asked for. @throws write errors */
   endWait(): Promise<void> {
     return this.#write(withoutWait(this.submission));
   }
 
   /**
-   * Sends it until it is charged, refused, or may not be retried automatically. Waits for other uploads, and
-   * as long as the service asks. Every attempt has the same Idempotency-Key and bytes. Never rejects.
-   * @param waited the patience of the user, from their consent
+   * Sends it until it is charged, refused, or must not be retried automatically. Waits for other uploads, and while the
+   * service asks to. Every attempt has the same Idempotency-Key and bytes. Never rejects.
+   * @param waited the patience that is left since the user consented; by default all of it
    */
   async send(session: Session, signal: AbortSignal, waited?: Patience): Promise<SubmissionResult> {
     const { uploads, stopping, time } = this.#shared;
     const { show } = this.#listener;
     const patience = waited ?? new Patience(time.clock, show);
-    // What may have been charged was checked just now. It is sent, or reported, without another wait.
+    // A submission that may have been charged was checked just now: it is sent, or reported, without another wait.
     const mayWait = !isSent(this.submission);
     const upload = () => {
       // The service may have asked the upload before it to wait.
@@ -219,7 +225,7 @@ export class OpenSubmission {
       try {
         if (mayWait) await patience.wait(session, this.submission, signal);
       } catch (error) {
-        // A cancel ends below: a canceled upload gets no turn in the queue.
+        // After a cancel, go on: a canceled upload gets no turn in the queue.
         if (error instanceof TooEarlyError) {
           const notBefore = { localMs: this.#now().localMs + error.retryAfterMs };
           this.#owned.submission = { ...this.submission, notBefore };
@@ -235,26 +241,22 @@ export class OpenSubmission {
     if (result.kind !== 'unknown' || stopping.aborted) return result;
     if (askedWaitMs(this.submission, this.#now()) > 0) return result;
     show({ state: 'checking' });
-    // A user who canceled before still wants the result. One who cancels now doesn't have to wait for it.
+    // After an earlier cancel, the user still wants the result. A cancel during the check ends it.
     const until = signal.aborted ? stopping : signal;
     const found = (await this.look(session, { signal: until }).catch(() => undefined))?.result;
     return found?.verdict === 'charged' ? { kind: 'charged', run: found.run, found: true } : result;
   }
 
+  /** Makes attempts until one ends it, or needs the user. */
   async #sendAttempts(session: Session, signal: AbortSignal, patience: Patience): Promise<AttemptsEnd> {
     const { journal, time } = this.#shared;
     const { clock, random } = time;
-    const sending = {
-      journal,
-      clock,
-      show: this.#listener.show,
-      signal,
-      doClocksAgree: clockWatch(clock),
-    };
+    const { show } = this.#listener;
+    const sending = { journal, clock, show, signal, doClocksAgree: clockWatch(clock) };
     let sameStatus = 0;
     let lastStatus: number | undefined;
     for (let attempts = 1; ; attempts++) {
-      const closedBefore = isSent(this.submission);
+      const wasClosed = isSent(this.submission);
       const attempt = new AttemptInProgress(this.#owned, sending);
       try {
         return { kind: 'charged', run: await session.call((client) => attempt.send(client)) };
@@ -262,14 +264,14 @@ export class OpenSubmission {
         const status = statusOf(error);
         sameStatus = status === lastStatus ? sameStatus + 1 : 1;
         lastStatus = status;
-        const history = { closedBefore, closedNow: attempt.isClosed, attempts, sameStatus };
+        const history = { wasClosed, isClosed: attempt.isClosed, attempts, sameStatus };
         const step = nextStep(error, { ...history, patienceMs: patience.leftMs }, random());
         const failure = await attempt.end(error, step);
         const lost = [error, failure].find(isLostOwner);
         if (lost !== undefined) return { kind: 'lost', error: lost };
-        if (step.kind === 'refused') return { kind: 'refused', error, kept: failure === undefined };
+        if (step.kind === 'refused') return { kind: 'refused', error, isKept: failure === undefined };
         if (step.kind !== 'retry') return { ...step, error };
-        patience.take(step.waitMs);
+        patience.spend(step.waitMs);
         const end = await this.#waitForRetry(session, step.afterMs, error, signal);
         if (end !== undefined) return end;
       }
@@ -277,9 +279,9 @@ export class OpenSubmission {
   }
 
   /**
-   * Waits for the next attempt. If an earlier one may have been charged, it then looks for the run: some
-   * services forget an Idempotency-Key.
-   * @returns the end, if nothing may be sent automatically
+   * Waits for the next attempt. Then, if an earlier one may have been charged, looks for its run: a service may forget
+   * an Idempotency-Key.
+   * @returns the end; undefined if the next attempt may begin
    */
   async #waitForRetry(
     session: Session,
@@ -301,6 +303,7 @@ export class OpenSubmission {
     return isClear ? undefined : { kind: 'reconcile', waitMs: 0, error };
   }
 
+  /** Returns the end after a cancel. */
   #stopped(): AttemptsEnd {
     const kind = isSent(this.submission) ? 'reconcile' : 'dropped';
     return { kind, waitMs: 0, error: new CancelledError() };
@@ -317,9 +320,9 @@ export class OpenSubmission {
     if (kind === 'refused') {
       if (error instanceof ServiceError && error.code === 'insufficient_balance')
         void session.balance.refresh().catch(() => undefined);
-      return { kind: 'not-charged', error, kept: end.kept };
+      return { kind: 'not-charged', error, isKept: end.isKept };
     }
-    if (kind === 'lost') this.#owned.lease.release();
+    if (kind === 'lost') this.giveUp();
     if (this.submission.stage === 'sent') {
       session.readAgain();
       return { kind: 'unknown', error };
@@ -328,18 +331,18 @@ export class OpenSubmission {
     if (kind === 'lost') return { kind: 'elsewhere' };
     // During deactivation, nothing is ended without the user's decision.
     const isKept = kind !== 'dropped' || this.#shared.stopping.aborted;
-    // Write it before saying "not charged": another window may have sent it.
+    // Write before saying "not charged": if that fails, another window may have sent it.
     const failure: unknown = await (isKept ? this.#write(this.submission) : this.#end('not-charged')).catch(
       (reason: unknown) => reason ?? error,
     );
-    if (!isLostOwner(failure)) return { kind: 'not-charged', error, kept: isKept || failure !== undefined };
-    this.#owned.lease.release();
+    if (!isLostOwner(failure)) return { kind: 'not-charged', error, isKept: isKept || failure !== undefined };
+    this.giveUp();
     return { kind: 'elsewhere' };
   }
 
   /**
-   * Settles it with its run, and updates the runs and the balance of the session. A charge that can't be
-   * written is still shown. The record stays open, and a check finds the run again.
+   * Settles it with its run, and updates the runs and the balance of the session. Never rejects: a charge that can't be
+   * written is still shown, its record stays open, and a check finds the run again.
    */
   async #settleCharged(session: Session, run: RunCreation, foundBy: How, further: RunCreation[] = []) {
     const { model_id, label } = this.submission;
@@ -349,7 +352,7 @@ export class OpenSubmission {
     session.charged(run, model_id, label);
   }
 
-  /** Ends it. What the service refused with stays. @throws write errors */
+  /** Ends it, and keeps the code of an earlier refusal. @throws write errors */
   #end(reason: EndReason): Promise<void> {
     const end = { ...this.submission.end, at: this.#now() };
     return this.#shared.journal.settle(this.#owned.lease, ended(this.submission, reason, end));

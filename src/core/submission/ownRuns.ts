@@ -2,8 +2,8 @@ import type { RunCreation, RunDetail } from '../api/types.ts';
 import { markerOf } from '../runs/marker.ts';
 import type { Submission } from './submission.ts';
 
-/** Returns the submission that has a run's marker. @param label undefined or empty if none */
-export function ownerOf<T extends Pick<Submission, 'marker'>>(
+/** Returns the submission whose marker a run's label has. @param label undefined or empty if unknown */
+export function submissionOfLabel<T extends Pick<Submission, 'marker'>>(
   records: readonly T[],
   label: string | undefined,
 ): T | undefined {
@@ -11,7 +11,7 @@ export function ownerOf<T extends Pick<Submission, 'marker'>>(
   return found === undefined ? undefined : records.find(({ marker }) => marker === found);
 }
 
-/** Derives a run's charge from its details. Only the submission's response has plan and balance. */
+/** Derives a run's charge from its details. Currency and balance are only in the response to the submission. */
 export function creationOf({ run_id, status, price_cents, plan: plan_name }: RunDetail): RunCreation {
   return { run_id, status, price_cents, plan_name };
 }

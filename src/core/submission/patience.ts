@@ -2,15 +2,15 @@ import type { Clock } from '../base/clock.ts';
 import { RETRIES } from '../base/retry.ts';
 import type { Session } from '../runs/session.ts';
 import { TooEarlyError } from './errors.ts';
-import { askedWaitMs, type Submission } from './submission.ts';
 import type { Activity } from './pendingSubmission.ts';
+import { askedWaitMs, type Submission } from './submission.ts';
 
-/** The longest single sleep: timers stop while the machine sleeps, and the clock may be set. */
+/** The longest single sleep. After it, the clock is read again: the machine may have slept, or the clock been set. */
 const PART_MS = 60_000;
 
 /**
- * How long a submission may still wait on the service's request: some minutes in all, from the user's
- * consent. After hours, nobody expects it to be sent.
+ * How long a submission may still wait because the service asks it to: ten minutes in all, from the user's consent.
+ * After hours, nobody expects it to be sent.
  */
 export class Patience {
   readonly #clock: Clock;
@@ -22,12 +22,12 @@ export class Patience {
     this.#show = show;
   }
 
-  /** In milliseconds. */
+  /** The rest, in milliseconds. */
   get leftMs(): number {
     return this.#leftMs;
   }
 
-  take(ms: number): void {
+  spend(ms: number): void {
     this.#leftMs -= ms;
   }
 
@@ -45,7 +45,7 @@ export class Patience {
       const untilMs = nowMs + waitMs;
       const newMs = Math.max(0, untilMs - Math.max(nowMs, countedUntilMs));
       if (newMs > this.#leftMs) throw new TooEarlyError(waitMs);
-      this.take(newMs);
+      this.spend(newMs);
       countedUntilMs = Math.max(countedUntilMs, untilMs);
       this.#show({ state: 'waiting', retryAtMs: untilMs, isAsked: true });
       await this.#clock.sleep(Math.min(PART_MS, waitMs), signal);

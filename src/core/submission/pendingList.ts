@@ -1,23 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
 import { shared } from '../base/async.ts';
 import type { Disposable } from '../base/disposable.ts';
-import type { Submission } from './submission.ts';
 import type { Journal } from './journal.ts';
 import { restingState, type Activity, type PendingSubmission } from './pendingSubmission.ts';
+import type { Submission } from './submission.ts';
 
 /** How often other windows' leases are probed, while there are any. */
 const PROBE_MS = 5_000;
-/** The delay after a change of the journal: the window that made it may be about to release the submission. */
+/** The delay of a probe after a change of the journal: the window that wrote may be about to release its lease. */
 const SOON_MS = 100;
-/** How often the time until the next attempt, and that since validation began, are counted. */
+/** How often rows that count seconds change: until the next attempt, or since validation began. */
 const TICK_MS = 1_000;
 const TICKING: ReadonlySet<Activity['state']> = new Set(['waiting', 'validating']);
 
-type ListedJournal = Pick<Journal, 'submissions' | 'isLooked' | 'isOwned' | 'onDidChange' | 'reload'>;
+type ListedJournal = Pick<Journal, 'submissions' | 'maySayNotCharged' | 'isOwned' | 'onDidChange' | 'reload'>;
 
 /**
- * Owns what is shown of the open submissions: what this window does with each, and which ones other windows
- * own. A window that dies reports nothing, so their leases are probed until they are free.
+ * Owns the rows of the open submissions: what this window does with each, and which ones other windows own. A window
+ * that dies reports nothing, so this probes the leases of other windows until they are free.
  */
 export class PendingList implements Disposable {
   readonly #journal: ListedJournal;
@@ -27,8 +27,8 @@ export class PendingList implements Disposable {
   readonly #live = new Map<string, Activity>();
   /** Submissions whose lease was free when probed. A rewritten submission is a new object. */
   readonly #free = new WeakSet<Submission>();
-  /** IDs of those whose run this window has looked for, answered or not. */
-  readonly #tried = new Set<string>();
+  /** The IDs of submissions whose run this window has looked for, answered or not. */
+  readonly #lookedFor = new Set<string>();
   #shown = new Map<string, PendingSubmission>();
   #timer: NodeJS.Timeout | undefined;
   #ticking: NodeJS.Timeout | undefined;
@@ -84,8 +84,9 @@ export class PendingList implements Disposable {
     this.#publish();
   }
 
-  tried(id: string): void {
-    this.#tried.add(id);
+  /** Remembers that a look for its run began. */
+  lookBegan(id: string): void {
+    this.#lookedFor.add(id);
   }
 
   dispose(): void {
@@ -95,11 +96,12 @@ export class PendingList implements Disposable {
     this.#subscription.dispose();
   }
 
+  /** Updates the rows, and reports the changed ones. Keeps ticking while any counts seconds. */
   #publish(): void {
     if (this.#isDisposed) return;
     const before = this.#shown;
     this.#shown = new Map(
-      this.#journal.submissions.map((submission) => [submission.id, this.#submissionOf(submission)]),
+      this.#journal.submissions.map((submission) => [submission.id, this.#rowOf(submission)]),
     );
     for (const [id, row] of this.#shown) if (!isDeepStrictEqual(before.get(id), row)) this.#onChange(row);
     for (const [id, row] of before) if (!this.#shown.has(id)) this.#onChange(row);
@@ -112,7 +114,8 @@ export class PendingList implements Disposable {
     for (const [id, { state }] of this.#live) if (TICKING.has(state)) this.show(id, {});
   }
 
-  #submissionOf(submission: Submission): PendingSubmission {
+  /** Returns the row of a submission: what this window does, else what it is without that. */
+  #rowOf(submission: Submission): PendingSubmission {
     const { id, accountId, attempts, dataset } = submission;
     return {
       id,
@@ -121,8 +124,10 @@ export class PendingList implements Disposable {
       sentBytes: 0,
       totalBytes: dataset.sizeBytes,
       attempt: attempts.length,
-      ...(this.#tried.has(id) && { isTried: true }),
-      state: this.#free.has(submission) ? restingState(submission, this.#journal.isLooked(id)) : 'elsewhere',
+      ...(this.#lookedFor.has(id) && { hasLooked: true }),
+      state: this.#free.has(submission)
+        ? restingState(submission, this.#journal.maySayNotCharged(id))
+        : 'elsewhere',
       ...this.#live.get(id),
     };
   }
@@ -140,6 +145,7 @@ export class PendingList implements Disposable {
     this.#timer.unref();
   }
 
+  /** Probes the leases of submissions that this window doesn’t work on, and plans the next probe. */
   async #probe(): Promise<void> {
     const before = this.#changes;
     const unowned: Submission[] = [];
@@ -149,7 +155,7 @@ export class PendingList implements Disposable {
       if (await this.#journal.isOwned(submission.id)) this.#free.delete(submission);
       else unowned.push(submission);
     }
-    // Another window may have released it after writing it. Only a submission that the disk still has is free.
+    // Another window may have written before it released its lease. Only an unchanged submission counts as free.
     await this.#journal.reload().catch(() => undefined);
     const { submissions } = this.#journal;
     for (const submission of unowned) if (submissions.includes(submission)) this.#free.add(submission);

@@ -1,13 +1,13 @@
 import type { RunCreation, RunDetail } from '../api/types.ts';
 import type { Event } from '../base/event.ts';
 import type { Session } from '../runs/session.ts';
-import { isClosed, isRefused, isSent, type Submission } from './submission.ts';
 import { busyUntilMs, obstacleOf, type UncertaintyReason } from './stage.ts';
+import { isClosed, isRefused, isSent, type Submission } from './submission.ts';
 
 /**
- * What is done with a submission now, besides its stage. `validating`: every byte is sent, the service prices it.
- * `waiting`: for the next attempt. `elsewhere`: another window works on it. `unchecked`: nothing may be said
- * about its charge until a look was answered. `idle`: its stage says everything.
+ * What windows do with a submission now, besides its stage. `validating`: every byte is sent, and the service prices
+ * it. `waiting`: for the next attempt. `elsewhere`: another window works on it. `unchecked`: until a look is answered,
+ * this window says nothing about a charge. `idle`: its stage says everything.
  */
 export type SubmissionState =
   | 'queued'
@@ -34,23 +34,23 @@ export interface PendingSubmission {
   readonly attempt: number;
   /** When the next attempt begins, while `waiting`; milliseconds since the epoch. */
   readonly retryAtMs?: number;
-  /** While `waiting` or `validating`: the time that all who show it count from. It changes each second. */
+  /** While `waiting` or `validating`: the time, each second, so that every view counts the same seconds. */
   readonly tickMs?: number;
-  /** Whether the service asked for this wait before anything was sent. */
+  /** While `waiting`: whether the service asked for this wait before anything was sent. */
   readonly isAsked?: boolean;
   /** While `unchecked`: whether this window has looked for its run, without an answer. */
-  readonly isTried?: boolean;
+  readonly hasLooked?: boolean;
 }
 
 /** The current result of a submission, in terms of the user's money. */
 export type SubmissionResult =
   /** `found`: by a check instead of the response, so less is known about the charge. */
   | { kind: 'charged'; run: RunCreation; found?: true }
-  /** `kept`: it is still pending and can be continued or discarded. */
-  | { kind: 'not-charged'; error: unknown; kept: boolean }
+  /** `isKept`: it is still pending and can be continued or discarded. */
+  | { kind: 'not-charged'; error: unknown; isKept: boolean }
   /** It may have been charged. */
   | { kind: 'unknown'; error: unknown }
-  /** Nothing was sent now. No look for its run was answered, so an earlier charge is possible. */
+  /** Nothing was sent now. The look for its run was not answered, so an earlier charge is possible. */
   | { kind: 'unanswered'; error: unknown }
   /** Nothing was or will be sent: it is too old, or has another API key. The user may submit again. */
   | { kind: 'ended' }
@@ -73,7 +73,7 @@ export type CheckResult =
 /** The outcome of discarding a submission. `charged`: a look found its run first. */
 export type Discarded = { kind: 'not-charged' | 'discarded' } | { kind: 'charged'; run: RunCreation };
 
-/** A run that this window found, and its submission. */
+/** A charge that this window found, and its submission. */
 export interface FoundRun {
   submission: Submission;
   run: RunCreation;
@@ -89,7 +89,7 @@ export interface SubmissionInProgress {
   readonly result: Promise<SubmissionResult>;
 }
 
-/** Whether a refusal of this attempt would end it. Not if an earlier attempt may have been charged. */
+/** Whether the service's refusal would end it now: it is being sent, and no earlier attempt may have been charged. */
 export function canBeRefused({ state, submission }: PendingSubmission): boolean {
   const isFirst = !submission.attempts.slice(0, -1).some(isClosed);
   return (state === 'uploading' || state === 'validating') && isFirst;
@@ -101,8 +101,8 @@ export function isCancellable({ state }: PendingSubmission): boolean {
 }
 
 /**
- * Returns the markers of an account's submissions that are in progress and may already be runs. Submissions
- * that await the user are left out: perhaps nothing ever checks for their runs again.
+ * Returns the markers of an account's submissions that are in progress and may already have runs. Leaves out those
+ * that wait for the user: perhaps nothing checks for their runs again.
  */
 export function openMarkers(submissions: readonly PendingSubmission[], accountId: string): string[] {
   return submissions
@@ -115,7 +115,7 @@ export function openMarkers(submissions: readonly PendingSubmission[], accountId
 /** States in which nothing is sent until the user decides. */
 const RESTING: ReadonlySet<SubmissionState> = new Set(['unchecked', 'idle']);
 
-/** Whether to offer a resend, or a new submission of the draft, which first asks whether to wait. */
+/** Whether to offer Continue or Resend. Not during a long wait that the service asks for, unless it was refused. */
 export function canContinue(
   row: PendingSubmission,
   nowMs: number,
@@ -127,7 +127,7 @@ export function canContinue(
 ): boolean {
   const { submission, state } = row;
   const obstacle = obstacleOf(submission, { nowMs, keyId, clockSkewMs });
-  // Before the last bytes, a new submission begins instead.
+  // If it is too old, and its last bytes didn't leave, Continue begins a new submission.
   if (!RESTING.has(state) || obstacle === 'key-replaced') return false;
   if (obstacle === 'too-late' && isSent(submission)) return false;
   return isRefused(submission) || (busyUntilMs(submission, nowMs) ?? longWaitUntilMs) === undefined;
@@ -138,27 +138,28 @@ export function canCheck({ state, submission }: PendingSubmission): boolean {
   return state === 'unchecked' || (state === 'idle' && isSent(submission));
 }
 
-/** Whether it waits for an automatic look or check. */
-export function isWaiting(row: PendingSubmission): boolean {
+/** Whether windows check it automatically. */
+export function awaitsCheck(row: PendingSubmission): boolean {
   return row.state === 'unchecked' || mayHaveBeenCharged(row);
 }
 
-/** Whether it rests, and may have been charged. */
+/** Whether no window works on it, and it may have been charged. */
 export function mayHaveBeenCharged({ state, submission }: PendingSubmission): boolean {
   return state === 'idle' && submission.stage === 'sent';
 }
 
+/** Whether the user may discard it: no window works on it. */
 export function canDiscard({ state }: PendingSubmission): boolean {
   return RESTING.has(state);
 }
 
-/** The submission after a check in progress: what the user decides meanwhile waits for that check. */
+/** Returns a submission as it will be after a check in progress, for which the user's decision waits. */
 export function afterCheck(row: PendingSubmission): PendingSubmission {
   const { submission, state } = row;
   return state === 'checking' ? { ...row, state: restingState(submission, false) } : row;
 }
 
-/** Whether it is or may become a charge without the user: uploading, validating, or no response. */
+/** Whether it may be charged already, or without a further decision by the user. */
 export function mayBecomeCharge(row: PendingSubmission): boolean {
   return row.state !== 'idle' || mayHaveBeenCharged(row);
 }
@@ -167,8 +168,8 @@ export function mayBecomeCharge(row: PendingSubmission): boolean {
 export type Activity = Partial<Omit<PendingSubmission, 'id' | 'accountId' | 'submission'>> &
   Pick<PendingSubmission, 'state'>;
 
-/** What a submission is while no window works on it. @param isLooked `Journal.isLooked` */
-export function restingState(submission: Submission, isLooked: boolean): 'unchecked' | 'idle' {
+/** Returns the state of a submission while no window works on it. @param maySayNotCharged see the journal's */
+export function restingState(submission: Submission, maySayNotCharged: boolean): 'unchecked' | 'idle' {
   const saysNotCharged = submission.stage !== 'sent' && !isRefused(submission);
-  return saysNotCharged && !isLooked ? 'unchecked' : 'idle';
+  return saysNotCharged && !maySayNotCharged ? 'unchecked' : 'idle';
 }

@@ -1,6 +1,7 @@
 import type { Balance } from '../api/types.ts';
 import { instantOf } from '../base/clock.ts';
 import type { RunStore } from '../runs/runStore.ts';
+import { isFromThen } from './reconcilePolicy.ts';
 import {
   chargedReceiptsOf,
   isClosed,
@@ -13,9 +14,8 @@ import {
   type Moment,
   type Receipt,
 } from './submission.ts';
-import { isFromThen } from './reconcilePolicy.ts';
 
-/** Returns the receipts that are shown and counted, newest first. A refused one can still be continued. */
+/** Returns the receipts, newest first. Without refused ones, which can still be continued. */
 export function receiptsAmong(records: readonly Submission[]): Receipt[] {
   return records
     .filter(isOver)
@@ -32,12 +32,12 @@ export function receiptOf(
   return chargedReceiptsOf(receipts, accountId).find(({ charge }) => charge.run.run_id === runId);
 }
 
-/** Returns when the balance before a charge was read: when the first possible charge's attempt began. */
+/** Returns when the balance before a charge was read: when the first attempt that sent its last bytes began. */
 export function balanceReadAt({ attempts, created }: Pick<Receipt, 'attempts' | 'created'>): Moment {
   return attempts.find(({ closed }) => closed !== undefined)?.started ?? created;
 }
 
-/** Returns when the first attempt without an error response was completely sent: the likely charge time. */
+/** Returns the likely time of the charge: when the first attempt without an error response sent its last bytes. */
 export function chargedAt({ attempts, created }: Pick<Receipt, 'attempts' | 'created'>): Moment {
   const charged =
     attempts.find(({ closed, httpStatus }) => closed !== undefined && httpStatus === undefined) ??
@@ -48,17 +48,17 @@ export function chargedAt({ attempts, created }: Pick<Receipt, 'attempts' | 'cre
 /** The tolerance between times of the service, which have whole seconds. */
 const SERVICE_ROUNDING_MS = 5_000;
 
-/** Whether a time is later by both clocks: the monotonic one alone restarts with the machine. */
-function isLater(time: Moment | undefined, than: Moment): boolean {
+/** Whether a time is later by the monotonic clock, which restarts with the machine, and by the service's. */
+function isSurelyLater(time: Moment | undefined, than: Moment): boolean {
   const afterMs = (time?.monotonicMs ?? NaN) - (than.monotonicMs ?? NaN);
   const serviceMs = (time?.serviceMs ?? NaN) - (than.serviceMs ?? NaN);
   return afterMs >= 0 && serviceMs >= -SERVICE_ROUNDING_MS;
 }
 
 /**
- * Whether other charges explain a lower balance to the cent. Example: 10.00 before; receipts of 2.00 (leaving
- * 8.00) and 3.00 (leaving 5.00); 5.00 now. Receipts count if they have the submission's account and API key, and
- * were completely sent only after the first balance was read.
+ * Whether other charges explain a lower balance to the cent. Example: 10.00 before; receipts of 2.00 (leaving 8.00) and
+ * 3.00 (leaving 5.00); 5.00 now. A receipt counts if it has the submission's account and API key, and sent its last
+ * bytes after the balance before was read.
  */
 export function explainsBalance(
   submission: Submission,
@@ -70,7 +70,7 @@ export function explainsBalance(
   const readAt = balanceReadAt(submission);
   const runs = receipts
     .filter((one) => one.id !== id && one.accountId === accountId && one.keyId === keyId)
-    .filter((one) => one.origin === origin && isLater(one.attempts.find(isClosed)?.closed, readAt))
+    .filter((one) => one.origin === origin && isSurelyLater(one.attempts.find(isClosed)?.closed, readAt))
     .flatMap(({ charge }) => runsOf(charge))
     .map((run) => ({ ...run, price: run.price_cents ?? NaN, after: run.balance_after_cents ?? NaN }))
     .sort((one, other) => other.after - one.after || other.price - one.price);
@@ -92,7 +92,7 @@ interface BalanceEffect {
   otherCents: number | undefined;
 }
 
-/** @param priceCents from the run's details or the receipt */
+/** Undefined if a balance is unknown. @param priceCents from the run's details or the receipt */
 export function balanceEffectOf(
   { balanceBefore, charge: { run } }: ChargedReceipt,
   priceCents: number | undefined,
@@ -122,10 +122,8 @@ export function datasetStateOf(
   return file.changedAtMs > created.localMs ? 'written' : 'same';
 }
 
-/**
- * Whether two datasets are the same, by bytes or name: if it was gone, the user may have chosen another one.
- */
-export function isDatasetOf(
+/** Whether two submissions have the same dataset, by bytes or name: the user may have chosen its new place. */
+export function hasSameDataset(
   { dataset }: Pick<Submission, 'dataset'>,
   { dataset: { filename, sha256 } }: Pick<Submission, 'dataset'>,
 ): boolean {
@@ -150,11 +148,12 @@ export function continuationOf(receipt: Receipt, records: readonly Submission[])
     .toSorted((one, other) => other.created.localMs - one.created.localMs)[0];
 }
 
-/** Reading more details than these would take longer than their answer is worth. */
+/** Above this number, unread details aren't read: the answer isn't worth the time. */
 const MAX_DETAILS = 20;
 
 /**
- * Reads the runs since a charge whose answer was lost, with their labels: a further run may have its marker.
+ * After a charge whose response was lost, reads the runs since then and their labels: a further run may have its
+ * marker.
  * @throws ApiError, KeyMissingError
  */
 export async function readRunsSince(

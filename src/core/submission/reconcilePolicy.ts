@@ -20,7 +20,7 @@ export type UncertaintyReason =
   | 'no-marker'
   /** The balance before is unknown. */
   | 'no-balance'
-  /** The API key has changed since it was sent. */
+  /** The check used another API key than the submission. */
   | 'key-replaced'
   /** The service answered 409, which proves that it knows the Idempotency-Key. */
   | 'known'
@@ -40,8 +40,8 @@ export const PRICING_MS = 15 * 60_000;
 const BETWEEN_CHECKS_MS = 2 * 60_000;
 
 /**
- * Returns the minimum time that passed on this machine, regardless of wall clocks. If the monotonic clock is
- * behind, the machine was restarted in between; the result is then the time since that restart.
+ * Returns how much time passed at least, by the monotonic clock. If `to` is before `from`, the machine was restarted in
+ * between; the result is then the time since that restart. Undefined if a time is unknown.
  */
 export function passedMs(from: Moment | undefined, to: Moment): number | undefined {
   if (from?.monotonicMs === undefined || to.monotonicMs === undefined) return undefined;
@@ -49,20 +49,20 @@ export function passedMs(from: Moment | undefined, to: Moment): number | undefin
   return ms >= 0 ? ms : to.monotonicMs;
 }
 
-/** How long after its last bytes a run may be created: labels are copied to later runs. */
+/** How long after the last bytes a run with the marker counts. A later one may have a copied label. */
 const COPIED_AFTER_MS = 60 * 60_000;
-/** How much earlier than its last bytes a run may seem to be created: the service's times are known to a minute. */
+/** How much earlier than the last bytes a run may seem to be created: the service's times are exact to a minute. */
 const CLOCKS_APART_MS = 60_000;
 
 /**
- * Whether a run with a submission's marker was created so late that its label may be a copy. False if no last
- * bytes left, or their time isn't known. The end of an attempt may be written later, even after a copy.
+ * Whether a run with a submission's marker was created so late that its label may be a copy. False if no last bytes
+ * left, or their time is unknown. Ignores when attempts ended: that may be written later, even after a copy.
  */
 export function mayBeCopy({ attempts }: Submission, { created_at }: Pick<RunSummary, 'created_at'>): boolean {
   const closings = attempts.filter(isClosed).map(({ closed }) => closed?.serviceMs);
   if (latest(closings) === undefined) return false;
   const createdMs = instantOf(created_at);
-  // Last bytes that left later can't have created it.
+  // Last bytes that left after it was created can't have created it.
   const lastMs = latest(closings.filter((ms = 0) => ms <= createdMs + CLOCKS_APART_MS));
   return lastMs !== undefined && createdMs > lastMs + COPIED_AFTER_MS;
 }
@@ -73,18 +73,18 @@ function latest(times: readonly (number | undefined)[]): number | undefined {
   return known.length < times.length || known.length === 0 ? undefined : Math.max(...known);
 }
 
-/** Returns when the last attempt started or sent its last bytes, by the service's clock, if known. */
+/** Returns when an attempt last started or sent its last bytes, by the service's clock; undefined if unknown. */
 export function lastSendMs({ attempts }: Submission): number | undefined {
   return latest(attempts.map(({ started, closed }) => (closed ?? started).serviceMs));
 }
 
-/** How long after the last byte was sent a service may still create a run. */
+/** How long after the last bytes a service may still create a run. */
 const CREATED_LATE_MS = 30 * 60_000;
 
 /**
  * Whether a run with a submission's marker was created while the submission may have been sent. A user may have
  * copied the label to another run.
- * @param isStrict false: unknown or late times count as well. True before saying that a service charged twice
+ * @param isStrict false: a run with an unknown or late time counts, too. Pass true to say that a service charged twice
  */
 export function isFromThen(
   submission: Submission,
@@ -99,7 +99,7 @@ export function isFromThen(
   return createdAtMs >= firstMs - MARGIN_MS && createdAtMs <= lastMs + CREATED_LATE_MS;
 }
 
-/** Returns the service time from which a check that finds nothing counts; undefined if unknown. */
+/** Returns when a check that finds nothing begins to count, by the service's clock; undefined if unknown. */
 export function countsFromMs({ attempts }: Submission): number | undefined {
   const closings = attempts.filter(({ closed }) => closed !== undefined);
   // The last bytes may arrive as late as the end of the connection, and may still be priced after that.
@@ -107,7 +107,7 @@ export function countsFromMs({ attempts }: Submission): number | undefined {
   return lastMs === undefined ? undefined : lastMs + PRICING_MS;
 }
 
-/** Returns how long a check is still too early, in milliseconds; undefined if no time is known. */
+/** Returns how much later a check must be to count, in milliseconds; undefined if a time is unknown. */
 function waitMs(submission: Submission, { at }: Observation): number | undefined {
   const fromMs = countsFromMs(submission);
   if (fromMs === undefined || at.serviceMs === undefined) return undefined;
@@ -118,35 +118,35 @@ function waitMs(submission: Submission, { at }: Observation): number | undefined
   return Math.max(0, fromMs - at.serviceMs, ...waits);
 }
 
-/** Returns how long a second check doesn't count yet after the first clean one, in milliseconds. */
+/** Returns how much later a second check must be to count after the first clean one, in milliseconds. */
 function betweenMs(first: Observation, { at }: Observation): number {
   const passed = passedMs(first.at, at) ?? 0;
   return BETWEEN_CHECKS_MS - Math.min(passed, (at.serviceMs ?? -Infinity) - (first.at.serviceMs ?? Infinity));
 }
 
-/** Returns the submission without observations: those made before a new attempt say nothing about it. */
+/** Returns the submission without the checks before a new attempt, which say nothing about it. */
 export function withoutObservations(submission: Submission): Submission {
   return { ...submission, firstCleanCheck: undefined, lastCheck: undefined };
 }
 
 /**
- * Adds an observation to a submission, and ends its last attempt. The first clean one is stored; any other
- * removes it. Before the last bytes nothing is stored.
+ * Adds what a check saw to a submission, and ends its last attempt. Keeps the first clean check until one isn't clean.
+ * Before the last bytes, stores nothing.
  */
 export function withObservation(open: Submission, seen: Observation): Submission {
   if (!isSent(open)) return open;
-  // What two checks have proven remains true. If the balance falls later, something else was charged.
+  // The proof by two checks remains valid. If the balance falls later, something else was charged.
   if (open.stage === 'cleared' && seen.candidates.length === 0) return open;
-  const submission = overSince(open, seen);
+  const submission = withEnds(open, seen);
   const firstCleanCheck = isClean(submission, seen) ? (open.firstCleanCheck ?? seen) : undefined;
   const checked = { ...submission, firstCleanCheck, lastCheck: seen };
   return { ...checked, stage: uncertaintyOf(checked) === undefined ? 'cleared' : 'sent' };
 }
 
 /**
- * Returns why it is uncertain that a submission was not charged; undefined if it is certain. That takes two
- * complete checks with the marker, late enough and far enough apart. They found no candidate, and no lower
- * balance that other receipts don't explain.
+ * Returns why it is uncertain that a submission was not charged; undefined if it is certain. Certainty takes two
+ * complete checks, late enough and far enough apart, that found no run with the marker and no candidate. The balance
+ * must not be lower than other receipts explain.
  */
 export function uncertaintyOf(submission: Submission): UncertaintyReason | undefined {
   const { lastCheck, firstCleanCheck, balanceBefore } = submission;
@@ -176,19 +176,22 @@ export function nextCheckAtMs(submission: Submission): number | undefined {
 
 /**
  * Whether an automatic check must read the balance: only if nothing else keeps the check from counting.
- * @param seen without the balance
+ * @param seen what the check saw, without the balance
  */
 export function isBalanceDecisive(open: Submission, seen: Observation): boolean {
   if (open.marker === undefined || open.balanceBefore === undefined) return false;
-  return isCleanButForBalance(overSince(open, seen), seen);
+  return isCleanButForBalance(withEnds(open, seen), seen);
 }
 
-function overSince(open: Submission, { at }: Observation): Submission {
-  return { ...open, attempts: open.attempts.map((attempt) => overAt(attempt, at)) };
+/** Returns the submission with the ends of its attempts, as far as a check has to set them. */
+function withEnds(open: Submission, { at }: Observation): Submission {
+  return { ...open, attempts: open.attempts.map((attempt) => withEnd(attempt, at)) };
 }
 
-/** If the service's time of an end is unknown, as after a crash, the first check that has it counts. */
-function overAt(attempt: Attempt, at: Moment): Attempt {
+/**
+ * If the end of an attempt, or the service's time of it, is unknown, as after a crash, the check counts as the end.
+ */
+function withEnd(attempt: Attempt, at: Moment): Attempt {
   const { closed, ended } = attempt;
   if (closed === undefined) return { ...attempt, ended: ended ?? at };
   const isKnown =
@@ -206,6 +209,7 @@ function isClean(submission: Submission, seen: Observation): boolean {
   return isCleanButForBalance(submission, seen) && !isLower(submission, seen);
 }
 
+/** Whether a check was complete, late enough, and found nothing, whatever the balance. */
 function isCleanButForBalance(submission: Submission, seen: Observation): boolean {
   return (
     seen.complete &&

@@ -7,16 +7,8 @@ import { foldText } from '../base/plainText.ts';
 import { hasMarker, markerOf, mayHaveMarker } from '../runs/marker.ts';
 import type { RunStore } from '../runs/runStore.ts';
 import type { Session } from '../runs/session.ts';
-import {
-  isCharged,
-  isRunOf,
-  isSent,
-  serviceStartMs,
-  type Submission,
-  type Observation,
-} from './submission.ts';
 import { localMoment, withService } from './moments.ts';
-import { creationOf, ownerOf } from './ownRuns.ts';
+import { creationOf, submissionOfLabel } from './ownRuns.ts';
 import type { CheckResult } from './pendingSubmission.ts';
 import { explainsBalance } from './receipts.ts';
 import {
@@ -29,6 +21,14 @@ import {
   withObservation,
 } from './reconcilePolicy.ts';
 import { whyUncertain } from './stage.ts';
+import {
+  isCharged,
+  isRunOf,
+  isSent,
+  serviceStartMs,
+  type Submission,
+  type Observation,
+} from './submission.ts';
 
 /** Whether the last check found runs that the previous check had not. */
 export function hasNewCandidates(before: Submission, after: Submission): boolean {
@@ -39,39 +39,38 @@ export function hasNewCandidates(before: Submission, after: Submission): boolean
 const PAGE_SIZE = 100;
 const MAX_PAGES = 20;
 const MAX_DETAILS = 300;
-/** How many details are read concurrently. */
+/** How many details are read at once. */
 const BATCH = 4;
 
 interface Found {
-  /** The run with the marker in its label, which no other record has. */
+  /** The first run with the marker. */
   match: RunDetail | undefined;
   /** More runs with the marker: the service created several for one Idempotency-Key. */
   further: RunDetail[];
   /** Runs that could be this one, newest first. */
   candidates: RunDetail[];
   /** Whether every run that could be this one was listed and read. */
-  allRead: boolean;
+  isComplete: boolean;
   seen: Observation;
 }
 
-/** What a search knows, and what it may send. */
+/** What a search for a run knows, and what it may send. */
 export interface FindOptions {
   /**
-   * The submissions of this service. Their runs belong to other submissions, and their charges may
-   * explain a lower balance. The marker decides first: a user may have recognized a run wrongly.
+   * The submissions to this service. A run of another one isn't this one's, unless it has this one's marker: the user
+   * may have recognized a run wrongly. Their charges may explain a lower balance.
    */
   records: readonly Submission[];
-  /** The details and labels that are known; those that are read are added. */
+  /** The known details and labels; new ones are added. */
   runs: Pick<RunStore, 'acceptRead' | 'detail' | 'label'>;
-  /** Given for an automatic check. Its first request is already counted. */
+  /** Given for an automatic check, whose first request is already counted. */
   quota?: Session['quota'] | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Searches for the run of a submission. Reads the runs since it was created and their unknown details, since
- * only details have labels. If the last bytes may have left, it reads the balance; an automatic check does
- * so only if it decides.
+ * Searches for the run of a submission. Reads the runs since it was created, and their unknown details, since only
+ * details have labels. If the last bytes may have left, reads the balance, too; an automatic check only if it decides.
  * @throws ApiError if the list cannot be read, CancelledError
  */
 export async function findRun(
@@ -116,7 +115,7 @@ export async function findRun(
         continue;
       }
       const run = detail.value;
-      const owner = ownerOf(known, run.label);
+      const owner = submissionOfLabel(known, run.label);
       if (owner === submission && !mayBeCopy(submission, run)) matches.push(run);
       else if (owner === submission) candidates.push(run);
       else if (owner === undefined && isCandidate(submission, batch[index], run) && !isClaimed(run.run_id))
@@ -132,7 +131,7 @@ export async function findRun(
   };
   const [match, ...later] = matches.reverse();
   const further = later.filter((run) => isFromThen(submission, run));
-  const found = { match, further, candidates, allRead: complete, seen };
+  const found = { match, further, candidates, isComplete: complete, seen };
   if (!isSent(submission)) return found;
   if (quota !== undefined && (match !== undefined || !isBalanceDecisive(submission, seen))) return found;
   quota?.recordExtra();
@@ -156,23 +155,24 @@ export interface Look {
   isAnswered: boolean;
 }
 
-export function lookOf(submission: Submission, { match, candidates, allRead, seen }: Found): Look {
+/** Judges what a search for a run found. */
+export function lookOf(submission: Submission, { match, candidates, isComplete, seen }: Found): Look {
   // Another API key may belong to another account.
-  const isSeen = allRead && seen.otherKey === undefined;
-  // Before the last bytes, a run that may be this one leaves the look unanswered, unless its label is another.
+  const isSeen = isComplete && seen.otherKey === undefined;
+  // Before the last bytes, without a marker, a possible run leaves the look unanswered.
   const isAnswered =
     isSeen && (isSent(submission) || submission.marker !== undefined || candidates.length === 0);
   const next = withObservation(submission, seen);
   if (match !== undefined)
     return { result: { verdict: 'charged', run: creationOf(match) }, next, isAnswered };
-  const unanswered = seen.otherKey ? 'key-replaced' : allRead ? 'candidates' : 'incomplete';
+  const unanswered = seen.otherKey ? 'key-replaced' : isComplete ? 'candidates' : 'incomplete';
   const reason = whyUncertain(next)?.why ?? (isAnswered ? undefined : unanswered);
   const result: CheckResult =
     reason === undefined ? { verdict: 'not-charged' } : { verdict: 'cannot-tell', reason, candidates };
   return { result, next, isAnswered };
 }
 
-/** An API key that got a 401 isn't used again. */
+/** After a 401, the API key must not be used again. @throws the error then */
 function rethrowUnauthorized(error: unknown): undefined {
   if (isUnauthorized(error)) throw error;
   return undefined;
@@ -198,7 +198,7 @@ async function listSince(
     const last = page.data.at(-1);
     const isOver = last !== undefined && isBefore(last, sinceMs);
     if (!page.has_more || isOver) return { rows, complete };
-    // The page claims that there are more, but has no cursor.
+    // The page says that there are more, but has no cursor.
     if (page.next_cursor === undefined) return { rows, complete: false };
     cursor = page.next_cursor;
     quota?.recordExtra();
@@ -212,8 +212,8 @@ function isBefore(row: RunSummary, timeMs: number): boolean {
 }
 
 /**
- * With a marker, the details of every listed run count, because the service may rename the model. A known
- * label may rule a run out, since labels never change.
+ * Whether the details of a listed run must be read. With a marker those of every run, because the service may rename
+ * the model. A known label may rule a run out, since labels never change.
  */
 function isWorthReading(submission: Submission, row: RunSummary, runs: Pick<RunStore, 'label'>): boolean {
   const label = runs.label(row.run_id);
@@ -226,8 +226,8 @@ function isWorthReading(submission: Submission, row: RunSummary, runs: Pick<RunS
 }
 
 /**
- * Whether a run was created after every attempt must have been priced. Never if no last bytes left: the storage
- * may have been set back to before a later attempt.
+ * Whether a run was created too late to be from any attempt. Never if no last bytes left: the storage may have been set
+ * back to before a later attempt.
  */
 function isAfterAll(submission: Submission, row: RunSummary): boolean {
   const lastMs = isSent(submission) ? lastSendMs(submission) : undefined;
@@ -235,8 +235,8 @@ function isAfterAll(submission: Submission, row: RunSummary): boolean {
 }
 
 /**
- * Whether a run of no record could be the submission's. Its label is missing or changed; without a marker, the
- * same.
+ * Whether a run that belongs to no record could be the submission's: its label is missing or was changed. Without a
+ * marker: its label is the same.
  */
 function isCandidate(
   submission: Submission,
@@ -248,7 +248,7 @@ function isCandidate(
   return model_id === submission.model_id && isLikeLabel(submission, label);
 }
 
-/** Whether the service may have dropped the submission's label, or changed what is around the marker. */
+/** Whether the service may have dropped the submission's label, or changed the text around its marker. */
 function isChangedLabel({ marker }: Submission, label: string): boolean {
   if (marker === undefined || label === '') return marker !== undefined;
   return markerOf(label) === undefined && mayHaveMarker(label, marker);

@@ -2,13 +2,13 @@ import * as v from 'valibot';
 import type { Codec } from '../storage/versions.ts';
 import { submissionSchema, isOver, runsOf, type ChargedReceipt, type Submission } from './submission.ts';
 
-/** A record that a later version of the extension wrote. Every format keeps `stage`. */
+/** A record in a later format that is over. Every format keeps `stage`. */
 const laterSchema = v.object({
   version: v.pipe(v.number(), v.integer(), v.minValue(2)),
   stage: v.picklist(['charged', 'ended']),
 });
 
-/** How the journal's records are read and written. */
+/** How the journal's records are parsed and formatted. */
 export const CODEC: Readonly<Codec<Submission>> = { parse, format, isOver };
 
 function parse(text: string): ReturnType<Codec<Submission>['parse']> {
@@ -23,7 +23,7 @@ function parse(text: string): ReturnType<Codec<Submission>['parse']> {
   return submission.success && isComplete(submission.output) ? submission.output : undefined;
 }
 
-/** Whether a record has what its stage says. */
+/** Whether a record has the fields that its stage requires. */
 function isComplete({ stage, reason, end, charge }: Submission): boolean {
   if (stage === 'charged') return charge !== undefined;
   return stage !== 'ended' || (reason !== undefined && end !== undefined);
@@ -33,7 +33,7 @@ function isComplete({ stage, reason, end, charge }: Submission): boolean {
 function format(record: Submission): string {
   // Parsing removes fields that the service sent in addition to those of the contract.
   const asRead = v.parse(submissionSchema, JSON.parse(JSON.stringify(record)));
-  // What is over is never sent again, so nothing derived from the API key remains.
+  // A submission that is over is never sent again, so it needs nothing derived from the API key.
   if (isOver(asRead)) delete asRead.keyCheck;
   return `${JSON.stringify(asRead, null, 2)}\n`;
 }

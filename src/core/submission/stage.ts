@@ -1,9 +1,9 @@
-import { askedWaitMs, isRefused, RESEND_MS, serviceStartMs, type Submission } from './submission.ts';
 import { nextCheckAtMs, uncertaintyOf, type UncertaintyReason } from './reconcilePolicy.ts';
+import { askedWaitMs, isRefused, RESEND_MS, serviceStartMs, type Submission } from './submission.ts';
 
 export type { UncertaintyReason } from './reconcilePolicy.ts';
 
-/** What a reader of a submission knows besides it. */
+/** What decides, besides a submission, what may be done with it. */
 export interface Situation {
   /** By this machine's clock, in milliseconds since the epoch. */
   nowMs: number;
@@ -13,7 +13,7 @@ export interface Situation {
   clockSkewMs?: number | undefined;
 }
 
-/** Why it may be charged, if the last bytes may have left; `decidedAtMs`: when the next check may tell. */
+/** Returns why a `sent` submission may be charged. `decidedAtMs`: when the next check may decide, if known. */
 export function whyUncertain(
   submission: Submission,
 ): { why: UncertaintyReason; decidedAtMs: number | undefined } | undefined {
@@ -21,13 +21,13 @@ export function whyUncertain(
   return why && { why, decidedAtMs: why === 'too-early' ? nextCheckAtMs(submission) : undefined };
 }
 
-/** Until when the service asked not to send it, by this machine's clock; undefined if it may be sent. */
+/** Returns until when the service asked not to send it, by this machine's clock; undefined if it may be sent. */
 export function busyUntilMs(submission: Submission, nowMs: number): number | undefined {
   const waitMs = askedWaitMs(submission, { localMs: nowMs });
   return waitMs > 0 ? nowMs + waitMs : undefined;
 }
 
-/** Why it is never sent again, by this machine's clock and the service's, if known. */
+/** Returns why it is never sent again, by this machine's clock and the service's; undefined if it may be. */
 export function obstacleOf(
   submission: Submission,
   { nowMs, keyId, clockSkewMs = NaN }: Situation,
@@ -40,7 +40,7 @@ export function obstacleOf(
   return Math.max(serviceMs, nowMs - created.localMs) >= RESEND_MS ? 'too-late' : undefined;
 }
 
-/** How long submissions are checked automatically. Afterwards the user checks manually. */
+/** How long submissions are checked automatically. After that, only when the user asks. */
 const AUTOMATIC_MS = 60 * 60_000;
 
 /** Whether further automatic checks follow a check that was answered. */
@@ -48,7 +48,7 @@ export function isCheckedAutomatically(submission: Submission, nowMs: number): b
   return sinceSentMs(submission, nowMs) <= AUTOMATIC_MS;
 }
 
-/** Returns how long ago the last attempt started or sent its last bytes, by this machine's clock. */
+/** Returns how long ago an attempt last started or sent its last bytes, by this machine's clock. */
 function sinceSentMs({ attempts }: Submission, nowMs: number): number {
   return nowMs - Math.max(0, ...attempts.map(({ started, closed }) => (closed ?? started).localMs));
 }

@@ -11,8 +11,9 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const time = v.pipe(v.number(), v.finite());
 
 /**
- * A point in time by up to three clocks: this machine's wall clock and monotonic clock, and the service's if
- * a response had a `Date`. Anyone can set the wall clock, so proofs rest on the other two.
+ * A point in time by up to three clocks, in milliseconds: this machine's wall clock, its monotonic clock, and the
+ * service's clock. That is known from the `Date` of a response. Anyone can set the wall clock, so proofs rest on the
+ * other two.
  */
 const moment = v.object({ localMs: time, monotonicMs: v.optional(time), serviceMs: v.optional(time) });
 
@@ -22,7 +23,7 @@ const attempt = v.object({
   closed: v.optional(moment),
   /** Missing while the attempt is in progress, and after a crash. */
   ended: v.optional(moment),
-  /** The error code (ours or the contract's), for messages and the log. Set if it ended without a run. */
+  /** The code of the error with which it ended (ours or the contract's), for messages and the log. */
   code: v.optional(v.string()),
   httpStatus: v.optional(v.number()),
   /** Nothing is sent before this time, as requested by the service (Retry-After). */
@@ -36,11 +37,11 @@ const observation = v.object({
   /** Runs that could be this one. */
   candidates: v.array(v.string()),
   balance_cents: cents,
-  /** Of the balance. */
+  /** The balance's. */
   currency,
-  /** Whether the receipts of other charges explained, to the cent, that the balance was lower than before. */
+  /** Whether other charges explained a lower balance: see `explainsBalance`. */
   explainedByReceipts: v.optional(v.literal(true)),
-  /** Whether the check used another API key than the last attempt; that may be another service account's. */
+  /** Whether the check used another API key than the submission; it may belong to another account. */
   otherKey: v.optional(v.literal(true)),
 });
 
@@ -59,7 +60,7 @@ const run = v.object({
   plan_name: v.optional(serviceText),
 });
 
-/** The run of a charged submission, and how it was learned. */
+/** The run of a charged submission, and how it was found. */
 const charge = v.object({
   at: moment,
   run,
@@ -67,7 +68,7 @@ const charge = v.object({
   foundBy: v.picklist(['answered', 'found', 'recognised']),
   /** More runs with the marker: the service charged more than once, or may have. */
   furtherRuns: v.optional(v.array(run)),
-  /** Until the user saw the charge. */
+  /** True until the user saw the charge. */
   unshown: v.optional(v.literal(true)),
 });
 
@@ -75,19 +76,19 @@ const stage = v.picklist(['draft', 'sending', 'sent', 'cleared', 'charged', 'end
 const reason = v.picklist(['refused', 'not-charged', 'discarded']);
 
 /**
- * A version of a record in the journal. An extension that writes a record again loses fields that it doesn't
- * know. So a field that money rests on needs the next `version`: earlier ones leave such records alone.
+ * A version of a record in the journal. An extension that writes a record again drops the fields that it doesn't know.
+ * So a new field that decides about money needs the next `version`: earlier extensions leave such records alone.
  */
 export const submissionSchema = v.object({
   version: v.literal(1),
-  /** The Idempotency-Key of every attempt, and the file name. */
+  /** The Idempotency-Key of every attempt. */
   id: v.pipe(v.string(), v.uuid()),
   /** The multipart boundary of every attempt. */
   boundary: text,
   accountId: text,
   /** The account's origin, or `sandbox` for the sandbox, whose address changes at each start. */
   origin: text,
-  /** A random ID of the API key that every attempt has; not derived from the key. */
+  /** The random ID of the API key of every attempt; not derived from the key. */
   keyId: text,
   /** Recognizes that API key when it is entered again. Removed when the submission is over. */
   keyCheck: v.optional(v.object({ salt: v.string(), hash: v.string() })),
@@ -111,7 +112,7 @@ export const submissionSchema = v.object({
   /** The part of the label that identifies the run. */
   marker: v.optional(v.string()),
   priority_processing: v.boolean(),
-  /** Who proposed it, unless the user did. The consents are always the user's. */
+  /** Set if an agent proposed it. The consents are always the user's. */
   proposedBy: v.optional(v.literal('agent')),
   /** What the user accepted, when (ISO 8601), and which URLs were shown. */
   consents: v.object({
@@ -121,14 +122,14 @@ export const submissionSchema = v.object({
   /** The balance before the first attempt. */
   balanceBefore: optionalField(balance),
   attempts: v.array(attempt),
-  /** As in an attempt, if the service's wait kept the last one from beginning. */
+  /** As in an attempt; set if the service asked to wait before the attempt began. */
   notBefore: v.optional(moment),
-  /** The first complete check since the last attempt that found nothing; any other result removes it. */
+  /** The first of the complete checks in a row, since the last attempt, that found no sign of a charge. */
   firstCleanCheck: v.optional(observation),
   lastCheck: v.optional(observation),
-  /** How far it got: see the table in docs/journal.md. Every later format keeps this field. */
+  /** See the table of stages in docs/journal.md. Every later format keeps this field. */
   stage,
-  /** Why it ended: the service refused it, it isn't charged, or the user discarded it and it may be. */
+  /** Why it ended. `discarded`: the user discarded it, and it may be charged. */
   reason: v.optional(reason),
   /** When it ended. The code and status are those of a refusal. */
   end: v.optional(v.object({ at: moment, code: v.optional(v.string()), httpStatus: v.optional(v.number()) })),
@@ -153,7 +154,7 @@ export type Receipt = Ended | ChargedReceipt;
 /** A run as far as a receipt knows it. */
 export type ReceiptRun = ChargedReceipt['charge']['run'];
 
-/** What the user chose and consented to. */
+/** What the user chose and consented to: a submission before it is created. */
 export type Draft = Pick<
   Submission,
   | 'dataset'
@@ -171,10 +172,10 @@ export function submissionName({ label, dataset }: Pick<Draft, 'label' | 'datase
   return userLabel(label) ?? dataset.filename;
 }
 
-/** The limit for resends; the service knows an Idempotency-Key for 24 hours (spec: "Limits"). */
+/** How long it may be sent again: one hour less than the service knows an Idempotency-Key (spec: "Limits"). */
 export const RESEND_MS = IDEMPOTENCY_WINDOW_MS - 60 * 60_000;
 
-/** Whether the last bytes of an open one may have left: a resend needs a look, a check may find a charge. */
+/** Whether the last bytes of an open submission may have left, so that it may have been charged. */
 export function isSent({ stage }: Pick<Submission, 'stage'>): boolean {
   return stage === 'sent' || stage === 'cleared';
 }
@@ -184,7 +185,7 @@ export function isClosed({ closed }: Attempt): boolean {
   return closed !== undefined;
 }
 
-/** Not after a canceled resend: an earlier upload may be the one that was charged. */
+/** Whether the user canceled the only upload whose last bytes may have left. */
 export function isCanceledUpload({ attempts }: Submission): boolean {
   const [uploaded, ...others] = attempts.filter(isClosed);
   return others.length === 0 && uploaded === attempts.at(-1) && uploaded?.code === 'cancelled';
@@ -195,11 +196,13 @@ export function askedWaitMs({ attempts, notBefore }: Submission, now: Moment): n
   return Math.max(leftMs(attempts.at(-1)?.notBefore, now), leftMs(notBefore, now));
 }
 
+/** Returns the submission without the waits that the service asked for. */
 export function withoutWait(submission: Submission): Submission {
   const attempts = submission.attempts.map((attempt) => ({ ...attempt, notBefore: undefined }));
   return { ...submission, attempts, notBefore: undefined };
 }
 
+/** Returns how long a wait still takes, by the service’s clock if known; 0 if it is over. */
 function leftMs(notBefore: Moment | undefined, now: Moment): number {
   if (notBefore === undefined) return 0;
   const waitMs =
@@ -223,7 +226,7 @@ export function isMarkedRunOf(
   return marker !== undefined && hasMarker(runs.label(runId) ?? '', marker);
 }
 
-/** Whether a run has the marker of an open submission, or is a possible one by the last check. */
+/** Whether a run has the marker of an open submission, or was a candidate in its last check. */
 export function mayBeRunOf(
   submission: Pick<Submission, 'lastCheck' | 'marker'>,
   runId: string,
@@ -255,7 +258,7 @@ export function isRefused({ reason }: Pick<Submission, 'reason'>): boolean {
   return reason === 'refused';
 }
 
-/** Returns it with an end. What it was charged for until now is no longer known to be so. */
+/** Returns the submission as ended. */
 export function ended(submission: Submission, reason: EndReason, end: Ended['end']): Ended {
   return { ...submission, stage: 'ended', reason, end };
 }
@@ -270,14 +273,14 @@ export function chargedReceiptsOf(receipts: readonly Receipt[], accountId: strin
 }
 
 /**
- * The same bytes and model at one service, regardless of accounts: the service doesn't identify them, and each
- * sign-in can create another local one.
+ * What makes two submissions the same: service, model and bytes. Not the account: the service doesn't identify
+ * accounts, and each sign-in can create another local one.
  */
 export type SameDataset = Pick<Submission, 'origin' | 'model_id'> & {
   dataset: Pick<Submission['dataset'], 'sha256'>;
 };
 
-/** Returns what names a submission on the disk: a hash of service, model and dataset, in 32 hex digits. */
+/** Returns the first part of a submission's file names: a hash of service, model and dataset, in 32 hex digits. */
 export function bytesKeyOf({ origin, model_id, dataset: { sha256 } }: SameDataset): string {
   return createHash('sha256')
     .update(JSON.stringify([origin, model_id, sha256]))
@@ -285,8 +288,8 @@ export function bytesKeyOf({ origin, model_id, dataset: { sha256 } }: SameDatase
     .slice(0, 32);
 }
 
-/** Returns the records for an origin: the account's own first, then the newest. */
-export function sentTo(
+/** Returns the submissions to an origin: the account's own first, newest first. */
+export function submissionsTo(
   records: readonly Submission[],
   { accountId, origin }: Pick<Submission, 'accountId' | 'origin'>,
 ): Submission[] {
@@ -299,7 +302,7 @@ export function sentTo(
     );
 }
 
-/** Returns the earliest time that it may have been sent, by the service's clock; undefined if unknown. */
+/** Returns from when it may have been sent, by the service's clock; undefined if unknown. */
 export function serviceStartMs({ created, attempts }: Submission): number | undefined {
   const known = [created, attempts[0]?.started].flatMap((one) => one?.serviceMs ?? []);
   return known.length === 0 ? undefined : Math.min(...known);

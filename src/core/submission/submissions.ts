@@ -9,7 +9,6 @@ import { Emitter } from '../base/event.ts';
 import type { Session } from '../runs/session.ts';
 import { dueMs } from './checkTimes.ts';
 import { isLostOwner, isTaken } from './errors.ts';
-import { askedWaitMs, isRefused, isSent, newSubmission, type Draft, type Submission } from './submission.ts';
 import type { Journal, Owned, KnownSubmissions } from './journal.ts';
 import { LinkedRuns } from './linkedRuns.ts';
 import { momentOf, type Time } from './moments.ts';
@@ -18,7 +17,7 @@ import { PendingList } from './pendingList.ts';
 import {
   canDiscard,
   isCancellable,
-  isWaiting,
+  awaitsCheck,
   restingState,
   type Discarded,
   type FoundRun,
@@ -27,9 +26,10 @@ import {
   type SubmissionResult,
   type CheckResult,
 } from './pendingSubmission.ts';
+import { askedWaitMs, isRefused, isSent, newSubmission, type Draft, type Submission } from './submission.ts';
 import { UploadQueue } from './uploadQueue.ts';
 
-/** How often the user can check while the service asks submissions to wait. */
+/** The shortest time between two checks by the user while the service asks submissions to wait. */
 const OFTEN_MS = 60_000;
 
 interface Check {
@@ -38,7 +38,7 @@ interface Check {
 }
 
 /**
- * Owns the list of the open submissions: what is pending, what this window does with each, in which order.
+ * Owns this window's work on the open submissions: which ones there are, what it does with each, and in which order.
  * Work on a single one is in `openSubmission.ts`, loaded at first use.
  */
 export class Submissions implements Disposable {
@@ -51,11 +51,11 @@ export class Submissions implements Disposable {
   readonly #onDidChange = new Emitter<PendingSubmission>();
   readonly #cancels = new Map<string, AbortController>();
   readonly #checks = new Map<string, Check>();
-  /** When this window last began a look, and how many it has begun. The disk knows only the answered ones. */
+  /** When this window last began a look, and how many it has begun. The journal has only the answered ones. */
   readonly #looks = new Map<string, { atMs: number; count: number }>();
   readonly #linked: LinkedRuns;
 
-  /** Fires with the latest state when a submission started, progressed, ended, or was dismissed anywhere. */
+  /** Fires with the latest state when a submission started, progressed, or ended, in any window. */
   readonly onDidChange = this.#onDidChange.event;
 
   /**
@@ -91,7 +91,7 @@ export class Submissions implements Disposable {
     return this.#pending.all;
   }
 
-  /** Probes which submissions other windows own; before that, all may be theirs. Never rejects. */
+  /** Probes which submissions other windows own; before the first probe, all may be theirs. Never rejects. */
   probe(): Promise<void> {
     return this.#pending.probe();
   }
@@ -110,13 +110,13 @@ export class Submissions implements Disposable {
    */
   submit(session: Session, draft: Draft, signal: AbortSignal, known: KnownSubmissions): SubmissionInProgress {
     const id = randomUUID();
-    return this.#submission(id, this.#createAndSend(session, { id, ...draft }, signal, known));
+    return this.#inProgress(id, this.#createAndSend(session, { id, ...draft }, signal, known));
   }
 
   /** Resends an open submission with the same Idempotency-Key and bytes, after a look for its run. */
   resume(session: Session, id: string, signal: AbortSignal): SubmissionInProgress {
     const sent = this.#owning(id, session, (open) => open.resend(session, this.#cancellable(id, signal)));
-    return this.#submission(id, sent);
+    return this.#inProgress(id, sent);
   }
 
   /**
@@ -131,18 +131,18 @@ export class Submissions implements Disposable {
 
   /** Returns when the next automatic check of an account is due, by this machine's clock; Infinity if none is. */
   nextCheckMs(accountId: string): number {
-    return Math.min(Infinity, ...this.#waiting(accountId).map(({ submission }) => this.#dueMs(submission)));
+    return Math.min(Infinity, ...this.#watched(accountId).map(({ submission }) => this.#dueMs(submission)));
   }
 
   /**
-   * Runs the due automatic checks of what may have been charged, as far as the account's quota allows. Never
-   * rejects; a failed check is repeated later.
+   * Runs the automatic checks that are due, as far as the account's quota allows. Never rejects; a failed check is
+   * repeated later.
    * @returns the runs that this window found, which it must report: other windows don't
    */
   async checkDue(session: Session): Promise<readonly FoundRun[]> {
     const found: FoundRun[] = [];
     if (session.notBeforeMs !== undefined) return found;
-    for (const { id, submission } of this.#waiting(session.account.id)) {
+    for (const { id, submission } of this.#watched(session.account.id)) {
       if (this.#dueMs(submission) > this.nowMs) continue;
       const result = await this.#check(session, id, true, this.#stop.signal).catch(() => undefined);
       if (result?.verdict === 'charged') found.push({ submission, run: result.run });
@@ -172,8 +172,8 @@ export class Submissions implements Disposable {
   }
 
   /**
-   * Reads the balance although the service asked submissions to wait. An answer ends that wait, also for the
-   * submissions that it left unsent.
+   * Reads the balance although the service asks submissions to wait. A response ends that wait, also in the records of
+   * submissions that were not sent because of it.
    * @throws ApiError, CancelledError, KeyMissingError
    */
   async endLongWait(session: Session): Promise<void> {
@@ -202,17 +202,18 @@ export class Submissions implements Disposable {
     this.#onDidChange.dispose();
   }
 
-  #submission(id: string, sent: Promise<SubmissionResult | undefined>): SubmissionInProgress {
+  #inProgress(id: string, sent: Promise<SubmissionResult | undefined>): SubmissionInProgress {
     const onProgress: SubmissionInProgress['onProgress'] = (listener) =>
       this.onDidChange((row) => {
         if (row.id === id) listener(row);
       });
     const result = sent
       .then((end) => end ?? ({ kind: 'elsewhere' } as const))
-      .catch((error: unknown) => this.#failed(id, error));
+      .catch((error: unknown) => this.#resultAfterFailure(id, error));
     return { id, onProgress, result };
   }
 
+  /** Creates a submission, which claims its bytes, and sends it. */
   async #createAndSend(
     session: Session,
     draft: Draft & Pick<Submission, 'id'>,
@@ -244,19 +245,20 @@ export class Submissions implements Disposable {
     if ('existing' in created) return { kind: 'open', id: created.existing.id };
     if (isLostOwner(created.error)) return { kind: 'elsewhere' };
     const first = isTaken(created.error) ? await this.#firstOf(session, draft) : undefined;
-    return first ? { kind: 'open', id: first } : { kind: 'not-charged', error: created.error, kept: false };
+    return first ? { kind: 'open', id: first } : { kind: 'not-charged', error: created.error, isKept: false };
   }
 
   /** Returns what the record says after its sending failed. */
-  async #failed(id: string, error: unknown): Promise<SubmissionResult> {
+  async #resultAfterFailure(id: string, error: unknown): Promise<SubmissionResult> {
     await this.#journal.reload().catch(() => undefined);
     const submission = this.#find(id);
     if (submission === undefined || isLostOwner(error)) return { kind: 'elsewhere' };
     if (submission.stage === 'sent') return { kind: 'unknown', error };
-    const isUnchecked = restingState(submission, this.#journal.isLooked(id)) === 'unchecked';
-    return isUnchecked ? { kind: 'unanswered', error } : { kind: 'not-charged', error, kept: true };
+    const isUnchecked = restingState(submission, this.#journal.maySayNotCharged(id)) === 'unchecked';
+    return isUnchecked ? { kind: 'unanswered', error } : { kind: 'not-charged', error, isKept: true };
   }
 
+  /** Looks for the run of an open submission. An automatic check that is no longer due has no result. */
   #check(session: Session, id: string, isAutomatic: boolean, signal: AbortSignal | undefined): Check['done'] {
     const quota = isAutomatic ? session.quota : undefined;
     const done = this.#owning(id, session, async (open): Check['done'] => {
@@ -285,17 +287,17 @@ export class Submissions implements Disposable {
       throw new ServiceError('rate_limited', 429, '', leftMs);
   }
 
-  #waiting(accountId: string): PendingSubmission[] {
-    return this.pending.filter((one) => one.accountId === accountId && isWaiting(one));
+  #watched(accountId: string): PendingSubmission[] {
+    return this.pending.filter((one) => one.accountId === accountId && awaitsCheck(one));
   }
 
   /** Returns when an automatic check of a submission is due; Infinity if none is. */
   #dueMs(submission: Submission): number {
-    const isLooked = this.#journal.isLooked(submission.id);
-    return dueMs(submission, this.nowMs, { isLooked, ...this.#looks.get(submission.id) });
+    const hasAnswer = this.#journal.maySayNotCharged(submission.id);
+    return dueMs(submission, this.nowMs, { hasAnswer, ...this.#looks.get(submission.id) });
   }
 
-  /** Takes a request from the quota. Each window has its first look; only the reader repeats it. */
+  /** Takes a request from the quota. Each window may look once; only the reader repeats it. */
   #take(quota: Session['quota'], { id, stage }: Submission): boolean {
     const isFirstLook = stage !== 'sent' && !this.#looks.has(id);
     return (isFirstLook || quota.isReader) && quota.take();
@@ -303,7 +305,7 @@ export class Submissions implements Disposable {
 
   /** Returns the ID of the submission of these bytes that another window created first; undefined if it can't be read. */
   async #firstOf({ account }: Session, draft: Draft): Promise<string | undefined> {
-    const known = await this.#journal.of({ origin: serviceOf(account), ...draft }).catch(() => []);
+    const known = await this.#journal.knownOf({ origin: serviceOf(account), ...draft }).catch(() => []);
     return known.at(-1)?.record?.id;
   }
 
@@ -315,16 +317,16 @@ export class Submissions implements Disposable {
   }
 
   /**
-   * Runs `work` as the owner of an open submission of the session's account, after any check in progress.
-   * @returns undefined if another window owns it, now or during `work`, or it is resolved or another
-   * account's
+   * Runs `work` as the owner of an open submission, after any check in progress.
+   * @param session if given, the submission must be its account's
+   * @returns undefined if another window owns it, now or during `work`, or if it is over or another account's
    */
   async #owning<T>(
     id: string,
     session: Session | undefined,
     work: (open: OpenSubmission) => Promise<T>,
   ): Promise<T | undefined> {
-    // Read before the first wait: a check that calls this must not wait for itself.
+    // Read this before the first await: a check that calls this must not wait for itself.
     const running = this.#checks.get(id)?.done;
     await this.#load();
     await running?.catch(() => undefined);
@@ -336,12 +338,13 @@ export class Submissions implements Disposable {
       if (isForeign) return undefined;
       return work(open).catch((error: unknown) => {
         if (!isLostOwner(error)) throw error;
-        owned.lease.release();
+        open.giveUp();
         return undefined;
       });
     });
   }
 
+  /** Runs `work` with an owned submission, then releases it. */
   async #holding<T>(owned: Owned, work: (open: OpenSubmission) => Promise<T>): Promise<T> {
     const { id } = owned.submission;
     const { OpenSubmission: Loaded } = await this.#load();
@@ -349,7 +352,7 @@ export class Submissions implements Disposable {
       show: (live) => this.#pending.show(id, live),
       onLook: () => {
         this.#looks.set(id, { atMs: this.nowMs, count: (this.#looks.get(id)?.count ?? 0) + 1 });
-        this.#pending.tried(id);
+        this.#pending.lookBegan(id);
       },
     });
     try {

@@ -10,7 +10,7 @@ export class UploadQueue {
     return this.#requested > 0;
   }
 
-  /** Runs `work` when its turn comes. @returns undefined if canceled before @throws what `work` throws */
+  /** Runs `work` when its turn comes. @returns undefined if canceled before its turn @throws errors of `work` */
   run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
     const before = this.#last;
     this.#requested++;

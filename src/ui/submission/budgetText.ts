@@ -6,8 +6,8 @@ import {
   type MonthSpending,
 } from '../../core/money/accountMoney.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { ChargedReceipt, Receipt } from '../../core/submission/submission.ts';
 import { chargedAt } from '../../core/submission/receipts.ts';
+import type { ChargedReceipt, Receipt } from '../../core/submission/submission.ts';
 import { compact, formatAmount, formatMoney } from '../shared/format.ts';
 import { expectedPriceText } from '../shared/priceText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
@@ -24,7 +24,7 @@ function spentAndPending(spending: MonthSpending): string {
   return compact(spentText(spending), pendingText(spending)).join(' · ');
 }
 
-/** What is spent of a month's limit: `3.03 of 3.50 USD`. */
+/** Spending against a month's limit: `3.03 of 3.50 USD`. */
 function spentOfLimit(spending: MonthSpending, limitCents: number): string {
   const { spentCents, currency, unknownPrices, unknownCurrencies, isComplete } = spending;
   const [spent, limit] = [formatAmount(spentCents, currency), formatMoney(limitCents, currency)];
@@ -49,10 +49,10 @@ export function budgetText(check: BudgetCheck): string | undefined {
       return l10n.t('Budget not checked: this run’s price isn’t known ({0} spent)', spent);
     }
     const limit = formatMoney(limits[0]?.limitCents, spending.currency);
-    return l10n.t('Budget not checked: this run’s price isn’t known ({0} per run)', limit);
+    return l10n.t('Budget of {0} per run not checked: this run’s price isn’t known', limit);
   }
   return l10n.t(
-    'Budget not checked: it is in {0}, this account is charged in {1}',
+    'Budget not checked: it’s in {0}, but this account is charged in {1}',
     sanitizeServiceText(check.budgetCurrency),
     sanitizeServiceText(check.currency),
   );
@@ -94,12 +94,12 @@ function overMessage(over: readonly LimitCheck[], name: string): string {
   const isCertain = over.some((limit) => limit.over === 'will');
   if (over.length > 1)
     return isCertain
-      ? l10n.t('This run will exceed the monthly budget of {0}, and may exceed the per-run budget.', name)
-      : l10n.t('This run may exceed the per-run and the monthly budget of {0}.', name);
-  if (isCertain) return l10n.t('This run will exceed the monthly budget of {0}.', name);
+      ? l10n.t('This run will exceed the monthly budget for {0} and may exceed the per-run budget.', name)
+      : l10n.t('This run may exceed the per-run and the monthly budget for {0}.', name);
+  if (isCertain) return l10n.t('This run will exceed the monthly budget for {0}.', name);
   return over[0]?.limit === 'month'
-    ? l10n.t('This run may exceed the monthly budget of {0}.', name)
-    : l10n.t('This run may exceed the per-run budget of {0}.', name);
+    ? l10n.t('This run may exceed the monthly budget for {0}.', name)
+    : l10n.t('This run may exceed the per-run budget for {0}.', name);
 }
 
 /**
@@ -126,7 +126,7 @@ export function exceededSentence(
     return run && price && l10n.t('Charged {0}, over the budget of {1} per run.', price, run);
   const [month, spent] = [monthText(spending.month), spentOfLimit(spending, perMonthCents)];
   if (price === undefined)
-    return l10n.t('Charged; its price isn’t known yet, and {0} is at {1}.', month, spent);
+    return l10n.t('Charged; the price isn’t known yet, and {0} is at {1}.', month, spent);
   return run === undefined
     ? l10n.t('Charged {0}; {1} is at {2}.', price, month, spent)
     : l10n.t('Charged {0}, over the budget of {1} per run; {2} is at {3}.', price, run, month, spent);

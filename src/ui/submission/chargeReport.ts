@@ -3,6 +3,7 @@ import { commands, l10n } from 'vscode';
 import type { RunCreation } from '../../core/api/types.ts';
 import { estimateBefore } from '../../core/money/estimate.ts';
 import type { Session } from '../../core/runs/session.ts';
+import type { Journal } from '../../core/submission/journal.ts';
 import { readRunsSince } from '../../core/submission/receipts.ts';
 import {
   chargedReceiptsOf,
@@ -12,7 +13,6 @@ import {
   type Draft,
   type Submission,
 } from '../../core/submission/submission.ts';
-import type { Journal } from '../../core/submission/journal.ts';
 import { chargedText, severalRunsSentence, type LearnedBy } from '../shared/chargeText.ts';
 import { inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
@@ -77,13 +77,13 @@ export async function setShownOnceSeen(
   receipt: ChargedReceipt | undefined,
 ): Promise<void> {
   if (receipt === undefined) return;
-  // The window answers this after it has got the notification. An extension host alone never gets an answer.
+  // The window answers this after it has received the notification. An extension host alone gets no answer.
   const answered = Promise.resolve(commands.getCommands()).then(
     () => true,
     () => false,
   );
   await new Promise((resolve) => setTimeout(resolve, SEEN_MS).unref());
-  // Of what has been answered by now.
+  // Don't wait: only an answer that has already come counts.
   if (!(await Promise.race([answered, Promise.resolve(false)]))) return;
   await journal.setShown(receipt);
 }

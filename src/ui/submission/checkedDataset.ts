@@ -1,9 +1,9 @@
 import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import * as vscode from 'vscode';
+import { commands, l10n, Uri, workspace } from 'vscode';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
-import type { DatasetFile } from '../../core/datasets/fileKind.ts';
 import { isMendable } from '../../core/datasets/copyTypes.ts';
+import type { DatasetFile } from '../../core/datasets/fileKind.ts';
 import {
   countProblems,
   hasOnlyBlankRows,
@@ -55,7 +55,7 @@ export async function chooseCheckedDataset(
   selection: unknown,
   checks: DatasetChecks,
 ): Promise<CheckedDataset | CommandResult> {
-  const uri = await chooseSaved(vscode.l10n.t('Only the saved file is submitted.'), argument, selection);
+  const uri = await chooseSaved(l10n.t('Only the saved file is submitted.'), argument, selection);
   if (uri === undefined) return { outcome: 'cancelled' };
   const file = await inspectOrRefuse(uri);
   if (file === undefined) return { outcome: 'failed' };
@@ -73,7 +73,7 @@ const MAX_RECHECKS = 2;
 
 /** Checks the file until there is a verdict for its bytes, or the user continues without one. */
 async function checkDataset(
-  uri: vscode.Uri,
+  uri: Uri,
   checks: DatasetChecks,
   rechecks: number,
 ): Promise<CheckedDataset | CommandResult> {
@@ -88,7 +88,7 @@ async function checkDataset(
     : await confirmUnchecked(name, found, accountName);
   if (choice === 'again') return checkDataset(uri, checks, rechecks);
   if (choice !== 'submit') {
-    if (choice !== undefined) await vscode.commands.executeCommand(choice, uri);
+    if (choice !== undefined) await commands.executeCommand(choice, uri);
     return { outcome: 'cancelled' };
   }
   const file = await inspectOrRefuse(uri);
@@ -106,8 +106,8 @@ async function checkDataset(
 }
 
 /**
- * Asks twice about what stops it, so that a habitual click sends no secret. Enter converts what isn't rows,
- * else shows the problems. @returns the command that was chosen instead, if any
+ * Asks twice about serious problems, so that a habitual click sends no secret. Enter converts a file without
+ * rows, else shows the problems. @returns the command that was chosen instead, if any
  */
 async function confirmProblems(
   name: string,
@@ -120,21 +120,21 @@ async function confirmProblems(
   const areAnswers = report.kind === 'answers';
   const choice = await askModal(
     showWarning,
-    vscode.l10n.t('{0} is not ready to submit: {1}.', name, why),
+    l10n.t('{0} isn’t ready to submit: {1}.', name, why),
     stoppingDetail(report),
     {
       ...(use && { [use.title]: use.command }),
       ...(!areAnswers && { [TERMS.showProblems]: COMMANDS.showDatasetProblems }),
       ...(isMendable(report) && { [TERMS.prepareCopy]: COMMANDS.prepareDataset }),
       // Nobody means to train with the answers of two models.
-      ...(!areAnswers && { [vscode.l10n.t('Submit Anyway…')]: 'continue' }),
+      ...(!areAnswers && { [l10n.t('Submit Anyway…')]: 'continue' }),
     },
   );
   if (choice !== 'continue') return choice;
   return askModal(
     showWarning,
-    vscode.l10n.t('Submit {0} despite these problems?', name),
-    vscode.l10n.t('It will be sent to {0} unchanged: {1}. A final confirmation follows.', accountName, why),
+    l10n.t('Submit {0} despite these problems?', name),
+    l10n.t('It will be sent to {0} unchanged: {1}. A final confirmation follows.', accountName, why),
     { [TERMS.showProblems]: COMMANDS.showDatasetProblems, [TERMS.submitAnyway]: 'submit' },
   );
 }
@@ -145,9 +145,9 @@ function stoppingDetail(report: Report): string {
   const isRows = kind === 'rows';
   return compact(
     !isRows && KINDS[kind][1],
-    isRows && errors > 0 && vscode.l10n.t('The service may reject the file, or charge for unusable rows.'),
-    isRows && secrets > 0 && vscode.l10n.t('Secrets would leave this machine, and a model can repeat them.'),
-    (unchecked > 0 || isUnread(kind)) && vscode.l10n.t('What wasn’t checked may contain secrets.'),
+    isRows && errors > 0 && l10n.t('The service may reject the file, or charge for unusable rows.'),
+    isRows && secrets > 0 && l10n.t('Secrets would leave this machine, and a model can repeat them.'),
+    (unchecked > 0 || isUnread(kind)) && l10n.t('The unchecked part may contain secrets.'),
     NOTHING_SENT,
   ).join(' ');
 }
@@ -155,11 +155,11 @@ function stoppingDetail(report: Report): string {
 /** Why a submission needs confirmation: "3 errors, 1 secret", or what the file is if it has no rows. */
 function stoppingPhrase(report: Report): string {
   if (report.kind !== 'rows') return KINDS[report.kind][0];
-  if (hasOnlyBlankRows(report)) return vscode.l10n.t('it has only blank rows');
+  if (hasOnlyBlankRows(report)) return l10n.t('it has only blank rows');
   const { unchecked } = countProblems(report);
   return compact(
     ...foundCounts(report, false),
-    unchecked > 0 && vscode.l10n.t('{0} too long to check', formatRows(unchecked)),
+    unchecked > 0 && l10n.t('{0} too long to check', formatRows(unchecked)),
   ).join(', ');
 }
 
@@ -171,18 +171,18 @@ async function confirmUnchecked(
 ): Promise<'again' | 'submit' | undefined> {
   const choice = await askModal(showWarning, failureSentence(name, failure), NOTHING_SENT, {
     ...(failure !== 'missing' && { [TERMS.checkAgain]: 'again' }),
-    ...(failure === 'worker-died' && { [vscode.l10n.t('Submit Without Checking…')]: 'continue' }),
+    ...(failure === 'worker-died' && { [l10n.t('Submit Without Checking…')]: 'continue' }),
   });
   if (choice !== 'continue') return choice;
   return askModal(
     showWarning,
-    vscode.l10n.t('Submit {0} without checking?', name),
-    vscode.l10n.t('It will be sent to {0} unchecked. A final confirmation follows.', accountName),
-    { [TERMS.checkAgain]: 'again', [vscode.l10n.t('Submit Without Checking')]: 'submit' },
+    l10n.t('Submit {0} without checking?', name),
+    l10n.t('It will be sent to {0} unchecked. A final confirmation follows.', accountName),
+    { [TERMS.checkAgain]: 'again', [l10n.t('Submit Without Checking')]: 'submit' },
   );
 }
 
-const NOTHING_SENT = vscode.l10n.t('Nothing has been sent.');
+const NOTHING_SENT = l10n.t('Nothing has been sent.');
 
 /** Where a dataset really is: relative to the workspace if it is inside, else absolute. */
 export interface DatasetLocation {
@@ -209,7 +209,7 @@ export function sizeFacts({ bytes, rows }: DatasetSize): string[] {
 export async function datasetPlaceOf(file: string): Promise<DatasetLocation> {
   const resolve = (name: string) => realpath(name).catch(() => name);
   const real = await resolve(file);
-  const [root, ...others] = vscode.workspace.workspaceFolders ?? [];
+  const [root, ...others] = workspace.workspaceFolders ?? [];
   // Two folders of a workspace may have the same name.
   const base = root === undefined || others.length > 0 ? undefined : await resolve(root.uri.fsPath);
   const shown = (name: string) => {

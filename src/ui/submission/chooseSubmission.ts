@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
-import { submissionName } from '../../core/submission/submission.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import { submissionName } from '../../core/submission/submission.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { compact } from '../shared/format.ts';
@@ -39,7 +39,7 @@ export async function chooseSubmission(
   void showInformation(
     pending.length === 0
       ? l10n.t('No submission needs your attention.')
-      : l10n.t('Sign in to resolve the submissions of signed-out accounts.'),
+      : l10n.t('Sign in to your signed-out accounts to resolve their submissions.'),
   );
   return { outcome: 'unavailable' };
 }

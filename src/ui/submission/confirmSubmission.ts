@@ -3,8 +3,8 @@ import type { Account, ServiceAccount } from '../../core/accounts/account.ts';
 import type { Balance, Model } from '../../core/api/types.ts';
 import type { AccountMoney, BalanceNote, LimitCheck } from '../../core/money/accountMoney.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
-import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { EarlierSubmission } from '../../core/submission/earlier.ts';
+import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import {
   compact,
   formatAgo,
@@ -173,7 +173,7 @@ function textsOf(
     priceLine(confirmation),
     ...moneyLines(confirmation),
     !isSandbox && chargeSentence(resent !== undefined),
-    hasBlank ? ['', l10n.t('By submitting you:')].join('\n') : l10n.t('By submitting you:'),
+    hasBlank ? ['', l10n.t('By submitting, you:')].join('\n') : l10n.t('By submitting, you:'),
     termsConsent(model.use_policy_url, provider ?? cut(model.name, MAX.provider)),
     l10n.t('• accept the service’s data policy (no link)'),
     l10n.t('• confirm you have the rights to this dataset'),
@@ -230,7 +230,7 @@ function moneyLines({ balance, money, resent, wanted }: Confirmation): string[] 
     budget?.kind === 'other-currency' &&
       factLine(
         TERMS.budget,
-        l10n.t('not checked: it is in {0}', sanitizeServiceText(budget.budgetCurrency, MAX_CURRENCY_UNITS)),
+        l10n.t('not checked: it’s in {0}', sanitizeServiceText(budget.budgetCurrency, MAX_CURRENCY_UNITS)),
       ),
   );
 }
@@ -238,8 +238,8 @@ function moneyLines({ balance, money, resent, wanted }: Confirmation): string[] 
 function overLine(limits: readonly LimitCheck[]): string | undefined {
   const month = limits.find(({ limit }) => limit === 'month')?.over;
   if (month === 'will') return l10n.t('Over the monthly budget');
-  if (month === 'may') return l10n.t('Over the monthly budget, perhaps');
-  return limits.some(({ over }) => over) ? l10n.t('Over the budget per run, perhaps') : undefined;
+  if (month === 'may') return l10n.t('May exceed the monthly budget');
+  return limits.some(({ over }) => over) ? l10n.t('May exceed the per-run budget') : undefined;
 }
 
 /** @param isResent leaves out what the first question said */
@@ -264,7 +264,7 @@ function repeatedLine([first, ...others]: readonly EarlierSubmission[]): string[
 
 function balanceLine(balance: Balance | undefined, note: BalanceNote): string {
   const notes: Record<NonNullable<BalanceNote>, string> = {
-    empty: l10n.t('too low unless in your plan'),
+    empty: l10n.t('too low unless a plan pays'),
     'probably-too-low': l10n.t('probably too low'),
     'may-be-too-low': l10n.t('may be too low'),
   };

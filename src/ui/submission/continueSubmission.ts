@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
-import type { RunCreation } from '../../core/api/types.ts';
 import { assertSameDataset } from '../../core/api/dataset.ts';
+import type { RunCreation } from '../../core/api/types.ts';
 import { asDiskError, onDisk } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import { moneyOf } from '../../core/money/accountMoney.ts';
@@ -8,7 +8,6 @@ import { parametersOf } from '../../core/money/estimate.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { earlierSubmissionsOf, isPast } from '../../core/submission/earlier.ts';
-import { isRefused, isSent, type Submission } from '../../core/submission/submission.ts';
 import {
   canContinue,
   canDiscard,
@@ -16,18 +15,19 @@ import {
   type CheckResult,
 } from '../../core/submission/pendingSubmission.ts';
 import { busyUntilMs, obstacleOf, type Situation } from '../../core/submission/stage.ts';
+import { isRefused, isSent, type Submission } from '../../core/submission/submission.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { withLateProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import type { ReportFoundRun } from './chargeReport.ts';
-import { OpenSubmissions } from './openSubmissions.ts';
-import { confirmSubmission } from './confirmSubmission.ts';
 import { datasetPlaceOf } from './checkedDataset.ts';
+import { confirmSubmission } from './confirmSubmission.ts';
+import { OpenSubmissions } from './openSubmissions.ts';
 import { readReviewFacts } from './review.ts';
-import { continueWithDataset, presetOf, startAnew } from './submitAgain.ts';
 import { showEnd, showResult, withSubmissionProgress, type EndParts } from './submissionResult.ts';
 import { checkingTitle, findSubmission, waitSentence } from './submissionText.ts';
+import { continueWithDataset, presetOf, startAnew } from './submitAgain.ts';
 
 /** What resolving an open submission needs. */
 export type ResolveParts = EndParts &
@@ -63,16 +63,16 @@ export function whileChecking<T>(
 
 /** Why a submission is never sent again. */
 const OBSTACLES: Readonly<Record<NonNullable<ReturnType<typeof obstacleOf>>, string>> = {
-  'key-replaced': l10n.t('It was submitted with another API key.'),
-  'too-late': l10n.t('More than 23 hours have passed: you could be charged twice.'),
+  'key-replaced': l10n.t('It was submitted with a different API key.'),
+  'too-late': l10n.t('More than 23 hours have passed, so you could be charged twice.'),
 };
 
-/** What is known besides a record about whether it may be sent now. */
+/** What else decides whether a submission may be sent now. */
 export function situationOf({ clockSkewMs, keyId }: Pick<Session, 'clockSkewMs' | 'keyId'>): Situation {
   return { nowMs: Date.now(), keyId, clockSkewMs };
 }
 
-/** Whether a new submission begins in its place: it is too old, but its last bytes never left. */
+/** Whether a new submission takes its place: it was refused, or is too old and its last bytes never left. */
 export function beginsAnew(
   { submission }: PendingSubmission,
   session: Pick<Session, 'clockSkewMs' | 'keyId'>,

@@ -1,7 +1,7 @@
-import { onDisk } from '../../core/base/diskError.ts';
 import { lazy } from '../../core/base/async.ts';
-import { followActive } from '../../core/runs/sessions.ts';
+import { onDisk } from '../../core/base/diskError.ts';
 import type { Session } from '../../core/runs/session.ts';
+import { followActive } from '../../core/runs/sessions.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';

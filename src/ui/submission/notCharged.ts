@@ -11,8 +11,8 @@ import { notify, showError } from '../shared/notifications.ts';
 import { websiteLink } from '../shared/open.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { TERMS } from '../shared/terms.ts';
-import { presetOf } from './submitAgain.ts';
 import { busySentence, BUTTONS, submissionNames, refusedSentence } from './submissionText.ts';
+import { presetOf } from './submitAgain.ts';
 
 /** A submission that was not charged. */
 interface NotCharged {
@@ -80,7 +80,7 @@ export function showNotCharged(
 
 function keyMissingSentence({ account, file }: ReturnType<typeof submissionNames>): string {
   return l10n.t(
-    'Not charged: the API key of {0} is not on this machine. Enter it, then continue {1}.',
+    'Not charged: the API key for {0} isn’t on this machine. Enter it, then continue {1}.',
     account,
     file,
   );

@@ -2,8 +2,8 @@ import { commands, l10n } from 'vscode';
 import { serviceOf } from '../../core/accounts/account.ts';
 import type { Model } from '../../core/api/types.ts';
 import { onDisk } from '../../core/base/diskError.ts';
-import { keyOf } from '../../core/storage/versions.ts';
 import type { Session } from '../../core/runs/session.ts';
+import { keyOf } from '../../core/storage/versions.ts';
 import { earlierSubmissionsOf } from '../../core/submission/earlier.ts';
 import type { KnownSubmissions } from '../../core/submission/journal.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
@@ -16,16 +16,16 @@ import { TERMS } from '../shared/terms.ts';
 import { CHARGE, submissionTextOf } from './submissionText.ts';
 
 /**
- * What the user knew of: the next submission of these bytes follows it. `back` to the summary. A result: the
- * end of the open submission chosen instead.
+ * The submissions that the user knows of: the next one follows them. `back`: to the summary. A result: that of
+ * the open submission that the user chose instead.
  */
 type BesideOpen = KnownSubmissions | 'back' | CommandResult | undefined;
 
-/** Those of the bytes to be submitted that are open, or can't be read. */
+/** Asks about submissions of the same bytes that are open or can't be read. */
 export class OpenSubmissions {
   readonly #session: Session;
   readonly #services: Pick<Services, 'journal' | 'submissions'>;
-  /** IDs of those beside which the user agreed to submit. */
+  /** IDs of submissions that the user has agreed to add another one to. */
   readonly #agreed = new Set<string>();
 
   constructor(session: Session, services: Pick<Services, 'journal' | 'submissions'>) {
@@ -33,7 +33,7 @@ export class OpenSubmissions {
     this.#services = services;
   }
 
-  /** Asks about each of them once. @param id of the one that is continued, if any @throws DiskError */
+  /** Asks about each submission once. @param id of the one that is continued, if any @throws DiskError */
   async confirm(
     dataset: { sha256: string; filename: string },
     model: Pick<Model, 'model_id'>,
@@ -43,7 +43,7 @@ export class OpenSubmissions {
     const { journal, submissions } = this.#services;
     const origin = serviceOf(this.#session.account);
     const known = await onDisk(
-      journal.of({ origin, model_id: model.model_id, dataset: { sha256 } }),
+      journal.knownOf({ origin, model_id: model.model_id, dataset: { sha256 } }),
       'submissions',
     );
     const records = submissions.pending.map(({ submission }) => submission);
@@ -89,9 +89,9 @@ export class OpenSubmissions {
         : l10n.t('A submission of {0} is already open.', name),
       isOther
         ? l10n.t('{0}\nModel: {1}. If they are the same account, you could be charged twice.', ...facts)
-        : l10n.t('{0}\nModel: {1}. A run with another model is charged separately.', ...facts),
+        : l10n.t('{0}\nModel: {1}. A run with a different model is charged separately.', ...facts),
       {
-        [l10n.t('Open It')]: 'open',
+        [l10n.t('Show Submission')]: 'open',
         ...(isSame ? { [TERMS.backToSummary]: 'back' } : { [TERMS.submitAnyway]: 'continue' }),
       },
     );

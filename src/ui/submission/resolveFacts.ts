@@ -3,27 +3,29 @@ import type { Balance } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { isSent, type Submission } from '../../core/submission/submission.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { whyUncertain, obstacleOf, type UncertaintyReason } from '../../core/submission/stage.ts';
+import { isSent, type Submission } from '../../core/submission/submission.ts';
 import { formatAmount, formatCount, formatMoment, formatMoney } from '../shared/format.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { TERMS } from '../shared/terms.ts';
-import { situationOf, type Checked } from './continueSubmission.ts';
 import { sizeFacts } from './checkedDataset.ts';
+import { situationOf, type Checked } from './continueSubmission.ts';
 
 /** Why a check can't determine whether there was a charge. */
 const UNCERTAINTIES: Readonly<Record<UncertaintyReason, string>> = {
   candidates: l10n.t('One of your runs looks like this submission.'),
   balance: l10n.t('Your balance is lower, but no matching run was found.'),
-  currency: l10n.t('Your balance is in another currency than before.'),
-  'no-marker': l10n.t('No marker: look for its run in Runs.'),
+  currency: l10n.t('Your balance is in a different currency than before.'),
+  'no-marker': l10n.t('The label has no marker. Look for the run in Runs.'),
   'no-balance': l10n.t('The balance before submitting is unknown.'),
   'key-replaced': l10n.t('The API key has changed; it may belong to another account.'),
-  'too-early': l10n.t('Too early to tell: the service may still be validating. Resend… may settle it.'),
-  known: l10n.t('The service knows this submission, but its run isn’t listed.'),
+  'too-early': l10n.t(
+    'It’s too early to tell because the service may still be validating. Resend… may resolve it.',
+  ),
+  known: l10n.t('The service recognizes this submission, but its run isn’t listed.'),
   incomplete: l10n.t('Not everything could be read.'),
-  'no-clock': l10n.t('Too early to tell: the service’s clock is unknown.'),
+  'no-clock': l10n.t('It’s too early to tell because the service’s clock is unknown.'),
 };
 
 /** An older balance isn't shown as the current one. */
@@ -64,9 +66,9 @@ export function factRows(
   const isTooEarly =
     uncertain?.why === 'too-early' &&
     obstacleOf(submission, { ...situationOf(session), nowMs }) !== undefined;
-  const tooEarly = l10n.t('Too early to tell: the service may still be validating.');
+  const tooEarly = l10n.t('It’s too early to tell because the service may still be validating.');
   const why = isTooEarly ? tooEarly : uncertain && UNCERTAINTIES[uncertain.why];
-  // The record itself has no reason.
+  // Used if the record has no reason.
   const found =
     finding?.verdict === 'cannot-tell' && uncertain === undefined && UNCERTAINTIES[finding.reason];
   const isFailed = error !== undefined && !(error instanceof CancelledError);

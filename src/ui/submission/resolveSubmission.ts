@@ -2,15 +2,15 @@ import { l10n } from 'vscode';
 import type { RunDetail } from '../../core/api/types.ts';
 import { onDisk } from '../../core/base/diskError.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { isSent, submissionName, type Submission } from '../../core/submission/submission.ts';
 import {
   afterCheck,
   canCheck,
   canDiscard,
   type PendingSubmission,
 } from '../../core/submission/pendingSubmission.ts';
-import { compact, formatMoney, formatPrice, formatTime } from '../shared/format.ts';
+import { isSent, submissionName, type Submission } from '../../core/submission/submission.ts';
 import type { CommandResult } from '../shared/commands.ts';
+import { compact, formatMoney, formatPrice, formatTime } from '../shared/format.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { pick, separator, type PickRow } from '../shared/steps.ts';
@@ -159,7 +159,7 @@ async function actionRows(
     }
     return { icon, label: BUTTONS[button], detail, value };
   });
-  // Before the last bytes left, possible runs matter only if the look needs them.
+  // If the last bytes never left, possible runs matter only as the check's reason.
   const isMeant = finding?.verdict === 'cannot-tell' && (kind === 'sent' || finding.reason === 'candidates');
   const candidates = isMeant ? finding.candidates : [];
   const runs = candidates.map((run): PickRow<Choice> => ({
@@ -193,7 +193,7 @@ async function discard(
   if (ended === undefined && now !== undefined && now.state !== 'elsewhere') {
     // It may be charged by now: let the user decide again with what is known now.
     if (now.submission.stage === 'sent') return undefined;
-    const { sentence } = submissionTextOf({ ...now, state: 'unchecked', isTried: true }, Date.now());
+    const { sentence } = submissionTextOf({ ...now, state: 'unchecked', hasLooked: true }, Date.now());
     if (!(await isAgreed([sentence, CHARGE.compare].join(' ')))) return undefined;
     ended = await end('may-be-charged');
   }
@@ -209,7 +209,7 @@ async function adopt(
   { id, submission }: PendingSubmission,
   run: RunDetail,
 ): Promise<CommandResult | undefined> {
-  const question = l10n.t('Is this the run of {0}?', submissionName(submission));
+  const question = l10n.t('Is this the run for {0}?', submissionName(submission));
   const facts = runFacts(run, session, submission);
   // Cut the label, so that the rest stays readable.
   const what = compact(run.label && sanitizeServiceText(run.label), facts).join(' · ');
@@ -224,7 +224,7 @@ function runFacts(
   { account, balance: { current } }: Session,
   { balanceBefore }: Submission,
 ): string {
-  // As its receipt would say: the balance may be in another currency by now.
+  // The currency of its receipt: the balance may be in another one by now.
   const { currency } = balanceBefore ?? current ?? {};
   const formatted = account.kind === 'sandbox' ? formatMoney : formatPrice;
   return [

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { l10n, ProgressLocation } from 'vscode';
-import { heldOutOf, type HeldOut } from '../../core/answers/filesBeside.ts';
 import { serviceOf, type Account } from '../../core/accounts/account.ts';
+import { heldOutOf, type HeldOut } from '../../core/answers/filesBeside.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
 import { DatasetChangedError } from '../../core/api/errors.ts';
 import type { Balance, Model } from '../../core/api/types.ts';
@@ -14,21 +14,20 @@ import type { Reading } from '../../core/datasets/readFacts.ts';
 import type { Report } from '../../core/datasets/report.ts';
 import { moneyOf, type AccountMoney } from '../../core/money/accountMoney.ts';
 import type { DatasetSize } from '../../core/money/estimate.ts';
-import { queueTimes } from '../../core/money/spending.ts';
 import { newMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Receipt } from '../../core/submission/submission.ts';
 import { earlierSubmissionsOf, trainedBefore } from '../../core/submission/earlier.ts';
-import type { Proposal } from '../shared/proposal.ts';
+import type { Receipt } from '../../core/submission/submission.ts';
 import type { Services } from '../../services.ts';
 import { shownEarlier, type ShownEarlier, type ShownTrained } from '../shared/datasetTexts.ts';
 import { differenceNumbers } from '../shared/differenceText.ts';
 import { formatCount, formatDay, inSandbox } from '../shared/format.ts';
 import { showWarning, withProgress } from '../shared/notifications.ts';
+import type { Proposal } from '../shared/proposal.ts';
 import { setting } from '../shared/settings.ts';
+import type { CheckedDataset, DatasetLocation } from './checkedDataset.ts';
 import { OpenSubmissions } from './openSubmissions.ts';
 import { submissionTextOf } from './submissionText.ts';
-import type { CheckedDataset, DatasetLocation } from './checkedDataset.ts';
 
 /** Why a submission begins again with the check. */
 export type Restart = 'account-changed' | 'dataset-changed' | 'reconnected' | 'submitted-meanwhile';
@@ -44,17 +43,15 @@ export interface SubmissionContext {
   /** Set while the service asks to wait: until when, and when the balance was read. */
   held?: { untilMs: number; balanceReadAtMs: number | undefined } | undefined;
   money: AccountMoney;
-  /** How long runs waited in each queue, if enough is known. */
-  queueTimes: ReturnType<typeof queueTimes>;
   /** Added to the label; undefined if the setting is off. */
   marker: string | undefined;
   /** Earlier submissions of these bytes to the same service, and of this label from elsewhere. Newest first. */
   earlierOf: (sha256: string, label: string) => readonly (ShownEarlier & { state?: string | undefined })[];
   /** The last run of this file, and what changed since, once that is known. */
   trainedBefore: (sha256: string) => (ShownTrained & { changed?: string | undefined }) | undefined;
-  /** What is also in the hold-out beside the dataset, once that is known. */
+  /** The rows that are also in the hold-out, once that is known. */
   heldOut?: HeldOut | undefined;
-  /** What the texts of the dataset say, once that is known. */
+  /** Facts about the texts of the dataset, once they are known. */
   reading?: Reading | undefined;
   /** The receipt of the run that is submitted again. */
   earlier?: Receipt | undefined;
@@ -84,11 +81,11 @@ type Parts = Pick<Services, 'fingerprints' | 'journal' | 'log' | 'readings' | 's
 
 /** Owns what is known while the user reviews a dataset for an account, and its hash, which is computed meanwhile. */
 export class DatasetReview implements Disposable {
-  /** Of the dataset. Rejects with DatasetChangedError, CancelledError. */
+  /** The hash of the dataset. Rejects with DatasetChangedError, CancelledError. */
   readonly sha256: Promise<string>;
   /** Data that arrives later; each updates the summary when it resolves. They never reject. */
   readonly late: readonly Promise<unknown>[];
-  /** Those of the same bytes, about which the user is asked. */
+  /** Asks about open submissions of the same bytes. */
   readonly open: Pick<OpenSubmissions, 'confirm'>;
   readonly #dataset: CheckedDataset;
   readonly #session: Session;
@@ -147,7 +144,6 @@ export class DatasetReview implements Disposable {
       balance: balance.current,
       held: untilMs === undefined ? undefined : { untilMs, balanceReadAtMs: balance.readAtMs },
       money,
-      queueTimes: queueTimes(money.receipts, (runId) => runs.detail(runId)),
       marker: this.#marker,
       heldOut: this.#heldOut,
       reading: this.#reading,

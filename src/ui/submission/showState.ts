@@ -32,7 +32,7 @@ export function showState(
 ): void {
   const { id, submission } = row;
   const nowMs = Date.now();
-  const { buttons, kind, named } = submissionTextOf({ ...row, isTried: true }, nowMs, session);
+  const { buttons, kind, named } = submissionTextOf({ ...row, hasLooked: true }, nowMs, session);
   const isOpen = kind === 'sent' || kind === 'unanswered';
   const reason = isOpen ? reasonOf(failure?.error, session) : undefined;
   const fault =

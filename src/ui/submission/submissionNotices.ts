@@ -1,16 +1,16 @@
 import { cacheFileOf } from '../../core/accounts/account.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
-import { followActive } from '../../core/runs/sessions.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { ChargedReceipt } from '../../core/submission/submission.ts';
+import { followActive } from '../../core/runs/sessions.ts';
 import {
   afterCheck,
   canDiscard,
-  isWaiting,
+  awaitsCheck,
   mayHaveBeenCharged,
   type FoundRun,
   type PendingSubmission,
 } from '../../core/submission/pendingSubmission.ts';
+import type { ChargedReceipt } from '../../core/submission/submission.ts';
 import type { Services } from '../../services.ts';
 import type { ReportFoundRun } from './chargeReport.ts';
 import { showState } from './showState.ts';
@@ -20,13 +20,13 @@ import { findSubmission, submissionKindOf, type Kind } from './submissionText.ts
 const OVERDUE_MS = 5_000;
 /** The longest wait for the next check, since timers stop while the machine sleeps. */
 const LONGEST_WAIT_MS = 60_000;
-/** For how long the window that learned of a charge may still report it itself. */
+/** How long the window that learned of a charge has to report it itself. */
 const REPORTING_MS = 10_000;
 /** How long the notification of submissions that an earlier window left waits for the first check. */
 const FIRST_CHECK_MS = 5_000;
 
-/** What is said of submissions that an earlier window left, besides `unanswered`. */
-const SAID: ReadonlySet<Kind> = new Set<Kind>(['sent', 'interrupted']);
+/** Kinds that are reported if an earlier window left them, besides `unanswered`. */
+const REPORTED: ReadonlySet<Kind> = new Set<Kind>(['sent', 'interrupted']);
 
 type Parts = Pick<Services, 'journal' | 'runsFolder' | 'sessions' | 'submissions'> & {
   showFoundRun: ReportFoundRun;
@@ -67,7 +67,7 @@ export class SubmissionNotices implements Disposable {
       submissions.onDidChange((one) => {
         // The window that ended it may have been killed.
         if (this.#find(one.id) === undefined) this.#showLater();
-        if (!isWaiting(one)) return;
+        if (!awaitsCheck(one)) return;
         void this.#check(sessions.find(one.accountId));
         this.#planCheck();
       }),
@@ -138,8 +138,9 @@ export class SubmissionNotices implements Disposable {
     for (const one of own.map(afterCheck)) {
       if (!this.#leftOpen.delete(one.id)) continue;
       const kind = submissionKindOf(one, Date.now());
-      // A look that this window hasn't begun is another window's.
-      const isMeant = kind === 'unanswered' ? one.isTried === true || state !== 'ready' : SAID.has(kind);
+      // If this window hasn't tried, another window is asking.
+      const isMeant =
+        kind === 'unanswered' ? one.hasLooked === true || state !== 'ready' : REPORTED.has(kind);
       if (isMeant) showState(one, session);
     }
   }

@@ -2,7 +2,6 @@ import { commands, l10n } from 'vscode';
 import { asDiskError } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { isCharged, isOver, type Draft, type Submission } from '../../core/submission/submission.ts';
 import {
   mayBecomeCharge,
   type SubmissionInProgress,
@@ -10,6 +9,7 @@ import {
   type SubmissionState,
 } from '../../core/submission/pendingSubmission.ts';
 import { continuationOf, receiptsAmong } from '../../core/submission/receipts.ts';
+import { isCharged, isOver, type Draft, type Submission } from '../../core/submission/submission.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { inSandbox } from '../shared/format.ts';
@@ -27,7 +27,7 @@ import {
 } from './submissionText.ts';
 import { startAnew } from './submitAgain.ts';
 
-/** What following a submission to its end needs. `following`: IDs of those that this window follows. */
+/** Services for following a submission to its end. `following`: IDs that this window follows. */
 export type EndParts = Pick<Services, 'journal' | 'sessions' | 'submissions'> & { following: Set<string> };
 
 /** Shows the progress of a submission while it is sent. */
@@ -82,7 +82,7 @@ export async function showResult(
       else {
         log.error('not-submitted', result.error);
         const error = asDiskError(result.error, 'submissions');
-        showNotCharged({ id, draft, error, isKept: result.kept }, session, services);
+        showNotCharged({ id, draft, error, isKept: result.isKept }, session, services);
       }
       return { outcome: 'not-charged', id };
     case 'unknown':
@@ -113,8 +113,8 @@ export async function showResult(
 }
 
 /**
- * Notifies the user what became of a submission. While another window works on it, that is as soon as it is
- * over, or rests; the command ends at once.
+ * Notifies the user how a submission ended. If another window works on it, waits in the background until it
+ * ends or pauses; the command ends immediately.
  * @param wasResting whether it awaited the user: an answer since then means that it was continued
  * @returns the end of the command
  */

@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { submissionName, type Submission } from '../../core/submission/submission.ts';
 import type { Journal } from '../../core/submission/journal.ts';
 import { canContinue, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import { submissionName, type Submission } from '../../core/submission/submission.ts';
 import type { Submissions } from '../../core/submission/submissions.ts';
 import { compact, formatBytes, formatTime } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';

@@ -2,14 +2,13 @@ import { InputBoxValidationSeverity, l10n, type Uri } from 'vscode';
 import { modelLinks } from '../../core/api/address.ts';
 import { MAX_LABEL_LENGTH, type Model } from '../../core/api/types.ts';
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
-import type { QueueTime } from '../../core/money/spending.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
-import type { Draft } from '../../core/submission/submission.ts';
-import type { KnownSubmissions } from '../../core/submission/journal.ts';
 import { isPast, isRepeat } from '../../core/submission/earlier.ts';
+import type { KnownSubmissions } from '../../core/submission/journal.ts';
+import type { Draft } from '../../core/submission/submission.ts';
 import { openDataset } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
-import { compact, formatCount, formatDuration } from '../shared/format.ts';
+import { compact } from '../shared/format.ts';
 import { openServiceLink } from '../shared/open.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import {
@@ -174,13 +173,13 @@ async function askForLabel(
     prompt:
       marker === undefined
         ? l10n.t('Label (optional, up to {0} characters)', maxLength)
-        : l10n.t('Label (optional, up to {1} characters). “{0}” is added.', marker, maxLength),
+        : l10n.t('Label (optional, up to {1} characters). “{0}” will be added.', marker, maxLength),
     value: label,
     validate: ({ length }) =>
       length <= maxLength
         ? undefined
         : {
-            message: l10n.t('{0} of {1} characters: the end will be cut.', length, maxLength),
+            message: l10n.t('{0} of {1} characters. The end will be cut off.', length, maxLength),
             severity: InputBoxValidationSeverity.Warning,
           },
   });
@@ -189,28 +188,18 @@ async function askForLabel(
 
 async function askForQueue(
   place: DialogTitle,
-  { queueTimes: { standard, priority } }: SubmissionContext,
+  _context: SubmissionContext,
   choices: SubmissionChoices,
 ): Promise<DialogEnd<{ priority: boolean }>> {
-  const queue = (label: string, price: string, waited: QueueTime | undefined, value: boolean) => ({
-    label,
-    description: compact(price, waited && queueTimeText(waited)).join(' · '),
-    value,
-  });
   const answer = await pick(place, {
     placeholder: TERMS.queue,
     items: [
-      queue(l10n.t('Standard queue'), l10n.t('no extra cost'), standard, false),
-      queue(l10n.t('Priority queue'), EXTRA_COST, priority, true),
+      { label: l10n.t('Standard queue'), description: l10n.t('no extra cost'), value: false },
+      { label: l10n.t('Priority queue'), description: EXTRA_COST, value: true },
     ],
     active: choices.priority,
   });
   return mapEnd(answer, (priority) => ({ priority }));
-}
-
-/** How long the runs of a queue waited. */
-function queueTimeText({ medianMs, runs }: QueueTime): string {
-  return l10n.t('waited {0} (median of {1} runs)', formatDuration(medianMs), formatCount(runs));
 }
 
 /**
@@ -240,10 +229,13 @@ async function acceptTerms(
   // The user can still read an address that isn't opened.
   const unopened = (label: string, url: string): PickRow<Row> => ({
     icon: 'warning',
-    label: factLine(label, l10n.t('{0} (not opened: not https)', sanitizeServiceText(url, 200))),
+    label: factLine(
+      label,
+      l10n.t('{0} (can’t be opened because it isn’t https)', sanitizeServiceText(url, 200)),
+    ),
     value: 'stay',
   });
-  const noTerms = l10n.t('The service gives no license link for this model');
+  const noTerms = l10n.t('The service provides no license link for this model');
   const [name, provider] = [sanitizeServiceText(model.name), sanitizeServiceText(model.provider)];
   let accepted_at = '';
   const answer = await pick<Row>(
@@ -258,13 +250,13 @@ async function acceptTerms(
       items: compact<PickRow<Row>>(
         { icon: 'check', label: l10n.t('Accept and Continue'), value: 'accept' },
         terms !== undefined
-          ? link(l10n.t('Open license terms'), terms)
+          ? link(l10n.t('Open License Terms'), terms)
           : model.terms_url
             ? unopened(TERMS.licenseTerms, model.terms_url)
             : { icon: 'warning', label: noTerms, value: 'stay' },
-        { icon: 'info', label: l10n.t('The service gives no link to its data policy'), value: 'stay' },
+        { icon: 'info', label: l10n.t('The service provides no link to its data policy'), value: 'stay' },
         policy !== undefined
-          ? link(l10n.t('Open use policy'), policy)
+          ? link(l10n.t('Open Use Policy'), policy)
           : model.use_policy_url && unopened(TERMS.usePolicy, model.use_policy_url),
       ),
       stays: (row) => {

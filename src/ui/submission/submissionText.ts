@@ -1,7 +1,13 @@
-// What the user reads of a submission: the table of docs/journal.md, for row, sentence and buttons.
+// What the user reads about a submission: the table of docs/journal.md, for row, sentence and buttons.
 // Here, and not at each place, so that no two texts disagree. Money comes first: narrow views cut.
 import { l10n } from 'vscode';
 import type { Session } from '../../core/runs/session.ts';
+import {
+  afterCheck,
+  isCancellable,
+  type PendingSubmission,
+} from '../../core/submission/pendingSubmission.ts';
+import { busyUntilMs } from '../../core/submission/stage.ts';
 import {
   isCanceledUpload,
   isRefused,
@@ -10,13 +16,7 @@ import {
   type Submission,
   type Receipt,
 } from '../../core/submission/submission.ts';
-import {
-  afterCheck,
-  isCancellable,
-  type PendingSubmission,
-} from '../../core/submission/pendingSubmission.ts';
 import type { Submissions } from '../../core/submission/submissions.ts';
-import { busyUntilMs } from '../../core/submission/stage.ts';
 import { compact, formatCount, formatDuration, formatMoment, formatPercent } from '../shared/format.ts';
 import { leftText } from '../shared/runText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
@@ -25,12 +25,14 @@ import { TERMS } from '../shared/terms.ts';
 export const CHARGE = {
   mayBeCharged: l10n.t('May be charged'),
   /** Why a resend is safe. */
-  sameRequest: l10n.t('The service documents that the same request ID isn’t charged twice.'),
+  sameRequest: l10n.t('The service’s docs say the same request ID isn’t charged twice.'),
   notCharged: l10n.t('Not charged.'),
   notChargedSoFar: l10n.t('Not charged so far.'),
   mayHaveBeenCharged: l10n.t('You may have been charged.'),
   /** About an earlier one of the bytes to be submitted. */
-  unreadable: l10n.t('An earlier submission of this dataset can’t be read. It may have been charged.'),
+  unreadable: l10n.t(
+    'You may have been charged: the record of an earlier submission of this dataset can’t be read.',
+  ),
   compare: l10n.t('Compare your balance and runs first.'),
 } as const;
 
@@ -83,13 +85,13 @@ const CELLS: Readonly<Record<Kind, Cell>> = {
   checking: {
     icon: 'search',
     row: () => TERMS.checking,
-    sentence: ({ file }) => l10n.t('Checking whether {0} was charged…', file),
+    sentence: ({ file }) => l10n.t('Checking whether you were charged for {0}…', file),
     buttons: ['discard'],
   },
   unanswered: {
     icon: 'stop-circle',
     row: () => l10n.t('Not checked yet'),
-    sentence: ({ file }) => l10n.t('The service didn’t answer whether {0} was charged.', file),
+    sentence: ({ file }) => l10n.t('The service didn’t say whether you were charged for {0}.', file),
     buttons: ['check', 'discard'],
   },
   here: {
@@ -133,15 +135,17 @@ const CELLS: Readonly<Record<Kind, Cell>> = {
     row: () => notCharged(l10n.t('2 checks')),
     sentence: ({ submission }) =>
       submission.lastCheck?.explainedByReceipts
-        ? l10n.t('Not charged: two checks found no such run, and your other runs explain the lower balance.')
-        : l10n.t('Not charged: two checks found no such run and no lower balance.'),
+        ? l10n.t(
+            'Not charged: two checks found no matching run, and your other runs explain the lower balance.',
+          )
+        : l10n.t('Not charged: two checks found no matching run and no drop in your balance.'),
     named: ({ submission, name }) =>
       submission.lastCheck?.explainedByReceipts
         ? l10n.t(
-            'Not charged for {0}: two checks found no such run, and your other runs explain the lower balance.',
+            'Not charged for {0}: two checks found no matching run, and your other runs explain the lower balance.',
             name,
           )
-        : l10n.t('Not charged for {0}: two checks found no such run and no lower balance.', name),
+        : l10n.t('Not charged for {0}: two checks found no matching run and no drop in your balance.', name),
     buttons: ['resend', 'discard'],
   },
   refused: {
@@ -159,7 +163,7 @@ const ICONS_HERE: Readonly<Partial<Record<PendingSubmission['state'], string>>> 
   checking: 'search',
 };
 
-/** What this window does, as in a row. */
+/** What this window is doing, as a row says it. */
 function hereText(of: Facts): string {
   const { attempt, submission, isAsked, nowMs, sentBytes, startedAtMs = nowMs, state, totalBytes } = of;
   const { tickMs = nowMs, retryAtMs = tickMs } = of;
@@ -178,7 +182,7 @@ function hereText(of: Facts): string {
       return minutes < 1 ? l10n.t('Validating…') : l10n.t('Validating… · {0} min', minutes);
     case 'waiting':
       return isAsked
-        ? [l10n.t('Starts in {0}', left), l10n.t('the service asked to wait')].join(' · ')
+        ? [l10n.t('Starts in {0}', left), l10n.t('the service asked you to wait')].join(' · ')
         : [l10n.t('Retry in {0}', left), l10n.t('attempt {0}', attempt + 1)].join(' · ');
     default:
       return state === 'queued' ? l10n.t('Upload queued') : TERMS.checking;
@@ -191,7 +195,7 @@ function refusal(code: string | undefined): string {
   return code === 'invalid_api_key' ? l10n.t('API key rejected') : l10n.t('refused');
 }
 
-/** What the service refused a submission with. @param code the service's */
+/** Says why the service refused a submission. @param code from the service */
 export function refusedSentence(code: string | undefined, { account, file, model, name }: Names): string {
   switch (code) {
     case 'insufficient_balance':
@@ -200,7 +204,7 @@ export function refusedSentence(code: string | undefined, { account, file, model
       return l10n.t('Not charged: {0} isn’t available.', model);
     case 'invalid_api_key':
       return l10n.t(
-        'Not charged: the service rejected the API key of {0}. Replace it, then continue {1}.',
+        'Not charged: the service rejected the API key for {0}. Replace it, then continue {1}.',
         account,
         file,
       );
@@ -216,8 +220,8 @@ function whySent({ attempts, lastCheck }: Submission, nowMs: number): string {
     const { httpStatus } = attempts.at(-1) ?? {};
     if (httpStatus === 429) return l10n.t('too many requests');
     if (httpStatus === 503) return l10n.t('service busy');
-    if (httpStatus === undefined) return l10n.t('no answer');
-    return httpStatus >= 400 ? l10n.t('error {0}', httpStatus) : l10n.t('answer not readable');
+    if (httpStatus === undefined) return l10n.t('no response');
+    return httpStatus >= 400 ? l10n.t('error {0}', httpStatus) : l10n.t('unreadable response');
   }
   const runs = lastCheck.candidates.length;
   if (runs === 0) return l10n.t('checked {0}', formatMoment(lastCheck.at.localMs, nowMs));
@@ -226,13 +230,13 @@ function whySent({ attempts, lastCheck }: Submission, nowMs: number): string {
 
 /** Which row of the table it is. @param session whether the service may answer its first look now */
 export function submissionKindOf(
-  { submission, isTried, state }: Pick<PendingSubmission, 'submission' | 'isTried' | 'state'>,
+  { submission, hasLooked, state }: Pick<PendingSubmission, 'submission' | 'hasLooked' | 'state'>,
   nowMs: number,
   session?: Pick<Session, 'state'>,
 ): Kind {
   if (state === 'elsewhere') return state;
   const isConnected = session?.state === 'connecting' || session?.state === 'ready';
-  if (state === 'unchecked') return isConnected && isTried !== true ? 'checking' : 'unanswered';
+  if (state === 'unchecked') return isConnected && hasLooked !== true ? 'checking' : 'unanswered';
   if (state === 'checking' && submission.stage !== 'sent') return 'checking';
   if (state !== 'idle') return 'here';
   if (isRefused(submission)) return 'refused';
@@ -240,7 +244,7 @@ export function submissionKindOf(
   return busyUntilMs(submission, nowMs) === undefined ? 'interrupted' : 'busy';
 }
 
-/** So that the name and its sentence take two lines of the final question. */
+/** Keeps the name and its sentence on two lines of the final question. */
 const MAX_FILE_UNITS = 32;
 
 export function submissionNames(
@@ -256,7 +260,7 @@ export function submissionNames(
   };
 }
 
-/** What the user reads of an open submission, as a row of the table. */
+/** Returns all texts about an open submission, from its row of the table. */
 export function submissionTextOf(pending: PendingSubmission, nowMs: number, session?: Known) {
   const kind = submissionKindOf(pending, nowMs, session);
   const { buttons, icon, named, row, sentence } = CELLS[kind];
@@ -274,14 +278,14 @@ export function submissionTextOf(pending: PendingSubmission, nowMs: number, sess
 
 /** The title of the progress while a submission's run is looked for. */
 export function checkingTitle(submission: Submission): string {
-  return l10n.t('Checking whether {0} was charged…', submissionNames(submission).file);
+  return l10n.t('Checking whether you were charged for {0}…', submissionNames(submission).file);
 }
 
-/** The state in its progress, and what the only button, Cancel, does about the money. */
+/** The state, and what Cancel means for the money. */
 export function progressText(pending: PendingSubmission, nowMs: number): string {
   const { row } = submissionTextOf(pending, nowMs);
   return isCancellable(pending) && pending.submission.stage === 'sent'
-    ? l10n.t('{0}. Cancel stops resending. You may have been charged already.', row)
+    ? l10n.t('{0}. You may already have been charged. Cancel stops resending.', row)
     : row;
 }
 
@@ -295,27 +299,27 @@ export function resentSentence(pending: PendingSubmission): string {
 /** What ends if the user cancels what this window sends. */
 export function cancelDetail({ stage }: Submission): string {
   return stage === 'sent'
-    ? l10n.t('Stops resending. You may have been charged already.')
+    ? l10n.t('You may already have been charged. Canceling stops resending.')
     : l10n.t('Not charged if canceled before the upload completes.');
 }
 
-/** What ends if it is discarded. @param isAsked in the question, which says what to do first */
+/** What ends if it is discarded. @param isAsked whether the text is for the question */
 export function discardDetail(kind: Kind, isAsked = false): string {
   if (kind === 'sent')
     return isAsked
       ? [l10n.t('You may have been charged, and checks will stop.'), CHARGE.compare].join(' ')
-      : l10n.t('Stops checking. You may have been charged.');
+      : l10n.t('You may have been charged. Discarding stops the checks.');
   const isUnknown = kind === 'unanswered' || kind === 'checking';
-  const effect = isAsked ? l10n.t('The dataset is not deleted.') : l10n.t('Removes it from the list.');
+  const effect = isAsked ? l10n.t('The dataset isn’t deleted.') : l10n.t('Removes it from the list.');
   return compact(!isUnknown && CHARGE.notCharged, effect).join(' ');
 }
 
 /** The question before the user recognizes a run. @param what facts of the run */
 export function recognizedDetail(what: string): string {
-  return l10n.t('{0}. If it is, you were charged for it.', what);
+  return l10n.t('{0}. If this is the run, you were charged for it.', what);
 }
 
-/** For an upload that the user canceled before its last bytes. */
+/** For an upload that the user canceled before its last bytes left. */
 export function canceledSentence(draft: Draft): string {
   return l10n.t('Not charged: the upload of {0} was canceled.', submissionNames(draft).file);
 }
@@ -334,12 +338,12 @@ export function endSentence(receipt: Receipt | undefined): string {
 
 /** Until when the service asked not to submit. */
 export function waitSentence(untilMs: number): string {
-  return l10n.t('The service asked to wait until {0}.', waitTime(untilMs));
+  return l10n.t('The service asked you to wait until {0}.', waitTime(untilMs));
 }
 
 /** For a submission that wasn't sent because the service is busy. */
 export function busySentence(untilMs: number): string {
-  return l10n.t('Not charged: the service asked to wait until {0}. Continue then.', waitTime(untilMs));
+  return l10n.t('Not charged: the service asked you to wait until {0}. Continue then.', waitTime(untilMs));
 }
 
 /** Rounds up: a request that comes too early is refused again. */
@@ -354,8 +358,8 @@ export const SAME_LABEL = l10n.t('same label');
 export function unreadableText(count: number): string {
   if (count === 0) return '';
   return count === 1
-    ? l10n.t('A submission record can’t be read. It may have been charged.')
-    : l10n.t('{0} submission records can’t be read. They may have been charged.', formatCount(count));
+    ? l10n.t('You may have been charged: a submission record can’t be read.')
+    : l10n.t('You may have been charged: {0} submission records can’t be read.', formatCount(count));
 }
 
 /** Returns an open submission as it will be after a check in progress; undefined if it is resolved. */

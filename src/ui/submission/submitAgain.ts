@@ -5,13 +5,13 @@ import { onDisk } from '../../core/base/diskError.ts';
 import { inspectDataset } from '../../core/datasets/fileKind.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
-import type { Draft } from '../../core/submission/submission.ts';
 import { receiptOf } from '../../core/submission/receipts.ts';
+import type { Draft } from '../../core/submission/submission.ts';
 import type { Services } from '../../services.ts';
 import { chooseRun, runChoices } from '../shared/arguments.ts';
 import { openDataset } from '../shared/chooseDataset.ts';
-import { inSandbox } from '../shared/format.ts';
 import type { CommandResult } from '../shared/commands.ts';
+import { inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { showWarning, withViewProgress } from '../shared/notifications.ts';
 import type { Proposal } from '../shared/proposal.ts';
@@ -83,7 +83,7 @@ export async function continueWithDataset(
   let file = dataset && Uri.file(dataset.path);
   if (dataset === undefined || found === 'missing' || found === 'folder' || found === 'not-a-file') {
     if (dataset !== undefined) {
-      const text = l10n.t('{0} is not where it was. Choose the dataset to submit.', dataset.filename);
+      const text = l10n.t('{0} was moved or deleted. Choose the dataset to submit.', dataset.filename);
       void showWarning(inSandbox(text, account.kind === 'sandbox'));
     }
     file = await openDataset();

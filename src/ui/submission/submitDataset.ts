@@ -1,21 +1,21 @@
 import path from 'node:path';
-import * as vscode from 'vscode';
+import { commands, l10n, Uri } from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import { MAX_LABEL_LENGTH } from '../../core/api/types.ts';
 import { onDisk } from '../../core/base/diskError.ts';
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
+import { RETRIES } from '../../core/base/retry.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { isRefused, isSent, type Draft, type Receipt } from '../../core/submission/submission.ts';
 import type { KnownSubmissions } from '../../core/submission/journal.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import { isDatasetOf, receiptOf } from '../../core/submission/receipts.ts';
+import { hasSameDataset, receiptOf } from '../../core/submission/receipts.ts';
 import { busyUntilMs } from '../../core/submission/stage.ts';
-import { RETRIES } from '../../core/base/retry.ts';
+import { isRefused, isSent, type Draft, type Receipt } from '../../core/submission/submission.ts';
 import type { Services } from '../../services.ts';
 import { modelOf } from '../shared/arguments.ts';
-import { inSandbox } from '../shared/format.ts';
 import type { CommandResult } from '../shared/commands.ts';
+import { inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { askModal, showInformation, showWarning, withProgress } from '../shared/notifications.ts';
 import { Proposal } from '../shared/proposal.ts';
@@ -93,7 +93,7 @@ export async function submitDataset(
   if ('consents' in end)
     return send(services, session, draftOf(checked, review.context(), end), end.known, preset);
   const next = nextPreset(preset, end, file, account.id);
-  return submitDataset(services, end.other ?? vscode.Uri.file(file), undefined, next, end.reason);
+  return submitDataset(services, end.other ?? Uri.file(file), undefined, next, end.reason);
 }
 
 /** Returns the session of the account that pays, if it may submit now. */
@@ -110,14 +110,14 @@ async function payingSession({
 
 /** Asks, before the first use, whether to sign in or to use the sandbox. */
 async function startSomewhere(sessions: Services['sessions']): Promise<Session | undefined> {
-  const question = vscode.l10n.t('Sign in first, or try it in the sandbox.');
-  const detail = vscode.l10n.t('The sandbox needs no account: no training, no charges.');
+  const question = l10n.t('Sign in first, or try it in the sandbox.');
+  const detail = l10n.t('The sandbox needs no account: no training, no charges.');
   const where = await askModal(showInformation, question, detail, {
     [TERMS.signIn]: COMMANDS.signIn,
     [TERMS.useSandbox]: COMMANDS.useSandbox,
   });
   if (where === undefined) return undefined;
-  await vscode.commands.executeCommand(where);
+  await commands.executeCommand(where);
   return sessions.active;
 }
 
@@ -141,7 +141,7 @@ async function endLongWait(
   const untilMs = Math.max(session.longWaitUntilMs ?? 0, ...ownMs);
   if (untilMs === 0) return true;
   const question = inSandbox(waitSentence(untilMs), account.kind === 'sandbox');
-  const buttons = { [vscode.l10n.t('OK')]: false, [vscode.l10n.t('Try Anyway')]: true };
+  const buttons = { [l10n.t('OK')]: false, [l10n.t('Try Anyway')]: true };
   if ((await askModal(showWarning, question, '', buttons)) !== true) return false;
   await withProgress(LOADING, () => submissions.endLongWait(session));
   return true;
@@ -164,7 +164,7 @@ function presetFrom(value: unknown): SubmissionPreset {
   };
 }
 
-/** Keeps the choices. Nothing but them stays for another dataset, and less if an agent chose them. */
+/** Keeps the choices: fewer for another dataset, and fewer still if an agent made them. */
 function nextPreset(
   preset: SubmissionPreset,
   { choices: { model, label, priority }, other }: Again,
@@ -210,15 +210,12 @@ function noticeOf(
   const isOtherAccount = accountId !== undefined && accountId !== id;
   const reason = given ?? (isOtherAccount ? 'account-changed' : isAnew ? 'anew' : undefined);
   const notices: Record<Restart | 'anew', string> = {
-    anew: vscode.l10n.t('This starts a new submission. Nothing has been sent yet.'),
-    'dataset-changed': vscode.l10n.t(
-      '{0} changed and was checked again. Nothing has been sent yet.',
-      fileName,
-    ),
-    'account-changed': vscode.l10n.t('The account is now {0}. Nothing has been sent yet.', name),
-    reconnected: vscode.l10n.t('The connection to {0} changed. Nothing has been sent yet.', name),
-    'submitted-meanwhile': vscode.l10n.t(
-      '{0} was submitted meanwhile. Nothing more has been sent yet.',
+    anew: l10n.t('This starts a new submission. Nothing has been sent yet.'),
+    'dataset-changed': l10n.t('{0} changed and was checked again. Nothing has been sent yet.', fileName),
+    'account-changed': l10n.t('The account is now {0}. Nothing has been sent yet.', name),
+    reconnected: l10n.t('The connection to {0} changed. Nothing has been sent yet.', name),
+    'submitted-meanwhile': l10n.t(
+      '{0} was submitted in the meantime. Nothing more has been sent yet.',
       fileName,
     ),
   };
@@ -253,9 +250,9 @@ async function send(
     submissions.submit(session, draft, signal, known),
   );
   if (result.kind === 'open' && proposal !== undefined) proposal.metOpen = true;
-  const isBegun = result.kind !== 'open' && !(result.kind === 'not-charged' && !result.kept);
+  const isBegun = result.kind !== 'open' && !(result.kind === 'not-charged' && !result.isKept);
   const replaced = isBegun ? refusedOf(submissions, session.account.id, replacesRefused) : undefined;
-  if (replaced !== undefined && isDatasetOf(replaced.submission, draft))
+  if (replaced !== undefined && hasSameDataset(replaced.submission, draft))
     await submissions.discard(replaced.id, 'not-charged').catch(() => false);
   return showResult(result, id, draft, session, services);
 }

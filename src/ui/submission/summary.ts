@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { commands, l10n, Uri } from 'vscode';
-import type { HeldOut } from '../../core/answers/filesBeside.ts';
 import { websiteOf, type Account } from '../../core/accounts/account.ts';
+import type { HeldOut } from '../../core/answers/filesBeside.ts';
 import type { Balance } from '../../core/api/types.ts';
 import { findingsToRead, type Reading } from '../../core/datasets/readFacts.ts';
 import { shownProblems, verdictOf, type ProblemChoice, type Report } from '../../core/datasets/report.ts';
@@ -12,6 +12,7 @@ import { isPast, isRepeat } from '../../core/submission/earlier.ts';
 import {
   earlierName,
   earlierPhrase,
+  foundCounts,
   privacyPhrase,
   sizePhrase,
   trainedPhrase,
@@ -122,13 +123,13 @@ function summaryRows(
   });
   return compact<SummaryRow>(
     { icon: 'arrow-right', label: l10n.t('Continue'), value: 'continue' },
-    separator(l10n.t('Run · Enter changes a row')),
+    separator(l10n.t('Run · Press Enter to change a row')),
     row('symbol-misc', TERMS.model, compact(model.name, model.provider).join(', '), 'model'),
     row('tag', TERMS.label, label || TERMS.none, 'label'),
     row('rocket', TERMS.queue, priority ? [TERMS.priority, EXTRA_COST].join(' · ') : TERMS.standard, 'queue'),
     row('file', TERMS.dataset, datasetText(context, sha256), 'dataset'),
     isLongFolder(context.dataset.place) && row('folder', l10n.t('Folder'), folder),
-    separator(l10n.t('Money')),
+    separator(l10n.t('Payment')),
     row('account', TERMS.account, payerText(account)),
     row('graph', TERMS.price, pricePhrase(context, label, wanted)),
     row('credit-card', TERMS.balance, balanceText(context)),
@@ -153,7 +154,7 @@ function pricePhrase({ money, earlierOf }: SubmissionContext, label: string, wan
     formatMoney(paid.priceCents, paid.currency),
     sanitizeServiceText(paid.otherAccount),
   );
-  return 'lowCents' in estimate ? [price, expectedPriceText(estimate)].join(' · ') : price;
+  return estimate.kind === 'range' ? [price, expectedPriceText(estimate)].join(' · ') : price;
 }
 
 function payerText(account: Account): string {
@@ -166,7 +167,7 @@ function balanceText({ balance, held }: SubmissionContext): string {
   const text = formatMoney(balance?.balance_cents, balance?.currency);
   return held?.balanceReadAtMs === undefined
     ? text
-    : l10n.t('{0} (read {1})', text, formatMoment(held.balanceReadAtMs, Date.now()));
+    : l10n.t('{0} (as of {1})', text, formatMoment(held.balanceReadAtMs, Date.now()));
 }
 
 function datasetText(context: SubmissionContext, sha256: string | undefined): string {
@@ -214,7 +215,10 @@ function noteRows(
     held && {
       icon: 'watch',
       label: l10n.t('Upload'),
-      description: l10n.t('Waits until {0}, as the service asked.', formatMoment(held.untilMs, Date.now())),
+      description: l10n.t(
+        'Waits until {0}, as the service requested.',
+        formatMoment(held.untilMs, Date.now()),
+      ),
     },
     note &&
       balance && {
@@ -240,9 +244,9 @@ function heldOutRow({ path: file, rows }: HeldOut): Fact {
   const name = sanitizeServiceText(path.basename(file));
   const description =
     rows === 1
-      ? l10n.t('1 row is also in {0}: an answer to it wouldn’t show what was learned.', name)
+      ? l10n.t('1 row is also in {0}, so its answer wouldn’t show what was learned.', name)
       : l10n.t(
-          '{0} rows are also in {1}: answers to them wouldn’t show what was learned.',
+          '{0} rows are also in {1}, so their answers wouldn’t show what was learned.',
           formatCount(rows),
           name,
         );
@@ -265,14 +269,14 @@ function openRow({
 /** Further rows are only counted. */
 const MAX_EARLIER_ROWS = 3;
 
-/** What was submitted before, likely repeats before all others. @param past newest first */
+/** Rows about earlier submissions, likely repeats first. @param past newest first */
 function earlierRows(
   past: readonly ShownEarlier[],
   chosen: { modelId: string; priority: boolean },
   nowMs: number,
 ): Fact[] {
   const isSame = (one: ShownEarlier) => isRepeat(chosen, one, nowMs);
-  // A run from elsewhere may have other bytes, so it comes later.
+  // A run from elsewhere may have different bytes, so it comes later.
   const rankOf = (one: ShownEarlier) => (isSame(one) ? 0 : 2) + (one.kind === 'elsewhere' ? 1 : 0);
   const sorted = past.toSorted((one, other) => rankOf(one) - rankOf(other));
   const rows = sorted.slice(0, MAX_EARLIER_ROWS).map((one) => {
@@ -302,7 +306,7 @@ function runOf({ accountId, runId }: ShownEarlier): Shown | undefined {
 function checkRows(check: Report | 'unchecked'): Fact[] {
   const label = l10n.t('Check');
   if (check === 'unchecked')
-    return [{ icon: 'warning', label, description: l10n.t('skipped, the check failed') }];
+    return [{ icon: 'warning', label, description: l10n.t('skipped because the check failed') }];
   const privacy = privacyPhrase(check);
   const uri = Uri.file(check.path);
   // The preview of another kind of file has no rows.
@@ -312,7 +316,8 @@ function checkRows(check: Report | 'unchecked'): Fact[] {
   ];
   const row = shownProblems(check, 1).shown[0]?.row;
   const verdict = verdictOf(check);
-  const icon = verdict === 'errors' ? 'error' : 'warning';
+  const isError = check.kind !== 'rows' || foundCounts(check, false).length > 0;
+  const icon = isError ? 'error' : 'warning';
   return compact(
     verdict !== 'clean' && { icon, label, description: verdictPhrase(check), value: previewed({ row }) },
     privacy !== '' && {
@@ -324,10 +329,10 @@ function checkRows(check: Report | 'unchecked'): Fact[] {
   );
 }
 
-/** From this share of the rows on, characters that were lost are said at once. */
+/** From this share of the rows, lost characters have a row of their own. */
 const LOST_SHARE = 0.01;
 
-/** Returns what the texts of the dataset add; the card says more. */
+/** Returns rows about the dataset's texts; the card says more. */
 function textRows({ path: file, findings, rows }: Reading): Fact[] {
   const count = findingsToRead(findings).length;
   const lost = findings.find(({ name }) => name === 'replacement')?.total ?? 0;
@@ -337,14 +342,14 @@ function textRows({ path: file, findings, rows }: Reading): Fact[] {
     lost > rows * LOST_SHARE && {
       icon: 'warning',
       label: l10n.t('Lost characters'),
-      description: l10n.t('{0} with the sign �', formatRows(lost)),
+      description: l10n.t('{0} with �', formatRows(lost)),
       value: [COMMANDS.previewDataset, uri, undefined, { problems }] as const,
     },
     count > 0 && {
       icon: 'info',
-      label: l10n.t('Texts'),
+      label: l10n.t('Text'),
       description:
-        count === 1 ? l10n.t('1 finding to read') : l10n.t('{0} findings to read', formatCount(count)),
+        count === 1 ? l10n.t('1 finding to review') : l10n.t('{0} findings to review', formatCount(count)),
       value: [COMMANDS.previewDataset, uri] as const,
     },
   );

@@ -25,7 +25,7 @@ const CRASH_POINTS_BY_STATE = [
 ] as const;
 type SubmissionPoint = (typeof CRASH_POINTS_BY_STATE)[number][number];
 export const CRASH_POINTS: readonly SubmissionPoint[] = CRASH_POINTS_BY_STATE.flat();
-/** Also the points of a later process, which claims an open record before it looks for its run. */
+/** All of them, and the points of a later process: it claims an open record before it looks for its run. */
 export type CrashPoint = SubmissionPoint | 'claim in a temporary file' | 'claim written';
 
 /** Where a process is killed, pauses until released, or cannot write; `fromAttempt` is the first attempt to which it applies. */
@@ -59,7 +59,7 @@ export interface Cell {
   faults: readonly FaultName[];
   /** One per window, in order; later windows have none. */
   crashes: readonly Crash[];
-  /** How storage or network break the rules in the first window, which the invariants must detect. */
+  /** How storage or network lie to the first window. The invariants must detect it. */
   lie?: LieName;
   /** Error of the machine's clock from the start. */
   wallOffsetMs?: number;
@@ -86,15 +86,15 @@ export interface Cell {
   /** Probability that someone else's run lowers the balance before an attempt. */
   othersSpend?: number;
   /**
-   * While the first window pauses at its point, a second one tries everything; then the first is killed or released. `lock lost`:
-   * the first one's lock is lost, and the second one takes its submission over. `set back`: the storage is set back to before the first one's
-   * submission, whose name that of the second one gets. `at once`: all submit without a pause. `all continue`: the first one submits and
-   * is gone, then the others continue without a pause what it left.
+   * While the first window pauses at its point, a second one tries everything. Then the first one is killed or released.
+   * `lock lost`: the first one's lock is lost, and the second one takes its submission over. `set back`: the storage is set back to
+   * before the first one's submission, and the second one's gets its name. `at once`: all submit without a pause. `all continue`: the
+   * first one submits and is gone, then all others continue its submission without a pause.
    */
   second?: 'then kill' | 'then release' | 'lock lost' | 'set back' | 'at once' | 'all continue';
   /** How the lock is lost: its file is removed, or the first window doesn't notice. */
   loss?: 'removed' | 'silent';
-  /** What the second window does then. */
+  /** The second window's action after that. */
   taker?: 'discards' | 'resends' | 'checks';
   /**
    * Where the storage is set back to once the first window is gone. `true`: the beginning of the first
@@ -103,9 +103,9 @@ export interface Cell {
   rollsBack?: true | number;
   /** No file can be locked. */
   withoutLocks?: true;
-  /** How many windows submit at once, or continue at once what the first one left. */
+  /** How many windows submit, or continue the first one's submission, at once. */
   windowsAtOnce?: number;
-  /** Once the first window is gone, the newest version of its record is no record. */
+  /** Once the first window is gone, the newest version of its record is damaged. */
   damages?: boolean;
   /** Once the first window is gone, someone deletes the first or the last submission of several. */
   deletes?: 'first' | 'last';
@@ -150,8 +150,8 @@ const AT_CRASH: Partial<Record<CrashPoint, FaultName>> = {
 
 /**
  * Crash points with faults: each cell has several after its crash, or before it if the crash needs an answer.
- * @param isFull every point with every fault; otherwise every fault after a third of the states that a crash leaves on the
- * disk, at points that depend on the seed
+ * @param isFull every point with every fault. Otherwise, every fault follows a third of the states that a crash leaves on
+ * the disk, at points that depend on the seed
  */
 export function crashCells(seed: number, isFull: boolean): Cell[] {
   const random = new Random(seed);
@@ -360,7 +360,7 @@ function claims(): Partly[] {
       second: 'at once',
       ...killedAt(point),
     })),
-    // The second window ends at the same version, or goes on to its charge.
+    // The second window stops at the same version, or goes on until it is charged.
     ...(
       [
         ['marked as sending', undefined],
@@ -396,7 +396,7 @@ function claims(): Partly[] {
   ];
 }
 
-/** Any version set back: while nothing is priced, or while it is, with its repeat refused or not. */
+/** The storage set back to any version: while nothing is priced, or during that, with the repeat refused or not. */
 function setBack(): Partly[] {
   return [1, 2, 3, 4].flatMap((rollsBack) =>
     (
@@ -498,7 +498,7 @@ function services(): Partly[] {
       faults: ['reset after body, processed late'],
       ...killedAt('sent'),
     },
-    // A service that breaks its promise: no run is resent that is listed.
+    // A service that breaks its promise: a submission isn't resent if its run is listed.
     ...(['500, processed', '408, processed', PROCESSED, '504, processed soon'] as const).map(
       (fault): Partly => ({
         name: `it forgets the Idempotency-Key at once, ${fault}`,
@@ -528,7 +528,7 @@ const LOCK_POINTS = [
   'answer parsed',
 ] as const;
 
-/** What the service has completely is priced within 15 minutes, so two checks that find nothing come later than that. */
+/** The service prices a complete upload within 15 minutes, so two checks that find nothing come later than that. */
 function isPossible(taker: NonNullable<Cell['taker']>, point: CrashPoint): boolean {
   return taker !== 'checks' || !['sent', 'answer torn', 'answer parsed'].includes(point);
 }

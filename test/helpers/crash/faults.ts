@@ -21,7 +21,7 @@ export type Reply =
   | { kind: 'nameless'; status: number };
 
 export interface Fault {
-  /** Why the attempt never reaches the service. */
+  /** The reason why the attempt never reaches the service. */
   connect?: 'refused' | 'dns' | 'tls';
   /** How much of the request is received before the reply. */
   at: 'head' | 'middle' | 'end';

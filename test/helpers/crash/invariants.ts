@@ -1,9 +1,9 @@
 import type { Discarded } from '../../../src/core/submission/pendingSubmission.ts';
-import { mayFollow, stepOf } from './transitions.ts';
 import type { SimulatedClock } from './clock.ts';
-import type { Simulation } from './simulation.ts';
 import type { Ledger, Post } from './service.ts';
+import type { Simulation } from './simulation.ts';
 import { CANARIES, DATASET } from './stage.ts';
+import { mayFollow, stepOf } from './transitions.ts';
 import type { Kept, Shown, ShownResult } from './window.ts';
 import type { WindowProcess } from './windowProcess.ts';
 
@@ -35,14 +35,16 @@ export class Claims {
   readonly #violate: (text: string) => void;
   readonly #claims: Claim[] = [];
   readonly #resolved = new Set<string>();
-  /** Submissions that the user knows are charged, or discarded or left open as such that may be. */
+  /**
+   * Submissions that the user knows to be charged, and those that they discarded or left open as possible charges.
+   */
   readonly #told = new Set<string>();
   /** All results shown to the user. */
   readonly all: ShownResult[] = [];
 
-  /** When the storage was set back. What wasn't listed then can't be known until it is. */
+  /** When the storage was set back. A run that wasn't listed then can't be known until it is. */
   setBackMs: number | undefined;
-  /** What the user discarded since then, as not charged. */
+  /** The submissions that the user discarded since then, as not charged. */
   discardsSinceSetBack = 0;
   withoutLocks = false;
 
@@ -82,11 +84,11 @@ export class Claims {
 
   reported(window: WindowProcess, result: ShownResult): void {
     this.all.push(result);
-    const { kind, id, kept } = result;
+    const { kind, id, isKept } = result;
     if (kind === 'charged') this.charged(result);
     if (id === undefined) return;
     // A submission that two checks found uncharged is still open.
-    const isOver = kind === 'charged' || kind === 'ended' || (kind === 'not-charged' && kept === false);
+    const isOver = kind === 'charged' || kind === 'ended' || (kind === 'not-charged' && isKept === false);
     if (isOver) this.#resolved.add(id);
     if (kind === 'not-charged' || kind === 'ended') this.#claim(id, window, 'reported');
     if (kind === 'unknown') this.#told.add(id);
@@ -121,8 +123,8 @@ export class Claims {
   #verify({ id, window, posts, seq, how, atMs }: Claim): void {
     for (const charge of this.#ledger.charges.filter(({ idempotencyKey }) => idempotencyKey === id)) {
       const post = this.#ledger.posts.find((one) => one.seq === charge.seq);
-      // Whether the request was sent before the claim; a window numbers its own attempts.
-      // Without the first window's lock, another one knows nothing of an upload before its last bytes, but a discard ends that.
+      // Whether the request was sent before the claim; each window numbers its attempts. Without the first window's lock, another one
+      // doesn't know of an upload before its last bytes, but a discard ends that upload.
       const fromSeq =
         (this.withoutLocks && how !== 'discarded' ? post?.completeSeq : undefined) ?? charge.seq;
       const isBefore = post?.window === window ? post.ordinal <= posts : fromSeq <= seq;
@@ -157,8 +159,8 @@ function verifyCharges(simulation: Simulation): void {
 }
 
 /**
- * Beyond us: storage that was set back while the service priced an upload. It can't be resent (unknown age,
- * another API key), or was discarded. Then what is submitted instead is charged, too.
+ * Beyond us: storage that was set back while the service priced an upload. The upload can't be resent (unknown age, another API
+ * key), or was discarded. Then a submission in its place is charged, too.
  */
 function riskBeyond({ cell, claims, formerApiKeys, service }: Simulation): number {
   const { setWallMs, sleepMs, withoutDate } = cell;
@@ -219,14 +221,14 @@ function verifySecrets(simulation: Simulation): void {
     simulation.violate('I5: the API key in what the service said');
 }
 
-/** I10: no chain of versions has a gap, and each step is one of the table’s. Windows check who wrote it. */
+/** I10: no chain of versions has a gap, and the table has each step. Windows check which one wrote it. */
 function verifyChains(simulation: Simulation): void {
   const { folder, cell } = simulation;
   if (folder.givenAgain !== undefined) simulation.violate('I10: a deleted name was given again');
   for (const key of folder.keys) {
     const chain = folder.chain(key);
     for (const [index, version] of chain.entries()) {
-      // Only damage leaves what is no record.
+      // Only damage leaves a version that isn't a record.
       if (version === undefined && cell.damages !== true && !folder.hasVersion(key, index + 1))
         simulation.violate(`I10: version ${index + 1} of ${chain.length} is missing`);
       const below = chain[index - 1];
@@ -246,21 +248,21 @@ function verifyBounds(simulation: Simulation): void {
   for (const [index, post] of posts.entries())
     for (const { idempotencyKey, window, digest, notBeforeMs = 0, seq } of posts.slice(0, index)) {
       if (idempotencyKey !== post.idempotencyKey || post.atMs >= notBeforeMs - 1) continue;
-      // A window that was killed, or lost its lock, may not have stored the answer; or its record was set back, or damaged.
+      // Leave out a window that was killed or lost its lock, or whose record was set back or damaged: the answer may be missing.
       const { second, rollsBack, damages } = simulation.cell;
       const isKept = rollsBack === undefined && damages !== true;
       const isStored = !simulation.cutOff.has(window) && second !== 'lock lost' && isKept;
       if (window !== post.window && !isStored) continue;
-      // Nor one that gave up at a full disk, which may be a moment before it reads an early answer.
+      // Leave out one that gave up at a full disk, perhaps a moment before it read an early answer.
       if (simulation.hasFullDisk(window)) continue;
-      // Nor one that stops while it sends a dataset that changed, for the same reason.
+      // Leave out one that stopped because the dataset changed, for the same reason.
       if (simulation.cell.datasetBecomes !== undefined && digest === 'incomplete') continue;
-      // Nor, without locks, one that goes on with its upload beside another window, which stops it before its boundary.
+      // Without locks, leave out one that uploads beside another window, which stops it before its boundary.
       if (simulation.cell.withoutLocks === true && window !== post.window && post.digest === 'incomplete')
         continue;
-      // Nor one whose user stopped waiting for it.
+      // Leave out one that the user stopped waiting for.
       if (simulation.cell.cancelAt === 'validating' && simulation.cell.cancelBy === 'abort') continue;
-      // Nor one that follows after the clock was set: without the service's time, that looks like a sleep.
+      // Leave out one after the clock was set: without the service's time, that looks like a sleep.
       const { setWallMs = 0, withoutDate } = simulation.cell;
       if (window !== post.window && withoutDate === true && setWallMs > 0) continue;
       const earlyMs = notBeforeMs - post.atMs;

@@ -27,7 +27,7 @@ export const LIES = {
       setTimeout(() => void link(`${from}.late`, to).catch(() => undefined), 2000);
     },
     cell: LOST,
-    // What isn't on the disk when the next version follows isn't sent.
+    // A version that isn't on the disk when the next one follows isn't sent.
     expected: /^end: the user never got a run|^I9: /,
   },
   'the mark before the closing boundary is dropped': {
@@ -35,7 +35,7 @@ export const LIES = {
       const record = JSON.parse(await readFile(from, 'utf8')) as Submission;
       const [{ closed, ...attempt } = { started: record.created }] = record.attempts.slice(-1);
       const isMark = record.stage === 'sent' && closed !== undefined && attempt.ended === undefined;
-      // A version that isn't there would be missed right before the last bytes.
+      // The window would notice a missing version right before the last bytes.
       const unmarked = { ...record, stage: 'sending', attempts: [...record.attempts.slice(0, -1), attempt] };
       if (isMark) await writeFile(from, JSON.stringify(unmarked, null, 2));
       await link(from, to);

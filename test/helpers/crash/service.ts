@@ -22,7 +22,7 @@ export type Mode = (typeof MODES)[number] | 'forgets at once';
 export interface Post {
   /** Number among all requests of the service, from 1. */
   seq: number;
-  /** Likewise, when its closing boundary had arrived. */
+  /** The same number when its closing boundary had arrived. */
   completeSeq?: number;
   /** The sending window and the number of its attempt, from headers that only the simulation adds. */
   window: number;

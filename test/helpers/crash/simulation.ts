@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { newMarker, withMarker } from '../../../src/core/runs/marker.ts';
-import { isOver, type Draft, type Submission } from '../../../src/core/submission/submission.ts';
 import type { Discarded } from '../../../src/core/submission/pendingSubmission.ts';
+import { isOver, type Draft, type Submission } from '../../../src/core/submission/submission.ts';
 import { Random } from '../random.ts';
 import type { Cell, Crash, CrashPoint } from './cells.ts';
 import { SimulatedClock } from './clock.ts';
@@ -18,7 +18,7 @@ import type { Surroundings, WindowProcess } from './windowProcess.ts';
 /** The client's longest wait for Retry-After (10 minutes), plus jitter. */
 const LONGEST_WAIT_MS = 11 * 60_000;
 /** In real time; a cell takes a fraction of it unless the machine is busy. */
-const LIMIT_MS = 90_000;
+const LIMIT_MS = 10 * 60_000;
 
 export interface CellResult {
   cell: Cell;
@@ -192,13 +192,13 @@ export class Simulation implements Surroundings {
     this.story.push(text);
   }
 
-  /** Submits as a user who has seen the receipts that the window shows. */
+  /** Submits like a user that has seen the receipts in the window. */
   async submit(window: WindowProcess): Promise<ShownResult> {
     // No user submits twice within a millisecond.
     this.clock.pass(1);
     const draft = this.draft();
     const told = await window.call('told', draft);
-    // The question says of each that can't be read that it may have been charged.
+    // The question says that each unreadable one may have been charged.
     for (const { bytes, k, record, isOver: isDone } of told)
       if (record === undefined && !isDone) {
         this.claims.toldOf(this.folder.idOf(`${bytes}.${k}`));
@@ -383,7 +383,7 @@ class CellFolder {
   readonly #journal: string;
   readonly #dataset: string;
   #remembered: [key: string, versions: number] | undefined;
-  /** IDs and keys of what was sent. */
+  /** IDs and keys of submissions that were sent. */
   readonly #sent = new Set<string>();
   /** By ID: `<bytes>.<k>`. */
   readonly #keys = new Map<string, string>();
@@ -464,7 +464,7 @@ class CellFolder {
     return [...this.#keys].findLast(([, one]) => one === key)?.[0] ?? '';
   }
 
-  /** The versions of a record: an empty text for one that was emptied, undefined for one that is gone or no record. */
+  /** The versions of a record: an empty text for an emptied one, undefined for one that is gone or damaged. */
   chain(key: string): readonly (Submission | '' | undefined)[] {
     const versions = this.#versionsOf(key);
     return Array.from(versions, (text) => {
@@ -496,7 +496,7 @@ class CellFolder {
     this.#remembered = [key, this.#versionsOf(key).length];
   }
 
-  /** Keeps what the versions contain now. */
+  /** Keeps the current content of the versions. */
   observe(): void {
     for (const name of this.#names())
       if (name.endsWith('.json') && !this.#texts.has(name)) {
@@ -541,9 +541,9 @@ class CellFolder {
   }
 
   /**
-   * Sets the folder back: what was created since is gone, such as a next submission that was not sent yet.
-   * @param to a version of the newest submission that was sent, at most the one below its highest; by default that at the beginning
-   * of its first attempt
+   * Sets the folder back: everything that was created since is gone, such as a next submission that was not sent yet.
+   * @param to a version of the newest sent submission, at most the one below its highest. By default the version at the
+   * beginning of its first attempt
    */
   async rollBack(to?: number): Promise<void> {
     if (this.#remembered === undefined) return;
@@ -559,7 +559,7 @@ class CellFolder {
         path.join(this.#journal, `${key}.${n}.json`),
         this.#texts.get(`${key}.${n}.json`) ?? '',
       );
-    // A name that is free again gets another text.
+    // The next version with a freed name has another text.
     const names = this.#names();
     for (const name of this.#texts.keys()) if (!names.includes(name)) this.#texts.delete(name);
   }
@@ -590,7 +590,7 @@ class CellFolder {
   /** Removes the lock files, as a cleanup tool or a synchronized folder might. */
   async removeLocks(): Promise<void> {
     const folder = path.join(this.#journal, 'leases');
-    // It is made for the first lock.
+    // The folder is made for the first lock.
     for (const name of await readdir(folder).catch(() => []))
       await rm(path.join(folder, name), { force: true });
   }

@@ -19,7 +19,10 @@ const ROWS = 2600;
 const TEXT = `{"prompt":"${CANARIES.row}","completion":"to go home"}\n`.repeat(ROWS);
 export const DATASET = { text: TEXT, sha256: sha256Of(TEXT), sizeBytes: Buffer.byteLength(TEXT), rows: ROWS };
 
-/** Owns what all cells share: the window's bundle, idle processes, a server with an untrusted certificate, a folder. */
+/**
+ * Owns the parts that all cells share: the window's bundle, idle processes, a server with an untrusted certificate,
+ * a folder.
+ */
 export class Stage {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'crash-test-'));
   readonly #program = path.join(this.folder, 'window.cjs');

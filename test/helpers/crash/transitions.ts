@@ -1,9 +1,9 @@
 import type { Submission } from '../../../src/core/submission/submission.ts';
 
-/** What a version of a record says: its stage, and why it ended. */
+/** The stage of a version, or the reason of its end. */
 type Step = Exclude<Submission['stage'], 'ended'> | NonNullable<Submission['reason']>;
 
-/** Which step may follow which in a chain of versions, in any window. A known charge is never taken back. */
+/** The steps that may follow each one in a chain of versions, by any window. A known charge is never taken back. */
 const NEXT: Readonly<Record<Step, readonly Step[]>> = {
   draft: ['draft', 'sending', 'not-charged', 'discarded', 'charged'],
   sending: ['sending', 'draft', 'not-charged', 'discarded', 'charged'],
@@ -16,8 +16,8 @@ const NEXT: Readonly<Record<Step, readonly Step[]>> = {
 };
 
 /**
- * What only the window of an attempt may write, and only right above its own version (rule 7 in
- * docs/journal.md). Only it knows that the last bytes follow, that they stayed, or what the service answered.
+ * The steps that only the window of an attempt may write, and only right above its own version (rule 7 in docs/journal.md). Only
+ * that window knows that the last bytes follow or stayed, or what the service answered.
  */
 const BY_OWNER: Readonly<Partial<Record<Step, readonly Step[]>>> = {
   draft: ['refused'],

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isRefused, runsOf } from '../../../src/core/submission/submission.ts';
 import type { Discarded } from '../../../src/core/submission/pendingSubmission.ts';
+import { isRefused, runsOf } from '../../../src/core/submission/submission.ts';
 import type { Simulation } from './simulation.ts';
 import type { Kept, Shown, ShownResult } from './window.ts';
 import { Died, type WindowProcess } from './windowProcess.ts';
@@ -20,7 +20,7 @@ export class User {
   #opened = 0;
   #timer: NodeJS.Timeout | undefined;
   #isCharged = false;
-  /** How often a resend failed because the dataset had changed; */
+  /** How often a resend failed because the dataset had changed. */
   #disappointments = 0;
   #isBetweenOver = false;
   #triedOpen = false;
@@ -145,7 +145,7 @@ export class User {
     const isHopeless = (this.#resends.get(id) ?? 0) >= 2;
     const isBeyond = (this.#checks.get(id) ?? 0) >= 8;
     if (state === 'elsewhere') {
-      // Another window owns the submission, or owned it until it was killed.
+      // Another window owns the submission, or did until it was killed.
       await this.#resend(window, id);
     } else if (user === 'impatient' && !this.#triedOpen) {
       this.#triedOpen = true;
@@ -234,7 +234,7 @@ async function useTwoWindows(simulation: Simulation): Promise<WindowProcess> {
 
 /** Tries everything in the second window, which must not affect or resend the first one's submission. */
 async function disturb(simulation: Simulation, second: WindowProcess): Promise<void> {
-  // What was refused prevents nothing, also while the first window still owns it.
+  // A refused submission prevents nothing, even while the first window still owns it.
   const isMeant = ({ submission }: Shown) => !isRefused(submission);
   const open = (await second.call('pending')).filter(isMeant);
   const before = simulation.service.ledger.posts.length;
@@ -256,14 +256,17 @@ async function disturb(simulation: Simulation, second: WindowProcess): Promise<v
     simulation.violate('one owner: a second window sent something');
 }
 
-/** Sets the storage back to before the first window's submission, and submits the same under its name. The first may not send then. */
+/**
+ * Sets the storage back to before the first window's submission, and submits the same under its name. Then the
+ * first must not send.
+ */
 async function giveNameAgain(simulation: Simulation, second: WindowProcess): Promise<void> {
   simulation.note('  the storage is set back');
   const names = simulation.folder.keys;
   await simulation.folder.remove(names);
   await atOnce(simulation, [second], (window) => simulation.submit(window));
   if (simulation.folder.keys.join() !== names.join()) simulation.violate('I10: another name was given');
-  // After its last read, only the time stops the first one.
+  // After the first window's last read, only the time limit stops it.
   if (simulation.cell.crashes[0]?.point === 'closed-mark durable') simulation.clock.pass(MINUTE_MS + 1);
 }
 
@@ -333,7 +336,7 @@ async function submitAtOnce(simulation: Simulation): Promise<WindowProcess> {
   return closeAllBut(simulation, windows);
 }
 
-/** Continues in several windows at the same time what the first one left. @returns one that still runs */
+/** Continues the first window's submission in several windows at the same time. @returns one that still runs */
 async function continueAtOnce(simulation: Simulation): Promise<WindowProcess> {
   const { crashes, windowsAtOnce = 2 } = simulation.cell;
   const first = await simulation.open(crashes[0]);
@@ -345,7 +348,7 @@ async function continueAtOnce(simulation: Simulation): Promise<WindowProcess> {
   return closeAllBut(simulation, [first, ...windows]);
 }
 
-/** Does the same in several windows at the same time. @returns how it ended in each; undefined where it was killed */
+/** Does the same in several windows at the same time. @returns the end in each; undefined where it was killed */
 function atOnce(
   simulation: Simulation,
   windows: readonly WindowProcess[],

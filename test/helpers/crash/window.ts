@@ -9,31 +9,31 @@ import { Client } from '../../../src/core/api/client.ts';
 import { NetworkError, ServiceError } from '../../../src/core/api/errors.ts';
 import type { HttpResponse, HttpRequest } from '../../../src/core/api/exchange.ts';
 import { Transport } from '../../../src/core/api/transport.ts';
+import type { RunCreation } from '../../../src/core/api/types.ts';
 import { ExpectedError } from '../../../src/core/base/errors.ts';
 import { Session } from '../../../src/core/runs/session.ts';
 import type { Lease } from '../../../src/core/storage/lease.ts';
 import type { At } from '../../../src/core/storage/versionFile.ts';
-import type { RunCreation } from '../../../src/core/api/types.ts';
 import { waitMsOf } from '../../../src/core/submission/errors.ts';
-import {
-  bytesKeyOf,
-  type Draft,
-  type Submission,
-  type Receipt,
-} from '../../../src/core/submission/submission.ts';
 import { Journal, type KnownSubmissions } from '../../../src/core/submission/journal.ts';
 import type {
   PendingSubmission,
   SubmissionResult,
   SubmissionState,
 } from '../../../src/core/submission/pendingSubmission.ts';
+import {
+  bytesKeyOf,
+  type Draft,
+  type Submission,
+  type Receipt,
+} from '../../../src/core/submission/submission.ts';
 import { Submissions } from '../../../src/core/submission/submissions.ts';
 import { Random } from '../random.ts';
+import { Rpc } from '../rpc.ts';
 import type { Crash, CrashPoint } from './cells.ts';
 import { ProcessClock } from './clock.ts';
 import { lieOf, type LieName, type Send } from './lies.ts';
 import { mayFollow, stepOf } from './transitions.ts';
-import { Rpc } from '../rpc.ts';
 
 export interface WindowConfig {
   window: number;
@@ -41,7 +41,7 @@ export interface WindowConfig {
   clockFile: string;
   account: { id: string; baseUrl: string; apiKey: string; keyId: string };
   crash?: Crash;
-  /** How its storage or network breaks the rules. */
+  /** How its storage or network lies. */
   lie?: LieName;
   seed: number;
 }
@@ -61,7 +61,7 @@ export interface ShownResult {
   run?: RunCreation;
   reason?: string;
   candidates?: readonly { run_id: string }[];
-  kept?: boolean;
+  isKept?: boolean;
   error?: { code: string; text: string; serviceMessage: string; waitMs: number };
 }
 
@@ -136,7 +136,7 @@ class CrashingJournal extends Journal {
   readonly #writing: { submission: Submission | undefined };
   /** Whether the next write is the first one of a record that was left open. */
   #isClaim = false;
-  /** What the owner of a record last read or wrote. */
+  /** The versions that the owner of a record last read or wrote. */
   readonly #below = new WeakMap<Lease, { record: Submission; isWritten: boolean }>();
 
   constructor(folder: string, hook: CrashHook, lie: WindowConfig['lie']) {
@@ -184,7 +184,7 @@ class CrashingJournal extends Journal {
     const isBegun = last !== undefined && last.ended === undefined && last.closed === undefined;
     this.#writing.submission = submission;
     const below = this.#below.get(lease);
-    // After a failure, nothing is known of what is below.
+    // After a failure, the version below is unknown.
     this.#below.delete(lease);
     await super.write(lease, submission);
     if (below !== undefined && !mayFollow(below.record, submission, below.isWritten))
@@ -334,8 +334,8 @@ class Window {
       // As the Runs view and Summary do, so that the service's time is known.
       await this.#session.balance.refresh().catch(() => undefined);
     },
-    /** What the question says before the user submits a draft. */
-    told: (draft: Draft) => this.#journal.of({ origin: serviceOf(this.#session.account), ...draft }),
+    /** The earlier submissions in the question before the user submits a draft. */
+    told: (draft: Draft) => this.#journal.knownOf({ origin: serviceOf(this.#session.account), ...draft }),
     submit: (draft: Draft, told: KnownSubmissions) => {
       const { id, result } = this.#submissions.submit(this.#session, draft, this.#abort.signal, told);
       return resultOf(result, id);

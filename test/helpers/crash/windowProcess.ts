@@ -1,9 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import type { CrashPoint } from './cells.ts';
 import { Rpc } from '../rpc.ts';
+import type { CrashPoint } from './cells.ts';
 import type { AttemptPlan, Shown, WindowConfig, WindowMethods } from './window.ts';
 
-/** What the simulation provides to a window. */
+/** The calls of a window to the simulation. */
 export interface Surroundings {
   pass(ms: number): void;
   violate(text: string): void;

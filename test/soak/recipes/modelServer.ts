@@ -1,7 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What goes wrong. `contaminated`: the adapter answers for the base model, too. `unnamed`: it has other models. */
+/**
+ * The faults. `contaminated`: the adapter answers for the base model, too. `unnamed`: the server has other models.
+ */
 export type Fault =
   | 'silent'
   | 'contaminated'
@@ -24,8 +26,9 @@ interface ChatRequest {
 }
 
 /**
- * Stands in for vLLM or llama.cpp with a base model that speaks and an adapter that answers in JSON. It keeps to what the recipes rely
- * on: vLLM answers by the name in `model`; llama.cpp takes the scale of each request, and the cache of its prompts mixes adapters.
+ * Stands in for vLLM or llama.cpp, with a base model that answers in prose and an adapter that answers in JSON. The recipes rely
+ * on this: vLLM answers by the name in `model`. In llama.cpp, each request has the adapter's scale, and the cache of prompts mixes
+ * adapters.
  */
 export class ModelServer {
   readonly #fault: Fault | undefined;

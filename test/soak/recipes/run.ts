@@ -10,15 +10,15 @@ import { inspectionReport } from '../../../src/core/adapters/inspect.ts';
 import { recipesOf, type Tool } from '../../../src/core/adapters/recipes.ts';
 import type { AnswerRow } from '../../../src/core/answers/answerRow.ts';
 import { readAnswers } from '../../../src/core/answers/answersFile.ts';
-import { answersBeside, expectedRows, lineInHoldOut } from '../../../src/core/answers/filesBeside.ts';
 import { compareScores } from '../../../src/core/answers/comparison.ts';
+import { answersBeside, expectedRows, lineInHoldOut } from '../../../src/core/answers/filesBeside.ts';
 import { scoreRow } from '../../../src/core/answers/scores.ts';
 import { sampleAdapter } from '../../helpers/adapters/sampleAdapter.ts';
 import { ModelServer, type Fault } from './modelServer.ts';
 
 const BASE = 'acme/base-1b';
 const folder = mkdtempSync(path.join(tmpdir(), 'recipes-'));
-/** A name with what is special in Python. */
+/** A name with the special characters of Python strings. */
 const data = path.join(folder, 'it\'s "data" \\n {x}');
 const [holdOut, answersFile] = ['train.holdout.jsonl', 'train.holdout.my-run.answers.jsonl'].map((name) =>
   path.join(data, name),
@@ -33,7 +33,7 @@ const rowOf = (question: string, expected = '{"of":"x"}') =>
       { role: 'assistant', content: expected },
     ],
   });
-/** Rows of a chat, of which the first 50 are asked that can be. */
+/** Rows of a chat. The scripts ask the first 50 that can be asked. */
 const questions = Array.from({ length: 60 }, (_, at) => `${at}+${at}?`);
 const others: Readonly<Record<number, string>> = {
   5: '{"text":"a"}',
@@ -66,13 +66,13 @@ async function scriptOf(tool: Tool): Promise<string> {
   return text.text;
 }
 
-/** Runs a script as a user does, who saved it. */
+/** Saves a script and runs it, as a user does. */
 async function run(text: string, modules?: string): Promise<{ status: number | null; errors: string }> {
   const script = path.join(folder, 'compare.py');
   writeFileSync(script, text);
   const compiled = spawnSync('python3', ['-m', 'py_compile', script], { encoding: 'utf8' });
   assert.equal(compiled.status, 0, compiled.stderr);
-  // A proxy that would get the rows of a script that honors it.
+  // A proxy that would get the rows if the script used it.
   const env = {
     ...process.env,
     PYTHONPATH: modules,
@@ -90,7 +90,7 @@ const lines = () => (existsSync(answersFile) ? readFileSync(answersFile, 'utf8')
 
 interface Expected {
   rows?: number;
-  /** How a script ends that can't go on. */
+  /** Runs a script that can't go on, and returns how it ends. */
   error?: RegExp;
   fits?: (row: AnswerRow, at: number) => boolean;
   isInactive?: boolean;
@@ -143,7 +143,7 @@ async function checkServer(tool: 'vllm' | 'llamacpp', fault: Fault | 'none'): Pr
   const names = tool === 'vllm' ? ([BASE, 'my-run'] as const) : undefined;
   const server = new ModelServer(fault === 'none' ? undefined : fault, names);
   rmSync(answersFile, { force: true });
-  // Both are asked in turn, and each row is in the file before the next one is asked.
+  // The script asks both in turn, and writes each row before it asks the next one.
   server.onAnswer = () =>
     assert.equal(
       lines(),
@@ -167,7 +167,7 @@ async function checkServer(tool: 'vllm' | 'llamacpp', fault: Fault | 'none'): Pr
   await checkAnswers(expected);
 }
 
-/** Answers that exist stay: the next file has a number, and is found as the newest one. */
+/** Existing answers stay: the next file gets a number, and is found as the newest one. */
 async function checkEarlier(): Promise<void> {
   const server = new ModelServer(undefined, [BASE, 'my-run']);
   const port = String(await server.listen());
@@ -188,7 +188,7 @@ async function checkEarlier(): Promise<void> {
 const user = { role: 'user', content: '1+1?' };
 const lamp = { name: 'lamp', parameters: { type: 'object', properties: {} } };
 const call = { id: 'c', type: 'function', function: { name: 'lamp', arguments: '{"lamp":1}' } };
-/** A row in each form of a dataset. All ask the same. */
+/** A row in each format of a dataset, all with the same question. */
 const FORMS: Readonly<Record<string, object>> = {
   chat: { messages: [user, { role: 'assistant', content: '{"of":"x"}' }] },
   parts: {
@@ -219,7 +219,7 @@ const FORMS: Readonly<Record<string, object>> = {
   },
 };
 
-/** Each form is asked by each tool; of calls, the fields are compared. */
+/** Asks each format with each tool; compares the fields of tool calls. */
 async function checkForm(tool: 'vllm' | 'llamacpp' | 'peft', form: string): Promise<void> {
   const server = new ModelServer(undefined, tool === 'vllm' ? [BASE, 'my-run'] : undefined);
   const port = String(await server.listen());
@@ -238,7 +238,7 @@ async function checkForm(tool: 'vllm' | 'llamacpp' | 'peft', form: string): Prom
   rmSync(answersFile);
 }
 
-/** Nothing to ask: one sentence, and no file. */
+/** If there is nothing to ask, the script prints one sentence and writes no file. */
 async function checkNothing(): Promise<void> {
   rmSync(answersFile, { force: true });
   writeFileSync(holdOut, '{"text":"a"}\n');

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { keyIdOf } from '../../../../src/core/api/keyCheck.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import type { Attempt, Submission } from '../../../../src/core/submission/submission.ts';
 import { busyUntilMs } from '../../../../src/core/submission/stage.ts';
+import type { Attempt, Submission } from '../../../../src/core/submission/submission.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { appendVersion, beforeNaming, highestVersion } from '../../../helpers/journalVersions.ts';
 import {
@@ -141,7 +141,7 @@ describe('Submissions, attempt by attempt', () => {
       ];
       const outcome = await stage.submit();
       assert.deepEqual([outcome.kind, codeOf(outcome), stage.states()], ['unknown', 'network', ['sent']]);
-      // Not read again: the first attempt may have lowered it.
+      // The balance isn't read again: the first attempt may have lowered it.
       assert.equal(stage.submission.balanceBefore?.balance_cents, 5000);
       assert.equal(stage.posts.length, 5);
       assert.deepEqual(stage.clock.sleeps, [5000, 5000, 5000, 8000]);
@@ -256,7 +256,7 @@ describe('Submissions, attempt by attempt', () => {
         created,
       ];
       const outcome = await stage.submit();
-      // A look with it doesn't count.
+      // A look with the new key doesn't count.
       assert.deepEqual([outcome.kind, codeOf(outcome), stage.posts.length], ['unknown', 'network', 1]);
       assert.equal(stage.submission.lastCheck?.otherKey, true);
     });
@@ -296,7 +296,7 @@ describe('Submissions, attempt by attempt', () => {
         stage.answers = [tooPoor];
         const outcome = await stage.submit();
         assert.equal(outcome.kind, 'not-charged');
-        assert.equal(outcome.kept, !isFull);
+        assert.equal(outcome.isKept, !isFull);
       }
     });
 
@@ -355,7 +355,7 @@ describe('Submissions, attempt by attempt', () => {
       };
       beforeEach(askForAnHour);
 
-      it('is waited for for ten minutes before a submission sends anything', async () => {
+      it('delays a submission by ten minutes before it sends anything', async () => {
         const fromMs = stage.clock.serviceMs;
         const waits: number[] = [];
         let sentBefore: number | undefined;
@@ -375,7 +375,7 @@ describe('Submissions, attempt by attempt', () => {
         assert.ok(stage.clock.sleeps.every((ms) => ms <= 60_000));
       });
 
-      it('can be canceled while it is waited for, without a charge', async () => {
+      it('can be canceled during the wait, without a charge', async () => {
         stage.clock.isHeld = true;
         stage.submissions.onDidChange(({ id, state }) => {
           if (state === 'waiting') stage.submissions.cancel(id);
@@ -386,7 +386,7 @@ describe('Submissions, attempt by attempt', () => {
         assert.deepEqual([stage.states(), await stage.receipts()], [[], ['not-charged']]);
       });
 
-      it('leaves a submission that waits to the user if VS Code is closed', async () => {
+      it('leaves a waiting submission to the user if VS Code is closed', async () => {
         stage.clock.isHeld = true;
         const waiting = stage.submit();
         await until(() => stage.states().includes('waiting'));
@@ -413,7 +413,7 @@ describe('Submissions, attempt by attempt', () => {
       });
     });
 
-    it('of an hour, for the balance before an upload, is waited for for ten minutes', async () => {
+    it('of an hour, for the balance before an upload, delays it by ten minutes', async () => {
       let refusals = 0;
       stage.onGet = (_request, response) => {
         if (refusals++ > 0) return false;
@@ -435,14 +435,14 @@ describe('Submissions, attempt by attempt', () => {
       for (const isHeld of [false, true]) {
         await stage.submissions.discard(stage.submissions.pending[0]?.id ?? '', 'not-charged');
         stage.clock.pass(HOUR);
-        // Before the upload, or for the balance before it.
+        // The wait before the upload, or before its balance is read.
         if (isHeld) await assert.rejects(stage.own.balance.refresh());
         const fromMs = stage.clock.nowMs();
         const outcome = await stage.submit();
         assert.deepEqual([outcome.kind, codeOf(outcome), stage.posts], ['not-charged', 'too-early', []]);
         const waitedMs = stage.clock.nowMs() - fromMs;
         assert.ok(waitedMs >= 10 * MINUTE && waitedMs < 11 * MINUTE, String(waitedMs));
-        // As reads are delayed; its row says so, and in other windows.
+        // Like reads. Its row says so, also in other windows.
         assert.deepEqual([stage.states(), busyUntil()], [['draft'], stage.clock.nowMs() + 10 * MINUTE]);
         assert.equal(onDisk().notBefore?.localMs, busyUntil());
       }
@@ -480,7 +480,7 @@ describe('Submissions, attempt by attempt', () => {
       const busyMs = (submissions = stage.submissions) =>
         submissions.pending.map(({ submission }) => busyUntilMs(submission, stage.clock.nowMs()));
 
-      it('ends it, and those that wait for their turn, as not sent; nothing leaves by itself', async () => {
+      it('ends it, and those that wait for their turn, as not sent; nothing is sent automatically', async () => {
         askForAnHour();
         const untilMs = stage.clock.nowMs() + HOUR;
         const outcomes = await Promise.all([
@@ -488,8 +488,8 @@ describe('Submissions, attempt by attempt', () => {
           stage.submit(await stage.bench.draft(300_000, 'other.jsonl')),
         ]);
         assert.deepEqual(
-          // On a busy machine either may be the first.
-          outcomes.map((one) => [one.kind, codeOf(one), 'kept' in one && one.kept]).sort(),
+          // On a busy machine, either may be first.
+          outcomes.map((one) => [one.kind, codeOf(one), 'isKept' in one && one.isKept]).sort(),
           [
             ['not-charged', 'rate_limited', true],
             ['not-charged', 'too-early', true],
@@ -497,7 +497,7 @@ describe('Submissions, attempt by attempt', () => {
         );
         assert.deepEqual([stage.states(), stage.clock.sleeps], [['draft', 'draft'], []]);
         assert.deepEqual(busyMs(), [untilMs, untilMs]);
-        // Another window knows it from the records.
+        // Another window reads it from the records.
         const { submissions } = await stage.otherWindow();
         await submissions.probe();
         assert.deepEqual(busyMs(submissions), [untilMs, untilMs]);
@@ -509,11 +509,11 @@ describe('Submissions, attempt by attempt', () => {
         for (const id of ids) assert.equal((await stage.resume(id)).kind, 'charged');
       });
 
-      it('is over for itself and the next one once a read of the user was answered, in all windows', async () => {
+      it('ends for it and the next one once the service answers a read of the user, in all windows', async () => {
         askForAnHour();
         await Promise.all([
           stage.submit(await stage.bench.draft(300_000)),
-          // It waited for its turn.
+          // This one waited for its turn.
           stage.submit(await stage.bench.draft(300_000, 'other.jsonl')),
         ]);
         stage.onHead = () => undefined;
@@ -543,14 +543,14 @@ describe('Submissions, attempt by attempt', () => {
         assert.equal((await stage.submit()).kind, 'charged');
       });
 
-      it('isn’t over for one that may have been charged', async () => {
+      it('doesn’t end for a submission that may have been charged', async () => {
         stage.answers = [slow('3600')];
         assert.equal((await stage.submit()).kind, 'unknown');
         await stage.submissions.endLongWait(stage.own);
         assert.deepEqual(busyMs(), [stage.clock.nowMs() + HOUR]);
       });
 
-      it('never ends one as not charged whose earlier attempt sent its closing boundary', async () => {
+      it('never ends a submission as not charged if an earlier attempt sent its closing boundary', async () => {
         stage.answers = [
           (...answer) => {
             lost(...answer);

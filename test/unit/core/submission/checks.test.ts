@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { Session } from '../../../../src/core/runs/session.ts';
-import type { Submission } from '../../../../src/core/submission/submission.ts';
 import { Journal } from '../../../../src/core/submission/journal.ts';
+import type { Submission } from '../../../../src/core/submission/submission.ts';
 import { Submissions } from '../../../../src/core/submission/submissions.ts';
 import { made, RefreshBench } from '../../../helpers/runs/refreshBench.ts';
 import { sampleSubmission } from '../../../helpers/submissions.ts';
@@ -42,9 +42,9 @@ describe('Automatic checks', () => {
       const sent = bench.asked.length;
       assert.ok(sent <= 120, `${sent} requests`);
       const checks = journal.submissions.map(({ lastCheck }) => lastCheck?.at.localMs ?? 0);
-      // Each every 5 minutes, and a little later if a poll has just used up the quota.
+      // One check of each every 5 minutes, a little later if a poll has just used up the quota.
       assert.ok(Math.min(...checks) > bench.clock.nowMs() - 8 * MINUTE);
-      // The one that was opened first.
+      // The window that was opened first.
       const polling = bench.asked.filter((one) => one.includes('/runs')).map((one) => one[0]);
       assert.equal(new Set(polling).size, 1, polling.join(''));
       for (const { run_id } of bench.rows) assert.equal(count(`/runs/${run_id}`), 1);
@@ -55,7 +55,7 @@ describe('Automatic checks', () => {
   });
 });
 
-/** Returns a submission whose answer was lost, and whose balance before is unknown, so that checks prove nothing. */
+/** Returns a submission whose response was lost. Its balance before is unknown, so that checks prove nothing. */
 function unansweredSince({ clock }: RefreshBench, agoMs: number): Submission {
   const at = {
     localMs: clock.nowMs() - agoMs,

@@ -32,7 +32,7 @@ describe('earlierSubmissionsOf', () => {
   const found = (records: Submission[], listed?: Parameters<typeof earlierSubmissionsOf>[2]['listed']) =>
     earlierSubmissionsOf(MINE, ORIGIN, { records, listed });
 
-  it('returns what was, may be or may still be charged for these bytes by the service, newest first', () => {
+  it('returns the submissions of these bytes that were, may be or may still be charged, newest first', () => {
     const begun = [{ started: { localMs: 4 } }];
     const records = [
       charged(1, {}, { accountId: 'account-2' }),
@@ -95,7 +95,7 @@ describe('earlierSubmissionsOf', () => {
         ...{ priceCents: 7, currency: 'USD', rows: undefined },
       },
     ]);
-    // Without a label, nothing says that it is of this dataset.
+    // Without a label, nothing links a run to this dataset.
     assert.deepEqual(found(records, { ...listed, label: '' }), []);
   });
 });

@@ -3,12 +3,12 @@ import { readdirSync, rmSync, statSync } from 'node:fs';
 import { link } from 'node:fs/promises';
 import path from 'node:path';
 import { Lease } from '../../../../src/core/storage/lease.ts';
-import { bytesKeyOf, ended, type Submission } from '../../../../src/core/submission/submission.ts';
 import {
   Journal,
   type JournalOptions,
   type KnownSubmissions,
 } from '../../../../src/core/submission/journal.ts';
+import { bytesKeyOf, ended, type Submission } from '../../../../src/core/submission/submission.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import {
   appendVersion,
@@ -70,7 +70,7 @@ describe('Journal', () => {
   });
   const chargeOf = (run_id: string) => ({ at, run: { run_id }, foundBy: 'found' as const });
 
-  it('restores what is open after a restart, oldest first, and what was refused until the same is submitted again', async () => {
+  it('restores open submissions after a restart, oldest first, and refused ones until the same bytes are submitted again', async () => {
     const first = await opened();
     const given = [{}, refusedWith('insufficient_balance'), {}];
     const submissions = given.map((changes) => sampleSubmission({ attempts: [{ started: at }], ...changes }));
@@ -83,7 +83,7 @@ describe('Journal', () => {
     const second = await opened();
     assert.deepEqual(second.submissions, submissions);
     const next = sameDataset(refused);
-    await create(second, next, await second.of(refused));
+    await create(second, next, await second.knownOf(refused));
     assert.deepEqual(second.submissions, [submissions[0], submissions[2], next]);
     assert.deepEqual(onDisk(next).k, 2);
   });
@@ -107,7 +107,7 @@ describe('Journal', () => {
         const submission = sampleSubmission();
         const below = earlierOf(sameDataset(submission));
         writeVersion(directory, 1, below);
-        const told = await journal.of(submission);
+        const told = await journal.knownOf(submission);
         assert.deepEqual(idsOf(told.map(({ record }) => record)), next === 1 ? [] : [below.id]);
         const created = await journal.create(submission, told);
         if ('existing' in created) assert.deepEqual([created.existing.id, next], [below.id, 'existing']);
@@ -115,19 +115,19 @@ describe('Journal', () => {
         if ('lease' in created) created.lease.release();
       });
 
-    it('in the window that is first; the other one has to tell its user', async () => {
+    it('in the window that is first; the other one gets an error', async () => {
       const [one, other] = [await opened(), await opened()];
       const first = sampleSubmission();
       const second = sameDataset(first);
-      const told = await other.of(second);
+      const told = await other.knownOf(second);
       await create(one, first);
       await assert.rejects(other.create(second, told), { code: 'taken' });
       assert.deepEqual([one.isCreated(first.id), other.isCreated(second.id)], [true, false]);
       assert.equal(await Lease.isTaken(lockFile(second.id)), false);
-      assert.deepEqual(await other.create(second, await other.of(second)), { existing: first });
+      assert.deepEqual(await other.create(second, await other.knownOf(second)), { existing: first });
     });
 
-    it('not without its lease, or what could not be read back', async () => {
+    it('but not without a lease, nor for a record that could not be read back', async () => {
       const journal = await opened();
       const submission = sampleSubmission();
       const lease = await Lease.take(lockFile(submission.id));
@@ -140,7 +140,7 @@ describe('Journal', () => {
     });
   });
 
-  describe('is taken over', () => {
+  describe('lets a window acquire a submission', () => {
     it('as it is on the disk, if it is open or was refused', async () => {
       const { journal, submission, lease } = await owning();
       const unaware = await opened();
@@ -156,7 +156,7 @@ describe('Journal', () => {
       assert.equal(await journal.acquire(submission.id), undefined, 'it is over');
     });
 
-    it('never by an unknown ID, or one whose name has another record since the storage was set back', async () => {
+    it('but not by an unknown ID, or one whose name has another record since the storage was set back', async () => {
       const { journal, submission, lease } = await owning();
       lease.release();
       rmSync(path.join(directory, names()[0]!));
@@ -169,9 +169,9 @@ describe('Journal', () => {
     });
   });
 
-  describe('of which another window wrote', () => {
+  describe('with a version that another window wrote', () => {
     const begun = { attempts: [{ started: at }] };
-    /** What the other window did, and what is on the disk then. */
+    /** Each action of the other window, and the record on the disk after it. */
     const others: Readonly<Record<string, (submission: Submission) => Submission>> = {
       'the next version': (submission) => {
         appendVersion(directory, submission.id, (record) => ({ ...record, keyId: 'theirs' }));
@@ -189,7 +189,7 @@ describe('Journal', () => {
         const { journal, submission, lease } = await owning(begun);
         const theirs = write(submission);
         for (const work of [
-          // Also not the same as theirs.
+          // Not even a record equal to theirs.
           () => journal.write(lease, { ...submission, keyId: 'theirs' }),
           () => journal.close(lease, sent(submission)),
           () => journal.settle(lease, notCharged(submission)),
@@ -200,7 +200,7 @@ describe('Journal', () => {
         assert.deepEqual(onDisk(theirs).record, theirs);
       });
 
-    it('on top of the mark of the last bytes: they stay', async () => {
+    it('on top of `sent`: the last bytes don’t leave', async () => {
       let theirs = (): unknown => undefined;
       const at = (point: string) => Promise.resolve(point === 'synced' && theirs()).then(() => undefined);
       const { journal, submission, lease } = await owning(begun, { at });
@@ -208,7 +208,7 @@ describe('Journal', () => {
       await assert.rejects(journal.close(lease, sent(submission)), notOwner);
     });
 
-    it('as a lease of another record', async () => {
+    it('rejects the lease of another record', async () => {
       const { journal, submission } = await owning();
       const lease = await create(journal, sampleSubmission());
       await assert.rejects(journal.write(lease, { ...submission, keyId: 'x' }), notOwner);
@@ -216,7 +216,7 @@ describe('Journal', () => {
       assert.equal(onDisk(submission).n, 1);
     });
 
-    it('a charge comes on top of it, with the attempts of the later owner', async () => {
+    it('writes a charge on top of it, with the attempts of the later owner', async () => {
       const { journal, submission, lease } = await owning(begun);
       const attempts = [...submission.attempts, { started: at }];
       appendVersion(directory, submission.id, (record) => notCharged({ ...record, attempts }));
@@ -226,7 +226,7 @@ describe('Journal', () => {
     });
 
     for (const stage of ['sent', 'ended'])
-      it(`a charge comes on top of a later format: ${stage}`, async () => {
+      it(`writes a charge on top of a later format: ${stage}`, async () => {
         const { journal, submission, lease } = await owning(begun);
         appendVersion(directory, submission.id, (record) => ({ ...record, version: 2, stage }) as never);
         await journal.settle(lease, chargedAt(sent(submission), 8));
@@ -234,7 +234,7 @@ describe('Journal', () => {
         assert.deepEqual([n, record.stage, record.version], [3, 'charged', 1]);
       });
 
-    it('a charge comes back though the storage was set back to before its submission', async () => {
+    it('writes a charge again after the storage was set back to before its submission', async () => {
       const { journal, submission, lease } = await owning(begun);
       rmSync(path.join(directory, names()[0]!));
       await journal.reload();
@@ -242,7 +242,7 @@ describe('Journal', () => {
       assert.deepEqual((await journal.unreported())[0]?.id, submission.id);
     });
 
-    it('a charge is not written over another submission that got its name', async () => {
+    it('doesn’t write a charge on top of another submission that got its name', async () => {
       const { journal, submission, lease } = await owning(begun);
       const another = others['the same version, after the storage was set back']!(submission);
       await journal.settle(lease, chargedAt(submission, 8));
@@ -251,7 +251,7 @@ describe('Journal', () => {
   });
 
   describe('settles', () => {
-    it('by turning the submission into a receipt, ending its lease, and emptying what is below', async () => {
+    it('by turning the submission into a receipt, ending its lease, and emptying lower versions', async () => {
       const { journal, submission, lease } = await owning();
       await journal.settle(lease, discarded(submission));
       assert.deepEqual([journal.submissions, lease.isHeld(), onDisk(submission).n], [[], false, 2]);
@@ -287,7 +287,7 @@ describe('Journal', () => {
     });
   });
 
-  it('fires once for each change of another window, and forgets what was set back', async () => {
+  it('fires once for each change of another window, and forgets versions that were set back', async () => {
     const journal = await opened();
     let fired = 0;
     journal.onDidChange(() => fired++);
@@ -322,7 +322,7 @@ describe('Journal', () => {
     });
 
     for (const isTooLate of [false, true])
-      it(`matches what is there ${isTooLate ? 'after' : 'before'} the file got its name, and can be retried`, async () => {
+      it(`matches the disk ${isTooLate ? 'after' : 'before'} the file got its name, and can be retried`, async () => {
         const { journal, submission, lease } = await owning({}, filling(isTooLate));
         isFull = true;
         await assert.rejects(journal.create(sampleSubmission(), []), full);
@@ -334,7 +334,7 @@ describe('Journal', () => {
         await journal.write(lease, notCharged(submission));
       });
 
-    it('is overtaken if another window has written, though nothing can be written', async () => {
+    it('is overtaken if another window has written, although this one can’t write', async () => {
       const { journal, submission, lease } = await owning({}, filling(false));
       isFull = true;
       await assert.rejects(journal.write(lease, submission), full);

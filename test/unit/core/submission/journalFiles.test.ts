@@ -4,9 +4,9 @@ import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { mock } from 'node:test';
-import { bytesKeyOf, charged, type Submission } from '../../../../src/core/submission/submission.ts';
 import { Journal } from '../../../../src/core/submission/journal.ts';
 import { CODEC } from '../../../../src/core/submission/record.ts';
+import { bytesKeyOf, charged, type Submission } from '../../../../src/core/submission/submission.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { chargedAt, refusedWith, sameDataset, sampleSubmission } from '../../../helpers/submissions.ts';
 
@@ -31,7 +31,7 @@ describe('journal files', () => {
     await journal.open();
   }
 
-  /** What can’t be read, or is only known to be over. */
+  /** Texts of files that can’t be read, or are only known to be over. */
   const FOREIGN: Readonly<Record<string, object | string>> = {
     torn: '{"version":1,',
     zeros: '\0'.repeat(4096),
@@ -55,7 +55,7 @@ describe('journal files', () => {
       for (let times = 0; times < 2; times++) await journal.reload();
       assert.deepEqual([journal.submissions, reports], [[good], isOver ? [] : [nameOf(bad, 2)]]);
       assert.deepEqual(journal.unreadable, isOver ? [] : [`${bytesKeyOf(bad)}.1`]);
-      const told = await journal.of(bad);
+      const told = await journal.knownOf(bad);
       assert.deepEqual([told[0]?.record, await journal.acquire(bad.id)], [undefined, undefined]);
       await assert.rejects(journal.write(lease, bad), { code: 'not-owner' });
       const created = await journal.create(sameDataset(bad), told);
@@ -65,7 +65,7 @@ describe('journal files', () => {
       assert.equal(existsSync(fileOf(bad, 3)), !what.startsWith('charged in'));
     });
 
-  it('that can’t be read now are no damage: what is known stays, and nothing is submitted instead', async () => {
+  it('that can’t be read now don’t count as damaged: the known records stay, and nothing is submitted instead', async () => {
     const [known, unknown] = [sampleSubmission(), sampleSubmission()];
     put(known);
     await open();
@@ -76,7 +76,7 @@ describe('journal files', () => {
     syncBuiltinESMExports();
     await journal.reload();
     assert.deepEqual([journal.submissions, journal.unreadable], [[known], [`${bytesKeyOf(unknown)}.1`]]);
-    for (const work of [journal.of(known), journal.acquire(known.id)])
+    for (const work of [journal.knownOf(known), journal.acquire(known.id)])
       await assert.rejects(work, { code: 'EIO' });
     mock.restoreAll();
     syncBuiltinESMExports();
@@ -87,7 +87,7 @@ describe('journal files', () => {
     assert.deepEqual([journal.unreadable, reports], [[], ['old names']]);
   });
 
-  it('have only what the contract says: no other text, no secret of what is over, no impossible amount', () => {
+  it('have only fields of the contract: no other text, no secret once it is over, no impossible amount', () => {
     const run = {
       run_id: 'r',
       plan_name: 'p'.repeat(2 ** 20),

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { newSubmission, type Submission, type Moment } from '../../../../src/core/submission/submission.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
+import { newSubmission, type Submission, type Moment } from '../../../../src/core/submission/submission.ts';
 import type { Submissions } from '../../../../src/core/submission/submissions.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import {
@@ -15,15 +15,15 @@ import {
 import { codeOf, diskFull, endOf, HOUR, MINUTE, Stage } from '../../../helpers/runs/stage.ts';
 import { silent, until } from '../../../helpers/runs/support.ts';
 
-/** How far another process came. `cut`: it was killed after the last bytes. */
+/** How far another process got. `cut`: it was killed after the last bytes. */
 type Kind = 'draft' | 'sending' | 'cut' | 'sent' | 'cleared';
 const KINDS: readonly Kind[] = ['draft', 'sending', 'cut', 'sent', 'cleared'];
 const WITHOUT_LAST_BYTES: readonly Kind[] = ['draft', 'sending'];
-/** What may be said to be not charged. */
+/** The kinds of records that a window may call not charged. */
 const LOOKED_FOR: readonly Kind[] = ['draft', 'sending', 'cleared'];
 const MAY_BE_CHARGED: readonly Kind[] = ['cut', 'sent'];
 
-/** The result of a resend whose look is unanswered, and what is said then. */
+/** The result of a resend whose look is unanswered, and the state that is shown then. */
 const unansweredOf = (kind: Kind) =>
   MAY_BE_CHARGED.includes(kind) ? ['unknown', 'sent'] : ['unanswered', 'unchecked'];
 
@@ -53,7 +53,7 @@ describe('A record that another process created', () => {
   const versionOf = (id: string) => highestVersion(folder(), id);
   const onDisk = (id: string) => endOf(versionOf(id).record);
 
-  /** What a record has that was created, sent and left some time ago. */
+  /** The fields of a record that was created, sent and left some time ago. */
   const changesOf = (kind: Kind, agoMs = HOUR): Partial<Submission> => {
     const started = now(agoMs);
     const check = { complete: true, candidates: [], balance_cents: 5000, currency: 'EUR' };
@@ -87,7 +87,7 @@ describe('A record that another process created', () => {
     await stage.submissions.probe();
     return submission;
   };
-  /** What is said of it: its stage, unless no look was answered. */
+  /** Returns what this window shows: its stage, or `unchecked` until a look was answered. */
   const saidOf = (id: string, submissions = stage.submissions) => {
     const one = submissions.pending.find((pending) => pending.id === id);
     return one && (one.state === 'idle' ? endOf(one.submission) : one.state);
@@ -166,7 +166,7 @@ describe('A record that another process created', () => {
       ['if the claim can’t be written', 'ENOSPC', () => void (atNaming = throwDiskFull)],
       ['if it is canceled before', 'cancelled', () => ({ signal: AbortSignal.abort() })],
     ] as [string, string, () => { session?: Session; signal?: AbortSignal } | undefined][])
-      it(`else nothing is sent, and nothing is said: ${why}`, async () => {
+      it(`else nothing is sent, and its charge stays open: ${why}`, async () => {
         for (const kind of KINDS) {
           const { id } = await find(kind);
           const { session = stage.own, signal = silent() } = prepare() ?? {};
@@ -180,7 +180,7 @@ describe('A record that another process created', () => {
         }
       });
 
-    it('and nothing is said if it can’t be read whether another window took it over', async () => {
+    it('and its charge stays open if this window can’t read whether another one took it over', async () => {
       const { id } = await find('cleared');
       await stage.submissions.check(stage.own, id);
       assert.equal(saidOf(id), 'cleared');
@@ -206,7 +206,7 @@ describe('A record that another process created', () => {
   });
 
   for (const kind of ['draft', 'sent'] as const)
-    it(`is found once by its label if that can’t be written: ${kind}`, async () => {
+    it(`is found by its label only once if the charge can’t be written: ${kind}`, async () => {
       const { own, submissions } = stage;
       const submission = await find(kind);
       await submissions.check(own, submission.id);
@@ -220,7 +220,7 @@ describe('A record that another process created', () => {
       };
       const subscription = own.runs.onDidChange(() => void link());
       assert.equal((await submissions.linkMarked(own)).length, 1);
-      // Long enough for a loop to go on.
+      // Long enough for an endless loop to show.
       await delay(300);
       subscription.dispose();
       assert.ok(links < 20, String(links));
@@ -245,7 +245,7 @@ describe('A record that another process created', () => {
           [saidOf(submission.id), await discard(submission.id, 'not-charged')],
           ['sent', undefined],
         );
-        // What was discarded isn't charged by it, either.
+        // Nor does it turn a discarded submission into a charged one.
         assert.equal((await discard(submission.id, 'may-be-charged'))?.kind, 'discarded');
         assert.deepEqual([await submissions.linkMarked(own), onDisk(submission.id)], [[], 'discarded']);
         const other = await find(kind, changesOf(kind, 3 * HOUR));
@@ -255,7 +255,7 @@ describe('A record that another process created', () => {
         assert.equal((await stage.resume(other.id)).kind, 'charged');
       });
 
-    it('one that the user took for foreign stays foreign after a resend', async () => {
+    it('and which stays foreign after a resend, if the user took it for that', async () => {
       const [first] = changesOf('sent', 3 * HOUR).attempts!;
       const [second] = changesOf('sent', 5 * MINUTE).attempts!;
       // Its run was created 50 minutes ago.
@@ -266,7 +266,7 @@ describe('A record that another process created', () => {
       assert.equal(onDisk(submission.id), 'sent');
     });
 
-    it('but without last bytes, no copy is expected: the storage was set back', async () => {
+    it('but which counts without last bytes: then the storage was set back', async () => {
       const { started } = changesOf('sending', 3 * HOUR).attempts![0]!;
       const submission = await find('draft', { attempts: [{ started, ended: started }] });
       list(submission);
@@ -276,7 +276,7 @@ describe('A record that another process created', () => {
 
   describe('is looked for before it is discarded (rule 6)', () => {
     for (const kind of LOOKED_FOR)
-      it(`and ends as what that finds; unanswered, as what the user confirmed: ${kind}`, async () => {
+      it(`and ends as the look says; if unanswered, as the user confirmed: ${kind}`, async () => {
         for (const confirmed of ['may-be-charged', 'not-charged'] as const)
           for (const session of [stage.own, otherKey()]) {
             const charged = await find(kind);
@@ -313,7 +313,7 @@ describe('A record that another process created', () => {
     };
 
     for (const kind of LOOKED_FOR)
-      it(`whatever another window was told, and no version says so: ${kind}`, async () => {
+      it(`whatever another window was answered, and no version says so: ${kind}`, async () => {
         const { id } = await find(kind);
         const other = await stage.otherWindow();
         for (const answer of UNANSWERED) {
@@ -342,7 +342,7 @@ describe('A record that another process created', () => {
       await said(id, (await stage.otherWindow()).submissions, 'unchecked');
     });
 
-    it('so it is looked for at start, then ever later until that was answered, within the quota', async () => {
+    it('so each window looks for it at start, then less and less often until that is answered, within the quota', async () => {
       for (const kind of LOOKED_FOR) {
         await find(kind);
         assert.equal(stage.submissions.nextCheckMs('account-1'), -Infinity, kind);
@@ -367,7 +367,7 @@ describe('A record that another process created', () => {
       assert.deepEqual([await due(1), stage.states().sort()], [3, ['cleared', 'draft', 'sending']]);
       assert.deepEqual([await due(HOUR), stage.submissions.nextCheckMs('account-1')], [0, Infinity]);
       list(await find('sending'));
-      // After a charge, the runs are read again.
+      // After a charge was found, the runs are read again.
       assert.ok((await due(0)) > 0);
       assert.equal(found[0]?.run.run_id, 'run-1');
     });
@@ -406,7 +406,7 @@ describe('A record that another process created', () => {
         assert.deepEqual(stage.posts, []);
       });
 
-    it('with another API key than it was created with, though nothing of it was sent; then it stays until discarded', async () => {
+    it('with another API key than it was created with, even if nothing was sent; then it stays until discarded', async () => {
       stage.onGet = (_request, response) => Boolean(response.destroy());
       assert.equal((await stage.submit()).kind, 'not-charged');
       const { id, attempts } = stage.submission;

@@ -6,7 +6,7 @@ import {
   UnexpectedResponseError,
 } from '../../../../src/core/api/errors.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import type { Attempt, Submission, Moment } from '../../../../src/core/submission/submission.ts';
+import { KeyMissingError, KeyRejectedError } from '../../../../src/core/runs/session.ts';
 import { SubmissionError, TooEarlyError } from '../../../../src/core/submission/errors.ts';
 import {
   assertNotTooEarly,
@@ -14,19 +14,19 @@ import {
   obstacleToSending,
   type AttemptHistory,
 } from '../../../../src/core/submission/nextStep.ts';
-import { KeyMissingError, KeyRejectedError } from '../../../../src/core/runs/session.ts';
-import { sampleSubmission } from '../../../helpers/submissions.ts';
+import type { Attempt, Submission, Moment } from '../../../../src/core/submission/submission.ts';
 import { HOUR, MINUTE } from '../../../helpers/runs/stage.ts';
+import { sampleSubmission } from '../../../helpers/submissions.ts';
 
 /** Which closing boundaries were released: none, the last attempt's, an earlier one's, or both. */
 const CLOSINGS = [
-  { name: 'nothing closed', closedBefore: false, closedNow: false },
-  { name: 'closed now', closedBefore: false, closedNow: true },
-  { name: 'closed before', closedBefore: true, closedNow: false },
-  { name: 'closed before and now', closedBefore: true, closedNow: true },
+  { name: 'nothing closed', wasClosed: false, isClosed: false },
+  { name: 'closed now', wasClosed: false, isClosed: true },
+  { name: 'closed before', wasClosed: true, isClosed: false },
+  { name: 'closed before and now', wasClosed: true, isClosed: true },
 ] as const;
 type Kind = ReturnType<typeof nextStep>['kind'];
-/** What follows the first attempt, in the order of CLOSINGS. */
+/** The steps after the first attempt, in the order of CLOSINGS. */
 type Row = [name: string, error: unknown, kinds: readonly [Kind, Kind, Kind, Kind]];
 
 const REFUSAL = ['refused', 'refused', 'reconcile', 'reconcile'] as const;
@@ -112,8 +112,8 @@ function momentAt(serviceMs: number | undefined, localMs = 1): Moment {
 }
 
 const first: AttemptHistory = {
-  closedBefore: false,
-  closedNow: false,
+  wasClosed: false,
+  isClosed: false,
   attempts: 1,
   sameStatus: 1,
   patienceMs: 600_000,
@@ -130,16 +130,16 @@ describe('nextStep', () => {
     for (const [name, error, kinds] of TABLE)
       for (const [index, closing] of CLOSINGS.entries())
         for (let attempts = 1; attempts <= 7; attempts++) {
-          const { closedBefore, closedNow } = closing;
-          const { kind } = nextStep(error, { ...first, closedBefore, closedNow, attempts }, 0.5);
+          const { wasClosed, isClosed } = closing;
+          const { kind } = nextStep(error, { ...first, wasClosed, isClosed, attempts }, 0.5);
           const isOver = attempts >= 5 && kinds[index] === 'retry';
           assert.equal(kind, isOver ? ASKED[index] : kinds[index], `${name}, ${closing.name}, ${attempts}`);
         }
   });
 
   describe('the same server error', () => {
-    const kindAfter = (error: unknown, sameStatus: number, closedNow = true) =>
-      nextStep(error, { ...first, closedNow, attempts: 3, sameStatus }, 0).kind;
+    const kindAfter = (error: unknown, sameStatus: number, isClosed = true) =>
+      nextStep(error, { ...first, isClosed, attempts: 3, sameStatus }, 0).kind;
 
     it('leads to a check after three in a row, not after two', () => {
       for (const status of [500, 503]) {
@@ -161,8 +161,8 @@ describe('nextStep', () => {
   });
 
   describe('waits', () => {
-    const waitOf = (error: unknown, attempts: number, random: number, closedNow = false) => {
-      const step = nextStep(error, { ...first, attempts, closedNow }, random);
+    const waitOf = (error: unknown, attempts: number, random: number, isClosed = false) => {
+      const step = nextStep(error, { ...first, attempts, isClosed }, random);
       assert.ok(step.kind === 'retry');
       return step.afterMs;
     };
@@ -195,7 +195,7 @@ describe('nextStep', () => {
       assert.equal(waitOf(slow(undefined), 1, 0.5), 1000);
     });
 
-    it('no longer than it may still wait; then it ends', () => {
+    it('no longer than its patience; then it ends', () => {
       const kinds = [30_000, 29_999].map((patienceMs) =>
         [slow(30_000), new TooEarlyError(30_000), reset].map(
           (error) => nextStep(error, { ...first, patienceMs }, 0.5).kind,
@@ -225,17 +225,17 @@ describe('nextStep', () => {
 
     it('ten minutes at most: a longer Retry-After leaves the retry to the user, and is stored', () => {
       assert.equal(waitOf(slow(600_000), 1, 0), 600_000);
-      for (const [closedNow, kind] of [
+      for (const [isClosed, kind] of [
         [false, 'unsent'],
         [true, 'reconcile'],
       ] as const)
         for (const error of [slow(600_001), new TooEarlyError(600_001)])
-          assert.deepEqual(nextStep(error, { ...first, closedNow }, 0), { kind, waitMs: 600_001 });
+          assert.deepEqual(nextStep(error, { ...first, isClosed }, 0), { kind, waitMs: 600_001 });
       assert.equal(nextStep(slow(Infinity), first, 0).kind, 'unsent');
     });
 
     it('and returns the wait even if no attempts are left', () => {
-      const over = { ...first, closedNow: true, attempts: 5 };
+      const over = { ...first, isClosed: true, attempts: 5 };
       assert.deepEqual(nextStep(slow(30_000), over, 0), { kind: 'reconcile', waitMs: 30_000 });
       assert.deepEqual(nextStep(new NetworkError('reset'), over, 0), { kind: 'reconcile', waitMs: 0 });
     });
@@ -283,7 +283,7 @@ const CREATED = { localMs: FIRST_MS, monotonicMs: 30 * HOUR, serviceMs: FIRST_MS
 
 describe('obstacleToSending', () => {
   const untimed = { localMs: FIRST_MS };
-  /** Each clock says how long ago it was created; undefined if that clock's time is unknown now. */
+  /** How long ago it was created by each clock; undefined if that clock's time is unknown now. */
   interface Ago {
     service?: number;
     local?: number;
@@ -319,7 +319,7 @@ describe('obstacleToSending', () => {
             JSON.stringify(late),
           );
         assert.equal(obstacle({ attempts }, { service: 1000 * HOUR }, isOwn), 'too-late');
-        // After a restart of the machine: the time since then.
+        // After a restart of the machine, the monotonic clock gives the time since then.
         assert.equal(
           obstacle({ attempts }, { service: 0, monotonic: 22 * HOUR - 30 * HOUR }, isOwn),
           undefined,

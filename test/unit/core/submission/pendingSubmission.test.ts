@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Emitter } from '../../../../src/core/base/event.ts';
-import { isSent, type Submission } from '../../../../src/core/submission/submission.ts';
+import { PendingList } from '../../../../src/core/submission/pendingList.ts';
 import {
   afterCheck,
   canBeRefused,
@@ -12,7 +12,7 @@ import {
   restingState,
   type SubmissionState,
 } from '../../../../src/core/submission/pendingSubmission.ts';
-import { PendingList } from '../../../../src/core/submission/pendingList.ts';
+import { isSent, type Submission } from '../../../../src/core/submission/submission.ts';
 import { submissionOf, pendingOf, refusedWith, uploadedAttempt } from '../../../helpers/submissions.ts';
 
 const [whole] = [uploadedAttempt(0)];
@@ -47,9 +47,9 @@ describe('a pending submission', () => {
       ['idle', { stage: 'cleared' }, soon, 2, false],
       ['idle', busy, soon, undefined, false],
       ['idle', busy, 2, undefined, true],
-      // A new submission asks by itself.
+      // A new submission asks about the wait itself.
       ['idle', refusedWith('x'), soon, 2, true],
-      // Without last bytes, a new one begins.
+      // Without last bytes, a new submission begins.
       ['unchecked', { attempts: [cut] }, late, undefined, true],
       ['idle', { keyId: 'b' }, soon, undefined, false],
       ['idle', { attempts: [whole] }, soon, undefined, true],
@@ -93,7 +93,7 @@ describe('PendingList', () => {
     isOwned: (id: string) => boolean,
     reload: () => void = () => undefined,
   ) => ({
-    ...{ submissions, onDidChange: change.event, isLooked: () => true },
+    ...{ submissions, onDidChange: change.event, maySayNotCharged: () => true },
     isOwned: (id: string) => Promise.resolve(isOwned(id)),
     reload: () => {
       reload();
@@ -101,7 +101,7 @@ describe('PendingList', () => {
     },
   });
 
-  it('shows at once that a submission is free which changed while the owners were asked for', async () => {
+  it('shows at once that a submission is free if it changed during a probe', async () => {
     const [owned, found] = [submissionOf(), submissionOf()];
     const submissions = [owned];
     const journal = journalOf(
@@ -116,13 +116,13 @@ describe('PendingList', () => {
     const states = () => pending.all.map(({ state }) => state);
     await pending.probe();
     assert.deepEqual(states(), ['elsewhere', 'elsewhere']);
-    // The next probe because of the other window's submission alone would be in 2.5 seconds or later.
+    // Without the change, the next probe would be in 2.5 seconds or later.
     await delay(1_000);
     assert.deepEqual(states(), ['elsewhere', 'idle']);
     pending.dispose();
   });
 
-  it('counts the times of what is sent by one clock, each second, while it waits or is validated', () => {
+  it('counts seconds by one clock while a submission waits or is validated', () => {
     mock.timers.enable({ apis: ['setTimeout', 'Date'] });
     const submission = submissionOf();
     const seen: unknown[] = [];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Balance } from '../../../../src/core/api/types.ts';
-import type { ChargedReceipt, Submission, Moment } from '../../../../src/core/submission/submission.ts';
 import { explainsBalance } from '../../../../src/core/submission/receipts.ts';
+import type { ChargedReceipt, Submission, Moment } from '../../../../src/core/submission/submission.ts';
 import { chargedReceipt, type ReceiptOptions } from '../../../helpers/receipts.ts';
 import { submissionOf } from '../../../helpers/submissions.ts';
 

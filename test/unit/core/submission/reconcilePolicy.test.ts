@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import type { UncertaintyReason } from '../../../../src/core/submission/reconcilePolicy.ts';
 import { dueMs } from '../../../../src/core/submission/checkTimes.ts';
-import type { Attempt, Submission, Observation } from '../../../../src/core/submission/submission.ts';
+import type { UncertaintyReason } from '../../../../src/core/submission/reconcilePolicy.ts';
 import {
   claimed,
   isBalanceDecisive,
@@ -11,8 +10,9 @@ import {
   withObservation,
   withoutObservations,
 } from '../../../../src/core/submission/reconcilePolicy.ts';
-import { refusedWith, sampleSubmission } from '../../../helpers/submissions.ts';
+import type { Attempt, Submission, Observation } from '../../../../src/core/submission/submission.ts';
 import { HOUR, MARKER, MINUTE } from '../../../helpers/runs/stage.ts';
+import { refusedWith, sampleSubmission } from '../../../helpers/submissions.ts';
 
 /** By the service's clock; this machine's clock is three years behind. */
 const CLOSED_MS = Date.UTC(2031, 0, 1);
@@ -324,7 +324,7 @@ describe('withObservation', () => {
 });
 
 describe('claimed', () => {
-  it('gives each attempt that has no end the time of the claim: nobody uploads it', () => {
+  it('ends each attempt without an end at the time of the claim', () => {
     const [begun, sent, ended] = [
       { started: at(CLOSED_MS) },
       { started: at(CLOSED_MS), closed: at(CLOSED_MS) },
@@ -401,7 +401,7 @@ describe('isBalanceDecisive', () => {
       else assert.equal(uncertaintyOf(notRead), uncertaintyOf(read), 'it says the same without the balance');
     });
 
-  it('is not needed for a stored check to be no proof', () => {
+  it('may leave a stored check without a balance, which proves nothing', () => {
     const lastCheck = checkAfter(HOUR, { balance_cents: undefined });
     assert.equal(uncertaintyOf(submissionOf({ firstCleanCheck: late, lastCheck })), 'too-early');
   });
@@ -412,13 +412,13 @@ describe('dueMs', () => {
   const localMs = (afterMs: number) => at(CLOSED_MS + afterMs).localMs;
   /** @param atMs when this window last began a check; undefined if it has not yet */
   const checkDueMs = (submission: Submission, atMs: number | undefined, nowMs: number) =>
-    dueMs(submission, nowMs, { isLooked: true, ...(atMs !== undefined && { atMs }) });
+    dueMs(submission, nowMs, { hasAnswer: true, ...(atMs !== undefined && { atMs }) });
   /** Returns when checks are made within `untilMs` after the answer was lost, if each is answered. */
   const checksOf = (open: Submission, untilMs: number) => {
     let submission = withObservation(open, checkAfter(0));
     const times: number[] = [];
     for (let afterMs = 0; afterMs < untilMs; afterMs += SECOND) {
-      // No window knows when another one tried.
+      // A window doesn't know when another one tried.
       if (checkDueMs(submission, localMs(0), localMs(afterMs)) > localMs(afterMs)) continue;
       times.push(afterMs / SECOND);
       submission = withObservation(submission, checkAfter(afterMs));
@@ -481,16 +481,16 @@ describe('dueMs', () => {
     assert.equal(checkDueMs(next, now, now + 1), now + 5 * MINUTE);
   });
 
-  describe('of what must be looked for', () => {
+  describe('before the last bytes', () => {
     const cleared = after(submissionOf(), checkAfter(QUARTER), checkAfter(HOUR));
     for (const [name, submission] of [
       ['a draft', submissionOf({ attempts: [] })],
       ['an attempt without last bytes', submissionOf({ attempts: [{ started: at(CLOSED_MS) }] })],
       ['one that two checks cleared', cleared],
     ] as const)
-      it(`is at once, then after a minute, then ever later, at last every hour, until a look was answered: ${name}`, () => {
-        const lookDueMs = (nowMs: number, last = {}, isLooked = false) =>
-          dueMs(submission, nowMs, { isLooked, ...last });
+      it(`is at once, after a minute, then at doubling intervals up to an hour, until a look is answered: ${name}`, () => {
+        const lookDueMs = (nowMs: number, last = {}, hasAnswer = false) =>
+          dueMs(submission, nowMs, { hasAnswer, ...last });
         const [nowMs, setBackMs] = [localMs(HOUR), localMs(-50 * HOUR)];
         assert.equal(lookDueMs(nowMs), -Infinity);
         const minutes = [1, 2, 3, 6, 7, 8, 2000].map(
@@ -499,16 +499,16 @@ describe('dueMs', () => {
         assert.deepEqual(minutes, [1, 2, 4, 32, 60, 60, 60]);
         assert.ok(lookDueMs(setBackMs, { atMs: nowMs, count: 1 }) <= setBackMs);
         assert.equal(lookDueMs(nowMs, {}, true), Infinity);
-        assert.equal(dueMs({ ...submission, ...refusedWith('x') }, nowMs, { isLooked: false }), Infinity);
+        assert.equal(dueMs({ ...submission, ...refusedWith('x') }, nowMs, { hasAnswer: false }), Infinity);
       });
 
-    it('leaves the plan as it is after the last bytes', () => {
-      const known = { isLooked: false, atMs: localMs(0), count: 1 };
+    it('after the last bytes, ignores whether a look was answered', () => {
+      const known = { hasAnswer: false, atMs: localMs(0), count: 1 };
       assert.equal(dueMs(submissionOf(), localMs(SECOND), known), localMs(3 * SECOND));
     });
   });
 
-  it('is not before the time that the service asked to wait for', () => {
+  it('is not before the time that the service asked you to wait for', () => {
     const attempts = [{ ...attempt(CLOSED_MS), notBefore: at(CLOSED_MS + HOUR) }];
     assert.equal(checkDueMs(submissionOf({ attempts }), undefined, localMs(0)), localMs(HOUR));
   });

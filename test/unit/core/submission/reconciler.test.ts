@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import type http from 'node:http';
 import type { RunDetail } from '../../../../src/core/api/types.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import type { Attempt, Submission } from '../../../../src/core/submission/submission.ts';
-import { findRun, type FindOptions } from '../../../../src/core/submission/reconciler.ts';
+import { withMarker } from '../../../../src/core/runs/marker.ts';
 import { RequestQuota } from '../../../../src/core/runs/pacing.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
-import { chargedReceipt } from '../../../helpers/receipts.ts';
+import { findRun, type FindOptions } from '../../../../src/core/submission/reconciler.ts';
+import type { Attempt, Submission } from '../../../../src/core/submission/submission.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
-import { withMarker } from '../../../../src/core/runs/marker.ts';
-import { sampleSubmission } from '../../../helpers/submissions.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { HOUR, MARKER, MINUTE } from '../../../helpers/runs/stage.ts';
 import { Bench } from '../../../helpers/runs/support.ts';
 import { TestClock } from '../../../helpers/runs/testClock.ts';
+import { sampleSubmission } from '../../../helpers/submissions.ts';
 
 type Row = Partial<RunDetail> & { run_id: string };
 const MODEL = 'model-1';
@@ -29,9 +29,9 @@ describe('findRun', () => {
   let gets: string[];
   let pageSize: number;
   let balance: object;
-  /** Given to automatic checks. */
+  /** The quota of automatic checks. */
   let quota: RequestQuota | undefined;
-  /** By default, what is read is not remembered. */
+  /** By default, remembers nothing that was read. */
   let known: FindOptions['runs'];
   /** Other records of the service. */
   let others: Submission[];
@@ -237,7 +237,7 @@ describe('findRun', () => {
       assert.deepEqual([found.match, found.seen.complete], [undefined, true]);
     });
 
-    it('finds no run, and no further one, that another record has by its marker, whatever its label holds', async () => {
+    it('never finds a run that belongs to another record by its marker, whatever else the label has', async () => {
       const marker = 'ft-00000abc';
       const label = `Läbel ${MARKER} ${marker}`;
       for (const reason of [undefined, 'discarded'] as const) {
@@ -413,7 +413,7 @@ describe('findRun', () => {
     });
   });
 
-  describe('since', () => {
+  describe('reads the runs since', () => {
     const untimed = { localMs: 1 };
     const at = (afterMs: number) => ({ localMs: 1, serviceMs: sentMs + afterMs });
     beforeEach(() => {
@@ -441,14 +441,14 @@ describe('findRun', () => {
     ] as [string, () => Submission, number][])
       it(`${name}, less 15 minutes: no further page is read`, async () => {
         const found = await findRunOf(submission());
-        assert.deepEqual([found.allRead, pages().length], [true, expected]);
+        assert.deepEqual([found.isComplete, pages().length], [true, expected]);
       });
 
-    it('ever if the service’s time of neither is known: reads all pages', async () => {
+    it('the beginning, on all pages, if the service’s time of neither is known', async () => {
       const attempts: Attempt[] = [{ started: untimed, closed: at(0) }];
       runs.push({ run_id: 'ours', label: MARKER });
       const found = await findRunOf(marked({ attempts }));
-      assert.deepEqual([found.match?.run_id, found.allRead, pages().length], ['ours', true, 8]);
+      assert.deepEqual([found.match?.run_id, found.isComplete, pages().length], ['ours', true, 8]);
     });
   });
 
@@ -461,9 +461,9 @@ describe('findRun', () => {
       runs = [{ run_id: 'another', label: 'x', ...created(0) }];
       const begun = { ...draft, attempts: [{ started: attempt().started }] };
       for (const submission of [draft, begun]) {
-        const { match, seen, allRead } = await findRunOf(submission);
+        const { match, seen, isComplete } = await findRunOf(submission);
         assert.deepEqual(
-          [match, seen.balance_cents, seen.complete, allRead],
+          [match, seen.balance_cents, seen.complete, isComplete],
           [undefined, undefined, true, true],
         );
       }
@@ -476,7 +476,7 @@ describe('findRun', () => {
       assert.deepEqual(idsOf(await findRunOf(draft)), ['like it']);
     });
 
-    it('nor does its only attempt say until when: its storage may have been set back to before another one', async () => {
+    it('finds runs long after its only attempt: the storage may have been set back to before another one', async () => {
       const begun = plain({
         created: { localMs: 1, serviceMs: sentMs },
         attempts: [{ started: attempt().started }],
@@ -559,7 +559,7 @@ describe('findRun', () => {
       assert.deepEqual(await isRead(submission), [false, true], 'a candidate');
     });
 
-    it('finds the run by a known label, reads a detail only for its price, and trusts no label that is missing', async () => {
+    it('finds the run by a known label, reads a detail only for its price, and doesn’t rely on a missing label', async () => {
       runs = [{ ...labeled(`Läbel ${MARKER}`), price_cents: 5 }];
       session.runs.addLabels([['a', `Läbel ${MARKER}`]]);
       assert.equal((await findRunOf(marked())).match?.price_cents, 5);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { NO_WAIT } from '../../../../src/core/api/rateGate.ts';
-import type { Submission } from '../../../../src/core/submission/submission.ts';
-import { nextCheckAtMs } from '../../../../src/core/submission/reconcilePolicy.ts';
 import type { CheckResult } from '../../../../src/core/submission/pendingSubmission.ts';
+import { nextCheckAtMs } from '../../../../src/core/submission/reconcilePolicy.ts';
+import type { Submission } from '../../../../src/core/submission/submission.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { appendVersion, beforeNaming, highestVersion } from '../../../helpers/journalVersions.ts';
 import {
@@ -27,7 +27,7 @@ describe('Submissions, after the first attempts', () => {
   afterEach(() => stage.end());
 
   const check = (id: string) => stage.submissions.check(stage.own, id);
-  /** Discards. @returns what it was */
+  /** Discards a submission. @returns the outcome */
   const discard = async (
     id: string,
     confirmed: 'may-be-charged' | 'not-charged',
@@ -136,8 +136,8 @@ describe('Submissions, after the first attempts', () => {
     });
   });
 
-  describe('a submission that another window takes over, whose lock was lost', () => {
-    /** Writes as the other window does, which was charged. */
+  describe('a submission whose lock was lost, and which another window takes over,', () => {
+    /** Writes the charge of the other window. */
     const charge = (id: string) => {
       appendVersion(stage.bench.journalFolder, id, (submission) =>
         chargedAt(submission, stage.clock.nowMs()),
@@ -152,10 +152,10 @@ describe('Submissions, after the first attempts', () => {
       };
     };
 
-    it('is not “not charged”, whatever this window knew or could not send', async () => {
+    it('is never “not charged” here, whatever this window knew or could not send', async () => {
       for (const [leave, what, nth, isStopped] of [
         [leaveNotCharged, '/runs', 1, true],
-        // The check's, and then the one before the attempt.
+        // The read of the look, then the one before the attempt.
         [leaveNotCharged, '/balance', 1, false],
         [leaveNotCharged, '/balance', 2, true],
         [leaveUnsent, '/balance', 1, false],
@@ -175,7 +175,7 @@ describe('Submissions, after the first attempts', () => {
       }
     });
 
-    it('is left to it by a check', async () => {
+    it('is left to that window by a check', async () => {
       const id = await leaveUnknown();
       fromRead('/balance', 1, () => {
         charge(id);
@@ -187,7 +187,7 @@ describe('Submissions, after the first attempts', () => {
   });
 
   describe('resume', () => {
-    it('reads nothing while a gateway asks to wait, though the user cancels the resends', async () => {
+    it('reads nothing while a gateway asks to wait, even if the user cancels the resend', async () => {
       const stop = new AbortController();
       stage.answers = [
         (_stage, _post, _request, response) =>
@@ -254,7 +254,7 @@ describe('Submissions, after the first attempts', () => {
       assert.deepEqual(stage.states(), ['sent']);
     });
 
-    it('sends what cannot have been charged; reads the balance again', async () => {
+    it('sends a submission that can’t have been charged; reads the balance again', async () => {
       const id = await leaveUnsent();
       stage.clock.pass(22 * HOUR);
       stage.balanceCents = 9000;
@@ -339,7 +339,7 @@ describe('Submissions, after the first attempts', () => {
   });
 
   describe('check', () => {
-    it('of the user is sent while the service asks submissions to wait, once a minute, but not if it asks reads', async () => {
+    it('by the user is sent while the service asks submissions to wait, once a minute, but not if reads must wait', async () => {
       const hour = { 'retry-after': '3600' };
       stage.answers = [error(429, 'rate_limited', hour)];
       assert.equal((await stage.submit()).kind, 'unknown');
@@ -422,7 +422,7 @@ describe('Submissions, after the first attempts', () => {
       }
     });
 
-    it('reads no runs for what cannot have been charged', async () => {
+    it('reads no runs for a submission that can’t have been charged', async () => {
       const id = await leaveRefused();
       stage.gets.length = 0;
       assert.deepEqual(await check(id), { verdict: 'not-charged' });
@@ -447,7 +447,7 @@ describe('Submissions, after the first attempts', () => {
       assert.equal(await checks(0), 1);
       assert.equal(await checks(2 * MINUTE), 1);
       assert.equal(await checks(MINUTE), 0);
-      // After a restart the next day: at once, and again two minutes later.
+      // After a restart the next day, it checks at once, and again two minutes later.
       const restarted = stage.newSubmissions();
       await restarted.probe();
       assert.equal(await checks(30 * HOUR, restarted), 1);
@@ -549,7 +549,7 @@ describe('Submissions, after the first attempts', () => {
   });
 
   describe('linkMarked', () => {
-    it('settles what may have been charged without a request once a label with the marker was loaded', async () => {
+    it('settles a possible charge without a request once a label with the marker was loaded', async () => {
       await leaveUnknown(true);
       const { own, submissions } = stage;
       await own.runs.refresh();
@@ -577,7 +577,7 @@ describe('Submissions, after the first attempts', () => {
     });
   });
 
-  it('a run that was submitted under a label that holds the marker of an open submission is never its run', async () => {
+  it('a run whose label has the marker of an open submission in its middle is never its run', async () => {
     const id = await leaveUnknown();
     const { own, submissions } = stage;
     const other = 'ft-00000abc';
@@ -615,7 +615,7 @@ describe('Submissions, after the first attempts', () => {
       assert.equal(await discard(id, 'may-be-charged'), undefined);
     });
 
-    it('discard settles as not charged what was never sent, was refused, or was proven not charged', async () => {
+    it('discard settles a submission as not charged if it was never sent, refused, or proven not charged', async () => {
       for (const leave of [leaveUnsent, leaveRefused, leaveNotCharged]) {
         const id = await leave();
         assert.equal(await discard(id, 'may-be-charged'), 'not-charged');

@@ -8,7 +8,7 @@ const cut = { started: START, ended: START };
 const sent = uploadedAttempt(0);
 
 describe('whyUncertain', () => {
-  it('is why one whose last bytes may have left may be charged, and of no other', () => {
+  it('says why a sent submission may be charged; undefined for any other', () => {
     for (const stage of ['draft', 'sending', 'cleared', 'charged', 'ended'] as const)
       assert.equal(whyUncertain(submissionOf({ stage, attempts: [sent] })), undefined, stage);
     const open = submissionOf({ attempts: [sent], marker: 'ft-12345678' });
@@ -50,7 +50,7 @@ describe('obstacleOf', () => {
 });
 
 describe('busyUntilMs', () => {
-  it('is known as long as the service asked to wait', () => {
+  it('is known as long as the service asked you to wait', () => {
     const submission = submissionOf({ attempts: [{ ...cut, notBefore: { localMs: 1000 } }] });
     assert.deepEqual([busyUntilMs(submission, 400), busyUntilMs(submission, 1000)], [1000, undefined]);
   });

@@ -1,11 +1,11 @@
-import { mock } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type http from 'node:http';
+import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import { isCharged, newSubmission } from '../../../../src/core/submission/submission.ts';
 import type { SubmissionResult, SubmissionState } from '../../../../src/core/submission/pendingSubmission.ts';
+import { isCharged, newSubmission } from '../../../../src/core/submission/submission.ts';
 import { Submissions } from '../../../../src/core/submission/submissions.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { beforeNaming, writeVersion } from '../../../helpers/journalVersions.ts';
@@ -17,7 +17,7 @@ describe('Submissions', () => {
   beforeEach(async () => void (stage = await Stage.start()));
   afterEach(() => stage.end());
   const draft = (rows = 10, name?: string) => stage.bench.draft(rows, name);
-  /** Returns responses that wait until the test releases them. */
+  /** Makes responses wait until the test releases them. */
   const holding = (): [held: (() => void)[], answer: Answer] => {
     const held: (() => void)[] = [];
     return [held, (...answer) => void held.push(() => created(...answer))];
@@ -53,7 +53,7 @@ describe('Submissions', () => {
       sandbox.control.setScenario('insufficient-balance');
       const refused = await stage.submit(await draft());
       assert.deepEqual([codeOf(refused), stage.states()], ['insufficient_balance', ['refused']]);
-      assert.ok(refused.kind === 'not-charged' && refused.kept);
+      assert.ok(refused.kind === 'not-charged' && refused.isKept);
       const { id } = stage.submission;
       assert.equal(stage.submission.end?.code, 'insufficient_balance');
       sandbox.control.setScenario('none');
@@ -93,7 +93,7 @@ describe('Submissions', () => {
         assert.deepEqual([price_cents, balance_after_cents, currency], [undefined, undefined, 'EUR']);
     });
 
-  it('says nothing of money if it fails in an unexpected way: its record says what was', async () => {
+  it('after an unexpected error, says what the record says about money', async () => {
     mock.method(stage.own.runs, 'insertCreated', () => {
       throw new TypeError('a defect');
     });
@@ -101,9 +101,9 @@ describe('Submissions', () => {
     assert.deepEqual(await stage.receipts(), ['charged']);
   });
 
-  describe('if what sends cannot be loaded', () => {
+  describe('if the module that sends can’t be loaded', () => {
     const failure = new Error('no such file');
-    /** Returns submissions whose first `times` attempts to load what sends fail. */
+    /** Returns submissions that fail to load the module the first `times` times. */
     const submissionsThatFailToLoad = (times = Infinity) => {
       const load = () =>
         times-- > 0 ? Promise.reject(failure) : import('../../../../src/core/submission/openSubmission.ts');
@@ -113,15 +113,15 @@ describe('Submissions', () => {
     it('is not charged and stays pending', async () => {
       const one = submissionsThatFailToLoad();
       const fresh = await one.submit(stage.own, await stage.marked(), silent(), []).result;
-      assert.deepEqual(fresh, { kind: 'not-charged', error: failure, kept: false });
+      assert.deepEqual(fresh, { kind: 'not-charged', error: failure, isKept: false });
       stage.answers = [tooPoor];
       await stage.submit();
       const again = await one.resume(stage.own, stage.submission.id, silent()).result;
-      assert.deepEqual(again, { kind: 'not-charged', error: failure, kept: true });
+      assert.deepEqual(again, { kind: 'not-charged', error: failure, isKept: true });
       one.dispose();
     });
 
-    it('nothing is said of a draft that another process left', async () => {
+    it('a draft that another process left stays unanswered', async () => {
       const chosen = { id: randomUUID(), ...(await stage.bench.draft()) };
       const draft = newSubmission(
         stage.own.account,
@@ -182,7 +182,7 @@ describe('Submissions', () => {
       ['open', lost],
       ['charged', created],
     ] as const)
-      it(`leads to the one of a window that was first, since nobody agreed to another: ${name}`, async () => {
+      it(`leads to the submission of the window that was first: ${name}`, async () => {
         const drafted = await draft();
         const told = await stage.told(drafted);
         stage.answers = [answer];
@@ -195,7 +195,7 @@ describe('Submissions', () => {
         assert.equal(stage.posts.length, sent);
       });
 
-    it('can be submitted with another model, other bytes, an account that agreed, or after a charge', async () => {
+    it('can be submitted with another model, other bytes, by another account, or after a charge', async () => {
       stage.answers = [lost];
       await stage.submit();
       stage.answers = [created];
@@ -210,7 +210,7 @@ describe('Submissions', () => {
         assert.equal((await stage.submit({ ...drafted, ...changes }, whose)).kind, 'charged');
     });
 
-    it('are not matched with a run that belongs to another account’s receipt', async () => {
+    it('aren’t matched with a run that belongs to another account’s receipt', async () => {
       stage.answers = [
         (one, post, _request, response) => {
           one.charge(post);
@@ -245,7 +245,7 @@ describe('Submissions', () => {
         });
         const outcome = await stage.submit(await draft(rows), stage.own, stop.signal);
         assert.ok(outcome.kind === 'not-charged' && outcome.error instanceof CancelledError);
-        assert.deepEqual([outcome.kept, stage.posts.length, stage.states()], [false, 0, []]);
+        assert.deepEqual([outcome.isKept, stage.posts.length, stage.states()], [false, 0, []]);
         assert.deepEqual(cancelled, by === 'id' ? [true] : []);
         if (rows > 10) assert.deepEqual(await stage.receipts(), ['not-charged']);
       });
@@ -332,7 +332,7 @@ describe('Submissions', () => {
     stage.submissions.dispose();
     const [one, two] = [await first, await second];
     assert.deepEqual([one.kind, two.kind, stage.posts.length], ['unknown', 'not-charged', 1]);
-    assert.ok(two.kind === 'not-charged' && two.kept);
+    assert.ok(two.kind === 'not-charged' && two.isKept);
     const restarted = stage.newSubmissions();
     await restarted.probe();
     assert.deepEqual(stage.states(restarted), ['sent', 'draft']);
@@ -395,7 +395,7 @@ describe('Submissions', () => {
   });
 
   describe('a notice of a charge', () => {
-    it('is there for other windows until the user saw the charge, also of a further run', async () => {
+    it('stays for other windows until the user saw the charge, also that of a further run', async () => {
       const outcome = await stage.submit();
       assert.ok(outcome.kind === 'charged');
       const { journal } = await stage.otherWindow();
@@ -417,7 +417,7 @@ describe('Submissions', () => {
       const { journal } = await stage.otherWindow();
       const end = Promise.withResolvers<string>();
       const reports = [journal, stage.bench.journal].map((each) => each.reportAlone(() => end.promise));
-      // The one that is refused ends first.
+      // The window that doesn't report ends first.
       await Promise.race(reports);
       end.resolve('done');
       assert.deepEqual((await Promise.all(reports)).sort(), ['done', undefined]);

@@ -79,10 +79,14 @@ describe('chooseCheckedDataset', () => {
       [{ problems: [groupOf('row-too-long', ROW)] }, '1 row too long to check'],
       [{ rows: 3, blankRows: 3 }, 'it has only blank rows'],
       [{ rows: 152, blankRows: 2, untrainable: of(150) }, 'none of the 150 rows has a known training format'],
-      [{ rows: 150, untrainable: of(149, 0, 1) }, 'no row can be trained on'],
-      [{ rows: 1, untrainable: of(1) }, 'no row can be trained on'],
-      [{ rows: 1, untrainable: of(1), ...secret }, '1 secret, no row can be trained on', ['Prepare Copy…']],
-      [{ rows: 9, errorRows: 3, untrainable: of(6), ...errors }, '3 errors, no row can be trained on'],
+      [{ rows: 150, untrainable: of(149, 0, 1) }, 'no row can be used for training'],
+      [{ rows: 1, untrainable: of(1) }, 'no row can be used for training'],
+      [
+        { rows: 1, untrainable: of(1), ...secret },
+        '1 secret, no row can be used for training',
+        ['Prepare Copy…'],
+      ],
+      [{ rows: 9, errorRows: 3, untrainable: of(6), ...errors }, '3 errors, no row can be used for training'],
       [{ rows: 3, errorRows: 3, ...repairable }, '3 errors', ['Prepare Copy…']],
     ] as const) {
       const { end, sentences, buttons } = await prepare([found]);
@@ -90,7 +94,7 @@ describe('chooseCheckedDataset', () => {
         [end, sentences, buttons],
         [
           { outcome: 'cancelled' },
-          [`rows.jsonl is not ready to submit: ${why}.`],
+          [`rows.jsonl isn’t ready to submit: ${why}.`],
           [[problems, ...offered, anywayNext]],
         ],
       );
@@ -116,7 +120,7 @@ describe('chooseCheckedDataset', () => {
       [end, sentences, buttons],
       [
         { outcome: 'cancelled' },
-        ['rows.jsonl is not ready to submit: a list of answers, not a dataset.'],
+        ['rows.jsonl isn’t ready to submit: a list of answers, not a dataset.'],
         [[compare]],
       ],
     );
@@ -129,7 +133,7 @@ describe('chooseCheckedDataset', () => {
   it('offers first to convert what can be converted', async () => {
     for (const [kind, why] of [
       ['utf-16', 'UTF-16, not UTF-8'],
-      ['requests', 'requests and answers, not a dataset'],
+      ['requests', 'API requests or responses, not a dataset'],
       ['json-array'],
       ['pretty-json'],
       ['csv'],
@@ -137,7 +141,7 @@ describe('chooseCheckedDataset', () => {
       standIn.executed.length = 0;
       const { dataset, sentences, buttons } = await prepare([{ kind }], convert);
       assert.deepEqual([dataset, buttons], [undefined, [[convert, problems, anywayNext]]], kind);
-      if (why !== undefined) assert.deepEqual(sentences, [`rows.jsonl is not ready to submit: ${why}.`]);
+      if (why !== undefined) assert.deepEqual(sentences, [`rows.jsonl isn’t ready to submit: ${why}.`]);
       assert.deepEqual(
         standIn.executed.map(([command]) => command),
         ['fineTuning.convertToJsonl'],

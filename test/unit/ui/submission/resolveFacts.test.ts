@@ -1,7 +1,7 @@
 import { NetworkError } from '../../../../src/core/api/errors.ts';
 import type { Balance } from '../../../../src/core/api/types.ts';
-import type { Submission } from '../../../../src/core/submission/submission.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
+import type { Submission } from '../../../../src/core/submission/submission.ts';
 import { changedLines, golden } from '../../../helpers/golden.ts';
 import { sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';

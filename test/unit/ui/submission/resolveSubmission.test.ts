@@ -6,7 +6,6 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { NetworkError } from '../../../../src/core/api/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
-import type { Submission, Receipt } from '../../../../src/core/submission/submission.ts';
 import type { KnownSubmissions } from '../../../../src/core/submission/journal.ts';
 import type {
   Discarded,
@@ -14,11 +13,12 @@ import type {
   PendingSubmission,
   SubmissionResult,
 } from '../../../../src/core/submission/pendingSubmission.ts';
-import { golden } from '../../../helpers/golden.ts';
+import type { Submission, Receipt } from '../../../../src/core/submission/submission.ts';
 import { useFolder } from '../../../helpers/folder.ts';
+import { golden } from '../../../helpers/golden.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { servicesOf, sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { chargedReceipt } from '../../../helpers/receipts.ts';
 import {
   chargedAt,
   submissionOf as anySubmission,
@@ -100,7 +100,7 @@ describe('commands for open submissions', () => {
   const done = (call: string) => Promise.resolve(calls.push(call) > 0);
   const services = servicesOf({
     journal: {
-      of: () => Promise.resolve(told),
+      knownOf: () => Promise.resolve(told),
       receipts: () => Promise.resolve(receipts),
       records: () => Promise.resolve(receipts),
     },
@@ -231,9 +231,9 @@ describe('commands for open submissions', () => {
 
   describe('one that this window hasn’t looked for', () => {
     const unchecked = (changes: Partial<Submission> = {}) =>
-      pendingOf('unchecked', submissionOf({ id: 'one', ...changes }), { isTried: true });
+      pendingOf('unchecked', submissionOf({ id: 'one', ...changes }), { hasLooked: true });
     const answered = () => (pending = [pendingOf('idle', pending[0]?.submission)]);
-    const SAID = 'The service didn’t answer whether train.jsonl was charged.';
+    const SAID = 'The service didn’t say whether you were charged for train.jsonl.';
 
     it('is looked for first; then its dialog says that it was not charged', async () => {
       pending = [unchecked()];
@@ -291,7 +291,7 @@ describe('commands for open submissions', () => {
         const end = await resolve('one');
         return [end.outcome, ...standIn.shown.details];
       };
-      const first = 'The dataset is not deleted.';
+      const first = 'The dataset isn’t deleted.';
       const again = `${SAID} Compare your balance and runs first.`;
       assert.deepEqual(await discard({ kind: 'not-charged' }), ['not-charged', first]);
       assert.deepEqual(await discard({ kind: 'charged', run: { run_id: 'run-9' } }), ['charged', first]);
@@ -402,12 +402,12 @@ describe('commands for open submissions', () => {
           unknown('one', 23 * HOUR, ours),
           touch,
           'first',
-          'More than 23 hours have passed: you could be charged twice.',
+          'More than 23 hours have passed, so you could be charged twice.',
         ],
-        [sent, touch, 'second', 'It was submitted with another API key.'],
-        [notCharged, touch, 'second', 'It was submitted with another API key.'],
+        [sent, touch, 'second', 'It was submitted with a different API key.'],
+        [notCharged, touch, 'second', 'It was submitted with a different API key.'],
         [sent, edit, 'first', isChanged],
-        [unsent, touch, 'second', 'It was submitted with another API key.'],
+        [unsent, touch, 'second', 'It was submitted with a different API key.'],
         [unsent, edit, 'first', isChanged],
         [unsent, () => rmSync(dataset.path), undefined, 'The file no longer exists.'],
         // The same bytes, whatever the time of the file.
@@ -453,7 +453,7 @@ describe('commands for open submissions', () => {
         await resolve('one', 'continue');
         const details = standIn.shown.inputs[0]?.items.map(({ detail }) => detail);
         assert.deepEqual([standIn.shown.isModal, callsOf('resume'), callsOf('discard')], [[], [], []], name);
-        assert.ok(details?.includes('More than 23 hours have passed: you could be charged twice.'), name);
+        assert.ok(details?.includes('More than 23 hours have passed, so you could be charged twice.'), name);
         assert.ok(!actions().includes('Resend…'), name);
       }
       Object.assign(active.models, { refresh });
@@ -480,7 +480,7 @@ describe('commands for open submissions', () => {
         pending = [open];
         await resolve('one', 'continue');
         const row = standIn.shown.inputs[0]?.items.find(({ label }) => label.endsWith(word));
-        assert.match(row?.detail ?? '', /^The service asked to wait until .*\d:\d\d.*\.$/);
+        assert.match(row?.detail ?? '', /^The service asked you to wait until .*\d:\d\d.*\.$/);
         assert.ok(!actions().some((action) => /^(Resend|Continue)/.test(action)));
         assert.ok(actions().some((action) => action.startsWith('Discard…')));
         assert.deepEqual(standIn.shown.isModal, []);
@@ -489,7 +489,7 @@ describe('commands for open submissions', () => {
       standIn.forget();
       pending = [unsent(inHour)];
       await resolve('one', 'continue');
-      const said = /^Not charged: the service asked to wait until .+ Continue then\.$/;
+      const said = /^Not charged: the service asked you to wait until .+ Continue then\.$/;
       assert.match(standIn.shown.inputs[0]?.placeholder ?? '', said);
       assert.deepEqual(actions(), ['Discard…']);
       standIn.forget();
@@ -508,7 +508,7 @@ describe('commands for open submissions', () => {
       await resolve('one');
       assert.deepEqual(actions(), ['Continue…', 'Discard…']);
       await resolve('one', 'continue');
-      assert.match(standIn.shown.sentences[0] ?? '', /^train\.jsonl is not where it was\./);
+      assert.match(standIn.shown.sentences[0] ?? '', /^train\.jsonl was moved or deleted\./);
     });
 
     it('lists several submissions with their files', async () => {
@@ -553,7 +553,7 @@ describe('commands for open submissions', () => {
       assert.deepEqual(callsOf('discard'), []);
       const [first = '', ...others] = standIn.shown.details;
       assert.match(first, /^You may have been charged, /);
-      for (const detail of others) assert.equal(detail, 'Not charged. The dataset is not deleted.');
+      for (const detail of others) assert.equal(detail, 'Not charged. The dataset isn’t deleted.');
       choose('Discard');
       press('Discard');
       await resolve('one');
@@ -598,7 +598,9 @@ describe('commands for open submissions', () => {
         if (chosen === undefined) await resolve('one');
         // A row that was pressed while it vanished says nothing about who continued it.
         const said =
-          chosen === undefined ? /^Submitted .* Charged 5\.00 USD/ : /was continued meanwhile: charged 5/;
+          chosen === undefined
+            ? /^Submitted .* Charged 5\.00 USD/
+            : /Charged 5.*was continued in the meantime/;
         assert.match(standIn.shown.sentences.at(-1) ?? '', said, chosen);
         whileActivating = () => undefined;
       }
@@ -635,12 +637,12 @@ describe('commands for open submissions', () => {
         [
           'Resend',
           unknown(),
-          /^You may have been charged\. The service documents that the same request ID isn’t charged twice\.$/m,
+          /^You may have been charged\. The service’s docs say the same request ID isn’t charged twice\.$/m,
         ],
         [
           'Resend',
           cleared(),
-          /^Not charged so far\. The service documents that the same request ID isn’t charged twice\.$/m,
+          /^Not charged so far\. The service’s docs say the same request ID isn’t charged twice\.$/m,
         ],
         [
           'Continue',
@@ -695,7 +697,7 @@ describe('commands for open submissions', () => {
       press();
       await resolve('one', 'continue');
       assert.deepEqual(standIn.shown.sentences, [
-        'An earlier submission of this dataset can’t be read. It may have been charged.',
+        'You may have been charged: the record of an earlier submission of this dataset can’t be read.',
       ]);
       press('Continue Anyway');
       await resolve('one', 'continue');

@@ -4,20 +4,20 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { cacheFileOf } from '../../../../src/core/accounts/account.ts';
+import type { RunCreation } from '../../../../src/core/api/types.ts';
+import { lazy } from '../../../../src/core/base/async.ts';
 import { DisposableStore } from '../../../../src/core/base/disposable.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
-import { lazy } from '../../../../src/core/base/async.ts';
-import { cacheFileOf } from '../../../../src/core/accounts/account.ts';
+import { CacheFile, EMPTY_CACHE, type Cache } from '../../../../src/core/runs/cacheFile.ts';
 import { RequestQuota } from '../../../../src/core/runs/pacing.ts';
 import type { Session, SessionState } from '../../../../src/core/runs/session.ts';
-import { CacheFile, EMPTY_CACHE, type Cache } from '../../../../src/core/runs/cacheFile.ts';
-import type { RunCreation } from '../../../../src/core/api/types.ts';
-import { charged, type ChargedReceipt, type Draft } from '../../../../src/core/submission/submission.ts';
 import {
-  isWaiting,
+  awaitsCheck,
   type FoundRun,
   type PendingSubmission,
 } from '../../../../src/core/submission/pendingSubmission.ts';
+import { charged, type ChargedReceipt, type Draft } from '../../../../src/core/submission/submission.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { submissionOf, pendingOf, refusedWith, uploadedAttempt } from '../../../helpers/submissions.ts';
 import { executed, forget, shown } from '../../../helpers/vscodeStandIn.ts';
@@ -107,14 +107,14 @@ describe('SubmissionNotices', () => {
       return Promise.resolve();
     },
     nextCheckMs: (accountId: string) =>
-      pending.some((one) => one.accountId === accountId && isWaiting(one))
+      pending.some((one) => one.accountId === accountId && awaitsCheck(one))
         ? (dueAtMs.get(accountId) ?? 0)
         : Infinity,
     checkDue: ({ account, quota }: Session) => {
       if (!quota.isReader || !quota.take()) return Promise.resolve([]);
       checked.push(account.id);
       dueAtMs.set(account.id, Date.now() + 10_000);
-      pending = pending.map((one) => (one.state === 'unchecked' ? { ...one, isTried: true } : one));
+      pending = pending.map((one) => (one.state === 'unchecked' ? { ...one, hasLooked: true } : one));
       whileChecking();
       return Promise.resolve(found);
     },
@@ -265,7 +265,7 @@ describe('SubmissionNotices', () => {
       assert.deepEqual([checked, reported], [['account-2'], ['r train.jsonl account-2']]);
       let shared: Cache | undefined;
       await eventually(async () => (shared = (await file.read()) ?? shared)?.by !== 'other');
-      // 5 and what 7 minutes bring, but for the check.
+      // 5, plus what 7 minutes add, minus the check.
       assert.deepEqual([shared?.by, Math.floor(shared?.tokens.left ?? 0)], [others[0]?.windowId, 12]);
     });
 
@@ -293,7 +293,7 @@ describe('SubmissionNotices', () => {
         candidates: [],
         explainedByReceipts: true as const,
       };
-      const [day, lower] = [23 * 60 * 60_000, ' and no lower balance'];
+      const [day, lower] = [23 * 60 * 60_000, ' and no drop in your balance'];
       for (const [ageMs, buttons, lastCheck, why, aheadMs = 0] of [
         [0, ['Resend…'], undefined, lower],
         [day, [], explained, ', and your other runs explain the lower balance'],
@@ -309,7 +309,7 @@ describe('SubmissionNotices', () => {
           (pending = pending.map((one) => ({ ...one, submission: { ...one.submission, stage: 'cleared' } })));
         shown.answer = ([button]) => button;
         await begin();
-        const text = `Not charged for train.jsonl: two checks found no such run${why}.`;
+        const text = `Not charged for train.jsonl: two checks found no matching run${why}.`;
         assert.equal(shown.sentences[0], text);
         assert.deepEqual(shown.buttons, [buttons]);
         assert.deepEqual(
@@ -380,7 +380,7 @@ describe('SubmissionNotices', () => {
     });
 
     it('says once of an interrupted upload that the service didn’t answer, and nothing when it does', async () => {
-      const unanswered = 'The service didn’t answer whether train.jsonl was charged.';
+      const unanswered = 'The service didn’t say whether you were charged for train.jsonl.';
       const key = ' The API key isn’t on this machine. If you entered it in another window, reload this one.';
       for (const [now, why, buttons] of [
         ['offline', '', []],
@@ -430,7 +430,7 @@ describe('SubmissionNotices', () => {
       const cleared = submissionOf({ stage: 'cleared', attempts: [uploadedAttempt(0)] });
       for (const now of ['unchecked', 'idle'] as const) {
         pending = [pendingOf('unchecked', cleared)];
-        whileChecking = () => (pending = [pendingOf(now, cleared, { isTried: true })]);
+        whileChecking = () => (pending = [pendingOf(now, cleared, { hasLooked: true })]);
         await begin();
         await afterMs(FIRST_CHECK_MS);
       }
@@ -528,7 +528,7 @@ describe('SubmissionNotices', () => {
       journalChanged.fire();
       await later();
       await later();
-      assert.match(shown.sentences.join(), /as you may have seen/);
+      assert.match(shown.sentences.join(), /[Yy]ou may have seen this/);
       disposables.dispose();
     });
 
@@ -559,7 +559,7 @@ describe('SubmissionNotices', () => {
         await afterMs(FIRST_CHECK_MS);
         assert.match(
           shown.sentences.join(),
-          isRecord ? /^Not charged: the upload of/ : /as you may have seen/,
+          isRecord ? /^Not charged: the upload of/ : /[Yy]ou may have seen this/,
         );
         disposables.dispose();
       });

@@ -11,17 +11,17 @@ import type { RunCreation } from '../../../../src/core/api/types.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { KeyMissingError, KeyRejectedError } from '../../../../src/core/runs/session.ts';
+import { SubmissionError, TooEarlyError } from '../../../../src/core/submission/errors.ts';
+import type {
+  PendingSubmission,
+  SubmissionResult,
+} from '../../../../src/core/submission/pendingSubmission.ts';
 import {
   ended,
   type ChargedReceipt,
   type Submission,
   type Receipt,
 } from '../../../../src/core/submission/submission.ts';
-import type {
-  PendingSubmission,
-  SubmissionResult,
-} from '../../../../src/core/submission/pendingSubmission.ts';
-import { SubmissionError, TooEarlyError } from '../../../../src/core/submission/errors.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { faultOf, servicesOf, sessionOf as anySession } from '../../../helpers/services.ts';
@@ -47,11 +47,11 @@ describe('showResult', () => {
   let logged: string[];
   let receipts: () => Promise<Receipt[]>;
   let sentMs: number;
-  /** Of the sandbox. */
+  /** The fault of the sandbox. */
   let fault: string | undefined;
   /** What faults were asked for. */
   let causes: unknown[];
-  /** What is open, if it isn't what the result says. */
+  /** The open submissions, if they differ from the result. */
   let open: PendingSubmission[] | undefined;
   let changed: Emitter<PendingSubmission>;
   /** The runs whose notices were removed. */
@@ -101,7 +101,7 @@ describe('showResult', () => {
   const rowOf = ({ kind }: SubmissionResult, id: string): PendingSubmission[] => {
     if (kind === 'unknown') return [pendingOf('idle', sentOf(id))];
     const isOpen = kind === 'unanswered' || kind === 'not-charged';
-    return isOpen ? [pendingOf('unchecked', { ...draft, id }, { isTried: true })] : [];
+    return isOpen ? [pendingOf('unchecked', { ...draft, id }, { hasLooked: true })] : [];
   };
 
   /** Returns the text, the buttons, and the commands that pressing one of them executes. */
@@ -143,7 +143,7 @@ describe('showResult', () => {
     const [text = ''] = standIn.shown.sentences;
     return { text, buttons: standIn.shown.buttons[0] ?? [], executed: standIn.executed, end };
   }
-  const notCharged = (error: unknown, kept: boolean) => ({ kind: 'not-charged', error, kept }) as const;
+  const notCharged = (error: unknown, isKept: boolean) => ({ kind: 'not-charged', error, isKept }) as const;
 
   /** A notification with its buttons. */
   const shown = async (...given: Parameters<typeof report>) => {
@@ -196,7 +196,7 @@ describe('showResult', () => {
     golden('submission-results', cases);
   });
 
-  it('says until when the service asked to wait if nothing was sent because of it, and offers nothing', async () => {
+  it('says until when the service asked you to wait if nothing was sent because of it, and offers nothing', async () => {
     for (const error of [
       ...[425, 429].map((status) => new ServiceError('slow_down', status, 'row 7', 5_000)),
       new TooEarlyError(HOUR),
@@ -204,13 +204,13 @@ describe('showResult', () => {
       new ServiceError('unavailable', 503, 'row 7', HOUR),
     ]) {
       const { text, buttons } = await report(notCharged(error, true));
-      assert.match(text, /^Not charged: the service asked to wait until .*\d:\d\d.*\. Continue then\.$/);
+      assert.match(text, /^Not charged: the service asked you to wait until .*\d:\d\d.*\. Continue then\.$/);
       assert.deepEqual(buttons, []);
     }
     const unknown = await report({ kind: 'unknown', error: new TooEarlyError(HOUR) });
     assert.match(
       unknown.text,
-      /^You may have been charged .+\. The service asked to wait until .*\d:\d\d.*\.$/,
+      /^You may have been charged .+\. The service asked you to wait until .*\d:\d\d.*\.$/,
     );
   });
 
@@ -302,7 +302,7 @@ describe('showResult', () => {
       const last = runs.at(-1)!;
       last.attempts.push(...Array.from({ length: attempts }, () => uploadedAttempt(november(21))));
       if (cents.at(-1) === undefined) last.charge.run.price_cents = undefined;
-      // Of the month before.
+      // From the previous month.
       receipts = () => Promise.resolve([price(10_000, 'old', november(1) - 1), ...runs]);
       const session = sessionOf({ kind, budget: { ...limits, currency: 'USD' } });
       await charged(name, { ...last.charge.run, balance_after_cents: 150 }, found, session);
@@ -429,7 +429,7 @@ describe('showResult', () => {
     await follow('Submit met it: discarded', met, ended(other, 'discarded', at));
     await follow('Submit met it: may be charged', met, pendingOf('idle', sentOf('id-2')));
     await follow('Submit met it: its window died', met, pendingOf('idle', other));
-    const unanswered = pendingOf('unchecked', other, { isTried: true });
+    const unanswered = pendingOf('unchecked', other, { hasLooked: true });
     await follow('Submit met it: its window died, no answer', met, unanswered);
     await follow(
       'Submit met it: refused',
@@ -455,12 +455,12 @@ describe('showResult', () => {
       ['canceled', new CancelledError()],
     ] as const)
       cases[name] = await shown({ kind: 'unanswered', error });
-    fault = 'Sandbox fault “Offline” is on.';
+    fault = 'Sandbox scenario “Offline” is on.';
     cases['in the sandbox'] = await shown({ kind: 'unanswered', error: BROKEN }, undefined, sandbox());
     for (const text of Object.values(cases)) assert.doesNotMatch(text, /not charged|may/i);
     golden('submission-unanswered', cases);
     const early = await shown({ kind: 'unanswered', error: new TooEarlyError(HOUR) });
-    assert.match(early, / The service asked to wait until .*\d:\d\d.*\. \[/);
+    assert.match(early, / The service asked you to wait until .*\d:\d\d.*\. \[/);
     const { executed } = await report({ kind: 'unanswered', error: BROKEN }, 'Check Now');
     assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'id-1']]);
     const missing = await report({ kind: 'unanswered', error: new KeyMissingError() }, 'Enter API Key…');
@@ -469,7 +469,7 @@ describe('showResult', () => {
 
   it('begins a new submission in place of one that was too old', async () => {
     const { text } = await report({ kind: 'ended' });
-    assert.equal(text, 'train.jsonl is not where it was. Choose the dataset to submit.');
+    assert.equal(text, 'train.jsonl was moved or deleted. Choose the dataset to submit.');
   });
 
   it('offers to continue a stored draft, and otherwise to submit again', async () => {
@@ -525,18 +525,18 @@ describe('showResult', () => {
   });
 
   it('names the fault of the sandbox, and offers no funds, which wouldn’t end it', async () => {
-    fault = 'Sandbox fault “Balance too low” is on.';
+    fault = 'Sandbox scenario “Balance too low” is on.';
     const { text, buttons } = await report(notCharged(TOO_LOW, true), '', sandbox());
     assert.equal(
       text,
-      'Sandbox: Not charged: the balance of Sandbox is too low for My run. Sandbox fault “Balance too low” is on.',
+      'Sandbox: Not charged: the balance of Sandbox is too low for My run. Sandbox scenario “Balance too low” is on.',
     );
     assert.deepEqual(buttons, ['Choose Another', 'Continue…']);
     assert.match((await report(notCharged(TOO_LOW, true))).text, /Add funds, then continue\.$/);
   });
 
   it('names the fault of the sandbox in place of the reason, in two sentences', async () => {
-    fault = 'Sandbox fault “Connection lost before the charge” is on.';
+    fault = 'Sandbox scenario “Connection lost before the charge” is on.';
     const failed = await report(notCharged(BROKEN, true), '', sandbox());
     assert.equal(failed.text, `Sandbox: Not charged: the upload of train.jsonl failed. ${fault}`);
     assert.deepEqual(failed.buttons, ['Continue…', 'Show Log', 'Choose Another']);
@@ -551,7 +551,7 @@ describe('showResult', () => {
     assert.deepEqual(causes, [{ error: BROKEN }]);
     // What prevents a resend is no fault of the sandbox.
     const early = await report({ kind: 'unknown', error: new TooEarlyError(HOUR) }, '', sandbox());
-    assert.match(early.text, /The service asked to wait until/);
+    assert.match(early.text, /The service asked you to wait until/);
     assert.match((await report(notCharged(BROKEN, true))).text, /The connection to the service was lost\.$/);
   });
 
@@ -617,7 +617,7 @@ describe('showResult', () => {
     assert.deepEqual(standIn.shown.sentences.slice(1), [
       `Charged twice for My run: run-1, ${one}. Contact the service.`,
       `Charged 4 times for My run: run-1, ${one}, ${two}, ${three}. Contact the service.`,
-      `3 runs have the marker of My run: run-1, ${one}, ${two}. You may have been charged for each.`,
+      `You may have been charged 3 times: 3 runs have My run’s marker (run-1, ${one}, ${two}).`,
     ]);
   });
 
@@ -669,9 +669,9 @@ describe('showResult', () => {
       assert.deepEqual([id, result], ['id', { kind: 'elsewhere' }]);
       assert.deepEqual(standIn.shown.titles, ['Submitting train.jsonl to Work']);
       assert.deepEqual(standIn.shown.progress, [
-        'Retry in 12 s · attempt 2. Cancel stops resending. You may have been charged already.',
-        'Retry in 7 s · attempt 2. Cancel stops resending. You may have been charged already.',
-        'Uploading 0% · attempt 2. Cancel stops resending. You may have been charged already.',
+        'Retry in 12 s · attempt 2. You may already have been charged. Cancel stops resending.',
+        'Retry in 7 s · attempt 2. You may already have been charged. Cancel stops resending.',
+        'Uploading 0% · attempt 2. You may already have been charged. Cancel stops resending.',
         'Upload queued',
         'Uploading 0%',
         'Validating…',

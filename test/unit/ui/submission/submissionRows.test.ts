@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { mock } from 'node:test';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
-import type { Submission } from '../../../../src/core/submission/submission.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
+import type { Submission } from '../../../../src/core/submission/submission.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { submissionOf, pendingOf, refusedWith, uploadedAttempt } from '../../../helpers/submissions.ts';
@@ -92,9 +92,9 @@ describe('SubmissionRows', () => {
   it('says above them how many records can’t be read, as long as there are any', () => {
     assert.equal(rows.message, '');
     unreadable = ['a'];
-    assert.equal(rows.message, 'A submission record can’t be read. It may have been charged.');
+    assert.equal(rows.message, 'You may have been charged: a submission record can’t be read.');
     unreadable = ['a', 'b'];
-    assert.equal(rows.message, '2 submission records can’t be read. They may have been charged.');
+    assert.equal(rows.message, 'You may have been charged: 2 submission records can’t be read.');
     assert.deepEqual(rows.rowIds, []);
   });
 
@@ -147,11 +147,11 @@ describe('SubmissionRows', () => {
       'cleared, another API key': of('idle', { ...cleared, keyId: 'second' }),
       'before its first look': of('unchecked'),
       'before its first look, offline': of('unchecked', { accountId: 'Offline' }),
-      'its look is not answered': of('unchecked', {}, { isTried: true }),
+      'its look is not answered': of('unchecked', {}, { hasLooked: true }),
       interrupted: of('idle'),
       'interrupted, more than 23 hours ago': of('idle', { created: old }),
-      'interrupted, the service asked to wait': of('idle', { notBefore: { localMs: minutesAgo(-60) } }),
-      'cleared, the service asked to wait': of('idle', {
+      'interrupted, the service asked you to wait': of('idle', { notBefore: { localMs: minutesAgo(-60) } }),
+      'cleared, the service asked you to wait': of('idle', {
         ...cleared,
         notBefore: { localMs: minutesAgo(-60) },
       }),

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { accountMoneyOf, type MoneyFacts } from '../../../../src/core/money/accountMoney.ts';
 import { ended, type Submission } from '../../../../src/core/submission/submission.ts';
 import type { ShownEarlier } from '../../../../src/ui/shared/datasetTexts.ts';
 import { Proposal } from '../../../../src/ui/shared/proposal.ts';
 import { changedLines, golden } from '../../../helpers/golden.ts';
-import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { finding, shownReading } from '../../../helpers/reading.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { accountMoneyOf, type MoneyFacts } from '../../../../src/core/money/accountMoney.ts';
 import { submissionOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import type { InputStandIn } from '../../../helpers/vscodeStandIn.ts';
@@ -58,7 +58,6 @@ describe('reviewSubmission', () => {
       size: { bytes: 1_000, rows: 10 },
     },
     money: moneyOf({}),
-    queueTimes: { standard: undefined, priority: undefined },
     check: reportOf(),
     models: [model],
     balance: undefined,
@@ -184,7 +183,7 @@ describe('reviewSubmission', () => {
     }
     press('Submit and Pay');
     // None of these rows accepts the terms.
-    for (const row of [undefined, 'Open license terms', 'Use policy'])
+    for (const row of [undefined, 'Open License Terms', 'Use policy'])
       assert.deepEqual(await walk(['Continue', row]), CANCELLED, row);
     assert.deepEqual(await walk([undefined]), CANCELLED);
   });
@@ -291,7 +290,7 @@ describe('reviewSubmission', () => {
     const elsewhere = prior(3, { kind: 'elsewhere', priority: undefined });
     await confirmed([...ACCEPTING], { earlierOf: () => [elsewhere] });
     assert.match(standIn.shown.details.at(-1) ?? '', /^Submitted elsewhere: 3 h ago · same label$/m);
-    // Of these bytes, it is known.
+    // For these bytes, it is known.
     const discarded = prior(5, { kind: 'discarded', runId: undefined });
     await confirmed([...ACCEPTING], { earlierOf: () => [elsewhere, discarded] });
     assert.match(standIn.shown.details.at(-1) ?? '', /^Submitted before: 5 h ago · May be charged$/m);
@@ -413,6 +412,7 @@ describe('reviewSubmission', () => {
       'not checked': { check: 'unchecked' },
       warnings: found(groupOf('blank-line', row, 1_200)),
       errors: found(groupOf('trailing-comma', row, 3), groupOf('private-key', row)),
+      'a row that was too long to check': found(groupOf('row-too-long', row)),
       'personal data': found(groupOf('email-address', row, 12), groupOf('card-number', row)),
     };
     const plain = await summaryOf({});
@@ -442,13 +442,11 @@ describe('reviewSubmission', () => {
       { ...model, model_id: 'o', name: 'Other' },
       { ...model, model_id: 'b', provider: '' },
     ];
-    const times = { standard: { medianMs: 90_000, runs: 3 }, priority: undefined };
     golden('submit-boxes', {
       model: await boxOf('Model', { models }),
       label: await boxOf('Label'),
       'label, without a marker': await boxOf('Label', { marker: undefined }),
       queue: await boxOf('Queue'),
-      'queue, with a time': await boxOf('Queue', { queueTimes: times }),
       // Addresses are in the labels: a description would have a hover, which lies over the next row.
       'terms, a policy that is not https': plain,
       'terms, both https': await changed({ use_policy_url: 'https://maker.test/policy' }),
@@ -588,8 +586,8 @@ describe('reviewSubmission', () => {
       const wanted = { size: context.dataset.size, priority: false, sha256: undefined };
       for (const [limits, line] of [
         [{ perRunCents: 100, perMonthCents: 1_500 }, /^Over the monthly budget$/m],
-        [{ perMonthCents: 1_800 }, /^Over the monthly budget, perhaps$/m],
-        [{ perRunCents: 100 }, /^Over the budget per run, perhaps$/m],
+        [{ perMonthCents: 1_800 }, /^May exceed the monthly budget$/m],
+        [{ perRunCents: 100 }, /^May exceed the per-run budget$/m],
       ] as const) {
         standIn.shown.answer = (buttons) => buttons.find((one) => one === 'Continue Over Budget');
         const payer = { ...account, budget: { currency: 'USD', ...limits } };
@@ -619,10 +617,10 @@ describe('reviewSubmission', () => {
       ] as const)
         for (const [note, kind] of [
           [undefined, 'range'],
-          ['empty', 'priority'],
+          ['empty', 'range'],
           ['probably-too-low', 'range'],
-          ['may-be-too-low', 'priority'],
-          ['may-be-too-low', 'unreliable'],
+          ['may-be-too-low', 'range'],
+          ['may-be-too-low', 'none'],
         ] as const)
           for (const payer of [
             { id: 's', name: long, kind: 'sandbox' },
@@ -642,7 +640,7 @@ describe('reviewSubmission', () => {
                 estimate: () => ({ kind, ...price, currency }) as const,
                 balanceNote: () => note,
                 checkBudget: () =>
-                  kind === 'unreliable'
+                  kind === 'none'
                     ? ({ kind: 'no-price', limits: [limit], spending: { ...spending, currency } } as const)
                     : ({ kind: 'other-currency', budgetCurrency: currency, currency } as const),
               },
@@ -672,12 +670,12 @@ describe('reviewSubmission', () => {
               assert.ok(linesOf(text) <= most, `${linesOf(text)} lines:\n${text}`);
               // Only the first one has both.
               if (index > 0) continue;
-              if (kind === 'unreliable') {
+              if (kind === 'none') {
                 assert.match(text, /^Budget: not checked: the price isn’t known$/m);
                 continue;
               }
               assert.match(text, /^Price: .*12,345\.00–98,765\.00 /m);
-              if (payer.kind === 'service') assert.match(text, /Budget: not checked: it is in USD$/m);
+              if (payer.kind === 'service') assert.match(text, /Budget: not checked: it’s in USD$/m);
             }
           }
     });
@@ -710,7 +708,7 @@ describe('reviewSubmission', () => {
     });
   });
 
-  /** Counts the lines of a text that is wrapped at spaces after 48 characters, of which Chinese ones take two. */
+  /** Counts the lines of a text wrapped at spaces after 48 columns; a Chinese character takes two. */
   function linesOf(text: string): number {
     let lines = 0;
     for (const line of text.split('\n')) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { ended, type Submission } from '../../../../src/core/submission/submission.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
+import { ended, type Submission } from '../../../../src/core/submission/submission.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
@@ -29,7 +29,7 @@ describe('the table of what the user reads', () => {
   const asked = { notBefore: { localMs: minutesAgo(-HOUR) } };
   const STAGES: Readonly<Record<string, Submission>> = {
     draft: record(),
-    'draft, the service asked to wait': record(asked),
+    'draft, the service asked you to wait': record(asked),
     sending: record({ stage: 'sending', attempts: [{ started: { localMs: minutesAgo(1) } }] }),
     sent: record({ stage: 'sent', attempts }),
     cleared: record({ stage: 'cleared', attempts }),
@@ -38,7 +38,7 @@ describe('the table of what the user reads', () => {
   const WHO: Readonly<Record<string, Partial<PendingSubmission> & Pick<PendingSubmission, 'state'>>> = {
     'nobody, looked': { state: 'idle' },
     'first look runs': { state: 'unchecked' },
-    'first look not answered': { state: 'unchecked', isTried: true },
+    'first look not answered': { state: 'unchecked', hasLooked: true },
     'checks here': { state: 'checking' },
     'queued here': { state: 'queued' },
     'uploads here': { state: 'uploading', sentBytes: 120_000_000, startedAtMs: NOW_MS - 12_000 },
@@ -46,7 +46,7 @@ describe('the table of what the user reads', () => {
     'prices here': { state: 'validating' },
     'other window': { state: 'elsewhere' },
   };
-  /** Refused ones are at rest, or another window ends them; what was never sent isn't priced. */
+  /** Refused ones are at rest, or another window ends them; nothing unsent has a price. */
   const isMet = (stage: string, who: string) =>
     stage.startsWith('ended')
       ? ['nobody, looked', 'other window'].includes(who)
@@ -73,7 +73,7 @@ describe('the table of what the user reads', () => {
     golden('submission-table', cases);
     for (const [name, lines] of Object.entries(cases)) {
       const text = lines.join('\n');
-      // Of what may have been charged, "not charged" is never said; of what nobody looked for, nothing is.
+      // A possible charge is never called "not charged". Before a look, nothing is said about money.
       if (/^sent; (?!other)/.test(name)) assert.match(text, /may have been charged/i, name);
       if (/^sent|first look/.test(name)) assert.doesNotMatch(text, /not charged/i, name);
       if (name.includes('first look')) assert.doesNotMatch(text, /may/i, name);

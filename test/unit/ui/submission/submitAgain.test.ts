@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/submission.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
+import { Bench, row } from '../../../helpers/runs/support.ts';
 import { servicesOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { Bench, row } from '../../../helpers/runs/support.ts';
-import { chargedReceipt } from '../../../helpers/receipts.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { submitAgain } = await withVscode(() => import('../../../../src/ui/submission/submitAgain.ts'));
@@ -41,7 +41,7 @@ describe('submitAgain', () => {
   });
   afterEach(() => bench.end());
 
-  /** The submitted files and their presets, each of which must name the account. */
+  /** The submitted files and their presets; each preset must name the account. */
   const submitted = () =>
     standIn.executed.map(([command, uri, , preset]) => {
       assert.equal(command, 'fineTuning.submitDataset');
@@ -100,12 +100,12 @@ describe('submitAgain', () => {
     standIn.shown.folder = () => undefined;
     assert.deepEqual(await again('/nowhere/train.jsonl'), []);
     assert.deepEqual(standIn.shown.sentences, [
-      'train.jsonl is not where it was. Choose the dataset to submit.',
+      'train.jsonl was moved or deleted. Choose the dataset to submit.',
     ]);
     const { account } = session;
     session.account = { ...account, kind: 'sandbox' };
     await again('/nowhere/train.jsonl');
-    assert.match(standIn.shown.sentences.at(-1) ?? '', /^Sandbox: train\.jsonl is not where it was\. /);
+    assert.match(standIn.shown.sentences.at(-1) ?? '', /^Sandbox: train\.jsonl was moved or deleted\. /);
     session.account = account;
     standIn.shown.folder = () => '/elsewhere/train.jsonl';
     assert.deepEqual(await again('/nowhere/train.jsonl'), [

@@ -10,22 +10,22 @@ import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { CheckError } from '../../../../src/core/datasets/report.ts';
-import { ended, type Draft, type Receipt } from '../../../../src/core/submission/submission.ts';
 import type { KnownSubmissions } from '../../../../src/core/submission/journal.ts';
 import type {
   SubmissionResult,
   PendingSubmission,
 } from '../../../../src/core/submission/pendingSubmission.ts';
+import { ended, type Draft, type Receipt } from '../../../../src/core/submission/submission.ts';
 import { Proposal } from '../../../../src/ui/shared/proposal.ts';
 import { useFileReads } from '../../../helpers/fileReads.ts';
 import { useFolder } from '../../../helpers/folder.ts';
+import { itOnPosix } from '../../../helpers/platform.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { reportOf } from '../../../helpers/report.ts';
 import { servicesOf, sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { submissionOf, pendingOf, refusedWith, uploadedAttempt } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
-import { itOnPosix } from '../../../helpers/platform.ts';
 
 const { submitDataset } = await withVscode(() => import('../../../../src/ui/submission/submitDataset.ts'));
 type Parts = Parameters<typeof submitDataset>[0];
@@ -50,7 +50,7 @@ describe('submitDataset', () => {
   let reconnected: Emitter<string>;
   let balance: { current: object | undefined; refresh: () => Promise<unknown> };
   let details: Map<string, object>;
-  /** What the texts say. It mostly isn’t known yet. */
+  /** Facts about the texts; mostly not known yet. */
   let reading: Promise<unknown>;
   let reports: { markRequested: () => void; currentReport: (path: string) => Promise<unknown> };
 
@@ -88,14 +88,14 @@ describe('submitDataset', () => {
         submit: (_session: unknown, draft: Draft, _signal: unknown, now: KnownSubmissions) => {
           drafts.push(draft);
           besides.push(now);
-          if (result.kind === 'not-charged' && result.kept)
+          if (result.kind === 'not-charged' && result.isKept)
             pending = [pendingOf('idle', submissionOf({ id: 'mine' }))];
           const onProgress = new Emitter<PendingSubmission>().event;
           return { id: 'mine', onProgress, result: Promise.resolve(result) };
         },
       },
       journal: {
-        of: () => Promise.resolve(told),
+        knownOf: () => Promise.resolve(told),
         receipts: () => Promise.resolve(receipts),
         records: () => Promise.resolve(receipts),
         get latest() {
@@ -207,7 +207,8 @@ describe('submitDataset', () => {
         Object.assign(parts.sessions, { active: other }),
       'The connection to Work changed. Nothing has been sent yet.': () => reconnected.fire('connecting'),
       // It was thought to be not charged.
-      'train.jsonl was submitted meanwhile. Nothing more has been sent yet.': () => (receipts = [charged]),
+      'train.jsonl was submitted in the meantime. Nothing more has been sent yet.': () =>
+        (receipts = [charged]),
     };
     for (const [notice, change] of Object.entries(changes))
       for (const when of ['hash', 'summary', 'last question'] as const) {
@@ -297,7 +298,7 @@ describe('submitDataset', () => {
         else assert.equal(shown, lines);
         const dataset = standIn.shown.inputs[0]?.items.find(({ label }) => label.endsWith(' Dataset'));
         assert.equal(dataset?.description, `${row} · ${TEXT.length} bytes · 1 row`);
-        // What the final question cuts is whole in the summary.
+        // The summary shows in full what the final question truncates.
         const whole = standIn.shown.inputs[0]?.items.find(({ label }) => label.endsWith(' Folder'));
         assert.equal(whole?.description, opened === deep ? long : undefined);
       }
@@ -396,7 +397,7 @@ describe('submitDataset', () => {
       found.alsoIn.resolve(1);
       await turn();
       const inHoldOut =
-        'Hold-out: 1 row is also in train.holdout.jsonl: an answer to it wouldn’t show what was learned.';
+        'Hold-out: 1 row is also in train.holdout.jsonl, so its answer wouldn’t show what was learned.';
       assert.deepEqual(rows(), [...UNKNOWN, inHoldOut]);
       found.since.resolve({ added: 1, removed: 0, changed: 2, equal: 5, notCompared: 0, rows: {} });
       await turn();
@@ -486,8 +487,8 @@ describe('submitDataset', () => {
     const items = standIn.shown.inputs[0]?.items ?? [];
     const rowOf = (name: string) => items.find(({ label }) => label.endsWith(name))?.description;
     assert.equal(rowOf(' Model'), 'Model M, Maker');
-    assert.equal(rowOf(' Balance')?.replace('\u202f', ' '), '37.50 EUR (read 12:05 AM)');
-    assert.equal(rowOf(' Upload')?.replace('\u202f', ' '), 'Waits until 11:30 PM, as the service asked.');
+    assert.equal(rowOf(' Balance')?.replace('\u202f', ' '), '37.50 EUR (as of 12:05 AM)');
+    assert.equal(rowOf(' Upload')?.replace('\u202f', ' '), 'Waits until 11:30 PM, as the service requested.');
     assert.match(standIn.shown.inputs[1]?.title ?? '', /^Terms/);
     // Without a list of models, there is nothing to choose from.
     Object.assign(active.models, { models: undefined, refresh: () => Promise.reject(new Error('held')) });
@@ -510,7 +511,7 @@ describe('submitDataset', () => {
     await submit(undefined, ACCEPTING, ['OK', SUBMIT]);
     assert.deepEqual(
       standIn.shown.sentences.map((sentence) => sentence.replace('\u202f', ' ')),
-      ['The service asked to wait until 11:30 PM.'],
+      ['The service asked you to wait until 11:30 PM.'],
     );
     assert.deepEqual([standIn.shown.isModal, standIn.shown.buttons], [[true], [['OK', 'Try Anyway']]]);
     assert.deepEqual([ended, standIn.shown.inputs, drafts], [0, [], []]);
@@ -599,9 +600,9 @@ describe('submitDataset', () => {
         drafts = [];
         pending = [pendingOf('idle', submissionOf({ id: 'one', dataset, model_id, attempts }))];
         await submit({ modelId: 'm' }, ['Continue']);
-        assert.deepEqual(standIn.shown.buttons, [['Open It', other]]);
+        assert.deepEqual(standIn.shown.buttons, [['Show Submission', other]]);
         assert.deepEqual([drafts, standIn.executed], [[], []]);
-        await submit({ modelId: 'm' }, ['Continue'], ['Open It']);
+        await submit({ modelId: 'm' }, ['Continue'], ['Show Submission']);
         assert.deepEqual([drafts, standIn.executed], [[], [['fineTuning.resolveSubmission', 'one']]]);
         await submit({ modelId: 'm' }, ACCEPTING, [other, SUBMIT]);
         assert.equal(drafts.length, model_id === 'm' ? 0 : 1);
@@ -617,8 +618,8 @@ describe('submitDataset', () => {
       'Another account of this service has an open submission of train.jsonl.',
     ]);
     // Enter presses the first button, which sends nothing.
-    assert.deepEqual(standIn.shown.buttons, [['Open It', 'Submit Anyway']]);
-    await submit({ modelId: 'm' }, ['Continue'], ['Open It']);
+    assert.deepEqual(standIn.shown.buttons, [['Show Submission', 'Submit Anyway']]);
+    await submit({ modelId: 'm' }, ['Continue'], ['Show Submission']);
     assert.deepEqual([drafts, standIn.executed], [[], [['fineTuning.resolveSubmission', 'theirs']]]);
     await submit({ modelId: 'm' }, ACCEPTING, ['Submit Anyway', SUBMIT]);
     assert.deepEqual([drafts.length, besides], [1, [told]]);
@@ -628,13 +629,13 @@ describe('submitDataset', () => {
     told = [{ bytes: 'b', k: 1, n: 2, record: undefined, isOver: false }];
     await submit();
     assert.deepEqual(standIn.shown.sentences, [
-      'An earlier submission of this dataset can’t be read. It may have been charged.',
+      'You may have been charged: the record of an earlier submission of this dataset can’t be read.',
     ]);
     // Enter presses the first button, which sends nothing.
     assert.deepEqual(standIn.shown.buttons[0], ['Back to Summary', 'Continue Anyway']);
     assert.deepEqual([standIn.shown.isModal, drafts], [[true], []]);
     await submit(undefined, ACCEPTING, ['Continue Anyway', SUBMIT]);
-    // What the user read is what the claim gets.
+    // The claim gets the submissions that the user read about.
     assert.deepEqual(besides, [told]);
     // So is one of a later version, though it is over: it may have been charged.
     told = [{ bytes: 'b', k: 1, n: 2, record: undefined, isOver: true }];
