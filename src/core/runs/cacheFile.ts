@@ -10,17 +10,17 @@ import { savedRuns } from './savedRuns.ts';
 /** Far more than 10,000 active runs need. */
 const MAX_BYTES = 16_000_000;
 
-// JSON has no infinity, but texts such as 1e999.
+// JSON has no infinity, but `1e999` is parsed as one.
 const finite = v.pipe(v.number(), v.finite());
 const wait = v.object({ sinceMs: finite, untilMs: finite, readUntilMs: finite });
 const read = <T>(value: v.GenericSchema<unknown, T>) => v.optional(v.object({ readAtMs: finite, value }));
 
-/** What the windows of an account know. Times are by the local clock, in milliseconds since the epoch. */
+/** What the windows of an account share. Times are by the local clock, in milliseconds since the epoch. */
 const cache = v.object({
   version: v.literal(1),
-  /** The window that asked last. It asks next. */
+  /** The ID of the window that asked the service last, and asks next. */
   by: v.string(),
-  /** When the last request for the list ended, and when the one was sent that was answered last. */
+  /** When the last request for the list ended, and when the last answered one was sent. */
   askedAtMs: finite,
   readAtMs: finite,
   /** How many requests failed in a row, and when to retry. */
@@ -29,32 +29,35 @@ const cache = v.object({
   // As in the session.
   offlineSinceMs: v.optional(finite),
   waits: v.optional(v.object({ reads: wait, submissions: wait })),
-  /** How many background GETs all windows may still send. No number of pages costs more than the least one. */
+  /** How many background GETs all windows may still send. Negative after a read of many pages. */
   tokens: v.object({ left: v.pipe(finite, v.minValue(-1_000)), atMs: finite }),
-  /** Undefined until it was read once. */
+  /** Undefined until the list was read once. */
   runs: v.optional(savedRuns),
   balance: read(balance),
   models: read(v.object({ data: v.array(model), skipped: finite })),
 });
 export type Cache = v.InferOutput<typeof cache>;
 
-/** What nobody has asked for yet. */
+/** The content while no window has asked the service. */
 export const EMPTY_CACHE: Readonly<Cache> = {
   ...{ version: 1, by: '', askedAtMs: 0, readAtMs: 0, failures: 0, untilMs: 0 },
   tokens: { left: 0, atMs: 0 },
 };
 
-/** Owns the file that the windows of an account read and replace. It may be deleted at any time. */
+/** Owns a file that the windows of an account read and replace. The user may delete it at any time. */
 export class CacheFile {
   readonly #file: string;
-  /** Which file was read or written last. */
+  /** Identifies the content that was read or written last. */
   #stamp: string | undefined;
 
   constructor(file: string) {
     this.#file = file;
   }
 
-  /** Returns what another window wrote since the last call; undefined if nothing, or nothing valid. Never rejects. */
+  /**
+   * Returns the content if another window wrote it since the last call; else, or if it is invalid, undefined. Never
+   * rejects.
+   */
   async read(): Promise<Cache | undefined> {
     try {
       const found = await stat(this.#file, { bigint: true });
@@ -68,7 +71,7 @@ export class CacheFile {
     }
   }
 
-  /** Replaces the file. Not synced: what a power cut takes is read again. @throws file system errors */
+  /** Replaces the file. Doesn't sync it: after a power cut, the data is read again. @throws file system errors */
   async write(next: Cache): Promise<void> {
     await mkdir(path.dirname(this.#file), { recursive: true, mode: 0o700 });
     const temporary = `${this.#file}.${randomUUID()}.tmp`;

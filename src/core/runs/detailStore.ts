@@ -8,13 +8,13 @@ import type { KnownDetail } from './run.ts';
 /** Runs work with an account's client; see `Session.call`. */
 export type Call = <T>(work: (client: Client) => Promise<T>) => Promise<T>;
 
-/** Owns the details of runs that were read, and why others could not be read. */
+/** Owns the details of runs, and the errors of those that could not be read. */
 export class DetailStore {
   readonly #call: Call;
   readonly #currencyNow: () => string | undefined;
   readonly #onRead: (runId: string, detail: RunDetail) => void;
   readonly #details = new Map<string, KnownDetail>();
-  /** The currencies that were assumed. They stay when details are read again. */
+  /** The assumed currencies, which stay when details are read again. */
   readonly #currencies = new Map<string, string | undefined>();
   readonly #failures = new Map<string, unknown>();
   /** Two reads for each run: the one that a caller waits for, and the one in the background. */
@@ -67,10 +67,10 @@ export class DetailStore {
   }
 
   /**
-   * Adds a detail that was read earlier. If there is one already, only the currency is taken.
+   * Adds a detail that was read earlier. If there is one already, takes only the currency.
    * @returns whether anything changed
    */
-  know(detail: KnownDetail): boolean {
+  addEarlier(detail: KnownDetail): boolean {
     const { run_id: runId, assumedCurrency } = detail;
     const before = this.#details.get(runId);
     const isUnknown = before === undefined && !this.#currencies.has(runId);
@@ -99,7 +99,7 @@ export class DetailStore {
 
   /**
    * Forgets failures, so that their details can be read again, and returns the run IDs.
-   * @param unanswered only forgets failures without a response about the run
+   * @param unanswered forgets only failures without a response about the run
    */
   forgetFailures(unanswered = false): string[] {
     const forgotten = [...this.#failures].filter(([, error]) => !unanswered || !isAboutRun(error));
@@ -122,6 +122,7 @@ export class DetailStore {
     this.#currencies.clear();
   }
 
+  /** Adds the assumed currency of a detail. The first known one stays. */
   #withCurrency(runId: string, detail: KnownDetail): KnownDetail {
     const now = this.#currencyNow();
     if (now !== undefined && !this.#currencies.has(runId)) this.#currencies.set(runId, now);
@@ -129,6 +130,7 @@ export class DetailStore {
     return assumedCurrency === detail.assumedCurrency ? detail : { ...detail, assumedCurrency };
   }
 
+  /** Reads a detail, and stores it or the error, unless the read was dropped or is older than the stored one. */
   async #read(runId: string, isBackground: boolean, isCurrent: () => boolean): Promise<RunDetail> {
     const before = this.#details.get(runId);
     try {

@@ -9,7 +9,7 @@ import type { Moved } from './loadedRuns.ts';
 import { type KnownDetail, phaseOf } from './run.ts';
 import type { RunStore } from './runStore.ts';
 
-/** The newest details that stay when the file is shortened, which happens at twice as many lines. */
+/** How many of the newest details stay when the file is shortened, which happens at twice as many lines. */
 const MAX_STORED = 2_000;
 /** Far more than a detail with the longest label needs, however it is escaped. */
 const MAX_BYTES = 3_500;
@@ -23,8 +23,8 @@ const storedLine = v.object({
 });
 
 /**
- * Owns the file with an account's final details, a line for each. Every window appends what it read, and gives
- * its run store what still matches the list. The last line of a run counts, and an invalid one says nothing.
+ * Owns the file with an account's final details, a line for each run. Every window appends the details that it read, and
+ * gives its run store those that match the list. The last line of a run counts; if it is invalid, there is no detail.
  */
 export class FinalDetails implements Disposable {
   readonly #runs: RunStore;
@@ -33,10 +33,10 @@ export class FinalDetails implements Disposable {
   readonly #subscription: Disposable;
   /** The last line of each run, in the order of the file. */
   readonly #lines = new Map<string, string>();
-  /** The status in the list with which details were read from or written to the file. */
+  /** The details that are in the file, with the status that the list had then. */
   readonly #stored = new WeakMap<KnownDetail, string>();
   readonly #inTurn = sequencer();
-  /** Runs whose details are to be exchanged. */
+  /** The IDs of runs whose details must be read from the file or written to it. */
   readonly #due = new Set<string>();
   /** The failure that was reported last, until a write succeeds. */
   #problem = '';
@@ -55,8 +55,8 @@ export class FinalDetails implements Disposable {
     this.#exchange((runs.rows ?? []).map(({ run_id }) => run_id));
   }
 
-  /** Reads what windows appended. Resolves once the run store has it; never rejects. */
-  look(): Promise<void> {
+  /** Reads the lines of other windows. Resolves once the run store has their details; never rejects. */
+  readShared(): Promise<void> {
     return this.#inTurn(async () => this.#give(await this.#read())).catch(() => undefined);
   }
 
@@ -64,7 +64,10 @@ export class FinalDetails implements Disposable {
     this.#subscription.dispose();
   }
 
-  /** Gives the run store what it lacks, and stores what is new; what fails is repeated with the next change. */
+  /**
+   * Gives the run store the details that it lacks, and appends new ones. After a failure, the next change repeats
+   * it.
+   */
   #exchange(runIds: readonly string[], moved: readonly Moved[] = []): void {
     for (const runId of runIds) this.#due.add(runId);
     void this.#inTurn(async () => {
@@ -77,7 +80,7 @@ export class FinalDetails implements Disposable {
       if (due.length + moved.length === 0) return;
       try {
         const read = await this.#read();
-        // A run that left its end may end differently: an invalid line says nothing.
+        // A run that continues after its end may end differently. An invalid line replaces its detail.
         const stale = moved.filter(
           ({ runId, before: { status }, after }) =>
             status !== after.status && storedOf(this.#lines.get(runId))?.listed === status,
@@ -103,7 +106,7 @@ export class FinalDetails implements Disposable {
     this.#problem = '';
   }
 
-  /** Gives the run store the details that it lacks; of those that it has, only the stored currency is taken. */
+  /** Gives the run store the details that it lacks. For those that it has, gives only the stored currency. */
   #give(runIds: readonly string[]): void {
     const known = runIds.flatMap((runId) => {
       const [run, stored] = [this.#runs.get(runId), storedOf(this.#lines.get(runId))];
@@ -130,13 +133,13 @@ export class FinalDetails implements Disposable {
     const { ino, size, mtimeMs } = (await stat(this.#file).catch(() => undefined)) ?? {};
     const stamp = [ino, size, mtimeMs].join();
     if (size === undefined || stamp === this.#stamp) return [];
-    // What follows the last line end is still being written, or torn.
+    // Text after the last line end is still being written, or was torn.
     const text = size > MAX_FILE_BYTES ? '' : await readFile(this.#file, 'utf8');
     const lines = text.split('\n').slice(0, -1);
     this.#stamp = stamp;
     const news = this.#learn(lines);
     if (size <= MAX_FILE_BYTES && lines.length <= 2 * MAX_STORED) return news;
-    // What another window appends meanwhile is lost, and read from the service again.
+    // Lines that another window appends meanwhile are lost, and read from the service again.
     for (const runId of [...this.#lines.keys()].slice(0, -MAX_STORED)) this.#lines.delete(runId);
     await writeFileDurably(this.#file, `${[...this.#lines.values()].join('\n')}\n`);
     return news;
@@ -154,7 +157,7 @@ export class FinalDetails implements Disposable {
   }
 }
 
-/** Returns what a line says, if it is valid. */
+/** Parses a line; undefined if it is invalid. */
 function storedOf(line: string | undefined): v.InferOutput<typeof storedLine> | undefined {
   try {
     return line === undefined ? undefined : v.parse(storedLine, JSON.parse(line));

@@ -3,7 +3,7 @@ import { phaseOf } from './run.ts';
 import { createdAtMs, mergeFirstPage, mergeLaterPage, oldestMs, type PageSearch } from './runPages.ts';
 import type { SavedRuns } from './savedRuns.ts';
 
-/** A known run (also from before this window started) whose status or artifact availability changed. */
+/** A known run whose status or artifact availability changed, perhaps before this window started. */
 export interface Moved {
   runId: string;
   before: RunSummary;
@@ -16,7 +16,7 @@ export interface ListChange {
   changed: readonly string[];
   moved: readonly Moved[];
   isAnyRemoved: boolean;
-  /** Whether the list was read for the first time, or starts or stops being incomplete. */
+  /** Whether the list was read for the first time, or became complete or incomplete. */
   isNews: boolean;
 }
 
@@ -29,16 +29,16 @@ interface ListEnd {
 }
 const ALL: Readonly<ListEnd> = { hasMore: false, cursor: undefined, isIncomplete: false };
 
-/** Owns the loaded part of the list of runs: rows (newest first), where it continues, what changed. */
+/** Owns the loaded part of the list of runs: its rows (newest first), where it continues, and what changed. */
 export class LoadedRuns {
   readonly #now: () => number;
   #rows: readonly RunSummary[] | undefined;
   #byId = new Map<string, RunSummary>();
   /** When runs were last seen to change, by this machine's clock. */
   readonly #changedAtMs = new Map<string, number>();
-  /** Runs that ended by their details, which don't say whether there are artifacts. */
+  /** Runs that ended according to their details, which don't say whether there are artifacts. */
   readonly #endedUnlisted = new Set<string>();
-  /** The time since which every run is listed. Older rows were added individually and may have gaps. */
+  /** The time since which every run is loaded. Older rows were added one by one, and there may be gaps. */
   #listedSinceMs = Infinity;
   #end: Readonly<ListEnd> = ALL;
   #skipped = 0;
@@ -86,7 +86,7 @@ export class LoadedRuns {
     return !this.hasMore || this.#listedSinceMs < timeMs;
   }
 
-  /** Returns the newest rows without a gap. Rows that no list has contained yet are left out. */
+  /** Returns the newest rows without a gap. Leaves out rows that no list has contained yet. */
   newest(count: number): readonly RunSummary[] {
     return (this.#rows ?? [])
       .slice(0, count)
@@ -100,20 +100,20 @@ export class LoadedRuns {
 
   /**
    * Merges the newest pages.
-   * @param rowsNow the rows of the last one
-   * @param cursor of the last one, and `next` the one after it
+   * @param rowsNow the rows of the last page
+   * @param page the cursors of the last page and of the one after it
    * @param continues whether the next page will be read now
    */
   acceptNewest(
-    { listed, touches }: PageSearch,
+    { listed, reachesKnown }: PageSearch,
     rowsNow: readonly RunSummary[],
     { cursor, next }: { cursor: string | undefined; next: string | undefined },
     continues: boolean,
   ): ListChange {
-    const { rows, restarted } = mergeFirstPage(this.#rows ?? [], listed, continues || touches);
-    this.#extendListed(listed.data, restarted);
+    const { rows, isRestarted } = mergeFirstPage(this.#rows ?? [], listed, continues || reachesKnown);
+    this.#extendListed(listed.data, isRestarted);
     // The cursor of the oldest loaded page stays valid while the rows of older pages are kept.
-    const isNewEnd = restarted || (this.hasMore && this.#end.cursor === undefined);
+    const isNewEnd = isRestarted || (this.hasMore && this.#end.cursor === undefined);
     const end = isNewEnd ? endAt(listed.has_more, cursor, next) : this.#end;
     return this.#replace(rows, rowsNow, { skipped: listed.skipped, end });
   }
@@ -128,23 +128,24 @@ export class LoadedRuns {
     });
   }
 
-  /** Merges what another window has read. */
+  /** Merges the runs that another window read. */
   acceptSaved({ rows: saved, hasMore, skipped, contiguous, changedAtMs }: SavedRuns): ListChange {
     const newest = { data: saved.slice(0, contiguous), has_more: hasMore, skipped };
     const alone = { ...newest, data: saved.slice(contiguous) };
-    const { rows, restarted } = mergeFirstPage(this.#rows ?? [], newest);
-    this.#extendListed(newest.data, restarted);
-    const end = restarted ? { ...ALL, hasMore } : this.#end;
+    const { rows, isRestarted } = mergeFirstPage(this.#rows ?? [], newest);
+    this.#extendListed(newest.data, isRestarted);
+    const end = isRestarted ? { ...ALL, hasMore } : this.#end;
     return this.#replace(mergeLaterPage(rows, alone), saved, { skipped, end }, new Map(changedAtMs));
   }
 
-  /** Adds a single run that didn't come with a page. @param hasEnded whether its detail says so */
+  /** Adds a single run that no page contained. @param hasEnded whether its detail says so */
   insert(row: RunSummary, hasEnded: boolean): void {
     this.#compare([row], new Map());
     this.#rows = mergeLaterPage(this.#rows ?? [], { data: [row], has_more: false, skipped: 0 });
     if (hasEnded) this.#endedUnlisted.add(row.run_id);
   }
 
+  /** Forgets everything, as before the first read. */
   clear(): void {
     for (const one of [this.#byId, this.#changedAtMs, this.#endedUnlisted]) one.clear();
     this.#rows = undefined;
@@ -153,13 +154,13 @@ export class LoadedRuns {
     this.#skipped = 0;
   }
 
-  /** @param restarted whether previously listed rows are no longer loaded, or are behind a gap */
-  #extendListed(rows: readonly RunSummary[], restarted = false): void {
-    this.#listedSinceMs = Math.min(restarted ? Infinity : this.#listedSinceMs, oldestMs(rows));
+  /** @param isRestarted whether previously listed rows are no longer loaded, or are behind a gap */
+  #extendListed(rows: readonly RunSummary[], isRestarted = false): void {
+    this.#listedSinceMs = Math.min(isRestarted ? Infinity : this.#listedSinceMs, oldestMs(rows));
   }
 
   /**
-   * Replaces the list by a merged one.
+   * Replaces the list with a merged one.
    * @param listed the rows that were just read; the others are unchanged
    * @param changedAtMs when some of them changed, as seen by another window
    */
@@ -204,11 +205,12 @@ export class LoadedRuns {
   }
 }
 
+/** Whether a list has contained the run, not only the response to its submission. */
 export function isListed(row: RunSummary): boolean {
   return createdAtMs(row) !== Infinity;
 }
 
-/** @param next undefined if the service sent no valid cursor; the previous page is then read again later */
+/** @param next undefined if the service sent no valid cursor; then the previous page is read again later */
 function endAt(hasMore: boolean, cursor: string | undefined, next: string | undefined): Readonly<ListEnd> {
   return hasMore ? { hasMore, cursor: next ?? cursor, isIncomplete: next === undefined } : ALL;
 }

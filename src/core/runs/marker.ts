@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { cutAtWholeCharacters, foldText } from '../base/plainText.ts';
 import { MAX_LABEL_LENGTH } from '../api/types.ts';
+import { cutAtWholeCharacters, foldText } from '../base/plainText.ts';
 
 /** Digits and letters without look-alikes (Crockford's base 32). */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -21,9 +21,9 @@ export function newMarker(): string {
 }
 
 /**
- * Returns the label to send, within the service's 255 characters. Only this marker remains: a copied one
- * would name another submission's run. The marker comes last, where it reads best. In a long label it comes
- * first, since a service might truncate the label, perhaps by bytes.
+ * Returns the label to send, within the service's 255 characters. Removes other markers: a copied one would name
+ * another submission's run. The marker comes last, where it reads best. In a long label it comes first, since a service
+ * might truncate the label, perhaps by bytes.
  */
 export function withMarker(label: string, marker: string): string {
   // Cutting a word may leave a marker, so markers are taken out afterwards.
@@ -33,7 +33,9 @@ export function withMarker(label: string, marker: string): string {
   return Buffer.byteLength(last) <= UNCUT_BYTES ? last : `${marker} ${text}`;
 }
 
-/** Returns a label without words that are markers, even if nothing is left. Otherwise it stays unchanged. */
+/**
+ * Removes the words that are markers from a label, even if nothing is left. Returns a label without any unchanged.
+ */
 export function withoutMarker(label: string): string {
   if (!foldText(label).includes('ft-')) return label;
   // Each word with the blanks before it.
@@ -47,19 +49,19 @@ export function userLabel(label: string | undefined): string | undefined {
   return withoutMarker(label ?? '') || undefined;
 }
 
-/** Whether a label has this marker as `markerOf` finds it. */
+/** Whether this is the marker of a label: see `markerOf`. */
 export function hasMarker(label: string, marker: string): boolean {
   return markerOf(label) === marker;
 }
 
-/** Whether a label may contain this marker, even in another form or place than it was sent. */
+/** Whether a label contains this marker in any form and place, even if the service changed the label. */
 export function mayHaveMarker(label: string, marker: string): boolean {
   return foldText(label).includes(marker);
 }
 
 /**
- * Returns the marker of a label: its last word, else its first, in any case or Unicode form. Elsewhere a
- * marker was copied from another label. Undefined if there is none.
+ * Returns the marker of a label: its last word, else its first, in any case or Unicode form. Undefined if there is none.
+ * A marker anywhere else was copied from another label.
  */
 export function markerOf(label: string): string | undefined {
   const text = foldText(label);

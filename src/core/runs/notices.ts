@@ -6,15 +6,15 @@ import { lazyBy } from '../base/async.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
 
-/** Older files are removed: no list still shows such a run as recently changed. */
+/** Older files are removed: their runs no longer change. */
 const STORED_FOR_MS = 90 * 24 * 60 * 60_000;
 const COUNT_EVERY_MS = 5_000;
 const UNSEEN = '.unseen';
 
 /**
- * Owns the folder `notices` of each account: which notifications of runs were shown in any window on this
- * machine. Each has an empty file, which only one window can create. A run that the user hasn't seen has
- * another one until then.
+ * Owns the folder `notices` of each account: which notifications about runs were shown in any window on this machine.
+ * Each notification has an empty file, which only one window can create. A run that ended has another file until the
+ * user has seen it.
  */
 export class Notices implements Disposable {
   readonly #runsFolder: string;
@@ -22,7 +22,7 @@ export class Notices implements Disposable {
   readonly #onDidChangeUnseen = new Emitter<string>();
   readonly #claimed = new Set<string>();
   readonly #unseen = new Map<string, number>();
-  /** Once for each account. */
+  /** Runs once for each account. */
   readonly #removeOld = lazyBy((folder) => this.#removeOldFiles(folder));
 
   /** Fires with the account's ID when its number of unseen runs was seen to change. */
@@ -35,9 +35,9 @@ export class Notices implements Disposable {
   }
 
   /**
-   * Claims a notification for this window. Resolves to true in exactly one window, ever. If no file can be
-   * created, it does so once in each window: better shown twice than never.
-   * @param isUnseen counts the run as unseen until `see`
+   * Claims a notification for this window. Resolves to true in exactly one window, once. If no file can be created,
+   * resolves to true once in each window: better shown twice than never.
+   * @param isUnseen counts the run as unseen until `markSeen`
    */
   async claim(accountId: string, runId: string, what: string, isUnseen = false): Promise<boolean> {
     const folder = this.#folderOf(accountId);
@@ -57,7 +57,7 @@ export class Notices implements Disposable {
   }
 
   /** The number of ended runs of an account that the user has not seen; 0 until `follow` has read it. */
-  unseen(accountId: string): number {
+  unseenCount(accountId: string): number {
     return this.#unseen.get(accountId) ?? 0;
   }
 
@@ -70,7 +70,7 @@ export class Notices implements Disposable {
   }
 
   /** Marks all ended runs of an account as seen. Never rejects; if it fails, they stay unseen. */
-  async see(accountId: string): Promise<void> {
+  async markSeen(accountId: string): Promise<void> {
     const folder = this.#folderOf(accountId);
     for (const name of await unseenIn(folder)) await rm(path.join(folder, name)).catch(() => undefined);
     await this.#count(accountId);
@@ -92,21 +92,22 @@ export class Notices implements Disposable {
     }
   }
 
+  /** Counts the unseen runs again, and fires if their number changed. */
   async #count(accountId: string): Promise<void> {
     const { length } = await unseenIn(this.#folderOf(accountId));
-    if (length === this.unseen(accountId)) return;
+    if (length === this.unseenCount(accountId)) return;
     this.#unseen.set(accountId, length);
     this.#onDidChangeUnseen.fire(accountId);
   }
 }
 
-/** None if the folder is missing or can't be read. */
+/** Returns the files of unseen runs; none if the folder is missing or can't be read. */
 async function unseenIn(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => []);
   return names.filter((name) => name.endsWith(UNSEEN));
 }
 
-/** Hashed, because run IDs and statuses are service text of any length. */
+/** Returns a file name. It is a hash, because run IDs and statuses are service text of any length. */
 function nameOf(runId: string, what: string): string {
   return hash('sha256', JSON.stringify([runId, what])).slice(0, 40);
 }

@@ -3,43 +3,43 @@ import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 /** GETs added per hour. Together with a full bucket, no hour exceeds 115 (the limit is 120). */
 const PER_HOUR = 75;
 /** The bucket size: enough for the frequent polls in the first minutes after a submission. */
-const IN_STORE = 40;
+const BUCKET_SIZE = 40;
 /** Below this, polls become rare. */
 const SCARCE = 8;
 /** Tokens that other background reads leave for polls. */
 const LEFT_FOR_POLLS = 3;
-/** What must remain for "plenty": enough for frequent polls for a minute or two. */
+/** Tokens that `leavesForPolls` leaves: enough for frequent polls for a minute or two. */
 const LEFT_IN_PLENTY = 20;
 const REFILL_MS = (60 * 60_000) / PER_HOUR;
 /** The sandbox runs locally, and its runs take half a minute. */
 const LOCAL_FACTOR = 20;
 
 /**
- * Limits the background GETs of an account with a token bucket, which all windows share: each takes over what
- * the others left, and stores what it left itself. Requests by the user are not limited.
+ * Limits the background GETs of an account with a token bucket. All windows share it: each takes over the tokens that
+ * the others left, and stores what it leaves itself. Requests by the user are not limited.
  */
 export class RequestQuota {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  readonly #inStore: number;
+  readonly #bucketSize: number;
   readonly #refillMs: number;
   #tokens: number;
   #countedAtMs: number;
   #unshared = 0;
-  /** Whether this window asked last. Then it also sends what one window is enough for. */
+  /** Whether this window asked the service last. Then it also sends the requests that only one window has to send. */
   isReader = true;
 
   /** @param isLocal whether the service is on this machine, where nobody else shares it */
   constructor(clock: Pick<Clock, 'monotonicMs'> = SYSTEM_CLOCK, isLocal = false) {
     const factor = isLocal ? LOCAL_FACTOR : 1;
     this.#clock = clock;
-    this.#inStore = this.#tokens = IN_STORE * factor;
+    this.#bucketSize = this.#tokens = BUCKET_SIZE * factor;
     this.#refillMs = REFILL_MS / factor;
     this.#countedAtMs = clock.monotonicMs();
   }
 
-  /** Takes over what was left some time ago, by all windows but for what this one took since its last `share`. */
+  /** Takes over the tokens that were left some time ago, less those that this window took since its last `share`. */
   adopt(left: number, agoMs: number): void {
-    this.#tokens = Math.min(this.#inStore, left + Math.max(0, agoMs) / this.#refillMs) - this.#unshared;
+    this.#tokens = Math.min(this.#bucketSize, left + Math.max(0, agoMs) / this.#refillMs) - this.#unshared;
     this.#countedAtMs = this.#clock.monotonicMs();
   }
 
@@ -48,7 +48,7 @@ export class RequestQuota {
     return this.#unshared;
   }
 
-  /** Returns what is left, to be stored for the other windows. */
+  /** Returns how many tokens are left, to be stored for the other windows. */
   share(): number {
     this.#unshared = 0;
     return this.#count();
@@ -61,7 +61,7 @@ export class RequestQuota {
 
   /** Whether `count` more GETs leave enough for frequent polls. A full bucket always suffices. */
   leavesForPolls(count: number): boolean {
-    return this.#count() >= Math.min(LEFT_IN_PLENTY + count, this.#inStore - 1);
+    return this.#count() >= Math.min(LEFT_IN_PLENTY + count, this.#bucketSize - 1);
   }
 
   /** Takes a token for a poll, or a check of a submission. @returns whether it may be sent */
@@ -94,9 +94,10 @@ export class RequestQuota {
     return true;
   }
 
+  /** Returns the tokens, with those that were added since the last count. */
   #count(): number {
     const nowMs = this.#clock.monotonicMs();
-    this.#tokens = Math.min(this.#inStore, this.#tokens + (nowMs - this.#countedAtMs) / this.#refillMs);
+    this.#tokens = Math.min(this.#bucketSize, this.#tokens + (nowMs - this.#countedAtMs) / this.#refillMs);
     this.#countedAtMs = nowMs;
     return this.#tokens;
   }
@@ -107,7 +108,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How often runs are polled, by the time since the last change. */
+/** How often the list is polled, by the time since the last change of a watched run. */
 const PACES = [
   { belowMs: MINUTE, everyMs: 5 * SECOND },
   { belowMs: 5 * MINUTE, everyMs: 15 * SECOND },

@@ -11,7 +11,7 @@ import { OFFLINE_MS, pollEveryMs } from './pacing.ts';
 import type { Latest, Session } from './session.ts';
 
 const TICK_MS = 5_000;
-/** What was read within this time is fresh enough for a window that opens, gets the focus or wakes up. */
+/** Data that was read within this time is fresh enough for a window that opens, gets the focus or wakes up. */
 const FRESH_MS = 30_000;
 /** The list of models rarely changes. */
 const MODELS_MS = 60 * 60_000;
@@ -19,9 +19,9 @@ const MODELS_MS = 60 * 60_000;
 const MISSING_MS = 5 * 60_000;
 /** How many of the newest runs have their labels read. */
 const LABELED = 50;
-/** A tick that took longer means that the machine slept. An older connection state says nothing. */
+/** If a tick took longer, the machine slept. A connection state that is older isn't taken over. */
 const SLEPT_MS = 2 * 60_000;
-/** A window that shows an account with a lost answer asks at least this often. */
+/** The reader says at least this often that it is there. After a longer silence, another window takes its place. */
 const SILENT_MS = 6 * 60_000;
 
 export interface RefreshOptions {
@@ -32,11 +32,11 @@ export interface RefreshOptions {
   isFocused: () => boolean;
   /** Whether rows are visible, so that their details are needed. */
   areRowsShown: () => boolean;
-  /** Whether a submission may have been charged and is not listed yet. */
+  /** Whether a submission may have been charged and its run is not listed yet. */
   isAwaiting: () => boolean;
-  /** Adds submissions of other windows that are newer than the list. Returns whether there were any. */
+  /** Adds runs that other windows submitted after the list was read. Returns whether there were any. */
   recallSubmitted: () => Promise<boolean>;
-  /** Called with errors of reading and sharing, but not twice in a row with the same cause. */
+  /** Called with errors of reading and sharing, but not twice in a row with the same error. */
   onError: (error: unknown) => void;
   clock?: Clock;
   /** At least 0, less than 1; for jitter. */
@@ -46,9 +46,9 @@ export interface RefreshOptions {
 }
 
 /**
- * Keeps the data of one account up to date. All windows on this machine look at one file every five seconds.
- * The window that asked last asks again when it is due. Another one does only if it stays due for a tick or
- * two: the first one was closed, killed, or hangs.
+ * Keeps the data of one account up to date. Every five seconds, all windows on this machine read one file. The window
+ * that asked the service last (the reader) asks again when it is due. Another one asks only if that stays due for a tick
+ * or two: then the reader was closed or killed, or hangs.
  */
 export class Refresher implements Disposable {
   readonly #options: Required<RefreshOptions>;
@@ -61,14 +61,14 @@ export class Refresher implements Disposable {
   /** Overlapping calls share one request. */
   readonly #ask = shared(() => this.#askOnce());
   readonly #readLabels = shared(() => this.#readMissingLabels());
-  /** What was reported last of the service, and of the file. */
+  /** The last reported errors of the service, and of the file. */
   readonly #reported = new Map<'service' | 'file', string>();
-  /** What was merged or written last. */
+  /** The content of the file that was merged or written last. */
   #cache: Cache = EMPTY_CACHE;
-  /** Something newer than `FRESH_MS` is wanted. */
+  /** Whether newer data than the file has is wanted at once. */
   #isWanted = false;
-  /** Until when this window lets another one ask, by the monotonic clock. Starts over when anybody asks. */
-  #patience: { askedAtMs: number; untilMs: number } | undefined;
+  /** Until when this window lets the reader ask, by the monotonic clock. Starts over when any window asks. */
+  #standby: { askedAtMs: number; untilMs: number } | undefined;
   #awaitedSinceMs: number | undefined;
   #missingAtMs = -Infinity;
 
@@ -78,7 +78,7 @@ export class Refresher implements Disposable {
     const folder = path.dirname(file);
     this.#file = new CacheFile(file);
     this.#details = new FinalDetails(session.runs, path.join(folder, 'details.jsonl'), onError);
-    const look = () => this.#look().then(() => this.#details.look());
+    const look = () => this.#readShared().then(() => this.#details.readShared());
     if (isWatched) this.#watch = this.#disposables.add(new FolderWatch(folder, '', look));
     for (const one of [
       this.#details,
@@ -92,17 +92,17 @@ export class Refresher implements Disposable {
     void this.#start();
   }
 
-  /** Reads what visible views lack, if due: they became visible, or the service is reachable again. */
+  /** Reads the models, the balance and the labels that the visible views lack. */
   readMissing(): void {
     if (this.#end.signal.aborted || this.#options.session.state !== 'ready') return;
     this.#readModelsAndBalance();
     void this.#readLabels();
   }
 
-  /** Asks now, unless what any window read is fresh. Never rejects: errors show as the session's state. */
+  /** Asks the service now, unless any window has fresh data. Never rejects: errors show as the session's state. */
   async poll(): Promise<void> {
     const { models } = this.#options.session;
-    await this.#look();
+    await this.#readShared();
     if (this.#isOld(models.readAtMs, MODELS_MS)) this.#follow(models.refresh());
     this.#isWanted = !this.#isFresh();
     if (this.#isWanted) await this.#ask();
@@ -113,8 +113,9 @@ export class Refresher implements Disposable {
     this.#disposables.dispose();
   }
 
+  /** Reads the shared file, asks if this window has the focus and the data is old, then ticks until the end. */
   async #start(): Promise<void> {
-    await this.#look();
+    await this.#readShared();
     await this.#recall();
     if (this.#end.signal.aborted) return;
     // VS Code opens all windows at once: only the focused one asks at once.
@@ -123,10 +124,13 @@ export class Refresher implements Disposable {
     await this.#ticks();
   }
 
-  /** Reads everything after the connection changed, in all windows at once: those without the focus may wait. */
+  /**
+   * Reads everything after the connection changed. That happens in all windows at once, so only one of them
+   * hurries.
+   */
   async #readAgain(): Promise<void> {
     const { models, balance, quota } = this.#options.session;
-    // A request in progress may have the earlier connection.
+    // A request in progress may use the earlier connection.
     if (this.#ask.isRunning()) await this.#ask();
     this.#isWanted = true;
     if (!this.#options.isFocused() && !quota.isReader) return;
@@ -149,9 +153,10 @@ export class Refresher implements Disposable {
     }
   }
 
+  /** Reads the shared file, then asks, says that this window is the reader, or shares its own data. */
   async #tick(hasSlept: boolean): Promise<void> {
     const { session, clock, isAwaiting } = this.#options;
-    await this.#look();
+    await this.#readShared();
     if (session.isLocked) return;
     this.#awaitedSinceMs = isAwaiting() ? (this.#awaitedSinceMs ?? clock.nowMs()) : undefined;
     // The journal knows new submissions sooner than the list, in which a run may appear late.
@@ -162,14 +167,14 @@ export class Refresher implements Disposable {
     else await this.#save();
   }
 
-  /** While there is nothing to ask for, one window stays the reader, and says so. */
+  /** Whether this window has to say that it is the reader, while nothing has to be asked. */
   #isReaderMissing(): boolean {
     const { session, clock } = this.#options;
     const silentMs = Math.abs(clock.nowMs() - this.#cache.askedAtMs);
     return this.#everyMs() === Infinity && silentMs > SILENT_MS / (session.quota.isReader ? 2 : 1);
   }
 
-  /** Whether this window asks now: when it is due, if it asked last, else if nobody did for a tick or two. */
+  /** Whether this window asks now: the reader as soon as it is due; another one if it stays due for a tick or two. */
   #isDue(): boolean {
     const { session, clock, random } = this.#options;
     const { askedAtMs, failures } = this.#cache;
@@ -177,11 +182,11 @@ export class Refresher implements Disposable {
     const everyMs = this.#isWanted && failures === 0 ? 0 : this.#everyMs();
     // A time in the future is old: the clock was set back. Half a tick early is closer than half a tick late.
     const isTime = sinceMs < 0 || sinceMs >= everyMs - TICK_MS / 2;
-    if (!isTime || session.notBeforeMs !== undefined || session.quota.waitMs > 0) this.#patience = undefined;
+    if (!isTime || session.notBeforeMs !== undefined || session.quota.waitMs > 0) this.#standby = undefined;
     else if (session.quota.isReader) return true;
-    else if (this.#patience?.askedAtMs !== askedAtMs)
-      this.#patience = { askedAtMs, untilMs: clock.monotonicMs() + TICK_MS * (1 + random()) };
-    return this.#patience !== undefined && clock.monotonicMs() >= this.#patience.untilMs;
+    else if (this.#standby?.askedAtMs !== askedAtMs)
+      this.#standby = { askedAtMs, untilMs: clock.monotonicMs() + TICK_MS * (1 + random()) };
+    return this.#standby !== undefined && clock.monotonicMs() >= this.#standby.untilMs;
   }
 
   /** Returns the interval from the last request to the next; Infinity if nothing is active. */
@@ -190,7 +195,7 @@ export class Refresher implements Disposable {
     const { failures, untilMs, askedAtMs } = this.#cache;
     if (failures > 0) return Math.min(untilMs - askedAtMs, RETRIES.watch.longestMs);
     const activeMs = pollEveryMs(this.#ageMs(), session.quota.isScarce);
-    // A request other than a poll may have found the service unreachable.
+    // Even if nothing is active, a request may have found the service unreachable.
     return Math.min(session.state === 'offline' ? OFFLINE_MS : Infinity, activeMs);
   }
 
@@ -202,13 +207,14 @@ export class Refresher implements Disposable {
     return Math.max(0, clock.nowMs() - changedMs.reduce((a, b) => Math.max(a, b), -Infinity));
   }
 
+  /** Asks the service for the list, and for an old balance if newer data is wanted. Writes the result to the file. */
   async #askOnce(): Promise<void> {
     const { session, clock, random } = this.#options;
     const { quota, runs, balance } = session;
     if (session.isLocked || this.#end.signal.aborted || session.notBeforeMs !== undefined || !quota.take())
       return;
     const isWanted = this.#isWanted;
-    // The others see that they need not ask, too.
+    // Write first, so that the other windows see that they need not ask.
     if (this.#cache.by !== session.windowId)
       await this.#write({ by: session.windowId, askedAtMs: clock.nowMs() });
     let [failures, waitMs] = [0, 0];
@@ -226,13 +232,13 @@ export class Refresher implements Disposable {
     await this.#writeAsked(clock.nowMs(), failures, waitMs);
   }
 
-  /** Says that this window asked last, and what came of it. */
+  /** Writes that this window asked last, and the result. */
   #writeAsked(askedAtMs: number, failures = 0, waitMs = 0): Promise<void> {
     const { windowId: by, offlineSince: offlineSinceMs } = this.#options.session;
     return this.#write({ by, askedAtMs, failures, untilMs: askedAtMs + waitMs, offlineSinceMs });
   }
 
-  /** Shares what other requests of this window brought, and took. */
+  /** Shares the results of this window's other requests, and the tokens that they took. */
   async #save(): Promise<void> {
     const { runs, balance, models, quota, waits } = this.#options.session;
     const known = this.#cache;
@@ -244,7 +250,7 @@ export class Refresher implements Disposable {
       await this.#write({});
   }
 
-  /** Merges what another window wrote, its waits too, before this one replaces it. */
+  /** Merges what another window wrote, including its waits, then replaces the file. */
   #write(asked: Partial<Cache>): Promise<void> {
     return this.#inTurn(async () => {
       await this.#merge(false);
@@ -260,41 +266,45 @@ export class Refresher implements Disposable {
         balance: balance.current && { readAtMs: balance.readAtMs ?? 0, value: balance.current },
         models: models.current && { readAtMs: models.readAtMs ?? 0, value: models.current },
       };
-      this.#know(next);
+      this.#setCache(next);
       await this.#file.write(next).then(
         () => this.#reported.delete('file'),
-        // Without the name of the temporary file, which is another one each time.
+        // The error has the name of the temporary file, which always differs: report only its code.
         (error: unknown) => this.#report('file', `runs-not-shared: ${(error as NodeJS.ErrnoException).code}`),
       );
     });
   }
 
-  #look(): Promise<void> {
+  #readShared(): Promise<void> {
     return this.#inTurn(() => this.#merge(true));
   }
 
-  /** Merges what another window wrote. @param takesState whether this window has no newer state of the connection */
-  async #merge(takesState: boolean): Promise<void> {
+  /**
+   * Takes over from the shared file what is newer than this window's. Reads that file; asks the service nothing.
+   * @param isOfLiving whether the window that wrote it may still run, so that the state of its connection counts
+   */
+  async #merge(isOfLiving: boolean): Promise<void> {
     const found = await this.#file.read();
     if (found === undefined || this.#end.signal.aborted) return;
     const { session, clock } = this.#options;
     const nowMs = clock.nowMs();
-    this.#know(found);
-    // Set the models first, because drawing the runs uses their names.
+    this.#setCache(found);
+    // Set the models first: the views of runs show their names.
     takeNewer(session.models, found.models, nowMs);
     if (found.runs !== undefined) session.runs.acceptSaved(found.runs, found.readAtMs);
     takeNewer(session.balance, found.balance, nowMs);
     acceptLimits(session, found, nowMs);
     if (this.#isFresh()) this.#isWanted = false;
-    session.acceptShared(found, takesState && Math.abs(nowMs - found.askedAtMs) < SLEPT_MS);
+    session.acceptShared(found, isOfLiving && Math.abs(nowMs - found.askedAtMs) < SLEPT_MS);
   }
 
-  #know(cache: Cache): void {
+  #setCache(cache: Cache): void {
     const { quota, windowId } = this.#options.session;
     this.#cache = cache;
     quota.isReader = cache.by === windowId;
   }
 
+  /** Reads models and balance if they are missing, every five minutes at most. */
   #readModelsAndBalance(): void {
     const { session, clock, isFocused } = this.#options;
     const { models, balance, quota } = session;
@@ -307,11 +317,11 @@ export class Refresher implements Disposable {
     for (const one of due) this.#follow(one.readInBackground());
   }
 
-  /** Reads missing labels of the newest runs from their details (the list has none), within the quota. */
+  /** Reads the missing labels of the newest runs, within the quota. Only details have labels. */
   async #readMissingLabels(): Promise<void> {
     const { session, areRowsShown, isFocused } = this.#options;
     const { runs, quota } = session;
-    await this.#details.look();
+    await this.#details.readShared();
     for (;;) {
       const mayRead = areRowsShown() && session.state === 'ready' && session.notBeforeMs === undefined;
       const run = runs.rows
@@ -328,7 +338,7 @@ export class Refresher implements Disposable {
     }
   }
 
-  /** Shares what a request brings, and reports why it failed. */
+  /** Shares the result of a request, or reports its error. */
   #follow(read: Promise<unknown>): void {
     read.then(() => this.#save()).catch((error: unknown) => this.#report('service', error));
   }
@@ -344,13 +354,13 @@ export class Refresher implements Disposable {
     return !this.#isOld(this.#options.session.runs.readAtMs, FRESH_MS);
   }
 
-  /** A time in the future is old, too. */
+  /** Whether data was read longer ago than this. A time in the future is old, too: the clock was set back. */
   #isOld(readAtMs: number | undefined, ms: number): boolean {
     const agoMs = this.#options.clock.nowMs() - (readAtMs ?? -Infinity);
     return agoMs < 0 || agoMs > ms;
   }
 
-  /** Reports a cause only once in a row, not at every request. */
+  /** Reports an error, unless it is the same as the last one. */
   #report(what: 'service' | 'file', error: unknown): void {
     const text = String(error);
     if (text === this.#reported.get(what) || this.#end.signal.aborted) return;
@@ -360,8 +370,8 @@ export class Refresher implements Disposable {
 }
 
 /**
- * Runs automatic checks of an account that this window doesn't show, within the tokens of all windows. This
- * window is their reader unless another one has asked lately.
+ * Runs automatic checks of an account that this window doesn't show, with the tokens that all windows share. This window
+ * acts as the account's reader, unless another one has asked lately.
  */
 export async function asReader<T>(session: Session, file: string, work: () => Promise<T>): Promise<T> {
   const { quota, windowId } = session;
@@ -372,7 +382,7 @@ export async function asReader<T>(session: Session, file: string, work: () => Pr
   quota.isReader = found.by === windowId || sinceMs < 0 || sinceMs > SILENT_MS;
   const result = await work();
   if (quota.unshared === 0) return result;
-  // Others may have written meanwhile.
+  // Another window may have written meanwhile.
   const now = (await cacheFile.read()) ?? found;
   acceptLimits(session, now, Date.now());
   const atMs = Date.now();
@@ -387,7 +397,10 @@ function acceptLimits(session: Session, { tokens, waits }: Cache, nowMs: number)
   session.acceptShared({ waits }, false);
 }
 
-/** Takes what another window read, if it is newer. What was read in the future is from before the clock was set back. */
+/**
+ * Takes over what another window read, if it is newer, or if this window's time is in the future: the clock was set
+ * back.
+ */
 function takeNewer<T>(
   own: Latest<T>,
   found: { readAtMs: number; value: T } | undefined,

@@ -1,7 +1,7 @@
 import type { RunDetail, RunSummary } from '../api/types.ts';
 import { instantOf } from '../base/clock.ts';
 
-/** A run's details. The service sends no currency, so the balance's is assumed when they are first read. */
+/** A run's details. The service sends no currency with them, so that of the balance is assumed at the first read. */
 export type KnownDetail = RunDetail & { assumedCurrency?: string | undefined };
 
 /**
@@ -11,10 +11,10 @@ export type KnownDetail = RunDetail & { assumedCurrency?: string | undefined };
  */
 export type Phase = 'waiting' | 'active' | 'finished' | 'ended';
 
-/** A word such as “cancelling” says that the end is still to come. */
+/** Statuses that read like an end. A word such as “cancelling” says that the end is still to come. */
 const END = /(?:fail|error|cancel|reject|expire|abort)(?!l?ing)/i;
 
-/** Lists say `complete`, details `completed`. An available artifact or an end time also means finished. */
+/** Returns the phase. Lists say `complete`, details `completed`; an available artifact or an end time counts, too. */
 export function phaseOf(run: RunSummary, detail?: RunDetail): Phase {
   const statuses = [run.status, detail?.status];
   if (statuses.includes('complete') || statuses.includes('completed')) return 'finished';
@@ -64,7 +64,10 @@ export interface UsualTime {
 /** The minimum number of runs for a typical duration. */
 const ENOUGH_RUNS = 3;
 
-/** Returns the middle half of a phase's durations in other runs: of the same model if enough, else all. */
+/**
+ * Returns the middle half of a phase's durations in other runs: those of the same model if they are enough, else
+ * all.
+ */
 export function usualTime(
   span: Span,
   { run_id, model_id }: Pick<RunDetail, 'run_id' | 'model_id'>,
@@ -88,6 +91,7 @@ export interface ArtifactsState {
   expiresAtMs: number | undefined;
 }
 
+/** Returns the state of a run’s artifacts. Once they expired, the list no longer counts. */
 export function artifactsOf(run: RunSummary, detail: RunDetail | undefined, nowMs: number): ArtifactsState {
   const expiresAtMs = timeOf(run.artifacts_expires_at);
   const isOver = expiresAtMs !== undefined && expiresAtMs <= nowMs;

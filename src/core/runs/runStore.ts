@@ -10,17 +10,17 @@ import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
 import { counted } from '../base/rareCases.ts';
 import { DetailStore, type Call } from './detailStore.ts';
-import { type KnownDetail, phaseOf, type Phase } from './run.ts';
 import { isListed, LoadedRuns, type ListChange, type Moved } from './loadedRuns.ts';
 import { UNKNOWN_WATCHED_MS, type RequestQuota } from './pacing.ts';
+import { type KnownDetail, phaseOf, type Phase } from './run.ts';
 import { createdAtMs, PageSearch } from './runPages.ts';
 import type { SavedRuns } from './savedRuns.ts';
 
-/** How many pages are read to close the gap to the loaded rows, or to find a new row. */
+/** How many pages are read at most to close the gap to the loaded rows, or to find a new row. */
 const MAX_GAP_PAGES = 10;
 /** A safety limit on the pages read in search of active runs. */
 const MAX_PAGES = 1_000;
-/** How many runs, besides the active ones, are stored for other windows. */
+/** How many of the newest runs are stored for other windows, besides the active ones. */
 const MAX_SAVED_ROWS = 200;
 /** How long to wait for artifacts after a run was first seen as finished without them. */
 const ARTIFACTS_WATCHED_MS = 60 * 60_000;
@@ -44,7 +44,7 @@ export class RunStore implements Disposable {
   readonly #labels = new Map<string, string>();
   readonly #loaded: LoadedRuns;
   #readAtMs = 0;
-  #failed = false;
+  #hasFailed = false;
   /** The number of the latest read of the newest rows; responses to earlier reads are ignored. */
   #reading = 0;
 
@@ -74,7 +74,7 @@ export class RunStore implements Disposable {
   }
 
   /**
-   * Like `refresh`, but in the background: requests are not retried, and a concurrent refresh replaces it.
+   * Like `refresh`, but in the background: doesn't retry requests, and joins a refresh that is in progress or begins.
    * @throws ApiError, KeyMissingError
    */
   async poll(quota: RequestQuota): Promise<void> {
@@ -83,8 +83,8 @@ export class RunStore implements Disposable {
   }
 
   /** Whether the last read of the newest page failed. */
-  get failed(): boolean {
-    return this.#failed;
+  get hasFailed(): boolean {
+    return this.#hasFailed;
   }
 
   /** Undefined until the first page was read. */
@@ -161,7 +161,7 @@ export class RunStore implements Disposable {
     return Math.min(this.#now(), this.#loaded.seenToChangeMs(run.run_id) ?? createdAtMs(run));
   }
 
-  /** Returns what to store for other windows; undefined until something was read. */
+  /** Returns the runs to store for other windows; undefined until the list was read. */
   save(): SavedRuns | undefined {
     if (this.rows === undefined) return undefined;
     const newest = this.#loaded.newest(MAX_SAVED_ROWS);
@@ -180,7 +180,7 @@ export class RunStore implements Disposable {
     };
   }
 
-  /** Merges what another window has read, unless this window has read something newer. */
+  /** Merges the runs that another window read, unless this window has read the list later. */
   acceptSaved(saved: SavedRuns, readAtMs: number): void {
     this.addLabels(saved.labels);
     // If this window's read is in the future, the clock was set back.
@@ -205,13 +205,13 @@ export class RunStore implements Disposable {
     this.#details.accept(detail.run_id, detail);
   }
 
-  /** Adds details that were read earlier. Of runs with a detail, only the currency is taken. */
+  /** Adds details that were read earlier. For runs that have a detail, takes only the currency. */
   addDetails(details: readonly KnownDetail[]): void {
-    const known = details.filter((detail) => this.#details.know(detail));
+    const known = details.filter((detail) => this.#details.addEarlier(detail));
     this.#haveChanged(known.map(({ run_id }) => run_id).filter((runId) => this.#loaded.has(runId)));
   }
 
-  /** Called when the balance was read: assumes its currency for details that were read before it. */
+  /** After the balance was read, assumes its currency for details that were read before it. */
   learnCurrency(): void {
     this.#haveChanged(this.#details.learnCurrency().filter((runId) => this.#loaded.has(runId)));
   }
@@ -256,6 +256,7 @@ export class RunStore implements Disposable {
     this.#onDidChange.dispose();
   }
 
+  /** Whether a run is waiting or active. One with an unknown status counts for a week after its last change. */
   #isGoing(run: RunSummary): boolean {
     const phase = this.phase(run);
     if (phase === 'waiting' || phase === 'finished') return phase === 'waiting';
@@ -267,7 +268,7 @@ export class RunStore implements Disposable {
   /** @param quota given for background reads */
   async #readNewest(quota?: RequestQuota): Promise<void> {
     const reading = ++this.#reading;
-    const counts = () => reading === this.#reading;
+    const isCurrent = () => reading === this.#reading;
     const startedMs = this.#now();
     const watched = this.watched;
     const search = new PageSearch(this.rows ?? [], watched, MAX_GAP_PAGES);
@@ -279,18 +280,18 @@ export class RunStore implements Disposable {
       try {
         page = await this.#list(cursor, quota !== undefined);
       } catch (error) {
-        if (!counts() && quota !== undefined) return;
-        // The pages up to the loaded rows won't be read now: keep those that were.
-        if (counts() && pages > 1 && !search.touches)
+        if (!isCurrent() && quota !== undefined) return;
+        // The pages up to the loaded rows won't be read now: keep those that were read.
+        if (isCurrent() && pages > 1 && !search.reachesKnown)
           this.#publish(this.#loaded.acceptNewest(search, [], { cursor, next: cursor }, false));
-        if (counts()) this.#setFailed();
+        if (isCurrent()) this.#setFailed();
         throw error;
       }
-      if (!counts()) return;
+      if (!isCurrent()) return;
       this.#readAtMs = startedMs;
       search.add(page);
       const next = cursorAfter(page, cursor);
-      const mayContinue = goesDeep || !search.touches;
+      const mayContinue = goesDeep || !search.reachesKnown;
       const continues = next !== undefined && pages < MAX_PAGES && mayContinue && search.continues;
       this.#publish(this.#loaded.acceptNewest(search, page.data, { cursor, next }, continues));
       if (next === undefined || !continues) break;
@@ -305,6 +306,7 @@ export class RunStore implements Disposable {
     return Math.floor(Math.max(0, index) / MAX_PAGE_SIZE) + 1;
   }
 
+  /** Reads older pages until one has a new run, ten at most. */
   async #readOlder(isCurrent: () => boolean): Promise<void> {
     for (let pages = 1; this.hasMore && pages <= MAX_GAP_PAGES; pages++) {
       // Only a read from the start of the list provides the cursor.
@@ -312,10 +314,10 @@ export class RunStore implements Disposable {
       const { cursor } = this.#loaded;
       if (cursor === undefined) return;
       const page = await this.#list(cursor, false);
-      // The list was read from its start meanwhile, so this page would leave a gap before it.
+      // The list was read from its start meanwhile, so there would be a gap before this page.
       if (!isCurrent() || this.#loaded.cursor !== cursor) return;
       const isAnyNew = page.data.some(({ run_id }) => !this.#loaded.has(run_id));
-      // The service may continue like this forever.
+      // The service might send pages without new runs forever.
       const isEndless = page.has_more && !isAnyNew && pages === MAX_GAP_PAGES;
       this.#publish(this.#loaded.acceptOlder(page, cursorAfter(page, cursor), isEndless));
       if (isAnyNew || this.isIncomplete) return;
@@ -326,10 +328,10 @@ export class RunStore implements Disposable {
     return this.#call((client) => client.listRuns({ limit: MAX_PAGE_SIZE, cursor }, { isBackground }));
   }
 
-  /** Forgets what the change made stale, and reports it. */
+  /** Forgets the details that a change made stale, and reports the change. */
   #publish({ added, changed, moved, isAnyRemoved, isNews }: ListChange): void {
-    const wasFailed = this.#failed;
-    this.#failed = false;
+    const wasFailed = this.#hasFailed;
+    this.#hasFailed = false;
     // The detail of a changed run is stale. That of a finished run stays valid when its artifacts go.
     for (const { runId, before, after } of moved)
       if (before.status !== after.status) this.#forgetDetail(runId);
@@ -340,12 +342,12 @@ export class RunStore implements Disposable {
   }
 
   #setFailed(): void {
-    if (this.#failed) return;
-    this.#failed = true;
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
     this.#fire();
   }
 
-  /** Adds a row for a run that no page contained yet. */
+  /** Reports a new detail; adds a row for a run that no page contained yet. */
   #acceptDetail(runId: string, detail: RunDetail): void {
     if (this.#loaded.has(runId)) {
       this.#haveChanged([runId]);
@@ -357,7 +359,6 @@ export class RunStore implements Disposable {
     this.#insert(row, phaseOf(row, detail) === 'finished');
   }
 
-  /** Adds a single run that didn't come with a page. */
   #insert(row: RunSummary, hasEnded = false): void {
     this.#loaded.insert(row, hasEnded);
     this.#fire({ added: [row.run_id] });

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { runSummary } from '../api/types.ts';
 
-/** Schema of a map's entries. */
+/** The schema of the entries of a map. */
 export const pairs = <T>(value: v.GenericSchema<unknown, T>) => v.array(v.tuple([v.string(), value]));
 
 /** The stored runs of an account, shared with other windows. */

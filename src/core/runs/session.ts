@@ -15,10 +15,10 @@ import type { Call } from './detailStore.ts';
 import { RequestQuota } from './pacing.ts';
 import { RunStore } from './runStore.ts';
 
-/** The connection: not known yet, working, unreachable, or with an unusable API key. */
+/** The state of the connection: not known yet, working, without a usable API key, or unreachable. */
 type ConnectionState =
   | { kind: 'connecting' | 'ready' | 'key-rejected' | 'key-missing' }
-  /** In milliseconds since the epoch. */
+  /** `sinceMs`: in milliseconds since the epoch. */
   | { kind: 'offline'; sinceMs: number };
 export type SessionState = ConnectionState['kind'];
 
@@ -61,7 +61,7 @@ export class Session implements Disposable {
   readonly #clock: Clock;
   readonly #connect: () => Promise<Connection | undefined>;
   readonly #createClient: (connection: Connection, gate: RateGate) => Client;
-  /** Outlives connections: it enforces the waits that the service asked for, also in other windows. */
+  /** Enforces the waits that the service asked for, also in other windows. It outlives connections. */
   readonly #gate: RateGate;
   readonly #disposables = new DisposableStore();
   readonly #onDidChangeState = this.#disposables.add(new Emitter<SessionState>());
@@ -111,33 +111,33 @@ export class Session implements Disposable {
     return this.#gate.untilMs();
   }
 
-  /** Like `notBeforeMs`, for submissions. A wait that was asked of reads delays them some minutes at most. */
+  /** Like `notBeforeMs`, for submissions. If the service asks reads to wait, submissions wait ten minutes at most. */
   get submissionsNotBeforeMs(): number | undefined {
     return this.#gate.untilMs('submission');
   }
 
-  /** Like `submissionsNotBeforeMs`, but only if that is later than a submission would wait. */
+  /** Like `submissionsNotBeforeMs`, but undefined unless that is longer than a submission waits. */
   get longWaitUntilMs(): number | undefined {
     const isLong = this.#gate.remainingMs('submission') > RETRIES.submission.longestRetryAfterMs;
     return isLong ? this.submissionsNotBeforeMs : undefined;
   }
 
-  /** What the service asked for, to be shared with other windows. */
+  /** The waits that the service asked for, to share them with other windows. */
   get waits(): Readonly<Waits> | undefined {
     return this.#gate.waits;
   }
 
   /**
-   * Reads the balance although submissions should wait. An answer ends that wait in all windows.
+   * Reads the balance although the service asks submissions to wait. A response ends that wait in all windows.
    * @throws as `call`
    */
   async endLongWait(): Promise<void> {
     const balance = await this.call((client) => client.getBalance({ isUrgent: true }));
-    this.#gate.endOfSubmissions();
+    this.#gate.endSubmissionWait();
     this.balance.set(balance);
   }
 
-  /** Takes over a new run. @param label as sent */
+  /** Adds a run that was just charged, takes over the balance after it, and reads both again. @param label as sent */
   charged(run: RunCreation, modelId: string, label: string | undefined): void {
     this.runs.insertCreated(run, modelId, label);
     const { balance_after_cents: balance_cents, currency } = run;
@@ -145,7 +145,7 @@ export class Session implements Disposable {
     this.readAgain();
   }
 
-  /** Reads runs and balance again after a charge. Not awaited and never rejects: the result is reported at once. */
+  /** Reads runs and balance again, after a charge or a possible one. Returns at once and ignores errors. */
   readAgain(): void {
     void Promise.allSettled([this.runs.refresh(), this.balance.refresh()]);
   }
@@ -187,7 +187,10 @@ export class Session implements Disposable {
     }
   }
 
-  /** Returns what recognizes the API key. Sends nothing. @throws KeyMissingError, KeyRejectedError */
+  /**
+   * Returns the ID of the API key and a value that recognizes it. Sends nothing.
+   * @throws KeyMissingError, KeyRejectedError
+   */
   async key(): Promise<{ keyId: string; keyCheck: Awaited<ReturnType<Client['keyCheck']>> }> {
     const [client] = await this.#connected();
     return { keyId: client.keyId, keyCheck: await client.keyCheck() };
@@ -198,7 +201,7 @@ export class Session implements Disposable {
     return this.#opened?.keyId;
   }
 
-  /** Whether this error caused the change to `key-rejected`, which is reported already. */
+  /** Whether this error caused the state `key-rejected`, so that it needs no report of its own. */
   isReportedByState(error: unknown): boolean {
     return error instanceof Error && this.#refusals.has(error);
   }
@@ -223,13 +226,14 @@ export class Session implements Disposable {
     this.#onDidChangeState.fire('connecting');
   }
 
-  /** Ends the session: forgets the API key and sends nothing new. Requests in progress still finish. */
+  /** Ends the session: forgets the API key and sends no new requests. Requests in progress still finish. */
   dispose(): void {
     this.#client = undefined;
     this.#opened = undefined;
     this.#disposables.dispose();
   }
 
+  /** Returns the client, with the promise that identifies its connection. Opens one if there is none. */
   async #connected(): Promise<[Client, pending: Promise<Client>]> {
     if (this.#disposables.disposed) throw new KeyMissingError();
     if (this.state === 'key-rejected') throw new KeyRejectedError();
@@ -245,6 +249,7 @@ export class Session implements Disposable {
     return (this.#opened = this.#createClient(connection, this.#gate));
   }
 
+  /** Waits for a connection. If it fails, the state says so, and the next call opens another one. */
   async #openedOf(pending: Promise<Client>): Promise<Client> {
     try {
       return await pending;
@@ -258,6 +263,7 @@ export class Session implements Disposable {
     }
   }
 
+  /** Sets the state that follows from the error of a call. */
   #learnFrom(error: unknown): void {
     if (error instanceof Error && isUnauthorized(error)) {
       this.#refusals.add(error);
@@ -276,7 +282,7 @@ export class Session implements Disposable {
   }
 }
 
-/** Whether a portal or gateway answered. An odd response of the service proves that it is reachable. */
+/** Whether a portal or gateway answered. Any other unexpected response is the service's, so it is reachable. */
 function isOfAnotherSender({ kind, httpStatus }: UnexpectedResponseError): boolean {
   return kind === 'html' || kind === 'redirect' || (kind === 'no-error-body' && httpStatus >= 502);
 }

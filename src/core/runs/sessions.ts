@@ -1,14 +1,14 @@
+import type { Account } from '../accounts/account.ts';
+import type { AccountStore } from '../accounts/accountStore.ts';
 import type { Client, Connection } from '../api/client.ts';
 import type { RateGate } from '../api/rateGate.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
-import type { Account } from '../accounts/account.ts';
-import type { AccountStore } from '../accounts/accountStore.ts';
 import { Session, type SessionState } from './session.ts';
 
 /**
- * Owns one session per account, from its first use until the account is removed. So switching back shows
- * known data at once, and an upload stays with the account that started it.
+ * Owns one session per account, from its first use until the account is removed. So after a switch back, its data shows
+ * at once, and an upload stays with the account that started it.
  */
 export class Sessions implements Disposable {
   readonly #accounts: AccountStore;
@@ -25,7 +25,7 @@ export class Sessions implements Disposable {
   /** Fires when the state of any session changes, active or not. */
   readonly onDidChangeState = this.#onDidChangeState.event;
 
-  /** Fires with the active session, if any, when another account becomes active. */
+  /** Fires when another account, or none, becomes active; with its session. */
   readonly onDidChangeActive = this.#onDidChangeActive.event;
 
   /** @param connect resolves an account's address and API key; undefined without a key */
@@ -90,6 +90,7 @@ export class Sessions implements Disposable {
     this.#sessions.clear();
   }
 
+  /** After the accounts changed, ends the sessions of removed ones, and follows the active one. */
   #follow(): void {
     for (const [id, session] of this.#sessions) {
       if (this.find(id) !== undefined) continue;
@@ -109,7 +110,7 @@ export class Sessions implements Disposable {
 }
 
 /**
- * Calls `follow` with the active session, now and whenever it changes; undefined without one.
+ * Calls `follow` with the active session, undefined without one: now and whenever it changes.
  * @param follow returns what to dispose before the next call
  */
 export function followActive(

@@ -1,13 +1,13 @@
 import * as vscode from 'vscode';
 import { cacheFileOf } from '../../core/accounts/account.ts';
+import { lazy } from '../../core/base/async.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import type { Event } from '../../core/base/event.ts';
-import { lazy } from '../../core/base/async.ts';
-import { followActive } from '../../core/runs/sessions.ts';
-import type { Session } from '../../core/runs/session.ts';
 import type { RefreshOptions } from '../../core/runs/refresher.ts';
-import type { ChargedReceipt } from '../../core/submission/submission.ts';
+import type { Session } from '../../core/runs/session.ts';
+import { followActive } from '../../core/runs/sessions.ts';
 import { mayHaveBeenCharged } from '../../core/submission/pendingSubmission.ts';
+import type { ChargedReceipt } from '../../core/submission/submission.ts';
 import type { Services } from '../../services.ts';
 
 /** The minimum time between polls that are caused by the window getting the focus. */
@@ -24,7 +24,7 @@ interface RunsView {
   readonly onDidShow: Event<void>;
 }
 
-/** Keeps the stores of the active account fresh. Failures show as the session's state, with the reason in the log. */
+/** Keeps the runs, models and balance of the active account fresh, by free reads of the service and the shared file. Failures show as the session's state, with the reason in the log. */
 export function keepActiveFresh(parts: ActiveRunsParts, view: RunsView): Disposable {
   const onError = (error: unknown) => parts.log.warn(String(error));
   return followActive(parts.sessions, (session) => {

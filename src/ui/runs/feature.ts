@@ -1,14 +1,12 @@
 import * as vscode from 'vscode';
-import type { Services } from '../../services.ts';
 import { lazy } from '../../core/base/async.ts';
 import { chargedReceiptsOf, isOver } from '../../core/submission/submission.ts';
+import type { Services } from '../../services.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 import { autoDownloadFolder, downloadWhenCompleteSetting } from '../shared/settings.ts';
 import { keepActiveFresh } from './activeRuns.ts';
 import { ModelsTree } from './modelsTree.ts';
-import { dimOfflineRows } from './runRows.ts';
 import { RunNotices } from './runNotices.ts';
-import { VisibleRuns } from './visibleRuns.ts';
 import { RunsTree } from './runsTree.ts';
 
 /** Activates the Runs and Models views, the run page, and notifications about runs. */
@@ -17,15 +15,13 @@ export function activateRuns(services: Services): void {
   const { ensureActiveAccount, commands, reportError, sandboxFault, submissions } = services;
   const rowsAbove = services.rowsAboveRuns.get();
 
-  const shown = disposables.add(new VisibleRuns(sessions));
-  disposables.add(dimOfflineRows());
   const receiptsOf = async (accountId: string) => {
     const receipts = await openJournal().then(() => journal.receipts());
     return chargedReceiptsOf(receipts, accountId);
   };
   const knownReceipts = () => journal.latest.filter(isOver);
   const tree = disposables.add(
-    new RunsTree({ sessions, submissions, rowsAbove, downloads, notices, shown, knownReceipts, receiptsOf }),
+    new RunsTree({ sessions, submissions, rowsAbove, downloads, notices, knownReceipts, receiptsOf }),
   );
   disposables.add(new ModelsTree(sessions));
   disposables.add(keepActiveFresh({ ...services, receiptsOf }, tree));
@@ -62,14 +58,11 @@ export function activateRuns(services: Services): void {
     [COMMANDS.refresh]: async () => (await load()).refresh(sessions),
     [COMMANDS.loadMoreRuns]: async () => (await load()).loadMoreRuns(sessions),
     [COMMANDS.loadAllRuns]: async () => (await load()).loadAllRuns(sessions),
-    [COMMANDS.filterRuns]: async (filter) => (await load()).filterRuns(sessions, shown, filter),
+    [COMMANDS.findRuns]: async () => (await load()).findRuns(),
     [COMMANDS.showRun]: async (run) => (await load()).showRun(sessions, show, run),
     [COMMANDS.copyRunId]: async (run) => (await load()).copyRunId(sessions, run),
     [COMMANDS.openModelTerms]: async (model) => (await load()).openModelLink(sessions, 'terms_url', model),
     [COMMANDS.openModelUsePolicy]: async (model) =>
       (await load()).openModelLink(sessions, 'use_policy_url', model),
-  });
-  commands.add('nothing', {
-    [COMMANDS.clearRunsFilter]: () => shown.clearFilter(),
   });
 }

@@ -2,9 +2,9 @@ import * as vscode from 'vscode';
 import type { Model } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { followActive, type Sessions } from '../../core/runs/sessions.ts';
+import { compact } from '../shared/format.ts';
 import { VIEWS } from '../shared/ids.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { compact } from '../shared/format.ts';
 import { skippedText } from './linesAboveRows.ts';
 
 /** Shows the base models of the active account by provider, and marks unavailable ones. */

@@ -1,7 +1,7 @@
-import { isVisible } from '../../core/base/plainText.ts';
-import { isAdapter } from '../../core/downloads/localFiles.ts';
 import { l10n, Uri } from 'vscode';
+import { isVisible } from '../../core/base/plainText.ts';
 import type { ActiveDownload, DownloadRecord } from '../../core/downloads/downloads.ts';
+import { isAdapter } from '../../core/downloads/localFiles.ts';
 import type { ArtifactsState } from '../../core/runs/run.ts';
 import { compact, formatBytes, formatTime } from '../shared/format.ts';
 import { revealOf } from '../shared/open.ts';
@@ -36,11 +36,11 @@ function comparison(view: KnownRun): RunPageFact {
   return fact(
     'comparison',
     l10n.t('Did it help?'),
-    verdict ?? l10n.t('Compare it with the base model on rows that weren’t trained on.'),
+    verdict ?? l10n.t('Compare it with the base model on rows it wasn’t trained on.'),
     ...compact(
       {
-        ...runButton('howToCompare', adapter?.path ?? '', l10n.t('How')),
-        label: l10n.t('How to compare it with the base model'),
+        ...runButton('howToCompare', adapter?.path ?? '', l10n.t('Show How')),
+        label: l10n.t('Show how to compare it with the base model'),
         // Without the adapter, the command says how to get it; it finds the run only in the active account.
         isDisabled: adapter === undefined && !isActive,
       },

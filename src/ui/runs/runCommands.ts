@@ -1,15 +1,14 @@
 import * as vscode from 'vscode';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
+import { isNotFound } from '../../core/api/errors.ts';
 import { CancelledError, unlessCancelled } from '../../core/base/errors.ts';
 import { isPlainId } from '../../core/base/plainText.ts';
-import type { RunFilter } from './runFilter.ts';
-import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { notifySignedOut } from '../shared/activeAccount.ts';
 import { chooseRun, modelOf, runChoices, runIdOf } from '../shared/arguments.ts';
 import type { CommandResult } from '../shared/commands.ts';
+import { formatCount, formatRuns } from '../shared/format.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
-import { openServiceLink } from '../shared/open.ts';
 import {
   notify,
   showInformation,
@@ -18,14 +17,10 @@ import {
   withProgress,
   withViewProgress,
 } from '../shared/notifications.ts';
-import { isNotFound } from '../../core/api/errors.ts';
+import { openServiceLink } from '../shared/open.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
-import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
-import { formatCount, formatRuns } from '../shared/format.ts';
-import { PHASE_NAMES } from './linesAboveRows.ts';
 import { notifyRunIdCopied } from './showNotices.ts';
-import type { VisibleRuns } from './visibleRuns.ts';
 
 type Active = Pick<Sessions, 'active'>;
 
@@ -70,7 +65,7 @@ export async function loadAllRuns(
         await unlessCancelled(runs.loadMore(), signal);
         if (!runs.isIncomplete) continue;
         const loaded = formatRuns(runs.rows?.length ?? 0);
-        const text = vscode.l10n.t('Loaded {0}. The service reports more, but sends none.', loaded);
+        const text = vscode.l10n.t('Loaded {0}. The service reports more but didn’t send them.', loaded);
         notify(showWarning, text, { [TERMS.loadMore]: retry });
         return { outcome: 'failed' };
       }
@@ -93,7 +88,6 @@ function notifyNotAllLoaded(count: number, reason: string, retry: () => void): v
   notify(showWarning, text, { [TERMS.loadMore]: retry });
 }
 
-/** The service reports more runs, but sends no new ones. */
 /** Opens the page of a run of the active account. */
 export async function showRun(
   { active: session }: Active,
@@ -183,81 +177,13 @@ export async function followRunLink(
 
 /** @param canSwitch whether there is another account */
 function notifyNoSuchRun(accountName: string, runId: string, canSwitch: boolean): void {
-  const text = vscode.l10n.t('{0} has no such run: {1}', accountName, runId);
+  const text = vscode.l10n.t('{0} doesn’t have run {1}.', accountName, runId);
   const switchAccount = () => vscode.commands.executeCommand(COMMANDS.switchAccount);
   notify(showWarning, text, canSwitch ? { [TERMS.switchAccount]: switchAccount } : {});
 }
 
-/** Filters the loaded runs by a text, or by what the user chooses. */
-export async function filterRuns(
-  sessions: Active,
-  shown: Pick<VisibleRuns, 'filter' | 'filterBy'>,
-  argument: unknown,
-): Promise<CommandResult> {
-  const session = sessions.active;
-  if (session === undefined) return { outcome: 'unavailable' };
-  if (typeof argument === 'string') {
-    shown.filterBy({ text: argument.trim(), modelIds: [], phases: [] });
-    return { outcome: 'done' };
-  }
-  // Don't offer what was read with a rejected API key.
-  if (session.isLocked || (session.runs.rows ?? []).length === 0) {
-    void showInformation(vscode.l10n.t('No runs are loaded yet.'));
-    return { outcome: 'unavailable' };
-  }
-  const filter = await askForFilter(session, shown.filter);
-  // Another account has other models.
-  if (filter === undefined || sessions.active !== session) return { outcome: 'cancelled' };
-  shown.filterBy(filter);
-  return { outcome: 'done' };
-}
-
-type FilterItem = vscode.QuickPickItem & Partial<Pick<RunFilter, 'modelIds' | 'phases'>>;
-
-/**
- * Asks for the complete filter in one box: a text to search for, and checked rows that narrow the result.
- * @returns undefined if the box was closed
- */
-function askForFilter({ runs, models }: Session, current: RunFilter): Promise<RunFilter | undefined> {
-  const rows = runs.rows ?? [];
-  // Always show these rows: typed text filters the runs.
-  const byPhase = Map.groupBy(rows, (run) => runs.phase(run));
-  const phases = (['waiting', 'active', 'finished', 'ended'] as const).flatMap((phase): FilterItem[] => {
-    const count = byPhase.get(phase)?.length;
-    if (count === undefined) return [];
-    return [{ label: PHASE_NAMES[phase], description: formatRuns(count), alwaysShow: true, phases: [phase] }];
-  });
-  const byModel = [...Map.groupBy(rows, ({ model_id }) => model_id)];
-  const offered = byModel
-    .sort(([, one], [, other]) => other.length - one.length)
-    .map(([modelId, { length }]): FilterItem => {
-      const [name, count] = [models.nameOf(modelId), formatRuns(length)];
-      const description = name === modelId ? count : `${sanitizeServiceText(modelId)} · ${count}`;
-      return { label: sanitizeServiceText(name), description, alwaysShow: true, modelIds: [modelId] };
-    });
-  const separator = (label: string): FilterItem => ({ label, kind: vscode.QuickPickItemKind.Separator });
-  const input = vscode.window.createQuickPick<FilterItem>();
-  input.title = vscode.l10n.t('Filter Runs');
-  input.placeholder = vscode.l10n.t('Search labels, models and IDs');
-  input.canSelectMany = true;
-  input.items = [separator(vscode.l10n.t('Phase')), ...phases, separator(TERMS.model), ...offered];
-  input.value = current.text;
-  input.selectedItems = [...phases, ...offered].filter(
-    (item) =>
-      item.phases?.some((phase) => current.phases.includes(phase)) === true ||
-      item.modelIds?.some((modelId) => current.modelIds.includes(modelId)) === true,
-  );
-  input.ignoreFocusOut = true;
-  return new Promise<RunFilter | undefined>((resolve) => {
-    input.onDidAccept(() => {
-      const { value, selectedItems } = input;
-      resolve({
-        text: value.trim(),
-        modelIds: selectedItems.flatMap(({ modelIds = [] }) => modelIds),
-        phases: selectedItems.flatMap(({ phases = [] }) => phases),
-      });
-    });
-    input.onDidHide(() => resolve(undefined));
-    input.show();
-  }).finally(() => input.dispose());
+/** Opens VS Code's own search in the rows of the Runs view. */
+export async function findRuns(): Promise<void> {
+  await vscode.commands.executeCommand(`${VIEWS.runs}.focus`);
+  await vscode.commands.executeCommand('list.find');
 }

@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
-import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import { phaseOf } from '../../core/runs/run.ts';
 import type { RunChange } from '../../core/runs/runStore.ts';
 import type { Session } from '../../core/runs/session.ts';
+import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import { isOnlyCounted } from './runsBadge.ts';
 import type { Notice, NoticeParts } from './showNotices.ts';
 

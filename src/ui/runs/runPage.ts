@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import * as vscode from 'vscode';
+import { answersBeside } from '../../core/answers/filesBeside.ts';
 import { sequencer } from '../../core/base/async.ts';
 import { isMissing } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
-import { answersBeside } from '../../core/answers/filesBeside.ts';
 import { estimateBefore, rangeAccuracy } from '../../core/money/estimate.ts';
 import type { KnownDetail } from '../../core/runs/run.ts';
 import type { Session } from '../../core/runs/session.ts';
@@ -22,10 +22,6 @@ import { notify, showInformation } from '../shared/notifications.ts';
 import { revealOf } from '../shared/open.ts';
 import { TERMS } from '../shared/terms.ts';
 import { isRecord, isText, WebviewPanels } from '../shared/webview.ts';
-import { rowsBefore, rowsNow } from './runDifferences.ts';
-import type { FileNow, RowsSince, RunPageView } from './runPageFacts.ts';
-import { runPageState, runPageTitle } from './runPageView.ts';
-import { runLinkPath } from './runCommands.ts';
 import type {
   RunPageAction,
   RunPageButton,
@@ -33,6 +29,10 @@ import type {
   RunPageRequest,
   RunPageState,
 } from './protocol.ts';
+import { runLinkPath } from './runCommands.ts';
+import { rowsBefore, rowsNow } from './runDifferences.ts';
+import type { FileNow, RowsSince, RunPageView } from './runPageFacts.ts';
+import { runPageState, runPageTitle } from './runPageView.ts';
 
 /** How often a visible page is redrawn: times change and adapters expire. */
 const REDRAW_MS = 2_000;
@@ -76,7 +76,7 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
   /** The first run of the submission, if this is a further one. */
   #several: ChargedReceipt | undefined;
   #estimate: RunPageView['estimate'];
-  /** What is known of the dataset, and of a version of the file of answers beside it. */
+  /** The dataset, and a version of the file of answers beside it. */
   #files: Pick<RunPageView, 'dataset' | 'answers' | 'verdict'> & { version?: string | undefined } = {};
   #rows: RowsSince = {};
   /** The session that the details are being read with. */
@@ -210,7 +210,7 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
         if (this.session?.runs.get(run.id)?.artifacts_available !== true)
           return executeCommand(COMMANDS.inspectAdapter, run);
         const how = vscode.l10n.t(
-          'Download the adapter first: its page has a script that compares it with the base model.',
+          'Download the adapter first. Its page has a script that compares it with the base model.',
         );
         const download = () => executeCommand(COMMANDS.downloadAdapter, run);
         notify(showInformation, how, { [TERMS.downloadAdapter]: download });
@@ -222,23 +222,12 @@ export class RunPanel extends AccountPage<RunPageState, RunPageRequest, RunPageB
       useAccount: () => this.#parts.accounts.activate(accountId),
       switchAccount: () => executeCommand(COMMANDS.switchAccount),
       replaceKey: () => executeCommand(COMMANDS.replaceKey, accountId),
-      refresh: () => this.#refresh(),
+      // Instead of details that couldn't be read, the page says so.
+      refresh: () => Promise.allSettled([this.session?.runs.loadDetail(run.id), this.refresh()]),
       // Handled by `WebviewHost`.
       copy: () => undefined,
     };
     return actions[action]();
-  }
-
-  /** The page shows failures as the session's state or instead of the details. */
-  async #refresh(): Promise<void> {
-    const { session } = this;
-    if (session === undefined) return;
-    await Promise.allSettled([
-      session.runs.loadDetail(this.#memory.runId),
-      session.runs.refresh(),
-      session.models.refresh(),
-      session.balance.refresh(),
-    ]);
   }
 
   protected title(): string {

@@ -1,11 +1,11 @@
 import { l10n } from 'vscode';
 import type { RunSummary } from '../../core/api/types.ts';
-import { type Estimate, type rangeAccuracy } from '../../core/money/estimate.ts';
-import { isVisible } from '../../core/base/plainText.ts';
 import type { FileStamp } from '../../core/base/fileStamp.ts';
+import { isVisible } from '../../core/base/plainText.ts';
 import type { RowDifference } from '../../core/datasets/fingerprints.ts';
-import { isAdapter } from '../../core/downloads/localFiles.ts';
 import type { ActiveDownload, DownloadRecord } from '../../core/downloads/downloads.ts';
+import { isAdapter } from '../../core/downloads/localFiles.ts';
+import { type Estimate, type rangeAccuracy } from '../../core/money/estimate.ts';
 import type { KnownDetail, Phase, ArtifactsState } from '../../core/runs/run.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt } from '../../core/submission/submission.ts';
@@ -26,7 +26,7 @@ export interface RowsSince {
   before?: { difference: RowDifference; run: ChargedReceipt } | undefined;
 }
 
-/** What is known about the run of a page. */
+/** Facts about the run of a page. */
 export interface RunPageView extends RunPageMemory {
   /** Undefined if the account is not on this machine. */
   session: Session | undefined;
@@ -36,7 +36,7 @@ export interface RunPageView extends RunPageMemory {
   isReading: boolean;
   receipt: ChargedReceipt | undefined;
   receiptLoading: Loading;
-  /** The submission of this machine that it is a run of, if that has several. */
+  /** The receipt of its submission, if that has several runs. */
   several?: ChargedReceipt | undefined;
   /** Whether it may be the run of an open submission. */
   mayBeOpen?: boolean | undefined;
@@ -78,7 +78,7 @@ export function adapterHere({ records }: Pick<RunPageView, 'records'>): Download
 /** The text for a missing value. @param mayCome whether the service may still provide it */
 export function missingText(loading: Loading, mayCome = false): string {
   if (loading === 'loading') return l10n.t('loading…');
-  if (loading === 'failed') return l10n.t('could not be loaded');
+  if (loading === 'failed') return l10n.t('couldn’t be loaded');
   return mayCome ? l10n.t('not provided yet') : l10n.t('not provided');
 }
 

@@ -1,19 +1,19 @@
 import { l10n } from 'vscode';
+import { isNotFound } from '../../core/api/errors.ts';
 import { isAdapter } from '../../core/downloads/localFiles.ts';
 import { currencyOf } from '../../core/money/estimate.ts';
 import { userLabel } from '../../core/runs/marker.ts';
-import type { ChargedReceipt } from '../../core/submission/submission.ts';
 import { artifactsOf } from '../../core/runs/run.ts';
 import { balanceEffectOf, type DatasetState, datasetStateOf } from '../../core/submission/receipts.ts';
+import type { ChargedReceipt } from '../../core/submission/submission.ts';
 import { severalRunsSentence } from '../shared/chargeText.ts';
 import { keyAction, keyProblem, offlineText } from '../shared/connectionText.ts';
 import { differenceSentences, namedReceipt } from '../shared/differenceText.ts';
 import { compact, formatBytes, formatCount, formatMoney, formatTime } from '../shared/format.ts';
-import { runStatus, serviceText } from '../shared/runText.ts';
-import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
-import { isNotFound } from '../../core/api/errors.ts';
-import { asText, explain } from '../shared/serviceErrors.ts';
 import { estimateText, rangeTooltip, unexpectedPrice } from '../shared/priceText.ts';
+import { runStatus, serviceText } from '../shared/runText.ts';
+import { asText, explain } from '../shared/serviceErrors.ts';
+import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 import type {
   RunPageButton,
@@ -23,7 +23,6 @@ import type {
   RunPageSection,
   RunPageState,
 } from './protocol.ts';
-import { runPriceText } from './runTooltip.ts';
 import { adapterSection } from './runAdapterSection.ts';
 import {
   adapterHere,
@@ -38,6 +37,7 @@ import {
   type RunPageView,
 } from './runPageFacts.ts';
 import { timeline } from './runTimeline.ts';
+import { runPriceText } from './runTooltip.ts';
 
 /** How many characters of its ID name a run if nothing else is known of it. */
 const SHORT_ID_LENGTH = 8;
@@ -90,7 +90,7 @@ function absent({ accountId, session, runId, isReading }: RunPageView, name: str
     actions: [],
     sections: [],
   });
-  if (session === undefined) return because('info', l10n.t('This run’s account is not on this machine.'));
+  if (session === undefined) return because('info', l10n.t('This run’s account isn’t on this machine.'));
   const [keyFault, newKey] = [keyProblem(session.state), keyAction(session.state)];
   if (keyFault !== undefined && newKey !== undefined)
     return because('error', keyFault, runButton('replaceKey', accountId, newKey));
@@ -100,7 +100,7 @@ function absent({ accountId, session, runId, isReading }: RunPageView, name: str
   if (isNotFound(failure))
     return because(
       'warning',
-      l10n.t('{0} has no such run. Try another account.', sanitizeServiceText(session.account.name)),
+      l10n.t('{0} doesn’t have this run. Try another account.', sanitizeServiceText(session.account.name)),
       runButton('switchAccount', '', TERMS.switchAccount),
       retry(runId),
     );
@@ -168,7 +168,7 @@ function notices(view: KnownRun): RunPageNotice[] {
     !isActive && {
       key: 'inactive',
       kind: 'info',
-      text: l10n.t('Not updated: {0} is not the active account.', accountName),
+      text: l10n.t('Not updated: {0} isn’t the active account.', accountName),
       buttons: [runButton('useAccount', id, l10n.t('Switch to {0}', accountName))],
     },
   );
@@ -208,7 +208,7 @@ function adapterActions({ runId, artifacts: { kind }, downloads, records }: Know
     },
     {
       ...runButton('download', runId, words),
-      isFirst: canDownload && adapter === undefined,
+      isFirst: canDownload && kind === 'available' && adapter === undefined,
       isDisabled: !canDownload,
     },
   ];
@@ -305,7 +305,7 @@ function datasetSection({ receipt, dataset: now, rows: known, session }: KnownRu
     fact('file', l10n.t('File'), sanitizeServiceText(filename), ...compact(open)),
     fact('rows', TERMS.rows, rows === undefined ? TERMS.unknown : formatCount(rows)),
     since && fact('now', l10n.t('Now'), since),
-    before && fact('before', l10n.t('Run before'), before),
+    before && fact('before', l10n.t('Previous run'), before),
     fact('size', TERMS.size, formatBytes(sizeBytes)),
     copied('path', l10n.t('Path'), path, sanitizeText(path)),
     copied('sha256', 'SHA-256', sha256),
@@ -333,12 +333,12 @@ function consentsSection({ receipt }: KnownRun): RunPageSection | undefined {
     copied(`link:${index}`, names[index] ?? shown, url, sanitizeText(url)),
   );
   return facts('consents', l10n.t('Consents'), [
-    fact('terms', l10n.t('Terms of the provider'), accepted(accepted_at)),
+    fact('terms', l10n.t('Provider terms'), accepted(accepted_at)),
     ...(links.length > 0 ? links : [fact('link', shown, TERMS.none)]),
     fact(
       'data-policy',
       l10n.t('Data policy'),
-      l10n.t('accepted {0}, without a link', formatTime(data_policy.accepted_at)),
+      l10n.t('accepted {0} (no link provided)', formatTime(data_policy.accepted_at)),
     ),
   ]);
 }

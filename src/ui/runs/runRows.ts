@@ -1,27 +1,20 @@
 import * as vscode from 'vscode';
 import type { RunSummary } from '../../core/api/types.ts';
-import type { Disposable } from '../../core/base/disposable.ts';
-import { isDamagedAdapter, isSoundAdapter } from '../../core/downloads/localFiles.ts';
 import type { ActiveDownload, Downloads } from '../../core/downloads/downloads.ts';
+import { isDamagedAdapter, isSoundAdapter } from '../../core/downloads/localFiles.ts';
 import { runState, type RunState } from '../../core/downloads/runState.ts';
-import { withoutMarker } from '../../core/runs/marker.ts';
+import { hasMarker, withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
+import { openMarkers, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import { compact } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { timesOfAlike, withTime } from '../shared/rowText.ts';
 import { agoText, type RunView, runWords, serviceText, stateText } from '../shared/runText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { compact } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
 
-/** The scheme of URIs of no file. VS Code colors a row's label only if the row has a URI. */
-const OFFLINE_SCHEME = 'fine-tuning-offline';
-
 /** A row of the Runs view. Commands accept `run` and `submission` rows as their argument. */
-export type RunsNode =
-  | { kind: 'submission'; id: string }
-  | { kind: 'run'; runId: string }
-  | { kind: 'more' }
-  | { kind: 'none' };
+export type RunsNode = { kind: 'submission'; id: string } | { kind: 'run'; runId: string } | { kind: 'more' };
 
 /** An account's downloads, indexed by run, since thousands of rows may be drawn. */
 export interface DownloadsByRun {
@@ -47,6 +40,19 @@ export function downloadsByRun(
   };
 }
 
+/**
+ * Returns the IDs of the runs to show: none if no API key works, as the welcome text explains.
+ * @param pending submissions; those in progress hide their runs, or one charge would look like two
+ */
+export function shownRuns(
+  { account, runs, isLocked }: Session,
+  pending: readonly PendingSubmission[],
+): readonly string[] {
+  const markers = openMarkers(pending, account.id);
+  const isOpen = (runId: string) => markers.some((marker) => hasMarker(runs.label(runId) ?? '', marker));
+  return isLocked ? [] : (runs.rows ?? []).map(({ run_id }) => run_id).filter((runId) => !isOpen(runId));
+}
+
 /** Collects what a run's row shows. */
 export function runView(
   { runs, models }: Session,
@@ -62,11 +68,11 @@ export function runView(
     label: label === '' ? undefined : label,
     isDownloaded: downloaded.has(run.run_id),
     isDamaged: damaged.has(run.run_id),
-    download: download && stageOf(download),
+    download: download && progressOf(download),
   };
 }
 
-function stageOf(download: ActiveDownload): RunView['download'] {
+function progressOf(download: ActiveDownload): RunView['download'] {
   const { state, receivedBytes, totalBytes } = download;
   const isKnown = totalBytes !== undefined && totalBytes > 0;
   return {
@@ -92,8 +98,6 @@ export class RunItem extends vscode.TreeItem {
     );
     this.contextValue = contextOf(view, state);
     this.command = { command: COMMANDS.showRun, title: TERMS.showRun, arguments: [runId] };
-    if (isOffline)
-      this.resourceUri = vscode.Uri.from({ scheme: OFFLINE_SCHEME, path: `/${encodeURIComponent(runId)}` });
   }
 }
 
@@ -137,15 +141,6 @@ function contextOf({ run, isDownloaded }: RunView, state: RunState): string {
     : `run${downloaded}`;
 }
 
-/** Dims the rows of an account whose service is unreachable. */
-export function dimOfflineRows(): Disposable {
-  const color = new vscode.ThemeColor('disabledForeground');
-  const dimmed = new vscode.FileDecoration(undefined, undefined, color);
-  return vscode.window.registerFileDecorationProvider({
-    provideFileDecoration: ({ scheme }) => (scheme === OFFLINE_SCHEME ? dimmed : undefined),
-  });
-}
-
 /** A row that runs a command. */
 export class CommandItem extends vscode.TreeItem {
   constructor(id: string, icon: string, title: string, command: CommandId) {
@@ -157,7 +152,7 @@ export class CommandItem extends vscode.TreeItem {
 }
 
 /**
- * Returns what distinguishes rows of one name: the fact that differs most, and a time if they would still read alike.
+ * Returns what distinguishes rows of the same name: the fact that differs most, and a time if they still read alike.
  * @param facts in order of preference; `text` is all else that a row shows
  */
 export function differencesOfAlike(

@@ -6,8 +6,8 @@ import { leftText } from '../shared/runText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
 import type { RunPageEntry, RunPageSection } from './protocol.ts';
-import { runPriceText, queuedFor, trainedFor } from './runTooltip.ts';
 import { hidesMissing, missingText, type KnownRun } from './runPageFacts.ts';
+import { runPriceText, queuedFor, trainedFor } from './runTooltip.ts';
 
 /** The events of a run in order, including future ones. */
 export function timeline(view: KnownRun): RunPageSection {

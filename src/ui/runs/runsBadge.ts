@@ -1,8 +1,8 @@
-import * as vscode from 'vscode';
+import { l10n, type TreeView, type ViewBadge, window } from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
-import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import type { Notices } from '../../core/runs/notices.ts';
 import type { Session } from '../../core/runs/session.ts';
+import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import { formatRuns } from '../shared/format.ts';
 import { onDidChangeSettings, setting } from '../shared/settings.ts';
 
@@ -12,27 +12,25 @@ import { onDidChangeSettings, setting } from '../shared/settings.ts';
  */
 export function showRunsBadge(
   sessions: Sessions,
-  notices: Pick<Notices, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>,
-  view: vscode.TreeView<unknown>,
+  notices: Pick<Notices, 'unseenCount' | 'markSeen' | 'follow' | 'onDidChangeUnseen'>,
+  view: TreeView<unknown>,
 ): Disposable {
-  const badgeOf = ({ account, runs, isLocked }: Session): vscode.ViewBadge | undefined => {
+  const badgeOf = ({ account, runs, isLocked }: Session): ViewBadge | undefined => {
     // Hidden runs are not counted.
     if (isLocked) return undefined;
-    const unseen = notices.unseen(account.id);
-    if (unseen > 0 && view.visible && vscode.window.state.focused) void notices.see(account.id);
+    const unseen = notices.unseenCount(account.id);
+    if (unseen > 0 && view.visible && window.state.focused) void notices.markSeen(account.id);
     else if (unseen > 0 && isOnlyCounted())
-      return { value: unseen, tooltip: vscode.l10n.t('{0} ended', formatRuns(unseen)) };
+      return { value: unseen, tooltip: l10n.t('{0} ended', formatRuns(unseen)) };
     const active = runs.activeCount;
-    return active === 0
-      ? undefined
-      : { value: active, tooltip: vscode.l10n.t('{0} active', formatRuns(active)) };
+    return active === 0 ? undefined : { value: active, tooltip: l10n.t('{0} active', formatRuns(active)) };
   };
   const draw = () => void (view.badge = sessions.active && badgeOf(sessions.active));
   const store = new DisposableStore();
   for (const one of [
     notices.onDidChangeUnseen(draw),
     view.onDidChangeVisibility(draw),
-    vscode.window.onDidChangeWindowState(draw),
+    window.onDidChangeWindowState(draw),
     onDidChangeSettings(['notifications'], draw),
     followActive(sessions, (session) => {
       draw();

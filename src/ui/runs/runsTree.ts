@@ -2,15 +2,19 @@ import * as vscode from 'vscode';
 import { instantOf } from '../../core/base/clock.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
-import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import type { Notices } from '../../core/runs/notices.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
-import { isCharged, type ChargedReceipt, type Receipt } from '../../core/submission/submission.ts';
+import { followActive, type Sessions } from '../../core/runs/sessions.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import { isCharged, type ChargedReceipt, type Receipt } from '../../core/submission/submission.ts';
 import type { Submissions } from '../../core/submission/submissions.ts';
-import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { compact, formatRows } from '../shared/format.ts';
+import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { withTime, type RowsAboveRuns } from '../shared/rowText.ts';
+import type { RunView } from '../shared/runText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { TERMS } from '../shared/terms.ts';
+import { runsMessage } from './linesAboveRows.ts';
 import {
   CommandItem,
   differencesOfAlike,
@@ -20,14 +24,10 @@ import {
   RunItem,
   type RunsNode,
   runView,
+  shownRuns,
 } from './runRows.ts';
-import type { RunView } from '../shared/runText.ts';
-import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { TERMS } from '../shared/terms.ts';
-import { filterMessage, runsMessage } from './linesAboveRows.ts';
 import { showRunsBadge } from './runsBadge.ts';
 import { TreeUpdates } from './treeUpdates.ts';
-import type { VisibleRuns, RowsOfRuns } from './visibleRuns.ts';
 
 /** How often relative times are redrawn while the view is visible. */
 const REDRAW_MS = 30_000;
@@ -35,18 +35,15 @@ const REDRAW_MS = 30_000;
 const TICK_MS = 1_000;
 
 const MORE: Readonly<RunsNode> = { kind: 'more' };
-/** Shown if the filter hides all runs. */
-const NONE: Readonly<RunsNode> = { kind: 'none' };
 
 export interface RunsTreeParts {
   sessions: Sessions;
-  /** Runs of its submissions in progress are hidden. */
+  /** Runs of submissions in progress are hidden. */
   submissions: Pick<Submissions, 'pending' | 'onDidChange'>;
   /** The rows of open submissions, above the runs. */
   rowsAbove: RowsAboveRuns;
   downloads: Pick<Downloads, 'active' | 'records' | 'onDidChange'>;
-  notices: Pick<Notices, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
-  shown: VisibleRuns;
+  notices: Pick<Notices, 'unseenCount' | 'markSeen' | 'follow' | 'onDidChangeUnseen'>;
   /** Returns the receipts as last read. */
   knownReceipts: () => readonly Receipt[];
   /** Returns the receipts of an account's charges. */
@@ -62,8 +59,8 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   readonly #updates = new TreeUpdates();
   /** One object per row, since VS Code finds a row by its object. */
   readonly #nodes = new Map<string, RunsNode>();
-  /** The runs in the view; undefined if none may be shown. */
-  #list: RowsOfRuns | undefined;
+  /** The IDs of the runs in the view. */
+  #runIds: readonly string[] = [];
   /** All rows in order. */
   #rows: readonly RunsNode[] = [];
   #downloads: DownloadsByRun | undefined;
@@ -78,7 +75,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   readonly onDidShow = this.#onDidShow.event;
 
   constructor(parts: RunsTreeParts) {
-    const { sessions, rowsAbove, submissions, downloads, shown } = parts;
+    const { sessions, rowsAbove, submissions, downloads } = parts;
     this.#parts = parts;
     this.#view = vscode.window.createTreeView(VIEWS.runs, { treeDataProvider: this });
     this.#subscriptions = [
@@ -88,7 +85,6 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
       submissions.onDidChange((submission) => this.#drawSubmission(submission)),
       rowsAbove.onDidChangeMessage(() => this.#drawMessage()),
       downloads.onDidChange(({ accountId, runId }) => this.#drawDownload(accountId, runId)),
-      shown.onDidChange(() => this.#draw()),
       this.#view.onDidChangeVisibility(() => this.#planRedraw()),
     ];
     this.#planRedraw();
@@ -113,13 +109,6 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
         return this.#runItem(node.runId);
       case 'more':
         return new CommandItem('more', 'ellipsis', TERMS.loadMore, COMMANDS.loadMoreRuns);
-      case 'none':
-        return new CommandItem(
-          'none',
-          'filter',
-          vscode.l10n.t('No loaded runs match. Select to clear the filter.'),
-          COMMANDS.clearRunsFilter,
-        );
     }
   }
 
@@ -142,6 +131,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     this.#onDidShow.dispose();
   }
 
+  /** Shows the runs of another session. Returns what to dispose with it. */
   #follow(session: Session | undefined): Disposable[] {
     this.#nodes.clear();
     this.#updates.forget();
@@ -207,11 +197,9 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   }
 
   #messageOf(session: Session | undefined): string {
-    const { shown, rowsAbove } = this.#parts;
-    const hasSubmissions = rowsAbove.rowIds.length > 0;
+    const hasSubmissions = this.#parts.rowsAbove.rowIds.length > 0;
     if (session === undefined) return hasSubmissions ? TERMS.noAccount : '';
-    const filter = this.#list && shown.isFiltered && filterMessage(session, shown.filter, this.#list);
-    return runsMessage(session, filter || undefined, hasSubmissions);
+    return runsMessage(session, hasSubmissions);
   }
 
   #planRedraw(): void {
@@ -226,22 +214,14 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
 
   /** Determines the current rows. */
   #updateRows(): void {
-    const { sessions, shown, submissions } = this.#parts;
+    const { sessions, submissions, rowsAbove } = this.#parts;
+    const { active } = sessions;
     this.#differences = undefined;
-    this.#list = sessions.active && shown.of(sessions.active, submissions.pending);
-    this.#rows = this.#roots();
-  }
-
-  #roots(): RunsNode[] {
-    const submissions = this.#parts.rowsAbove.rowIds.map((id) => this.#submission(id));
-    if (this.#list === undefined) return submissions;
-    const { rows, loaded } = this.#list;
-    const isNone = rows.length === 0 && loaded > 0;
-    const hasMore = this.#parts.sessions.active?.runs.hasMore === true;
-    return [
-      ...submissions,
-      ...rows.map(({ run_id }) => this.#run(run_id)),
-      ...(isNone ? [NONE] : []),
+    this.#runIds = active === undefined ? [] : shownRuns(active, submissions.pending);
+    const hasMore = active?.isLocked === false && active.runs.hasMore;
+    this.#rows = [
+      ...rowsAbove.rowIds.map((id) => this.#submission(id)),
+      ...this.#runIds.map((runId) => this.#run(runId)),
       ...(hasMore ? [MORE] : []),
     ];
   }
@@ -274,10 +254,11 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     const receipts = this.#differences ? [] : this.#parts.knownReceipts().filter(isCharged);
     const rowsOf = new Map(receipts.map(({ charge, dataset }) => [charge.run.run_id, dataset.rows]));
     this.#differences ??= differencesOfAlike(
-      (this.#list?.rows ?? []).flatMap(({ run_id: id, created_at }) => {
+      this.#runIds.flatMap((id) => {
         const view = this.#viewOf(id);
         if (view === undefined) return [];
         const { label: name = view.modelName, modelName } = view;
+        const { created_at } = view.run;
         const rows = rowsOf.get(id);
         const facts = [rows === undefined ? '' : formatRows(rows), modelName];
         return [{ id, name, text: runDescription(view, nowMs), atMs: instantOf(created_at), facts }];

@@ -12,8 +12,8 @@ import { compact, formatLeft, formatRuns, inSandbox } from '../shared/format.ts'
 import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
 import { notify, showInformation, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { isOnlyCounted } from './runsBadge.ts';
 import { TERMS } from '../shared/terms.ts';
+import { isOnlyCounted } from './runsBadge.ts';
 import { runPriceText } from './runTooltip.ts';
 
 /** How long to wait for an unknown label or price. */
@@ -39,8 +39,8 @@ export interface NoticeParts {
 }
 
 /**
- * Waits for what a notification will say: of one run its label or price, of failed ones their receipts. A notice is
- * claimed after that, so that a window that is killed meanwhile leaves it to another one.
+ * Waits for the facts of a notification: the label or price of a single run, the receipts of failed runs. A
+ * notice is claimed only afterwards, so that a window that is killed meanwhile leaves it to another one.
  */
 export async function noticeFacts(
   { receiptsOf }: NoticeParts,
@@ -52,7 +52,7 @@ export async function noticeFacts(
   return notices.some(({ kind }) => kind === 'failed') ? receiptsOf(account.id).catch(() => []) : [];
 }
 
-/** Notifies the user of one run at once, by what is known. */
+/** Notifies the user of one run, with the facts known so far. */
 export function showOne(
   parts: NoticeParts,
   session: Session,
@@ -104,12 +104,12 @@ function failedSentence(name: string, status: string, price: string | undefined,
       : l10n.t('{0}: the service reports “{1}”. It cost {2} of sandbox money.', name, word, price);
   return price === undefined
     ? l10n.t(
-        '{0}: the service reports “{1}”. The price is unknown; contact the service with its run ID.',
+        '{0}: the service reports “{1}”. The price is unknown; contact the service with the run ID.',
         name,
         word,
       )
     : l10n.t(
-        '{0}: the service reports “{1}”. Charged {2}; contact the service with its run ID.',
+        '{0}: the service reports “{1}”. Charged {2}; contact the service with the run ID.',
         name,
         word,
         price,
@@ -126,7 +126,7 @@ export function showSeveral(parts: NoticeParts, { account }: Session, notices: r
   // The sandbox’s failed runs cost no real money, so nobody has to be contacted.
   const failures = isSandbox
     ? l10n.t('The service reports {0} for {1}.', words, count)
-    : l10n.t('The service reports {0} for {1}, already charged; contact it with each run ID.', words, count);
+    : l10n.t('You were charged: the service reports {0} for {1}. Contact it with each run ID.', words, count);
   const text = compact(
     completed > 0 && l10n.t('{0} completed.', formatRuns(completed)),
     failed.length > 0 && failures,

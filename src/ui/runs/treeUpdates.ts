@@ -9,7 +9,7 @@ const ROWS_PER_MS = 10;
 /** How long VS Code may take to ask for the rows of a long list; a hidden view never asks. */
 const LONGEST_MS = 10_000;
 /** A row that is in no list. */
-const NO_ROW: Readonly<RunsNode> = { kind: 'none' };
+const NO_ROW: Readonly<RunsNode> = { kind: 'more' };
 
 /**
  * Requests redraws from VS Code: of all rows only if some are added, removed, or moved. During a full refresh

@@ -42,12 +42,12 @@ describe('FinalDetails', () => {
     setCurrency = (currency) => balance.set({ balance_cents: 1, currency });
     const stored = new FinalDetails(runs, file, (error) => errors.push(error));
     open.push(stored);
-    await stored.look();
+    await stored.readShared();
     return runs;
   }
-  /** Twice, since one window may append after another one has read. */
+  /** Lets all windows exchange details, twice: one may append after another one has read. */
   const looks = async () => {
-    for (const one of [...open, ...open]) await one.look();
+    for (const one of [...open, ...open]) await one.readShared();
   };
   /** Returns the detail that a new window provides after it has read the list. */
   async function detailAfterRestart(runId: string): Promise<RunDetail | undefined> {
@@ -109,7 +109,7 @@ describe('FinalDetails', () => {
     assert.deepEqual([await storedIds(), other.detail('c')?.price_cents], [['c'], 120]);
   });
 
-  it('stores only what both list and detail say is final', async () => {
+  it('stores a detail only if list and detail both say that the run ended', async () => {
     await read(
       [row('a', 1, 'complete'), finished('a', { status: 'running' })],
       [row('b', 1, 'running'), finished('b')],
@@ -118,7 +118,7 @@ describe('FinalDetails', () => {
     assert.deepEqual(await storedIds(), ['c']);
   });
 
-  it('stores only fields of the contract, and nothing that is too long for it', async () => {
+  it('stores only fields of the contract, and no detail that is too long', async () => {
     const odd = { ...finished('a'), url: 'https://storage.test/x?signature=secret' };
     await read(
       [row('a', 1, 'complete'), odd],
@@ -183,7 +183,7 @@ describe('FinalDetails', () => {
     }
   });
 
-  it('lets the last line of a run count, and ignores what is damaged or torn', async () => {
+  it('reads the last line of a run, and ignores damaged and torn lines', async () => {
     const lineOf = (detail: object) => JSON.stringify({ listed: 'complete', detail });
     listed = ['a', 'b', 'c', 'd'].map((id) => row(id, 1, 'complete'));
     await mkdir(path.dirname(file));
@@ -223,7 +223,7 @@ describe('FinalDetails', () => {
     ['folder that can be written', () => writeFile(path.dirname(file), '')],
     ['file that can be read', () => mkdir(file, { recursive: true })],
   ] as const)
-    it(`works without a ${what}, says so once, and stores what is left once there is one`, async () => {
+    it(`works without a ${what}, reports that once, and stores the details once there is one`, async () => {
       await inTheWay();
       const ids = Array.from({ length: 12 }, (_, index) => `r${index}`);
       const runs = await read(...ids.map((id) => [row(id, 1, 'complete'), finished(id)] as const));
@@ -242,7 +242,7 @@ describe('FinalDetails', () => {
       assert.equal(errors.length, 2, 'a later failure is said again');
     });
 
-  it('doesn’t give a detail again after its run was not at its end', async () => {
+  it('doesn’t provide a detail again after its run went on', async () => {
     const runs = await read([row('a', 1, 'complete'), finished('a', { price_cents: 1 })]);
     const other = await window();
     for (const status of ['running', 'complete']) {
@@ -257,7 +257,7 @@ describe('FinalDetails', () => {
     assert.equal((await detailAfterRestart('a'))?.price_cents, 120);
   });
 
-  it('writes a file anew that is too long to be its own', async () => {
+  it('replaces a file that is too long to be its own', async () => {
     await mkdir(path.dirname(file));
     const line = JSON.stringify({ listed: 'complete', detail: finished('a', { price_cents: 1 }) });
     await writeFile(file, `${line}\n`.padEnd(16_000_001, '\n'));
@@ -265,7 +265,7 @@ describe('FinalDetails', () => {
     assert.deepEqual([await storedIds(), runs.detail('a')?.price_cents, errors], [['a'], 120, []]);
   });
 
-  it('removes what killed windows left', async () => {
+  it('removes temporary files of killed windows', async () => {
     await mkdir(path.dirname(file));
     for (const name of ['old', 'new']) await writeFile(`${file}.${name}.tmp`, '');
     await utimes(`${file}.old.tmp`, 1, 1);

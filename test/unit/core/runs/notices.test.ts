@@ -65,7 +65,7 @@ describe('Notices', () => {
       for (const notices of [window(), window()]) {
         assert.equal(await notices.claim('a', 'r', 'finished', true), true);
         assert.equal(await notices.claim('a', 'r', 'finished', true), false);
-        await notices.see('a');
+        await notices.markSeen('a');
       }
     });
 
@@ -100,11 +100,11 @@ describe('Notices', () => {
     await two.claim('a', 's', 'finished', true);
     await two.claim('a', 's', 'failed', true);
     await one.claim('a', 'shown', 'finished');
-    await until(() => (mock.timers.tick(5_000), two.unseen('a') === 2));
-    assert.deepEqual([one.unseen('a'), window().unseen('a')], [2, 0]);
-    await one.see('a');
-    await until(() => (mock.timers.tick(5_000), two.unseen('a') === 0));
-    assert.deepEqual([one.unseen('a'), new Set(changes)], [0, new Set(['a'])]);
+    await until(() => (mock.timers.tick(5_000), two.unseenCount('a') === 2));
+    assert.deepEqual([one.unseenCount('a'), window().unseenCount('a')], [2, 0]);
+    await one.markSeen('a');
+    await until(() => (mock.timers.tick(5_000), two.unseenCount('a') === 0));
+    assert.deepEqual([one.unseenCount('a'), new Set(changes)], [0, new Set(['a'])]);
     assert.equal(await window().claim('a', 'r', 'finished'), false, 'what was seen was shown');
   });
 });

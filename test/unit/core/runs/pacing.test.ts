@@ -56,7 +56,7 @@ describe('RequestQuota', () => {
     return taken;
   };
 
-  it('leaves what one window is enough for to the one that asked last, but for what the user looks at', () => {
+  it('gives tokens for extras only to the reader, except for data that the user sees in another window', () => {
     quota.isReader = false;
     assert.deepEqual([quota.takeForExtras(), quota.takeForExtras(true), quota.take()], [false, true, true]);
   });
@@ -71,7 +71,7 @@ describe('RequestQuota', () => {
     assert.ok(taken > 100 && taken <= 115, String(taken));
   });
 
-  it('leaves some for polls, and returns the wait until the next one', () => {
+  it('leaves some tokens for polls, and returns the wait until the next one', () => {
     drain(() => quota.takeForExtras());
     assert.deepEqual([drain(), quota.waitMs], [3, 48_000]);
     nowMs += 48_000;
@@ -81,7 +81,7 @@ describe('RequestQuota', () => {
     );
   });
 
-  it('has plenty if polls can stay frequent, and always when full', () => {
+  it('leaves enough for polls if they can stay frequent, and always when full', () => {
     const plenty = (...counts: number[]) => counts.map((count) => quota.leavesForPolls(count));
     assert.deepEqual(plenty(0, 32, 1_000), [true, true, true]);
     for (let taken = 0; taken < 10; taken++) quota.take();
@@ -102,7 +102,7 @@ describe('RequestQuota', () => {
     assert.equal(quota.take(), true);
   });
 
-  it('counts what all windows take, whoever stores it first', () => {
+  it('counts the tokens that all windows take, whichever stores its own first', () => {
     const other = new RequestQuota({ monotonicMs: () => nowMs });
     for (let taken = 0; taken < 10; taken++) quota.take();
     for (let taken = 0; taken < 5; taken++) other.take();
@@ -112,7 +112,7 @@ describe('RequestQuota', () => {
     assert.deepEqual([drain(), drain(() => other.take())], [25, 25]);
   });
 
-  it('gains no more than the time brings from what others left, also if the clock was set', () => {
+  it('gains only what time adds to the tokens that others left, even if the clock was set', () => {
     drain();
     for (const [agoMs, left] of [
       [96_000, 2],

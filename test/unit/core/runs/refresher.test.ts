@@ -17,14 +17,14 @@ describe('Refresher', function () {
   });
   afterEach(() => bench.end());
 
-  /** Opens windows one after the other: the first one asks, the others take what it read. */
+  /** Opens windows one after the other: the first one asks, the others take over its data. */
   async function open<Names extends string[]>(...names: Names) {
     const windows: RefreshWindow[] = [];
     for (const name of names) {
       const window = bench.window(name);
       windows.push(window);
       await window.refresher.poll();
-      // No two windows tick at the same moment.
+      // So that no two windows tick at the same moment.
       await bench.pass(300);
     }
     return windows as { [Name in keyof Names]: RefreshWindow };
@@ -197,7 +197,7 @@ describe('Refresher', function () {
       assert.equal(bench.asked.length, before);
     });
 
-    it('reads the labels of the newest 50 visible runs once each, and leaves plenty for polls', async () => {
+    it('reads the labels of the newest 50 visible runs once each, and leaves enough quota for polls', async () => {
       bench.rows = Array.from({ length: 60 }, (_, index) =>
         made(bench, `r${index}`, (index + 1) * MINUTE, 'complete'),
       );
@@ -231,7 +231,7 @@ describe('Refresher', function () {
     });
   });
 
-  it('reads with a new API key though a poll with the former one is in progress', async () => {
+  it('reads with a new API key even if a poll with the former one is in progress', async () => {
     bench.rows = [made(bench, 'r', 0, 'complete')];
     const [a] = await open('a');
     await bench.pass(MINUTE);
@@ -249,7 +249,7 @@ describe('Refresher', function () {
     );
   });
 
-  it('reads with a new API key in the window with the focus, whose answers the others take', async () => {
+  it('reads with a new API key only in the window with the focus; the others take over its data', async () => {
     const windows = await open('a', 'b', 'c', 'd');
     for (const window of windows) window.isFocused = window.name === 'b';
     await bench.pass(MINUTE);
@@ -268,7 +268,7 @@ describe('Refresher', function () {
       bench.asked.length = 0;
       await bench.pass(20 * MINUTE + 10 * SECOND);
       assert.deepEqual([askers(), b.session.runs.readAtMs], ['a', a.session.runs.readAtMs]);
-      // It hangs: nobody asks for a tick or two after the interval of two minutes, then one of the others does.
+      // The reader hangs: after the interval of two minutes, no window asks for a tick or two, then another one does.
       while (polls() === 0) await bench.pass(SECOND);
       a.isHung = true;
       bench.asked.length = 0;
@@ -282,7 +282,7 @@ describe('Refresher', function () {
       for (const window of [b, c]) assert.deepEqual(movesIn(window), ['r: running → complete']);
     });
 
-    it('2: a window that opens or gets the focus takes what is younger than 30 seconds', async () => {
+    it('2: a window that opens or gets the focus takes over data that is younger than 30 seconds', async () => {
       const [a] = await open('a');
       bench.asked.length = 0;
       await bench.pass(25 * SECOND);
@@ -313,13 +313,13 @@ describe('Refresher', function () {
           );
       });
 
-    it('3: without a focused one, the first to see that asks', async () => {
+    it('3: if no window has the focus, the first one to notice that asks', async () => {
       for (const name of 'abc') {
         bench.window(name, false);
         await bench.pass(10);
       }
       assert.equal(polls(), 0);
-      // The others see that one asks before it is answered.
+      // The others see that one asks before it has a response.
       const release = hold();
       await bench.pass(10 * SECOND);
       release();
@@ -360,7 +360,7 @@ describe('Refresher', function () {
       );
     });
 
-    it('5: after a sleep it is due', async () => {
+    it('5: after the machine slept, a poll is due', async () => {
       bench.rows = [made(bench, 'r', 48 * HOUR)];
       await open('a', 'b');
       const before = polls();
@@ -371,7 +371,7 @@ describe('Refresher', function () {
       assert.equal(polls(), before + 1);
     });
 
-    it('6: the tokens are of all windows', async () => {
+    it('6: all windows share the tokens', async () => {
       const [a, b] = await open('a', 'b');
       while (a.session.quota.take());
       await bench.pass(10 * SECOND);
@@ -385,12 +385,12 @@ describe('Refresher', function () {
       assert.equal(drain(), 40);
       await bench.pass(10 * SECOND);
       assert.equal(a.session.quota.take(), false);
-      // A window that opens later starts with what is left.
+      // A window that opens later starts with the tokens that are left.
       const [c] = await open('c');
       assert.equal(c.session.quota.take(), false);
     });
 
-    it('7: waits are adopted before each write', async () => {
+    it('7: a window adopts the waits of others before each write', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a, b] = await open('a', 'b');
       a.isHung = true;
@@ -398,7 +398,7 @@ describe('Refresher', function () {
       const release = hold();
       const asked = b.session.runs.refresh();
       await bench.pass(10 * SECOND);
-      // Meanwhile another window was refused. What this one writes is of before.
+      // Meanwhile another window was refused; this one doesn't know yet when it writes.
       const later = { sinceMs: bench.clock.nowMs(), untilMs: bench.clock.nowMs() + HOUR, readUntilMs: 0 };
       const { waits: _, ...before } = await bench.cache();
       await new CacheFile(bench.file).write({ ...before, waits: { reads: later, submissions: NO_WAIT } });
@@ -433,7 +433,7 @@ describe('Refresher', function () {
       assert.equal(askers().length, 1);
     });
 
-    it('9: neither do they follow a file that none can replace', async () => {
+    it('9: if the file can’t be replaced, windows don’t follow it', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a] = await open('a');
       a.dispose();
@@ -449,7 +449,7 @@ describe('Refresher', function () {
       for (const { errors } of windows) assert.equal(errors.length, 1, errors.join());
     });
 
-    it('10: only the window that asked last sends what one is enough for', async () => {
+    it('10: only the reader sends requests that one window is enough for', async () => {
       bench.rows = [made(bench, 'r', 30 * MINUTE)];
       const windows = await open('a', 'b', 'c');
       const readers = () => windows.filter(({ session }) => session.quota.isReader).map(({ name }) => name);
@@ -465,7 +465,7 @@ describe('Refresher', function () {
     });
   });
 
-  it('10: of windows that have nothing to ask for, one stays the reader', async () => {
+  it('10: one window stays the reader while there is nothing to ask for', async () => {
     bench.rows = [made(bench, 'r', HOUR, 'complete')];
     const [a] = await open('a');
     await bench.pass(10 * SECOND);
@@ -492,7 +492,7 @@ describe('Refresher', function () {
       await a.session.balance.refresh();
       const { readAtMs } = a.session.balance;
       await bench.pass(5 * SECOND);
-      // The system tells them, before their next tick.
+      // The file watcher tells them, before their next tick.
       await bench.until(() => statusIn(b, 'r') === 'complete' && statusIn(c, 'r') === 'complete');
       for (const window of [b, c]) {
         const { session } = window;
@@ -504,7 +504,7 @@ describe('Refresher', function () {
       bench.instead = () => 'lost';
       await bench.pass(MINUTE);
       await bench.until(() => b.session.state === 'offline' && c.session.state === 'offline');
-      // A window without the focus that is opened now knows it, too.
+      // A window that opens now, without the focus, knows it, too.
       const d = bench.window('d', false);
       await bench.settle();
       for (const { session } of [b, c, d]) assert.equal(session.offlineSince, a.session.offlineSince);
@@ -514,7 +514,7 @@ describe('Refresher', function () {
       assert.equal(askers(), 'a');
     });
 
-    it('sees at the next tick what no file watcher reports, and stores only fields of the contract', async () => {
+    it('takes over new data at the next tick without a file watcher, and stores only fields of the contract', async () => {
       const signed = { download_url: 'https://signed.test/?sig=1' };
       const r = { ...made(bench, 'r', 30 * MINUTE), ...signed, artifacts_expires_at: null, progress: 0 };
       const timeless = { ...made(bench, 'timeless', 0, 'complete'), created_at: null };
@@ -580,7 +580,7 @@ describe('Refresher', function () {
       }
       const sent = bench.asked.length;
       assert.ok(sent <= 120, `${sent}: ${spare} details`);
-      // It is not idle; how many details it reads between polls depends on when the windows ask.
+      // It isn't idle, but how many details it reads between polls depends on when the windows ask.
       assert.ok(polls() >= 40 && spare >= 4, `${polls()} polls, ${spare} details`);
     });
 
@@ -614,7 +614,7 @@ describe('Refresher', function () {
         await bench.pass(10 * SECOND);
         await bench.until(() => !waiting().some(Boolean));
       }
-      // A clock that is set back changes nothing about that, and a new wait counts.
+      // Setting the clock back doesn't change that, and a new wait counts.
       bench.clock.setWall(-2 * HOUR);
       await bench.pass(MINUTE);
       assert.deepEqual(waiting(), [false, false]);
@@ -658,7 +658,7 @@ describe('Refresher', function () {
   });
 
   describe('after an absence', () => {
-    it('shows what was stored before anything is answered, and reports what changed since', async () => {
+    it('shows the stored data before the service answers, and reports what changed since', async () => {
       bench.rows = [made(bench, 's', HOUR), made(bench, 'r', 2 * HOUR)];
       const [a] = await open('a');
       a.session.runs.addLabels([['r', 'Läbel']]);
@@ -717,7 +717,7 @@ describe('Refresher', function () {
   });
 
   describe('a cache file', () => {
-    it('is ignored and written anew if it is damaged or of a later version; a later format stays', async () => {
+    it('is ignored and replaced if it is damaged or of a later version; the file of a later format stays', async () => {
       bench.rows = [made(bench, 'r', 0)];
       (await open('a'))[0].dispose();
       const good = await bench.cache();
@@ -764,7 +764,7 @@ describe('Refresher', function () {
       assert.deepEqual([statusIn(b, 's'), a.errors, b.errors], ['running', [], []]);
     });
 
-    it('of a killed window is removed if it was never finished', async () => {
+    it('that a killed window never finished is removed', async () => {
       await mkdir(bench.folder, { recursive: true });
       const left = ['old', 'new'].map((name) => `${bench.file}.${name}.tmp`);
       for (const file of left) await writeFile(file, '');

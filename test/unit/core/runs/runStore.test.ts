@@ -28,7 +28,7 @@ describe('mergeFirstPage', () => {
   ] as const)
     it(name, () => {
       const merged = mergeFirstPage(at(loaded), page(at(listed), hasMore));
-      assert.deepEqual([ids(merged.rows)?.join(' '), merged.restarted], [rows, restarted]);
+      assert.deepEqual([ids(merged.rows)?.join(' '), merged.isRestarted], [rows, restarted]);
     });
 
   it('adopts the page’s version of its rows, and treats an invalid time as missing', () => {
@@ -238,7 +238,7 @@ describe('RunStore', () => {
     assert.deepEqual([urls.length, compared, changes.at(-1)?.changed], [101, 99, ['r9997']]);
   });
 
-  it('is complete since a time if an older run is listed, unless that was added individually', async () => {
+  it('is complete since a time if an older run is listed, unless that run was added individually', async () => {
     const minute = (count: number) => Date.UTC(2026, 0, 5, 12, count);
     listed = many(120);
     assert.ok(!store.isCompleteSince(minute(500)));
@@ -428,16 +428,16 @@ describe('RunStore', () => {
     assert.deepEqual(store.rows, []);
   });
 
-  it('shows what it has when a read fails', async () => {
+  it('shows the rows that it has when a read fails', async () => {
     listed = [row('a', 1)];
     await store.refresh();
     pageChanges = { data: 'none' };
     await assert.rejects(store.refresh(), { code: 'unexpected-response' });
-    assert.deepEqual([ids(store.rows), store.failed], [['a'], true]);
+    assert.deepEqual([ids(store.rows), store.hasFailed], [['a'], true]);
     pageChanges = {};
     changes.length = 0;
     await store.refresh();
     // Views that show the failure are notified that it is over.
-    assert.deepEqual([store.failed, changes], [false, [{ added: [], changed: [], moved: [] }]]);
+    assert.deepEqual([store.hasFailed, changes], [false, [{ added: [], changed: [], moved: [] }]]);
   });
 });

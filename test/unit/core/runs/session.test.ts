@@ -148,7 +148,7 @@ describe('Session', () => {
     assert.deepEqual([states, session.offlineSince], [['offline', 'connecting', 'ready'], undefined]);
   });
 
-  it('is offline if something else answers, and ready after an odd response of the service', async () => {
+  it('is offline if a portal or gateway answers, and ready after an odd response of the service', async () => {
     for (const [status, headers, text, state] of [
       [200, {}, '<html>sign in</html>', 'offline'],
       [302, { location: '/portal' }, '', 'offline'],
@@ -277,7 +277,7 @@ describe('Session', () => {
       }
     });
 
-    it('ends what was asked of a submission once a read is answered, also if the other window shares it again', async () => {
+    it('ends the wait of submissions once a read is answered, even if another window shares the wait again', async () => {
       const { session } = watched();
       const sinceMs = Date.now() - 1_000;
       const untilMs = sinceMs + 3_600_000;
@@ -292,13 +292,13 @@ describe('Session', () => {
       session.acceptShared(shared, true);
       assert.deepEqual([session.longWaitUntilMs, session.notBeforeMs], [undefined, undefined]);
       assert.deepEqual(session.balance.current, BALANCE);
-      // The other window learns of the end, too.
+      // The other window gets the end, too.
       const other = watched().session;
       other.acceptShared(shared, true);
       assert.equal(other.longWaitUntilMs, untilMs);
       other.acceptShared({ waits: session.waits }, true);
       assert.deepEqual([other.longWaitUntilMs, other.notBeforeMs], [undefined, undefined]);
-      // A shorter one that is asked for afterwards counts.
+      // A shorter wait that the service asks for later counts.
       const { sinceMs: endedAtMs = NaN } = session.waits?.submissions ?? {};
       while (Date.now() <= endedAtMs) await turn();
       const later = { sinceMs: Date.now(), untilMs: untilMs - 60_000, readUntilMs: 0 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { Client } from '../../../../src/core/api/client.ts';
 import type { ServiceAccount } from '../../../../src/core/accounts/account.ts';
 import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
+import { Client } from '../../../../src/core/api/client.ts';
 import { Sessions } from '../../../../src/core/runs/sessions.ts';
 import { Submissions } from '../../../../src/core/submission/submissions.ts';
 import { useFolder } from '../../../helpers/folder.ts';

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { cacheFileOf } from '../../../../src/core/accounts/account.ts';
 import type { Disposable } from '../../../../src/core/base/disposable.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
-import type { Session } from '../../../../src/core/runs/session.ts';
 import { CacheFile } from '../../../../src/core/runs/cacheFile.ts';
+import type { Session } from '../../../../src/core/runs/session.ts';
 import { chargedReceiptsOf, type Receipt } from '../../../../src/core/submission/submission.ts';
 import { Submissions } from '../../../../src/core/submission/submissions.ts';
 import type { ActiveRunsParts } from '../../../../src/ui/runs/activeRuns.ts';
@@ -73,7 +73,7 @@ describe('keepActiveFresh', () => {
     await until(() => count('models') === 2 && count('balance') === 2);
   });
 
-  it('starts at the next event if the refresher could not be loaded', async () => {
+  it('starts at the next event if the refresher couldn’t be loaded', async () => {
     let isMissing = true;
     const failing = registerHooks({
       resolve: (specifier, context, next) => {

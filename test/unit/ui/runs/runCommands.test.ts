@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import type { RunFilter } from '../../../../src/ui/runs/runFilter.ts';
 import { KeyRejectedError, type Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
+import { Bench, row, until } from '../../../helpers/runs/support.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
-import { Bench, row, until } from '../../../helpers/runs/support.ts';
 
 const commands = await withVscode(() => import('../../../../src/ui/runs/runCommands.ts'));
 
@@ -19,13 +18,11 @@ describe('run commands', () => {
   let brokenFrom: number;
   /** If not empty, the service sends these cursors in turn, whatever is requested. */
   let circle: readonly string[];
-  let filter: RunFilter;
 
   beforeEach(async () => {
     standIn.forget();
     bench = await Bench.start();
     [limits, gate, brokenFrom, circle] = [[], undefined, Infinity, []];
-    filter = { text: '', modelIds: [], phases: [] };
     const listed = Array.from({ length: 730 }, (_, index) => ({
       ...row(`r${index}`, 800 - index, index < 10 ? 'queued' : 'complete'),
       model_id: index % 3 === 0 ? 'm1' : 'm2',
@@ -52,12 +49,6 @@ describe('run commands', () => {
   });
   afterEach(() => bench.end());
 
-  const shown = {
-    get filter() {
-      return filter;
-    },
-    filterBy: (next: RunFilter) => void (filter = next),
-  };
   const loaded = () => session.runs.rows?.length;
 
   describe('loadAllRuns', () => {
@@ -109,52 +100,9 @@ describe('run commands', () => {
     });
   });
 
-  describe('filterRuns', () => {
-    it('offers the models and phases of loaded runs, with the current filter', async () => {
-      filter = { text: 'now', modelIds: ['m2'], phases: ['finished'] };
-      let items: string[] = [];
-      let selected: string[] = [];
-      standIn.shown.pick = (input) => {
-        items = input.items.map(({ label, description }) => `${label}: ${description ?? ''}`);
-        assert.ok(input.items.every(({ alwaysShow, kind }) => alwaysShow === true || kind === -1));
-        assert.equal(input.value, 'now');
-        selected = input.selectedItems.map(({ label }) => label);
-        input.selectedItems = input.items.filter(({ label }) => label === 'm1' || label === 'Queued');
-        return '  two words ';
-      };
-      await commands.filterRuns(sessions, shown, undefined);
-      const count = loaded() ?? 0;
-      const m1 = Math.ceil(count / 3);
-      const phases = ['Phase: ', 'Queued: 10 runs', `Completed: ${count - 10} runs`];
-      assert.deepEqual(items, [...phases, 'Model: ', `m2: ${count - m1} runs`, `m1: ${m1} runs`]);
-      assert.deepEqual(selected, ['Completed', 'm2']);
-      assert.deepEqual(filter, { text: 'two words', modelIds: ['m1'], phases: ['waiting'] });
-    });
-
-    it('changes nothing if closed or the account changed, and accepts a text without asking', async () => {
-      filter = { text: 'now', modelIds: ['m2'], phases: [] };
-      await commands.filterRuns(sessions, shown, { unknown: 'argument' });
-      const live = { active: session };
-      standIn.shown.pick = () => {
-        live.active = bench.session(() => Promise.resolve(undefined));
-        return 'words';
-      };
-      await commands.filterRuns(live, shown, undefined);
-      assert.deepEqual([filter.text, standIn.shown.inputs.length], ['now', 2]);
-      await commands.filterRuns(sessions, shown, ' maths ');
-      const text = { text: 'maths', modelIds: [], phases: [] };
-      assert.deepEqual([filter, standIn.shown.inputs.length], [text, 2]);
-    });
-
-    it('offers nothing if the API key was rejected or no runs are loaded', async () => {
-      const { runs } = session;
-      const active = { isLocked: true, runs } as unknown as Session;
-      await commands.filterRuns({ active }, shown, undefined);
-      session.runs.clear();
-      await commands.filterRuns(sessions, shown, undefined);
-      assert.deepEqual(standIn.shown.inputs, []);
-      assert.deepEqual(standIn.shown.sentences, Array(2).fill('No runs are loaded yet.'));
-    });
+  it('findRuns leaves the search to VS Code', async () => {
+    await commands.findRuns();
+    assert.deepEqual(standIn.executed, [['fineTuning.runs.focus'], ['list.find']]);
   });
 
   it('openModelLink opens only https links', async () => {

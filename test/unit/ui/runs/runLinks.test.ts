@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { RunLinkParts } from '../../../../src/ui/runs/runCommands.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
+import { Bench, row } from '../../../helpers/runs/support.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
-import { Bench, row } from '../../../helpers/runs/support.ts';
 
 const { followRunLink, runLinkPath } = await withVscode(
   () => import('../../../../src/ui/runs/runCommands.ts'),
@@ -81,7 +81,7 @@ describe('followRunLink', () => {
     standIn.shown.answer = ([first]) => first;
     await follow('/run/abc');
     assert.deepEqual(shown, []);
-    const sentence = 'account-1 has no such run: abc';
+    const sentence = 'account-1 doesn’t have run abc.';
     assert.deepEqual(standIn.shown.sentences, [sentence, sentence]);
     assert.deepEqual(standIn.shown.buttons, [[], ['Switch Account…']]);
     await Promise.resolve();

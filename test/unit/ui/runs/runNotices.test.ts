@@ -108,7 +108,7 @@ describe('RunNotices', () => {
       offersDownload: () => offers,
       faultOf: ({ kind }, some) =>
         kind === 'sandbox' && some && 'join' in some
-          ? faultOf(`Sandbox fault “${some.join()}” is on.`)
+          ? faultOf(`Sandbox scenario “${some.join()}” is on.`)
           : undefined,
       receiptsOf: () => Promise.resolve(receipts),
     });
@@ -213,7 +213,7 @@ describe('RunNotices', () => {
   it('notifies once of a status that reads as an end, whatever an earlier version stored', async () => {
     const { runs } = open();
     runs.details.set('a', {});
-    const unpriced = ' The price is unknown; contact the service with its run ID.';
+    const unpriced = ' The price is unknown; contact the service with the run ID.';
     const sentence = (word: string) =>
       `my label: the service reports “${word}”.${word === 'Failed' ? unpriced : ''}`;
     for (const [setting, expected] of [
@@ -254,19 +254,19 @@ describe('RunNotices', () => {
     runs.details.set('a', {});
     runs.move(status('a', 'failed'));
     assert.deepEqual(await shown(), [
-      'my label: the service reports “failed”. Charged 12.50 USD; contact the service with its run ID.',
+      'my label: the service reports “failed”. Charged 12.50 USD; contact the service with the run ID.',
     ]);
     assert.deepEqual(standIn.executed, [['copy', 'a']]);
     runs.details.set('b', { price_cents: 300, assumedCurrency: 'USD' });
     runs.move(status('b', 'failed'));
     assert.deepEqual(await shown(), [
-      'other: the service reports “failed”. Charged 3.00 USD (currency assumed from the balance); contact the service with its run ID.',
+      'other: the service reports “failed”. Charged 3.00 USD (currency assumed from the balance); contact the service with the run ID.',
     ]);
     const sandbox = open('sandbox');
     sandbox.runs.details.set('a', {});
     sandbox.runs.move(status('a', 'error'));
     assert.deepEqual(await shown(), [
-      'Sandbox: my label: the service reports “error”. Sandbox fault “failed-run” is on.',
+      'Sandbox: my label: the service reports “error”. Sandbox scenario “failed-run” is on.',
     ]);
     assert.deepEqual(standIn.shown.buttons.at(-1), ['Copy Run ID', 'Show Run', 'Choose Another']);
     standIn.settings.clear();
@@ -274,7 +274,7 @@ describe('RunNotices', () => {
     for (const [moved, said] of [
       [
         failedTogether('c', 'd'),
-        'Sandbox: The service reports “failed” for 2 runs. Sandbox fault “failed-run” is on.',
+        'Sandbox: The service reports “failed” for 2 runs. Sandbox scenario “failed-run” is on.',
       ],
       [
         [done('e'), ...failedTogether('f', 'g')],
@@ -352,17 +352,17 @@ describe('RunNotices', () => {
     const changes = [done('a'), done('b'), done('c'), status('d', 'failed'), status('e', 'x)[error](')];
     for (const { runs } of windows) runs.move(...changes);
     assert.deepEqual(await shown(), [
-      '3 runs completed. The service reports “failed”, “x)[error] (” for 2 runs, already charged; contact it with each run ID.',
+      '3 runs completed. You were charged: the service reports “failed”, “x)[error] (” for 2 runs. Contact it with each run ID.',
     ]);
     assert.deepEqual(standIn.executed, [['fineTuning.runs.focus']]);
     for (const [moved, sentence] of [
       [
         [done('f'), status('g', 'failed')],
-        '1 run completed. The service reports “failed” for 1 run, already charged; contact it with each run ID.',
+        '1 run completed. You were charged: the service reports “failed” for 1 run. Contact it with each run ID.',
       ],
       [
         [status('h', 'failed'), status('i', 'failed')],
-        'The service reports “failed” for 2 runs, already charged; contact it with each run ID.',
+        'You were charged: the service reports “failed” for 2 runs. Contact it with each run ID.',
       ],
     ] as const) {
       windows[0]?.runs.move(...moved);

@@ -8,15 +8,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
 import type { Account } from '../../../../src/core/accounts/account.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
-import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/downloads.ts';
 import type { RowDifference } from '../../../../src/core/datasets/fingerprints.ts';
+import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/downloads.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
+import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import {
   charged as chargedWith,
   type ChargedReceipt,
   type Receipt,
 } from '../../../../src/core/submission/submission.ts';
-import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { RunPageState } from '../../../../src/ui/runs/protocol.ts';
 import type { RunPageParts } from '../../../../src/ui/runs/runPage.ts';
 import { bodyOf, sendJson } from '../../../helpers/httpServer.ts';
@@ -74,7 +74,7 @@ describe('RunPage', () => {
   let remembered: Set<string>;
   let compared: string[];
   let difference: () => Promise<RowDifference | undefined>;
-  /** What was compared, and what that showed. */
+  /** The compared files, and the results. */
   let verdicts: string[];
   let verdict: () => Promise<string | undefined>;
   let active: ActiveDownload[];
@@ -254,7 +254,7 @@ describe('RunPage', () => {
 
   it('requests an unknown run once, and again on Retry', async () => {
     open('none');
-    await shows('has no such run');
+    await shows('doesn’t have this run');
     await session.runs.refresh();
     await sleep(DRAWN_MS);
     assert.equal(reads('none'), 1);
@@ -324,7 +324,7 @@ describe('RunPage', () => {
     await shows('/data/train.jsonl');
     accounts = [];
     changed.accounts.fire();
-    await shows('not on this machine');
+    await shows('isn’t on this machine');
     assert.doesNotMatch(texts() + panel.title, /maths|train|2\.50/);
     accounts = [session.account];
     changed.accounts.fire();
@@ -363,7 +363,7 @@ describe('RunPage', () => {
   it('reads its account’s receipt when the journal changes', async () => {
     receipts = () => Promise.reject(new Error('disk'));
     await openRead();
-    await shows('could not be loaded');
+    await shows('couldn’t be loaded');
     receipts = () => Promise.resolve([{ ...charged('/other.jsonl'), accountId: 'other' }]);
     changed.receipts.fire();
     await shows('Submitted elsewhere');
@@ -378,8 +378,8 @@ describe('RunPage', () => {
     const charge = { ...first.charge, furtherRuns: [{ run_id: 'r' }] };
     receipts = () => Promise.resolve([{ ...first, accountId: 'account-1', charge }]);
     changed.receipts.fire();
-    const several = /You may have been charged twice\./;
-    await shows('Two runs have the marker of train.jsonl: first, r.');
+    const several = /You may have been charged twice:/;
+    await shows('You may have been charged twice: two runs have train.jsonl’s marker (first, r).');
     assert.doesNotMatch(texts(), /Submitted elsewhere|Idempotency-Key/);
     receipts = () => Promise.resolve([charged('/data/train.jsonl')]);
     changed.receipts.fire();
@@ -403,7 +403,10 @@ describe('RunPage', () => {
     receipts = () => Promise.resolve([paid('c', 9, 900, '3'), paid('r', 5, 250, '4'), ...before, ...others]);
     await openRead();
     await shows('"value":"1.60–2.50 USD"');
-    assert.match(texts(), /at most in proportion\. Such a range held for 1 of your last 2 runs\./);
+    assert.match(
+      texts(),
+      /at most proportionally more\. The price was within the likely range for 1 of your last 2 runs\./,
+    );
   });
 
   describe('the rows of its dataset', () => {
@@ -441,7 +444,7 @@ describe('RunPage', () => {
       difference = rows(3);
       const { id } = remember('r', 5, 'as it was\n');
       await openRead();
-      await shows('Since “r1” (Jan 1, 1970): 3 rows added, 7 equal.');
+      await shows('Since “r1” (Jan 1, 1970): 3 rows added, 7 unchanged.');
       for (let turn = 0; turn < 3; turn++) showAgain();
       await sleep(DRAWN_MS);
       assert.deepEqual(compared, [`since ${id}`]);
@@ -449,7 +452,7 @@ describe('RunPage', () => {
       difference = () => promise;
       await writeFile(file, 'now another one\n');
       showAgain();
-      // What is known of the version before isn't said of this one.
+      // Facts about the previous version aren't shown for this one.
       await shows('modified since');
       resolve(await rows(4)());
       await shows('4 rows added');
@@ -509,7 +512,7 @@ describe('RunPage', () => {
       assert.doesNotMatch(texts(), /before1/);
       for (const one of [id, before.id]) remembered.add(one);
       changed.kept.fire();
-      await shows('Since “before1” (Jan 1, 1970): 3 rows added, 7 equal.');
+      await shows('Since “before1” (Jan 1, 1970): 3 rows added, 7 unchanged.');
     });
 
     it('say nothing of a run before with the same bytes, and log errors only', async () => {
@@ -549,7 +552,7 @@ describe('RunPage', () => {
     verdict = () => Promise.reject(new Error());
     await writeFile(answers, 'another');
     standIn.focus.changed.fire({ focused: true });
-    // What another version showed isn't said of this one.
+    // The result of another version isn't shown for this one.
     await shows('Compare it with the base model on rows');
     await until(() => errors.length === 1);
     assert.deepEqual([verdicts.length, errors], [2, ['run-verdict']]);
@@ -620,7 +623,7 @@ describe('RunPage', () => {
     press('howToCompare', '');
     await until(() => standIn.executed.length > 0);
     assert.deepEqual(standIn.shown.sentences, [
-      'Download the adapter first: its page has a script that compares it with the base model.',
+      'Download the adapter first. Its page has a script that compares it with the base model.',
     ]);
     const target = { accountId: MEMORY.accountId, id: 'r' };
     assert.deepEqual(standIn.executed, [['fineTuning.downloadAdapter', target]]);

@@ -5,14 +5,13 @@ import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downlo
 import { phaseOf } from '../../../../src/core/runs/run.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import { charged, type ChargedReceipt } from '../../../../src/core/submission/submission.ts';
+import type { RunPageButton, RunPageFact } from '../../../../src/ui/runs/protocol.ts';
 import type { RunPageView } from '../../../../src/ui/runs/runPageFacts.ts';
 import { buttonText, changedLines, golden, pictured } from '../../../helpers/golden.ts';
 import { row } from '../../../helpers/runs/support.ts';
 import { sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { submissionOf } from '../../../helpers/submissions.ts';
-
-import type { RunPageButton, RunPageFact } from '../../../../src/ui/runs/protocol.ts';
 
 const words = await withVscode(() => import('../../../../src/ui/runs/runPageView.ts'));
 
@@ -55,7 +54,7 @@ function receiptOf(
   return charged(submission, { at: { localMs: NOON_MS }, run, foundBy: 'answered', ...charge });
 }
 
-/** Changes to a finished run of which everything but the receipt is known. */
+/** Changes to a finished run; everything but the receipt is known. */
 interface Given extends Partial<RunPageView> {
   run?: Partial<RunSummary> | null;
   session?: never;
@@ -165,6 +164,12 @@ describe('runPageState', () => {
   const failed: Given = { run: { status: 'failed' }, detail: bare({ status: 'failed', started_at: at(1) }) };
   const available: Given = { run: { artifacts_available: true, artifacts_expires_at: at(70) } };
   const expired: Given = { run: { artifacts_available: true, artifacts_expires_at: at(9) } };
+
+  it('stresses the download only if the service lists the adapter', () => {
+    const isFirst = (given: Given) =>
+      stateOf(given).actions.some((one) => one.action === 'download' && one.isFirst);
+    assert.deepEqual([{}, available, expired].map(isFirst), [false, true, false]);
+  });
 
   it('shows every event, “not yet” only if that is certain, and promises no adapter that the service doesn’t list', () => {
     const busy: Given = { run: { status: 'busy' }, receiptLoading: 'failed' };

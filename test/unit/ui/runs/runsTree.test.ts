@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/downloads.ts';
 import type { KnownDetail } from '../../../../src/core/runs/run.ts';
@@ -8,7 +8,6 @@ import type { Session } from '../../../../src/core/runs/session.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { ChargedReceipt } from '../../../../src/core/submission/submission.ts';
 import type { RunsNode } from '../../../../src/ui/runs/runRows.ts';
-import type { VisibleRuns } from '../../../../src/ui/runs/visibleRuns.ts';
 import type { RunsTree, RunsTreeParts } from '../../../../src/ui/runs/runsTree.ts';
 import type { RunView } from '../../../../src/ui/shared/runText.ts';
 import { golden } from '../../../helpers/golden.ts';
@@ -16,11 +15,10 @@ import { bodyOf, sendJson } from '../../../helpers/httpServer.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import { submissionOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { RunsTree: createTree } = await withVscode(() => import('../../../../src/ui/runs/runsTree.ts'));
-const { VisibleRuns: createShown } = await withVscode(() => import('../../../../src/ui/runs/visibleRuns.ts'));
 const { runTooltip } = await withVscode(() => import('../../../../src/ui/runs/runTooltip.ts'));
 
 const MARKER = 'ft-7k3m9qpx';
@@ -33,8 +31,7 @@ describe('RunsTree', () => {
   let activeChanged: Emitter<Session | undefined>;
   let tree: RunsTree;
   let view: standIn.ViewStandIn;
-  let shown: VisibleRuns;
-  /** Open submissions, all of which have rows. */
+  /** Open submissions; all have rows. */
   let pending: PendingSubmission[];
   let submissionsChanged: Emitter<PendingSubmission>;
   let above: string;
@@ -78,7 +75,6 @@ describe('RunsTree', () => {
       },
       onDidChangeActive: activeChanged.event,
     };
-    shown = new createShown(sessions);
     tree = new createTree({
       sessions,
       submissions: { pending, onDidChange: submissionsChanged.event },
@@ -96,12 +92,11 @@ describe('RunsTree', () => {
         item: (id: string) => new standIn.TreeItem(`submission ${id}`),
       },
       notices: {
-        unseen: () => unseen,
-        see: (accountId: string) => Promise.resolve(void seen.push(accountId)),
+        unseenCount: () => unseen,
+        markSeen: (accountId: string) => Promise.resolve(void seen.push(accountId)),
         follow: () => ({ dispose: () => undefined }),
         onDidChangeUnseen: unseenChanged.event,
       },
-      shown,
       downloads: {
         get active() {
           return downloads.active;
@@ -237,7 +232,7 @@ describe('RunsTree', () => {
         receipts = rows.map((count, at) =>
           chargedReceipt({ run: { run_id: `r${at}` }, dataset: { rows: count } }),
         );
-        shown.clearFilter();
+        activeChanged.fire(active);
         return tree
           .getChildren()
           .map((node) => tree.getTreeItem(node))
@@ -373,20 +368,17 @@ describe('RunsTree', () => {
       });
     });
 
-    it('is dimmed while the service is unreachable, without a full redraw', async () => {
+    it('has a dimmed icon while the service is unreachable, without a full redraw', async () => {
       await list(many(3));
       texts();
-      assert.equal(item().resourceUri, undefined);
+      const color = () => (item().iconPath as { color: { id: string } }).color.id;
+      assert.notEqual(color(), 'disabledForeground');
       drawn.length = 0;
       await goOffline();
       assert.deepEqual([...new Set(drawnIds())], ['r0,r1,r2']);
-      const { resourceUri, iconPath } = item();
-      assert.deepEqual(
-        [resourceUri?.scheme, (iconPath as { color: { id: string } }).color.id],
-        ['fine-tuning-offline', 'disabledForeground'],
-      );
+      assert.equal(color(), 'disabledForeground');
       await list(many(3));
-      assert.equal(item().resourceUri, undefined);
+      assert.notEqual(color(), 'disabledForeground');
     });
 
     it('shows times by the service’s clock', async () => {
@@ -428,7 +420,7 @@ describe('RunsTree', () => {
 
     it('shows what is said above them as soon as it changes', () => {
       texts();
-      above = 'A submission record can’t be read.';
+      above = 'You may have been charged: a submission record can’t be read.';
       aboveChanged.fire();
       assert.equal(view.message, above);
       above = '';
@@ -500,8 +492,8 @@ describe('RunsTree', () => {
     it('is redrawn only after VS Code asked for its rows, and then releases those of the previous list', async () => {
       const lists = () => drawn.filter((node) => node === undefined).length;
       await list(many(1_001));
-      assert.ok(!tree.getChildren().some(({ kind }) => kind === 'none'));
-      await until(() => drawn.at(-1)?.[0]?.kind === 'none');
+      tree.getChildren();
+      await until(() => drawn.at(-1)?.[0]?.kind === 'more');
       drawn.length = 0;
       await list(many(1_002));
       await sleep(150);
@@ -510,29 +502,6 @@ describe('RunsTree', () => {
       assert.equal(lists(), 1);
       tree.getChildren();
       await until(() => lists() === 2);
-    });
-  });
-
-  describe('the filter', () => {
-    it('filters runs and shows what was not searched', async () => {
-      const queued = (index: number) => (index < 3 ? { status: 'queued' } : {});
-      const rows = many(30, { model_id: 'm1' }).map((run, index) => ({ ...run, ...queued(index) }));
-      await list(rows, true);
-      session.runs.addLabels([['r12', 'Mäths']]);
-      shown.filterBy({ text: 'mäths', modelIds: ['m1'], phases: ['finished'] });
-      assert.deepEqual(texts(), ['Mäths', 'Load More']);
-      assert.equal(
-        view.message,
-        'Filter “mäths” · m1 · Completed: 1 of 30 loaded runs. Labels not searched: 29. Older runs are not loaded.',
-      );
-      // A label is searched as soon as it is known.
-      session.runs.addLabels([['r7', 'more mäths']]);
-      assert.equal(texts().length, 3);
-      shown.filterBy({ text: 'nothing', modelIds: [], phases: [] });
-      assert.deepEqual(kinds(), ['none', 'more']);
-      assert.equal(item().command?.command, 'fineTuning.clearRunsFilter');
-      shown.clearFilter();
-      assert.deepEqual([texts().length, view.message], [31, '']);
     });
   });
 
@@ -552,7 +521,7 @@ describe('RunsTree', () => {
     it('shows since when the service is offline or that a refresh failed, until it works again', async () => {
       await list(many(1));
       await goOffline();
-      assert.match(view.message ?? '', /^Offline since .+\. This may be out of date\.$/);
+      assert.match(view.message ?? '', /^Offline since .+\. Data may be out of date\.$/);
       await list(many(1));
       assert.equal(view.message, '');
       await fail(500);
@@ -565,7 +534,7 @@ describe('RunsTree', () => {
     it('shows that the list may be incomplete and how many rows are unreadable', async () => {
       answer = () => [200, { data: [row('a', 1), { odd: true }], has_more: true, next_cursor: null }];
       await session.runs.refresh();
-      assert.match(view.message ?? '', /sends none\.\nUnreadable entries hidden: 1\./);
+      assert.match(view.message ?? '', /didn’t send them\.\nUnreadable entries hidden: 1\./);
     });
 
     it('explains why only submissions are shown, and counts no runs of a rejected API key', async () => {
@@ -598,18 +567,6 @@ describe('RunsTree', () => {
     assert.deepEqual(kinds(), ['submission', 'run', 'run']);
     pending[0] = pendingOf('validating', { ...submission, accountId: 'another' });
     assert.deepEqual(kinds(), ['submission', 'run', 'run']);
-  });
-
-  it('offers to clear the filter only if it hides runs', async () => {
-    await list([row('a', 0)], false, { run_id: 'a', status: 'queued', model_id: 'm', label: MARKER });
-    await session.runs.loadDetail('a');
-    pending.push(
-      pendingOf('waiting', submissionOf({ marker: MARKER, attempts: [uploadedAttempt(Date.now())] })),
-    );
-    shown.filterBy({ text: 'zzz', modelIds: [], phases: [] });
-    assert.deepEqual(kinds(), ['submission']);
-    pending.length = 0;
-    assert.deepEqual(kinds(), ['none']);
   });
 
   describe('the badge', () => {
