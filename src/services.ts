@@ -10,15 +10,15 @@ import { lazy } from './core/base/async.ts';
 import { DisposableStore } from './core/base/disposable.ts';
 import { countRareCases } from './core/base/rareCases.ts';
 import type { DatasetChecker } from './core/datasets/checker.ts';
-import type { Reading } from './core/datasets/readFacts.ts';
 import { Fingerprints } from './core/datasets/fingerprints.ts';
+import type { Reading } from './core/datasets/readFacts.ts';
 import type { Reports } from './core/datasets/reports.ts';
 import { Downloads } from './core/downloads/downloads.ts';
 import { Notices } from './core/runs/notices.ts';
 import { Sessions } from './core/runs/sessions.ts';
 import { removeOldStore } from './core/storage/oldStore.ts';
-import { sentTo } from './core/submission/submission.ts';
 import { Journal } from './core/submission/journal.ts';
+import { submissionsTo } from './core/submission/submission.ts';
 import { Submissions } from './core/submission/submissions.ts';
 import type { Scenario } from './sandbox/scenarios.ts';
 import { Commands, ensureActiveAccount as ensureActive } from './ui/shared/commands.ts';
@@ -29,9 +29,10 @@ import type { RowsAboveRuns } from './ui/shared/rowText.ts';
 import { onDidChangeSettings, proxySettings } from './ui/shared/settings.ts';
 import { UnreadableFiles } from './ui/shared/unreadableFiles.ts';
 
-/** The stores of core and VS Code's context, for every feature. All are disposed with the extension. */
+/** What every feature gets: the stores of core and VS Code's context. All are disposed with the extension. */
 export type Services = Awaited<ReturnType<typeof createServices>>;
 
+/** Creates what features share, and reads the accounts. Returns before the journal is opened. */
 export async function createServices(context: vscode.ExtensionContext) {
   const disposables = new DisposableStore();
   context.subscriptions.push(disposables);
@@ -47,13 +48,11 @@ export async function createServices(context: vscode.ExtensionContext) {
   const openAccounts = (): Promise<void> =>
     accounts.open().catch((error: unknown) => report(log, error, () => void openAccounts()));
   await openAccounts();
-  const isBrowser = vscode.env.uiKind === vscode.UIKind.Web;
   const keyIdOfSent = async (owner: KeyOwner, apiKey: string) => {
     const { keyIdOf } = await import('./core/api/keyCheck.ts');
-    return keyIdOf(sentTo(await stores.readSubmissions(), owner), apiKey);
+    return keyIdOf(submissionsTo(await stores.readSubmissions(), owner), apiKey);
   };
-  const onDidChangeFocus = isBrowser ? vscode.window.onDidChangeWindowState : undefined;
-  const apiKeys = disposables.add(new ApiKeys(context.secrets, accounts, keyIdOfSent, onDidChangeFocus));
+  const apiKeys = disposables.add(new ApiKeys(context.secrets, keyIdOfSent));
   const connect = async (account: Account): Promise<Connection | undefined> => {
     if (account.kind === 'sandbox') return provided.sandboxConnection.get()();
     const key = await apiKeys.read({ accountId: account.id, origin: originOf(account) });
@@ -137,10 +136,10 @@ function runStores(
   return { runsFolder, notices, downloads };
 }
 
-/** What agents call, by the name of the tool. */
+/** The two steps in which VS Code calls a tool for agents. */
 export interface AgentTools {
   prepare(name: AgentTool, input: unknown): Promise<vscode.PreparedToolInvocation>;
-  /** Rejects only with a fixed text that says what could not be loaded. */
+  /** Rejects only with a fixed text, which says what could not be loaded. */
   invoke(
     name: AgentTool,
     input: unknown,
@@ -148,13 +147,16 @@ export interface AgentTools {
   ): Promise<vscode.LanguageModelToolResult>;
 }
 
-/** Returns the fault that is on for an account. With faults or an error: only one of them, or its cause. */
+/**
+ * Returns the sandbox fault that is switched on for an account; undefined without one.
+ * @param cause counts only these faults, or only the one that causes this error
+ */
 export type FaultOf = (
   account: Pick<Account, 'kind'>,
   cause?: readonly Scenario[] | { error: unknown },
 ) => SandboxFault | undefined;
 
-/** What features tell each other. */
+/** What one feature provides to others, by name. */
 function contributions(disposables: DisposableStore) {
   const datasetReports = new Provided<() => Promise<Reports>>();
   const datasetReadings = new Provided<() => Promise<Reports<Reading>>>();
@@ -164,7 +166,7 @@ function contributions(disposables: DisposableStore) {
     rowsAboveRuns: new Provided<RowsAboveRuns>(),
     sandboxConnection: new Provided<() => Promise<Connection>>(),
     sandboxFault: new Provided<FaultOf>(),
-    /** What a file of answers shows for a run; undefined if it shows nothing. */
+    /** Returns what a file of answers shows for a run; undefined if it shows nothing. */
     answersVerdict: new Provided<
       (runId: string, file: string, signal: AbortSignal) => Promise<string | undefined>
     >(),
@@ -175,15 +177,14 @@ function contributions(disposables: DisposableStore) {
     agentTools: new Provided<AgentTools>(),
     /** Loads the dataset checks at the first use. */
     reports: () => datasetReports.get()(),
-    /** The same of what their texts say. */
+    /** Loads the facts about the texts of datasets, likewise. */
     readings: () => datasetReadings.get()(),
     /** Fires when a dataset check that the user requested has ended. */
     checked: disposables.add(new vscode.EventEmitter<void>()),
-    /** Fires when a run was charged, so that the Runs view shows it. */
   };
 }
 
-/** Owns the transport of all clients. They get it for each request: new proxy settings replace it. */
+/** Owns the transport of all clients. New proxy settings replace it, so clients ask for it at each request. */
 class CurrentTransport implements vscode.Disposable {
   readonly #onDidChange = new vscode.EventEmitter<void>();
   readonly #subscription = onDidChangeSettings(['http'], () => {
@@ -203,7 +204,7 @@ class CurrentTransport implements vscode.Disposable {
   }
 }
 
-/** What one feature provides to others, which know only its type. It comes before them in `start.ts`. */
+/** A value that one feature provides to others. That feature comes before them in `start.ts`. */
 class Provided<T> {
   #value: T | undefined;
 

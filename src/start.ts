@@ -10,10 +10,10 @@ import { activateHelp } from './ui/help/feature.ts';
 import { activateMoney } from './ui/money/feature.ts';
 import { activateRuns } from './ui/runs/feature.ts';
 import { activateSandbox } from './ui/sandbox/feature.ts';
-import { activateSubmission } from './ui/submission/feature.ts';
 import type { Commands } from './ui/shared/commands.ts';
+import { activateSubmission } from './ui/submission/feature.ts';
 
-/** Each registers its commands and views, and loads their code at first use. */
+/** Each feature registers its commands and views, and loads their code at first use. */
 const FEATURES: readonly ((services: Services) => void)[] = [
   // Provides the connection to the sandbox.
   activateSandbox,

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
 import { findModel, type MODELS } from './catalog.ts';
 
-/** Lets the adapter's page say that nothing was trained. */
+/** Says that nothing was trained, for the adapter's page. */
 const METADATA = { format: 'pt', trained_by: 'fine-tuning-sandbox' } as const;
 const RANK = 8;
 /** Two layers make an adapter that is complete but small. */
@@ -21,7 +21,7 @@ export async function buildArchive(runId: string, modelId: string): Promise<Buff
   const model = findModel(modelId);
   if (!model) throw new Error('a run of a model that the sandbox does not have');
   const zip = new ZipFile();
-  // Local wall time and uncompressed: the bytes depend neither on the time zone nor on the zlib of this Node.
+  // Local time and no compression: so the bytes depend neither on the time zone nor on the zlib of this Node.
   const options = { mtime: new Date(2000, 0, 1), forceDosTimestamp: true, compress: false };
   const add = (name: string, content: Buffer) => zip.addBuffer(content, name, options);
   add('README.md', Buffer.from(readme(runId, model.listed.name)));
@@ -84,7 +84,7 @@ function tensors(runId: string, shape: (typeof MODELS)[number]['shape']): Tensor
   );
 }
 
-/** Deterministic brain floats between 2^-9 and 2^-7 in magnitude, of either sign: SHA-256 in counter mode. */
+/** Deterministic bfloat16 numbers between 2^-9 and 2^-7 in magnitude, of either sign: SHA-256 in counter mode. */
 function smallValues(seed: string, count: number): Buffer {
   const blocks = Array.from({ length: Math.ceil((count * 2) / 32) }, (_, block) =>
     createHash('sha256').update(`${seed} ${block}`).digest(),

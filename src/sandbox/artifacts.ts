@@ -39,7 +39,7 @@ export async function sendArtifact(
   return cut ? { ...reply, fault: 'cut-in-half' } : reply;
 }
 
-/** The only range is `bytes=N-`, which continues a download; others are ignored (RFC 9110, 14.2). */
+/** Returns the archive, or the rest that a range `bytes=N-` asks for. Ignores other ranges (RFC 9110, 14.2). */
 function archiveReply(
   archive: Buffer,
   filename: string,
@@ -69,6 +69,7 @@ function archiveReply(
   };
 }
 
+/** @throws RefusedRequest `not_found` unless the run has artifacts now */
 function findWithArtifacts({ store, now }: Service, runId: string): RunRow {
   const run = store.findRun(runId);
   if (!run || !artifactsAvailable(run, now()))
@@ -80,8 +81,8 @@ function findWithArtifacts({ store, now }: Service, runId: string): RunRow {
 const URL_LIFETIME_S = 1800;
 
 /**
- * Signs a download URL; `expires` is in seconds since 1970. The API key of the same server is the secret. A
- * signature grants access, so it is never logged.
+ * Signs a download URL, with this server's API key as the secret. `expires` is in seconds since 1970. A signature
+ * grants access, so it must never be logged.
  */
 function signature(apiKey: string, runId: string, filename: string, expires: number): string {
   return createHmac('sha256', apiKey)

@@ -1,4 +1,4 @@
-/** All models of the sandbox: one is unavailable, and one provider has no use policy. */
+/** All models of the sandbox. One is unavailable, and the models of one provider have no use policy. */
 export const MODELS: readonly ReturnType<typeof model>[] = [
   model('llama-3.1-8b-instruct', 'Llama 3.1 8B Instruct', 'Meta', [4096, 4096, 1024]),
   model('llama-3.2-1b-instruct', 'Llama 3.2 1B Instruct', 'Meta', [2048, 2048, 512]),
@@ -15,8 +15,8 @@ export function findModel(modelId: string) {
 }
 
 /**
- * Returns a model's list entry, and the real shapes of its attention layers, so that the adapter fits. Rows
- * of q_proj: heads × head size. Rows of v_proj: key-value heads × head size.
+ * Returns a model's list entry, and the real shapes of its attention layers, so that the adapter fits. `queryRows` of
+ * q_proj: heads × head size. `valueRows` of v_proj: key-value heads × head size.
  */
 function model(
   modelId: string,
@@ -49,7 +49,7 @@ export const STARTING_BALANCE_CENTS = 100_000;
 /** Returns the price of a run and its plan. The model doesn't affect it (spec: "What the service does"). */
 export type PriceOf = (datasetBytes: number, priority: boolean) => { cents: number; plan: string };
 
-/** 1.00 plus 0.01 per started 10,000 bytes; priority processing adds half, rounded up. */
+/** 1.00 plus 0.01 for each 10,000 bytes or part of them; priority processing adds half, rounded up. */
 export const defaultPrice: PriceOf = (datasetBytes, priority) => {
   const cents = 100 + Math.ceil(datasetBytes / 10_000);
   return { cents: priority ? Math.ceil((cents * 3) / 2) : cents, plan: 'Sandbox (nothing is trained)' };

@@ -7,9 +7,9 @@ import type { Course, Service } from './service.ts';
 import { fingerprint, readSubmission, type SubmissionForm } from './submission.ts';
 
 /**
- * Prices, charges, and queues a run. All of it, with looking up and recording the Idempotency-Key, is one
- * transaction. So windows that race on the same key charge once.
- * @returns the response, and whether it repeats an earlier one, so that nothing is charged now
+ * Prices, charges, and queues a run. Also looks up and records the Idempotency-Key, all in one transaction. So windows
+ * that race with the same key charge once.
+ * @returns the response, and whether it repeats an earlier one: then nothing is charged now
  * @throws RefusedRequest; nothing is charged, and the Idempotency-Key is as before
  */
 function chargeRun(service: Service, submission: SubmissionForm) {
@@ -21,17 +21,15 @@ function chargeRun(service: Service, submission: SubmissionForm) {
     const request = fingerprint(submission);
     const firstUse = idempotencyKey && store.firstUse(idempotencyKey, createdAt);
     if (firstUse) {
-      // The contract doesn't define the response to a repeat: it is the first one again.
-      if (firstUse.fingerprint === request) return { creation: firstUse.answer, replayed: true };
+      // The contract doesn't define the response to a repeat. Send the first one again.
+      if (firstUse.fingerprint === request) return { creation: firstUse.answer, isRepeat: true };
       throw refuse('idempotency_conflict', 'The Idempotency-Key was already used with different parameters.');
     }
-    if (!findModel(modelId)?.listed.available) {
+    if (!findModel(modelId)?.listed.available)
       throw refuse('model_not_available', 'The model is not available in the sandbox.');
-    }
     const { cents, plan } = priceOf(dataset.bytes, priority);
-    if (cents > balanceCents || scenario === 'insufficient-balance') {
+    if (cents > balanceCents || scenario === 'insufficient-balance')
       throw refuse('insufficient_balance', "The sandbox's balance does not cover this run.");
-    }
     const course: Course = scenario === 'failed-run' || scenario === 'short-retention' ? scenario : 'plain';
     const run = {
       run_id: randomUUID(),
@@ -53,7 +51,7 @@ function chargeRun(service: Service, submission: SubmissionForm) {
     };
     if (idempotencyKey)
       store.recordFirstUse(idempotencyKey, { fingerprint: request, answer: creation }, createdAt);
-    return { creation, replayed: false };
+    return { creation, isRepeat: false };
   });
 }
 
@@ -65,8 +63,8 @@ export async function submitRun(service: Service, request: IncomingMessage): Pro
     service.everyOther.strikes(`connection-lost ${submission.idempotencyKey ?? ''}`)
   )
     return { ...jsonReply(201, {}), fault: 'no-answer' };
-  const { creation, replayed } = chargeRun(service, submission);
+  const { creation, isRepeat } = chargeRun(service, submission);
   const reply = jsonReply(201, creation);
-  const isLost = service.store.account.scenario === 'answer-lost' && !replayed;
+  const isLost = service.store.account.scenario === 'answer-lost' && !isRepeat;
   return isLost ? { ...reply, fault: 'no-answer' } : reply;
 }

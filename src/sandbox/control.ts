@@ -1,7 +1,7 @@
 import type { Scenario } from './scenarios.ts';
 import type { Service } from './service.ts';
 
-/** Controls beyond the contract. They are stored in the database and so apply to all windows. */
+/** Controls that the contract doesn't have. They are stored in the database, so they apply to all windows. */
 export type SandboxControl = ReturnType<typeof createControl>;
 
 export function createControl({ store, everyOther }: Service) {

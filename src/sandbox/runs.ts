@@ -5,7 +5,10 @@ import type { Position, RunRow, Service, Timeline } from './service.ts';
 /** A wire type with every field provided. Fields that don't apply yet are null if the contract allows it. */
 type Complete<T> = { [K in keyof T]-?: T[K] | null };
 
-/** GET /runs, newest first. A cursor is a place between runs, so new runs don't shift pages. @throws RefusedRequest */
+/**
+ * GET /runs, newest first. A cursor is a position between runs, so new runs don't shift pages.
+ * @throws RefusedRequest
+ */
 export function replyRuns({ store, now }: Service, query: URLSearchParams): Reply {
   const limit = readLimit(query);
   const after = readCursor(query);
@@ -59,12 +62,12 @@ function isoTime(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString();
 }
 
+/** Reads the page size from `?limit=`. @throws RefusedRequest */
 function readLimit(query: URLSearchParams): number {
   const [text = String(DEFAULT_PAGE_SIZE), ...others] = query.getAll('limit');
   const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (others.length > 0 || limit < 1 || limit > MAX_PAGE_SIZE) {
+  if (others.length > 0 || limit < 1 || limit > MAX_PAGE_SIZE)
     throw invalid(`limit is not a whole number from 1 to ${MAX_PAGE_SIZE}.`);
-  }
   return limit;
 }
 

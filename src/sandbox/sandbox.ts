@@ -10,7 +10,7 @@ import { EveryOther } from './scenarios.ts';
 import { listen, jsonReply, refuse, RefusedRequest, type Reply } from './server.ts';
 import { openStore, type Service } from './service.ts';
 
-/** Handles the requests of one endpoint. @param parameter the path's parameter */
+/** Handles the requests of one endpoint. @param parameter the path's parameter; empty if it has none */
 type Handler = (service: Service, request: IncomingMessage, parameter: string) => Reply | Promise<Reply>;
 
 /** The six endpoints (spec: "Endpoints"), below the path prefix. */
@@ -65,9 +65,8 @@ function authenticate(apiKey: string, authorization = ''): void {
   const [, given = ''] = /^Bearer +(\S+) *$/i.exec(authorization) ?? [];
   // Digests have equal lengths, as the constant-time comparison requires.
   const digest = (text: string) => createHash('sha256').update(text).digest();
-  if (!timingSafeEqual(digest(given), digest(apiKey))) {
+  if (!timingSafeEqual(digest(given), digest(apiKey)))
     throw refuse('invalid_api_key', 'The API key is missing or invalid.', { 'www-authenticate': 'Bearer' });
-  }
 }
 
 export interface SandboxOptions {
@@ -75,13 +74,13 @@ export interface SandboxOptions {
   directory: string;
   /** Milliseconds since 1970; the clock of runs, signed URLs, Idempotency-Keys, and the `Date` header. */
   now?: () => number;
-  /** For tests of other prices than users get. */
+  /** For tests with other prices. */
   priceOf?: PriceOf;
   /** Receives log lines without API keys, signed URLs, or row texts. */
   log?: (line: string) => void;
 }
 
-/** The complete service on loopback, run by this process. Nothing is trained and no money is spent. */
+/** The service on 127.0.0.1, in this process. Trains nothing and spends no money. */
 export interface Sandbox {
   /** Stored in the database, so all windows share the account; survives `reset`. */
   readonly accountId: string;

@@ -12,10 +12,10 @@ export const SCENARIOS = [
 ] as const;
 export type Scenario = (typeof SCENARIOS)[number];
 
-/** Speed of the sandbox's clock: 60 s in the queue take 6 s. */
+/** How much faster runs progress than at a real service: 60 s in the queue take 6 s. */
 export const DEFAULT_SPEED = 10;
 
-/** Decides by alternation, per key, when a scenario's fault strikes. One per server. */
+/** Decides when a scenario's fault strikes: every other time, separately for each key. One per server. */
 export class EveryOther {
   readonly #struck = new Set<string>();
 

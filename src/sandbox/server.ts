@@ -28,7 +28,7 @@ export async function listen({ now, log, answer }: ServerOptions) {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let reply: Reply;
     try {
-      // A page of another origin can point its host name at 127.0.0.1 (DNS rebinding), but can't hide the name.
+      // A web page can let its host name point at 127.0.0.1 (DNS rebinding), but the request has that name.
       if (!hosts.includes(request.headers.host ?? ''))
         throw new RefusedRequest(421, 'not_found', 'Not a host of this server.');
       reply = await answer(request);
@@ -58,7 +58,7 @@ export async function listen({ now, log, answer }: ServerOptions) {
   };
 }
 
-/** The response of an endpoint. Only `sendReply` touches the connection. */
+/** The response of an endpoint. Only `sendReply` writes to the connection. */
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -76,8 +76,7 @@ export function jsonReply(status: number, value: unknown, headers: Record<string
   };
 }
 
-/** The error body (spec: "Errors"). */
-/** How long a client may continue to send a body after the response. */
+/** How long a client may go on sending a body after the response. */
 const DRAIN_MS = 5_000;
 
 /** Sends the response. A client that is still sending its body gets time to read it. */
@@ -91,17 +90,17 @@ async function sendReply(
     request.socket.destroy();
     return;
   }
-  const early = isStillSending(request);
+  const isEarly = isStillSending(request);
   response.writeHead(reply.status, {
     ...reply.headers,
     date: new Date(now).toUTCString(),
     'content-length': reply.body.length,
-    ...(early && { connection: 'close' }),
+    ...(isEarly && { connection: 'close' }),
   });
   if (reply.fault === 'cut-in-half') {
     const half = reply.body.subarray(0, Math.floor(reply.body.length / 2));
     response.write(half, () => request.socket.destroy());
-  } else if (early) {
+  } else if (isEarly) {
     // Ending here would close the socket with unread bytes, and the reset could overtake the response.
     response.write(reply.body);
     await drain(request);
@@ -133,7 +132,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   rate_limited: 429,
 };
 
-/** Thrown anywhere below the server and sent as `{error: {code, message}}`. The message contains no user input. */
+/** Thrown by endpoints, and sent as `{error: {code, message}}`. The message contains no input of the user. */
 export class RefusedRequest extends Error {
   readonly status: number;
   /** A code of the contract, or the sandbox's own if the contract has none. */

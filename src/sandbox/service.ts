@@ -43,7 +43,7 @@ const SCHEMA = `
   PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
-/** The context of the endpoints: the store, which all windows share, and the state of one server. */
+/** What endpoints get: the store, which all windows share, and the state of this server. */
 export interface Service {
   readonly store: Store;
   /** Milliseconds since 1970; the only clock, also used for the `Date` header. */
@@ -62,7 +62,7 @@ interface AccountRow {
   speed: number;
 }
 
-/** The course of a run, decided on submission. */
+/** How a run ends, decided on submission. */
 export type Course = 'plain' | 'failed-run' | 'short-retention';
 
 /** The times of a run, in ms since 1970. */
@@ -94,7 +94,7 @@ export interface FirstUse {
   answer: Required<RunCreation>;
 }
 
-/** Stores what all windows share: the account, its runs, and the used Idempotency-Keys. */
+/** Owns the database that all windows share: the account, its runs, and the used Idempotency-Keys. */
 class Store {
   readonly #database: DatabaseSync;
 
@@ -196,18 +196,19 @@ class Store {
 }
 
 /**
- * Opens the sandbox's database, which several processes may share, or creates it. A corrupt file or one of
- * an earlier schema is replaced, since it only contains play money. @throws if a later version of the extension wrote it
+ * Opens the sandbox's database, which several processes may share, or creates it. Replaces a corrupt file, or one with
+ * an earlier schema: it has only play money. @throws if a later version of the extension wrote it
  */
 export function openStore(directory: string, log: (line: string) => void): Store {
   mkdirSync(directory, { recursive: true });
-  // A SQLite lock on an empty file ends with its process. It keeps windows from replacing each other's database.
+  // This lock keeps windows from replacing each other's database. It is an SQLite lock on an empty file, so it ends
+  // with the process.
   const lock = new DatabaseSync(path.join(directory, 'sandbox.lock'), { timeout: BUSY_TIMEOUT_MS });
   try {
     lock.exec('BEGIN EXCLUSIVE');
     const file = path.join(directory, 'sandbox.sqlite');
     if (existsSync(file)) {
-      const database = openSound(file);
+      const database = openValid(file);
       if (database) return new Store(database);
       for (const suffix of ['', '-journal']) rmSync(file + suffix, { force: true });
       log('the database was not readable, or of an earlier version; a new one was made');
@@ -221,7 +222,7 @@ export function openStore(directory: string, log: (line: string) => void): Store
 }
 
 /** Returns undefined if the file is not a valid sandbox database. @throws other errors (locked, disk full) */
-function openSound(file: string): DatabaseSync | undefined {
+function openValid(file: string): DatabaseSync | undefined {
   let database: DatabaseSync | undefined;
   try {
     database = connect(file);

@@ -40,12 +40,12 @@ export function fingerprint({ modelId, label, priority, dataset }: SubmissionFor
     .digest('hex');
 }
 
+/** @throws RefusedRequest `validation_failed` if it isn’t a UUID */
 function readIdempotencyKey({ headers }: IncomingMessage): string | undefined {
   const value = headers['idempotency-key'];
   if (value === undefined) return undefined;
-  if (typeof value !== 'string' || !/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(value)) {
+  if (typeof value !== 'string' || !/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(value))
     throw invalid('The Idempotency-Key is not a UUID.');
-  }
   return value.toLowerCase();
 }
 
@@ -72,8 +72,8 @@ interface Form {
 export class ClientGone extends Error {}
 
 /**
- * Reads a submission's multipart body to its very end. Strict, so that errors of a client show: each part once,
- * and only parts that the contract names.
+ * Reads a submission's multipart body to its very end. Strict, so that it shows errors of a client: allows each part of
+ * the contract once, and no others.
  * @throws RefusedRequest `validation_failed` as early as possible, with the rest of the body unread; ClientGone
  */
 async function readForm(request: IncomingMessage): Promise<Form> {
@@ -145,7 +145,7 @@ function tooLarge() {
   return invalid(`The dataset is larger than ${MAX_DATASET_BYTES} bytes.`);
 }
 
-/** Of a longer first row, only the first byte is checked. */
+/** If the first row is longer, only its first byte is checked. */
 const ROW_BYTES = 1024 * 1024;
 const LINE_FEED = 0x0a;
 const OPENING_BRACE = 0x7b;
@@ -161,7 +161,7 @@ interface DatasetDigest {
 class DatasetReader {
   readonly #hash = createHash('sha256');
   #bytes = 0;
-  /** The bytes received from the first nonblank one on; undefined once their row is checked. */
+  /** The bytes of the first row so far, without blanks before it; undefined once it is checked. */
   #row: Buffer | undefined = Buffer.alloc(0);
 
   /** Returns false if this chunk shows that the first row is not a JSON object. */

@@ -5,9 +5,8 @@ export type AddressProblem = 'empty' | 'not-a-url' | 'not-https' | 'has-credenti
 export type Address = { ok: true; baseUrl: string; origin: string } | { ok: false; problem: AddressProblem };
 
 /**
- * Parses an address that the user typed or pasted. A bare host is read as https, this machine as http. A
- * final slash and a pasted `/api/v1/…` are removed. `baseUrl` is the origin and any path prefix, without a
- * final slash.
+ * Parses an address that the user typed or pasted. A host without a scheme gets https; this machine gets http.
+ * Removes a final slash and a pasted `/api/v1/…`. `baseUrl` is the origin with any path prefix.
  */
 export function parseAddress(text: string): Address {
   const trimmed = text.trim();
@@ -21,12 +20,13 @@ export function parseAddress(text: string): Address {
   return { ok: true, baseUrl: url.origin + prefix, origin: url.origin };
 }
 
-/** Parses an https address to open in a browser; a bare host is read as https. Undefined if invalid. */
+/** Parses an https address to open in a browser; adds a missing scheme. Undefined if invalid. */
 export function parseWebsite(text: string): string | undefined {
   const url = typedUrl(text.trim());
   return url !== null && isOpenableUrl(url.href) ? url.href : undefined;
 }
 
+/** Parses a typed URL, and adds a missing scheme. Null if it is invalid or ambiguous. */
 function typedUrl(text: string): URL | null {
   // The URL parser would silently drop tabs and line breaks, and turn backslashes into slashes.
   if (/[\s\\\p{Cc}]/u.test(text)) return null;

@@ -2,11 +2,11 @@ import type { GenericSchema } from 'valibot';
 import { SYSTEM_CLOCK, type Clock, parseHttpDate } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { RETRIES, retryDelayMs } from '../base/retry.ts';
-import { MAX_CREATION_BYTES, readResponse } from './response.ts';
-import { ResponseError, mayPass, retryAfterOf, ServiceError } from './errors.ts';
+import { ResponseError, isTransient, retryAfterOf, ServiceError } from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
 import { keyCheckOf, type KeyCheck } from './keyCheck.ts';
 import { NO_WAIT, RateGate, type CallKind } from './rateGate.ts';
+import { MAX_CREATION_BYTES, readResponse } from './response.ts';
 import type { Transport } from './transport.ts';
 import {
   API_PATH,
@@ -39,7 +39,7 @@ export interface Connection {
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** No user waits for the result: sends a single request, without delays or retries. */
+  /** Nobody waits for the result: sends a single request, without delays or retries. */
   isBackground?: boolean;
   /** The result decides about a submission: sent even while the service asks submissions to wait. */
   isUrgent?: boolean;
@@ -55,7 +55,7 @@ export interface ClientOptions {
 
 /**
  * Calls the service's six endpoints with one account's API key (spec: "Endpoints"). Retries a GET if that may
- * help, a POST never. Every call @throws ApiError, CancelledError.
+ * help, but never a POST. Every call throws ApiError or CancelledError.
  */
 export class Client {
   readonly #connection: Connection;
@@ -80,14 +80,14 @@ export class Client {
     return this.#connection.keyId;
   }
 
-  /** Returns what recognizes this API key later; computed once. Undefined if the machine can't compute it. */
+  /** Returns a value that recognizes this API key later; computed once. Undefined if the machine can't compute it. */
   keyCheck(): Promise<KeyCheck | undefined> {
     return (this.#keyCheck ??= keyCheckOf(this.#connection.apiKey).catch(() => undefined));
   }
 
   /**
-   * How far the service's clock was ahead of the local one at the last response; negative if behind.
-   * Undefined without a `Date` in it. The `Date` has whole seconds: ignore less than 2.
+   * How far the service's clock was ahead of the local one at the last response, in ms; negative if behind.
+   * Undefined if that had no `Date`, which has whole seconds: ignore less than 2.
    */
   get clockSkewMs(): number | undefined {
     return this.#clockSkewMs;
@@ -98,7 +98,7 @@ export class Client {
     return this.#gate.untilMs();
   }
 
-  /** Sends nothing before these times, as requested from another client. */
+  /** Sends nothing before these times, which the service asked of another client. In ms since the epoch. */
   holdUntil(untilMs: number, readUntilMs = 0): void {
     const sinceMs = this.#clock.nowMs();
     this.#gate.adopt({ reads: { sinceMs, untilMs, readUntilMs }, submissions: NO_WAIT });
@@ -140,9 +140,9 @@ export class Client {
   }
 
   /**
-   * POST /runs, sent once, and not before the service may be called again. If this throws before it called
-   * `onClosed`, nothing can have been charged.
-   * @throws DatasetChangedError if the file isn't what the submission says, and what `beforeClose` throws
+   * POST /runs, sent once. Sends nothing while the service asks to wait. If this throws before it called `onClosed`,
+   * nothing can have been charged.
+   * @throws DatasetChangedError if the file has other bytes than the submission says; errors of `beforeClose`
    */
   async createRun(submission: RunSubmission, options: CallOptions & UploadHooks = {}): Promise<RunCreation> {
     const { upload } = await import('./upload.ts');
@@ -153,12 +153,13 @@ export class Client {
     );
   }
 
+  /** Sends a GET, and repeats it as long as that may help. */
   async #get<T>(path: string, shape: GenericSchema<unknown, T>, options?: CallOptions): Promise<T> {
     for (let retries = 0; ; retries++) {
       try {
         return await this.#send({ method: 'GET' }, path, shape, options);
       } catch (error) {
-        if (options?.isBackground || !mayPass(error, NOT_REPEATED)) throw error;
+        if (options?.isBackground || !isTransient(error, NOT_REPEATED)) throw error;
         const random = this.#options.random ?? Math.random;
         const delayMs = retryDelayMs(RETRIES.read, retries, random(), retryAfterOf(error));
         if (delayMs === undefined) throw error;
@@ -170,6 +171,7 @@ export class Client {
     }
   }
 
+  /** Sends one request, and parses its response by `shape`. Learns from it how far the clocks differ, and waits. */
   async #send<T>(
     { method, headers, body }: Pick<HttpRequest, 'method' | 'body'> & { headers?: Record<string, string> },
     path: string,
@@ -188,17 +190,17 @@ export class Client {
     });
     const nowMs = this.#clock.nowMs();
     const dateMs = parseHttpDate(answer.header('date'));
-    // A gateway or portal has its own clock, so only learn from the service.
+    // A gateway or portal has its own clock, so learn only from the service.
     const learn = () => (this.#clockSkewMs = dateMs === undefined ? undefined : dateMs - nowMs);
     try {
       const value = await readResponse(answer, shape, apiKey, nowMs, body && MAX_CREATION_BYTES);
       learn();
-      this.#gate.passed();
+      this.#gate.noteSuccess();
       return value;
     } catch (error) {
       if (error instanceof ServiceError) learn();
       if (error instanceof ResponseError)
-        this.#gate.refused(error, body === undefined ? 'reads' : 'submissions');
+        this.#gate.noteRefusal(error, body === undefined ? 'reads' : 'submissions');
       throw error;
     }
   }

@@ -9,7 +9,7 @@ const CHUNK_BYTES = 1024 * 1024;
 /** Opens a named pipe without blocking, to reject it. Windows has neither the flag nor such pipes. */
 const OPEN_FLAGS = constants.O_RDONLY | ((constants as Partial<typeof constants>).O_NONBLOCK ?? 0);
 
-/** The dataset during an upload: one open file, even if it is renamed or replaced. */
+/** The dataset during an upload. It stays the same open file, even if its path is renamed or replaced. */
 export class OpenDataset {
   /** The file's stamp when it was opened. */
   readonly stamp: FileStamp;
@@ -72,7 +72,7 @@ export class OpenDataset {
 }
 
 /**
- * Checks whether a file still has the bytes of a submission. Reads them only if it was written to since.
+ * Checks whether a file still has the bytes of a submission. Reads them only if the file's stamp changed.
  * @throws DatasetChangedError if it has other bytes or can't be read; CancelledError
  */
 export async function assertSameDataset(
@@ -87,6 +87,7 @@ export async function assertSameDataset(
   if (now !== sha256) throw new DatasetChangedError('changed');
 }
 
+/** Waits for a read. @throws DatasetChangedError `unreadable` if it fails */
 async function reading<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -97,7 +98,7 @@ async function reading<T>(work: Promise<T>): Promise<T> {
 
 /**
  * Computes the SHA-256 of a file.
- * @param file with the stamp from its check; other content is rejected
+ * @param file its path, and the stamp that it must still have
  * @throws DatasetChangedError if the file changed or is unreadable; CancelledError
  */
 export async function sha256OfFile(

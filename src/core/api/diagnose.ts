@@ -10,7 +10,7 @@ const LOOKUP_MS = 5_000;
 /** The result of one attempt to reach the service. */
 export interface ConnectionFacts {
   route: Route;
-  /** Why the host was not found; undefined if this machine doesn't resolve it. */
+  /** The result of the DNS lookup; undefined if there is none to make, as for a proxy or an IP address. */
   name: 'found' | { code: string } | undefined;
   /** Whether the request was sent; false while the service's Retry-After applies. */
   wasSent: boolean;
@@ -21,7 +21,7 @@ export interface ConnectionFacts {
 }
 
 /**
- * Resolves the host and sends one free request the same way as all others.
+ * Tests the connection: resolves the host, and sends one free request the same way as all others.
  * @throws CancelledError
  */
 export async function diagnose(
@@ -39,6 +39,7 @@ export async function diagnose(
   return { route, name, wasSent, error, clockSkewMs: client.clockSkewMs };
 }
 
+/** Looks up a host for at most five seconds. Undefined for an IP address or this machine. @throws CancelledError */
 async function resolveName(hostname: string, signal: AbortSignal): Promise<ConnectionFacts['name']> {
   if (isLoopback(hostname) || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return undefined;
   const late = AbortSignal.timeout(LOOKUP_MS);
@@ -51,6 +52,7 @@ async function resolveName(hostname: string, signal: AbortSignal): Promise<Conne
   }
 }
 
+/** Sends the request. @returns its error; undefined if it succeeded */
 async function request(client: Pick<Client, 'getBalance'>, signal: AbortSignal): Promise<unknown> {
   try {
     // A background request neither waits nor retries, so the limits of each stage show where it failed.

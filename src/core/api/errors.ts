@@ -1,7 +1,7 @@
 import { ExpectedError } from '../base/errors.ts';
 import { ERROR_CODES } from './types.ts';
 
-/** The base of all errors of this module except CancelledError. Messages contain no received text. */
+/** The base of all errors of this module except CancelledError. Their messages contain no received text. */
 export abstract class ApiError extends ExpectedError {}
 
 /** A response that is not a success of the contract. */
@@ -22,7 +22,7 @@ export class ServiceError extends ResponseError {
   /** A code of the contract, another well-formed code, or `unknown`. */
   readonly code: string;
   /** Whether the contract lists the code. */
-  readonly known: boolean;
+  readonly isKnown: boolean;
   /** The service's message as one line of plain text, at most 300 characters; may be empty. */
   readonly serviceMessage: string;
 
@@ -31,7 +31,7 @@ export class ServiceError extends ResponseError {
     const named = known ? code : '(a code outside the contract)';
     super(`the service answered ${httpStatus} ${named}`, httpStatus, retryAfterMs);
     this.code = code;
-    this.known = known;
+    this.isKnown = known;
     this.serviceMessage = serviceMessage;
   }
 }
@@ -65,7 +65,10 @@ export class NetworkError extends ApiError {
   }
 }
 
-/** `unsafe-link`: signed URL not opened. `compressed`: although not accepted. `no-error-body`: HTTP error. Others: invalid successes. */
+/**
+ * `unsafe-link`: a signed URL that must not be opened. `compressed`: although the request didn't accept it.
+ * `no-error-body`: an HTTP error without the contract's body. The others are invalid successes.
+ */
 type UnexpectedResponseKind =
   | 'unsafe-link'
   | 'redirect'
@@ -126,7 +129,7 @@ export class DownloadLinkError extends ApiError {
   }
 }
 
-/** Whether the server at an https address doesn't speak TLS: its certificate isn't the problem. */
+/** Whether the server at an https address doesn't speak TLS, so that its certificate isn't the problem. */
 export function isWithoutTls({ reason, causeCode = '' }: NetworkError): boolean {
   return reason === 'tls' && (causeCode === 'EPROTO' || causeCode.startsWith('ERR_SSL_'));
 }
@@ -136,7 +139,7 @@ export function statusOf(error: unknown): number | undefined {
   return error instanceof ResponseError ? error.httpStatus : undefined;
 }
 
-/** Returns how long a response asks to wait, in milliseconds. */
+/** Returns how long a response asks to wait, in milliseconds; 0 if it doesn't. */
 export function retryAfterOf(error: unknown): number {
   return error instanceof ResponseError ? (error.retryAfterMs ?? 0) : 0;
 }
@@ -151,18 +154,18 @@ export function isUnauthorized(error: unknown): boolean {
  * Whether a retry may succeed later.
  * @param lasting network errors for which another attempt would fail the same way
  */
-export function mayPass(error: unknown, lasting: readonly NetworkErrorReason[]): boolean {
+export function isTransient(error: unknown, lasting: readonly NetworkErrorReason[]): boolean {
   if (error instanceof NetworkError) return !lasting.includes(error.reason);
   const status = statusOf(error);
-  return status !== undefined && isForLater(status);
+  return status !== undefined && isTransientStatus(status);
 }
 
 /** Whether a status means that a retry may succeed later. */
-export function isForLater(httpStatus: number): boolean {
+export function isTransientStatus(httpStatus: number): boolean {
   return httpStatus === 408 || httpStatus === 425 || httpStatus === 429 || httpStatus >= 500;
 }
 
-/** Whether a response is about the run of the request, not about a limit of requests. */
+/** Whether an error is a response about the requested run, not about the rate of requests. */
 export function isAboutRun(error: unknown): boolean {
   return error instanceof ResponseError && error.httpStatus !== 429;
 }

@@ -4,8 +4,8 @@ import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import { NetworkError, type NetworkErrorReason } from './errors.ts';
 
 /**
- * Only this file loads undici, lazily and by deep imports: its root module may replace the dispatcher behind
- * the `fetch` of every other extension.
+ * The parts of undici that are used. Only this file loads it, lazily and by deep imports: its root module may
+ * replace the dispatcher behind the `fetch` of every other extension.
  */
 export { default as connect } from 'undici/lib/api/api-connect.js';
 export { default as Agent } from 'undici/lib/dispatcher/agent.js';
@@ -17,11 +17,11 @@ export interface Timeouts {
   connectMs: number;
   /** From the last byte of a request to the head of the response. */
   answerMs: number;
-  /** The same for a request with a body, which the service first validates and prices. */
+  /** Like `answerMs`, for a request with a body, which the service first validates and prices. */
   pricingMs: number;
   /** From the head to the end of a response. */
   bodyMs: number;
-  /** Without any progress during an upload or a download. */
+  /** The longest pause of an upload or a download. */
   stallMs: number;
 }
 
@@ -35,7 +35,7 @@ export interface HttpRequest {
    */
   body?: AsyncIterable<Uint8Array>;
   /** Sets no limit for the complete response body as long as bytes keep arriving. */
-  streamed?: boolean;
+  isStreamed?: boolean;
   signal?: AbortSignal;
 }
 
@@ -52,24 +52,24 @@ export interface HttpResponse {
 type Dispatch = Pick<Dispatcher, 'dispatch'>;
 
 /**
- * Runs one HTTP exchange in bounded time. Each stage has its own limit; undici's are off. A response that
- * arrives before the request is completely sent is valid.
- * @param throughProxy whether a failure before the connection is the proxy's
+ * Runs one HTTP exchange in bounded time. Each stage has its own limit; undici's limits are off. A response may
+ * arrive before the request is completely sent.
+ * @param isThroughProxy whether a failure before the connection is the proxy's
  * @throws NetworkError, CancelledError, and errors of the request's body
  */
 export function exchange(
   request: HttpRequest,
   timeouts: Timeouts,
-  throughProxy: boolean,
+  isThroughProxy: boolean,
   dispatcher: Dispatch,
 ): Promise<HttpResponse> {
-  return new Exchange(request, timeouts, throughProxy).run(dispatcher);
+  return new Exchange(request, timeouts, isThroughProxy).run(dispatcher);
 }
 
 class Exchange {
   readonly #request: HttpRequest;
   readonly #timeouts: Timeouts;
-  readonly #throughProxy: boolean;
+  readonly #isThroughProxy: boolean;
   /** The exchange throws the reason of this signal. */
   readonly #stop = new AbortController();
   readonly #cancel = () => this.#stop.abort(new CancelledError());
@@ -78,25 +78,25 @@ class Exchange {
   #isConnected = false;
   #bodyFailure: { error: unknown } | undefined;
 
-  constructor(request: HttpRequest, timeouts: Timeouts, throughProxy: boolean) {
+  constructor(request: HttpRequest, timeouts: Timeouts, isThroughProxy: boolean) {
     this.#request = request;
     this.#timeouts = timeouts;
-    this.#throughProxy = throughProxy;
+    this.#isThroughProxy = isThroughProxy;
   }
 
   async run(dispatcher: Dispatch): Promise<HttpResponse> {
-    const { streamed, signal } = this.#request;
+    const { isStreamed, signal } = this.#request;
     const { connectMs, stallMs, bodyMs } = this.#timeouts;
     this.#stop.signal.addEventListener('abort', () => this.#end(), { once: true });
     signal?.addEventListener('abort', this.#cancel, { once: true });
     if (signal?.aborted) this.#cancel();
-    this.#limit('sending', connectMs, 'connect-timeout');
+    this.#setTimer('sending', connectMs, 'connect-timeout');
     try {
       // undici only observes a signal once it has a connection.
       const answer = await unlessCancelled(this.#answer(dispatcher), this.#stop.signal);
       if (!this.#stop.signal.aborted) this.#stage = 'receiving';
-      if (streamed) this.#limit('receiving', stallMs);
-      else this.#limit('receiving', bodyMs, 'answer-timeout');
+      if (isStreamed) this.#setTimer('receiving', stallMs);
+      else this.#setTimer('receiving', bodyMs, 'answer-timeout');
       return {
         httpStatus: answer.statusCode,
         header: (name) => [answer.headers[name] ?? []].flat().join(', ') || undefined,
@@ -112,13 +112,14 @@ class Exchange {
     }
   }
 
+  /** Sends the request, and resolves with the head of the response. */
   #answer(dispatcher: Dispatch): Promise<Dispatcher.ResponseData> {
     const { method, url, headers, body } = this.#request;
     return send.call(
       announcing(dispatcher, () => {
         this.#isConnected = true;
         // With a body, the timer starts with its first byte.
-        if (body === undefined) this.#limit('sending', this.#timeouts.answerMs, 'answer-timeout');
+        if (body === undefined) this.#setTimer('sending', this.#timeouts.answerMs, 'answer-timeout');
       }),
       {
         origin: url.origin,
@@ -132,27 +133,29 @@ class Exchange {
     );
   }
 
+  /** Passes the request body on, with a time limit for each chunk and for the response after it. */
   async *#sent(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     try {
       for await (const chunk of chunks) {
-        this.#limit('sending', this.#timeouts.stallMs);
+        this.#setTimer('sending', this.#timeouts.stallMs);
         yield chunk;
-        this.#limit('sending');
+        this.#setTimer('sending');
       }
-      this.#limit('sending', this.#timeouts.pricingMs, 'answer-timeout');
+      this.#setTimer('sending', this.#timeouts.pricingMs, 'answer-timeout');
     } catch (error) {
       this.#bodyFailure = { error };
       throw error;
     }
   }
 
+  /** Passes the response body on. A streamed one has a time limit for each chunk. */
   async *#received(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    const { streamed } = this.#request;
+    const { isStreamed } = this.#request;
     try {
       for await (const chunk of chunks) {
-        if (streamed) this.#limit('receiving'); // how long the reader takes is not the network's fault
+        if (isStreamed) this.#setTimer('receiving'); // a slow reader is not the network's fault
         yield chunk;
-        if (streamed) this.#limit('receiving', this.#timeouts.stallMs);
+        if (isStreamed) this.#setTimer('receiving', this.#timeouts.stallMs);
       }
     } catch (error) {
       throw this.#asOurs(error);
@@ -161,8 +164,8 @@ class Exchange {
     }
   }
 
-  /** Restarts the timer unless another stage has begun; without a limit, stops it. */
-  #limit(of: 'sending' | 'receiving', limitMs?: number, reason: NetworkErrorReason = 'stalled'): void {
+  /** Restarts the timer of a stage, or stops it without a limit. Does nothing once another stage has begun. */
+  #setTimer(of: 'sending' | 'receiving', limitMs?: number, reason: NetworkErrorReason = 'stalled'): void {
     if (of !== this.#stage) return;
     clearTimeout(this.#timer);
     if (limitMs !== undefined)
@@ -175,13 +178,14 @@ class Exchange {
     this.#request.signal?.removeEventListener('abort', this.#cancel);
   }
 
+  /** Returns the reason of a stop, the error of the request body, or a NetworkError. */
   #asOurs(error: unknown): unknown {
     if (this.#stop.signal.aborted) return this.#stop.signal.reason;
-    return this.#bodyFailure?.error ?? toNetworkError(error, this.#throughProxy && !this.#isConnected);
+    return this.#bodyFailure?.error ?? toNetworkError(error, this.#isThroughProxy && !this.#isConnected);
   }
 }
 
-/** Wraps a dispatcher to report when a request is connected. */
+/** Wraps a dispatcher: `whenConnected` is called when a request has a connection. */
 function announcing(dispatcher: Dispatch, whenConnected: () => void): Dispatch {
   return {
     dispatch: (options, handler) => {
@@ -217,13 +221,13 @@ const TLS =
 
 /**
  * Maps an error of undici or Node to a reason.
- * @param throughProxy whether only a proxy was reached: then only TLS and timeouts keep their reason
+ * @param isThroughProxy whether only a proxy can have been reached: then only TLS and timeouts keep their reason
  */
-export function toNetworkError(error: unknown, throughProxy = false): NetworkError {
+export function toNetworkError(error: unknown, isThroughProxy = false): NetworkError {
   const code =
     error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const reason = code === undefined ? 'other' : reasonOf(code);
-  if (!throughProxy || reason === 'tls' || reason === 'connect-timeout')
+  if (!isThroughProxy || reason === 'tls' || reason === 'connect-timeout')
     return new NetworkError(reason, code);
   // undici reports the status of a rejected CONNECT only in its message.
   const status = /^Proxy response \((\d{3})\)/.exec(error instanceof Error ? error.message : '')?.[1];

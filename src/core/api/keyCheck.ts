@@ -1,7 +1,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 
-/** Recognizes an API key when it is entered again: a random salt and the key's scrypt with it, as hex. */
+/** Recognizes an API key when it is entered again: a random salt, and the scrypt hash (RFC 7914) of both, as hex. */
 export interface KeyCheck {
   salt: string;
   hash: string;
@@ -21,7 +21,7 @@ export async function keyCheckOf(apiKey: string): Promise<KeyCheck> {
 }
 
 /**
- * Returns the ID of the first check that this API key matches; undefined if none does.
+ * Returns the `keyId` of the first check that this API key matches; undefined if none does.
  * @throws if the machine cannot compare
  */
 export async function keyIdOf(

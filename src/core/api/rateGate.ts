@@ -1,35 +1,37 @@
 import { counted } from '../base/rareCases.ts';
 import { backoffMs, MAX_RETRY_AFTER_MS, RETRIES } from '../base/retry.ts';
-import { isForLater, ServiceError, type ResponseError } from './errors.ts';
+import { isTransientStatus, ServiceError, type ResponseError } from './errors.ts';
 
 /**
- * The longest delay of calls that the user waits for, and of calls that the wait wasn't meant for. Otherwise
- * a Retry-After of hours would hide what was charged or how a run ended.
+ * The longest delay of calls that the user waits for, and of calls of the other kind than the service asked to wait.
+ * Otherwise a Retry-After of hours would hide what was charged or how a run ended.
  */
 const LONGEST_READ_HELD_MS = 10 * 60_000;
 
-/** Who waits for a call. `read`: the user. `urgent`: the user, to decide about a submission. */
+/**
+ * `background`: nobody waits for it. `read`: the user waits. `urgent`: the user waits to decide about a submission.
+ */
 export type CallKind = 'background' | 'read' | 'urgent' | 'submission';
 
-/** Until when the service asked to wait, in ms since the epoch; 0 without a wait, or after its end. */
+/** A wait that the service asked for. Times are in ms since the epoch; 0 without a wait, or after its end. */
 interface Wait {
   /** When the service last asked for it, or when it ended. */
   readonly sinceMs: number;
   readonly untilMs: number;
-  /** For foreground reads; never later. */
+  /** The end for reads that the user waits for; never after `untilMs`. */
   readonly readUntilMs: number;
 }
 
 const ASKED = ['reads', 'submissions'] as const;
 
-/** What the service asked for in its answers to reads and to submissions. */
+/** The waits that the service asked for in its responses to reads, and to submissions. */
 export type Waits = Record<(typeof ASKED)[number], Wait>;
 
 export const NO_WAIT = { sinceMs: 0, untilMs: 0, readUntilMs: 0 } as const;
 
 /**
- * Blocks calls of an account for as long as the service requested (spec: "Errors", `rate_limited`). Uses
- * the wall clock, the only one that windows share. A request that comes too early is refused again.
+ * Blocks the calls of an account while the service asks to wait (spec: "Errors", `rate_limited`). Uses the wall
+ * clock, the only one that windows share. If it is wrong, the service refuses an early request again.
  */
 export class RateGate {
   readonly #now: () => number;
@@ -51,24 +53,25 @@ export class RateGate {
     return Math.max(0, this.#blockedUntilMs(kind) - this.#now());
   }
 
-  /** The waits for other windows, including one that ended. Undefined if there are none. */
+  /** The waits to share with other windows, including one that ended early. Undefined if there are none. */
   get waits(): Readonly<Waits> | undefined {
     const waits = { reads: this.#wait('reads'), submissions: this.#wait('submissions') };
     return this.remainingMs() > 0 || waits.submissions.sinceMs > 0 ? waits : undefined;
   }
 
   /**
-   * Blocks calls for the requested time, or briefly after a 429 without one. Never shortens a wait.
+   * Blocks calls for the time that an error response requests, or briefly after a 429 without one. Never shortens
+   * a wait.
    * @param asked which kind of call was answered
    */
-  refused(answer: ResponseError, asked: keyof Waits): void {
+  noteRefusal(answer: ResponseError, asked: keyof Waits): void {
     const { httpStatus, retryAfterMs } = answer;
-    if (httpStatus !== 429 && (retryAfterMs === undefined || !isForLater(httpStatus))) return;
+    if (httpStatus !== 429 && (retryAfterMs === undefined || !isTransientStatus(httpStatus))) return;
     const ms = retryAfterMs ?? backoffMs(RETRIES.rateLimit, this.#unknownWaits++);
     if (ms > this.remainingMs()) this.#isUnavailable = httpStatus !== 429;
     const sinceMs = this.#now();
     const untilMs = sinceMs + ms;
-    // If a gateway requested it, the user may try anyway.
+    // If a gateway requested it, reads that the user waits for may try anyway.
     this.#hold(asked, { sinceMs, untilMs, readUntilMs: answer instanceof ServiceError ? untilMs : 0 });
   }
 
@@ -76,20 +79,20 @@ export class RateGate {
   adopt(waits: Readonly<Waits>): void {
     for (const asked of ASKED) {
       const { sinceMs } = waits[asked];
-      // A time in the future means a clock that was set back.
+      // A time in the future: the clock was set back.
       if (sinceMs <= this.#wait(asked).sinceMs || sinceMs > this.#now()) continue;
       this.#waits[asked] = NO_WAIT;
       this.#hold(asked, waits[asked]);
     }
   }
 
-  /** Ends the wait that the service asked of submissions. */
-  endOfSubmissions(): void {
+  /** Ends the wait of submissions, also for other windows. */
+  endSubmissionWait(): void {
     this.#waits.submissions = { ...NO_WAIT, sinceMs: this.#now() };
   }
 
-  /** A call succeeded, so the backoff starts over. */
-  passed(): void {
+  /** After a call succeeded, lets the backoff start over. */
+  noteSuccess(): void {
     this.#unknownWaits = 0;
   }
 
@@ -103,7 +106,7 @@ export class RateGate {
     if (remainingMs > 0) throw new ServiceError(code, 429, '', remainingMs);
   }
 
-  /** Ignores waits of more than a week: the clock was set. */
+  /** Extends a wait. Ignores one of more than a week: the clock was set. */
   #hold(asked: keyof Waits, { sinceMs, untilMs, readUntilMs }: Wait): void {
     const nowMs = this.#now();
     if (untilMs - nowMs > MAX_RETRY_AFTER_MS) return;
@@ -115,6 +118,7 @@ export class RateGate {
     };
   }
 
+  /** Returns until when a kind of call is blocked, by both waits. */
   #blockedUntilMs(kind: CallKind): number {
     const [reads, submissions] = [this.#wait('reads'), this.#wait('submissions')];
     const otherUntilMs = Math.min(submissions.untilMs, submissions.sinceMs + LONGEST_READ_HELD_MS);
@@ -122,13 +126,13 @@ export class RateGate {
       background: Math.max(reads.untilMs, otherUntilMs),
       read: Math.max(reads.readUntilMs, submissions.readUntilMs),
       urgent: reads.readUntilMs,
-      // A wait that was asked of reads delays submissions as long as reads.
+      // If the service asks reads to wait, submissions wait as long as foreground reads: ten minutes at most.
       submission: Math.max(reads.readUntilMs, submissions.untilMs),
     };
     return untilMs[kind];
   }
 
-  /** What was asked. A wait that begins in the future ends: the clock was set back. */
+  /** Returns a wait. Ends it if it begins in the future: the clock was set back. */
   #wait(asked: keyof Waits): Wait {
     const nowMs = this.#now();
     if (counted('future-wait', this.#waits[asked].sinceMs > nowMs))

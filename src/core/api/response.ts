@@ -1,23 +1,23 @@
 import * as v from 'valibot';
-import { CancelledError } from '../base/errors.ts';
 import { parseHttpDate } from '../base/clock.ts';
+import { CancelledError } from '../base/errors.ts';
 import { toPlainLine } from '../base/plainText.ts';
 import { MAX_RETRY_AFTER_MS } from '../base/retry.ts';
 import { ApiError, ServiceError, UnexpectedResponseError } from './errors.ts';
 import type { HttpResponse } from './exchange.ts';
 import { API_KEY_PREFIX, ERROR_CODES } from './types.ts';
 
-/** More JSON than any list or detail of the contract needs. Even a million values of two bytes are read at once. */
+/** More JSON than any list or detail of the contract needs, and little enough to parse without a noticeable pause. */
 const MAX_BYTES = 2 * 1024 * 1024;
-/** An answer to a submission says whether it was charged, perhaps with a problem for each row. */
+/** The limit for the response to a submission, which may be long: it may have a problem for each row. */
 export const MAX_CREATION_BYTES = 4 * 1024 * 1024;
 const MAX_MESSAGE_LENGTH = 300;
 /** The longest Retry-After accepted from a gateway, which may not speak for the service. */
 const LONGEST_OF_GATEWAY_MS = 5 * 60_000;
 const MASK = '***';
-/** One problem of an answer is enough. */
+/** Validation stops at the first problem. */
 const FIRST = { abortEarly: true } as const;
-/** The form that other codes than the contract's must have. */
+/** The form that a code outside the contract must have. */
 const CODE = /^[\w.-]{1,64}$/;
 
 /**
@@ -48,6 +48,7 @@ export async function readResponse<T>(
   return secret.length > API_KEY_PREFIX.length ? masked(value.output, secret) : value.output;
 }
 
+/** Reads an error response. @returns ServiceError, or UnexpectedResponseError without the contract’s body */
 async function readError(
   answer: HttpResponse,
   secret: string,
@@ -81,13 +82,16 @@ function plainCode(code: string, secret: string): string {
   return CODE.test(code) && !code.includes(secret) ? code : 'unknown';
 }
 
-/** Masks before truncating, and again after removing characters that may have split the secret. */
+/** Masks the secret, and again after hidden characters were removed: they may have split it. Then truncates. */
 function plain(text: string, secret: string): string {
   const line = toPlainLine(text.replaceAll(secret, MASK), 4 * MAX_MESSAGE_LENGTH);
   return toPlainLine(line.replaceAll(secret, MASK), MAX_MESSAGE_LENGTH);
 }
 
-/** Masks the texts of what was read, which the schemas made: also in capitals, as currencies are. */
+/**
+ * Masks the secret in every text of a parsed response, also in capitals, as currencies are. Changes objects in
+ * place.
+ */
 function masked<T>(value: T, secret: string): T {
   if (typeof value === 'string')
     return value.replaceAll(secret, MASK).replaceAll(secret.toUpperCase(), MASK) as T;

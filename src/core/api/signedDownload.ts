@@ -11,13 +11,13 @@ const THIS_MACHINE = networks('0.0.0.0/8', '127.0.0.0/8', '::/127');
 /** Private, shared, and link-local addresses (RFC 6890), including the credential endpoints of clouds. */
 const THIS_NETWORK = networks(
   ...['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
-  // The last one is NAT64 for local use, with an IPv4 address at a place of its own (RFC 8215).
+  // The last one is NAT64 for local use, which has the IPv4 address in another place (RFC 8215).
   ...['fc00::/7', 'fe80::/10', 'fec0::/10', '64:ff9b:1::/48'],
 );
-/** Digits that fit exactly into a number. */
+/** As many digits as a number holds exactly. */
 const LENGTH = /^\d{1,15}$/;
 
-/** The part that is already downloaded: the bytes before `startByte` of the content with a strong ETag. */
+/** The bytes that are already downloaded: those before `startByte`, of the content with this strong ETag. */
 export interface KeptBytes {
   startByte: number;
   etag: string;
@@ -36,18 +36,18 @@ interface SignedDownload {
   startByte: number;
   /** The size of the complete artifact; undefined if the storage doesn't provide it. */
   totalBytes: number | undefined;
-  /** Only if it is a strong one; weak ones don't identify bytes. */
+  /** The strong ETag; undefined for a weak one, which doesn't identify bytes. */
   etag: string | undefined;
-  /** Whether the body has a length or is chunked. Else its end looks like a lost connection. */
-  endIsKnown: boolean;
+  /** Whether the body has a length or is chunked. Otherwise its end looks like a lost connection. */
+  isEndKnown: boolean;
 }
 
 /**
- * Opens a signed URL (spec: "Artifact") without the API key or any other identifying header. Follows up to
- * five redirects. The URL and each redirect must be https; only a source on this machine or in its network
- * may lead to an address there. No error contains the URL.
- * @param serviceUrl the source of the signed URL
- * @param kept resumes after these bytes if the storage returns exactly the rest, else starts over
+ * Opens a signed URL (spec: "Artifact") without the API key or any other identifying header. Follows up to five
+ * redirects. The URL and each redirect must be https. Only a server on this machine or in its network may lead to
+ * an address there. No error contains the URL.
+ * @param serviceUrl the service that gave the signed URL
+ * @param kept resumes after these bytes if the storage returns exactly the rest; otherwise starts over
  * @throws SignedUrlRefusedError, UnexpectedResponseError, NetworkError, CancelledError
  */
 export async function openSignedUrl(
@@ -84,7 +84,7 @@ async function follow(
       method: 'GET',
       url: target,
       headers: { 'accept-encoding': 'identity', ...headers },
-      streamed: true,
+      isStreamed: true,
       ...(signal && { signal }),
     });
     if (!REDIRECTS.has(answer.httpStatus)) return answer;
@@ -96,7 +96,7 @@ async function follow(
   }
 }
 
-/** Untrusted links must not reach services that only this machine or its network can access. */
+/** Whether a link leads closer to this machine than its source is: to a server that only this network can reach. */
 function leadsInside(from: URL, to: URL): boolean {
   return nearness(to.hostname) > nearness(from.hostname);
 }
@@ -111,7 +111,7 @@ function nearness(hostname: string): number {
   return THIS_NETWORK.check(host, familyOf(host)) ? 1 : 0;
 }
 
-/** Also contains the IPv6 addresses that lead to an IPv4 address of a subnet. */
+/** Returns a list of these subnets, with the IPv6 addresses that lead to their IPv4 addresses. */
 function networks(...subnets: string[]): BlockList {
   const list = new BlockList();
   for (const [net = '', prefix] of subnets.map((subnet) => subnet.split('/'))) {
@@ -130,22 +130,23 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 4 ? 'ipv4' : 'ipv6';
 }
 
+/** Accepts a response with the complete file. @throws SignedUrlRefusedError, UnexpectedResponseError */
 function toWhole(answer: HttpResponse): SignedDownload {
   const { httpStatus, body } = answer;
   // Compressed bytes are not the artifact's.
-  if (httpStatus !== 200 || isPacked(answer)) {
+  if (httpStatus !== 200 || isCompressed(answer)) {
     answer.discard();
     throw httpStatus >= 400
       ? new SignedUrlRefusedError(httpStatus)
       : new UnexpectedResponseError(httpStatus, httpStatus === 200 ? 'compressed' : 'wrong-shape');
   }
   const totalBytes = lengthOf(answer);
-  const endIsKnown =
+  const isEndKnown =
     totalBytes !== undefined || /\bchunked\b/i.test(answer.header('transfer-encoding') ?? '');
-  return { body, startByte: 0, totalBytes, etag: strongEtagOf(answer), endIsKnown };
+  return { body, startByte: 0, totalBytes, etag: strongEtagOf(answer), isEndKnown };
 }
 
-/** Undefined unless it is exactly the requested range to the end (RFC 9110, 15.3.7). */
+/** Undefined unless the response is exactly the requested range to the end (RFC 9110, 15.3.7). */
 function toRest(
   answer: HttpResponse,
   { startByte, etag, totalBytes }: KeptBytes,
@@ -161,11 +162,11 @@ function toRest(
     lengthBytes === endByte - startByte &&
     (totalBytes === undefined || totalBytes === endByte) &&
     strongEtagOf(answer) === etag &&
-    !isPacked(answer);
-  return isRest ? { body: answer.body, startByte, totalBytes: endByte, etag, endIsKnown: true } : undefined;
+    !isCompressed(answer);
+  return isRest ? { body: answer.body, startByte, totalBytes: endByte, etag, isEndKnown: true } : undefined;
 }
 
-function isPacked(answer: HttpResponse): boolean {
+function isCompressed(answer: HttpResponse): boolean {
   return (answer.header('content-encoding') ?? 'identity').toLowerCase() !== 'identity';
 }
 

@@ -22,7 +22,7 @@ const TIMEOUTS: Readonly<Timeouts> = {
 };
 
 /**
- * Owns the connections to and from the service, and decides on proxies and trusted certificates. Follows no
+ * Owns the connections to the service and its storage, and decides on proxies and trusted certificates. Follows no
  * redirects and retries nothing.
  */
 export class Transport implements Disposable {
@@ -30,7 +30,7 @@ export class Transport implements Disposable {
   readonly #timeouts: Timeouts;
   readonly #dispatchers = new Map<string, Dispatcher>();
   #authorities: SecureContext | undefined;
-  #disposed = false;
+  #isDisposed = false;
 
   constructor(settings: ProxySettings, options: { timeouts?: Partial<Timeouts> } = {}) {
     this.#settings = settings;
@@ -51,7 +51,7 @@ export class Transport implements Disposable {
     const send = (dispatcher: Dispatcher) =>
       loaded.exchange(request, this.#timeouts, route.kind === 'proxy', dispatcher);
     if (request.method === 'GET') return send(this.#kept(loaded, route, request.url.protocol));
-    // A POST is never retried, so it uses a new connection: a reused one may just be closing.
+    // A POST is never retried, so it gets a new connection: a reused one may just be closing.
     const own = this.#created(loaded, route, request.url.protocol, request.signal);
     try {
       return await send(own);
@@ -62,10 +62,11 @@ export class Transport implements Disposable {
 
   /** Accepts no more requests; those in progress still finish. */
   dispose(): void {
-    this.#disposed = true;
+    this.#isDisposed = true;
     for (const dispatcher of this.#dispatchers.values()) closeWhenIdle(dispatcher);
   }
 
+  /** Returns the dispatcher of a route, which keeps its connections for later requests. */
   #kept(loaded: Loaded, route: UsableRoute, protocol: string): Dispatcher {
     const key = JSON.stringify([route, protocol]);
     let dispatcher = this.#dispatchers.get(key);
@@ -76,7 +77,7 @@ export class Transport implements Disposable {
     return dispatcher;
   }
 
-  /** @param signal also aborts connecting, which undici alone would wait for */
+  /** @param signal also aborts connecting, for which undici would otherwise wait */
   #created(loaded: Loaded, route: UsableRoute, protocol: string, signal?: AbortSignal): Dispatcher {
     const { Agent, ProxyAgent, connect } = loaded;
     const { connectMs } = this.#timeouts;
@@ -101,7 +102,7 @@ export class Transport implements Disposable {
               return Object.assign(new Agent(asking), { connect });
             },
           });
-    if (this.#disposed) closeWhenIdle(dispatcher);
+    if (this.#isDisposed) closeWhenIdle(dispatcher);
     return dispatcher;
   }
 
@@ -119,8 +120,8 @@ function closeWhenIdle(dispatcher: Dispatcher): void {
 }
 
 /**
- * Returns the trusted authorities as one context; undefined if Node's own list suffices. Else hundreds of
- * certificates would be parsed for every connection.
+ * Returns the trusted authorities as one context; undefined if Node's own list suffices. One context is shared, so
+ * that not every connection parses hundreds of certificates.
  */
 function trustedAuthorities(systemCertificates: boolean): tls.SecureContext | undefined {
   // The oldest supported Node has it, but other hosts may not.
@@ -145,11 +146,11 @@ export interface ProxySettings {
 }
 
 /**
- * The route to a target. `unusable`: a proxy is required but its URL is invalid; bypassing it would be wrong.
+ * The route to a target. `unusable`: a proxy is required but its URL is invalid, and it must not be bypassed.
  * `source`: `http.proxy`, or the environment variable that defines the proxy.
  */
 export type Route =
-  /** `exception`: the setting or variable because of which a proxy isn't used. */
+  /** `exception`: the setting or variable that exempts the target from the proxy. */
   | { kind: 'direct'; exception?: string }
   /** `url` has no credentials; `authorization` is the value of Proxy-Authorization. */
   | { kind: 'proxy'; source: string; url: string; authorization?: string }
@@ -206,9 +207,13 @@ function isInNetwork(address: string, network: string): boolean {
   return list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** A proxy's URL: scheme, credentials, host with port. What a URL parser takes for the host must not be something else. */
+/**
+ * A proxy's URL: scheme, credentials, host with port. Strict, so that a URL parser can't take another part for the
+ * host.
+ */
 const PROXY = /^(?:(https?):\/\/)?(?:([^/?#]*)@)?([^\\/?#@]*[^:\\/?#@])(?:[/?#][^@\\]*)?$/i;
 
+/** Parses the URL of a proxy. `proxyAuthorization` replaces the credentials in it. */
 function toRoute(source: string, proxy: string, proxyAuthorization?: string): Route {
   const [, scheme = 'http', credentials, host] = PROXY.exec(proxy) ?? [];
   const url = host === undefined ? null : URL.parse(`${scheme}://${host}`);

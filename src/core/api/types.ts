@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 
 /**
- * The wire types of the service (spec: "Resources and their fields"), in the API's snake_case so that a field
- * on screen can be found in the spec. A missing field is `undefined`, whether it was null or omitted. Fields
- * that the spec doesn't name are dropped: their content is unknown and must not be stored.
+ * The wire types of the service (spec: "Resources and their fields"), in the API's snake_case. A missing field is
+ * `undefined`, whether it was null or omitted. Fields that the spec doesn't name are dropped: their content is unknown
+ * and must not be stored.
  */
 
 /** The path prefix with the API's major version (spec: "Versioning"). */
@@ -46,15 +46,18 @@ export const optionalField = <T>(schema: v.GenericSchema<unknown, T>) =>
 const requiredText = v.pipe(v.string(), v.nonEmpty());
 const text = optionalField(v.string());
 
-/** `1e999` is valid JSON, but read as infinity, which could not be written again. */
+/** `1e999` is valid JSON, but parsed as infinity, which can't be written again. */
 const finite = v.pipe(v.number(), v.finite());
 /** An amount, which may be negative. Beyond these limits cents can't be counted. */
 const amount = v.pipe(v.number(), v.minValue(Number.MIN_SAFE_INTEGER), v.maxValue(Number.MAX_SAFE_INTEGER));
 export const cents = optionalField(amount);
-/** Another price is as good as none (spec: "Balance": integers), and never makes a charge unreadable. */
+/**
+ * A price; one that isn't an integer of 0 or more (spec: "Balance") counts as missing, so that the charge stays
+ * readable.
+ */
 export const price = optionalField(v.pipe(v.number(), v.safeInteger(), v.minValue(0)));
 
-/** Normalized wherever it is read, so that codes can be compared; a long one is none, to keep receipts small. */
+/** A currency code in capitals, so that codes can be compared. A long one becomes empty, to keep receipts small. */
 export const currencyCode = v.pipe(
   v.string(),
   v.transform((code) => (code.length > 200 ? '' : code.trim().toUpperCase())),
@@ -65,7 +68,7 @@ export const currency = optionalField(v.pipe(currencyCode, v.nonEmpty()));
 /** No page of the contract has more rows. */
 const MAX_ROWS = 5_000;
 
-/** Omits and counts unreadable rows, and those after the first 5,000, so that they don't invalidate the page. */
+/** Omits and counts unreadable rows, and rows after the first 5,000, so that they don't invalidate the page. */
 const rowsOf = <T>(row: v.GenericSchema<unknown, T>) =>
   v.pipe(
     v.custom<readonly unknown[]>(Array.isArray),
@@ -137,7 +140,7 @@ export const runPage: v.GenericSchema<unknown, RunPage> = v.pipe(
     has_more: optionalField(v.boolean()),
   }),
   v.transform(({ data, next_cursor, has_more = next_cursor !== undefined }) => {
-    // Nobody knows what was cut, so the list doesn't continue after it.
+    // The cut rows are unknown, so the list must not continue after them.
     if (data.data.length + data.skipped > MAX_ROWS) return { ...data, has_more: true };
     return { ...data, ...(next_cursor !== undefined && { next_cursor }), has_more };
   }),
@@ -190,8 +193,8 @@ export interface RunSubmission {
   /** The multipart boundary, the same for every attempt so that all are byte-identical. */
   boundary: string;
   /**
-   * `sha256`: lower-case hexadecimal, of the bytes that may be sent. `mtimeMs`, `ctimeMs`: of the hashed
-   * file, in whole milliseconds. If a time differs, the file is hashed again before anything is sent.
+   * `sha256`: of the only bytes that may be sent, in lower-case hexadecimal. `mtimeMs`, `ctimeMs`: the times of the
+   * hashed file, in whole milliseconds. If one differs, the file is hashed again before anything is sent.
    */
   dataset: {
     path: string;

@@ -8,11 +8,11 @@ import type { RunSubmission } from './types.ts';
 
 /** Callbacks of an upload. */
 export interface UploadHooks {
-  /** Called with the bytes of the whole request body that were passed to the network. */
+  /** Called with how many bytes of the request body were passed to the network, and how many it has. */
   onProgress?(sentBytes: number, totalBytes: number): void;
   /**
-   * Awaited before the last bytes, after every other byte was sent and verified. May write to disk. If
-   * it throws, they are never sent and the call rejects with that error.
+   * Awaited before the last bytes, after every other byte was sent and verified. May write to disk. If it throws, the
+   * last bytes are never sent, and the call rejects with that error.
    */
   beforeClose?(): Promise<void>;
   /**
@@ -21,7 +21,7 @@ export interface UploadHooks {
   onClosed?(): void;
 }
 
-/** The smallest slice still fills undici's write buffer, so that it is sent before the next is requested. */
+/** Fills undici's write buffer, so that a slice is sent before the next one is requested. */
 const MIN_SLICE_BYTES = 64 * 1024;
 const MAX_SLICE_BYTES = 1024 * 1024;
 
@@ -43,7 +43,7 @@ export async function upload<T>(
     const { stamp } = dataset;
     const isOtherFile =
       (mtimeMs ?? stamp.mtimeMs) !== stamp.mtimeMs || (ctimeMs ?? stamp.ctimeMs) !== stamp.ctimeMs;
-    // Hash it first; otherwise a changed file would be uploaded before that is detected.
+    // Hash it first. Otherwise the change would be detected only after the upload.
     if (isOtherFile && (await sha256OfFile({ path, ...stamp }, signal)) !== sha256)
       throw new DatasetChangedError('changed');
     const headers = {
@@ -63,9 +63,9 @@ export async function upload<T>(
 }
 
 /**
- * Yields the request body: head, dataset, and the closing boundary as a chunk of its own. The boundary
- * follows only if the sent bytes have the SHA-256 `sha256` and `beforeClose` succeeds.
- * @param over aborted when the exchange has ended; the last bytes are not sent then
+ * Yields the request body: head, dataset, and the closing boundary as a chunk of its own. The boundary follows only if
+ * the sent bytes have this SHA-256 and `beforeClose` succeeds.
+ * @param over aborted when the exchange has ended: then the last bytes are not sent
  * @throws DatasetChangedError, CancelledError, and errors of the hooks
  */
 async function* uploadBody(
@@ -148,6 +148,7 @@ export function encodeMultipart(submission: RunSubmission): Multipart {
   return { contentType: `multipart/form-data; boundary=${boundary}`, head, tail, totalBytes };
 }
 
+/** Escapes a file name as the encoding algorithm requires. */
 function escaped(name: string): string {
   return name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22');
 }

@@ -42,7 +42,10 @@ export function asDiskError(error: unknown, place: DiskError['place']): unknown 
   return isSystemError(error) ? new DiskError(error, place) : error;
 }
 
-/** Converts file system errors. @throws DiskError for these, and other errors of the work */
+/**
+ * Waits for work on files.
+ * @throws DiskError in place of a file system error; other errors of the work as they are
+ */
 export async function onDisk<T>(work: Promise<T>, place?: DiskError['place']): Promise<T> {
   try {
     return await work;

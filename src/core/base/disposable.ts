@@ -1,4 +1,4 @@
-/** Owns resources until it is disposed. Compatible with VS Code's interface. */
+/** Something that owns resources until it is disposed. Compatible with VS Code's interface. */
 export interface Disposable {
   dispose(): unknown;
 }
@@ -6,20 +6,20 @@ export interface Disposable {
 /** Disposes its items once, newest first, even if some throw. Items added later are disposed at once. */
 export class DisposableStore implements Disposable {
   readonly #items: Disposable[] = [];
-  #disposed = false;
+  #isDisposed = false;
 
   get disposed(): boolean {
-    return this.#disposed;
+    return this.#isDisposed;
   }
 
   add<T extends Disposable>(item: T): T {
-    if (this.#disposed) item.dispose();
+    if (this.#isDisposed) item.dispose();
     else this.#items.push(item);
     return item;
   }
 
   dispose(): void {
-    this.#disposed = true;
+    this.#isDisposed = true;
     const item = this.#items.pop();
     if (item === undefined) return;
     try {

@@ -20,7 +20,10 @@ export function throwIfCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new CancelledError();
 }
 
-/** Stops waiting for shared work when the signal aborts. @throws CancelledError, and errors of the work */
+/**
+ * Waits for work until the signal aborts, which doesn’t stop the work.
+ * @throws CancelledError, and errors of the work
+ */
 export function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = () => reject(new CancelledError());

@@ -4,8 +4,8 @@ import type { Disposable } from './disposable.ts';
 export type Event<T> = (listener: (value: T) => unknown) => Disposable;
 
 /**
- * Owns the listeners of one event. If a listener throws, the others are still called and `fire` returns; the
- * error becomes an uncaught exception, which the host logs and the tests fail on.
+ * Owns the listeners of one event. If a listener throws, the others are still called and `fire` returns. The
+ * error becomes an uncaught exception: the host logs it, and tests fail.
  */
 export class Emitter<T> implements Disposable {
   readonly #listeners = new Set<(value: T) => unknown>();

@@ -5,7 +5,7 @@ import { renameOver } from './renameOver.ts';
 /** `link` of Node, which tests replace to simulate other file systems. */
 export type Link = (from: string, to: string) => Promise<void>;
 
-/** A file that was to be named exists; it is unchanged. */
+/** Another file has the name already; it is unchanged. */
 export class NameTakenError extends ExpectedError {
   readonly code = 'file-exists';
 
@@ -16,7 +16,7 @@ export class NameTakenError extends ExpectedError {
 
 /**
  * Gives a complete file its final name in the same folder. Unlike `rename`, it never replaces an existing
- * file. If it fails, the target is unchanged. The file may keep its old name besides.
+ * file. After a failure, the target is unchanged. The file may keep its old name, too.
  * @throws NameTakenError, and any error of the file system
  */
 export async function nameExclusively(part: string, target: string, link: Link = linkFile): Promise<void> {
@@ -51,8 +51,8 @@ async function renameExclusively(part: string, target: string): Promise<void> {
 }
 
 /**
- * Removes an empty file that a process left when it was killed in `renameExclusively`. Any other empty file
- * has another time.
+ * Removes the empty file that a process killed in `renameExclusively` left. It is recognized by its time, which
+ * is the part's.
  * @param partMs when the part was last written to, in milliseconds since the epoch
  */
 export async function removeClaim(target: string, partMs: number): Promise<void> {

@@ -4,12 +4,12 @@ import path from 'node:path';
 export const MAX_NAME_BYTES = 240;
 /** UTF-16 units used from each end of a name: normalizing a megabyte of accents would take minutes. */
 const KEPT_UNITS = 1024;
-/** Names that Windows reserves for devices, also if blanks or an extension follow. */
+/** Names that Windows reserves for devices, even with blanks or an extension after them. */
 export const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)/i;
 
 /**
- * Reduces an untrusted file name to a safe base name. It has no folder, isn't hidden, is no device name, has
- * only characters that all platforms accept, and at most 240 UTF-8 bytes with its extension.
+ * Reduces an untrusted file name to a safe base name. The result has no folder, isn't hidden, and isn't a
+ * device name. It has only characters that all platforms accept, and at most 240 UTF-8 bytes.
  */
 export function safeFileName(text: string | undefined, fallback: string): string {
   const base = (text ?? '').split(/[/\\]/).at(-1) ?? '';
@@ -27,11 +27,11 @@ export function safeFileName(text: string | undefined, fallback: string): string
   return cutStem.replace(/(?<![.\s])[.\s]+$/u, '') + keptExtension;
 }
 
-/** What programs obey because of its name, such as AGENTS.md and package.json. Only README.md is for people. */
+/** Names of files that programs act on, such as AGENTS.md and package.json. README.md is only for people. */
 const OBEYED =
   /^(?!readme\.md$).*\.mdc?$|(?:rules|hints)$|^(?:(?:package|composer|deno|devbox|mcp|opencode|crush|[jt]sconfig.*|cmake.*)\.json|cmakelists\.txt)$/i;
 
-/** Whether programs would obey a file that only lies in their folder, so that it is never written as it is. */
+/** Whether programs act on a file of this name just because it is in a folder. Such a name is never written. */
 export function isObeyed(name: string): boolean {
   // File systems that ignore case also fold ligatures and the like.
   return OBEYED.test(name.normalize('NFKC'));
@@ -43,7 +43,7 @@ export function numberedFileName(name: string, number: number): string {
   return `${name.slice(0, name.length - extension.length)} (${number})${extension}`;
 }
 
-/** Cuts a text to a number of UTF-8 bytes, never a character in two. */
+/** Cuts a text to a number of UTF-8 bytes, at a whole character. */
 export function cutToBytes(text: string, maxBytes: number): string {
   return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maxBytes)).read);
 }

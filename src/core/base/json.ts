@@ -1,4 +1,4 @@
-/** Enough for texts in parts of messages; deeper ones are no such texts. */
+/** How deep texts are nested in the parts of messages. Deeper texts are something else. */
 const MAX_DEPTH = 5;
 
 /** Whether a value is an object of JSON, neither null nor an array. */

@@ -31,7 +31,7 @@ export function replaceHidden(text: string, by: (character: string) => string): 
   );
 }
 
-/** Whether a text has none, so that it may be copied: in a terminal, control characters of what is pasted would act. */
+/** Whether a text has no hidden characters, so that it may be copied: pasted into a terminal, they would act. */
 export function isVisible(text: string): boolean {
   return replaceHidden(text, () => '') === text;
 }
@@ -58,7 +58,7 @@ export function toPlainLine(text: string, maxUnits: number): string {
   return cutAtWholeCharacters(replaceHidden(visible, () => '').trim(), maxUnits);
 }
 
-/** Whether a text is an ID that a service may reasonably use; the contract's are UUIDs (spec: "Run creation result"). */
+/** Whether a text looks like an ID; the contract's are UUIDs (spec: "Run creation result"). */
 export function isPlainId(text: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/.test(text);
 }

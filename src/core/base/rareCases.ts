@@ -11,15 +11,15 @@ const RARE_CASES = [...ANYWHERE, ...IN_RUNS, ...IN_DOWNLOADS] as const;
 
 const CHANNEL = 'fine-tuning.rare-case';
 
-/** Returns whether a rare case is met, and counts it then. What worker threads meet isn't counted. */
+/** Counts a rare case if it is met. @returns `isMet`. Doesn't count in worker threads. */
 export function counted(rareCase: (typeof RARE_CASES)[number], isMet: boolean): boolean {
   if (isMet) channel(CHANNEL).publish(rareCase);
   return isMet;
 }
 
 /**
- * Counts in how many windows on this machine each rare case was met, until it is disposed. Each has a file with
- * a byte for each window, so that windows need no lock. What can't be written isn't counted.
+ * Counts the windows on this machine that met each rare case, until it is disposed. Each case has a file with
+ * one byte per window, so windows need no lock. A failed write isn't counted.
  */
 export function countRareCases(folder: string): Disposable & { line(): Promise<string> } {
   const left = new Set<unknown>(RARE_CASES);

@@ -1,6 +1,6 @@
 /**
- * Redacts a text for the log: masks API keys, authorization values, credentials in URLs, and query strings (signatures) of URLs
- * and paths. Masks too much rather than too little.
+ * Redacts a text for the log: masks API keys, authorization values, credentials in URLs, and query strings, which
+ * may be signatures. Masks too much rather than too little.
  */
 export function redact(text: string): string {
   return text
@@ -10,6 +10,7 @@ export function redact(text: string): string {
     .replace(/\S+/g, withoutQuery);
 }
 
+/** Masks the query or fragment of a URL or path. */
 function withoutQuery(word: string): string {
   const path = word.indexOf('/');
   if (path === -1) return word;

@@ -2,12 +2,15 @@ import { rename } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { counted } from './rareCases.ts';
 
-/** The delays between attempts: on Windows, a file can't be renamed or replaced while it is being read, as by a virus scanner. */
+/**
+ * The delays between attempts. Windows can't rename or replace a file while a program, such as a virus scanner,
+ * reads it.
+ */
 const RENAME_WAITS_MS = [5, 10, 20, 50, 100, 200, 400] as const;
 const IN_USE: ReadonlySet<string> = new Set(['EPERM', 'EACCES', 'EBUSY']);
 
 /**
- * Renames a file over one that may exist and may be in use, or a folder.
+ * Renames a file or folder. Replaces a file at the target, and waits up to a second while it is in use.
  * @param renameFile for tests: simulates a file that is in use
  */
 export async function renameOver(from: string, to: string, renameFile = rename): Promise<void> {

@@ -24,7 +24,7 @@ export const RETRIES = {
   rateLimit: { firstMs: 500, longestMs: 20_000 },
 } as const satisfies Record<string, RetryPolicy>;
 
-/** The limit for Retry-After, whose digits may exceed the range of a number. */
+/** The longest Retry-After that is accepted; its digits may exceed the range of a number. */
 export const MAX_RETRY_AFTER_MS = 7 * 24 * 60 * MINUTE;
 
 /** Returns the maximum delay. @param retries the number of previous retries */

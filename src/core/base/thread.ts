@@ -1,7 +1,7 @@
 import { parentPort, Worker, workerData, type ResourceLimits } from 'node:worker_threads';
 import { throwIfCancelled, unlessCancelled } from './errors.ts';
 
-/** What a thread says: progress several times, one of the others at the end. */
+/** The messages of a thread: `progress` several times, then one of the others. */
 type ThreadMessage<Progress, Result, Failure> =
   | { kind: 'progress'; progress: Progress }
   | { kind: 'done'; result: Result }
@@ -11,15 +11,15 @@ export interface ThreadOptions<Progress, Failure> {
   limits: ResourceLimits;
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
-  /** Makes an error of what `serveThread` posted as a failure. */
+  /** Converts a failure that `serveThread` posted to an error. */
   errorOf: (failure: Failure) => Error;
-  /** Whether to wait until the thread has ended, because it uses files that are open here. */
+  /** Whether to wait until the thread has ended, because it uses files that this thread opened. */
   waitsForEnd?: boolean;
 }
 
 /**
- * Runs a script, which calls `serveThread`, in a thread of its own until it has done a job, failed, or is canceled.
- * @throws what `errorOf` returns; CancelledError as soon as the signal is aborted; errors that ended the thread
+ * Runs a script in a thread of its own until its job is done, fails, or is canceled. The script calls `serveThread`.
+ * @throws what `errorOf` returns; CancelledError as soon as the signal aborts; errors that ended the thread
  */
 export async function runThread<Progress, Result, Failure>(
   script: string,
@@ -30,7 +30,7 @@ export async function runThread<Progress, Result, Failure>(
   const thread = new Worker(script, { workerData: job, resourceLimits: limits });
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
   thread.on('message', (message: ThreadMessage<Progress, Result, Failure>) => {
-    // What the thread said before it is terminated still arrives.
+    // Messages that the thread sent before its end still arrive.
     if (signal?.aborted === true) return;
     if (message.kind === 'progress') onProgress?.(message.progress);
     else if (message.kind === 'done') resolve(message.result);
@@ -48,7 +48,7 @@ export async function runThread<Progress, Result, Failure>(
 
 /**
  * Does the job of this thread, which `runThread` started.
- * @param failureOf returns what is posted of an expected error. Others end the thread, so that their cause is known
+ * @param failureOf converts an expected error to what is posted. Undefined for others: they end the thread
  */
 export function serveThread(
   work: (job: never, onProgress: (progress: unknown) => void) => Promise<unknown>,

@@ -1,14 +1,13 @@
 import { ServiceError } from '../api/errors.ts';
 import type { Artifact, RunDetail } from '../api/types.ts';
 import { throwIfCancelled } from '../base/errors.ts';
-import type { Session } from '../runs/session.ts';
 import { numberedFileName } from '../base/fileNames.ts';
+import type { Session } from '../runs/session.ts';
 import { DownloadError } from './errors.ts';
 import type { ArtifactName } from './types.ts';
 
 /**
- * Lists a run's artifacts with fresh signed URLs. They expire, so they are requested just in time and never
- * stored.
+ * Lists a run's artifacts with new signed URLs. The URLs expire, so call this just in time, and never store them.
  * @throws DownloadError, ApiError, KeyMissingError, CancelledError
  */
 export async function listArtifacts(
@@ -58,7 +57,7 @@ export function artifactNamed(artifacts: readonly Artifact[], { type, filename }
   return found;
 }
 
-/** Determines the cause of a 404 (spec: "POST /api/v1/runs/{run_id}/artifacts/download"). */
+/** Returns an error with the cause of a 404 (spec: "POST /api/v1/runs/{run_id}/artifacts/download"). */
 async function whyNone(
   session: Session,
   runId: string,

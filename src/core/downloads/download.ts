@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { VerifiedKind } from '../adapters/archive.ts';
 import {
   DownloadLinkError,
-  mayPass,
+  isTransient,
   NetworkError,
   retryAfterOf,
   SignedUrlRefusedError,
@@ -16,26 +16,26 @@ import type { Clock } from '../base/clock.ts';
 import { DiskError, onDisk } from '../base/diskError.ts';
 import { CancelledError, ExpectedError, throwIfCancelled } from '../base/errors.ts';
 import { isSameFile, nameExclusively, NameTakenError, removeClaim } from '../base/exclusiveName.ts';
+import { numberedFileName } from '../base/fileNames.ts';
 import { markOfTheWeb } from '../base/markOfTheWeb.ts';
 import { counted } from '../base/rareCases.ts';
 import { RETRIES, retryDelayMs } from '../base/retry.ts';
 import type { Session } from '../runs/session.ts';
 import { artifactNamed, listArtifacts } from './artifacts.ts';
 import type { DownloadStore } from './downloadStore.ts';
-import { numberedFileName } from '../base/fileNames.ts';
+import { DownloadError } from './errors.ts';
 import { isAdapter } from './localFiles.ts';
 import { partPathsOf, PartFile, syncFolder, type PartPaths } from './partFile.ts';
-import { DownloadError } from './errors.ts';
 import type { ActiveDownload, DownloadRecord, UnfinishedDownload, Verified } from './types.ts';
 
 const PROGRESS_EVERY_MS = 200;
-/** For about a second another window may hold the lease, to remove an earlier download's leftovers. */
+/** Attempts to take the lease. Another window may hold it for about a second, to remove an earlier part. */
 const LEASE_TRIES = 80;
 /** A signed URL is replaced this long before it expires. */
 const MARGIN_MS = 5 * 60_000;
 /** Default lifetime of a signed URL if the service provides none (spec: "Limits"). */
 const LIFETIME_MS = 30 * 60_000;
-/** Consecutive signed URLs that may be refused before the download fails. */
+/** How many signed URLs in a row may be refused before the download fails. */
 const MAX_REFUSALS = 3;
 /** HTTP statuses that storages return for an expired or revoked signed URL. */
 const EXPIRED: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
@@ -43,17 +43,17 @@ const EXPIRED: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
  * Less progress than this doesn't reset the retries. A storage that disconnects after every byte must fail.
  */
 const PROGRESS_BYTES = 64 * 1024;
-/** Failures that waiting does not fix. */
+/** Network errors that don't pass. */
 const NOT_REPEATED = ['tls'] as const;
 
 export type VerifyArchive = (file: string, options: { signal: AbortSignal }) => Promise<VerifiedKind>;
 
 export interface DownloadTools {
   store: DownloadStore;
-  /** Called for each request. */
+  /** Called for each request, so that changed proxy settings apply at once. */
   transport: () => Transport;
   clock: Clock;
-  /** From 0 up to 1; for the jitter. */
+  /** At least 0, less than 1; for jitter. */
   random: () => number;
   /** `verifyArchive` of `core/adapters`, which throws if the archive is broken. */
   verify: VerifyArchive;
@@ -63,7 +63,7 @@ export interface DownloadTools {
   onChange: () => void;
 }
 
-/** Returns an ID that every window computes alike for the same account, artifact, and target. */
+/** Returns the ID of a download: the same in every window for the same account, artifact, and target. */
 export function downloadId(accountId: string, wanted: Omit<UnfinishedDownload, 'id'>): string {
   const { runId, artifactType, filename, target } = wanted;
   return createHash('sha256')
@@ -121,12 +121,12 @@ export class Download {
     const { store } = this.#tools;
     const { id, target } = this.unfinished;
     const { signal } = this.#stop;
-    return store.owned(id, LEASE_TRIES, async () => {
+    return store.withLease(id, LEASE_TRIES, async () => {
       const isResumed = store.unfinished.some((one) => one.id === id);
       if (!signal.aborted) {
-        if (await isInTheWay(target, this.#place.part)) throw new DownloadError('file-exists');
-        // Store it before the part file is created, so that a kill doesn't orphan that. It may be on another disk, which
-        // isn't full.
+        if (await isTargetTaken(target, this.#place.part)) throw new DownloadError('file-exists');
+        // Store it before the part is created: after a kill, nothing else would lead to the part. If this disk is
+        // full, go on: the part may be on another one.
         await store.begin(this.unfinished).catch(() => undefined);
       }
       const isBegun = await store.isFoundLater(id);
@@ -140,24 +140,25 @@ export class Download {
         clearTimeout(this.#late);
       }
       await store.complete(this.unfinished, record);
-      // Nothing would ever find its part.
+      // It could not be stored as unfinished, so nothing else would remove its sidecar.
       if (!isBegun) await store.remove(this.unfinished).catch(() => undefined);
       return this.#wasResumed ? { ...record, wasResumed: true } : record;
     });
   }
 
+  /** Downloads, verifies and names the file. @returns its record, not stored yet */
   async #fetch(): Promise<DownloadRecord> {
     const { clock, openFile } = this.#tools;
     const { runId, artifactType, filename, target } = this.unfinished;
     const { signal } = this.#stop;
     throwIfCancelled(signal);
     const part = (this.#part = await PartFile.open(this.#place, signal, openFile));
-    const isSure = part.isComplete || (await this.#transfer(part));
+    const isEndKnown = part.isComplete || (await this.#transfer(part));
     this.#report('verifying');
     await part.sync();
     const [sha256, sizeBytes] = [part.digest(), part.receivedBytes];
     await part.close();
-    const verified = await this.#verify(isSure, sizeBytes);
+    const verified = await this.#verify(isEndKnown, sizeBytes);
     throwIfCancelled(signal);
     const file = await this.#name(verified === 'damaged');
     await syncFolder(path.dirname(target));
@@ -167,8 +168,7 @@ export class Download {
 
   /**
    * Downloads the rest of a part. Survives expired URLs and network failures as long as it makes progress.
-   * @returns whether the response announced its end, so that completeness doesn't rest on a closed connection
-   * alone
+   * @returns whether the response announced its end; otherwise only a closed connection says that it is complete
    * @throws SignedUrlRefusedError, DownloadLinkError, ApiError, KeyMissingError, DownloadError, DiskError,
    * CancelledError; the part then contains what was received so far
    */
@@ -194,11 +194,11 @@ export class Download {
           continue;
         }
         const cause = error instanceof DownloadLinkError ? error.failure : error;
-        const waitMs = mayPass(cause, NOT_REPEATED)
+        const waitMs = isTransient(cause, NOT_REPEATED)
           ? retryDelayMs(RETRIES.download, waits++, random(), retryAfterOf(cause))
           : undefined;
         if (waitMs === undefined) throw error;
-        // The wait may be long: make the received bytes durable so that they are never fetched again.
+        // The wait may be long: make the received bytes durable, so that they aren't downloaded again.
         await part.sync();
         await clock.sleep(waitMs, signal);
       }
@@ -224,7 +224,7 @@ export class Download {
     const { signal } = this.#stop;
     const serviceUrl = account.kind === 'sandbox' ? 'http://localhost' : account.baseUrl;
     const opened = await openSignedUrl(this.#tools.transport(), url, serviceUrl, { signal, kept: part.kept });
-    const { body, startByte, totalBytes, etag, endIsKnown } = opened;
+    const { body, startByte, totalBytes, etag, isEndKnown } = opened;
     this.#wasResumed = counted('resumed', startByte > 0);
     if (startByte === 0) await part.begin(etag, totalBytes);
     else part.totalBytes = totalBytes ?? part.totalBytes;
@@ -232,7 +232,7 @@ export class Download {
     for await (const chunk of body) {
       throwIfCancelled(signal);
       if (part.receivedBytes + chunk.byteLength > (part.totalBytes ?? Infinity)) {
-        await part.begin(); // more bytes than announced: none of them can be trusted
+        await part.begin(); // more bytes than announced: trust none of them
         throw new NetworkError('other', 'ERR_TOO_LONG');
       }
       const written = part.add(chunk);
@@ -241,7 +241,7 @@ export class Download {
     }
     part.totalBytes ??= part.receivedBytes;
     if (!part.isComplete) throw new NetworkError('reset', 'ERR_TOO_SHORT');
-    return endIsKnown;
+    return isEndKnown;
   }
 
   /** Gives the part its final name, or one that shows that it is damaged. @returns the path */
@@ -263,19 +263,22 @@ export class Download {
   }
 
   /**
-   * Accepts a file of the right length even if it can't be checked, since the verifier may be wrong. A
-   * damaged one is kept under another name: only the user can say whether any of it is of use.
+   * Verifies the complete part. Accepts a file of the right length even if it can't be checked. Accepts a damaged
+   * archive, too, which is then kept under another name: the verifier may be wrong.
+   * @param isEndKnown whether the response announced its end
+   * @throws DownloadError `download-empty`, `length-unknown`; DiskError, CancelledError
    */
-  async #verify(isSure: boolean, sizeBytes: number): Promise<Verified> {
+  async #verify(isEndKnown: boolean, sizeBytes: number): Promise<Verified> {
     const isAnAdapter = isAdapter(this.unfinished.artifactType);
     if (sizeBytes === 0 && isAnAdapter) throw new DownloadError('download-empty');
     const kind = await this.#checkArchive();
     const isProven = kind !== 'unknown' && kind !== 'unread' && kind !== 'damaged';
-    if (!isProven && !isSure) throw new DownloadError('length-unknown');
+    if (!isProven && !isEndKnown) throw new DownloadError('length-unknown');
     if (kind !== 'unknown') return kind;
     return isAnAdapter && (await onDisk(isWebPage(this.#place.part))) ? 'html' : 'length';
   }
 
+  /** Checks the part as an archive. @returns `unknown` if it is none, `damaged` if it is broken */
   async #checkArchive(): Promise<Verified | 'unknown'> {
     const { signal } = this.#stop;
     try {
@@ -288,7 +291,7 @@ export class Download {
     }
   }
 
-  /** Whether the error may be temporary, so that the part is worth keeping. */
+  /** Whether to keep the part after an error, because the download may succeed later. */
   #isToKeep(error: unknown, isResumed: boolean): boolean {
     if (error instanceof CancelledError) return this.#isInterrupted;
     // A removed disk may come back with the part still on it.
@@ -300,7 +303,9 @@ export class Download {
     return error instanceof ExpectedError && this.#state !== 'verifying' && !isEmpty;
   }
 
-  /** Never rejects. Files that can't be removed now stay listed as unfinished, to be discarded later. */
+  /**
+   * Keeps or removes the part. Never rejects. If it can't be removed now, the download stays listed as unfinished.
+   */
   async #leave(isKept: boolean): Promise<void> {
     if (isKept) await this.#part?.sync().catch(() => undefined);
     await this.#part?.close();
@@ -308,7 +313,7 @@ export class Download {
   }
 
   /**
-   * Reports a state change immediately. Throttles progress, but always reports the latest, even if the
+   * Reports a state change at once, and progress a few times a second. The latest progress is reported even if the
    * download stalls.
    */
   #report(state: ActiveDownload['state']): void {
@@ -325,7 +330,7 @@ export class Download {
   }
 }
 
-/** Wraps network and response errors of the storage, so that they are not blamed on the service. */
+/** Wraps network and response errors of the storage, so that they aren't blamed on the service. @throws always */
 function blameStorage(error: unknown): never {
   const isOfStorage = error instanceof NetworkError || error instanceof UnexpectedResponseError;
   throw isOfStorage ? new DownloadLinkError(error) : error;
@@ -348,8 +353,8 @@ function damagedFile(target: string, number: number): string {
   return number === 1 ? file : path.join(path.dirname(file), numberedFileName(path.basename(file), number));
 }
 
-/** Whether something else than the part, or what it left when it was named, has the target's name. */
-async function isInTheWay(target: string, part: string): Promise<boolean> {
+/** Whether another file has the target's name. First removes the empty file that a killed process may have left. */
+async function isTargetTaken(target: string, part: string): Promise<boolean> {
   const begun = await lstat(part).catch(() => undefined);
   if (begun !== undefined) await removeClaim(target, begun.mtimeMs);
   const stats = await lstat(target).catch(() => undefined);

@@ -12,10 +12,10 @@ import { Lease } from '../storage/lease.ts';
 import { DownloadError } from './errors.ts';
 import { VERIFIED, type ActiveDownload, type DownloadRecord, type UnfinishedDownload } from './types.ts';
 
-/** `<ID>.begun.json` says where a part is, `<hash of its path>.done.json` describes a downloaded file. */
+/** `<ID>.begun.json` says where a part is; `<hash of its path>.done.json` describes a downloaded file. */
 const BEGUN = '.begun.json';
 const DONE = '.done.json';
-/** Older records are deleted. */
+/** How many of the newest records are kept. */
 const MAX_RECORDS = 2_000;
 
 const artifact = v.object({ runId: v.string(), artifactType: v.string(), filename: v.optional(v.string()) });
@@ -42,7 +42,7 @@ interface Options {
 }
 
 /**
- * Stores one account's downloads, completed and unfinished, for all windows. Progress is read from the part
+ * Owns the stored downloads of one account, completed and unfinished, for all windows. Their progress is in the part
  * files.
  */
 export class DownloadStore implements Disposable {
@@ -50,18 +50,18 @@ export class DownloadStore implements Disposable {
   readonly #interrupted = new Map<string, ActiveDownload>();
   /** Completed downloads that could not be stored yet, by download ID. */
   readonly #unstored = new Map<string, { unfinished: UnfinishedDownload; record: DownloadRecord }>();
-  /** What each file said when it could be read last. */
+  /** The text of each file when it was last readable. */
   readonly #texts = new Map<string, string>();
   #stored: Content = { records: [], unfinished: [] };
   #gone: ReadonlySet<string> = new Set();
   /** `#stored` combined with `#gone` and `#unstored`. */
   #content = this.#stored;
   #opening: Promise<void> | undefined;
-  /** Their disk was missing when they were discarded. */
+  /** Discarded downloads whose files must still be removed, because their disk was missing or the process crashed. */
   #discarded: readonly UnfinishedDownload[] = [];
   #watch: FolderWatch | undefined;
   readonly #inTurn = sequencer();
-  #disposed = false;
+  #isDisposed = false;
 
   constructor(options: Options) {
     this.#options = options;
@@ -83,9 +83,9 @@ export class DownloadStore implements Disposable {
     );
   }
 
-  /** Whether an unfinished download is stored where the next window will find it. Never rejects. */
+  /** Whether an unfinished download is stored, so that the next window finds it. Never rejects. */
   isFoundLater(id: string): Promise<boolean> {
-    return isThere(this.#fileOf(id, BEGUN));
+    return exists(this.#fileOf(id, BEGUN));
   }
 
   /**
@@ -96,7 +96,7 @@ export class DownloadStore implements Disposable {
     return (this.#opening ??= this.#open().catch(() => undefined));
   }
 
-  /** Rereads the progress of interrupted downloads; `onChange` later reports missing files. Never rejects. */
+  /** Rereads the progress of interrupted downloads, and starts to look for missing files. Never rejects. */
   async check(): Promise<void> {
     const wasOpen = this.#opening !== undefined;
     await this.open();
@@ -110,7 +110,7 @@ export class DownloadStore implements Disposable {
    * Runs `work` while this window owns the download's lease.
    * @throws DownloadError `download-busy`, LeaseUnavailableError, and what `work` throws
    */
-  async owned<T>(id: string, tries: number | undefined, work: () => Promise<T>): Promise<T> {
+  async withLease<T>(id: string, tries: number | undefined, work: () => Promise<T>): Promise<T> {
     const lease = await Lease.take(this.#fileOf(id, '.lock'), tries);
     if (lease === undefined) throw new DownloadError('download-busy');
     try {
@@ -128,8 +128,8 @@ export class DownloadStore implements Disposable {
   }
 
   /**
-   * Records a download whose file already has its final name; no failure here can undo that. Must be called
-   * by the lease's owner. Never rejects.
+   * Records a download whose file has its final name already. Must be called by the lease's owner. Never rejects: if
+   * the record can't be written, this window remembers it and tries again with the next one.
    */
   async complete(unfinished: UnfinishedDownload, record: DownloadRecord): Promise<void> {
     this.#unstored.set(unfinished.id, { unfinished, record });
@@ -139,12 +139,12 @@ export class DownloadStore implements Disposable {
         this.#unstored.delete(id);
         if (id !== unfinished.id) void this.discard(late.unfinished).catch(() => undefined);
       }
-      // First, since its part may be in use: it is then removed at the next start.
+      // Mark it first: the part may be in use, and is then removed at the next start.
       await this.#markDiscarded(unfinished);
       await this.remove(unfinished);
       for (const old of this.#stored.records.slice(MAX_RECORDS)) await rm(this.#recordOf(old));
     } catch {
-      // The disk may be full. Other windows find the part, a hard link to the file, and see that it is
+      // The disk may be full. Other windows find the part, which is a hard link to the file, and see that it is
       // complete.
       counted('unrecorded', this.#unstored.has(unfinished.id));
       await this.#reread();
@@ -164,8 +164,8 @@ export class DownloadStore implements Disposable {
    * @throws DownloadError `download-busy`, DiskError, LeaseUnavailableError
    */
   discard(unfinished: UnfinishedDownload): Promise<void> {
-    return this.owned(unfinished.id, undefined, async () => {
-      if (await isThere(path.dirname(unfinished.target))) await this.remove(unfinished);
+    return this.withLease(unfinished.id, undefined, async () => {
+      if (await exists(path.dirname(unfinished.target))) await this.remove(unfinished);
       else if (counted('missing-disk', await this.isFoundLater(unfinished.id)))
         await onDisk(this.#markDiscarded(unfinished));
       await this.#reread();
@@ -180,7 +180,7 @@ export class DownloadStore implements Disposable {
     const unfinished = this.unfinished.find((one) => one.id === id);
     const isFree =
       unfinished !== undefined && !(await Lease.isTaken(this.#fileOf(id, '.lock')).catch(() => true));
-    // The import fails if an update of the extension has removed this version's files.
+    // The import fails if an update of the extension removed this version's files.
     const parts = isFree ? await import('./partFile.ts').catch(() => undefined) : undefined;
     if (!isFree || parts === undefined) {
       this.#interrupted.delete(id);
@@ -198,7 +198,7 @@ export class DownloadStore implements Disposable {
   }
 
   dispose(): void {
-    this.#disposed = true;
+    this.#isDisposed = true;
     this.#watch?.dispose();
   }
 
@@ -210,15 +210,15 @@ export class DownloadStore implements Disposable {
     this.#watch = new FolderWatch(folder, '.json', async () => {
       const before = this.#content;
       await this.#reread();
-      // Else this window has written.
+      // Unchanged: this window wrote it.
       if (this.#content !== before) await this.#check();
     });
-    if (this.#disposed) this.#watch.dispose();
+    if (this.#isDisposed) this.#watch.dispose();
     await this.#check();
     await this.#removeDiscarded();
   }
 
-  /** Keeps the current content if reading fails. */
+  /** Reads the stored downloads again. Keeps the current content if reading fails. Never rejects. */
   #reread(): Promise<void> {
     return this.#inTurn(async () => {
       const names = (await readdir(this.#options.folder)).sort();
@@ -238,7 +238,7 @@ export class DownloadStore implements Disposable {
     }).catch(() => this.#accept(this.#stored));
   }
 
-  /** Returns the content of the valid files with an ending. A file that can't be read for a moment stays known. */
+  /** Returns the content of the valid files with an ending. For a file that can't be read now, uses its last text. */
   async #parse<T>(names: readonly string[], ending: string, schema: v.GenericSchema<unknown, T>) {
     const found: { id: string; value: T }[] = [];
     for (const name of names.filter((one) => one.endsWith(ending)))
@@ -258,7 +258,10 @@ export class DownloadStore implements Disposable {
     return write(this.#fileOf(unfinished.id, BEGUN), { ...unfinished, isDiscarded: true });
   }
 
-  /** @param gone keys of the records whose files are missing */
+  /**
+   * Publishes the content, and reports the runs whose downloads changed.
+   * @param gone keys of the records whose files are missing
+   */
   #accept(stored: Content, gone = this.#gone): void {
     [this.#stored, this.#gone] = [stored, gone];
     const records = [...this.#unstored.values()].map(({ record }) => record).reverse();
@@ -305,27 +308,26 @@ export class DownloadStore implements Disposable {
     return path.join(this.#options.folder, `${name}${ending}`);
   }
 
-  /** A new file at the same path replaces the older record. */
+  /** Returns the file of a record, by the downloaded file's path: a later download to it replaces the record. */
   #recordOf(record: DownloadRecord): string {
     return this.#fileOf(hash('sha256', record.path).slice(0, 32), DONE);
   }
 
   /**
-   * Removes the files of discarded downloads that are reachable now: their disk was missing, or the process
-   * crashed.
+   * Removes the files of discarded downloads whose folder is reachable now.
    */
   async #removeDiscarded(): Promise<void> {
     for (const one of this.#discarded) {
-      if (!(await isThere(path.dirname(one.target)))) continue;
+      if (!(await exists(path.dirname(one.target)))) continue;
       // Another window may have restarted it meanwhile.
       const remove = async () => this.unfinished.every(({ id }) => id !== one.id) && this.remove(one);
       // If this fails, the next start tries again.
-      await this.owned(one.id, 1, remove).catch(() => undefined);
+      await this.withLease(one.id, 1, remove).catch(() => undefined);
     }
   }
 }
 
-function isThere(file: string): Promise<boolean> {
+function exists(file: string): Promise<boolean> {
   return stat(file).then(
     () => true,
     () => false,

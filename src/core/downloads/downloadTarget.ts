@@ -5,7 +5,7 @@ import { withoutMarker } from '../runs/marker.ts';
 import { isAdapter } from './localFiles.ts';
 import type { ActiveDownload, ArtifactName } from './types.ts';
 
-/** Extensions of adapters, logs and metrics. A program may run other files, even when it only lists them. */
+/** The extensions that are kept: those of adapters, logs and metrics. A program may run files with others. */
 const EXTENSIONS: ReadonlySet<string> = new Set(
   'zip tar tgz gz safetensors gguf json bin pt pth model txt log csv jsonl md yaml'.split(' '),
 );
@@ -29,8 +29,8 @@ export function adapterFirst(artifacts: readonly ArtifactName[]): ArtifactName[]
 }
 
 /**
- * Returns a safe file name for an artifact: the service's name, or a generated one if there is none. Unknown
- * extensions are replaced. What programs would obey becomes a text file.
+ * Returns a safe file name for an artifact: the service's, or a generated one if there is none. A file with another
+ * extension gets `.bin` after it; a file that programs act on by its name gets `.txt`.
  */
 export function artifactFileName({ type, filename }: ArtifactName, runId: string): string {
   const kind = isAdapter(type) ? 'adapter' : safeFileName(type, 'artifact');
@@ -57,10 +57,10 @@ export interface FileNameChoice {
 }
 
 /**
- * Finds names for an artifact in a folder, at least one of which replaces no file.
+ * Chooses a file name for an artifact in a folder. At least one name of the result is free.
  * @param destined unfinished downloads, whose targets count as taken
  */
-export function placeIn(
+export function fileNameIn(
   folder: string,
   artifact: ArtifactName,
   runId: string,

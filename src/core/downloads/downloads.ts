@@ -19,7 +19,7 @@ import type {
 export { DownloadError } from './errors.ts';
 export type { ActiveDownload, ArtifactName, DownloadRecord, DownloadState } from './types.ts';
 
-/** Includes what each download needs. Tests may replace the clock and the random numbers. */
+/** The parts that each download needs. Tests may replace the clock and the random numbers. */
 export interface DownloadsOptions
   extends
     Pick<DownloadTools, 'transport' | 'verify' | 'openFile'>,
@@ -27,7 +27,7 @@ export interface DownloadsOptions
   /** The folder of all accounts' runs, shared by all windows. */
   runsFolder: string;
   /**
-   * Returns the session used to resume a download, or undefined if the account is no longer on this machine.
+   * Returns the session of an account, to resume its downloads; undefined if the user signed out of it.
    */
   sessionOf: (accountId: string) => Session | undefined;
 }
@@ -38,19 +38,18 @@ interface Running {
 }
 
 /**
- * Downloads artifacts. A file gets its final name only when it is complete. Owns this window's running
- * downloads and the store of each account.
+ * Owns this window's running downloads, and the stored downloads of each account. A file gets its final name only when
+ * it is complete and verified.
  */
 export class Downloads implements Disposable {
   readonly #options: DownloadsOptions & Pick<DownloadTools, 'clock' | 'random'>;
   readonly #running = new Map<string, Running>();
   readonly #stores = new Map<string, DownloadStore>();
   readonly #onDidChange = new Emitter<{ accountId: string; runId: string }>();
-  #disposed = false;
+  #isDisposed = false;
 
   /**
-   * Fires when a download starts, progresses (a few times a second), changes state, or ends. Also when a
-   * change by another window is noticed.
+   * Fires when a download starts, progresses (a few times a second), changes state, or ends, also in another window.
    */
   readonly onDidChange = this.#onDidChange.event;
 
@@ -96,8 +95,8 @@ export class Downloads implements Disposable {
    * in this window.
    * @param signal cancels the download and removes its files; a caller that joined only stops waiting
    * @throws DownloadError, DiskError, SignedUrlRefusedError, DownloadLinkError, ApiError, KeyMissingError,
-   * LeaseUnavailableError, CancelledError. After an error that may be temporary, a download that has received
-   * bytes is `interrupted`; otherwise it is removed
+   * LeaseUnavailableError, CancelledError. After an error that may pass, a download that has received bytes is
+   * `interrupted`; otherwise it is removed
    */
   async start(request: DownloadRequest, signal?: AbortSignal): Promise<DownloadRecord> {
     throwIfCancelled(signal);
@@ -143,7 +142,7 @@ export class Downloads implements Disposable {
    * rejects.
    */
   async dispose(): Promise<void> {
-    this.#disposed = true;
+    this.#isDisposed = true;
     const running = [...this.#running.values()];
     for (const { download } of running) download.interrupt();
     this.#onDidChange.dispose();
@@ -151,6 +150,7 @@ export class Downloads implements Disposable {
     await Promise.allSettled(running.map(({ done }) => done));
   }
 
+  /** Starts a download in this window, or joins the running one. */
   async #begin(
     session: Session,
     unfinished: UnfinishedDownload,
@@ -160,7 +160,7 @@ export class Downloads implements Disposable {
     const { id, runId } = unfinished;
     const running = this.#running.get(id);
     if (running !== undefined) return unlessCancelled(running.done, signal);
-    if (this.#disposed) throw new CancelledError();
+    if (this.#isDisposed) throw new CancelledError();
     const accountId = session.account.id;
     const onChange = () => this.#onDidChange.fire({ accountId, runId });
     const store = this.#store(accountId);

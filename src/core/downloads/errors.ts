@@ -6,11 +6,11 @@ type DownloadProblem =
   | 'artifacts-expired'
   | 'run-unknown'
   | 'no-artifacts'
-  /** The run offers only other artifacts. */
+  /** The run no longer has this artifact. */
   | 'artifact-gone'
   /** Another window is downloading the same artifact to the same target. */
   | 'download-busy'
-  /** It ended, or another window discarded it. */
+  /** The download to resume ended, or another window discarded it. */
   | 'download-gone'
   /** The adapter is an empty file. */
   | 'download-empty'

@@ -19,7 +19,7 @@ export function isDamagedAdapter({ artifactType, verified }: DownloadRecord): bo
   return isAdapter(artifactType) && verified === 'damaged';
 }
 
-/** Finds a run's downloaded, sound adapter whose file still exists with the recorded length. */
+/** Finds the downloaded adapter of a run that isn't damaged, and whose file still has the recorded length. */
 export function localAdapter(records: readonly DownloadRecord[], runId: string): DownloadRecord | undefined {
   return records.find(
     (record) => record.runId === runId && isSoundAdapter(record) && sizeOf(record.path) === record.sizeBytes,
@@ -35,7 +35,7 @@ function sizeOf(file: string): number | undefined {
   }
 }
 
-/** The download folder from the user's settings; `asked`: none is set, so the user is asked each time. */
+/** The download folder by the user's settings. `asked`: none is set, so the user is asked each time. */
 export type Directory =
   | { kind: 'asked' }
   /** Not an absolute path, or not a folder. */
@@ -56,8 +56,7 @@ export function directoryOf(text: string, home: string): Directory {
     if (stats === undefined) return { kind: 'missing', path: normal };
     return stats.isDirectory() ? { kind: 'there', path: normal } : { kind: 'unusable', text: trimmed };
   } catch (error) {
-    // Without permission to check, let a write attempt decide. Any other error means that a file is in the
-    // path.
+    // Without permission to check, let an attempt to write decide. Any other error: a folder of the path is a file.
     return ['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')
       ? { kind: 'there', path: normal }
       : { kind: 'unusable', text: trimmed };

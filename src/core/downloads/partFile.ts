@@ -12,7 +12,7 @@ import type { UnfinishedDownload } from './types.ts';
 
 /** Bytes per write. */
 const BATCH_BYTES = 1024 * 1024;
-/** Bytes written between two marks. A killed process loses at most these and what isn't written yet. */
+/** Bytes written between two marks. A killed process loses at most these, and bytes that aren't written yet. */
 const MARK_BYTES = 2 * 1024 * 1024;
 const READ_BYTES = 1024 * 1024;
 /** A larger sidecar is invalid: a real one has one short line per few megabytes. */
@@ -25,7 +25,7 @@ const MARK = /^(\d{1,15}) ([0-9a-f]{32})$/;
 
 const headSchema = v.object({
   version: v.literal(1),
-  /** The download's ID. Another download's part is not resumed. */
+  /** The download's ID. A part of another download isn't resumed. */
   id: v.string(),
   /** A strong ETag. Without one the bytes can't be identified, and the part can't be resumed. */
   etag: v.string(),
@@ -40,6 +40,7 @@ export interface PartPaths {
   target: string;
 }
 
+/** Returns the paths of the part and its sidecar, both hidden beside the target. */
 export function partPathsOf({ id, target }: UnfinishedDownload): PartPaths {
   const part = path.join(path.dirname(target), `.${id}.part`);
   return { id, part, sidecar: `${part}.json`, target };
@@ -60,11 +61,11 @@ interface PartState {
 }
 
 /**
- * Owns the hidden file beside the target. It receives an artifact, and gets the target's name only when it is
- * complete. A sidecar identifies its bytes. It begins with a line of JSON, durable before the first byte.
- * Then comes one line per few megabytes with the hash of everything so far. On resume the part is read again
- * and compared with these hashes. So no torn line, and no byte that never reached the disk, is trusted.
- * Whatever touches the disk throws DiskError.
+ * Owns the part: a hidden file beside the target, which receives an artifact and gets the target's name only when it is
+ * complete. Owns its sidecar, too. That begins with a line of JSON, durable before the first byte of the part. Then
+ * comes one mark, with the hash of all bytes so far, per few megabytes. On resume, the part is read again and compared
+ * with the marks. So no torn line is trusted, and no byte that never reached the disk. All methods that use the disk
+ * throw DiskError.
  */
 export class PartFile {
   /** Bytes received, including those not written to the disk yet. */
@@ -127,7 +128,7 @@ export class PartFile {
     }
   }
 
-  /** The bytes from which a request can resume; undefined if there are none or they have no ETag. */
+  /** The bytes that a request can continue after; undefined if there are none or they have no ETag. */
   get kept(): KeptBytes | undefined {
     if (this.#etag === undefined || this.receivedBytes === 0) return undefined;
     return { startByte: this.receivedBytes, etag: this.#etag, totalBytes: this.totalBytes };
@@ -155,7 +156,7 @@ export class PartFile {
   }
 
   /**
-   * Adds the next bytes and takes ownership of their memory. Await the promise if there is one.
+   * Adds the next bytes and takes ownership of their memory. The caller must await the promise if there is one.
    * @throws DiskError
    */
   add(chunk: Uint8Array): Promise<void> | undefined {
@@ -280,8 +281,8 @@ function digestOf(hash: Hash): string {
 }
 
 /**
- * Reads a file up to the last mark that it matches without a gap. Returns undefined if it doesn't match the
- * first.
+ * Reads a file up to the first mark that it doesn't match. Returns the bytes up to the mark before it, with their hash;
+ * undefined if the file doesn't even match the first mark.
  * @throws CancelledError, and any error of the file system
  */
 async function readPrefix(
@@ -321,8 +322,7 @@ async function writeAll(
     position += bytesWritten;
     if (position < end) left = [Buffer.concat(left).subarray(bytesWritten)];
   }
-  // The garbage collector would let tens of megabytes pile up. Buffers that share their memory are left
-  // alone.
+  // The garbage collector would let tens of megabytes pile up. Leave buffers alone that share their memory.
   for (const { buffer, byteLength } of batch)
     if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }

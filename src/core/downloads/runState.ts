@@ -7,18 +7,18 @@ const HOUR_MS = 3_600_000;
 /** An adapter that is not downloaded counts as expiring this long before it expires. */
 const EXPIRING_MS = 48 * HOUR_MS;
 
-/** What is known of a run and its adapter. */
-export interface RunKnown {
+/** The facts about a run and its adapter that decide its state. */
+export interface RunFacts {
   run: RunSummary;
   phase: Phase;
   isDownloaded?: boolean;
-  /** The file on disk is damaged. */
+  /** Whether the downloaded file is damaged. */
   isDamaged?: boolean;
   /** A download that is not complete; `fraction` from 0 to 1 if known. */
   download?: { state: DownloadState; fraction?: number } | undefined;
 }
 
-/** The most important fact about a run. */
+/** The most important fact about a run. `stopped`: its download is interrupted. */
 export type RunState =
   | 'queued'
   | 'active'
@@ -33,7 +33,8 @@ export type RunState =
   | 'downloaded'
   | 'damaged';
 
-export function runState(known: RunKnown, nowMs: number): RunState {
+/** Decides the state of a run. Its download comes first, then its artifacts, then its phase. */
+export function runState(known: RunFacts, nowMs: number): RunState {
   const { run, phase, isDownloaded, isDamaged, download } = known;
   const leftMs = adapterLeftMs(run, nowMs);
   if (download?.state === 'verifying') return 'verifying';
@@ -48,19 +49,19 @@ export function runState(known: RunKnown, nowMs: number): RunState {
   return leftMs <= EXPIRING_MS ? 'expiring' : 'available';
 }
 
-/** For how long the service keeps the adapter; NaN if it provides no time. */
+/** Returns how long the service still keeps the adapter, in milliseconds; NaN if it provides no time. */
 export function adapterLeftMs(run: RunSummary, nowMs: number): number {
   return instantOf(run.artifacts_expires_at) - nowMs;
 }
 
-/** Reminders before a run's artifacts expire, the last one first. */
-const STAGES = [
+/** The reminders before a run's artifacts expire, the last one first. */
+const REMINDERS = [
   { what: 'expires-in-2-hours', beforeMs: 2 * HOUR_MS },
   { what: 'expires-in-1-day', beforeMs: 24 * HOUR_MS },
 ] as const;
 
 /** A reminder, which is shown only once. */
-export type Reminder = (typeof STAGES)[number]['what'];
+export type Reminder = (typeof REMINDERS)[number]['what'];
 
 /**
  * Returns the latest reminder that is due, however many were missed.
@@ -68,5 +69,5 @@ export type Reminder = (typeof STAGES)[number]['what'];
  */
 export function reminderAt(expiresAtMs: number, nowMs: number): Reminder | undefined {
   const leftMs = expiresAtMs - nowMs;
-  return leftMs > 0 ? STAGES.find(({ beforeMs }) => leftMs <= beforeMs)?.what : undefined;
+  return leftMs > 0 ? REMINDERS.find(({ beforeMs }) => leftMs <= beforeMs)?.what : undefined;
 }

@@ -43,9 +43,9 @@ export interface ActiveDownload extends UnfinishedDownload {
 }
 
 /**
- * How a download was verified: by the archive's own checks, or by length only. By length only: an archive
- * that could not be checked (`unread`), a web page (`html`), any other file (`length`). An archive that
- * failed its checks is `damaged`, which its name shows.
+ * How a download was verified. `zip`, `gzip`, `tar`, `safetensors`: by the checks of that format. `damaged`: it failed
+ * them, as its name shows. Only by length: an archive that could not be checked (`unread`), a web page in place of an
+ * adapter (`html`), and any other file (`length`).
  */
 export const VERIFIED = ['zip', 'gzip', 'tar', 'safetensors', 'unread', 'length', 'html', 'damaged'] as const;
 export type Verified = (typeof VERIFIED)[number];
@@ -57,12 +57,12 @@ export interface DownloadRecord {
   readonly filename?: string | undefined;
   readonly path: string;
   readonly sizeBytes: number;
-  /** Lowercase hexadecimal; the service provides none to compare it to. */
+  /** In lowercase hexadecimal. The service provides none to compare it with. */
   readonly sha256: string;
   readonly verified: Verified;
   readonly completedAtMs: number;
-  /** Its transfer broke off and was resumed. Not stored. */
+  /** Whether its last transfer continued an earlier one. Not stored. */
   readonly wasResumed?: true;
-  /** When last checked, no file of that length was at the path. */
+  /** Whether the last check found no file of this length at the path. */
   readonly isGone?: true;
 }

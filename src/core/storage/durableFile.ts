@@ -4,7 +4,7 @@ import path from 'node:path';
 import { syncDirectory } from '../base/folders.ts';
 import { renameOver } from '../base/renameOver.ts';
 
-/** Older temporary files are those of killed windows. */
+/** A temporary file older than this was left by a killed window. */
 const TEMPORARY_MS = 60 * 60_000;
 
 /**
@@ -25,7 +25,7 @@ export async function writeFileDurably(file: string, text: string): Promise<void
   await syncDirectory(directory);
 }
 
-/** Removes what killed windows left in a folder. Never rejects. */
+/** Removes the temporary files that killed windows left in a folder. Never rejects. */
 export async function removeTemporaries(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     if (!name.endsWith('.tmp')) continue;
@@ -35,7 +35,10 @@ export async function removeTemporaries(folder: string): Promise<void> {
   }
 }
 
-/** Writes a new file and syncs it, but not its name. @throws file system errors, EEXIST if the name is taken */
+/**
+ * Writes a new file and syncs its content, but not its folder.
+ * @throws file system errors, EEXIST if the name is taken
+ */
 export function writeNewFile(file: string, text: string): Promise<void> {
   return writeFile(file, text, { flag: 'wx', mode: 0o600, flush: true });
 }

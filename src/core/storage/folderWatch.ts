@@ -5,7 +5,10 @@ import { counted } from '../base/rareCases.ts';
 /** Changes within this time are reported as one. */
 const TOGETHER_MS = 50;
 
-/** Watches a folder for names with an ending, if the system can. Doesn't keep the process alive. */
+/**
+ * Reports changes of the files in a folder whose names have an ending, if the system can. Doesn't keep the process
+ * alive.
+ */
 export class FolderWatch implements Disposable {
   readonly #folder: string;
   readonly #ending: string;
@@ -13,7 +16,7 @@ export class FolderWatch implements Disposable {
   #watcher: FSWatcher | undefined;
   #watched: number | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #disposed = false;
+  #isDisposed = false;
 
   /** @param onChange rejections are ignored; the next change calls it again */
   constructor(folder: string, ending: string, onChange: () => Promise<void>) {
@@ -25,7 +28,7 @@ export class FolderWatch implements Disposable {
 
   /** Watches the folder that is at the path now. A watcher stays with the folder it was created for. */
   renew(): void {
-    if (this.#disposed) return;
+    if (this.#isDisposed) return;
     try {
       const now = statSync(this.#folder).ino;
       if (now === this.#watched) return;
@@ -48,7 +51,7 @@ export class FolderWatch implements Disposable {
   }
 
   dispose(): void {
-    this.#disposed = true;
+    this.#isDisposed = true;
     clearTimeout(this.#timer);
     this.#watcher?.close();
   }

@@ -6,7 +6,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ExpectedError } from '../base/errors.ts';
 
-/** Attempts to lock a file: `isTaken` of another process may lock it for a moment. */
+/** Attempts to lock a file. Another process may lock it for a moment, in `isTaken`. */
 const TRIES = 5;
 const TRY_AGAIN_MS = 12;
 const SQLITE_BUSY = 5;
@@ -22,10 +22,9 @@ export class LeaseUnavailableError extends ExpectedError {
 }
 
 /**
- * Ownership by one holder on this machine: an operating system lock on an empty file. It ends with its
- * process and not before, however long the machine sleeps. The holder must keep a reference to it and release
- * it. Only this class may open a lock file: POSIX drops a process's locks on a file when any descriptor of it
- * is closed.
+ * Ownership by one process on this machine, held by an operating system lock on an empty file. It ends only with
+ * `release` or its process, however long the machine sleeps. The holder must keep a reference to it. Only this
+ * class may open a lock file: POSIX drops a process's locks on a file when the process closes any descriptor of it.
  */
 export class Lease {
   readonly file: string;
@@ -40,8 +39,8 @@ export class Lease {
   }
 
   /**
-   * Acquires the lease of a lock file, which is created if missing. Undefined if a running holder has it.
-   * @param tries pass 1 to not wait for brief probes
+   * Acquires the lease of a lock file; creates a missing file. Undefined if a running process holds it.
+   * @param tries 1: doesn't wait for brief probes by `isTaken`
    * @throws LeaseUnavailableError
    */
   static async take(file: string, tries = TRIES): Promise<Lease | undefined> {
@@ -49,7 +48,10 @@ export class Lease {
     return found instanceof Lease ? found : undefined;
   }
 
-  /** Returns a lease that says nothing about other processes, for work that is safe without locks. */
+  /**
+   * Returns a lease without a lock: held until it is released, whatever other processes do. For work that is safe
+   * without locks.
+   */
   static unlocked(file: string): Lease {
     return new Lease(file, undefined, '');
   }
@@ -80,7 +82,7 @@ export class Lease {
         const found = Lease.#tryOnce(file, Database);
         if (found instanceof Lease) return found;
         if (left <= 1) {
-          // `busy` would wrongly blame another window for a file that can't be locked or isn't ours.
+          // `busy` would blame another window, although no file can be locked here or the file was replaced.
           if (found === 'other-file' || (tries > 1 && !hasLocks(path.dirname(file), Database)))
             throw new Error('no file can be locked here');
           return 'busy';
@@ -130,7 +132,7 @@ export class Lease {
   }
 }
 
-/** Returns the identity of the file at a path. Unique as long as that file is open. */
+/** Returns the identity of the file at a path, unique while that file is open; undefined if there is none. */
 function identityOf(file: string): string | undefined {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
   return stats && `${stats.dev}:${stats.ino}`;

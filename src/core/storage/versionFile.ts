@@ -1,5 +1,5 @@
-// How a version is stored: as a file or, without hard links, as a folder with a file `record`. It gets its
-// name only when it is complete, and never takes the name of another one.
+// How a version is stored: as a file or, without hard links, as a folder with one file, `record`. A version gets
+// its name only when it is complete, and never replaces another one.
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
@@ -16,7 +16,7 @@ export type At = (point: 'temporary' | 'linked' | 'synced' | 'emptied') => Promi
 
 export const MAX_VERSION_BYTES = 1024 * 1024;
 const INSIDE = 'record';
-/** Any other error of `link`, except EEXIST, may mean "no hard links": systems and shares differ in it. */
+/** Errors of `link` that say nothing about hard links. Any other one, except EEXIST, may mean that there are none. */
 const DISK_ERRORS: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'ENOENT']);
 
 /**
@@ -75,7 +75,7 @@ function temporaryOf(file: string): string {
   return `${file}.${randomUUID()}.tmp`;
 }
 
-/** Opens nothing: opening a named pipe would block. */
+/** Returns the file with a version's content; undefined if there is none. Opens nothing: a named pipe would block. */
 async function contentOf(version: string): Promise<{ file: string; size: number } | undefined> {
   for (const file of [version, path.join(version, INSIDE)]) {
     const stats = await statsOf(file);
@@ -99,7 +99,7 @@ async function nameVersion(temporary: string, file: string, text: string, link: 
   return renameFolder(temporary, file, text);
 }
 
-/** Makes a folder of the temporary: renaming it never replaces a version, since none is an empty folder. */
+/** Names a version as a folder: renaming a folder never replaces a file, or a folder that isn't empty. */
 async function renameFolder(temporary: string, file: string, text: string): Promise<boolean> {
   await rm(temporary);
   await mkdir(temporary, { mode: 0o700 });
@@ -110,7 +110,7 @@ async function renameFolder(temporary: string, file: string, text: string): Prom
     try {
       await rename(from, to);
     } catch (error) {
-      // Each system has another error for a name that exists. On Windows it is that of a file in use.
+      // Systems differ in the error for a name that exists. On Windows it is the one for a file in use.
       isTaken = (await statsOf(file)) !== undefined;
       if (!isTaken) throw error;
     }

@@ -1,7 +1,7 @@
-// Records by name: `<bytes>.<k>.<n>.json`. `bytes` says what a record is about, k which record of these bytes it
-// is, n the version; the highest one counts. Each name is created exclusively and is never given twice. So two
-// windows can neither create the same record, nor both write its next version. No lock is needed:
-// - Numbers have no gaps, so n is the highest if n+1 doesn't exist. No safety rests on a listing.
+// Stores records as files `<bytes>.<k>.<n>.json`. `bytes` is a hash of what the record is about, and k its number among
+// the records of these bytes. The version is n; the highest one counts. Each name is created exclusively and never given
+// twice. So two windows can neither create the same record, nor both write its next version. No lock is needed:
+// - Versions have no gaps, so n is the highest if n+1 doesn't exist. No safety rests on a listing.
 // - Clean-up empties a version, but its name stays. Else a suspended window could write it a second time.
 import { link as linkFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -22,7 +22,7 @@ import {
 } from './versionFile.ts';
 import type { At } from './versionFile.ts';
 
-/** Another window was first. Say nothing about money, and read again. */
+/** Another window wrote the version first. The caller must read again, and say nothing about money before. */
 export class OvertakenError extends ExpectedError {
   readonly code = 'overtaken';
 
@@ -34,9 +34,12 @@ export class OvertakenError extends ExpectedError {
 /** How a record of a later format ended. */
 type LaterEnd = 'charged' | 'ended';
 
-/** How records are read and written. The ID identifies a record: its name may have had another one before storage was set back. */
+/**
+ * How records are parsed and formatted. Only the ID identifies a record: after storage was set back, its name may
+ * have another one.
+ */
 export interface Codec<T extends { id: string }> {
-  /** @returns undefined if the text is no complete record; how it ended if it is of a later format, and over */
+  /** @returns undefined if the text isn't a complete record; how it ended if it has a later format and is over */
   parse: (text: string) => T | LaterEnd | undefined;
   format: (record: T) => string;
   /** Whether all versions below one with this record may be emptied. */
@@ -57,7 +60,7 @@ export interface Version extends Name {
 /** The highest version of a record. `record` is undefined if it can't be read: nothing is appended then. */
 export interface Head<T> extends Version {
   readonly record: T | undefined;
-  /** Whether it is known to be over, also if only a later version of the extension can read it. */
+  /** Whether it is known to be over, even if only a later version of the extension can read it. */
   readonly isOver: boolean;
   readonly laterEnd?: LaterEnd;
 }
@@ -67,7 +70,7 @@ const TEMPORARY = /\.json(\.[0-9a-f-]{36}\.tmp)+$/;
 const FILES_AT_ONCE = 8;
 const DAY_MS = 24 * 60 * 60_000;
 
-/** For tests: file systems without hard links, and points between two steps. */
+/** For tests: `link` simulates file systems without hard links, `at` is called between the steps. */
 export interface VersionOptions {
   link?: Link;
   at?: At;
@@ -79,8 +82,8 @@ export function keyOf({ bytes, k }: Name): string {
 }
 
 /**
- * Owns the records in a folder, and what this window knows of them. A file system error is no damage, since
- * it says nothing about the content: reading then rejects.
+ * Owns the records in a folder, and what this window knows of them. After a file system error, reading rejects: the
+ * error says nothing about the content, so the record doesn't count as damaged.
  */
 export class VersionStore<T extends { id: string }> implements Disposable {
   readonly #folder: string;
@@ -114,19 +117,19 @@ export class VersionStore<T extends { id: string }> implements Disposable {
   }
 
   /**
-   * Lists the folder once, and reads the highest versions that are new, for the rows.
-   * @returns the keys of those that can't be read now, whose heads stay as last known
+   * Lists the folder once, and reads the highest versions that are new.
+   * @returns the keys of the records that can't be read now; their heads stay as last known
    * @throws errors of the listing
    */
   async list(): Promise<readonly string[]> {
     this.#watch?.renew();
     const listed = await this.#listed();
-    // It was deleted, or the storage was set back.
+    // Forget a record that was deleted, or whose version is gone since the storage was set back.
     for (const [key, head] of this.#heads)
       if ((listed.get(key)?.n ?? 0) < head.n && !(await this.#exists(head))) this.#heads.delete(key);
     const isNew = (version: Version) => {
       const known = this.#heads.get(keyOf(version));
-      // One that couldn't be read may have been restored.
+      // An unreadable one may have been restored.
       return known === undefined || known.n < version.n || known.record === undefined;
     };
     const left = [...listed.values()].filter(isNew).values();
@@ -139,18 +142,18 @@ export class VersionStore<T extends { id: string }> implements Disposable {
   }
 
   /**
-   * Returns the records of these bytes, the first one first, without what was deleted. If a listing is late
-   * and misses the last ones, `claim` fails.
+   * Returns the records of these bytes by their number, without deleted ones. If the listing is late and misses the
+   * last ones, `claim` fails.
    * @throws file system errors
    */
-  async of(bytes: string): Promise<Head<T>[]> {
+  async headsOf(bytes: string): Promise<Head<T>[]> {
     const listed = await this.#listed();
     let last = 0;
     for (const version of listed.values()) if (version.bytes === bytes) last = Math.max(last, version.k);
     while (await this.#exists({ bytes, k: last + 1, n: 1 })) last++;
     const heads: Head<T>[] = [];
     for (let k = 1; k <= last; k++) {
-      // From the listed version: a lower one may have been deleted by hand.
+      // Begin with the listed version: a lower one may have been deleted by hand.
       const head = await this.read({ bytes, k }, listed.get(keyOf({ bytes, k }))?.n);
       if (head !== undefined) heads.push(head);
     }
@@ -173,8 +176,8 @@ export class VersionStore<T extends { id: string }> implements Disposable {
   }
 
   /**
-   * Creates the record after those that the user knew of. Nothing else decides which window submits.
-   * @param known from `of`, before the user consented. One above the last is free unless another window was first
+   * Creates the record after those that the user knew of. Only the window that succeeds may submit.
+   * @param known from `headsOf`, before the user consented. The next number is free unless another window was first
    * @throws as `append`
    */
   async claim(bytes: string, known: readonly Name[], record: T): Promise<Head<T>> {
@@ -199,8 +202,8 @@ export class VersionStore<T extends { id: string }> implements Disposable {
   }
 
   /**
-   * Writes what must not be lost on top of the highest version, also of one that can't be read.
-   * @param change called with each head that is found; returns undefined if nothing is to be written
+   * Writes on top of the highest version, even of an unreadable one, and repeats this until it isn't overtaken.
+   * @param change called with each head that is found; returns the record to write, undefined to stop
    * @throws as `append`, except OvertakenError
    */
   async appendAnyway(name: Name, change: (head: Head<T> | undefined) => T | undefined): Promise<void> {
@@ -209,7 +212,7 @@ export class VersionStore<T extends { id: string }> implements Disposable {
       const next = change(head);
       if (next === undefined) return;
       try {
-        await this.empty(await this.#write({ ...name, n: (head?.n ?? 0) + 1 }, next));
+        await this.emptyBelow(await this.#write({ ...name, n: (head?.n ?? 0) + 1 }, next));
         return;
       } catch (error) {
         if (!(error instanceof OvertakenError)) throw error;
@@ -217,8 +220,8 @@ export class VersionStore<T extends { id: string }> implements Disposable {
     }
   }
 
-  /** Empties the versions below one that is over: they have a check value of the API key. Never rejects. */
-  async empty({ bytes, k, n, isOver }: Head<T>): Promise<void> {
+  /** If a record is over, empties its lower versions: they have a check value of the API key. Never rejects. */
+  async emptyBelow({ bytes, k, n, isOver }: Head<T>): Promise<void> {
     try {
       for (let lower = n - 1; isOver && lower > 0; lower--) {
         await emptyVersion(this.#file({ bytes, k, n: lower }));
@@ -264,17 +267,20 @@ export class VersionStore<T extends { id: string }> implements Disposable {
     return highest;
   }
 
-  /** After storage was set back, a name may have another record than the one that this window wrote. */
+  /**
+   * After storage was set back, a name may have another record than this window wrote.
+   * @throws OvertakenError then
+   */
   async #assertSame(head: Head<T>): Promise<void> {
     const found = await this.#readOne(head);
-    // Without one it was emptied, so it isn't the highest; or it was damaged after this window had written it.
+    // No record: it was emptied, so it isn't the highest; or it was damaged after this window had written it.
     const isSame = found === undefined ? await this.#exists(head) : found.record?.id === head.record?.id;
     if (head.record !== undefined && isSame) return;
     if (!isSame) this.#heads.delete(keyOf(head));
     throw new OvertakenError();
   }
 
-  /** Reads a version; if it isn't a record, a higher one. Undefined if the record is gone. */
+  /** Reads the head: this version or, if it isn't a record, a higher one. Undefined if the record is gone. */
   async #readFrom({ bytes, k, n: from }: Version): Promise<Head<T> | undefined> {
     for (let n = from; ; n++) {
       const version = { bytes, k, n };
@@ -287,7 +293,7 @@ export class VersionStore<T extends { id: string }> implements Disposable {
     }
   }
 
-  /** Undefined if the version is no record. */
+  /** Undefined if the version isn't a record. */
   async #readOne({ bytes, k, n }: Version): Promise<Head<T> | undefined> {
     const text = await readVersion(this.#file({ bytes, k, n }));
     const record = text ? this.#codec.parse(text) : undefined;
@@ -296,6 +302,7 @@ export class VersionStore<T extends { id: string }> implements Disposable {
     return { bytes, k, n, record, isOver: this.#codec.isOver(record) };
   }
 
+  /** Writes a version, if it can be read back. @throws OvertakenError if its name exists */
   async #write({ bytes, k, n }: Version, record: T): Promise<Head<T>> {
     const text = this.#codec.format(record);
     const asRead = this.#codec.parse(text);
@@ -306,7 +313,7 @@ export class VersionStore<T extends { id: string }> implements Disposable {
     return this.#accept({ bytes, k, n, record: asRead, isOver: this.#codec.isOver(asRead) });
   }
 
-  /** Keeps the highest head. Returns the known object if it is equal, so that callers see no change. */
+  /** Remembers the highest head. Returns the known object if it is equal, so that callers see no change. */
   #accept(head: Head<T>): Head<T> {
     const known = this.#heads.get(keyOf(head));
     if (isDeepStrictEqual(known, head)) return known ?? head;

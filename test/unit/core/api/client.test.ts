@@ -122,7 +122,7 @@ describe('Client', () => {
       assert.equal((await client().createArtifactDownloads('r'))[0]?.filename, 'a *** b');
     });
 
-    it('is not in a currency either, which is written in capitals, and cut off if it is long', async () => {
+    it('is not in a currency either, in capitals; a long currency is dropped', async () => {
       for (const currency of [API_KEY, ` ${API_KEY}`, `${'x'.repeat(190)}${API_KEY}`]) {
         answer = json({ ...BALANCE, currency });
         assert.doesNotMatch((await client().getBalance()).currency, /service/i);
@@ -207,7 +207,7 @@ describe('Client', () => {
       assert.deepEqual(await client().createArtifactDownloads('r'), [plain]);
     });
 
-    it('are not complete if a page has more than 5,000 rows, whatever they are', async () => {
+    it('are incomplete if a page has more than 5,000 rows, whatever they are', async () => {
       const rows = (count: number) => `{"data":[${'[],'.repeat(count - 1)}${JSON.stringify(RUN)}]}`;
       answer = text(rows(5_000));
       const all = await client().listRuns();
@@ -222,7 +222,7 @@ describe('Client', () => {
       assert.deepEqual(await client().createArtifactDownloads('r'), []);
     });
 
-    it('may have 2 MB, whatever is in them, and 2 MB of anything cost little', async () => {
+    it('may have 2 MB of any content, which is parsed fast', async () => {
       const size = 2 * 1024 * 1024;
       const filled = (start: string, unit: string, end: string, bytes = size) => {
         const body = start + unit.repeat((bytes - start.length - end.length) / unit.length);
@@ -334,10 +334,10 @@ describe('Client', () => {
 
     it('with the contract’s errors provide code, status, and at most 300 characters of the message', async () => {
       answer = json(refusal('not_found', 'No such\u0000 run\n.'), 404);
-      const known = { code: 'not_found', known: true, httpStatus: 404, serviceMessage: 'No such run .' };
+      const known = { code: 'not_found', isKnown: true, httpStatus: 404, serviceMessage: 'No such run .' };
       await assert.rejects(client().getRun('r'), known);
       answer = json({ error: { code: 'teapot' } }, 418);
-      const other = { code: 'teapot', known: false, httpStatus: 418, serviceMessage: '' };
+      const other = { code: 'teapot', isKnown: false, httpStatus: 418, serviceMessage: '' };
       await assert.rejects(client().getBalance(), other);
       answer = json(refusal('invalid_api_key', `Key ${API_KEY} ${'x'.repeat(295)}👍🏽`), 401);
       await assert.rejects(client().getBalance(), ({ serviceMessage }: ServiceError) => {
@@ -429,7 +429,7 @@ describe('Client', () => {
     });
   });
 
-  describe('after the service asked to wait', () => {
+  describe('after the service asked you to wait', () => {
     const DAY = 24 * 60 * 60_000;
     let one: Client;
     beforeEach(() => (one = client()));

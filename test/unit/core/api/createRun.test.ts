@@ -7,15 +7,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RunSubmission } from '../../../../src/core/api/types.ts';
 import { encodeMultipart, type UploadHooks } from '../../../../src/core/api/upload.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import { useFileReads } from '../../../helpers/fileReads.ts';
-import {
-  bodyOf,
-  sendJson,
-  startHttpServer,
-  startHttpsServer,
-  startRawServer,
-  type TestServer,
-} from '../../../helpers/httpServer.ts';
 import {
   CLOSING,
   CREATED,
@@ -26,6 +17,15 @@ import {
   UploadBench,
   type ClientSettings,
 } from '../../../helpers/api/support.ts';
+import { useFileReads } from '../../../helpers/fileReads.ts';
+import {
+  bodyOf,
+  sendJson,
+  startHttpServer,
+  startHttpsServer,
+  startRawServer,
+  type TestServer,
+} from '../../../helpers/httpServer.ts';
 import { itOnPosix } from '../../../helpers/platform.ts';
 import { until } from '../../../helpers/runs/support.ts';
 
@@ -111,7 +111,7 @@ describe('createRun', function () {
         start((request, response) => {
           request.on('data', (chunk: Buffer) => {
             received.push(chunk);
-            if (received.length % 11 !== 0) return; // a rhythm that matches no buffer size
+            if (received.length % 11 !== 0) return; // matches no buffer size
             request.pause();
             setTimeout(() => request.resume(), 1);
           });
@@ -382,7 +382,7 @@ describe('createRun', function () {
       assert.deepEqual(events, ['beforeClose', 'onClosed']);
     });
 
-    it('that ends after the last byte fails after the point of no return', async () => {
+    it('that ends after the last byte fails after onClosed', async () => {
       await bench.dataset(MIB);
       const server = await bench.served(
         startHttpServer((request) => void bodyOf(request).then(() => request.socket.destroy())),

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { parseRetryAfter } from '../../../../src/core/api/response.ts';
 import {
   isUnauthorized,
-  mayPass,
+  isTransient,
   NetworkError,
   ServiceError,
   SignedUrlRefusedError,
   UnexpectedResponseError,
 } from '../../../../src/core/api/errors.ts';
 import { toNetworkError } from '../../../../src/core/api/exchange.ts';
+import { parseRetryAfter } from '../../../../src/core/api/response.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 
 describe('errors', () => {
@@ -50,7 +50,7 @@ describe('errors', () => {
   });
 });
 
-describe('mayPass', () => {
+describe('isTransient', () => {
   it('is true for temporary responses and network errors, except for lasting reasons', () => {
     for (const [status, expected] of [
       ...[408, 425, 429, 500, 502, 503, 504].map((status) => [status, true] as const),
@@ -61,10 +61,10 @@ describe('mayPass', () => {
         new UnexpectedResponseError(status, 'no-error-body'),
         new SignedUrlRefusedError(status),
       ])
-        assert.equal(mayPass(error, []), expected, `${error.name} ${status}`);
-    assert.equal(mayPass(new NetworkError('reset'), ['tls', 'proxy']), true);
-    assert.equal(mayPass(new NetworkError('proxy'), ['tls', 'proxy']), false);
-    for (const error of [new CancelledError(), new TypeError()]) assert.equal(mayPass(error, []), false);
+        assert.equal(isTransient(error, []), expected, `${error.name} ${status}`);
+    assert.equal(isTransient(new NetworkError('reset'), ['tls', 'proxy']), true);
+    assert.equal(isTransient(new NetworkError('proxy'), ['tls', 'proxy']), false);
+    for (const error of [new CancelledError(), new TypeError()]) assert.equal(isTransient(error, []), false);
   });
 });
 

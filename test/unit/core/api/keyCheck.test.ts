@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { keyCheckOf, keyIdOf, type KeyCheck } from '../../../../src/core/api/keyCheck.ts';
-import { sentTo } from '../../../../src/core/submission/submission.ts';
+import { submissionsTo } from '../../../../src/core/submission/submission.ts';
 import { submissionOf } from '../../../helpers/submissions.ts';
 
-describe('The ID of an API key that is entered again', () => {
+describe('keyIdOf, for an API key that is entered again,', () => {
   const owner = { accountId: 'account-1', origin: 'https://service.test' };
   let one: KeyCheck;
   let two: KeyCheck;
@@ -11,7 +11,7 @@ describe('The ID of an API key that is entered again', () => {
     async () => ([one, two] = await Promise.all([keyCheckOf('service_one'), keyCheckOf('service_two')])),
   );
 
-  it('is that of the open submission with this key, whatever other keys were used before and after', async () => {
+  it('is the ID of the open submission with this key, whatever other keys were used before and after', async () => {
     const submissions = [
       submissionOf({ keyId: 'none' }),
       submissionOf({ keyId: 'id-one', keyCheck: one }),
@@ -23,25 +23,25 @@ describe('The ID of an API key that is entered again', () => {
       ['service_three', undefined],
       ['', undefined],
     ] as const)
-      assert.equal(await keyIdOf(sentTo(submissions, owner), apiKey), keyId);
+      assert.equal(await keyIdOf(submissionsTo(submissions, owner), apiKey), keyId);
   });
 
-  it('is that of the account itself, then of the newest submission, at the same origin only', async () => {
+  it('prefers a submission of the account, then the newest one, at the same origin only', async () => {
     const at = (localMs: number) => ({ created: { localMs }, keyCheck: one });
     const elsewhere = submissionOf({ ...at(9), keyId: 'elsewhere', origin: 'https://service.test:444' });
     const others = [3, 5, 4].map((ms) =>
       submissionOf({ ...at(ms), keyId: `other-${ms}`, accountId: 'account-2' }),
     );
     const own = submissionOf({ ...at(1), keyId: 'own' });
-    assert.equal(await keyIdOf(sentTo([elsewhere], owner), 'service_one'), undefined);
-    assert.equal(await keyIdOf(sentTo([elsewhere, ...others], owner), 'service_one'), 'other-5');
-    assert.equal(await keyIdOf(sentTo([elsewhere, ...others, own], owner), 'service_one'), 'own');
+    assert.equal(await keyIdOf(submissionsTo([elsewhere], owner), 'service_one'), undefined);
+    assert.equal(await keyIdOf(submissionsTo([elsewhere, ...others], owner), 'service_one'), 'other-5');
+    assert.equal(await keyIdOf(submissionsTo([elsewhere, ...others, own], owner), 'service_one'), 'own');
   });
 
-  it('is unknown if the record was cut off', async () => {
+  it('is undefined if the record was cut off', async () => {
     const keyCheck = { ...one, hash: one.hash.slice(0, 10) };
     assert.equal(
-      await keyIdOf(sentTo([submissionOf({ keyId: 'cut', keyCheck })], owner), 'service_one'),
+      await keyIdOf(submissionsTo([submissionOf({ keyId: 'cut', keyCheck })], owner), 'service_one'),
       undefined,
     );
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { encodeMultipart } from '../../../../src/core/api/upload.ts';
 import type { RunSubmission } from '../../../../src/core/api/types.ts';
+import { encodeMultipart } from '../../../../src/core/api/upload.ts';
 
 const SUBMISSION: RunSubmission = {
   idempotencyKey: '00000000-0000-4000-8000-000000000000',

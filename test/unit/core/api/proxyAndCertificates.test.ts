@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type http from 'node:http';
 import { Client } from '../../../../src/core/api/client.ts';
-import { SYSTEM_CLOCK } from '../../../../src/core/base/clock.ts';
 import { Transport, type ProxySettings } from '../../../../src/core/api/transport.ts';
+import { SYSTEM_CLOCK } from '../../../../src/core/base/clock.ts';
 import { startConnectProxy, type ConnectProxy } from '../../../helpers/connectProxy.ts';
 import { AUTHORITY_FILE, sendJson, startHttpsServer, type TestServer } from '../../../helpers/httpServer.ts';
 import { runChild } from '../../../helpers/runChild.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type http from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Transport } from '../../../../src/core/api/transport.ts';
 import { openSignedUrl } from '../../../../src/core/api/signedDownload.ts';
+import { Transport } from '../../../../src/core/api/transport.ts';
 import { ExpectedError } from '../../../../src/core/base/errors.ts';
 import { startConnectProxy } from '../../../helpers/connectProxy.ts';
 import { startHttpServer, startHttpsServer, type TestServer } from '../../../helpers/httpServer.ts';
@@ -242,7 +242,7 @@ describe('signed download', () => {
       };
       const { body, ...opened } = await openSignedUrl(transport, url(), server.url, { kept });
       assert.equal((await bytesOf(body)).toString(), '456789');
-      assert.deepEqual(opened, { startByte: 4, totalBytes: 10, etag: '"e"', endIsKnown: true });
+      assert.deepEqual(opened, { startByte: 4, totalBytes: 10, etag: '"e"', isEndKnown: true });
       for (const { headers } of seen)
         assert.deepEqual(
           [headers.range, headers['if-range'], Object.keys(headers).length],

@@ -137,7 +137,7 @@ describe('route', () => {
       'ftp://p.example',
       'http://jo:x@',
     ];
-    // A URL parser takes something else for the host of these.
+    // A URL parser takes another part of these for the host.
     const ambiguous = [
       'http://jo:8080/x@p.example:1',
       'jo:1#x@p.example',

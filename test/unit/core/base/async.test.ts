@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { shared } from '../../../../src/core/base/async.ts';
 
 describe('shared', () => {
-  /** Shared work that the test ends by hand, and the results that were current. */
+  /** Shared work that the test ends, and the results that were current. */
   function works() {
     const ends: { resolve: (value: string) => void; reject: (error: Error) => void }[] = [];
     const recorded: string[] = [];

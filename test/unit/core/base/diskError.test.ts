@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { DiskError, onDisk } from '../../../../src/core/base/diskError.ts';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
 
 describe('DiskError', () => {
   const failed = (code: string) => Object.assign(new Error('/secret/path'), { code });

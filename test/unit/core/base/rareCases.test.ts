@@ -3,12 +3,12 @@ import { channel } from 'node:diagnostics_channel';
 import { globSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { RateGate } from '../../../../src/core/api/rateGate.ts';
 import { counted, countRareCases } from '../../../../src/core/base/rareCases.ts';
 import { renameOver } from '../../../../src/core/base/renameOver.ts';
 import { DownloadStore } from '../../../../src/core/downloads/downloadStore.ts';
 import { PageSearch } from '../../../../src/core/runs/runPages.ts';
 import { RunStore } from '../../../../src/core/runs/runStore.ts';
-import { RateGate } from '../../../../src/core/api/rateGate.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { row } from '../../../helpers/runs/support.ts';
 
@@ -42,7 +42,7 @@ describe('Rare cases', () => {
     assert.deepEqual(await readdir(folder()), ['rare']);
   });
 
-  it('don’t disturb where nothing can be written', async () => {
+  it('are ignored where no file can be written', async () => {
     await writeFile(files(), 'a file');
     const unhandled: unknown[] = [];
     const note = (error: unknown) => unhandled.push(error);
@@ -140,7 +140,7 @@ describe('Rare cases', () => {
     assert.deepEqual(await met(), ['missing-disk', 'old-status', 'unrecorded']);
   });
 
-  it('are each counted at a place of their own', async () => {
+  it('are each counted at one place of the code', async () => {
     const cases = countRareCases(files());
     const names = (await cases.line()).split(', ').map((text) => text.slice(2));
     cases.dispose();

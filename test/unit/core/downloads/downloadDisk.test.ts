@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { registerHooks } from 'node:module';
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import {
   link,
   mkdir,
@@ -16,6 +15,7 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
+import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { promisify } from 'node:util';
@@ -24,9 +24,9 @@ import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
 import { DownloadStore } from '../../../../src/core/downloads/downloadStore.ts';
 import type { DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import { killWhileNaming } from '../../../helpers/killedNaming.ts';
+import { itOnPosix } from '../../../helpers/platform.ts';
 import { ACCOUNT, DownloadBench, RUN } from '../../../helpers/runs/downloadBench.ts';
 import { until } from '../../../helpers/runs/support.ts';
-import { itOnPosix } from '../../../helpers/platform.ts';
 
 const KIB = 1024;
 const CHILD = path.join(import.meta.dirname, '../../../helpers/downloadChild.ts');
@@ -200,7 +200,7 @@ describe('Downloads to a disk that fails', () => {
       }
     });
 
-    it('completes what a crash interrupted between naming and storing', async () => {
+    it('completes a download that a crash interrupted between naming and storing', async () => {
       const part = path.join(bench.out, `.${id}.part`);
       await rm(bench.target);
       await link(part, bench.target);
@@ -289,7 +289,7 @@ describe('Downloads to a disk that fails', () => {
       bench.clock.pass(1_000);
     };
 
-    it('is downloaded for this window', async () => {
+    it('counts as downloaded in this window', async () => {
       await setUp();
       assert.equal(window.records(ACCOUNT), window.records(ACCOUNT));
     });
@@ -303,7 +303,7 @@ describe('Downloads to a disk that fails', () => {
       const third = await window.start(bench.request(`${bench.target}3`));
       assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [third, other, record]]);
       assert.equal((await bench.rows('.done.json')).length, 3);
-      // The part that it left goes.
+      // Its part is removed then.
       while ((await bench.begun()) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
       assert.equal((await bench.left()).length, 3);
     });
@@ -363,7 +363,7 @@ describe('Downloads to a disk that fails', () => {
     store.dispose();
   });
 
-  it('isn’t offered again if its part can’t be removed, until a start can', async () => {
+  it('a completed download whose part can’t be removed isn’t offered again; a later start removes the part', async () => {
     const sidecar = () =>
       bench.left().then((names) => path.join(bench.out, names.find((name) => name.endsWith('json')) ?? ''));
     window = bench.window({
@@ -451,7 +451,7 @@ describe('Downloads to a disk that fails', () => {
     });
   });
 
-  it('still knows a record that can’t be read for a moment, but not one that is damaged or gone', async () => {
+  it('keeps a record that can’t be read for a moment, but not one that is damaged or gone', async () => {
     const record = await window.start(bench.request(`${bench.target}2`));
     const { cancelled } = await bench.stall(window, 200 * KIB);
     await window.dispose();
@@ -474,7 +474,7 @@ describe('Downloads to a disk that fails', () => {
     }
   });
 
-  it('forgets a discarded download whose part is gone, and removes what killed windows left', async () => {
+  it('forgets a discarded download whose part is gone, and removes temporary files of killed windows', async () => {
     const { cancelled } = await bench.stall(window, 200 * KIB);
     await window.dispose();
     await cancelled;

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { link, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { verifyArchive } from '../../../../src/core/adapters/archive.ts';
-import { UnexpectedResponseError, type DownloadLinkError } from '../../../../src/core/api/errors.ts';
 import { BrokenArchiveError } from '../../../../src/core/adapters/problems.ts';
+import { UnexpectedResponseError, type DownloadLinkError } from '../../../../src/core/api/errors.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
 import { localAdapter } from '../../../../src/core/downloads/localFiles.ts';
 import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
@@ -71,7 +71,7 @@ describe('Downloads from a faulty storage', () => {
       assert.equal(bench.server.signed, 1);
     });
 
-  it('starts again at the first byte beyond the announced length, of which it stores none', async () => {
+  it('starts again if a byte comes beyond the announced length, and stores none of them', async () => {
     bench.server.faults.push(cut, { framing: 'chunked', surplusBytes: 16 * KIB });
     await bench.assertDownloads(window);
     const answers = bench.server.requests.map(({ status, startByte }) => [status, startByte]);
@@ -177,7 +177,7 @@ describe('Downloads from a faulty storage', () => {
       await assertRefused('length-unknown');
     });
 
-    it('that is corrupt, or cut by a wrong length, never gets its name and is not fetched again by itself', async () => {
+    it('that is corrupt, or cut by a wrong length, never gets its name and is not fetched again automatically', async () => {
       const whole = zipOf(sampleAdapter());
       const corrupt = Buffer.from(whole).fill(0, 200, 300);
       window = bench.window({ verify: verifyArchive });
@@ -203,7 +203,7 @@ describe('Downloads from a faulty storage', () => {
     });
 
     it('that is damaged keeps its name if the process crashes before it is stored', async () => {
-      // As the earlier process left it: named, and not recorded.
+      // The file as the earlier process left it: named, but not recorded.
       const verify = async (part: string) => {
         await link(part, `${bench.target}.damaged`);
         return broken();
@@ -264,7 +264,7 @@ describe('Downloads from a faulty storage', () => {
       });
   });
 
-  describe('while the service gives none out', () => {
+  describe('while the service gives out no signed URL', () => {
     it('waits as long as it asks to', async () => {
       bench.server.refusals.push({ status: 429, code: 'rate_limited' }, { status: 503, code: 'x' });
       await bench.assertDownloads(window);

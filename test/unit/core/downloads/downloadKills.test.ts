@@ -94,7 +94,7 @@ describe('Downloads whose process is killed', function () {
     };
 
     try {
-      // What a kill leaves depends on the machine; with too few resumes, the test would prove nothing.
+      // The bytes that a kill leaves depend on the machine. With too few resumes, the test would prove nothing.
       for (let kills = 0; kills < KILLS / LANES || counts.resumed < 2; kills++) {
         const ms = random.below(LONGEST_LIFE_MS);
         const isEarly = random.chance(KILLED_EARLY);

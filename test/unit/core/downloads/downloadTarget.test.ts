@@ -4,7 +4,7 @@ import path from 'node:path';
 import {
   adapterFirst,
   artifactFileName,
-  placeIn,
+  fileNameIn,
   runFolderName,
 } from '../../../../src/core/downloads/downloadTarget.ts';
 import { directoryOf, localAdapter } from '../../../../src/core/downloads/localFiles.ts';
@@ -72,7 +72,7 @@ describe('download targets', () => {
     );
   });
 
-  it('a file keeps an extension that such files have, and gets another one otherwise or if it were instructions', () => {
+  it('a file keeps the extension of an adapter, log or metrics; another file, or one that programs act on, gets a new one', () => {
     const nameOf = (filename: string) => artifactFileName({ type: 'model', filename }, RUN);
     for (const name of [
       'a.zip',
@@ -115,15 +115,15 @@ describe('download targets', () => {
 
   it('no file is replaced, not even one that another download is going to create', async () => {
     const artifact = { type: 'model', filename: 'a.zip' };
-    const place = (destined: Parameters<typeof placeIn>[3] = []) =>
-      placeIn(folder(), artifact, RUN, destined);
+    const place = (destined: Parameters<typeof fileNameIn>[3] = []) =>
+      fileNameIn(folder(), artifact, RUN, destined);
     const target = path.join(folder(), 'a.zip');
     const other = { runId: 'other', artifactType: 'model', filename: 'a.zip', target };
     const second = { name: 'a.zip', other: 'a (2).zip', isFile: false };
     assert.deepEqual(place(), { name: 'a.zip', isFile: false });
     assert.deepEqual(place([other]), second);
     assert.deepEqual(place([{ ...other, target: path.join(folder(), 'A.ZIP') }]), second);
-    // Leftovers of the same download are resumed.
+    // The same download is resumed.
     assert.deepEqual(place([{ ...other, runId: RUN }]), { name: 'a.zip', isFile: false });
     await writeFile(target, '');
     await writeFile(path.join(folder(), 'a (2).zip'), '');

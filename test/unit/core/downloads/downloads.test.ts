@@ -5,8 +5,8 @@ import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
 import { Lease } from '../../../../src/core/storage/lease.ts';
 import { sha256Of } from '../../../helpers/api/support.ts';
-import { ACCOUNT, DownloadBench, RUN } from '../../../helpers/runs/downloadBench.ts';
 import { onPlatform } from '../../../helpers/platform.ts';
+import { ACCOUNT, DownloadBench, RUN } from '../../../helpers/runs/downloadBench.ts';
 import { until } from '../../../helpers/runs/support.ts';
 
 const KIB = 1024;
@@ -65,7 +65,7 @@ describe('Downloads', () => {
 
   it('marks a file for Windows as coming from the internet before it gets its name', async () => {
     await onPlatform('win32', () => window.start(bench.request()));
-    // Elsewhere a file's stream is a file of its own.
+    // On other systems, the stream is a separate file.
     const mark = (await bench.left()).find((name) => name.endsWith('.part:Zone.Identifier')) ?? '';
     assert.match(await readFile(path.join(bench.out, mark), 'utf8'), /^\[ZoneTransfer\]\r\nZoneId=3\r\n$/);
   });

@@ -115,7 +115,7 @@ describe('PartFile', () => {
       assert.equal(await openedAt(), marks.at(-2));
     });
 
-    it('nothing if the first line is torn, of another download, or of another version', async () => {
+    it('nothing if the first line is torn, or of another download or version', async () => {
       for (const spoilt of [
         text.slice(0, 20),
         text.replace('"id":"x"', '"id":"y"'),

@@ -187,7 +187,7 @@ describe('Lease', () => {
 
   it('leaks no descriptor', async function () {
     if (process.platform !== 'linux') this.skip();
-    // Only those of lock files: others may open and close meanwhile. Removed files keep their names here.
+    // Count only those of lock files: others may open and close meanwhile. Removed files keep their names here.
     const open = () =>
       readdirSync('/proc/self/fd').filter((descriptor) => {
         try {

@@ -51,7 +51,7 @@ describe('writeVersion', () => {
     }
   });
 
-  it('knows its own file if a share repeated its request', async () => {
+  it('recognizes its own file if a network share repeated its request', async () => {
     assert.equal(
       await write(async (from, to) => {
         await linkFile(from, to);
@@ -63,7 +63,7 @@ describe('writeVersion', () => {
     assert.equal(await readVersion(file()), 'text');
   });
 
-  it('takes no other file for its own where files have no numbers', async () => {
+  it('doesn’t take another file for its own where files have no inode numbers', async () => {
     copyFileSync(import.meta.filename, file());
     replaceCall(
       'lstat',
@@ -104,7 +104,7 @@ describe('writeVersion', () => {
     assert.deepEqual(readdirSync(folder()), [path.basename(file())]);
   });
 
-  it('asks the disk for the name, whatever Windows says, and waits for a file in use', async () => {
+  it('asks the disk whether the name exists, whatever error Windows reports, and waits for a file in use', async () => {
     for (const code of ['EPERM', 'EACCES', 'EBUSY', 'EEXIST', 'ENOTEMPTY', 'ENOTDIR']) {
       const version = path.join(folder(), `${code}.1.json`);
       let renames = 0;

@@ -45,11 +45,11 @@ describe('VersionStore', () => {
   const listed = async (store?: Store) => (await openListed(store)).heads.get(keyOf(FIRST));
   const claim = (told: readonly Head<Entry>[], store = open()) => store.claim(BYTES, told, newEntry());
   const append = (head: Head<Entry>, store = open()) => store.append(head, newEntry(head.record));
-  const keys = async () => (await open().of(BYTES)).map(keyOf);
+  const keys = async () => (await open().headsOf(BYTES)).map(keyOf);
   /** Claims the next record and appends to it, the last version over if that is said. Returns the heads. */
   const write = async (count: number, isOver = false, options?: Options, bytes = BYTES) => {
     const store = open(options);
-    const heads = [await store.claim(bytes, await store.of(bytes), newEntry())];
+    const heads = [await store.claim(bytes, await store.headsOf(bytes), newEntry())];
     for (let n = 2; n <= count; n++) {
       const entry = newEntry(heads.at(-1)!.record, { isOver: isOver && n === count });
       heads.push(await store.append(heads.at(-1)!, entry));
@@ -74,9 +74,9 @@ describe('VersionStore', () => {
         assert.deepEqual(names(), [nameOf(1), nameOf(2), nameOf(3), nameOf(1, 2)]);
         const { record } = heads[2]!;
         assert.deepEqual(await open().read(FIRST), { ...FIRST, n: 3, record, isOver: false });
-        assert.deepEqual([await listed(), await open().of(BYTES)], [heads[2], [heads[2], second]]);
+        assert.deepEqual([await listed(), await open().headsOf(BYTES)], [heads[2], [heads[2], second]]);
         assert.equal(await open().read({ ...FIRST, k: 3 }), undefined);
-        assert.deepEqual(await open().of(OTHER_BYTES), []);
+        assert.deepEqual(await open().headsOf(OTHER_BYTES), []);
       });
 
       const appendToFirst = ([head]: Head<Entry>[], store: Store) => append(head!, store);
@@ -89,7 +89,7 @@ describe('VersionStore', () => {
           const ends = await Promise.allSettled(Array.from({ length: 8 }, () => first(told, open(options))));
           const won = ends.flatMap((end) => (end.status === 'fulfilled' ? end.value : []));
           assert.ok(ends.every((end) => end.status === 'fulfilled' || end.reason instanceof OvertakenError));
-          assert.deepEqual([(await open().of(BYTES)).at(-1)], won);
+          assert.deepEqual([(await open().headsOf(BYTES)).at(-1)], won);
           assert.equal(names().length, 2);
         });
 
@@ -110,7 +110,7 @@ describe('VersionStore', () => {
         await open().assertHighest(head!);
       });
 
-      it('writes what must not be lost on top of whatever is highest', async () => {
+      it('appendAnyway writes on top of whatever is highest', async () => {
         await write(1, false, options);
         let left = 2;
         const overtaking = async (point: string) => {
@@ -125,14 +125,14 @@ describe('VersionStore', () => {
         assert.deepEqual([seen, filled(), names().length], [[1, 2, 3], '4', 4]);
       });
 
-      it('empties what is below a version that is over, whose names stay', async () => {
+      it('empties the versions below one that is over, and keeps their names', async () => {
         const heads = await write(4, true, options);
-        await open().empty(heads[2]!);
+        await open().emptyBelow(heads[2]!);
         assert.equal(filled(), '1234');
         // The next clean-up goes on where one was interrupted.
-        await open({ at: () => failing('killed') }).empty(heads[3]!);
+        await open({ at: () => failing('killed') }).emptyBelow(heads[3]!);
         assert.equal(filled(), '124');
-        await open().empty(heads[3]!);
+        await open().emptyBelow(heads[3]!);
         assert.equal(filled(), '4');
         assert.deepEqual(await listed(), heads[3]);
         const store = open(options);
@@ -140,7 +140,7 @@ describe('VersionStore', () => {
       });
     });
 
-  describe('finds in the highest version', () => {
+  describe('reads the highest version:', () => {
     const rewrite = (change: (text: string) => string) => () =>
       writeFileSync(fileOf(2), change(readFileSync(fileOf(2), 'utf8')), 'latin1');
     const later = (isOver: boolean) => rewrite(() => JSON.stringify({ ...newEntry(), format: 2, isOver }));
@@ -168,8 +168,8 @@ describe('VersionStore', () => {
         if (!names().includes(nameOf(2))) return;
         const head = (await open().read(FIRST))!;
         assert.deepEqual([head.n, head.record !== undefined, head.isOver], [2, hasRecord, isOver]);
-        assert.deepEqual([await listed(), await open().of(BYTES)], [head, [head]]);
-        await open().empty(head);
+        assert.deepEqual([await listed(), await open().headsOf(BYTES)], [head, [head]]);
+        await open().emptyBelow(head);
         assert.deepEqual([names().length, isEmpty(1)], [2, isOver]);
         // Only a charge is written on what can't be read.
         if (!hasRecord) await allReject('overtaken', append(head), open().assertHighest(head));
@@ -178,7 +178,7 @@ describe('VersionStore', () => {
         assert.equal((await open().read(FIRST))?.n, 3);
       });
 
-    it('what was written meanwhile, if the one below was emptied', async () => {
+    it('one that was written meanwhile, if the one below was emptied', async () => {
       const [head] = await write(1);
       let reads = 0;
       replaceCall('readFile', (own) => async (file: string) => {
@@ -189,7 +189,7 @@ describe('VersionStore', () => {
       assert.deepEqual([n, isOver, isEmpty(1)], [2, true, true]);
     });
 
-    it('what was restored, each time it is listed or read', async () => {
+    it('one that was restored, each time it is listed or read', async () => {
       const heads = await write(2);
       const text = readFileSync(fileOf(2));
       for (const look of [listed, (store: Store) => store.read(FIRST)]) {
@@ -202,16 +202,16 @@ describe('VersionStore', () => {
     });
   });
 
-  describe('claims one above the highest that the user was told of', () => {
-    it('and not above one that came after that', async () => {
+  describe('claims the number above the highest that the user was told of,', () => {
+    it('and not above a record that came after that', async () => {
       const told = await write(1);
       await write(1);
       await allReject('overtaken', claim(told));
       assert.deepEqual(names(), [nameOf(1), nameOf(1, 2)]);
-      assert.equal((await claim(await open().of(BYTES))).k, 3);
+      assert.equal((await claim(await open().headsOf(BYTES))).k, 3);
     });
 
-    it('though a listing is late', async () => {
+    it('even if a listing is late', async () => {
       for (let k = 1; k <= 3; k++) await write(2);
       const store = await openListed();
       for (const late of [[nameOf(1)], []]) {
@@ -220,13 +220,13 @@ describe('VersionStore', () => {
       }
     });
 
-    it('though some were deleted by hand', async () => {
+    it('even if some were deleted by hand', async () => {
       for (let k = 1; k <= 3; k++) await write(2);
       remove([1, 2], [2, 2], [1, 3]);
       // It was listed before that.
       relist((listed) => [...listed, nameOf(3)]);
       assert.equal((await openListed()).heads.size, 1);
-      const told = await open().of(BYTES);
+      const told = await open().headsOf(BYTES);
       assert.deepEqual(told.map(keyOf), [`${BYTES}.1`, `${BYTES}.3`]);
       assert.deepEqual([told[1]!.n, (await claim(told)).k], [2, 4]);
     });
@@ -280,7 +280,7 @@ describe('VersionStore', () => {
         assert.deepEqual([...store.heads.keys()].sort(), [`${BYTES}.1`, `${OTHER_BYTES}.1`]);
         assert.deepEqual(store.heads.get(keyOf(FIRST)), head);
         const charge = store.appendAnyway(FIRST, () => assert.fail('nothing was read'));
-        await allReject(code, store.read(FIRST), store.of(BYTES), charge);
+        await allReject(code, store.read(FIRST), store.headsOf(BYTES), charge);
         if (call === 'lstat') await allReject(code, store.assertHighest(head!));
         bad.length = 0;
         assert.deepEqual([await store.list(), (await listed(store))?.n], [[], 2]);
@@ -291,7 +291,7 @@ describe('VersionStore', () => {
       const store = await openListed();
       rmSync(at(), { recursive: true });
       writeFileSync(at(), '');
-      await allReject('ENOTDIR', store.list(), store.of(BYTES), store.read(FIRST), append(head!));
+      await allReject('ENOTDIR', store.list(), store.headsOf(BYTES), store.read(FIRST), append(head!));
       assert.deepEqual(store.heads.get(keyOf(FIRST)), head);
     });
 
@@ -314,7 +314,7 @@ describe('VersionStore', () => {
       assert.match(execFileSync('ls', ['-ld', file], { encoding: 'utf8' }), /^.rw.------/);
   });
 
-  it('lists what is new, and reads only the highest versions, eight at once', async () => {
+  it('lists new versions, and reads only the highest ones, eight at once', async () => {
     for (let k = 1; k <= 20; k++) await write(3);
     for (const name of ['1.json', '0.1.json', '1.04.json', '1.4.json.bak', `1.4.json.${randomUUID()}.tmp`])
       writeFileSync(at(`${BYTES}.${name}`), 'foreign');
@@ -343,7 +343,7 @@ describe('VersionStore', () => {
     assert.equal(await store.read(second), known);
   });
 
-  it('writes nothing that could not be read back', async () => {
+  it('doesn’t write a record that could not be read back', async () => {
     const [head] = await write(1);
     const tooLong = { below: 'x'.repeat(1024 * 1024) };
     for (const change of [{ nonce: 1 as never }, { format: 2, isOver: true }, tooLong])
@@ -364,7 +364,7 @@ describe('VersionStore', () => {
     assert.deepEqual([await listed(store), next?.n], [next, 2]);
   });
 
-  it('tells of versions of other windows, but not of temporaries', async () => {
+  it('reports versions of other windows, but not temporary files', async () => {
     const store = open();
     let calls = 0;
     store.watch(() => Promise.resolve(void calls++));

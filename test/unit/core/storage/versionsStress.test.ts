@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { useFolder } from '../../../helpers/folder.ts';
-import { isFull } from '../../../helpers/weekly.ts';
 import { stressVersions, type Variant } from '../../../helpers/storage/versionsStress.ts';
+import { isFull } from '../../../helpers/weekly.ts';
 
 const ROUNDS = isFull ? 500 : 120;
 
@@ -18,7 +18,7 @@ describe('three windows that submit the same bytes, and are killed and stopped a
     it(`claim each name once, and are charged once: ${variant}`, async () =>
       assert.deepEqual(await stress(variant), []));
 
-  // So the stress finds something.
+  // These variants break the rules, which shows that the stress test finds violations.
   for (const [variant, found] of [
     ['replaced names', 'fork'],
     ['list read again', 'claimed, and the user was told of'],
