@@ -15,13 +15,13 @@ const SKILL = 'fine-tuning/SKILL.md';
 export async function copySkill(extensionPath: string): Promise<CommandResult> {
   const folders = (workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
   if (folders.length === 0 || !workspace.isTrusted) {
-    void showInformation(l10n.t('Open a folder that you trust first. The skill is copied into it.'));
+    void showInformation(l10n.t('First open a folder that you trust. The skill will be copied there.'));
     return { outcome: 'unavailable' };
   }
   const answer = await pick(
     { title: l10n.t('Copy the Skill for Other Agents') },
     {
-      placeholder: l10n.t('No file is replaced.'),
+      placeholder: l10n.t('Existing files aren’t replaced.'),
       items: folders.flatMap(({ name, uri }) =>
         PLACES.map((place) => ({
           icon: 'folder',
@@ -46,7 +46,7 @@ async function write(skill: Uint8Array, target: string): Promise<CommandResult> 
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST' && syscall === 'open') {
-      notify(showInformation, l10n.t('{0} exists and wasn’t replaced.', shown), open);
+      notify(showInformation, l10n.t('{0} already exists and wasn’t replaced.', shown), open);
       return { outcome: 'unavailable' };
     }
     void showError(
@@ -60,12 +60,12 @@ async function write(skill: Uint8Array, target: string): Promise<CommandResult> 
   return { outcome: 'done' };
 }
 
-/** Returns the path, or the nearest folder above it that exists, even as a link to nothing. */
+/** Returns the path or its nearest existing ancestor. A dangling link counts as existing. */
 async function firstExisting(target: string): Promise<string> {
   const isThere = await lstat(target).then(
     () => true,
     () => false,
   );
-  // A drive that isn't there has no folder above it.
+  // A missing drive has no parent folder.
   return isThere || path.dirname(target) === target ? target : firstExisting(path.dirname(target));
 }

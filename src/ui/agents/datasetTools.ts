@@ -1,8 +1,9 @@
 import { basename } from 'node:path';
-import { heldOutOf, type HeldOut } from '../../core/answers/filesBeside.ts';
 import { serviceOf } from '../../core/accounts/account.ts';
+import { heldOutOf, type HeldOut } from '../../core/answers/filesBeside.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
+import { CancelledError } from '../../core/base/errors.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
 import {
   changesAnything,
@@ -13,6 +14,7 @@ import {
   type Mendable,
   type PrepareChoices,
 } from '../../core/datasets/copyTypes.ts';
+import { findingsToRead, type FactName, type Reading } from '../../core/datasets/readFacts.ts';
 import {
   CheckError,
   hasOnlyBlankRows,
@@ -20,9 +22,7 @@ import {
   verdictOf,
   type Report,
 } from '../../core/datasets/report.ts';
-import { findingsToRead, type FactName, type Reading } from '../../core/datasets/readFacts.ts';
 import { moneyOf, type BudgetCheck } from '../../core/money/accountMoney.ts';
-import { CancelledError } from '../../core/base/errors.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
 import { earlierSubmissionsOf, trainedBefore, wasSubmittedInSize } from '../../core/submission/earlier.ts';
 import type { Services } from '../../services.ts';
@@ -40,7 +40,7 @@ import {
 } from './places.ts';
 import { readySession } from './readySession.ts';
 
-/** In one answer; a longer list would hide the rest. */
+/** Places listed in one answer; a longer list would bury the rest. */
 const MAX_PLACES = 50;
 const MAX_PLACES_OF_A_KIND = 5;
 
@@ -99,10 +99,7 @@ export async function checkDatasetTool(
   };
 }
 
-/**
- * Returns the report of the file that was found inside the workspace.
- * @throws CheckError, also if another file was read in its place; CancelledError
- */
+/** @throws CheckError, also if another file replaced this one before it was read; CancelledError */
 export async function reportOn(
   { file, stamp }: InsideDataset,
   { reports }: Services,
@@ -115,11 +112,11 @@ export async function reportOn(
 
 function notJsonl({ kind }: Report): string {
   return isConvertible(kind)
-    ? 'It is not a JSONL dataset. Don’t submit it; ask the user to run "Convert to JSONL".'
-    : 'It is not JSONL. Don’t submit it, and don’t try to repair it; ask the user for the dataset.';
+    ? 'It isn’t a JSONL dataset. Don’t submit it; ask the user to run "Convert to JSONL".'
+    : 'It isn’t JSONL. Don’t submit it, and don’t try to repair it; ask the user for the dataset.';
 }
 
-/** What the card says of the texts, without any text. */
+/** The card's facts about the texts, without quoting any. */
 function textsOf(reading: Reading) {
   const { conversations, singleExchanges, system, findings, answers, labels, scripts } = reading;
   const { without, texts: differentTexts, main } = system;
@@ -139,7 +136,7 @@ function textsOf(reading: Reading) {
   };
 }
 
-/** Kinds of problems with their number and first places: never the text of a row. */
+/** Lists each kind of problem with its count and first places, but never the text of a row. */
 function problemsOf({ problems }: Report) {
   let left = MAX_PLACES;
   return problems.map((group) => {
@@ -162,20 +159,20 @@ function changesOf(mendable: Mendable) {
   };
 }
 
-/** What to do with a dataset after its check. */
+/** Says what to do with a dataset after its check. */
 export function adviceOf(report: Report): string {
   if (report.kind !== 'rows') return notJsonl(report);
   const verdict = verdictOf(report);
   if (hasOnlyBlankRows(report)) return 'It has only blank rows. Don’t submit it.';
-  if (verdict === 'clean') return 'No problems. fineTuning_estimatePrice says what is known of the price.';
+  if (verdict === 'clean') return 'No problems. fineTuning_estimatePrice says what is known about the price.';
   if (verdict === 'errors' && !(hasUsableRow(report) && isMendable(report)))
-    return 'Don’t propose it. No copy can mend it: show the user the rows and propose an edit.';
+    return 'Don’t propose it. A copy can’t fix it: show the user the rows and propose an edit.';
   return verdict === 'errors'
-    ? 'Don’t propose it. Call fineTuning_prepareDataset, which writes a mended copy, then check that copy.'
-    : 'Review the warnings with the user. fineTuning_prepareDataset can mend some of them in a copy.';
+    ? 'Don’t propose it. Call fineTuning_prepareDataset, which writes a repaired copy, then check that copy.'
+    : 'Review the warnings with the user. fineTuning_prepareDataset can fix some of them in a copy.';
 }
 
-/** Writes a mended copy beside a dataset, which isn't changed. */
+/** Writes a prepared copy beside a dataset, which isn't changed. */
 export async function prepareDatasetTool(
   services: Services,
   input: Input<typeof PREPARATION>,
@@ -208,13 +205,13 @@ export async function prepareDatasetTool(
     path: pathData((await shownPath(main)) ?? ''),
     ...(holdOut !== undefined && { holdOut: pathData((await shownPath(holdOut)) ?? '') }),
     ...counted,
-    // Only the number: a field's name is text of a row.
+    // Only the number: a field's name is part of a row's text.
     droppedFields: dropped.size,
     next: 'The source isn’t changed. Check the new file with fineTuning_checkDataset before you propose it.',
   };
 }
 
-/** What the user's dialog selects at first, as far as it applies, unless the input says otherwise. */
+/** Uses the defaults of the user's dialog unless the input says otherwise. */
 function choicesOf(
   input: Input<typeof PREPARATION>,
   mendable: Mendable,
@@ -224,12 +221,12 @@ function choicesOf(
   const toChat = input.convertToChat ?? mendable.convertsAll;
   return {
     repair: mendable.repairableRows > 0,
-    // What texts say is for the user to judge.
+    // Only the user can judge what the texts say.
     ...{ withoutFindings: [], system: undefined },
     withoutErrors: input.withoutErrors !== false && errorRows > 0,
     withoutUntrainable: untrainableRows > 0 && (input.withoutUntrainable ?? leavesOutUntrainable(mendable)),
     withoutDuplicates: input.withoutDuplicates !== false && duplicateRows > 0,
-    // A new hold-out replaces the one beside.
+    // A new hold-out replaces the existing one.
     withoutHeldOut:
       heldOut !== undefined && heldOut.rows > 0 && input.holdOutPercent === undefined
         ? heldOut.source
@@ -244,7 +241,7 @@ function choicesOf(
   };
 }
 
-/** Says what earlier receipts suggest about the price, and what the account has. */
+/** Estimates the price from earlier receipts, and reports balance and budget. */
 export async function estimatePriceTool(
   services: Services,
   { path, priority = false }: Input<typeof PRICE>,

@@ -35,7 +35,7 @@ export const PATH = text(4_096);
  * Rebuilds an input from the known fields. VS Code validates nothing: an input may have any type and size.
  * @throws Refusal
  */
-export function readInput<S extends InputSchema>({ properties, required }: S, given: unknown): Input<S> {
+export function parseInput<S extends InputSchema>({ properties, required }: S, given: unknown): Input<S> {
   if (typeof given !== 'object' || given === null)
     throw new Refusal('The input must be an object. Nothing was done. Call the tool again with one.');
   const input: Record<string, unknown> = {};

@@ -12,11 +12,11 @@ import { Refusal } from './answer.ts';
 export interface WorkspacePath {
   /** The real path. */
   file: string;
-  /** The path in the folder as it was opened; editors use this one. */
+  /** The path as the folder was opened; editors use this one. */
   opened: string;
   /** Relative to the workspace's only folder, else absolute. Agents can pass it to a tool. */
   shown: string;
-  /** Whether an editor has unsaved changes of it. */
+  /** Whether an editor has unsaved changes to it. */
   isDirty: boolean;
 }
 
@@ -27,7 +27,7 @@ const AMBIGUOUS =
   'Several open folders have a file with this path. Nothing was read. Pass its absolute path; ask the user which one is meant.';
 
 /**
- * Returns the place of a path inside an open and trusted folder, by its real path. Reveals nothing of others.
+ * Resolves a path inside an open, trusted folder. Reveals nothing about any other path.
  * @param given absolute, or relative to an open folder
  * @throws Refusal
  */
@@ -106,7 +106,7 @@ export async function savedDataset(given: string): Promise<InsideDataset> {
   return dataset;
 }
 
-/** Whether a stamp is that of the file itself. A link may have been put there after its path was resolved. */
+/** Whether a stamp belongs to the file itself: a link may have replaced it after its path was resolved. */
 async function isAt(file: string, stamp: FileStamp): Promise<boolean> {
   const handle = await open(file, 'r').catch(() => undefined);
   try {
@@ -128,18 +128,17 @@ function isDirty(file: string): boolean {
 const NOT_A_DATASET: Readonly<Record<DatasetProblem, string>> = {
   missing: OUTSIDE,
   folder: 'This is a folder, not a file. Pass the path of one file.',
-  'not-a-file': 'This is not a regular file. Don’t pass it again.',
+  'not-a-file': 'This isn’t a regular file. Don’t pass it again.',
   unreadable: 'The file can’t be read. Don’t change its permissions; ask the user.',
   empty: 'The file is empty. Don’t submit it.',
-  'too-large':
-    'The file has more than 600 MB, the limit of the service. Don’t split it without asking the user.',
+  'too-large': 'The file is larger than 600 MB, the service’s limit. Don’t split it without asking the user.',
 };
 
 export const UNSAVED =
   'An editor has changes that aren’t on the disk. They weren’t read; ask the user to save.';
 
 const ANSWERS =
-  'The file has answers of two models to compare. It is not a dataset: don’t check, change or submit it. The user can run "Compare Answers" on it.';
+  'The file has answers from two models to compare. It isn’t a dataset: don’t check, change, or submit it. The user can run "Compare Answers" on it.';
 
 function openFolders(): string[] {
   if (!workspace.isTrusted)

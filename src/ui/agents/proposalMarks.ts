@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto';
 import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** For how long a declined dataset isn't proposed again. */
+/** How long a declined dataset can't be proposed again. */
 const DECLINED_MS = 10 * 60_000;
-/** Within how long three cancels are too many, and for how long no proposal is shown then. */
+/** Three cancels within this time block all proposals for the same time. */
 const CANCELED_MS = 60_000;
-/** The marks of the last canceled proposals. More are too many: VS Code can't close notifications. */
+/** The marks of the latest canceled proposals. VS Code can't close notifications, so more would pile up. */
 const CANCELED = ['1.canceled', '2.canceled', '3.canceled'] as const;
 
-/** What became of proposals, as the times of empty files: every window knows it, also after a reload. */
+/** Records declined and canceled proposals as empty files: every window sees them, even after a reload. */
 export class ProposalMarks {
   readonly #folder: string;
 
-  /** @param folder which must exist */
+  /** @param folder must exist */
   constructor(folder: string) {
     this.#folder = folder;
   }
@@ -64,7 +64,7 @@ async function writtenAtMs(file: string): Promise<number> {
   );
 }
 
-/** Not if the clock was set back meanwhile. */
+/** Returns false if the clock was set back since then. */
 export function isRecent(ms: number, sinceMs: number): boolean {
   const passedMs = Date.now() - sinceMs;
   return passedMs >= 0 && passedMs < ms;

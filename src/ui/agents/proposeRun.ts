@@ -10,14 +10,14 @@ import { verdictOf } from '../../core/datasets/report.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { Lease } from '../../core/storage/lease.ts';
 import { earlierSubmissionsOf, isPast } from '../../core/submission/earlier.ts';
-import { isCharged, isRunOf, isSent } from '../../core/submission/submission.ts';
 import { busyUntilMs } from '../../core/submission/stage.ts';
-import { Proposal } from '../shared/proposal.ts';
+import { isCharged, isRunOf, isSent } from '../../core/submission/submission.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { showInformation } from '../shared/notifications.ts';
+import { Proposal } from '../shared/proposal.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { data, idOf, money, Refusal, type ToolResult } from './answer.ts';
 import { adviceOf, reportOn } from './datasetTools.ts';
@@ -32,16 +32,16 @@ export const PROPOSAL = {
   required: ['path', 'reason'],
 } as const satisfies InputSchema;
 
-/** For how long an unanswered proposal stays open: meanwhile nobody else can propose. */
+/** How long an unanswered proposal stays open and blocks others. */
 const UNANSWERED_MS = 5 * 60_000;
-/** For how long the same bytes count as submitted: the answer to an earlier call may have been lost. */
+/** How long the same bytes count as submitted: the agent may have lost the answer to an earlier call. */
 const REPEATED_MS = 24 * 60 * 60_000;
 const MAX_REASON_UNITS = 200;
 const MAX_MODELS = 20;
 
 /**
  * Proposes a run to the user, who confirms it like their own. Only the final modal dialog sends anything.
- * @returns what became of it, even after a cancel: a modal dialog that was open still counts
+ * @returns the outcome, even after a cancel: an open modal dialog still counts
  */
 export async function proposeRun(
   services: Services,
@@ -53,7 +53,7 @@ export async function proposeRun(
   const folder = path.join(services.context.globalStorageUri.fsPath, 'proposals');
   const marks = new ProposalMarks(folder);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  // One proposal at a time among all windows.
+  // Only one proposal at a time, across all windows.
   const lease = await Lease.take(path.join(folder, 'open.lock'));
   if (lease === undefined)
     throw new Refusal(
@@ -71,7 +71,7 @@ export async function proposeRun(
     await refuseRepeated(services, session, sha256);
     throwIfCancelled(signal);
     const question = questionOf(input, model, path.basename(dataset.file), session);
-    // Whoever submits these bytes meanwhile closes it.
+    // Submitting the same bytes elsewhere closes the proposal.
     const closed = new AbortController();
     const watch = services.journal.onDidChange(() => {
       refuseRepeated(services, session, sha256).catch((error: unknown) => {
@@ -122,14 +122,14 @@ function labelOf(label: string | undefined): string | undefined {
 
 const CHANGED = 'The file was replaced while the user decided. Nothing was sent. Check it again.';
 const DECLINED = 'The user declined. Don’t propose it again; ask what to change.';
-const TOO_MANY = 'Too many proposals were cancelled. Wait a minute.';
+const TOO_MANY = 'Too many proposals were canceled. Wait a minute.';
 const CLOSED =
   'This proposal sent nothing. The user closed it or didn’t answer it. Don’t propose it again without asking.';
 const MET_OPEN =
   'This proposal sent nothing: it met an open submission. Don’t propose it again; fineTuning_listRuns shows what is known.';
 const ASK = 'Don’t propose it again. Only the user can submit the same bytes again.';
 const NOT_READY =
-  'The dataset has errors, secrets or no row that can be trained on. Nothing was shown to the user.';
+  'The dataset has errors, secrets, or no rows usable for training. Nothing was shown to the user.';
 
 /** @throws Refusal, and the errors of the service */
 async function modelFor(modelId: string | undefined, { models }: Session): Promise<Model | undefined> {
@@ -138,7 +138,7 @@ async function modelFor(modelId: string | undefined, { models }: Session): Promi
   const available = all.filter((one) => one.available);
   const found = available.find(({ model_id }) => model_id === modelId);
   if (found !== undefined) return found;
-  throw new Refusal('No such model is available. Don’t guess; choose one of these.', {
+  throw new Refusal('This model isn’t available. Don’t guess; choose one of these.', {
     available: available.slice(0, MAX_MODELS).map(({ model_id }) => data(model_id, 128)),
   });
 }
@@ -170,13 +170,13 @@ function questionOf(
   const [file, why] = [sanitizeServiceText(filename), sanitizeServiceText(reason, MAX_REASON_UNITS)];
   const question =
     model === undefined
-      ? l10n.t('An agent proposes to train with {0}: “{1}”', file, why)
-      : l10n.t('An agent proposes to train {0} with {1}: “{2}”', sanitizeServiceText(model.name), file, why);
+      ? l10n.t('An agent proposes training on {0}: “{1}”', file, why)
+      : l10n.t('An agent proposes training {0} on {1}: “{2}”', sanitizeServiceText(model.name), file, why);
   return inSandbox(question, account.kind === 'sandbox');
 }
 
 /**
- * Asks in a notification; its first button sends nothing. It can't be closed: after the end it says so.
+ * Asks in a notification, whose buttons send nothing. VS Code can't close it, so a late press gets its own answer.
  * @returns undefined if the user closed it or didn't answer in time
  */
 async function ask(question: string, signal: AbortSignal): Promise<'review' | 'decline' | undefined> {
@@ -201,7 +201,7 @@ async function ask(question: string, signal: AbortSignal): Promise<'review' | 'd
   return button === review ? 'review' : button === decline ? 'decline' : undefined;
 }
 
-/** What became of the proposal, or of an open submission that it met, money first. */
+/** Describes the outcome of the proposal, or of an open submission that it met, money first. */
 async function endOf(
   end: CommandResult,
   proposal: Proposal,
@@ -240,7 +240,9 @@ async function outcomeOf(
         : 'Nothing was charged for this proposal. Call fineTuning_listRuns, then ask the user.';
       const named = /^[\w-]{1,60}$/.test(code) ? code : 'refused';
       const reason =
-        untilMs === undefined ? named : `the service asked to wait until ${new Date(untilMs).toISOString()}`;
+        untilMs === undefined
+          ? named
+          : `the service asked you to wait until ${new Date(untilMs).toISOString()}`;
       return { status: `not charged: ${reason}`, ...other, next };
     }
     case 'unknown': {

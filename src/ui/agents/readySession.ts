@@ -4,7 +4,7 @@ import type { Services } from '../../services.ts';
 import { Refusal } from './answer.ts';
 
 /**
- * Returns the session of the active account; that one pays. Agents can't choose another one.
+ * Returns the session of the active account, which pays. Agents can't choose another account.
  * @throws Refusal, DiskError
  */
 export async function readySession({ openJournal, sessions }: Services): Promise<Session> {

@@ -1,14 +1,14 @@
-import { isNotFound } from '../../core/api/errors.ts';
-import { foldText, isPlainId } from '../../core/base/plainText.ts';
 import { recipesOf, type RecipeBlock } from '../../core/adapters/recipes.ts';
 import { runInWorker, type AdapterReport } from '../../core/adapters/report.ts';
+import { isNotFound } from '../../core/api/errors.ts';
+import { foldText, isPlainId } from '../../core/base/plainText.ts';
 import { localAdapter } from '../../core/downloads/localFiles.ts';
 import { moneyOf } from '../../core/money/accountMoney.ts';
 import type { ChargedRun } from '../../core/money/spending.ts';
 import { type Phase, artifactsOf, spanMs, timesOf } from '../../core/runs/run.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
-import { submissionName } from '../../core/submission/submission.ts';
 import { mayBecomeCharge, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import { submissionName } from '../../core/submission/submission.ts';
 import type { Services } from '../../services.ts';
 import { data, idOf, money, pathData, Refusal, time, type ToolResult } from './answer.ts';
 import { count, PATH, text, type Input, type InputSchema } from './input.ts';
@@ -38,7 +38,7 @@ export const ADAPTER = {
 } as const satisfies InputSchema;
 
 const DEFAULT_RUNS = 10;
-/** An older list is read again; while a run is active, it is read more often. */
+/** A list older than this is read again; the refresher reads sooner while a run is active. */
 const OLD_MS = 60_000;
 
 /** Lists open submissions, then the newest runs of the active account. */
@@ -106,7 +106,7 @@ async function runInfo(run: ChargedRun, session: Session, { downloads }: Service
 
 const ELSEWHERE = 'yes, outside the workspace; fineTuning_inspectAdapter takes the run ID';
 
-/** Shows one run with all that is known. */
+/** Shows one run with everything known. */
 export async function getRunTool(services: Services, { run }: Input<typeof ONE_RUN>): Promise<ToolResult> {
   const session = await readySession(services);
   const { runs } = session;
@@ -133,9 +133,9 @@ export async function getRunTool(services: Services, { run }: Input<typeof ONE_R
 }
 
 const NO_RUN =
-  'The active account has no such run. Don’t guess IDs; call fineTuning_listRuns, or ask which account is meant.';
+  'The active account doesn’t have this run. Don’t guess IDs; call fineTuning_listRuns, or ask which account is meant.';
 
-/** Returns the ID of a run by its ID or its label. @throws Refusal */
+/** Finds a run by its ID or label, and returns its ID. @throws Refusal */
 async function findRun(services: Services, session: Session, wanted: string): Promise<string> {
   const { charged } = moneyOf(session, await services.journal.receipts(), []);
   if (charged.some(({ runId }) => runId === wanted)) return wanted;
@@ -188,7 +188,7 @@ async function downloadedAdapter(services: Services, run: string): Promise<strin
   const record = localAdapter(services.downloads.records(session.account.id), runId);
   if (record === undefined)
     throw new Refusal(
-      'This run’s adapter isn’t downloaded. Ask the user to run "Download Adapter"; don’t do it yourself.',
+      'This run’s adapter hasn’t been downloaded. Ask the user to run "Download Adapter"; don’t do it yourself.',
     );
   return record.path;
 }

@@ -17,12 +17,12 @@ import {
   prepareDatasetTool,
   PRICE,
 } from './datasetTools.ts';
-import { readInput, type Input, type InputSchema } from './input.ts';
+import { parseInput, type Input, type InputSchema } from './input.ts';
 import { savedDataset } from './places.ts';
 import { proposeRun, PROPOSAL } from './proposeRun.ts';
 import { ADAPTER, getRunTool, inspectAdapterTool, listRunsTool, ONE_RUN, RUNS } from './runTools.ts';
 
-/** A tool: its input, whether it writes or asks something, what VS Code shows meanwhile, and its function. */
+/** A tool: its input, whether it writes or asks something, what VS Code shows while it runs, and its function. */
 interface Tool {
   schema: InputSchema;
   isReadOnly: boolean;
@@ -38,7 +38,7 @@ function tool<S extends InputSchema>(
 ): Tool {
   return {
     ...{ schema, doing, isReadOnly },
-    run: (services, given, signal) => work(services, readInput(schema, given), signal),
+    run: (services, given, signal) => work(services, parseInput(schema, given), signal),
   };
 }
 
@@ -53,7 +53,7 @@ export const TOOLS: Readonly<Record<AgentTool, Tool>> = {
   fineTuning_proposeRun: tool(PROPOSAL, 'Proposing a run to you', proposeRun, false),
 };
 
-/** Owns the calls of agents: checks what they may do, and lets nothing but a result out. */
+/** Handles the calls of agents: checks what they may do, and returns nothing but results. */
 export class Tools implements AgentTools {
   readonly #services: Services;
   /** Paths whose copy was refused before the user was asked about it. */
@@ -71,11 +71,11 @@ export class Tools implements AgentTools {
     if (name !== 'fineTuning_prepareDataset') return { invocationMessage };
     let path = '';
     try {
-      ({ path } = readInput(PREPARATION, given));
+      ({ path } = parseInput(PREPARATION, given));
       assertAllowed(TOOLS[name]);
       const { shown } = await savedDataset(path);
       this.#unasked.delete(path);
-      const message = `It adds files beside ${data(shown).data} and changes none.`;
+      const message = `It adds files next to ${data(shown).data} and changes none.`;
       const confirmationMessages = { title: 'Prepare a copy of a dataset?', message };
       return { invocationMessage, confirmationMessages };
     } catch {
@@ -90,7 +90,7 @@ export class Tools implements AgentTools {
     const subscription = token.onCancellationRequested(() => stop.abort());
     try {
       assertAllowed(TOOLS[name]);
-      if (name === 'fineTuning_prepareDataset') await this.#assertAsked(readInput(PREPARATION, given).path);
+      if (name === 'fineTuning_prepareDataset') await this.#assertAsked(parseInput(PREPARATION, given).path);
       return resultOf(await TOOLS[name].run(this.#services, given, stop.signal));
     } catch (error) {
       return resultOf({ error: this.#failureOf(name, error), ...(error instanceof Refusal && error.more) });
@@ -111,7 +111,7 @@ export class Tools implements AgentTools {
     if (error instanceof CancelledError) return 'The call was canceled. Nothing was sent.';
     this.#services.log.error(name, error);
     if (!(error instanceof ExpectedError))
-      return 'It failed unexpectedly. Don’t retry; ask the user to see the log.';
+      return 'It failed unexpectedly. Don’t retry; ask the user to check the log.';
     return `It failed: ${/^[\w-]{1,60}$/.test(error.code) ? error.code : 'other'}. Retry at most once, then ask the user.`;
   }
 }

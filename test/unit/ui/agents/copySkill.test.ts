@@ -35,7 +35,10 @@ describe('Copy Skill for Other Agents', () => {
     await writeFile(target, 'mine');
     assert.deepEqual(await copySkill(ROOT), { outcome: 'unavailable' });
     assert.equal(readFileSync(target, 'utf8'), 'mine');
-    assert.deepEqual(standIn.shown.sentences, ['Created SKILL.md.', 'SKILL.md exists and wasn’t replaced.']);
+    assert.deepEqual(standIn.shown.sentences, [
+      'Created SKILL.md.',
+      'SKILL.md already exists and wasn’t replaced.',
+    ]);
   });
 
   it('writes nothing through links that lead out, into untrusted folders, or without one', async () => {

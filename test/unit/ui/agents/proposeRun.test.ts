@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rename, symlink, utimes, writeFile } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { mock } from 'node:test';
-import { stat } from 'node:fs/promises';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
-import { Lease } from '../../../../src/core/storage/lease.ts';
 import type { Report } from '../../../../src/core/datasets/report.ts';
+import { Lease } from '../../../../src/core/storage/lease.ts';
+import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import {
   ended as endedWith,
   type Submission,
   type Receipt,
 } from '../../../../src/core/submission/submission.ts';
-import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
-import { Proposal } from '../../../../src/ui/shared/proposal.ts';
 import type { CommandResult } from '../../../../src/ui/shared/commands.ts';
+import { Proposal } from '../../../../src/ui/shared/proposal.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
@@ -174,10 +174,10 @@ describe('proposeRun', () => {
     const attempts = [{ started: { localMs: 0 }, ended: { localMs: 0 }, notBefore: { localMs: untilMs } }];
     pending = [pendingOf('idle', submissionOf({ id: 'k', attempts }))];
     end = { outcome: 'not-charged', id: 'k' };
-    cases['the service asked to wait, after the consent'] = [JSON.stringify(await propose())];
+    cases['the service asked you to wait, after the consent'] = [JSON.stringify(await propose())];
     end = { outcome: 'unavailable' };
     longWaitUntilMs = untilMs;
-    cases['the service asked to wait, before the summary'] = [JSON.stringify(await propose())];
+    cases['the service asked you to wait, before the summary'] = [JSON.stringify(await propose())];
     mock.timers.reset();
     [pending, longWaitUntilMs] = [[], undefined];
     const ask = async (input: object) => {
@@ -237,7 +237,7 @@ describe('proposeRun', () => {
       standIn.forget();
       const answer = JSON.stringify(await propose());
       if (standIn.shown.sentences.length > 0) return true;
-      assert.equal(answer, '{"error":"Too many proposals were cancelled. Wait a minute."}');
+      assert.equal(answer, '{"error":"Too many proposals were canceled. Wait a minute."}');
       return false;
     };
     await cancel();
@@ -336,7 +336,7 @@ describe('proposeRun', () => {
     const opened = path.join(link, 'train.jsonl');
     await propose();
     const [[, [uri, , { proposal }]]] = ran as [[string, [standIn.Uri, undefined, { proposal: Proposal }]]];
-    // What is asked later, by a Retry button, is no proposal any more.
+    // A later question, from a Retry button, isn't a proposal anymore.
     assert.deepEqual([uri.fsPath, proposal.isOver], [opened, true]);
     const tab = { input: new standIn.TabInputText(standIn.Uri.file(opened)), isDirty: true };
     const { tabGroups } = standIn.window;

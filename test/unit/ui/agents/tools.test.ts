@@ -26,6 +26,7 @@ const { data, idOf, money, resultOf } = await withVscode(() => import('../../../
 interface Contributed {
   name: string;
   toolReferenceName: string;
+  tags: string[];
   displayName: string;
   userDescription: string;
   modelDescription: string;
@@ -65,10 +66,13 @@ describe('the tools that package.json contributes', () => {
 
   it('keep to what VS Code accepts, without proposed API', () => {
     const keys =
-      'name toolReferenceName displayName userDescription modelDescription canBeReferencedInPrompt icon when inputSchema';
+      'name toolReferenceName tags displayName userDescription modelDescription canBeReferencedInPrompt icon when inputSchema';
     for (const one of contributed) {
       assert.deepEqual(Object.keys(one).sort(), keys.split(' ').sort());
       for (const name of [one.name, one.toolReferenceName]) assert.match(name, /^[\w-]+$/);
+      assert.equal(one.tags[0], 'fine-tuning');
+      // VS Code keeps these for its own tools.
+      for (const tag of one.tags) assert.doesNotMatch(tag, /^(copilot|vscode)_/);
       assert.equal(one.canBeReferencedInPrompt, true);
       assert.ok(one.modelDescription.length > 100 && one.modelDescription.length <= 1_000, one.name);
       assert.match(one.modelDescription, /Don't|Never/, one.name);
@@ -78,7 +82,7 @@ describe('the tools that package.json contributes', () => {
     const propose = contributed.find(({ name }) => name === 'fineTuning_proposeRun');
     assert.match(
       propose?.modelDescription ?? '',
-      /If cancelled, call fineTuning_listRuns before proposing again\./,
+      /If canceled, call fineTuning_listRuns before proposing again\./,
     );
   });
 });
@@ -173,7 +177,7 @@ describe('Tools', () => {
       'a clean one': await shown('fineTuning_prepareDataset', { path: 'clean.jsonl' }),
       'a table': await shown('fineTuning_checkDataset', { path: 'table.jsonl' }),
       'a copy of a table': await shown('fineTuning_prepareDataset', { path: 'table.jsonl' }),
-      'one with a row that can’t be trained on': await shown('fineTuning_checkDataset', {
+      'one with a row unusable for training': await shown('fineTuning_checkDataset', {
         path: 'few.jsonl',
       }),
       'a copy without it': await shown('fineTuning_prepareDataset', { path: 'few.jsonl' }),
@@ -270,12 +274,10 @@ describe('Tools', () => {
       'Not known until charged',
       ...limits('not checked: this run’s price isn’t known'),
     ]);
-    const [far, ...exceeded] = await estimate([101, 101, 101].map((cents) => [cents, 1]));
-    assert.match(far ?? '', /^Not known until charged · \d+ times the size of your nearest run/);
-    assert.deepEqual(exceeded, limits('may'));
-    const alternating = [400, 900, 400, 900, 400, 900, 900].map((cents) => [cents, 80] as [number, number]);
-    const [unreliable] = await estimate(alternating);
-    assert.equal(unreliable, 'Not known until charged · earlier prices don’t follow the size');
+    const tooFar = await estimate([101, 101, 101].map((cents) => [cents, 1]));
+    assert.deepEqual(tooFar, ['Not known until charged', ...limits('may')]);
+    const [one] = await estimate([[400, 80]]);
+    assert.equal(one, 'Not known until charged · your one run (80 bytes) cost 4.00 USD');
   });
 
   it('say what changed since the last run, numbers first', async () => {
@@ -316,7 +318,11 @@ describe('Tools', () => {
     for (const name of ['checkDataset', 'prepareDataset', 'estimatePrice', 'proposeRun'] as const) {
       const input = { path: 'train.jsonl', ...(name === 'proposeRun' && { reason: 'It is short.' }) };
       const { error } = (await call(`fineTuning_${name}`, input)) as { error?: string };
-      assert.match(error ?? '', /^The file has answers of two models to compare\. It is not a dataset/, name);
+      assert.match(
+        error ?? '',
+        /^The file has answers from two models to compare\. It isn’t a dataset/,
+        name,
+      );
     }
     assert.deepEqual([await readdir(root), standIn.shown.sentences], [['train.jsonl'], []]);
   });
@@ -372,7 +378,7 @@ describe('Tools', () => {
     await writeFile(path.join(root, 'train.jsonl'), row('a'));
     await writeFile(path.join(root, 'empty.jsonl'), '');
     for (const given of ['train.jsonl', path.join(root, 'train.jsonl')])
-      assert.equal(await question({ path: given }), 'It adds files beside train.jsonl and changes none.');
+      assert.equal(await question({ path: given }), 'It adds files next to train.jsonl and changes none.');
     const refused = [
       ...['/etc/passwd', '../x.jsonl', 'linked/x.jsonl', 'none.jsonl', 'empty.jsonl', '.'],
       ...[path.join(outside, 'x.jsonl'), 'x'.repeat(5_000)],
@@ -427,7 +433,7 @@ describe('Tools', () => {
           assert.match(result, /^\{"error":"A copy was refused before the user could be asked/);
         assert.equal((await readdir(root)).join(), 'train.jsonl');
       }
-      // What is still refused says why.
+      // A call that is still refused says why.
       makeDirty();
       assert.equal(await isAsked(), false);
       assert.match(await copy(), /changes that aren’t on the disk/);
