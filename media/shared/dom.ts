@@ -76,7 +76,7 @@ export function icon(name: IconName): SVGElement {
 }
 
 /** Creates an SVG element. */
-export function svg(
+function svg(
   name: string,
   attributes: Readonly<Record<string, string>>,
   children: readonly SVGElement[] = [],

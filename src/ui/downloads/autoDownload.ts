@@ -3,7 +3,7 @@ import path from 'node:path';
 import { DiskError, onDisk } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { DownloadRecord, Downloads } from '../../core/downloads/downloads.ts';
-import { adapterFirst, placeIn, runFolderName } from '../../core/downloads/downloadTarget.ts';
+import { adapterFirst, fileNameIn, runFolderName } from '../../core/downloads/downloadTarget.ts';
 import { isAdapter, isSoundAdapter, localAdapter } from '../../core/downloads/localFiles.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';
@@ -60,7 +60,7 @@ async function download(
     }),
   );
   try {
-    const { name, other } = placeIn(folder, artifact, runId, downloads.active);
+    const { name, other } = fileNameIn(folder, artifact, runId, downloads.active);
     return await downloads.start({ session, runId, artifact, target: path.join(folder, other ?? name) });
   } finally {
     // Only removes an empty folder.

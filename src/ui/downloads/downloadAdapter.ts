@@ -1,13 +1,15 @@
 import { rmdir } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
-import * as vscode from 'vscode';
+import { commands, l10n, ProgressLocation, ThemeIcon, Uri, window } from 'vscode';
 import { CancelledError } from '../../core/base/errors.ts';
+import type { ArtifactName, DownloadRecord, DownloadState } from '../../core/downloads/downloads.ts';
 import { adapterFirst, isDownloadOf } from '../../core/downloads/downloadTarget.ts';
 import { isAdapter, localAdapter } from '../../core/downloads/localFiles.ts';
-import type { ArtifactName, DownloadRecord, DownloadState } from '../../core/downloads/downloads.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';
+import { runIdOf, chooseRun, runChoices } from '../shared/arguments.ts';
 import type { CommandResult } from '../shared/commands.ts';
+import { formatTime } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import {
   askModal,
@@ -16,8 +18,6 @@ import {
   withCancellableProgress,
   withProgress,
 } from '../shared/notifications.ts';
-import { runIdOf, chooseRun, runChoices } from '../shared/arguments.ts';
-import { formatTime } from '../shared/format.ts';
 import { revealOf } from '../shared/open.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
@@ -61,7 +61,7 @@ export async function downloadAdapter(
     const chosen = await chooseRun(argument, choices);
     if (typeof chosen === 'object') return chosen;
     // Call the command again with the run, so that a retry doesn't ask for it.
-    return vscode.commands.executeCommand<CommandResult>(COMMANDS.downloadAdapter, chosen);
+    return commands.executeCommand<CommandResult>(COMMANDS.downloadAdapter, chosen);
   }
   const { id: accountId } = session.account;
   await downloads.check(accountId);
@@ -97,10 +97,10 @@ function askInterrupted(
   view: DownloadView,
   targets: readonly string[],
 ): Promise<'resume' | 'restart' | undefined> {
-  const question = vscode.l10n.t('The download of {0} was interrupted at {1}.', name, downloadShare(view));
+  const question = l10n.t('The download of {0} was interrupted at {1}.', name, downloadShare(view));
   return askModal(showInformation, question, targets.join('\n'), {
-    [vscode.l10n.t('Resume')]: 'resume',
-    [vscode.l10n.t('Restart Download')]: 'restart',
+    [l10n.t('Resume')]: 'resume',
+    [l10n.t('Restart Download')]: 'restart',
   });
 }
 
@@ -109,15 +109,14 @@ async function askDownloadAgain(
   name: string,
   { path: file, completedAtMs }: DownloadRecord,
 ): Promise<boolean> {
-  const reveal = revealOf(vscode.Uri.file(file));
+  const reveal = revealOf(Uri.file(file));
   const choice = await askModal(
     showInformation,
-    vscode.l10n.t('The adapter for {0} is already downloaded.', name),
+    l10n.t('The adapter for {0} has already been downloaded.', name),
     factLine(formatTime(completedAtMs), file),
     { [TERMS.inspect]: 'inspect', [reveal.title]: 'reveal', [TERMS.downloadAgain]: 'again' },
   );
-  if (choice === 'inspect')
-    void vscode.commands.executeCommand(COMMANDS.inspectAdapter, vscode.Uri.file(file));
+  if (choice === 'inspect') void commands.executeCommand(COMMANDS.inspectAdapter, Uri.file(file));
   if (choice === 'reveal') reveal.show();
   return choice === 'again';
 }
@@ -131,7 +130,7 @@ async function downloadNew(parts: Parts, session: Session, runId: string): Promi
   const { downloads } = parts;
   // List first: if the run is not completed or its adapter expired, no folder is needed.
   const listed = await withProgress(
-    { location: vscode.ProgressLocation.Window, title: vscode.l10n.t('Getting the download link') },
+    { location: ProgressLocation.Window, title: l10n.t('Getting the download link') },
     async () => {
       const artifacts = await downloads.list(session, runId);
       await loadLabel(session, runId);
@@ -145,13 +144,9 @@ async function downloadNew(parts: Parts, session: Session, runId: string): Promi
   const free = offered.filter((artifact) => activeOf(artifact) === undefined);
   const [running] = offered.flatMap((artifact) => activeOf(artifact) ?? []);
   if (free.length === 0 && running !== undefined) {
-    const cancel = () => vscode.commands.executeCommand(COMMANDS.cancelDownload, running.id);
-    const text = vscode.l10n.t(
-      'The adapter for {0} is already downloading: {1}.',
-      name,
-      downloadText(running),
-    );
-    notify(showInformation, text, { [vscode.l10n.t('Cancel Download')]: cancel });
+    const cancel = () => commands.executeCommand(COMMANDS.cancelDownload, running.id);
+    const text = l10n.t('The adapter for {0} is already downloading: {1}.', name, downloadText(running));
+    notify(showInformation, text, { [l10n.t('Cancel Download')]: cancel });
     return { outcome: 'unavailable', id: runId };
   }
   const artifacts = await chooseArtifacts(name, free);
@@ -177,18 +172,18 @@ export async function chooseArtifacts(
   artifacts: readonly ArtifactName[],
 ): Promise<readonly ArtifactName[]> {
   if (artifacts.length <= 1) return artifacts;
-  const chosen = await vscode.window.showQuickPick(
+  const chosen = await window.showQuickPick(
     artifacts.map((artifact, index) => ({
       label: sanitizeServiceText(artifact.filename ?? artifact.type, 120),
       description: isAdapter(artifact.type)
-        ? vscode.l10n.t('the trained adapter')
+        ? l10n.t('the trained adapter')
         : sanitizeServiceText(artifact.type),
-      iconPath: new vscode.ThemeIcon('file-zip'),
+      iconPath: new ThemeIcon('file-zip'),
       picked: index === 0,
       artifact,
     })),
     {
-      title: vscode.l10n.t('Download from {0}', name),
+      title: l10n.t('Download from {0}', name),
       canPickMany: true,
       ignoreFocusOut: true,
       matchOnDescription: true,
@@ -209,7 +204,7 @@ async function runJobs(
   const records: DownloadRecord[] = [];
   try {
     await withCancellableProgress(
-      vscode.l10n.t('Downloading {0}', runNameOf(session.runs, runId)),
+      l10n.t('Downloading {0}', runNameOf(session.runs, runId)),
       async (signal, report) => {
         let state: DownloadState | undefined;
         const subscription = downloads.onDidChange((change) => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { commands, l10n, workspace } from 'vscode';
 import { DiskError, onDisk } from '../../core/base/diskError.ts';
 import type { ArtifactName, Downloads } from '../../core/downloads/downloads.ts';
-import { placeIn, runFolderName } from '../../core/downloads/downloadTarget.ts';
+import { fileNameIn, runFolderName } from '../../core/downloads/downloadTarget.ts';
 import { directoryOf } from '../../core/downloads/localFiles.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { askModal, notify, showWarning } from '../shared/notifications.ts';
@@ -44,7 +44,7 @@ export async function folderFor(
 function confirmDirectory(directory: string): Promise<'create' | 'other' | undefined> {
   return askModal(
     showWarning,
-    l10n.t('The download folder does not exist.'),
+    l10n.t('The download folder doesn’t exist.'),
     l10n.t('{0}\nThe drive may be disconnected.', directory),
     { [l10n.t('Create Folder')]: 'create', [TERMS.chooseFolder]: 'other' },
   );
@@ -73,7 +73,7 @@ export async function freeTargets(
     const planned = targets.map(({ artifact: { type: artifactType, filename }, target }) => {
       return { runId, artifactType, filename, target };
     });
-    const { name, other, isFile } = placeIn(folder, artifact, runId, [...downloads.active, ...planned]);
+    const { name, other, isFile } = fileNameIn(folder, artifact, runId, [...downloads.active, ...planned]);
     if (other !== undefined && isFile && !(await confirmOtherName(name, other))) continue;
     targets.push({ artifact, target: path.join(folder, other ?? name) });
   }

@@ -57,11 +57,11 @@ function remindOf(
     vscode.commands.executeCommand(command, { accountId: account.id, id });
   const text = isOne
     ? vscode.l10n.t(
-        'The adapter for {0} expires in {1} and isn’t downloaded.',
+        'The adapter for {0} expires in {1} and hasn’t been downloaded.',
         runNameOf(runs, first.runId),
         formatRoughly(first.leftMs),
       )
-    : vscode.l10n.t('{0} adapters expire within 24 h.', formatCount(count));
+    : vscode.l10n.t('{0} adapters expire within 24 hours.', formatCount(count));
   notify(showWarning, inSandbox(compact(text, fault?.sentence).join(' '), account.kind === 'sandbox'), {
     // Without an ID, the command asks for a run.
     [isOne ? TERMS.download : vscode.l10n.t('Download…')]: () =>

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { DownloadRecord } from '../../core/downloads/downloads.ts';
-import { followActive } from '../../core/runs/sessions.ts';
 import type { Session } from '../../core/runs/session.ts';
+import { followActive } from '../../core/runs/sessions.ts';
 import type { Services } from '../../services.ts';
 import { CONTEXT_KEYS } from '../shared/ids.ts';
 import { autoDownloadFolder } from '../shared/settings.ts';
@@ -13,8 +13,8 @@ import { autoDownloadFolder } from '../shared/settings.ts';
 type Watched = Pick<Services, 'downloads' | 'log' | 'notices' | 'sandboxFault' | 'sessions'>;
 
 /**
- * How long a reminder check waits after a change: downloads that the change starts must have begun, and a
- * notification that says the same is shown by then. `always`: the interval of checks without a change.
+ * How long a reminder check waits after a change. By then, downloads that the change starts have begun, and
+ * another notification may already say the same. `always`: the interval of checks without a change.
  */
 const DELAYS_MS = { focused: 4_000, behind: 8_000, always: 30_000 } as const;
 
@@ -51,8 +51,8 @@ export function downloadWhenComplete(services: Watched): Disposable {
 }
 
 /**
- * Reminds the user, in one window, of adapters of the active account that will expire and are not on this machine, whatever the
- * notification setting is.
+ * Reminds the user, in one window, of adapters of the active account that will expire and are not on this
+ * machine. The notification setting doesn't matter.
  */
 export function remindBeforeExpiry(
   services: Watched,

@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
-import type { Services } from '../../services.ts';
 import type { Account } from '../../core/accounts/account.ts';
 import { parseAddress } from '../../core/api/address.ts';
 import type { Connection } from '../../core/api/client.ts';
 import { unlessCancelled } from '../../core/base/errors.ts';
+import type { Services } from '../../services.ts';
 import type { Log } from '../shared/log.ts';
 import { withLateProgress } from '../shared/notifications.ts';
 import { proxySettings, setting } from '../shared/settings.ts';

@@ -37,7 +37,7 @@ const VERDICTS: Readonly<Record<Verdict, { icon: string; description: string }>>
 };
 
 const NOT_NEEDED = l10n.t('Not needed.');
-const NOTHING_TO_TRY = l10n.t('Not possible.');
+const NOTHING_TO_TRY = l10n.t('Nothing to check.');
 
 /** Returns a row for each part of the connection, in the order of their dependencies; its value is the fix. */
 export function diagnosisRows(diagnosis: Diagnosis) {
@@ -78,11 +78,11 @@ function serviceUrl({ account, baseUrl, failure, setting }: Diagnosis): Finding 
 
 function proxy({ route, wasSent, error }: ConnectionFacts, { hostname }: URL): Finding {
   if (route.kind === 'direct' && route.exception !== undefined)
-    return ['ok', l10n.t('Not used: {0} is an exception in “{1}”.', hostname, route.exception)];
+    return ['ok', l10n.t('Not used because {0} is excluded in “{1}”.', hostname, route.exception)];
   if (route.kind === 'direct')
     return isLoopback(hostname)
       ? ['ok', NOT_NEEDED]
-      : ['ok', l10n.t('None is set. System proxies and PAC files are not used.')];
+      : ['ok', l10n.t('No proxy is set. System proxies and PAC files aren’t used.')];
   const { source } = route;
   const problem = (sentence: string): Finding =>
     source === 'http.proxy' ? ['problem', sentence, openSetting(source)] : ['problem', sentence];
@@ -95,7 +95,7 @@ function proxy({ route, wasSent, error }: ConnectionFacts, { hostname }: URL): F
     );
   const { url } = route;
   if (isNetworkError(error, 'connect-timeout'))
-    return problem(l10n.t('{0} opened no connection in time. Check “{1}”, network and VPN.', url, source));
+    return problem(l10n.t('{0} didn’t connect in time. Check “{1}”, your network and VPN.', url, source));
   if (!isNetworkError(error, 'proxy'))
     return [wasSent && !(error instanceof NetworkError) ? 'ok' : 'not-checked', url];
   const { causeCode = 'unknown' } = error;
@@ -112,7 +112,7 @@ function nameResolution({ route, name }: ConnectionFacts, { hostname }: URL): Fi
   if (name === undefined) return ['not-checked', NOT_NEEDED];
   return name === 'found'
     ? ['ok', l10n.t('{0} was found.', hostname)]
-    : ['problem', l10n.t('{0} was not found ({1}). Check URL, network and VPN.', hostname, name.code)];
+    : ['problem', l10n.t('{0} wasn’t found ({1}). Check the URL, network and VPN.', hostname, name.code)];
 }
 
 function certificate({ wasSent, error }: ConnectionFacts, { protocol }: URL, strictSsl: boolean): Finding {
@@ -121,7 +121,7 @@ function certificate({ wasSent, error }: ConnectionFacts, { protocol }: URL, str
   if (!strictSsl)
     return [
       'problem',
-      l10n.t('Not verified: “http.proxyStrictSSL” is off. Others could read your API key.'),
+      l10n.t('Not verified because “http.proxyStrictSSL” is off. Others could read your API key.'),
       openSetting('http.proxyStrictSSL'),
     ];
   // An established connection had its certificate verified.
@@ -132,12 +132,15 @@ function certificate({ wasSent, error }: ConnectionFacts, { protocol }: URL, str
 function certificateProblem(error: NetworkError): Finding {
   const { causeCode: code = 'unknown' } = error;
   if (code === 'CERT_NOT_YET_VALID' || code === 'CERT_HAS_EXPIRED')
-    return ['problem', l10n.t('Not valid now ({0}). Check this machine’s clock.', code)];
+    return ['problem', l10n.t('Expired or not yet valid ({0}). Check this machine’s clock.', code)];
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return ['problem', l10n.t('Made for another host ({0}). Check the service URL.', code)];
+    return ['problem', l10n.t('Issued for a different host ({0}). Check the service URL.', code)];
   if (isWithoutTls(error))
     return ['problem', l10n.t('No TLS at this address ({0}). Check the service URL.', code)];
-  const sentence = l10n.t('Not trusted ({0}). Add your company’s certificate to the system.', code);
+  const sentence = l10n.t(
+    'Not trusted ({0}). Add your company’s certificate to the system’s trust store.',
+    code,
+  );
   return ['problem', sentence, openSetting('http.systemCertificates')];
 }
 
@@ -148,7 +151,7 @@ function reachability({ route, wasSent, error }: ConnectionFacts): Finding {
     return ['problem', l10n.t('Not reached. Solve the problem above first.')];
   // Neither an error of the server nor an answer from a gateway or portal.
   const isService = error === undefined || (error instanceof ServiceError && error.httpStatus < 500);
-  if (isService && wasSent) return ['ok', l10n.t('The service answered.')];
+  if (isService && wasSent) return ['ok', l10n.t('The service responded.')];
   return [isService ? 'not-checked' : 'problem', asText(explain(error))];
 }
 
@@ -163,16 +166,20 @@ function apiKey({ wasSent, error }: ConnectionFacts, { account, hasKey }: Diagno
 function clock({ clockSkewMs }: ConnectionFacts): Finding {
   if (clockSkewMs === undefined) return notAnswered();
   const difference = formatDuration(Math.abs(clockSkewMs));
-  if (Math.abs(clockSkewMs) < MAX_SKEW_MS) return ['ok', l10n.t('{0} off the service’s clock.', difference)];
+  if (Math.abs(clockSkewMs) < MAX_SKEW_MS)
+    return ['ok', l10n.t('Differs from the service’s clock by {0}.', difference)];
   return ['problem', l10n.t('This machine’s clock is off by {0}. Let the system set it.', difference)];
 }
 
 function keychain({ account, hasKey }: Diagnosis): Finding {
   if (account === undefined) return ['not-checked', TERMS.noAccount];
   if (account.kind === 'sandbox') return ['not-checked', NOT_NEEDED];
-  if (hasKey === true) return ['ok', l10n.t('It has the API key of {0}.', account.name)];
+  if (hasKey === true) return ['ok', l10n.t('It has the API key for {0}.', account.name)];
   if (hasKey === undefined) return ['problem', l10n.t('It can’t be read.'), [COMMANDS.showLog]];
-  const sentence = l10n.t('No API key of {0}. Without a keychain, VS Code forgets it on exit.', account.name);
+  const sentence = l10n.t(
+    'No API key for {0}. Without a keychain, VS Code forgets it on exit.',
+    account.name,
+  );
   return ['problem', sentence, [COMMANDS.replaceKey, account.id]];
 }
 
@@ -181,7 +188,7 @@ function notSent(): Finding {
 }
 
 function notAnswered(): Finding {
-  return ['not-checked', l10n.t('The service did not say.')];
+  return ['not-checked', l10n.t('The service didn’t say.')];
 }
 
 function isNetworkError(error: unknown, reason: NetworkError['reason']): error is NetworkError {

@@ -1,9 +1,9 @@
 import os from 'node:os';
 import * as vscode from 'vscode';
-import type { Services } from '../../services.ts';
 import { API_KEY_PREFIX, API_VERSION } from '../../core/api/types.ts';
 import { redact } from '../../core/base/redact.ts';
 import { isCharged, overAt } from '../../core/submission/submission.ts';
+import type { Services } from '../../services.ts';
 import { showInformation } from '../shared/notifications.ts';
 import { proxySettings } from '../shared/settings.ts';
 

@@ -1,10 +1,10 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { isCharged } from '../../core/submission/submission.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { COMMANDS, CONTEXT_KEYS } from '../shared/ids.ts';
-import { isCharged } from '../../core/submission/submission.ts';
 import { inBackground } from '../shared/log.ts';
 
 const SAMPLE = 'sample-dataset.jsonl';

@@ -4,10 +4,10 @@ import type { SandboxControl } from '../../sandbox/control.ts';
 import { SCENARIOS } from '../../sandbox/scenarios.ts';
 import type { Services } from '../../services.ts';
 import type { CommandResult } from '../shared/commands.ts';
-import { TERMS } from '../shared/terms.ts';
 import { formatMoney, notAnAmount, sandboxNote } from '../shared/format.ts';
 import { askModal, showError, showInformation, showWarning } from '../shared/notifications.ts';
 import { ask, pick } from '../shared/steps.ts';
+import { TERMS } from '../shared/terms.ts';
 import type { LazySandbox } from './lazySandbox.ts';
 import { offeredScenarios } from './offeredScenarios.ts';
 
@@ -109,7 +109,9 @@ async function reset(parts: Parts): Promise<CommandResult | undefined> {
 
 async function confirmReset(): Promise<boolean> {
   const reset = l10n.t('Reset');
-  const detail = l10n.t('Deletes its runs and resets balance and scenario. Receipts and downloads stay.');
+  const detail = l10n.t(
+    'Deletes its runs and resets its balance and scenario. Receipts and downloads are kept.',
+  );
   return (await showWarning(l10n.t('Reset the sandbox?'), { modal: true, detail }, reset)) === reset;
 }
 

@@ -2,8 +2,8 @@ import path from 'node:path';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 import type { SandboxControl } from '../../sandbox/control.ts';
-import type { Scenario } from '../../sandbox/scenarios.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import type { Scenario } from '../../sandbox/scenarios.ts';
 import type { Log } from '../shared/log.ts';
 
 /** The sandbox could not be started; the log has the reason. */

@@ -13,23 +13,25 @@ export function offeredScenarios(): Record<Scenario, { label: string; detail: st
     },
     'answer-lost': {
       label: l10n.t('Response lost after the charge'),
-      detail: l10n.t('A submission gets no response. Seconds later its run is found: charged.'),
+      detail: l10n.t('A submission gets no response. Seconds later, its run is found, and it was charged.'),
     },
     'connection-lost': {
       label: l10n.t('Connection lost before the charge'),
-      detail: l10n.t('The first attempt gets no response, the second one does: charged.'),
+      detail: l10n.t('The first attempt gets no response; the second gets one and is charged.'),
     },
     'rate-limited': {
       label: l10n.t('Too many requests'),
-      detail: l10n.t('The service first refuses each request and asks to wait 2 s: slower, but charged.'),
+      detail: l10n.t(
+        'The service rejects each request once and asks you to wait 2 s. Runs take longer but are charged.',
+      ),
     },
     'service-down': {
       label: l10n.t('Service down'),
-      detail: l10n.t('Each request fails: nothing can be read, and nothing is charged.'),
+      detail: l10n.t('Nothing is charged. Every request fails, and nothing can be read.'),
     },
     'insufficient-balance': {
       label: l10n.t('Balance too low'),
-      detail: l10n.t('Submissions are refused and not charged. Continue them without this fault.'),
+      detail: l10n.t('Submissions are refused and not charged. To continue them, choose another scenario.'),
     },
     'failed-run': {
       label: l10n.t('Failed run'),
@@ -37,7 +39,7 @@ export function offeredScenarios(): Record<Scenario, { label: string; detail: st
     },
     'cut-download': {
       label: l10n.t('Interrupted download'),
-      detail: l10n.t('A download breaks off halfway, then resumes automatically.'),
+      detail: l10n.t('A download stops halfway, then resumes automatically.'),
     },
     'short-retention': {
       label: l10n.t('Adapter expires in two hours'),
@@ -57,10 +59,10 @@ export function faultsBehind(error: unknown): readonly Scenario[] {
   return code === 'insufficient_balance' ? ['insufficient-balance'] : [];
 }
 
-/** Names a fault where it shows. */
+/** Returns the sentence that names a fault, and the button that chooses another. */
 export function shownFault(fault: Scenario): SandboxFault {
   return {
-    sentence: l10n.t('Sandbox fault “{0}” is on.', offeredScenarios()[fault].label),
+    sentence: l10n.t('Sandbox scenario “{0}” is on.', offeredScenarios()[fault].label),
     button: { [l10n.t('Choose Another')]: () => commands.executeCommand(COMMANDS.sandbox, 'scenario') },
   };
 }

@@ -97,6 +97,14 @@ export abstract class AccountPage<
     return this.session === undefined ? Date.now() : serviceNowMs(this.session);
   }
 
+  /** Reads the account again. Failures show as the session's state. */
+  protected async refresh(): Promise<void> {
+    const { session } = this;
+    if (session === undefined) return;
+    session.runs.retryDetails();
+    await Promise.allSettled([session.runs.refresh(), session.models.refresh(), session.balance.refresh()]);
+  }
+
   protected async act({ action, target }: { action: string; target: string }): Promise<void> {
     const pressed = buttonsIn(this.#state).find((one) => one.action === action && one.target === target);
     if (pressed === undefined || pressed.isDisabled === true) return;

@@ -28,7 +28,7 @@ export async function offerAccount(
     return false;
   }
   const name = sanitizeServiceText(account.name);
-  const detail = l10n.t('This belongs to {0}, which is not the active account.', name);
+  const detail = l10n.t('This belongs to {0}, which isn’t the active account.', name);
   const buttons = { [l10n.t('Switch to {0}', name)]: true };
   if ((await askModal(showInformation, l10n.t('Switch to {0}?', name), detail, buttons)) !== true)
     return false;

@@ -63,7 +63,7 @@ export function runChoices(
 
 /**
  * Returns the run ID of the argument. Without one, as from the Command Palette, asks the user to pick a run.
- * @returns the end of the command if there is none
+ * @returns the command's result if no run was chosen
  */
 export async function chooseRun(
   argument: unknown,

@@ -3,20 +3,20 @@ import { l10n } from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import type { Balance, RunCreation } from '../../core/api/types.ts';
 import { currencyOf, type Estimate } from '../../core/money/estimate.ts';
-import { runsOf, submissionName, type ChargedReceipt, type Draft } from '../../core/submission/submission.ts';
 import { chargedAt } from '../../core/submission/receipts.ts';
+import { runsOf, submissionName, type ChargedReceipt, type Draft } from '../../core/submission/submission.ts';
 import { formatCount, formatMoment, formatMoney, formatPrice, inSandbox } from './format.ts';
 import { unexpectedPrice } from './priceText.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 
 /**
- * How the user learns of a charge. `answered`: from its response. `found`: by a look for its run, which
- * reveals less. `continued`: by acting on a submission that had continued. `earlier`: at a start, from a
+ * How the user learns of a charge. `answered`: from its response. `found`: by finding its run, which reveals
+ * less. `continued`: by acting on a submission that was already continued. `earlier`: at a start, from a
  * receipt.
  */
 export type LearnedBy = 'answered' | 'found' | 'continued' | 'earlier';
 
-/** What is known of a charge besides its run. */
+/** Facts about a charge besides its run. */
 export interface ChargeFacts {
   /** After the charge, if known. */
   balance: Balance | undefined;
@@ -24,7 +24,7 @@ export interface ChargeFacts {
   before: Estimate | undefined;
   how: LearnedBy;
   receipt: ChargedReceipt | undefined;
-  /** Whether the disk didn't take it. */
+  /** Whether it couldn't be written to the disk. */
   isUnrecorded: boolean;
   /** Says what it cost, if that exceeded a limit of the budget. */
   exceeded: (price: string | undefined) => string | undefined;
@@ -46,17 +46,17 @@ export function chargedText(run: RunCreation, draft: Draft, account: Account, fa
   const over = exceeded(cents === undefined ? undefined : paid);
   if (how === 'earlier' && receipt !== undefined && cents !== undefined && over === undefined) {
     const time = formatMoment(chargedAt(receipt).localMs, Date.now());
-    const text = l10n.t('{0}: charged {1} ({2}), as you may have seen.', label, paid, time);
+    const text = l10n.t('Charged {1} for {0} ({2}). You may have seen this already.', label, paid, time);
     return inSandbox(text, isSandbox);
   }
   if (how === 'continued' && cents !== undefined && over === undefined)
-    return inSandbox(l10n.t('{0} was continued meanwhile: charged {1}.', label, paid), isSandbox);
+    return inSandbox(l10n.t('Charged {1}. {0} was continued in the meantime.', label, paid), isSandbox);
   const costs = () => {
     if (isUnrecorded)
       return cents === undefined
-        ? l10n.t('Charged; its price isn’t known yet, and the charge couldn’t be recorded here.')
+        ? l10n.t('Charged; the price isn’t known yet, and the charge couldn’t be recorded here.')
         : l10n.t('Charged {0}, but the charge couldn’t be recorded here.', paid);
-    if (cents === undefined) return l10n.t('Charged; its price isn’t known yet.');
+    if (cents === undefined) return l10n.t('Charged; the price isn’t known yet.');
     if (how === 'found' || how === 'earlier')
       return isSandbox ? l10n.t('{0}.', paid) : l10n.t('Charged {0}.', paid);
     const [leftCents, unit] =
@@ -76,20 +76,20 @@ function submittedPhrase(
   attempt: number,
 ): string {
   const isSandbox = kind === 'sandbox';
-  if (how === 'continued') return inSandbox(l10n.t('{0} was continued meanwhile', label), isSandbox);
+  if (how === 'continued') return inSandbox(l10n.t('{0} was continued in the meantime', label), isSandbox);
   const payer = sanitizeServiceText(name);
   if (how === 'earlier')
     return isSandbox
-      ? l10n.t('Sandbox: {0} was submitted, as you may have seen', label)
-      : l10n.t('{0} was submitted to {1}, as you may have seen', label, payer);
+      ? l10n.t('Sandbox: {0} was submitted (you may have seen this)', label)
+      : l10n.t('{0} was submitted to {1} (you may have seen this)', label, payer);
   if (how === 'found')
     return isSandbox
       ? l10n.t('Sandbox: {0} was submitted after all', label)
       : l10n.t('{0} was submitted to {1} after all', label, payer);
   if (attempt > 1)
     return isSandbox
-      ? l10n.t('Sandbox: submitted {0} at attempt {1}', label, attempt)
-      : l10n.t('Submitted {0} to {1} at attempt {2}', label, payer, attempt);
+      ? l10n.t('Sandbox: submitted {0} on attempt {1}', label, attempt)
+      : l10n.t('Submitted {0} to {1} on attempt {2}', label, payer, attempt);
   return isSandbox ? l10n.t('Sandbox: submitted {0}', label) : l10n.t('Submitted {0} to {1}', label, payer);
 }
 
@@ -107,10 +107,10 @@ export function severalRunsSentence(receipt: ChargedReceipt): string {
   if (runs.length === 2)
     return isKnown
       ? l10n.t('Charged twice for {0}: {1}. Contact the service.', name, ids)
-      : l10n.t('Two runs have the marker of {0}: {1}. You may have been charged twice.', name, ids);
+      : l10n.t('You may have been charged twice: two runs have {0}’s marker ({1}).', name, ids);
   return isKnown
     ? l10n.t('Charged {0} times for {1}: {2}. Contact the service.', count, name, ids)
-    : l10n.t('{0} runs have the marker of {1}: {2}. You may have been charged for each.', count, name, ids);
+    : l10n.t('You may have been charged {0} times: {0} runs have {1}’s marker ({2}).', count, name, ids);
 }
 
 function nameOf(draft: Pick<Draft, 'label' | 'dataset'>): string {

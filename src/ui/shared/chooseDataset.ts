@@ -1,5 +1,5 @@
 import path from 'node:path';
-import * as vscode from 'vscode';
+import { CancellationTokenSource, l10n, TabInputCustom, TabInputText, Uri, window, workspace } from 'vscode';
 import { isAnswersFile } from '../../core/answers/answersFile.ts';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { inspectDataset, type DatasetFile } from '../../core/datasets/fileKind.ts';
@@ -25,7 +25,7 @@ export async function chooseDataset(
   argument: unknown,
   selection?: unknown,
   wanted: Wanted = 'jsonl',
-): Promise<vscode.Uri | undefined> {
+): Promise<Uri | undefined> {
   const files = filesOf(argument, selection);
   if (files.length > 1) return pickOne(files, wanted);
   const given = files[0] ?? activeTabUri(wanted);
@@ -33,25 +33,24 @@ export async function chooseDataset(
   return isWanted ? (given ?? offerFiles(wanted)) : offerFiles(wanted);
 }
 
-function activeTabUri(active: Wanted): vscode.Uri | undefined {
-  const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
-  const uri =
-    input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom ? input.uri : undefined;
+function activeTabUri(active: Wanted): Uri | undefined {
+  const input = window.tabGroups.activeTabGroup.activeTab?.input;
+  const uri = input instanceof TabInputText || input instanceof TabInputCustom ? input.uri : undefined;
   if (uri === undefined || active === 'any') return uri;
-  const document = vscode.window.activeTextEditor?.document;
+  const document = window.activeTextEditor?.document;
   const isJsonl = document?.uri.toString() === uri.toString() && document.languageId === 'jsonl';
   return isJsonl || /\.(jsonl|ndjson)$/i.test(uri.path) ? uri : undefined;
 }
 
-/** The user doesn't have to wait longer, even if the workspace is large. */
+/** The longest search of a large workspace. */
 const SEARCH_MS = 2_000;
 const MAX_OFFERED = 200;
 
-/** Offers the datasets of the workspace, or its files of answers except `but`, the first of two, and any other file. */
-export async function offerFiles(wanted: Wanted, but?: string): Promise<vscode.Uri | undefined> {
-  const search = new vscode.CancellationTokenSource();
+/** Offers the workspace's datasets, or its files of answers except `but` (the first of two), and any other file. */
+export async function offerFiles(wanted: Wanted, but?: string): Promise<Uri | undefined> {
+  const search = new CancellationTokenSource();
   const timer = setTimeout(() => search.cancel(), SEARCH_MS);
-  const found = await vscode.workspace.findFiles(
+  const found = await workspace.findFiles(
     wanted === 'any' ? '**/*.{jsonl,ndjson,csv,tsv}' : '**/*.{jsonl,ndjson}',
     '**/node_modules/**',
     MAX_OFFERED,
@@ -59,7 +58,7 @@ export async function offerFiles(wanted: Wanted, but?: string): Promise<vscode.U
   );
   clearTimeout(timer);
   search.dispose();
-  const hasAnswers = async ({ fsPath }: vscode.Uri) => fsPath !== but && (await isAnswersFile(fsPath));
+  const hasAnswers = async ({ fsPath }: Uri) => fsPath !== but && (await isAnswersFile(fsPath));
   const haveAnswers = await Promise.all(found.map(hasAnswers));
   const offered = found.filter((_, index) => haveAnswers[index] === (wanted === 'answers'));
   const inOrder = offered.toSorted((one, two) => (one.path < two.path ? -1 : 1));
@@ -67,10 +66,10 @@ export async function offerFiles(wanted: Wanted, but?: string): Promise<vscode.U
 }
 
 /** Asks the user for a file. */
-export async function openDataset(wanted: Wanted = 'jsonl', but?: string): Promise<vscode.Uri | undefined> {
-  const chosen = await vscode.window.showOpenDialog({
+export async function openDataset(wanted: Wanted = 'jsonl', but?: string): Promise<Uri | undefined> {
+  const chosen = await window.showOpenDialog({
     title: titleOf(wanted, but),
-    openLabel: wanted === 'answers' ? TERMS.compareAnswers : vscode.l10n.t('Use as Dataset'),
+    openLabel: wanted === 'answers' ? TERMS.compareAnswers : l10n.t('Use as Dataset'),
     filters: { JSONL: ['jsonl', 'ndjson'], [TERMS.allFiles]: ['*'] },
     canSelectMany: false,
   });
@@ -78,30 +77,27 @@ export async function openDataset(wanted: Wanted = 'jsonl', but?: string): Promi
 }
 
 function titleOf(wanted: Wanted, but: string | undefined): string {
-  if (but !== undefined)
-    return vscode.l10n.t('Choose Answers to Compare with {0}', datasetName(vscode.Uri.file(but)));
-  return wanted === 'answers'
-    ? vscode.l10n.t('Choose Answers to Compare')
-    : vscode.l10n.t('Choose a Dataset');
+  if (but !== undefined) return l10n.t('Choose Answers to Compare with {0}', datasetName(Uri.file(but)));
+  return wanted === 'answers' ? l10n.t('Choose Answers to Compare') : l10n.t('Choose a Dataset');
 }
 
 /** @param search what was searched, if the list is to offer another file */
 async function pickOne(
-  uris: readonly vscode.Uri[],
+  uris: readonly Uri[],
   wanted: Wanted,
   search?: { but: string | undefined },
-): Promise<vscode.Uri | undefined> {
-  const items: PickRow<vscode.Uri | undefined>[] = uris.map((uri) => ({
+): Promise<Uri | undefined> {
+  const items: PickRow<Uri | undefined>[] = uris.map((uri) => ({
     icon: 'file',
     label: datasetName(uri),
-    description: path.posix.dirname(vscode.workspace.asRelativePath(uri)).replace(/^\.$/, ''),
+    description: path.posix.dirname(workspace.asRelativePath(uri)).replace(/^\.$/, ''),
     value: uri,
   }));
   if (search !== undefined)
-    items.push({ icon: 'folder-opened', label: vscode.l10n.t('Choose Another File…'), value: undefined });
+    items.push({ icon: 'folder-opened', label: l10n.t('Choose Another File…'), value: undefined });
   const answer = await pick(
     { title: titleOf(wanted, search?.but) },
-    { placeholder: wanted === 'answers' ? '' : vscode.l10n.t('A run trains on one file. Which one?'), items },
+    { placeholder: wanted === 'answers' ? '' : l10n.t('A run trains on one file. Which one?'), items },
   );
   return answer.kind === 'value' ? (answer.value ?? openDataset(wanted, search?.but)) : undefined;
 }
@@ -110,22 +106,22 @@ async function pickOne(
 export async function chooseSaved(
   reason: string,
   ...which: Parameters<typeof chooseDataset>
-): Promise<vscode.Uri | undefined> {
+): Promise<Uri | undefined> {
   const uri = await chooseDataset(...which);
-  if (uri?.scheme === 'untitled') return vscode.workspace.save(uri);
+  if (uri?.scheme === 'untitled') return workspace.save(uri);
   // Unlike the document, the tab exists even if the file is too large to be synced.
   const isDirty = () => uri !== undefined && tabsOf(uri).some((tab) => tab.isDirty);
   if (uri === undefined || !isDirty()) return uri;
-  const question = vscode.l10n.t('{0} has unsaved changes.', datasetName(uri));
-  const buttons = { [vscode.l10n.t('Save and Continue')]: true };
+  const question = l10n.t('{0} has unsaved changes.', datasetName(uri));
+  const buttons = { [l10n.t('Save and Continue')]: true };
   if ((await askModal(showWarning, question, reason, buttons)) !== true) return undefined;
-  const saved = await vscode.workspace.save(uri);
+  const saved = await workspace.save(uri);
   // `save` may also return undefined because one of the file's editors, a preview, had nothing to save.
   return saved ?? (isDirty() ? undefined : uri);
 }
 
 /** Returns the file, or undefined after an error message if it can't be a dataset. */
-export async function inspectOrRefuse(uri: vscode.Uri): Promise<DatasetFile | undefined> {
+export async function inspectOrRefuse(uri: Uri): Promise<DatasetFile | undefined> {
   const file = uri.scheme === 'file' ? await inspectDataset(uri.fsPath, MAX_DATASET_BYTES) : 'not-on-disk';
   if (typeof file !== 'string') return file;
   void showError(refusalSentence(datasetName(uri), file));
@@ -133,6 +129,6 @@ export async function inspectOrRefuse(uri: vscode.Uri): Promise<DatasetFile | un
 }
 
 /** Returns the name of a dataset for display. */
-export function datasetName(uri: vscode.Uri): string {
+export function datasetName(uri: Uri): string {
   return sanitizeServiceText(path.posix.basename(uri.path), MAX_NAME_UNITS);
 }

@@ -18,6 +18,6 @@ export function keyAction(state: SessionState): string | undefined {
 /** For an account whose service can't be reached. */
 export function offlineText(sinceMs: number | undefined): string {
   return sinceMs === undefined
-    ? l10n.t('Offline. This may be out of date.')
-    : l10n.t('Offline since {0}. This may be out of date.', formatMoment(sinceMs, Date.now()));
+    ? l10n.t('Offline. Data may be out of date.')
+    : l10n.t('Offline since {0}. Data may be out of date.', formatMoment(sinceMs, Date.now()));
 }

@@ -1,5 +1,6 @@
 import { l10n } from 'vscode';
 import { MAX_DATASET_BYTES, WARN_DATASET_BYTES } from '../../core/api/types.ts';
+import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
 import {
   countOf,
   countProblems,
@@ -12,7 +13,6 @@ import {
   type Format,
   type Report,
 } from '../../core/datasets/report.ts';
-import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
 import { phaseOf, type Phase } from '../../core/runs/run.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
@@ -37,8 +37,13 @@ export const FORMAT_NAMES: Readonly<Record<Format, string>> = {
 
 /** The verdict where space is limited: "7,473 rows · question/answer · 2 warnings". */
 export function verdictLine(report: Report): string {
+  return compact(kindLine(report), ...(report.kind === 'rows' ? problemsFound(report) : [])).join(' · ');
+}
+
+/** What a file is: "7,473 rows · question/answer". */
+export function kindLine(report: Report): string {
   if (report.kind !== 'rows') return KINDS[report.kind][0];
-  return compact(rowCount(report), formatText(report), ...problemsFound(report)).join(' · ');
+  return compact(rowCount(report), formatText(report)).join(' · ');
 }
 
 /** The verdict as part of a sentence: "7,473 rows of question/answer, 2 warnings", or "645 rows in 5 formats, no problems". */
@@ -85,7 +90,7 @@ export function earlierPhrase(
   const run =
     otherAccount === undefined
       ? l10n.t('{0} with {1}', time, model)
-      : l10n.t('{0} with {1} by {2}', time, model, sanitizeServiceText(otherAccount));
+      : l10n.t('{0} with {1} ({2})', time, model, sanitizeServiceText(otherAccount));
   if (runId === undefined) return l10n.t('{0}, discarded: you may have been charged', run);
   return priceCents === undefined ? run : l10n.t('{0}, {1}', run, formatMoney(priceCents, currency));
 }
@@ -158,14 +163,14 @@ export const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
   'cr-only': [l10n.t('JSONL with CR line endings'), l10n.t('Change them to LF.')],
   python: [l10n.t('Python, not JSON'), l10n.t('Write rows with json.dumps.')],
   answers: [l10n.t('a list of answers, not a dataset'), l10n.t('Run Compare Answers.')],
-  requests: [l10n.t('requests and answers, not a dataset'), TO_JSONL],
-  'other-form': [l10n.t('rows in another service’s form'), TO_JSONL],
+  requests: [l10n.t('API requests or responses, not a dataset'), TO_JSONL],
+  'other-form': [l10n.t('rows in another service’s format'), TO_JSONL],
   'json-array': [l10n.t('a JSON array, not JSONL'), TO_JSONL],
   array: [l10n.t('a JSON array whose elements aren’t objects'), OBJECTS],
   'pretty-json': [l10n.t('pretty-printed JSON, not JSONL'), TO_JSONL],
 };
 
-/** What can be done with a file of another kind, or that isn't UTF-8: the title of a button, and its command. */
+/** The button for a file of another kind, or that isn't UTF-8. */
 export function useOf(file: FileKind | Report): { title: string; command: CommandId } | undefined {
   const kind = typeof file === 'string' ? file : countOf(file, 'invalid-utf8') > 0 ? 'csv' : file.kind;
   if (kind === 'answers') return { title: TERMS.compareAnswers, command: COMMANDS.compareAnswers };
@@ -178,7 +183,7 @@ export function failureSentence(name: string, failure: CheckFailure): string {
     missing: diskSentence(name, 'missing'),
     unreadable: l10n.t('{0} couldn’t be read completely.', name),
     changing: l10n.t('{0} changed during the check. Check it again.', name),
-    'worker-died': l10n.t('The check of {0} failed. See the log for details.', name),
+    'worker-died': l10n.t('Couldn’t check {0}. See the log for details.', name),
   };
   return sentences[failure];
 }
@@ -188,7 +193,7 @@ export function refusalSentence(name: string, problem: DatasetProblem | 'not-on-
   if (problem === 'missing') return diskSentence(name, problem);
   const sentences: Readonly<Record<typeof problem, string>> = {
     folder: l10n.t('{0} is a folder. Choose a JSONL file.', name),
-    'not-a-file': l10n.t('{0} is not a regular file.', name),
+    'not-a-file': l10n.t('{0} isn’t a regular file.', name),
     unreadable: l10n.t('{0} can’t be read. Check its permissions.', name),
     empty: l10n.t('{0} is empty.', name),
     'too-large': l10n.t(
@@ -210,7 +215,7 @@ export function diskSentence(name: string, change: 'changed' | 'missing'): strin
 
 /** For a file on the client's machine, or in another file system. */
 export function notOnDisk(name: string): string {
-  return l10n.t('{0} is not on the machine where extensions run. Save a copy there first.', name);
+  return l10n.t('{0} isn’t on the machine where extensions run. Save a copy there first.', name);
 }
 
 export function checkingDatasetTitle(name: string): string {
@@ -232,6 +237,6 @@ export function foundCounts(report: Report, withWarnings = true): string[] {
     secrets > 0 && (secrets === 1 ? l10n.t('1 secret') : l10n.t('{0} secrets', formatCount(secrets))),
     warnings > 0 && (warnings === 1 ? l10n.t('1 warning') : l10n.t('{0} warnings', formatCount(warnings))),
     isUnknown && l10n.t('none of the {0} rows has a known training format', formatCount(rows)),
-    !isUnknown && isUntrainable(report) && l10n.t('no row can be trained on'),
+    !isUnknown && isUntrainable(report) && l10n.t('no row can be used for training'),
   );
 }

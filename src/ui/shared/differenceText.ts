@@ -26,14 +26,14 @@ export function differenceSentences(difference: RowDifference, { label, day }: N
       ? l10n.t('1 row with errors isn’t compared.')
       : l10n.t('{0} with errors aren’t compared.', formatRows(notCompared));
   return compact(
-    equal + changed === 0 && added + removed > 0 && l10n.t('No row in common with “{0}” ({1}).', label, day),
+    equal + changed === 0 && added + removed > 0 && l10n.t('No rows in common with “{0}” ({1}).', label, day),
     equal + changed > 0 && sinceText(difference, label, day),
-    equal > 0 && added + removed + changed === 0 && l10n.t('Only texts and roles are compared.'),
+    equal > 0 && added + removed + changed === 0 && l10n.t('Only text and roles are compared.'),
     notCompared > 0 && uncompared,
   ).join(' ');
 }
 
-/** The same where a line may be cut: `+21 −9 ~17 since Nov 28`; undefined if rows with errors hide whether anything changed. */
+/** A short form for lines that may be cut: `+21 −9 ~17 since Nov 28`; undefined if rows with errors hide whether anything changed. */
 export function differenceNumbers(
   { added, removed, changed, notCompared }: RowDifference,
   submittedAtMs: number,
@@ -58,13 +58,13 @@ function sinceText({ added, removed, changed, equal }: RowDifference, label: str
   const [more = '', fewer = '', other = '', same = ''] = texts;
   if (added + removed + changed === 0)
     return equal === 1
-      ? l10n.t('The same row as “{0}” ({1}), written otherwise.', label, day)
-      : l10n.t('The same {0} as “{1}” ({2}), written or ordered otherwise.', same, label, day);
+      ? l10n.t('The same row as in “{0}” ({1}), written differently.', label, day)
+      : l10n.t('The same {0} as in “{1}” ({2}), written or ordered differently.', same, label, day);
   const changes = compact(
     added > 0 && l10n.t('{0} added', more),
     removed > 0 && l10n.t('{0} removed', fewer),
     changed > 0 && l10n.t('{0} changed', other),
-    equal > 0 && l10n.t('{0} equal', same),
+    equal > 0 && l10n.t('{0} unchanged', same),
   );
   return l10n.t('Since “{0}” ({1}): {2}.', label, day, changes.join(', '));
 }

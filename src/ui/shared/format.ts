@@ -1,6 +1,6 @@
 import { env, l10n } from 'vscode';
-import { instantOf } from '../../core/base/clock.ts';
 import { lazyBy } from '../../core/base/async.ts';
+import { instantOf } from '../../core/base/clock.ts';
 import { plainAmount } from '../../core/money/amount.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 import { TERMS } from './terms.ts';
@@ -98,7 +98,7 @@ export function formatDay(timeMs: number): string {
   return formatDate(timeMs, 'day');
 }
 
-/** Formats a day, without its year if that is the present one. */
+/** Formats a day, without the current year. */
 export function formatShortDay(timeMs: number, nowMs: number): string {
   const isThisYear = new Date(timeMs).getFullYear() === new Date(nowMs).getFullYear();
   return formatDate(timeMs, isThisYear ? 'dayOfYear' : 'day');

@@ -26,8 +26,7 @@ export const COMMANDS = {
   copySkill: 'fineTuning.copySkill',
   refresh: 'fineTuning.refresh',
   loadAllRuns: 'fineTuning.loadAllRuns',
-  filterRuns: 'fineTuning.filterRuns',
-  clearRunsFilter: 'fineTuning.clearRunsFilter',
+  findRuns: 'fineTuning.findRuns',
   showRun: 'fineTuning.showRun',
   copyRunId: 'fineTuning.copyRunId',
   downloadAdapter: 'fineTuning.downloadAdapter',
@@ -117,7 +116,6 @@ export const CONTEXT_KEYS = {
   /** Whether the user entered a website for the active account. */
   website: 'fineTuning.website',
   /** Whether the Runs view is filtered. */
-  runsFiltered: 'fineTuning.runsFiltered',
   // Each becomes true for a moment to tick a step of the walkthrough; VS Code remembers that.
   /** A sandbox account exists. */
   triedSandbox: 'fineTuning.walkthrough.sandbox',

@@ -8,7 +8,7 @@ import { revealOf } from './open.ts';
 const SENTENCES = {
   accounts: (file: string) =>
     l10n.t(
-      'Your accounts couldn’t be read and were moved to {0}. Sign in again: open submissions may have been charged.',
+      'You may have been charged for open submissions. Your accounts couldn’t be read and were moved to {0}; sign in again.',
       file,
     ),
   /** The files were moved or left in place. */

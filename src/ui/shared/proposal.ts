@@ -8,7 +8,7 @@ export class Proposal {
   isReplaced = false;
   /** Whether nothing was sent because of an open submission; the user decides about that one instead. */
   metOpen = false;
-  /** Whether its agent has the answer. Then nothing may ask the user about it, such as a Retry button. */
+  /** Whether its agent has the answer. Then nothing, such as a Retry button, may ask the user about it. */
   isOver = false;
 
   constructor(reason: string, signal: AbortSignal) {

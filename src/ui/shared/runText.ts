@@ -1,14 +1,14 @@
 import { l10n } from 'vscode';
 import { MAX_LABEL_LENGTH } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/clock.ts';
-import { adapterLeftMs, runState, type RunKnown, type RunState } from '../../core/downloads/runState.ts';
+import { adapterLeftMs, runState, type RunFacts, type RunState } from '../../core/downloads/runState.ts';
 import type { Phase } from '../../core/runs/run.ts';
 import { formatAgo, formatLeft, formatPercent, formatRoughly } from './format.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 import { TERMS } from './terms.ts';
 
 /** What a run's row shows. */
-export interface RunView extends RunKnown {
+export interface RunView extends RunFacts {
   modelName: string;
   label?: string | undefined;
 }
@@ -26,13 +26,13 @@ export function runStatus(status: string, phase: Phase): string {
     : capitalized(serviceText(status)) || l10n.t('Status unknown');
 }
 
-/** A status is a word of the service's, beside others that begin with a capital. */
+/** The service's status stands beside words that begin with a capital. */
 function capitalized(text: string): string {
   const [first = ''] = text;
   return first.toUpperCase() + text.slice(first.length);
 }
 
-/** The facts of a run without omissions, for screen readers and where there is room. */
+/** All facts of a run, for screen readers and where there is room. */
 export function runWords(view: RunView, nowMs: number): string[] {
   const state = runState(view, nowMs);
   const { run, phase, label, modelName } = view;

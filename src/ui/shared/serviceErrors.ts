@@ -23,7 +23,7 @@ import { TERMS } from './terms.ts';
 /** The button of an error. It runs a command, or with `again` repeats the failed operation from the start. */
 interface Action {
   title: string;
-  command: CommandId | 'again' | typeof RELOAD_WINDOW;
+  command: CommandId | 'again';
 }
 
 /** An error as shown to the user. */
@@ -69,14 +69,12 @@ export function act({ command }: Action, again: () => void): void {
   else void commands.executeCommand(command);
 }
 
-const RELOAD_WINDOW = 'workbench.action.reloadWindow';
-
 const UNAVAILABLE: readonly number[] = [502, 503, 504];
 
 /** Returns the code under which the table lists an error; empty for codes outside the contract. */
 function codeOf(error: unknown): string {
   // A code outside the contract may equal one of the extension's.
-  if (error instanceof ServiceError && !error.known)
+  if (error instanceof ServiceError && !error.isKnown)
     return error.code === 'unavailable' || UNAVAILABLE.includes(error.httpStatus) ? 'unavailable' : '';
   // Only the status identifies a proxy or gateway that answers in place of the service.
   if (error instanceof UnexpectedResponseError && error.kind === 'no-error-body') {
@@ -97,11 +95,10 @@ const REFRESH_RUNS = button(l10n.t('Refresh Runs'), COMMANDS.refresh);
 const REFRESH_BALANCE = button(TERMS.refreshBalance, COMMANDS.refreshBalance);
 const REPLACE_KEY = button(TERMS.replaceApiKey, COMMANDS.replaceKey);
 const ENTER_KEY = button(TERMS.enterApiKey, COMMANDS.replaceKey);
-const RELOAD = button(TERMS.reloadWindow, RELOAD_WINDOW);
 const SHOW_LOG = button(TERMS.showLog, COMMANDS.showLog);
 
 const KEY_REJECTED = l10n.t('The service rejected this API key.');
-const TAKEN_OVER = l10n.t('Sending stopped: another window may have taken over.');
+const TAKEN_OVER = l10n.t('Sending stopped. Another window may have taken over.');
 const NOT_AVAILABLE = withWait(l10n.t('The service is unavailable.'));
 
 /** The sentence, or a function of the error with that code; and the button, if it isn't the log's. */
@@ -116,7 +113,7 @@ const ERRORS: ReadonlyMap<string, Row> = new Map(
     not_found: [l10n.t('Not found, or expired.'), REFRESH_RUNS],
     insufficient_balance: [l10n.t('The balance is too low for this run. Add funds.'), REFRESH_BALANCE],
     model_not_available: [l10n.t('This model isn’t available. Choose another one.'), SUBMIT_AGAIN],
-    consent_required: [l10n.t('The service did not receive both consents.'), SUBMIT_AGAIN],
+    consent_required: [l10n.t('The service didn’t receive both consents. Submit again.'), SUBMIT_AGAIN],
     idempotency_conflict: [
       l10n.t('This Idempotency-Key was already used for a different request.'),
       REFRESH_RUNS,
@@ -132,26 +129,24 @@ const ERRORS: ReadonlyMap<string, Row> = new Map(
         l10n.t('Your accounts can’t be read from {0}. Check its permissions.', path.basename(file)),
       RETRY,
     ],
-    'accounts-later-version': [l10n.t('Update the extension to change accounts.')],
+    'accounts-later-version': [l10n.t('A newer version saved your accounts. Update the extension.')],
     'key-missing': [
       l10n.t('The API key isn’t on this machine. If you entered it in another window, reload this one.'),
       ENTER_KEY,
     ],
-    'key-outdated': [l10n.t('The API key was replaced in another window.'), RELOAD],
-    'keys-changed': [l10n.t('API keys were changed in another window. Reload this one first.'), RELOAD],
-    'sandbox-not-started': [l10n.t('The sandbox could not be started.')],
+    'sandbox-not-started': [l10n.t('The sandbox couldn’t be started.')],
 
     // Submissions
     'dataset-changed': [changedSentence, SUBMIT_AGAIN],
     submissions: [({ code }: DiskError) => DISK.submissions[code]],
     'not-owner': [TAKEN_OVER],
     'lease-lost': [TAKEN_OVER],
-    'not-answered': [l10n.t('The service didn’t answer whether it was charged.'), RETRY],
-    taken: [l10n.t('The same dataset was submitted in another window meanwhile.'), SUBMIT_AGAIN],
-    'key-replaced': [l10n.t('Can’t resend: it was first sent with another API key.')],
+    'not-answered': [l10n.t('The service didn’t say whether you were charged.'), RETRY],
+    taken: [l10n.t('The same dataset was submitted in another window in the meantime.'), SUBMIT_AGAIN],
+    'key-replaced': [l10n.t('Can’t resend because the submission was first sent with a different API key.')],
     'too-early': [NOT_AVAILABLE],
-    'too-late': [l10n.t('Can’t resend after 23 hours: you could be charged twice.')],
-    'clocks-disagree': [l10n.t('Can’t send it safely: its age is uncertain.')],
+    'too-late': [l10n.t('Can’t resend after 23 hours because you could be charged twice.')],
+    'clocks-disagree': [l10n.t('Can’t send safely because the submission’s age is uncertain.')],
     candidates: [l10n.t('A matching run has appeared. Confirm whether it’s yours before resending.')],
 
     // Downloads
@@ -164,18 +159,18 @@ const ERRORS: ReadonlyMap<string, Row> = new Map(
     ],
     'run-not-completed': [l10n.t('This run has no adapter yet.'), REFRESH_RUNS],
     'artifacts-expired': [l10n.t('This adapter has expired.'), REFRESH_RUNS],
-    'run-unknown': [l10n.t('The service doesn’t know this run. Try another account.'), REFRESH_RUNS],
+    'run-unknown': [l10n.t('The service doesn’t recognize this run. Try another account.'), REFRESH_RUNS],
     'no-artifacts': [l10n.t('The service lists no files for this run.'), REFRESH_RUNS],
     'artifact-gone': [l10n.t('The service no longer offers this file.'), DOWNLOAD_AGAIN],
-    'lease-unavailable': [l10n.t('Can’t lock the extension’s folder, which downloads need.')],
+    'lease-unavailable': [l10n.t('Can’t download because the extension’s folder can’t be locked.')],
     'download-busy': [l10n.t('Another window is already downloading this.')],
     'download-gone': [l10n.t('Another window finished or discarded this download.'), DOWNLOAD_AGAIN],
     'download-empty': [l10n.t('The downloaded file was empty and was deleted.'), RETRY],
     'length-unknown': [
-      l10n.t('The download was deleted: without its size it couldn’t be verified.'),
+      l10n.t('The download was deleted because its size wasn’t provided and it couldn’t be verified.'),
       DOWNLOAD_AGAIN,
     ],
-    'file-exists': [l10n.t('A file of that name appeared and was not overwritten.'), DOWNLOAD_AGAIN],
+    'file-exists': [l10n.t('A file with that name appeared and wasn’t overwritten.'), DOWNLOAD_AGAIN],
   }),
 );
 
@@ -207,14 +202,14 @@ const NETWORK: Readonly<Partial<Record<NetworkErrorReason, string>>> = {
   refused: UNREACHABLE,
   dns: UNREACHABLE,
   'connect-timeout': UNREACHABLE,
-  'answer-timeout': l10n.t('The service did not answer in time.'),
-  tls: l10n.t('The server’s certificate is not trusted. Behind a company proxy, install its certificate.'),
+  'answer-timeout': l10n.t('The service didn’t respond in time.'),
+  tls: l10n.t('The server’s certificate isn’t trusted. Behind a company proxy, install its certificate.'),
   proxy: l10n.t('The proxy blocked the request. Check “http.proxy” and its password.'),
 };
 
 function networkSentence(error: NetworkError): string {
   if (isWithoutTls(error))
-    return l10n.t('Nothing answers with https at this address. Check the service URL.');
+    return l10n.t('Nothing responds over https at this address. Check the service URL.');
   return NETWORK[error.reason] ?? l10n.t('The connection to the service was lost.');
 }
 
@@ -230,7 +225,7 @@ const DISK: Readonly<Record<DiskError['place'], Readonly<Record<DiskError['code'
     disk: l10n.t('Writing to that folder failed.'),
   },
   submissions: {
-    'disk-full': l10n.t('The disk is full: submissions can’t be recorded.'),
+    'disk-full': l10n.t('The disk is full, so submissions can’t be recorded.'),
     'no-permission': l10n.t('No permission to write the submission records.'),
     'folder-missing': RECORDS_FAILED,
     'name-too-long': RECORDS_FAILED,
@@ -241,14 +236,14 @@ const DISK: Readonly<Record<DiskError['place'], Readonly<Record<DiskError['code'
 function unexpectedSentence({ kind, httpStatus }: UnexpectedResponseError): string {
   if (kind === 'html')
     return l10n.t(
-      'A web page answered ({0}). Is this the website’s address instead of the API’s, or does your network need a sign-in?',
+      'Got a web page ({0}), not the API. Check the service URL, or sign in to your network.',
       httpStatus,
     );
   if (kind === 'no-error-body' && httpStatus === 413)
     return l10n.t('A proxy or gateway rejected the upload as too large (413).');
   if (kind === 'no-error-body' && httpStatus === 422)
     return l10n.t('The request was rejected without a reason (422).');
-  return l10n.t('The response is not from this service ({0}). Check the service URL.', httpStatus);
+  return l10n.t('The response isn’t from this service ({0}). Check the service URL.', httpStatus);
 }
 
 /** Why the server of a download link did not send the file. The service is not involved. */
@@ -262,7 +257,7 @@ function downloadLinkSentence({ failure }: DownloadLinkError): string {
   }
   const { causeCode, reason } = failure;
   if (causeCode === 'ERR_TOO_SHORT' || causeCode === 'ERR_TOO_LONG')
-    return l10n.t('The downloaded file doesn’t have the announced size.');
+    return l10n.t('The downloaded file isn’t the expected size.');
   if (NETWORK[reason] === UNREACHABLE)
     return l10n.t('The download server can’t be reached. Check your connection.');
   if (reason === 'tls' || reason === 'proxy') return NETWORK[reason] ?? '';
@@ -271,7 +266,5 @@ function downloadLinkSentence({ failure }: DownloadLinkError): string {
 
 function changedSentence({ change, causeCode }: DatasetChangedError): string {
   if (change !== 'unreadable') return l10n.t('The file has changed since it was chosen.');
-  return causeCode === 'ENOENT'
-    ? l10n.t('The file no longer exists.')
-    : l10n.t('The file could not be read.');
+  return causeCode === 'ENOENT' ? l10n.t('The file no longer exists.') : l10n.t('The file couldn’t be read.');
 }

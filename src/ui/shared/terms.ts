@@ -51,7 +51,6 @@ export const TERMS = {
   refresh: l10n.t('Refresh'),
   refreshBalance: l10n.t('Refresh Balance'),
   reload: l10n.t('Reload'),
-  reloadWindow: l10n.t('Reload Window'),
   replaceApiKey: l10n.t('Replace API Key…'),
   retry: l10n.t('Retry'),
   rows: l10n.t('Rows'),

@@ -3,11 +3,11 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import type http from 'node:http';
 import path from 'node:path';
 import type { Artifact } from '../../../../src/core/api/types.ts';
+import { usePlatform } from '../../../helpers/platform.ts';
 import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
 import { until } from '../../../helpers/runs/support.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
-import { usePlatform } from '../../../helpers/platform.ts';
 
 const commands = await withVscode(() => import('../../../../src/ui/downloads/downloadAdapter.ts'));
 
@@ -123,7 +123,7 @@ describe('downloadAdapter', () => {
       press();
       await download(runId);
       assert.deepEqual(await readdir(out), []);
-      assert.deepEqual(said(), ['The download folder does not exist.']);
+      assert.deepEqual(said(), ['The download folder doesn’t exist.']);
       press('Create Folder');
       await download(runId);
       assert.deepEqual(await readdir(path.join(missing, `maths ${runId.slice(0, 8)}`)), [file]);
@@ -212,7 +212,7 @@ describe('downloadAdapter', () => {
   });
 
   it('names the fault of the sandbox that it waits for', async () => {
-    stage.fault = 'Sandbox fault “Interrupted download” is on.';
+    stage.fault = 'Sandbox scenario “Interrupted download” is on.';
     stage.sandbox.control.setScenario('cut-download');
     await download(runId);
     const { progress } = standIn.shown;
@@ -238,7 +238,7 @@ describe('downloadAdapter', () => {
     standIn.shown.folder = () => assert.fail('a folder is asked for');
     press('Inspect');
     await download(runId);
-    assert.deepEqual(said(), ['The adapter for maths is already downloaded.']);
+    assert.deepEqual(said(), ['The adapter for maths has already been downloaded.']);
     assert.deepEqual(standIn.shown.buttons, [['Inspect', 'Open Containing Folder', 'Download Again…']]);
     press('Open Containing Folder');
     await download(runId);

@@ -4,10 +4,10 @@ import { NetworkError } from '../../../../src/core/api/errors.ts';
 import { DiskError } from '../../../../src/core/base/diskError.ts';
 import { ExpectedError } from '../../../../src/core/base/errors.ts';
 import { DownloadError } from '../../../../src/core/downloads/downloads.ts';
-import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { golden } from '../../../helpers/golden.ts';
-import { faultOf } from '../../../helpers/services.ts';
 import { onPlatform, usePlatform } from '../../../helpers/platform.ts';
+import { faultOf } from '../../../helpers/services.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const reports = await withVscode(() => import('../../../../src/ui/downloads/downloadReports.ts'));
@@ -81,7 +81,7 @@ describe('what a download says:', () => {
     }
     const faulty = {
       downloads: { active: [stopped] },
-      sandboxFault: { get: () => () => faultOf('Sandbox fault “Interrupted download” is on.') },
+      sandboxFault: { get: () => () => faultOf('Sandbox scenario “Interrupted download” is on.') },
     };
     reports.reportDownloadFailed(session as never, faulty as never, 'r', lost);
     toast('lost by a fault');

@@ -280,7 +280,7 @@ describe('download watchers', () => {
       await look(first);
       await look(first);
       await saidTimes(1);
-      assert.match(said()[0] ?? '', /^The adapter for maths expires in 23 h and isn’t downloaded\.$/);
+      assert.match(said()[0] ?? '', /^The adapter for maths expires in 23 h and hasn’t been downloaded\.$/);
       stage.pass(22 * HOUR);
       await look(first);
       await look(first);
@@ -293,7 +293,7 @@ describe('download watchers', () => {
     });
 
     it('names the fault of the sandbox that shortens the time', async () => {
-      stage.fault = 'Sandbox fault “Adapter expires in two hours” is on.';
+      stage.fault = 'Sandbox scenario “Adapter expires in two hours” is on.';
       watch(first);
       await finished('maths');
       stage.pass(6 * DAY);
@@ -301,7 +301,7 @@ describe('download watchers', () => {
       await saidTimes(1);
       assert.match(
         said()[0] ?? '',
-        /isn’t downloaded\. Sandbox fault “Adapter expires in two hours” is on\.$/,
+        /hasn’t been downloaded\. Sandbox scenario “Adapter expires in two hours” is on\.$/,
       );
       assert.deepEqual(standIn.shown.buttons.at(-1), ['Download', 'Show', 'Choose Another']);
     });
@@ -314,7 +314,7 @@ describe('download watchers', () => {
       watch(first);
       await look(first);
       await saidTimes(1);
-      assert.deepEqual(said(), ['2 adapters expire within 24 h.']);
+      assert.deepEqual(said(), ['2 adapters expire within 24 hours.']);
       assert.deepEqual(standIn.shown.buttons, [['Download…', 'Show']]);
       await until(() => standIn.executed.length === 1);
       assert.equal(standIn.executed[0]?.[0], 'fineTuning.runs.focus');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { NetworkError } from '../../../../src/core/api/errors.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { submissionOf, pendingOf } from '../../../helpers/submissions.ts';
-import { chargedReceipt } from '../../../helpers/receipts.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { copySupportInfo, reportIssue } = await withVscode(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { DisposableStore } from '../../../../src/core/base/disposable.ts';
 import { DownloadLinkError, NetworkError, ServiceError } from '../../../../src/core/api/errors.ts';
+import { DisposableStore } from '../../../../src/core/base/disposable.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { servicesOf, sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
@@ -72,7 +72,7 @@ describe('the fault of the sandbox that is on', () => {
       }
       await added.get('fineTuning.sandbox')?.('scenario', 'insufficient-balance');
       const { sentence, button } = faultOf(sandbox) ?? {};
-      assert.equal(sentence, 'Sandbox fault “Balance too low” is on.');
+      assert.equal(sentence, 'Sandbox scenario “Balance too low” is on.');
       button?.['Choose Another']?.();
       assert.deepEqual(standIn.executed, [['fineTuning.sandbox', 'scenario']]);
     } finally {

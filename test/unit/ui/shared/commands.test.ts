@@ -42,7 +42,7 @@ describe('Commands', () => {
     assert.deepEqual([await ensure('two'), accounts.active.id], [false, 'one']);
     assert.deepEqual(
       [shown.sentences, shown.details, shown.isModal],
-      [['Switch to Näme two?'], ['This belongs to Näme two, which is not the active account.'], [true]],
+      [['Switch to Näme two?'], ['This belongs to Näme two, which isn’t the active account.'], [true]],
     );
     shown.answer = ([button]) => button;
     assert.deepEqual([await ensure('two'), accounts.active.id], [true, 'two']);

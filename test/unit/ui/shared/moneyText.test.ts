@@ -17,7 +17,6 @@ const { budgetText, overBudget, pendingText } = await withVscode(
 const currency = 'USD';
 const atMs = Date.UTC(2026, 4, 3, 12);
 const range: Estimate = { kind: 'range', lowCents: 280, highCents: 410, currency, runs: 5 };
-const nearest = { sizeBytes: 4_000_000, priceCents: 517, currency };
 const spending: MonthSpending = {
   month: '2026-11',
   currency,
@@ -54,10 +53,7 @@ it('What is known about spending, budgets and prices is said without a promise',
   const perRun = { limit: 'run', limitCents: 100, over: undefined } as const;
   const perMonth = { limit: 'month', limitCents: 350, over: undefined } as const;
   const yen: Estimate = { kind: 'range', lowCents: 28_000, highCents: 41_050, currency: 'JPY', runs: 5 };
-  const far: Estimate = { kind: 'far', ratio: 9.1, measure: 'bytes', isLarger: true, ...nearest };
   const same: Estimate = { kind: 'same', priceCents: 517, currency, atMs };
-  const priority = (lowCents: number, highCents: number) =>
-    ({ kind: 'priority', lowCents, highCents, currency }) as const;
   /** A price in a row, in a code lens, beside the price of a charge, and if 5.90 USD or an expected price was charged. */
   const price = (estimate: Estimate) => [
     expectedPriceText(estimate),
@@ -104,13 +100,6 @@ it('What is known about spending, budgets and prices is said without a promise',
     'price: range': price(range),
     'price: same': price(same),
     'price: one run': price({ kind: 'one', sizeBytes: 1_200_000, priceCents: 300, currency }),
-    'price: far': price(far),
-    'price: far, in rows': price({ ...far, isLarger: false, measure: 'rows' }),
-    'price: changed': price({ kind: 'changed', atMs, priceCents: 410, currency }),
-    'price: priority': price(priority(280, 410)),
-    'price: priority, the same dataset': price(priority(517, 517)),
-    'price: free': price({ kind: 'free' }),
-    'price: unreliable': price({ kind: 'unreliable' }),
     'price: yen': price(yen),
     'the basis of a range': [rangeTooltip({ correct: 1, of: 1 }), rangeTooltip({ correct: 4, of: 5 })],
   });

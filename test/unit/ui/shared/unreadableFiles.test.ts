@@ -27,8 +27,8 @@ describe('UnreadableFiles', () => {
     files.of('accounts')('/storage/accounts.json.unreadable-1');
     assert.deepEqual(await pass(), [
       'You may have been charged: 3 submission records can’t be read. Compare your balance and runs.',
-      'Your accounts couldn’t be read and were moved to accounts.json.unreadable-1. ' +
-        'Sign in again: open submissions may have been charged.',
+      'You may have been charged for open submissions. ' +
+        'Your accounts couldn’t be read and were moved to accounts.json.unreadable-1; sign in again.',
     ]);
     assert.deepEqual(logged, [
       ...['a', 'b', 'c'].map((name) => `unreadable-submission: ${name}.json`),
