@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import path from 'node:path';
 import ts from 'typescript';
@@ -226,25 +226,6 @@ describe('the source code', () => {
 
   it('makes sentences in `ui` only, and there only for translation', () =>
     assert.deepEqual(sources.flatMap(misplacedSentences), []));
-
-  it('has documents whose links lead to files', () => {
-    const root = new URL('../../../', import.meta.url);
-    const documents = [
-      'ARCHITECTURE.md',
-      'CONTRIBUTING.md',
-      'docs/from-a-click-to-a-charge.md',
-      'docs/from-a-file-to-a-verdict.md',
-      'docs/from-a-run-to-an-adapter.md',
-      'docs/journal.md',
-    ];
-    const dead = documents.flatMap((document) => {
-      const text = readFileSync(new URL(document, root), 'utf8');
-      const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link = '']) => link);
-      assert.ok(links.length > 0, document);
-      return links.filter((link) => !existsSync(new URL(link, new URL(document, root))));
-    });
-    assert.deepEqual(dead, []);
-  });
 
   it('cites what is a heading of docs/service-api.md', () => {
     const cwd = path.join(import.meta.dirname, '../../..');

@@ -50,7 +50,7 @@ describe('regular expressions', () => {
   }
 });
 
-/** Texts that repeat a word of an expression: it needs half a second for one if it may read each word in two ways, else no time. */
+/** Texts that repeat a word of an expression. One that may read each word in two ways needs half a second for it. */
 function repeatedWords({ source }: RegExp): string[] {
   const words = new Set(source.match(/\w{2,}/g));
   return [...words].flatMap((word) =>

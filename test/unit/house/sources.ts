@@ -27,14 +27,21 @@ export interface Source {
 export function readSources(): Source[] {
   return sourceFiles()
     .filter((file) => !isAssemblyScript(file))
-    .map((file) => sourceOf(file, readFileSync(path.join(ROOT, file), 'utf8')));
+    .map(readSource);
 }
 
 /** Reads the dataset scanner, which is written in AssemblyScript: a separate program. */
 export function readScanner(): Source[] {
-  return sourceFiles()
-    .filter(isAssemblyScript)
-    .map((file) => sourceOf(file, readFileSync(path.join(ROOT, file), 'utf8')));
+  return sourceFiles().filter(isAssemblyScript).map(readSource);
+}
+
+const read = new Map<string, Source>();
+
+/** Reads a file once: to parse all of them takes seconds, and several tests want them. */
+function readSource(file: string): Source {
+  const source = read.get(file) ?? sourceOf(file, readFileSync(path.join(ROOT, file), 'utf8'));
+  read.set(file, source);
+  return source;
 }
 
 function sourceFiles(): string[] {
@@ -51,13 +58,24 @@ function isAssemblyScript(file: string): boolean {
 
 export function sourceOf(file: string, text: string): Source {
   const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  let imports: Import[] | undefined;
+  return {
+    file,
+    room: roomOf(file),
+    tree,
+    get imports() {
+      return (imports ??= importsOf(file, tree));
+    },
+  };
+}
+
+function importsOf(file: string, tree: ts.SourceFile): Import[] {
   const typeOnly = typeOnlyImports(tree);
-  const imports = ts.preProcessFile(text, true, true).importedFiles.map(({ fileName, pos }) => ({
+  return ts.preProcessFile(tree.text, true, true).importedFiles.map(({ fileName, pos }) => ({
     specifier: fileName,
     target: targetOf(file, fileName),
     typeOnly: typeOnly.some((node) => node.pos <= pos && pos < node.end),
   }));
-  return { file, room: roomOf(file), tree, imports };
 }
 
 /** The scanner's imports have no ending. */
@@ -89,8 +107,8 @@ function callsOf(tree: ts.SourceFile): { sentence: string; values: ts.Expression
 }
 
 /**
- * The file for translators, in the format of VS Code's language packs: every sentence with what its arguments are, as the code
- * says it, and the texts of `package.nls.json`.
+ * The file for translators, in the format of VS Code's language packs: every sentence and the texts of `package.nls.json`. Each
+ * argument has a comment with its expression in the code.
  */
 export function textsForTranslators(
   sources: readonly Source[],

@@ -16,8 +16,8 @@ function walkAtLoad(node: ts.Node, visit: (node: ts.Node) => void): void {
 }
 
 describe('the helpers of the tests', () => {
-  // Each test file has functions of its own. One that a helper keeps from the first file of a process adds no tests to the others,
-  // which then pass without them: how many differs from run to run.
+  // Each test file has functions of its own. A helper that keeps one from the first file of a process adds no tests to the other
+  // files. These then pass without them, and how many tests there are differs from run to run.
   it('use mocha’s functions only when they are called', () => {
     const kept: string[] = [];
     for (const file of globSync('test/helpers/**/*.ts', { cwd: ROOT })) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
+import { hardToRead, proseSentences } from './prose.ts';
 import { at, readSources, sentencesOf, sourceOf, textsForTranslators, walk, type Source } from './sources.ts';
 
 /** Unidiomatic phrases, which tend to come back. */
@@ -19,6 +20,13 @@ describe('the words', () => {
     assert.ok(sentences.length > 300);
     assert.deepEqual(
       sentences.filter((sentence) => IN_SENTENCES.test(sentence)),
+      [],
+    );
+    assert.deepEqual(
+      sentences
+        .flatMap(proseSentences)
+        .map(hardToRead)
+        .filter((found) => found !== undefined),
       [],
     );
   });
