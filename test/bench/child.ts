@@ -138,7 +138,7 @@ async function prepareCopyOf(task: Extract<Task, { kind: 'prepare' }>): Promise<
   return () => prepareCopy(checker, source, task.choices, { maxBytes: Infinity });
 }
 
-/** Rows that are also in another file, all or some answers; fingerprints of a file, in a new folder; or the difference of two kept ones. */
+/** Prepares a comparison of rows: with another file, with kept fingerprints, or of two kept ones; or keeps those of a file. */
 async function prepareComparison(
   task: Extract<Task, { kind: 'also in' | 'find' | 'keep' | 'between' }>,
 ): Promise<() => unknown> {

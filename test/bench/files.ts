@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { open, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { sampleAdapter } from '../helpers/adapters/sampleAdapter.ts';
 import { writeTensors } from '../helpers/adapters/safetensorsWriter.ts';
+import { sampleAdapter } from '../helpers/adapters/sampleAdapter.ts';
 import { tarOf, zipOf } from '../helpers/adapters/support.ts';
 import { chatRows } from '../helpers/chatRows.ts';
 

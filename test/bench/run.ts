@@ -3,15 +3,15 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { checkerFiles } from '../helpers/checker.ts';
-import { NO_CHANGES, type PrepareChoices } from '../../src/core/datasets/copyTypes.ts';
 import { DatasetChecker } from '../../src/core/datasets/checker.ts';
+import { NO_CHANGES, type PrepareChoices } from '../../src/core/datasets/copyTypes.ts';
 import { inspectDataset } from '../../src/core/datasets/fileKind.ts';
 import { Fingerprints } from '../../src/core/datasets/fingerprints.ts';
+import { checkerFiles } from '../helpers/checker.ts';
 import { adapterFiles, chatFile, instructionFile, randomFile, shortFile, worstCases } from './files.ts';
+import { bundled, inFolder, measure, say, type Job, type Row } from './measure.ts';
 import { memory } from './memory.ts';
 import { startup } from './startup.ts';
-import { bundled, inFolder, measure, say, type Job, type Row } from './measure.ts';
 
 const PARTS = { startup, memory, adapter, dataset, prepare, compare, download, upload, append };
 const MB = 1_000_000;

@@ -18,7 +18,7 @@ export function writtenAnswer(fields: WrittenAnswer = {}): string {
   return JSON.stringify({ messages, expected: '5', base: '6', adapter: '5', ...fields });
 }
 
-/** A word of `supportRow`, which must be nowhere else. */
+/** A word in `supportRow` that must not appear anywhere else. */
 export const WORD = 'zebrafinch';
 
 /** A row of a support bot as a program writes it. @param ahead whose answer is close to the expected one */

@@ -1,8 +1,8 @@
 // A separate process for tests of process-wide state: certificates and globals. Started by `runChild`.
 import { Client, type Connection } from '../../src/core/api/client.ts';
-import { SYSTEM_CLOCK } from '../../src/core/base/clock.ts';
 import { ApiError, NetworkError } from '../../src/core/api/errors.ts';
 import { Transport, type ProxySettings } from '../../src/core/api/transport.ts';
+import { SYSTEM_CLOCK } from '../../src/core/base/clock.ts';
 
 export type ChildTask =
   | { kind: 'balance'; connection: Connection; settings: ProxySettings }

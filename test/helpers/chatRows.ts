@@ -1,6 +1,6 @@
 import { Random } from './random.ts';
 
-/** A row's bytes without its line end, and its fault, if any, with the class of problem that a check must find. */
+/** A row's bytes without the line end, and its fault, if any: the class of problem that a check must find. */
 export interface ChatRow {
   bytes: Buffer;
   fault?: { kind: string; expected: 'json' | 'utf8' | 'warning' | 'shape' | 'blank' };

@@ -1,4 +1,4 @@
-// Files of ordinary rows, in many shapes, languages and notations, in which there is nothing to find.
+// Files of ordinary rows in many shapes, languages and notations, without anything to find.
 import { Random } from './random.ts';
 
 const LANGUAGES = [

@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 const folder = new URL('../golden/', import.meta.url);
 
-/** What the user is shown in a case: lines; undefined ones are left out. */
+/** The lines that the user sees in a case; undefined ones are left out. */
 export type Shown = string | undefined | readonly (string | undefined)[];
 
-/** A message to a page, or a part of it, whose lines a golden text has. */
+/** A message to a page, or a part of it, behind the lines of a golden text. */
 export interface Pictured {
   page: 'adapter' | 'answers' | 'preview' | 'run';
   message: { type: string };
@@ -16,7 +16,7 @@ const messages = new WeakMap<object, Pictured>();
 /** The messages behind the golden texts so far, by file and case: the gallery shows them. */
 export const pictures = new Map<string, Pictured>();
 
-/** Says which message of a page lines are about. @returns the lines */
+/** Records the message of a page that lines are about. @returns the lines */
 export function pictured<Lines extends object>(
   page: Pictured['page'],
   message: Pictured['message'],
@@ -27,8 +27,8 @@ export function pictured<Lines extends object>(
 }
 
 /**
- * Compares what the user is shown in each case with `test/golden/<name>.txt`. With `GOLDEN=write` in the environment it writes
- * the file instead; its diff is then read like code.
+ * Compares the lines that the user sees in each case with `test/golden/<name>.txt`. With `GOLDEN=write` in the environment,
+ * writes the file instead. Read its diff like code.
  */
 export function golden(name: string, cases: Readonly<Record<string, Shown>>): void {
   for (const [title, shown] of Object.entries(cases)) {
@@ -54,7 +54,7 @@ export function golden(name: string, cases: Readonly<Record<string, Shown>>): vo
   );
 }
 
-/** The lines that are in only one of two texts, for a case that differs little from another. */
+/** The lines that only one of two texts has, for a case that differs little from another. */
 export function changedLines(lines: readonly string[], from: readonly string[]): string[] {
   const [now, before] = [new Set(lines), new Set(from)];
   const changed = [

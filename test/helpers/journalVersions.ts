@@ -22,7 +22,7 @@ export function highestVersion(folder: string, id: string): { k: number; n: numb
   return { k, n, record: JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as Submission };
 }
 
-/** Appends to a record as another window does. */
+/** Appends a version to a record, as another window does. */
 export function appendVersion(folder: string, id: string, change: (record: Submission) => Submission): void {
   const { k, n, record } = highestVersion(folder, id);
   writeVersion(folder, n + 1, change(record), k);
@@ -33,7 +33,7 @@ export function writeVersion(folder: string, n: number, record: Submission, k = 
   writeFileSync(path.join(folder, `${bytesKeyOf(record)}.${k}.${n}.json`), JSON.stringify(record));
 }
 
-/** Keeps the versions of a record. @returns sets the folder back to them */
+/** Keeps the versions of a record. @returns a function that sets the folder back to them */
 export function keepVersions(folder: string, id: string): () => void {
   const kept = versionsOf(folder, id).map(
     (name) => [path.join(folder, name), readFileSync(path.join(folder, name))] as const,
@@ -44,7 +44,7 @@ export function keepVersions(folder: string, id: string): () => void {
   };
 }
 
-/** The names of all versions of a record, also of those that were emptied. */
+/** The names of all versions of a record, including emptied ones. */
 function versionsOf(folder: string, id: string): string[] {
   const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
   const one = names.find((name) => readFileSync(path.join(folder, name), 'utf8').includes(id));

@@ -1,4 +1,4 @@
-/** What some writers of JSON escape beyond what they must, by the characters. */
+/** By program: how it escapes characters in JSON that need no escape; undefined for others. */
 export const ESCAPING_WRITERS: Readonly<Record<string, (character: string) => string | undefined>> = {
   PHP: (character) => (character === '/' ? String.raw`\/` : undefined),
   '.NET': (character) => (`+"'&<>\``.includes(character) ? unit(character, true) : undefined),
@@ -6,7 +6,7 @@ export const ESCAPING_WRITERS: Readonly<Record<string, (character: string) => st
   Go: (character) => ('<>&'.includes(character) ? unit(character) : undefined),
 };
 
-/** Returns a text as a writer has it in a JSON string; at a depth, it is in JSON in a string in JSON. */
+/** Returns a text as a program writes it in a JSON string. At a depth, it is in JSON in a string in JSON. */
 export function written(text: string, escape: (character: string) => string | undefined, depth = 1): string {
   const once = Array.from(
     text,

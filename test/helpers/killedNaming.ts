@@ -1,4 +1,4 @@
-// Leaves what a process leaves that is killed while it names its part, on a file system without hard links.
+// Leaves the files of a process that was killed while it named its part, on a file system without hard links.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs/promises';

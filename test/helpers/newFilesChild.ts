@@ -1,5 +1,5 @@
-// A separate process that writes two files beside a dataset again and again, as a window does that makes copies; its argument is
-// the dataset's path. Each pair holds its own number in every line, and so shows whether it is complete.
+// A separate process that writes pairs of files beside a dataset again and again, as a window that makes copies does. Its argument is
+// the dataset's path. Each line of a pair has the pair's number, which shows whether the pair is complete.
 import { NewFiles } from '../../src/core/datasets/newFiles.ts';
 
 export const LINES = 20_000;

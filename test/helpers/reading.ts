@@ -1,9 +1,9 @@
-import { readFacts, type FactName, type Finding } from '../../src/core/datasets/readFacts.ts';
-import { Reports } from '../../src/core/datasets/reports.ts';
 import { RowTexts, type Reading } from '../../src/core/datasets/facts/reading.ts';
 import { textRow } from '../../src/core/datasets/facts/textRow.ts';
+import { readFacts, type FactName, type Finding } from '../../src/core/datasets/readFacts.ts';
+import { Reports } from '../../src/core/datasets/reports.ts';
 
-/** Reads what rows say, without a thread. */
+/** Reads the facts about the texts of rows, without a thread. */
 export function readingOf(
   rows: readonly (object | string)[],
 ): Omit<Reading, 'path' | 'sizeBytes' | 'mtimeMs' | 'ctimeMs'> {
@@ -14,12 +14,12 @@ export function readingOf(
   return texts.result(Number.MAX_SAFE_INTEGER);
 }
 
-/** Something found in so many rows. */
+/** Returns a finding in so many rows. */
 export function finding(name: FactName, total: number, kinds: Record<string, number> = {}): Finding {
   return { ...{ name, total, rows: [], kinds }, others: {} };
 }
 
-/** What 10 conversations say, of which there is nothing to find, with changes. */
+/** Returns the reading of 10 conversations without findings, with changes. */
 export function shownReading(changes: Partial<Reading> = {}): Reading {
   return {
     ...{
@@ -38,7 +38,7 @@ export function shownReading(changes: Partial<Reading> = {}): Reading {
   };
 }
 
-/** Returns what features get that read datasets. */
+/** Returns the services of features that read datasets. */
 export function readersOf(reports: Reports) {
   const readings = new Reports<Reading>({ check: readFacts });
   return { reports: () => Promise.resolve(reports), readings: () => Promise.resolve(readings) };

@@ -1,10 +1,10 @@
+import { FORMATS, ROLES } from '../../src/core/datasets/formats.ts';
 import {
   PROBLEM_FIELDS,
   PROBLEMS,
   ProblemGroup,
   type ProblemCode,
 } from '../../src/core/datasets/problems.ts';
-import { FORMATS, ROLES } from '../../src/core/datasets/formats.ts';
 import type { Report } from '../../src/core/datasets/report.ts';
 
 /** The location of a problem; most tests only need its row. */
@@ -52,11 +52,7 @@ export function reportOf(changes: Partial<Report> = {}): Report {
     repeats: { comparedRows: 10, prompts: 0, withOtherAnswers: 0 },
     statistics: {
       characters: 1_000,
-      lengths: {
-        maxBytes: 99,
-        percentiles: { p50: 99, p99: 99 },
-        histogram: [{ fromBytes: 64, toBytes: 128, rows: 10 }],
-      },
+      longestBytes: 99,
       roles: { ...zeros(ROLES), user: 10, assistant: 10 },
       maxTurns: 2,
     },

@@ -2,10 +2,10 @@ import type { Session } from '../../src/core/runs/session.ts';
 import type { Services } from '../../src/services.ts';
 import type { SandboxFault } from '../../src/ui/shared/notifications.ts';
 
-/** What a test says of a part. The names are checked; what a test doesn't call may be missing. */
+/** The members of a part that a test provides. Their names are checked; the others may be missing. */
 type Given<T> = { [K in keyof T]?: { [L in keyof T[K]]?: unknown } | undefined };
 
-/** The session of the account "Work", which has no runs and no balance, except for what a test says. */
+/** The session of the account "Work", without runs and balance, with a test's changes. */
 export function sessionOf(given: Given<Session> = {}): Session {
   const defaults = {
     account: { id: 'account-1', kind: 'service', name: 'Work', baseUrl: 'https://service.test' },
@@ -30,7 +30,7 @@ export function faultOf(sentence: string): SandboxFault {
   return { sentence, button: { 'Choose Another': () => undefined } };
 }
 
-/** The services of a window with nothing stored and nothing running, except for what a test says. */
+/** The services of a window with nothing stored and nothing running, with a test's changes. */
 export function servicesOf(given: Given<Services> = {}): Services {
   const defaults = {
     sessions: { active: undefined, find: () => undefined, otherName: () => undefined },

@@ -1,6 +1,6 @@
 import { registerHooks, type ModuleHooks } from 'node:module';
 
-/** Replaces `vscode` with the stand-in in modules that are loaded, until the hooks are deregistered. */
+/** Replaces `vscode` with the stand-in in modules that are loaded from now on, until the hooks are deregistered. */
 export function standInForVscode(): ModuleHooks {
   const url = new URL('./vscodeStandIn.ts', import.meta.url).href;
   return registerHooks({

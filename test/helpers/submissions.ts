@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { charged, type ChargedReceipt, type Submission } from '../../src/core/submission/submission.ts';
-import { uncertaintyOf } from '../../src/core/submission/reconcilePolicy.ts';
 import type { PendingSubmission } from '../../src/core/submission/pendingSubmission.ts';
+import { uncertaintyOf } from '../../src/core/submission/reconcilePolicy.ts';
+import { charged, type ChargedReceipt, type Submission } from '../../src/core/submission/submission.ts';
 
-/** What a record says without `stage`: that of its attempts, its checks, and its end. */
+/** Returns the stage that follows from the attempts, the checks, and the end of a record. */
 function stageOf({ attempts, charge, end, ...checks }: Omit<Submission, 'stage'>): Submission['stage'] {
   if (charge !== undefined) return 'charged';
   if (end !== undefined) return 'ended';
@@ -12,12 +12,12 @@ function stageOf({ attempts, charge, end, ...checks }: Omit<Submission, 'stage'>
   return attempts.every(({ ended }) => ended !== undefined) ? 'draft' : 'sending';
 }
 
-/** How a record ends that the service refused. */
+/** The end of a record that the service refused. */
 export function refusedWith(code: string, localMs = 0): Pick<Submission, 'stage' | 'reason' | 'end'> {
   return { stage: 'ended', reason: 'refused', end: { at: { localMs }, code } };
 }
 
-/** Creates a submission, by default one that was never sent. Its stage is what the rest of it says. */
+/** Creates a submission, by default one that was never sent. Its stage follows from its other fields. */
 export function submissionOf(changes: Partial<Submission> = {}): Submission {
   const record = recordOf(changes);
   return { ...record, stage: changes.stage ?? stageOf(record) };

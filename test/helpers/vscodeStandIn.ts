@@ -69,10 +69,10 @@ const nothingShown = () => ({
   sentences: [] as string[],
   /** The details of modal dialogs. */
   details: [] as string[],
-  /** Whether each sentence was in a modal dialog. */
+  /** For each sentence: whether it was in a modal dialog. */
   isModal: [] as boolean[],
   buttons: [] as string[][],
-  /** False after a lost connection: then nothing that is shown reaches the user. */
+  /** False after a lost connection: then the user sees nothing that is shown. */
   isWindowThere: true,
   /** The messages of progress notifications. */
   progress: [] as string[],
@@ -403,7 +403,6 @@ export const window = {
     return { focused: focus.focused };
   },
   onDidChangeWindowState: focus.changed.event,
-  registerFileDecorationProvider: () => ({ dispose: () => undefined }),
   registerUriHandler: () => ({ dispose: () => undefined }),
   registerWebviewPanelSerializer: () => ({ dispose: () => undefined }),
   withProgress: (

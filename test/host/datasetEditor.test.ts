@@ -21,7 +21,7 @@ async function until(isSo: () => boolean | Promise<boolean>, what: string): Prom
   assert.fail(what);
 }
 
-/** Writes a file until VS Code has noticed it, which may not watch the file yet. */
+/** Writes a file until VS Code has noticed it: it may not watch the file yet. */
 async function rewriteUntil(uri: vscode.Uri, text: string, isNoticed: () => boolean): Promise<void> {
   await until(async () => {
     await writeFile(uri.fsPath, text);
@@ -135,14 +135,14 @@ describe('datasets in the editor', () => {
     for (const text of shown('invalid-utf8')) assert.equal(text[0], '\ufffd');
   });
 
-  it('show their verdict above the first line, marked “as saved” if there are unsaved changes', async () => {
+  it('show their verdict above the first line, marked “saved version” if there are unsaved changes', async () => {
     const { uri } = await opened('verdict.jsonl', `${GOOD}\n${other(3)}\n\n`);
     await until(async () => (await lenses(uri))[0] === '3 rows · chat · 1 warning', 'no verdict');
-    assert.deepEqual((await lenses(uri)).slice(1), ['Preview', 'Submit…', 'Prepare Copy…']);
+    assert.deepEqual((await lenses(uri)).slice(1), ['Preview', 'Submit to Sandbox…', 'Prepare Copy…']);
     const edit = new vscode.WorkspaceEdit();
     edit.insert(uri, new vscode.Position(0, 0), ' ');
     await vscode.workspace.applyEdit(edit);
-    assert.equal((await lenses(uri))[0], '3 rows · chat · 1 warning · as saved');
+    assert.equal((await lenses(uri))[0], '3 rows · chat · 1 warning · saved version');
   });
 
   it('lose problems after quick fixes, which can be undone, and a save', async () => {
@@ -169,7 +169,7 @@ describe('datasets in the editor', () => {
     assert.equal(await readFile(uri.fsPath, 'utf8'), `${GOOD}\n${other(3)}\n`);
   });
 
-  it('offer to delete a row that can’t be trained on, and nothing for all rows if one has the problem', async () => {
+  it('offer to delete a row unusable for training, and nothing for all rows if one has the problem', async () => {
     const question = '{"messages":[{"role":"user","content":"Hi"}]}';
     const faulty = other(3).replace(']}', '],}');
     const document = await opened('delete.jsonl', `${GOOD}\n${question}\n${faulty}\n${other(4)}\n`);
@@ -179,9 +179,9 @@ describe('datasets in the editor', () => {
       (await fixes(uri, 'trailing-comma')).map(({ title }) => title),
       ['Remove trailing comma'],
     );
-    await applyFix(uri, 'no-assistant', 'Delete Row');
+    await applyFix(uri, 'no-assistant', 'Delete row');
     assert.equal(document.getText(), `${GOOD}\n${faulty}\n${other(4)}\n`);
-    // What is at this line now may be another row.
+    // This line may be another row now.
     assert.deepEqual(await fixes(uri, 'no-assistant'), []);
   });
 
@@ -216,7 +216,7 @@ describe('datasets in the editor', () => {
     const rows = faults.flatMap(([, fault]) => [5, 6, 7].map((n) => fault(other(n))));
     const document = await opened('repairs.jsonl', `${GOOD}\n${rows.join('\n')}\n`);
     const { uri } = document;
-    // Most rows are no objects yet: nothing is shown before the check.
+    // Most rows aren't objects yet: nothing is shown before the check.
     await check(uri);
     await hasCodes(uri, ...faults.flatMap(([code]) => [code, code, code]));
     for (const [code, , one, all] of faults) {
@@ -282,7 +282,7 @@ describe('datasets in the editor', () => {
     const { uri } = await opened('bom.jsonl', `${BOM}${GOOD}\n`);
     await hasCodes(uri, 'bom-at-start');
     const [fix] = await fixes(uri, 'bom-at-start');
-    assert.equal(fix?.title, 'Save copy without BOM');
+    assert.equal(fix?.title, 'Save copy without byte order mark');
     await runCommandOf(fix);
     assert.equal(await readFile(uriOf('bom.prepared.jsonl').fsPath, 'utf8'), `${GOOD}\n`);
     assert.equal(await readFile(uri.fsPath, 'utf8'), `${BOM}${GOOD}\n`);
@@ -336,7 +336,7 @@ describe('datasets in the editor', () => {
     const [comma] = problems(uri);
     assert.match(comma?.message ?? '', / \(300 rows\)\./);
     assert.match(problems(uri).at(-1)?.message ?? '', /^Only 199 of 301 problems/);
-    const all = (await fixes(uri, 'trailing-comma')).find(({ title }) => title === 'Show All in Preview');
+    const all = (await fixes(uri, 'trailing-comma')).find(({ title }) => title === 'Show all in preview');
     assert.deepEqual(all?.command?.arguments?.slice(1), [undefined, { problems: 'trailing-comma' }]);
   });
 

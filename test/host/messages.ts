@@ -10,7 +10,7 @@ export interface Message {
 
 /**
  * Intercepts the notifications that the extension shows during `work`. The extension and its tests share the API object.
- * @param answer the button to press, or several, of which each notification has at most one
+ * @param answer the button to press, or several; each notification has at most one of them
  * @param onShown called with each
  */
 export async function messagesOf(

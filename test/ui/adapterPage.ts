@@ -35,14 +35,6 @@ export class AdapterPage {
     return (await term.locator('xpath=following-sibling::dd[1]').first().innerText()).trim();
   }
 
-  get grid(): Locator {
-    return this.frame.getByRole('grid');
-  }
-
-  get cells(): Locator {
-    return this.grid.locator('td[aria-label]');
-  }
-
   recipe(tool: string): Locator {
     return this.frame.getByRole('tab', { name: tool, exact: true });
   }

@@ -3,13 +3,13 @@ import { existsSync } from 'node:fs';
 import { cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { results, root } from '../env/project.ts';
+import { weekly } from '../helpers/weekly.ts';
 import { smallDataset, writeBigDataset } from './datasets.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
 import { beginSubmission, walkThroughSteps } from './submission.ts';
 import { extensionsFolder, VSCode } from './vscode.ts';
 import { succeeds, until } from './waits.ts';
-import { weekly } from '../helpers/weekly.ts';
 import type { Workbench } from './workbench.ts';
 
 /** The report of test/fixtures/agent. */
@@ -88,7 +88,7 @@ describe('another extension that imitates the user', () => {
   /** Waits for a proposal, and reviews it up to the final question. */
   async function review(fileName: string): Promise<() => Promise<void>> {
     const { dialogs, quickInput } = workbench;
-    await dialogs.waitForToast(`An agent proposes to train Qwen3 8B with ${fileName}: “It is ready.”`);
+    await dialogs.waitForToast(`An agent proposes training Qwen3 8B on ${fileName}: “It is ready.”`);
     await dialogs.pressInToast(/An agent proposes/, 'Review…');
     await quickInput.waitForTitle(`Submit ${fileName} to Work`);
     await quickInput.item('Proposed by an agent').waitFor();

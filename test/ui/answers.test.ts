@@ -6,8 +6,8 @@ import { AnswersPage } from './answersPage.ts';
 import { smallDataset } from './datasets.ts';
 import { enterSandbox } from './sandbox.ts';
 import { VSCode } from './vscode.ts';
-import type { Workbench } from './workbench.ts';
 import { actUntil, untilEqual } from './waits.ts';
+import type { Workbench } from './workbench.ts';
 
 const ANSWERS = supportRows(15);
 
@@ -28,7 +28,7 @@ describe('comparison of answers', () => {
         .join(''),
     );
     await writeFile(file('rows.jsonl'), smallDataset('rows'));
-    // Its name doesn't say what it has.
+    // Its name doesn't say what it contains.
     await writeFile(file('compared.jsonl'), ANSWERS.join(''));
     workbench = await vscode.open();
     page = new AnswersPage(workbench);
@@ -90,7 +90,7 @@ describe('comparison of answers', () => {
       await workbench.screenshot('answers-as-text');
       assert.equal(await workbench.page.locator('.squiggly-error, .squiggly-warning').count(), 0);
       const explorer = await sideBar.explorer();
-      // Of a file that isn't open, the Explorer knows the name alone: the commands say what it is.
+      // The Explorer knows only the name of a file that isn't open, so the commands say what it is.
       for (const [name, offered] of [
         ['compared.jsonl', []],
         ['train.answers.jsonl', ['Submit Dataset for Training…', 'Check Dataset']],
@@ -131,7 +131,7 @@ describe('comparison of answers', () => {
       await quickInput.close();
       await editors.open(file('compared.jsonl'));
       await workbench.runCommand('Fine-Tuning: Submit Dataset for Training…');
-      await dialogs.waitForModal('compared.jsonl is not ready to submit: a list of answers, not a dataset.');
+      await dialogs.waitForModal('compared.jsonl isn’t ready to submit: a list of answers, not a dataset.');
       assert.deepEqual((await dialogs.modalButtons()).sort(), ['Cancel', 'Compare Answers']);
       await workbench.screenshot('answers-not-submitted');
       await dialogs.press('Compare Answers');

@@ -204,7 +204,7 @@ describe('consents and steps of a submission', () => {
       await quickInput.pick('Label');
       await quickInput.waitForMessage(/^Label/);
       await quickInput.type(FAMILY.repeat(24));
-      await quickInput.waitForMessage('264 of 243 characters: the end will be cut.');
+      await quickInput.waitForMessage('264 of 243 characters. The end will be cut off.');
       await workbench.screenshot('label-too-long');
       await quickInput.accept();
       await quickInput.item(CONTINUE).waitFor();
@@ -221,7 +221,7 @@ describe('consents and steps of a submission', () => {
         'Balance: 1,000.00 USD',
         'You’re charged when the service accepts the dataset. A run can’t be canceled or refunded.',
         '',
-        'By submitting you:',
+        'By submitting, you:',
         '• accept the license terms of Mistral AI',
         '• accept the service’s data policy (no link)',
         '• confirm you have the rights to this dataset',

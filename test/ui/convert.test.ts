@@ -16,7 +16,7 @@ const ALPACA = [
   ',,',
   '',
 ].join('\r\n');
-/** A batch of 14 requests, of which 11 have an answer. */
+/** A batch of 14 requests; 11 have an answer. */
 const IDS = Array.from({ length: 14 }, (_, at) => `request-${at}`);
 const BATCH_INPUT = IDS.slice(1).map((id) => ({
   ...{ custom_id: id, method: 'POST', url: '/v1/chat/completions' },
@@ -67,7 +67,7 @@ describe('a file that isn’t JSONL', () => {
     await explorer.chooseInContextMenu('alpaca.csv', 'Convert to JSONL (CSV, OpenAI Batch, Logs)');
     assert.equal(
       await dialogs.waitForToast('Created alpaca.jsonl'),
-      'Created alpaca.jsonl: 22 of 23 rows, no problems. Left out: 1 with another number of values.',
+      'Created alpaca.jsonl: 22 of 23 rows, no problems. Left out: 1 with a different number of values.',
     );
     await editors.activeTab('alpaca.jsonl').waitFor();
     const rows = (await readFile(file('alpaca.jsonl'), 'utf8')).trimEnd().split('\n');
@@ -120,7 +120,7 @@ describe('a file that isn’t JSONL', () => {
     const { dialogs, editors, quickInput } = workbench;
     await editors.open(file('batch_7_output.jsonl'));
     await workbench.runCommand('Fine-Tuning: Submit Dataset for Training…');
-    const kind = 'batch_7_output.jsonl is not ready to submit: requests and answers, not a dataset.';
+    const kind = 'batch_7_output.jsonl isn’t ready to submit: API requests or responses, not a dataset.';
     assert.equal(await dialogs.waitForModal(kind), 'Convert it to JSONL. Nothing has been sent.');
     assert.deepEqual((await dialogs.modalButtons()).sort(), [
       ...['Cancel', 'Convert to JSONL', 'Show Problems', 'Submit Anyway…'],
@@ -135,7 +135,7 @@ describe('a file that isn’t JSONL', () => {
     await quickInput.choosePath(file('batch_7_input.jsonl'));
     assert.equal(
       await dialogs.waitForToast('Created batch_7_output.chat.jsonl'),
-      'Created batch_7_output.chat.jsonl: 11 of 14 rows, no problems. Left out: 1 failed, 1 cut off at the limit of tokens, 1 without a request.',
+      'Created batch_7_output.chat.jsonl: 11 of 14 rows, no problems. Left out: 1 failed, 1 cut off at the token limit, 1 without a request.',
     );
     await editors.activeTab('batch_7_output.chat.jsonl').waitFor();
     await workbench.screenshot('convert-batch');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { cp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { root } from '../env/project.ts';
 import type { Locator } from 'playwright-core';
+import { root } from '../env/project.ts';
 import { Preview } from './preview.ts';
 import { VSCode } from './vscode.ts';
 import { actUntil, comes, succeeds, until } from './waits.ts';
@@ -14,7 +14,7 @@ const row = (n: number) =>
     completion: `${n}+${n} is ${2 * n}. The answer is ${2 * n}.`,
   });
 const FAULTY = [row(1), row(2).replace(/}$/, ',}'), '', row(3), row(1), '   ', row(4), ''].join('\n');
-/** 150 rows, 30 of which lack a field: one problem. */
+/** 150 rows; 30 lack a field: one problem. */
 const HALVES = Array.from({ length: 150 }, (_, n) =>
   n % 5 === 2 ? JSON.stringify({ prompt: `${n}?` }) : row(n),
 );
@@ -90,9 +90,9 @@ describe('the problems of a dataset', () => {
     await pictures('problems', () => problem('Blank line.').first().waitFor());
   });
 
-  it('are in the language status', async () => {
+  it('are in the language status, which names the kind of file and leads to them', async () => {
     const status = await languageStatus('prompt/completion');
-    await status.getByText('7 rows · prompt/completion · 1 error · 3 warnings').waitFor();
+    await status.getByText('7 rows · prompt/completion', { exact: true }).waitFor();
     await status.getByText('Show Problems').waitFor();
     await workbench.page.keyboard.press('Escape');
     await workbench.editors.closeAll();
@@ -113,11 +113,11 @@ describe('the problems of a dataset', () => {
   it('are one problem for a fault of many rows, which the preview lists', async () => {
     await workbench.editors.open(file('halves.jsonl'));
     await lens('150 rows · prompt/completion · 30 warnings').waitFor();
-    const missing = 'Field “completion” is missing; taken for prompt/completion (30 rows).';
+    const missing = 'Field “completion” is missing; treated as prompt/completion (30 rows).';
     await problem(missing).waitFor();
     assert.equal(await panel().locator('.marker-icon').count(), 1);
     await pictures('one', () => problem(missing).waitFor());
-    await fix(missing, 'Show All in Preview');
+    await fix(missing, 'Show all in preview');
     const preview = new Preview(workbench);
     await preview.waitForStatus('30 of 150 rows');
     await workbench.screenshot('dataset-show-all');

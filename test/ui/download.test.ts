@@ -66,7 +66,7 @@ describe('downloads', () => {
   /** Downloads an adapter that is already downloaded. */
   async function downloadAgain(where: string): Promise<void> {
     await press('maths');
-    await workbench.dialogs.waitForModal('The adapter for maths is already downloaded.');
+    await workbench.dialogs.waitForModal('The adapter for maths has already been downloaded.');
     await workbench.dialogs.press('Download Again…');
     await workbench.quickInput.choosePath(where);
   }
@@ -121,7 +121,7 @@ describe('downloads', () => {
 
   it('ask first if the adapter is already downloaded', async () => {
     await press('maths');
-    const detail = await workbench.dialogs.waitForModal('The adapter for maths is already downloaded.');
+    const detail = await workbench.dialogs.waitForModal('The adapter for maths has already been downloaded.');
     assert.match(detail, /here\/adapter-\w{8}\.zip$/);
     await workbench.screenshot('downloaded-already');
     await workbench.dialogs.press('Cancel');
@@ -161,10 +161,10 @@ describe('downloads', () => {
     await workbench.runCommand('Fine-Tuning: Refresh');
     const reminder = workbench.dialogs.toast(/The adapter for soon expires in /);
     await reminder.waitFor();
-    assert.match(await reminder.innerText(), /expires in [12] h and isn’t downloaded/);
+    assert.match(await reminder.innerText(), /expires in [12] h and hasn’t been downloaded/);
     await workbench.screenshot('reminder');
     const where = await newFolder('soon');
-    await workbench.dialogs.pressInToast(/isn’t downloaded/, 'Download');
+    await workbench.dialogs.pressInToast(/hasn’t been downloaded/, 'Download');
     await workbench.quickInput.choosePath(where);
     await workbench.dialogs.waitForToast(/Downloaded .+ to /);
     await isAdapter(where);

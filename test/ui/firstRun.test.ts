@@ -4,8 +4,8 @@ import type { Locator } from 'playwright-core';
 import { sandboxLedger } from './sandbox.ts';
 import { charged, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
-import type { Workbench } from './workbench.ts';
 import { actUntil } from './waits.ts';
+import type { Workbench } from './workbench.ts';
 
 const SAMPLE = 'sample-dataset.jsonl';
 /** Marks a completed step of the walkthrough. */
@@ -68,7 +68,7 @@ describe('the first run', () => {
     await dialogs.pressInToast(SAMPLE, 'Show Problems');
     await goToProblem('Trailing comma. Remove it.', 'Ln 3,');
     await page.keyboard.press('Delete');
-    await goToProblem('No assistant message. Add one to learn from.', 'Ln 6,');
+    await goToProblem('No assistant message. Add one for the model to learn from.', 'Ln 6,');
     for (const key of ['End', 'ArrowLeft', 'ArrowLeft']) await page.keyboard.press(key);
     await page.keyboard.insertText(',{"role":"assistant","content":"In the dark."}');
     await page.keyboard.press('Control+S');

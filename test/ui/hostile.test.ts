@@ -104,7 +104,7 @@ describe('a service that misbehaves', () => {
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'bare-model', until: 'confirm' });
     await pressSubmit(workbench);
     // The response has neither price nor balance.
-    await workbench.dialogs.waitForToast(/Submitted rows to Work\. Charged; its price isn’t known yet\./);
+    await workbench.dialogs.waitForToast(/Submitted rows to Work\. Charged; the price isn’t known yet\./);
     assert.equal(service.countOf('POST /api/v1/runs'), 1);
     await workbench.clearNotifications();
   });

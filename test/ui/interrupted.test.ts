@@ -194,7 +194,7 @@ describe('an interrupted submission', () => {
       const sentence = await workbench.dialogs.waitForToast(/You may have been charged for unanswered: /);
       const toast = workbench.dialogs.toast(sentence);
       await toast.locator('.codicon-warning').waitFor();
-      await firstRowIs(/^unanswered, unanswered\.jsonl, May be charged, no answer$/);
+      await firstRowIs(/^unanswered, unanswered\.jsonl, May be charged, no response$/);
       await workbench.screenshot('interrupted-unknown');
 
       await service.reopen();

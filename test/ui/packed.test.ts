@@ -8,10 +8,10 @@ import { billOfMaterials, results, root, vsix } from '../env/project.ts';
 import { packedReadme } from '../env/readme.ts';
 import { golden } from '../helpers/golden.ts';
 import { unzip } from '../helpers/unzip.ts';
-import { extensionsFolder, VSCode } from './vscode.ts';
 import { weekly } from '../helpers/weekly.ts';
-import type { Workbench } from './workbench.ts';
+import { extensionsFolder, VSCode } from './vscode.ts';
 import { actUntil } from './waits.ts';
+import type { Workbench } from './workbench.ts';
 
 const MAX_BYTES = 690_000;
 

@@ -4,8 +4,8 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { root } from '../env/project.ts';
-import { rowsOfCsv } from '../helpers/csv.ts';
 import { zipOf } from '../helpers/adapters/support.ts';
+import { rowsOfCsv } from '../helpers/csv.ts';
 import { trainedAdapter } from './adapterFiles.ts';
 import { AdapterPage } from './adapterPage.ts';
 import { Preview } from './preview.ts';
@@ -27,7 +27,7 @@ interface Dress {
   variables: Record<string, string>;
 }
 
-/** What only VS Code can show of a page; the rest is in test/pages. No test counts on what another one left. */
+/** What only VS Code can show of a page; the rest is in test/pages. No test relies on another one. */
 describe('pages in VS Code', () => {
   let vscode: VSCode;
   let workbench: Workbench;
@@ -62,7 +62,7 @@ describe('pages in VS Code', () => {
       .waitFor();
   });
 
-  it('exports the spending of every run with its dataset, regardless of the search', async () => {
+  it('exports the spending every run with its dataset, regardless of the search', async () => {
     await workbench.editors.open(vscode.file('small.jsonl'));
     await beginSubmission(workbench, 'small.jsonl');
     await walkThroughSteps(workbench, { fileName: 'small.jsonl', model: 'Qwen3 8B', label: 'spent' });

@@ -62,7 +62,7 @@ describe('paying for a run', () => {
     await submit('middle', { until: 'summary' });
     const price = await descriptionOf('Price');
     const [, range = '', low, high] = /^Likely (([\d.]+)–([\d.]+) USD)/.exec(price) ?? [];
-    assert.match(price, /^Likely .+ · from 2 runs$/);
+    assert.match(price, /^Likely .+ · based on 2 runs$/);
     await workbench.screenshot('summary-range');
     await walkThroughSteps(workbench, { fileName: 'middle.jsonl', until: 'confirm' });
     const asked = await waitForConfirm(workbench, 'middle.jsonl');

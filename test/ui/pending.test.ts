@@ -78,7 +78,7 @@ describe('open submissions', () => {
     await begin();
     await walkThroughSteps(workbench, { fileName: 'sums.jsonl', model: 'Qwen3 8B', until: 'summary' });
     await quickInput.pick('Label');
-    await quickInput.waitForMessage(/“ft-[\da-z]{8}” is added/);
+    await quickInput.waitForMessage(/“ft-[\da-z]{8}” will be added/);
     const [marker = ''] = MARKER.exec(await workbench.page.locator('.quick-input-message').innerText()) ?? [];
     await workbench.screenshot('label-marker');
     await quickInput.fill('ft-7k3m9qpx adding');

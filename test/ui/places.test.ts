@@ -6,8 +6,8 @@ import { Preview } from './preview.ts';
 import { openInSandbox, sandboxLedger } from './sandbox.ts';
 import { beginSubmission, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
-import type { Workbench } from './workbench.ts';
 import { actUntil, untilEqual } from './waits.ts';
+import type { Workbench } from './workbench.ts';
 
 const START_CENTS = 100_000;
 const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';

@@ -124,7 +124,7 @@ describe('a prepared copy of a dataset', () => {
     await workbench.screenshot('prepare-progress');
     await progress.getByRole('button', { name: 'Cancel' }).click();
     await progress.waitFor({ state: 'hidden' });
-    // What the command would still say comes before the answer to the next one.
+    // A later message of the command would come before the answer to the next one.
     const explorer = await workbench.sideBar.explorer();
     await explorer.chooseInContextMenu('faulty.jsonl', 'Check Dataset');
     await dialogs.waitForToast('faulty.jsonl: 44 rows of chat');

@@ -68,9 +68,9 @@ describe('what changed since a run', () => {
     await writeFile(vscode.file('train.jsonl'), changed);
     await preview.open('train.jsonl');
     await preview.card
-      .locator('dt', { hasText: 'Since the last run' })
+      .locator('dt', { hasText: 'Changes' })
       .locator('+ dd')
-      .getByText(/^Since “second” \(.+\): 2 rows added, 2 removed, 1 changed, 18 equal\./)
+      .getByText(/^Since “second” \(.+\): 2 rows added, 2 removed, 1 changed, 18 unchanged\./)
       .waitFor();
     await workbench.screenshot('preview-since');
     await preview.button('Show Rows: Added and changed rows').click();
@@ -84,12 +84,12 @@ describe('what changed since a run', () => {
     const page = new RunPage(workbench);
     const fact = (text: RegExp) => page.section('Dataset').getByText(text);
     await page.open('second');
-    await fact(/^Since “second” \(.+\): 2 rows added, 2 removed, 1 changed, 18 equal\.$/).waitFor();
+    await fact(/^Since “second” \(.+\): 2 rows added, 2 removed, 1 changed, 18 unchanged\.$/).waitFor();
     await submit('third');
     await until('the fingerprints are kept', async () => (await kept()).length === 2);
     await workbench.sideBar.open('Fine-Tuning');
     await page.open('third');
-    await fact(/^Since “second” \(.+\): 2 rows added, 2 removed, 1 changed, 18 equal\.$/).waitFor();
+    await fact(/^Since “second” \(.+\): 2 rows added, 2 removed, 1 changed, 18 unchanged\.$/).waitFor();
     await workbench.screenshot('run-page-since');
   });
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { supportRows, WORD } from '../helpers/answers.ts';
 import { zipOf } from '../helpers/adapters/support.ts';
+import { supportRows, WORD } from '../helpers/answers.ts';
 import { trainedAdapter } from './adapterFiles.ts';
 import { AdapterPage } from './adapterPage.ts';
 import { AnswersPage } from './answersPage.ts';

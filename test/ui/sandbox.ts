@@ -52,7 +52,7 @@ export function setClockSpeed(vscode: VSCode, speed: number): void {
 
 /** Runs a command of the sandbox's menu. */
 export async function chooseInSandbox({ quickInput }: Workbench, row: string): Promise<void> {
-  await quickInput.runCommand('Fine-Tuning: Sandbox: Scenario, Funds, Reset…');
+  await quickInput.runCommand('Fine-Tuning: Manage Sandbox…');
   await quickInput.waitForTitle('Sandbox');
   await quickInput.pick(row);
 }

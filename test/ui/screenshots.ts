@@ -18,7 +18,7 @@ const MODELS = ['Llama 3.1 8B Instruct', 'Qwen3 8B'];
 /** Number of rows of each submitted dataset. */
 const DATASETS = { 'orders.jsonl': 900, 'bread.jsonl': 1_400, 'cakes.jsonl': 2_600, 'tickets.jsonl': 3_100 };
 
-/** Rows of a support desk, with typical faults if wanted. */
+/** Rows of a support desk, optionally with typical faults. */
 function tickets(count: number, hasFaults: boolean): string {
   const row = (question: string, answer: string) =>
     JSON.stringify({

@@ -1,5 +1,5 @@
-// The service of a test: the sandbox behind a proxy that records requests, and can reject API keys, change responses, hold
-// transfers, or be shut.
+// The service of a test: the sandbox behind a proxy that records requests. The proxy can reject API keys,
+// change responses, hold transfers, or refuse connections.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -196,7 +196,7 @@ export class Service {
     if (isSubmission && this.holdsUploads) holdInTheMiddle(request, onward, (goOn) => this.#held.push(goOn));
   }
 
-  /** Returns the body of a response with what the test changes. */
+  /** Returns the body of a response with the test's changes. */
   #changed(url: string, body: string): string {
     // Signed URLs go through the proxy.
     if (url.endsWith('/artifacts/download')) return body.replaceAll(this.#sandbox.baseUrl, this.baseUrl);

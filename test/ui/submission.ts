@@ -13,7 +13,7 @@ export function charged(name: string): RegExp {
     '[\\d.,]+ USD of sandbox money; [\\d.,]+ left',
   ];
   return new RegExp(
-    `(Submitted ${name} to .+\\. ${real}|Sandbox: submitted ${name}(?: at attempt \\d+)?\\. ${sandbox})\\.`,
+    `(Submitted ${name} to .+\\. ${real}|Sandbox: submitted ${name}(?: on attempt \\d+)?\\. ${sandbox})\\.`,
   );
 }
 

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import type { Locator } from 'playwright-core';
-import { smallDataset } from './datasets.ts';
 import { zipOf } from '../helpers/adapters/support.ts';
+import { weekly } from '../helpers/weekly.ts';
 import { trainedAdapter } from './adapterFiles.ts';
+import { smallDataset } from './datasets.ts';
 import { KEYS } from './keys.ts';
 import { inPseudoLanguage as pseudo, translateExtension, whyUntranslatable } from './pseudoLanguage.ts';
 import { setClockSpeed } from './sandbox.ts';
 import { VSCode } from './vscode.ts';
-import { weekly } from '../helpers/weekly.ts';
-import type { Workbench } from './workbench.ts';
 import { actUntil } from './waits.ts';
+import type { Workbench } from './workbench.ts';
 
 /** What comes from the service, the user, or VS Code, and names that are the same in each language. */
 const DATA = [
@@ -39,7 +39,7 @@ interface Dom {
   getAttribute(name: string): string | null;
 }
 
-/** Runs in the page: the texts and labels of an element and what it contains, by text node, so that a glued sentence is one text. */
+/** Runs in the page. Returns the texts and labels in an element, by text node, so that a glued sentence is one text. */
 function textsOf(element: unknown): string[] {
   const root = element as Dom;
   const texts: (string | null)[] = [];
@@ -78,7 +78,7 @@ weekly(() =>
         '.quick-input-widget :is(.quick-input-title, .quick-input-message, .quick-input-box input, .quick-input-list :is(.label-name, .label-description, .quick-input-list-label-meta))',
       );
 
-    /** Reads what is on the screen there, and remembers what is not translatable. */
+    /** Reads the texts on the screen, and remembers those that are not translatable. */
     async function read(place: string, on: Locator, textsIn = textsOf): Promise<void> {
       await on.first().waitFor();
       const texts: string[] = [];
@@ -202,8 +202,7 @@ weekly(() =>
         'Switch Account…',
         'Set Budget…',
         'Diagnose Connection',
-        'Filter Runs…',
-        'Sandbox: Scenario, Funds, Reset…',
+        'Manage Sandbox…',
       ]) {
         await command(title);
         await box().first().waitFor();

@@ -1,4 +1,4 @@
-// The server with the packed extension, opened in a browser: VS Code as a user has it, without what only costs time to draw.
+// The server with the packed extension, opened in a browser: VS Code as a user has it, but without slow drawing.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -193,7 +193,7 @@ function remove(file: string): Promise<void> {
   return rm(file, { recursive: true, force: true });
 }
 
-/** Lets the server take a language that it has no texts of, as it takes an installed language pack. */
+/** Lets the server accept a language without texts, as if a language pack was installed. */
 async function writeLanguagePack(userData: string, language: string): Promise<void> {
   const texts = path.join(userData, 'no-texts.i18n.json');
   await writeFile(texts, JSON.stringify({ contents: {} }));

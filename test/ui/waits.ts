@@ -1,17 +1,17 @@
-// Every wait of these tests is for a state, and ends at it. Only what VS Code doesn't show is taken to be so when nothing has changed
-// for some looks (`QuickInput.choosePath`).
+// Every wait of these tests is for a state, and ends at it. Only where VS Code shows no state, a test waits
+// until nothing changes for a while (`QuickInput.choosePath`).
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { errors, type Locator } from 'playwright-core';
 
-/** The limit of every wait: so long that only a fault reaches it, on a machine that is busy with other work, too. */
+/** The limit of every wait: only a fault reaches it, even on a busy machine. */
 export const LIMIT_MS = 60_000;
-/** After this time, what a user would do again is done again: a click or a key that came while the window changed its focus is lost. */
+/** After this time, an action is repeated as a user would: a change of the focus loses clicks and keys. */
 export const AGAIN_MS = 2_000;
-/** The limit of an action that is repeated if it wasn't possible: so long that what was done is never taken to be not possible. */
+/** The limit of an action that is repeated if it wasn't possible: long enough that a slow action isn't done twice. */
 const POSSIBLE_MS = 5_000;
-/** After this time, a command is started again that opens a box. Its second box would replace the first one, perhaps when that is filled. */
+/** After this time, a command that opens a box is started again. Its second box would replace the first, perhaps a filled one. */
 const STARTED_MS = 15_000;
 const BETWEEN_LOOKS_MS = 50;
 

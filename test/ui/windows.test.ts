@@ -80,7 +80,7 @@ describe('two windows', () => {
     const detail = await loser.dialogs.waitForModal('A submission of both.jsonl is already open.');
     assert.match(detail, /^Open in another window\. Continue there\.\nModel: Qwen3 8B\. /);
     await loser.screenshot('open-already');
-    await loser.dialogs.press('Open It');
+    await loser.dialogs.press('Show Submission');
     await loser.dialogs.waitForToast('Open in another window. Continue there.');
     assert.equal(await loser.page.locator('.quick-input-widget:visible').count(), 0);
     assert.equal(service.submissions, 1);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ExtensionContext } from 'vscode';
+import { COMMANDS } from '../../src/ui/shared/ids.ts';
 import { withVscode } from '../helpers/standInForVscode.ts';
 import * as standIn from '../helpers/vscodeStandIn.ts';
-import { COMMANDS } from '../../src/ui/shared/ids.ts';
 
 const { activate } = await withVscode(() => import('../../src/extension.ts'));
 

@@ -37,7 +37,7 @@ export function adding(...more: (string | WrittenTensor)[]): Pick<SampleOptions,
   return { tensors: (all) => [...all, ...added] };
 }
 
-/** The files of a small LoRA adapter, with values that every dtype represents exactly. */
+/** The files of a small LoRA adapter, with values that each dtype represents exactly. */
 export function sampleAdapter(options: SampleOptions = {}): Record<string, Buffer> {
   const { rank = 4, dtype = 'F32', layers = 2, modules = SAMPLE_MODULES } = options;
   const random = new Random(options.seed ?? 1);

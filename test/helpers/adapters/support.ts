@@ -52,7 +52,7 @@ export class Place {
     return await inspectionReport(await this.file(bytes));
   }
 
-  /** What each tool gets by the rules alone, also if the sample has errors, with which none is shown. */
+  /** Returns what each tool gets by the rules alone, even if the sample has errors that hide all tools. */
   async recipes(options?: SampleOptions, at?: Partial<AdapterOnDisk>): Promise<Record<Tool, Recipe>> {
     const report = await this.inspect(zipOf(sampleAdapter(options)));
     const problems = report.problems.filter(({ severity }) => severity !== 'error');

@@ -13,8 +13,8 @@ import {
 } from '../../../src/core/downloads/downloads.ts';
 import { DownloadStore } from '../../../src/core/downloads/downloadStore.ts';
 import { Session } from '../../../src/core/runs/session.ts';
-import { BlobServer } from '../blobServer.ts';
 import { descriptors, sha256Of } from '../api/support.ts';
+import { BlobServer } from '../blobServer.ts';
 import { until } from './support.ts';
 import { TestClock } from './testClock.ts';
 

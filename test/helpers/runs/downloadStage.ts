@@ -1,14 +1,14 @@
-import { serviceOf } from '../../../src/core/accounts/account.ts';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { serviceOf } from '../../../src/core/accounts/account.ts';
 import { verifyArchive } from '../../../src/core/adapters/archive.ts';
 import { Emitter } from '../../../src/core/base/event.ts';
 import type { VerifyArchive } from '../../../src/core/downloads/download.ts';
 import { Downloads } from '../../../src/core/downloads/downloads.ts';
+import { Notices } from '../../../src/core/runs/notices.ts';
 import type { Session } from '../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../src/core/runs/sessions.ts';
 import { Submissions } from '../../../src/core/submission/submissions.ts';
-import { Notices } from '../../../src/core/runs/notices.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import type { Services } from '../../../src/services.ts';
 import { faultOf } from '../services.ts';
@@ -95,7 +95,7 @@ export class DownloadStage {
   async submit({ session }: Window, label: string): Promise<string> {
     const draft = await this.bench.draft(10, `${label}.jsonl`, { label });
     const { journal } = this.bench;
-    const known = await journal.of({ origin: serviceOf(session.account), ...draft });
+    const known = await journal.knownOf({ origin: serviceOf(session.account), ...draft });
     const outcome = await new Submissions(journal).submit(session, draft, silent(), known).result;
     if (outcome.kind !== 'charged') throw new Error(outcome.kind);
     return outcome.run.run_id;

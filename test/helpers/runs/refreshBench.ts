@@ -10,8 +10,8 @@ import { Transport } from '../../../src/core/api/transport.ts';
 import type { RunSummary } from '../../../src/core/api/types.ts';
 import { CacheFile, type Cache } from '../../../src/core/runs/cacheFile.ts';
 import type { Moved } from '../../../src/core/runs/loadedRuns.ts';
-import { Session } from '../../../src/core/runs/session.ts';
 import { Refresher } from '../../../src/core/runs/refresher.ts';
+import { Session } from '../../../src/core/runs/session.ts';
 import { SteppedClock } from './steppedClock.ts';
 
 /** A window that shows the bench's account. */
@@ -71,7 +71,7 @@ export class RefreshBench {
   readonly clock = new SteppedClock();
   /** The folder of the shared state. */
   readonly folder: string;
-  /** Whether windows are told of changes by the system, in real time; else they see them at their next tick. */
+  /** Whether a file watcher reports changes to windows, in real time. Otherwise they see them at their next tick. */
   isWatched = false;
   /** The service's runs, newest first. */
   rows: RunSummary[] = [];
@@ -119,7 +119,7 @@ export class RefreshBench {
       (connection, gate) => new Client(connection, () => this.#transport, { clock, gate }),
       clock,
     );
-    // Windows differ.
+    // Each window has other random numbers.
     const jitter = (0.5 + 0.4 * this.#windows.length) % 1;
     const errors: unknown[] = [];
     const moved: Moved[] = [];
@@ -187,7 +187,7 @@ export class RefreshBench {
     }
   }
 
-  /** Returns what windows share. */
+  /** Returns the content of the file that windows share. */
   async cache(): Promise<Cache> {
     return (await new CacheFile(this.file).read()) ?? assert.fail('no cache');
   }

@@ -1,11 +1,11 @@
 import type http from 'node:http';
 import { serviceOf } from '../../../src/core/accounts/account.ts';
 import type { RunDetail } from '../../../src/core/api/types.ts';
-import type { Draft, Submission } from '../../../src/core/submission/submission.ts';
-import type { SubmissionResult } from '../../../src/core/submission/pendingSubmission.ts';
-import type { Journal, JournalOptions, KnownSubmissions } from '../../../src/core/submission/journal.ts';
 import { withMarker } from '../../../src/core/runs/marker.ts';
 import type { Session } from '../../../src/core/runs/session.ts';
+import type { Journal, JournalOptions, KnownSubmissions } from '../../../src/core/submission/journal.ts';
+import type { SubmissionResult } from '../../../src/core/submission/pendingSubmission.ts';
+import type { Draft, Submission } from '../../../src/core/submission/submission.ts';
 import { Submissions } from '../../../src/core/submission/submissions.ts';
 import { bodyOf, sendJson } from '../httpServer.ts';
 import { Bench, silent } from './support.ts';
@@ -132,21 +132,21 @@ export class Stage {
     return this.bench.session(connection, id, () => this.clock.nowMs());
   }
 
-  /** Submits as a user does who was told of the earlier submissions of these bytes. */
+  /** Submits like a user that was told of the earlier submissions of these bytes. */
   async submit(draft?: Draft, whose = this.own, signal = silent()): Promise<SubmissionResult> {
     const given = draft ?? (await this.marked());
     return this.submissions.submit(whose, given, signal, await this.told(given, whose)).result;
   }
 
   told(draft: Draft, { account } = this.own): Promise<KnownSubmissions> {
-    return this.bench.journal.of({ origin: serviceOf(account), ...draft });
+    return this.bench.journal.knownOf({ origin: serviceOf(account), ...draft });
   }
 
   resume(id: string, whose = this.own): Promise<SubmissionResult> {
     return this.submissions.resume(whose, id, silent()).result;
   }
 
-  /** What each open submission is in a window: who works on it; if nobody does, its stage or why it ended. */
+  /** The state of each open submission in a window; if no window works on it, its stage or the reason of its end. */
   states(submissions = this.submissions): string[] {
     return submissions.pending.map(({ state, submission }) => (state === 'idle' ? endOf(submission) : state));
   }
@@ -234,7 +234,7 @@ export class Stage {
   }
 }
 
-/** Why a record ended, or its stage. */
+/** The reason why a record ended, or its stage. */
 export function endOf({ stage, reason }: Pick<Submission, 'stage' | 'reason'>): string {
   return reason ?? stage;
 }

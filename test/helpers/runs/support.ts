@@ -3,14 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { Account } from '../../../src/core/accounts/account.ts';
 import { Client, type Connection } from '../../../src/core/api/client.ts';
 import { Transport } from '../../../src/core/api/transport.ts';
 import type { RunSummary } from '../../../src/core/api/types.ts';
-import type { Account } from '../../../src/core/accounts/account.ts';
 import { SYSTEM_CLOCK } from '../../../src/core/base/clock.ts';
-import type { Draft } from '../../../src/core/submission/submission.ts';
-import { Journal, type JournalOptions } from '../../../src/core/submission/journal.ts';
 import { Session } from '../../../src/core/runs/session.ts';
+import { Journal, type JournalOptions } from '../../../src/core/submission/journal.ts';
+import type { Draft } from '../../../src/core/submission/submission.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts';
 import { startHttpServer, type TestServer } from '../httpServer.ts';
 

@@ -11,7 +11,7 @@ const GOAL_PER_HOUR = 120;
 const REPLACED_MS = 2 * MINUTE;
 const AT_START = 6;
 
-/** Times are of the service, from the beginning of the day. */
+/** A run of the day. Times are the service's, from the beginning of the day. */
 interface Run {
   id: string;
   madeMs: number;
@@ -26,7 +26,7 @@ interface Limit {
   seconds: number | undefined;
 }
 
-/** A window that the user has open, and what it is about to say. */
+/** A window that the user has open, and the notification that it is about to show. */
 interface Open {
   window: RefreshWindow;
   notices: Notices;
@@ -58,7 +58,7 @@ export class WindowsDay {
   readonly #asked: { ms: number; who: string; isList: boolean }[] = [];
   /** When the user was notified of the end of a run. */
   readonly #shown = new Map<string, number[]>();
-  /** Whose window was closed just before it would have notified. */
+  /** Runs whose window was closed just before it would have notified. */
   readonly #lost = new Set<string>();
   readonly #problems: string[] = [];
   readonly #startMs: number;
@@ -83,7 +83,7 @@ export class WindowsDay {
     };
   }
 
-  /** Returns what was wrong, and the number of requests and notifications. */
+  /** Returns the violations, and the number of requests and notifications. */
   static async simulate(options: DayOptions) {
     const bench = await RefreshBench.start();
     try {
@@ -109,7 +109,7 @@ export class WindowsDay {
     await this.#bench.pass(Math.max(0, this.#options.hours * HOUR - this.#nowMs));
   }
 
-  /** Only what must happen happens late, when the machine wakes up. */
+  /** Events during a sleep are skipped, except those that must happen: they come late, when the machine wakes up. */
   #plan(): { ms: number; act: () => unknown }[] {
     const { hours, kind, windows } = this.#options;
     const between = (from: number, to: number) => from + this.#random.fraction() * (to - from);
@@ -203,7 +203,7 @@ export class WindowsDay {
     });
   }
 
-  /** As `RunNotices`. */
+  /** Notifies as `RunNotices` does. */
   async #notify(open: Open, waitMs: number): Promise<void> {
     await this.#bench.clock.sleep(waitMs);
     const ids = [...open.waiting];
@@ -216,7 +216,7 @@ export class WindowsDay {
   #close(index: number): void {
     const { window, waiting } = this.#open.get(index) ?? {};
     this.#open.delete(index);
-    // What it was about to say is lost; the rows still say it.
+    // Its next notification is lost; the rows still show the end.
     for (const id of waiting ?? []) this.#lost.add(id);
     waiting?.clear();
     window?.dispose();
@@ -290,7 +290,7 @@ export class WindowsDay {
     for (const { id, madeMs, endMs } of this.#runs) {
       const times = this.#shown.get(id)?.length ?? 0;
       if (times > 1) this.#problems.push(`${id}: ${times} notifications`);
-      // Nobody can tell the end of a run that was complete when it was first seen.
+      // No window can notify of the end of a run that was complete when it was first seen.
       const wasSeen = this.#asked.some(({ ms, isList }) => isList && ms > madeMs && ms < endMs);
       if (times === 0 && wasSeen && !this.#lost.has(id) && endMs < hours * HOUR - 10 * MINUTE)
         this.#problems.push(`${id}: not notified`);

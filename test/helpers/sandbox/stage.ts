@@ -19,7 +19,7 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** The fields of all responses, of which a test uses those of its request. */
+/** The fields of all responses. A test uses those of its request. */
 export interface Body extends Required<RunCreation>, Balance {
   data: (Nullable<RunSummary> & Nullable<Model> & { run_id: string; created_at: string })[];
   next_cursor: string | null;

@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 
 type Calls = Pick<typeof fs, 'lstat' | 'readdir' | 'readFile' | 'rename' | 'rm'>;
 
-/** For the tests of a `describe`: returns a function that puts another one in place of one of Node's, until the test ends. */
+/** For the tests of a `describe`: returns a function that replaces one of Node's functions until the test ends. */
 export function useDiskCalls(): (
   name: keyof Calls,
   replace: (own: (...args: unknown[]) => Promise<unknown>) => (...args: never[]) => Promise<unknown>,

@@ -5,19 +5,19 @@ import type { Codec } from '../../../src/core/storage/versions.ts';
 export interface Entry {
   format: number;
   id: string;
-  /** Unlike that of any other version. */
+  /** Different in each version. */
   nonce: string;
   /** The nonce of the version that it was appended to; empty in version 1. */
   below: string;
   isOver: boolean;
-  /** Its last bytes may have left. */
+  /** Whether its last bytes may have left. */
   isSent: boolean;
 }
 
-/** What two datasets have in common in all their records. */
+/** The `bytes` of the two datasets. */
 export const [BYTES, OTHER_BYTES] = ['a'.repeat(32), 'b'.repeat(32)] as const;
 
-/** The format that these tests write; a higher one is later. */
+/** The format that these tests write. A higher one is a later one. */
 export const ENTRY_FORMAT = 1;
 
 export function newEntry(below?: Entry, change: Partial<Entry> = {}): Entry {

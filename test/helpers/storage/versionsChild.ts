@@ -13,9 +13,9 @@ import type { Variant } from './versionsStress.ts';
 type Known = Head<Entry> & { record: Entry };
 
 const [folder, variant, seed] = process.argv.slice(2) as [string, Variant, string];
-/** So long all windows submit the same bytes. */
+/** How long all windows submit the same bytes. */
 const BYTES_MS = 2000;
-/** A run is listed at most so long after its last bytes. */
+/** How long after its last bytes a run is listed at the latest. */
 const PRICING_MS = 60;
 const noLink = () => Promise.reject(Object.assign(new Error(), { code: 'EPERM' }));
 const random = new Random(Number(seed));
@@ -24,13 +24,13 @@ const note = (operation: Operation) => writeSync(log, `${JSON.stringify(operatio
 const nowUs = () => Number(process.hrtime.bigint() / 1000n);
 const store = new VersionStore<Entry>(path.join(folder, 'store'), ENTRY_CODEC, {
   link: variant === 'no hard links' ? noLink : variant === 'replaced names' ? rename : linkFile,
-  // Windows that stand still between two steps are what this is about.
+  // This tests windows that stand still between two steps.
   at: async () => {
     if (random.chance(0.1)) await delay(random.below(4));
   },
 });
 
-/** Notes a write before it begins and after it ended: it takes effect in between, also if this window is killed. */
+/** Logs a write before it begins and after it ended. It takes effect in between, even if this window is killed. */
 async function write(
   key: string,
   n: number,
@@ -56,7 +56,10 @@ function append(head: Known, change: Partial<Entry> = {}): Promise<Known> {
   return write(keyOf(head), head.n + 1, entry, () => store.append(head, entry));
 }
 
-/** What the service has of this submission: when its run is listed. A file, so that killing this process takes nothing of it. */
+/**
+ * The service's data of this submission: when its run is listed. In a file, so that it survives a kill of this
+ * process.
+ */
 const chargeOf = (head: Known) => path.join(folder, 'service', `${keyOf(head)}.${head.record.id}`);
 
 async function charge(head: Known): Promise<void> {
@@ -100,7 +103,7 @@ async function submit(bytes: string, heads: readonly Head<Entry>[]): Promise<voi
   const told = heads.map(({ k }) => k);
   // The user reads the question.
   if (random.chance(0.5)) await delay(random.below(5));
-  const list = variant === 'list read again' ? await store.of(bytes) : heads;
+  const list = variant === 'list read again' ? await store.headsOf(bytes) : heads;
   const key = keyOf({ bytes, k: (list.at(-1)?.k ?? 0) + 1 });
   const entry = newEntry();
   const head = await write(key, 1, entry, () => store.claim(bytes, list, entry), told);
@@ -111,13 +114,13 @@ async function goOn(head: Known): Promise<void> {
   const claimed = await append(head);
   if (await look(claimed)) return;
   if (random.chance(0.7)) return send(claimed);
-  await store.empty(await append(claimed, { isOver: true }));
+  await store.emptyBelow(await append(claimed, { isOver: true }));
 }
 
 async function round(bytes: string): Promise<void> {
   if (random.chance(0.1) && (await store.list()).length > 0) throw new Error('the listing has failed');
   const fromUs = nowUs();
-  const heads = await store.of(bytes);
+  const heads = await store.headsOf(bytes);
   const toUs = nowUs();
   for (const { n, record, isOver, ...name } of heads) {
     note({ kind: 'read', key: keyOf(name), n, nonce: record?.nonce, fromUs, toUs });

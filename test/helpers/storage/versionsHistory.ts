@@ -1,9 +1,9 @@
-// Says what is wrong with what several windows did to records and what is left of them.
+// Checks what several windows did to records, and the records that are left, for violations.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Entry } from './entry.ts';
 
-/** What a window did, from and to when (microseconds): it took effect in between. */
+/** An operation of a window, with its beginning and end in microseconds: it took effect in between. */
 export interface Operation {
   kind: 'round' | 'read' | 'try' | 'acknowledged' | 'overtaken' | 'look' | 'gate' | 'failed' | 'unreadable';
   /** `<bytes>.<k>` */
@@ -12,7 +12,7 @@ export interface Operation {
   n: number;
   nonce?: string | undefined;
   below?: string;
-  /** Each k that the user was told of before a claim. */
+  /** Before a claim: each k that the user was told of. */
   told?: number[];
   fromUs?: number;
   toUs?: number;
@@ -45,7 +45,7 @@ class Chain {
   readonly #key: string;
   readonly #operations: readonly Operation[];
   readonly #found: string[];
-  /** By number, the content of each version that anything is known of. */
+  /** The content of each known version, by its number. */
   readonly #nonces = new Map<number, string>();
   readonly #tries: ReadonlyMap<string, Operation>;
   #highest = 0;
@@ -65,7 +65,7 @@ class Chain {
     this.#found.push(`${what} (${this.#key})`);
   }
 
-  /** Version `n` has this content, says `who`. */
+  /** Records that version `n` has this content, according to `who`. */
   #has(n: number, nonce: string | undefined, who: string): void {
     if (n < 1 || nonce === undefined) return;
     const known = this.#nonces.get(n) ?? nonce;

@@ -1,4 +1,4 @@
-// Three processes submit the same bytes, and are killed and stopped at random. Then what they did is compared with what is left.
+// Three processes submit the same bytes, and are killed and stopped at random. Then their logs are compared with the records.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Random } from '../random.ts';
 import { violationsOf, type Operation } from './versionsHistory.ts';
 
-/** The last two do what the store never does: naming replaces a file, and a claim lists again after the question. */
+/** The last two break rules of the store: naming replaces a file, and a claim lists again after the question. */
 export type Variant = 'hard links' | 'no hard links' | 'replaced names' | 'list read again';
 
 export interface StressResult {
@@ -25,9 +25,9 @@ export interface StressResult {
 }
 
 const WINDOWS = 3;
-/** Disturbances between two looks at all of the log. */
+/** How many disturbances come between two reads of the complete log. */
 const AT_ONCE = 10;
-/** On a slow machine, too, the windows log something between two kills. */
+/** How much the windows log at least between two kills, even on a slow machine. */
 const BYTES_PER_KILL = 16_000;
 
 /** @param folder new @param rounds how often the windows act at least */
@@ -41,7 +41,7 @@ export async function stressVersions(
   mkdirSync(service);
   const random = new Random(seed);
   const windows = Array.from({ length: WINDOWS }, () => new Window([folder, variant], random));
-  // One that stands still would outlive this process.
+  // A process that stands still would outlive this one.
   const killAll = () => windows.forEach((window) => window.kill());
   process.once('exit', killAll);
   const counts = { kills: 0, stops: 0 };
