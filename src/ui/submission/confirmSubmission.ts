@@ -264,7 +264,7 @@ function repeatedLine([first, ...others]: readonly EarlierSubmission[]): string[
 
 function balanceLine(balance: Balance | undefined, note: BalanceNote): string {
   const notes: Record<NonNullable<BalanceNote>, string> = {
-    empty: l10n.t('too low unless a plan pays'),
+    empty: l10n.t('too low unless in your plan'),
     'probably-too-low': l10n.t('probably too low'),
     'may-be-too-low': l10n.t('may be too low'),
   };
