@@ -151,7 +151,7 @@ describe('the adapter page', () => {
     await measure(/NaN values: 1, infinite values: 0\./);
     await page.waitForVerdict('Adapter with broken values');
     await open('of the sandbox', 'Sandbox: nothing was trained');
-    await measure(/Nothing was learned: A or B is all zero\./);
+    await measure(/Nothing was learned because A or B is all zeros\./);
   });
 
   it('says why it shows no adapter', async () => {

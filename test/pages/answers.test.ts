@@ -236,7 +236,7 @@ describe('the page that compares answers', () => {
         'not JSON\n',
       ]);
       await page.frame
-        .getByText('3 rows left out: 1 without an adapter answer, 1 not JSON, 1 too long.')
+        .getByText('3 rows left out: 1 without an adapter answer, 1 with invalid JSON, 1 too long.')
         .waitFor();
       await page.row(1).getByRole('img', { name: 'U+202E' }).first().waitFor();
       assert.equal(await page.frame.locator('article :is(script, img, style, a)').count(), 0);
@@ -272,7 +272,11 @@ describe('the page that compares answers', () => {
       '50 of 50 prompts trained': ['They can’t show whether training helped.', true, 0],
       'being written, with a hold-out': ['train.answers.jsonl is being written: 20 of 50 rows.', true, 1],
       'no answers of the base model': ['50 rows left out: 50 without a base model', false, 0],
-      'no answers': ['has no answers. Each line needs messages, expected, base and adapter.', false, 0],
+      'no answers': [
+        'has no answers. Each line needs the fields “messages”, “expected”, “base” and “adapter”.',
+        false,
+        0,
+      ],
       missing: ['train.answers.jsonl no longer exists.', false, 0],
       'expected labels': ['Adapter was exactly right in 34 rows', true, 2],
       'two files': ['new.other was closer to the expected answer', true, 1],

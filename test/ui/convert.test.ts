@@ -67,7 +67,7 @@ describe('a file that isn’t JSONL', () => {
     await explorer.chooseInContextMenu('alpaca.csv', 'Convert to JSONL (CSV, OpenAI Batch, Logs)');
     assert.equal(
       await dialogs.waitForToast('Created alpaca.jsonl'),
-      'Created alpaca.jsonl: 22 of 23 rows, no problems. Left out: 1 with a different number of values.',
+      'Created alpaca.jsonl: 22 of 23 rows, no problems. Left out: 1 with more or fewer values than the header.',
     );
     await editors.activeTab('alpaca.jsonl').waitFor();
     const rows = (await readFile(file('alpaca.jsonl'), 'utf8')).trimEnd().split('\n');

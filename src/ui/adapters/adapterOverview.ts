@@ -60,7 +60,7 @@ export function adapterValues(
     add('error', l10n.t('NaN values: {0}, infinite values: {1}. Found in:', ...counts), nonFinite);
   } else if (checked > 0)
     add('info', l10n.t('No NaN or infinite values ({0} checked).', formatCount(checked)));
-  if (hasNoEffect) add('warning', l10n.t('Nothing was learned: A or B is all zero.'));
+  if (hasNoEffect) add('warning', l10n.t('Nothing was learned because A or B is all zeros.'));
   else if (zeroPairs > 0) {
     const counts = [zeroPairs, pairs.length].map(formatCount);
     const nothing = l10n.t('{0} of {1} modules learned nothing.', ...counts);

@@ -101,7 +101,10 @@ function nothingSentence(files: readonly string[], shown: ShownAnswers): string 
   const without = files[shown.files.findIndex(({ rows }) => rows.length === 0)];
   return without === undefined
     ? l10n.t('No rows in common. Both files must use the same hold-out.')
-    : l10n.t('{0} has no answers. Each line needs messages, expected, base and adapter.', without);
+    : l10n.t(
+        '{0} has no answers. Each line needs the fields “messages”, “expected”, “base” and “adapter”.',
+        without,
+      );
 }
 
 function problemSentence({ kind, path }: NonNullable<AnswersFacts['problem']>): string {
@@ -351,7 +354,7 @@ const REASONS: Readonly<Record<keyof AnswersFile['leftOut'], (count: string) => 
   'no-messages': (count) => l10n.t('{0} without messages', count),
   'no-base': (count) => l10n.t('{0} without a base model answer', count),
   'no-adapter': (count) => l10n.t('{0} without an adapter answer', count),
-  'not-json': (count) => l10n.t('{0} not JSON', count),
+  'not-json': (count) => l10n.t('{0} with invalid JSON', count),
   'too-long': (count) => l10n.t('{0} too long', count),
 };
 

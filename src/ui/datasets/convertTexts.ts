@@ -73,9 +73,9 @@ const LEFT_OUT: Readonly<Record<LeftOutRow, (count: string) => string>> = {
   media: (count) => l10n.t('{0} with images or files', count),
   template: (count) => l10n.t('{0} with a chat template in the text', count),
   incomplete: (count) => l10n.t('{0} incomplete', count),
-  ragged: (count) => l10n.t('{0} with a different number of values', count),
+  ragged: (count) => l10n.t('{0} with more or fewer values than the header', count),
   unrecognized: (count) => l10n.t('{0} not recognized', count),
-  'not-json': (count) => l10n.t('{0} not JSON', count),
+  'not-json': (count) => l10n.t('{0} with invalid JSON', count),
   'too-long': (count) => l10n.t('{0} longer than 16 MB', count),
 };
 
@@ -102,7 +102,7 @@ export function notConverted(
     'not-objects': l10n.t('Nothing was written: {0} has no objects.', name),
     'not-encoding': l10n.t('Nothing was written: {0} isn’t valid {1}.', name, encoding),
     'utf-32': l10n.t('Nothing was written: {0} is UTF-32, which can’t be read.', name),
-    'too-much': l10n.t('Nothing was written: {0} is too large to unpack. Split it first.', name),
+    'too-much': l10n.t('Nothing was written: {0} is too large to convert. Split it first.', name),
     'no-rows': l10n.t('Nothing was written: {0} has no rows.', name),
     ragged: l10n.t('Nothing was written: no row in {0} has as many values as the header.', name),
     'too-large': l10n.t('Nothing was written: the result would exceed 600 MB. Split {0} first.', name),

@@ -262,7 +262,7 @@ const NOT_CONVERTED: Readonly<Record<NotConverted, (count: string) => string>> =
   key: (count) => l10n.t('{0} with a duplicate key', count),
   nested: (count) => l10n.t('{0} nested too deeply', count),
   chat: (count) => l10n.t('{0} in mixed formats', count),
-  'not-json': (count) => l10n.t('{0} that aren’t JSON', count),
+  'not-json': (count) => l10n.t('{0} with invalid JSON', count),
 };
 
 /** Names of dropped fields that are listed. */

@@ -127,7 +127,7 @@ function progressOf({ progress, readProgress }: CardSource): PreviewCard['progre
   const percent = Math.floor(fraction * 100);
   return progress === undefined
     ? { text: l10n.t('Reading text, {0}%…', percent), fraction, stop: TERMS.cancel }
-    : { text: l10n.t('Checking, {0}%…', percent), fraction };
+    : { text: l10n.t('Checking… {0}%', percent), fraction };
 }
 
 function verdictOfCard(report: Report | undefined): PreviewCard['verdict'] {

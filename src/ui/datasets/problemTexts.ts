@@ -86,7 +86,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, ProblemText>> = {
   'unterminated-string': [l10n.t('Unterminated string'), l10n.t('Close it. A line break is \\n.')],
   'control-character': [l10n.t('Control character'), l10n.t('Escape it. A tab is \\t.')],
   'bad-escape': [l10n.t('Invalid escape sequence'), l10n.t('Use \\\\ for a backslash.')],
-  'bad-number': [l10n.t('Invalid number'), l10n.t('Write it like 0.5 or -10.')],
+  'bad-number': [l10n.t('Invalid number'), l10n.t('Use a form such as 0.5 or -10.')],
   'bad-literal': [l10n.t('Invalid literal'), l10n.t('Use true, false, null or quotes.')],
   'trailing-comma': [l10n.t('Trailing comma'), REMOVE],
   'extra-value': [l10n.t('Text after the object'), l10n.t('Use one line per object.')],

@@ -89,7 +89,7 @@ function proxy({ route, wasSent, error }: ConnectionFacts, { hostname }: URL): F
   if (route.kind === 'unusable')
     return problem(
       l10n.t(
-        'The URL in “{0}” is invalid. Write it like http://host:8080. In a password, replace / ? # with %2F %3F %23.',
+        'The URL in “{0}” is invalid. Use the form http://host:8080. In the password, replace / with %2F, ? with %3F and # with %23.',
         source,
       ),
     );

@@ -181,11 +181,11 @@ function endedText({ session, runId, phase, receipt, receiptLoading, detail, det
   const id = serviceText(runId);
   if (price === undefined)
     return details !== 'loading' && receiptLoading !== 'loading' && session.account.kind === 'service'
-      ? l10n.t('The price is unknown. Contact the service with run {0}.', id)
+      ? l10n.t('The price is unknown. Contact the service and give run ID {0}.', id)
       : undefined;
   return session.account.kind === 'sandbox'
     ? l10n.t('The run cost {0} of sandbox money.', price)
-    : l10n.t('Charged {0}. Contact the service with run {1}.', price, id);
+    : l10n.t('Charged {0}. Contact the service and give run ID {1}.', price, id);
 }
 
 /** Always returns the same two buttons; a button that can't be used now is disabled. */

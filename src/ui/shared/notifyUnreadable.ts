@@ -8,7 +8,7 @@ import { revealOf } from './open.ts';
 const SENTENCES = {
   accounts: (file: string) =>
     l10n.t(
-      'You may have been charged for open submissions. Your accounts couldn’t be read and were moved to {0}; sign in again.',
+      'You may have been charged for open submissions. Your accounts file couldn’t be read and was moved to {0}; sign in again.',
       file,
     ),
   /** The files were moved or left in place. */

@@ -170,7 +170,10 @@ const ERRORS: ReadonlyMap<string, Row> = new Map(
       l10n.t('The download was deleted because its size wasn’t provided and it couldn’t be verified.'),
       DOWNLOAD_AGAIN,
     ],
-    'file-exists': [l10n.t('A file with that name appeared and wasn’t overwritten.'), DOWNLOAD_AGAIN],
+    'file-exists': [
+      l10n.t('A file with that name was created in the meantime and wasn’t overwritten.'),
+      DOWNLOAD_AGAIN,
+    ],
   }),
 );
 

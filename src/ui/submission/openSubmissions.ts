@@ -88,7 +88,10 @@ export class OpenSubmissions {
         ? l10n.t('Another account of this service has an open submission of {0}.', name)
         : l10n.t('A submission of {0} is already open.', name),
       isOther
-        ? l10n.t('{0}\nModel: {1}. If they are the same account, you could be charged twice.', ...facts)
+        ? l10n.t(
+            '{0}\nModel: {1}. If both accounts are really the same one, you could be charged twice.',
+            ...facts,
+          )
         : l10n.t('{0}\nModel: {1}. A run with a different model is charged separately.', ...facts),
       {
         [l10n.t('Show Submission')]: 'open',

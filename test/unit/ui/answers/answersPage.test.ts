@@ -385,7 +385,7 @@ describe('AnswersPage', () => {
     assert.deepEqual(
       [head().failure, head().notices, head().summary],
       [
-        'train.answers.jsonl has no answers. Each line needs messages, expected, base and adapter.',
+        'train.answers.jsonl has no answers. Each line needs the fields “messages”, “expected”, “base” and “adapter”.',
         ['train.answers.jsonl changed and was reloaded.', '1 row left out: 1 without messages.'],
         undefined,
       ],

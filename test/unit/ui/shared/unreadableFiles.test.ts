@@ -28,7 +28,7 @@ describe('UnreadableFiles', () => {
     assert.deepEqual(await pass(), [
       'You may have been charged: 3 submission records can’t be read. Compare your balance and runs.',
       'You may have been charged for open submissions. ' +
-        'Your accounts couldn’t be read and were moved to accounts.json.unreadable-1; sign in again.',
+        'Your accounts file couldn’t be read and was moved to accounts.json.unreadable-1; sign in again.',
     ]);
     assert.deepEqual(logged, [
       ...['a', 'b', 'c'].map((name) => `unreadable-submission: ${name}.json`),
