@@ -46,9 +46,8 @@ export interface RefreshOptions {
 }
 
 /**
- * Keeps the data of one account up to date. Every five seconds, all windows on this machine read one file. The window
- * that asked the service last (the reader) asks again when it is due. Another one asks only if that stays due for a tick
- * or two: then the reader was closed or killed, or hangs.
+ * Keeps the data of one account up to date. Every five seconds, all windows read one file. The window that asked the
+ * service last (the reader) asks again when it is due. Another one asks if that stays due for a tick or two.
  */
 export class Refresher implements Disposable {
   readonly #options: Required<RefreshOptions>;
@@ -124,10 +123,7 @@ export class Refresher implements Disposable {
     await this.#ticks();
   }
 
-  /**
-   * Reads everything after the connection changed. That happens in all windows at once, so only one of them
-   * hurries.
-   */
+  /** Reads everything after the connection changed. All windows see that at once, so only one of them hurries. */
   async #readAgain(): Promise<void> {
     const { models, balance, quota } = this.#options.session;
     // A request in progress may use the earlier connection.
@@ -279,10 +275,7 @@ export class Refresher implements Disposable {
     return this.#inTurn(() => this.#merge(true));
   }
 
-  /**
-   * Takes over from the shared file what is newer than this window's. Reads that file; asks the service nothing.
-   * @param isOfLiving whether the window that wrote it may still run, so that the state of its connection counts
-   */
+  /** Takes over what is newer in the shared file. @param isOfLiving whether the window that wrote it may still run */
   async #merge(isOfLiving: boolean): Promise<void> {
     const found = await this.#file.read();
     if (found === undefined || this.#end.signal.aborted) return;
@@ -369,10 +362,7 @@ export class Refresher implements Disposable {
   }
 }
 
-/**
- * Runs automatic checks of an account that this window doesn't show, with the tokens that all windows share. This window
- * acts as the account's reader, unless another one has asked lately.
- */
+/** Runs automatic checks of an account that this window doesn't show, as its reader unless another one asked lately. */
 export async function asReader<T>(session: Session, file: string, work: () => Promise<T>): Promise<T> {
   const { quota, windowId } = session;
   const cacheFile = new CacheFile(file);
@@ -397,10 +387,7 @@ function acceptLimits(session: Session, { tokens, waits }: Cache, nowMs: number)
   session.acceptShared({ waits }, false);
 }
 
-/**
- * Takes over what another window read, if it is newer, or if this window's time is in the future: the clock was set
- * back.
- */
+/** Takes over what another window read, if it is newer, or if this window's time is in the future. */
 function takeNewer<T>(
   own: Latest<T>,
   found: { readAtMs: number; value: T } | undefined,
