@@ -37,12 +37,6 @@ const PRICE = 100;
 export const created: Answer = (stage, post, _request, response) =>
   sendJson(response, 201, stage.charge(post), stage.date);
 
-/** Charges and disconnects without a response. */
-export const chargedAndLost: Answer = (stage, post, request) => {
-  stage.charge(post);
-  request.socket.destroy();
-};
-
 /** Disconnects without a charge or a response. */
 export const lost: Answer = (_stage, _post, request) => request.socket.destroy();
 
