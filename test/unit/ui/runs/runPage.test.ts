@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { mock } from 'node:test';
@@ -49,6 +49,12 @@ const detail = (more: object = {}) => ({
   ...more,
 });
 const listed = (more: object = {}) => ({ ...row('r', 0, 'complete'), artifacts_available: true, ...more });
+
+/** Replaces a file at once: a late read of an earlier event mustn't find it empty, which is one more version. */
+async function replaceFile(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.new`, text);
+  await rename(`${file}.new`, file);
+}
 
 class QuickPage extends Patient {
   protected override drawDelayMs(): number {
@@ -450,7 +456,7 @@ describe('RunPage', () => {
       assert.deepEqual(compared, [`since ${id}`]);
       const { promise, resolve } = Promise.withResolvers<RowDifference | undefined>();
       difference = () => promise;
-      await writeFile(file, 'now another one\n');
+      await replaceFile(file, 'now another one\n');
       showAgain();
       // Facts about the previous version aren't shown for this one.
       await shows('modified since');
@@ -469,7 +475,7 @@ describe('RunPage', () => {
       await openRead();
       await until(() => compared.length === 1);
       difference = rows(4);
-      await writeFile(file, 'now another one\n');
+      await replaceFile(file, 'now another one\n');
       showAgain();
       await sleep(2 * DRAWN_MS);
       resolve(await rows(3)());
@@ -550,7 +556,7 @@ describe('RunPage', () => {
     await sleep(2 * DRAWN_MS);
     assert.deepEqual(verdicts, [`r ${answers}`]);
     verdict = () => Promise.reject(new Error());
-    await writeFile(answers, 'another');
+    await replaceFile(answers, 'another');
     standIn.focus.changed.fire({ focused: true });
     // The result of another version isn't shown for this one.
     await shows('Compare it with the base model on rows');
