@@ -80,13 +80,8 @@ describe('comparison of answers', () => {
       assert.deepEqual(await workbench.page.locator('.codelens-decoration a').allInnerTexts(), [
         'Compare Answers',
       ]);
-      const status = workbench.page
-        .locator('.hover-language-status')
-        .filter({ hasText: 'a list of answers, not a dataset' });
-      await actUntil(async () => {
-        await workbench.page.mouse.move(0, 0);
-        await workbench.page.locator('[id="status.languageStatus"] a').hover();
-      }, status.getByText('Compare Answers'));
+      const status = await workbench.languageStatus('a list of answers, not a dataset');
+      await status.getByText('Compare Answers').waitFor();
       await workbench.screenshot('answers-as-text');
       assert.equal(await workbench.page.locator('.squiggly-error, .squiggly-warning').count(), 0);
       const explorer = await sideBar.explorer();

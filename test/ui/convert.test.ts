@@ -180,10 +180,9 @@ describe('a file that isn’t JSONL', () => {
   });
 
   it('is converted from its language status if it is in UTF-16', async () => {
-    const { dialogs, editors, page } = workbench;
+    const { dialogs, editors } = workbench;
     await editors.open(file('wide.jsonl'));
-    await page.locator('[id="status.languageStatus"] a').hover();
-    const status = page.locator('.hover-language-status').filter({ hasText: 'UTF-16, not UTF-8' });
+    const status = await workbench.languageStatus('UTF-16, not UTF-8');
     await status.getByText('Convert to JSONL').click();
     assert.equal(
       await dialogs.waitForToast('Created wide.utf-8.jsonl'),

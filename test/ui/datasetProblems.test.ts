@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { cp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Locator } from 'playwright-core';
 import { root } from '../env/project.ts';
 import { Preview } from './preview.ts';
 import { VSCode } from './vscode.ts';
-import { actUntil, comes, succeeds, until } from './waits.ts';
+import { comes, succeeds, until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 const row = (n: number) =>
@@ -53,18 +52,6 @@ describe('the problems of a dataset', () => {
   const pictures = (name: string, ...how: [show: () => Promise<unknown>, hide?: () => Promise<unknown>]) =>
     workbench.screenshotInThemes(`dataset-${name}`, ...how);
 
-  /** Waits for a text in the language status. */
-  async function languageStatus(text: string): Promise<Locator> {
-    const { page } = workbench;
-    const status = page.locator('.hover-language-status').filter({ hasText: text });
-    // A pointer that is there already, or a change of the focus, shows nothing.
-    await actUntil(async () => {
-      await page.mouse.move(0, 0);
-      await page.locator('[id="status.languageStatus"] a').hover();
-    }, status);
-    return status;
-  }
-
   /** Chooses a quick fix of a problem in the panel, which redraws its rows after every check. */
   async function fix(text: string | RegExp, title: string): Promise<void> {
     const list = workbench.page.locator('.action-widget .monaco-list-row, .monaco-menu .action-item');
@@ -91,7 +78,7 @@ describe('the problems of a dataset', () => {
   });
 
   it('are in the language status, which names the kind of file and leads to them', async () => {
-    const status = await languageStatus('prompt/completion');
+    const status = await workbench.languageStatus('prompt/completion');
     await status.getByText('7 rows · prompt/completion', { exact: true }).waitFor();
     await status.getByText('Show Problems').waitFor();
     await workbench.page.keyboard.press('Escape');
@@ -100,7 +87,7 @@ describe('the problems of a dataset', () => {
 
   it('are not shown for a file that is not a dataset, except for a line in the language status', async () => {
     await workbench.editors.open(file('log.jsonl'));
-    const status = await languageStatus('JSONL, 8 rows · no known training format');
+    const status = await workbench.languageStatus('JSONL, 8 rows · no known training format');
     await status.getByText('Check Dataset').waitFor();
     await workbench.page.keyboard.press('Escape');
     await pictures('log', () =>

@@ -5,7 +5,7 @@ import { Editors } from './editors.ts';
 import { KEYS, pressUntil } from './keys.ts';
 import { QuickInput } from './quickInput.ts';
 import { SideBar } from './sideBar.ts';
-import { until } from './waits.ts';
+import { actUntil, until } from './waits.ts';
 
 /** The folder for screenshots; undefined for none, because they take a tenth of the time. */
 const screenshotFolder = process.env.FINE_TUNING_SCREENSHOTS;
@@ -92,6 +92,17 @@ export class Workbench implements PageHost {
   /** An item of the status bar by its ID, such as "balance". */
   statusItem(id: string): Locator {
     return this.page.locator(`[id="fine-tuning-tools.fine-tuning.${id}"] a`);
+  }
+
+  /** Opens the language status, and waits until it has a part with a text. @returns the part */
+  async languageStatus(text: string): Promise<Locator> {
+    const part = this.page.locator('.hover-language-status').filter({ hasText: text });
+    // A pointer that is there already, or a change of the focus, shows nothing.
+    await actUntil(async () => {
+      await this.page.mouse.move(0, 0);
+      await this.page.locator('[id="status.languageStatus"] a').hover();
+    }, part);
+    return part;
   }
 
   /** The content of the webview of the active editor (`panel`) or of a view. */
