@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { unzip } from '../helpers/unzip.ts';
+import { weekly } from '../helpers/weekly.ts';
 import { AdapterPage } from './adapterPage.ts';
 import { smallDataset } from './datasets.ts';
 import { Service } from './service.ts';
@@ -149,43 +150,45 @@ describe('downloads', () => {
     assert.ok(service.requests.filter((request) => request.startsWith('GET /artifacts/')).length > 1);
   });
 
-  it('are offered by a reminder before the adapter expires', async () => {
-    service.control.setScenario('short-retention');
-    await submit('soon');
-    await workbench.dialogs.waitForToast(charged('soon'));
-    service.control.setScenario('none');
-    // The reminder is due half a minute later by the service's clock, so it is not part of this notification.
-    await finished('soon').waitFor();
-    // A little more, because the service's clock is only known to the second.
-    service.passTime(35_000);
-    await workbench.runCommand('Fine-Tuning: Refresh');
-    const reminder = workbench.dialogs.toast(/The adapter for soon expires in /);
-    await reminder.waitFor();
-    assert.match(await reminder.innerText(), /expires in [12] h and hasn’t been downloaded/);
-    await workbench.screenshot('reminder');
-    const where = await newFolder('soon');
-    await workbench.dialogs.pressInToast(/hasn’t been downloaded/, 'Download');
-    await workbench.quickInput.choosePath(where);
-    await workbench.dialogs.waitForToast(/Downloaded .+ to /);
-    await isAdapter(where);
-  });
-
-  it('start automatically if the settings say so, each into a separate folder, and are not offered then', async () => {
-    const directory = await newFolder('directory');
-    await vscode.set({
-      'fineTuning.downloadDirectory': directory,
-      'fineTuning.downloadWhenComplete': 'always',
+  weekly(() => {
+    it('are offered by a reminder before the adapter expires', async () => {
+      service.control.setScenario('short-retention');
+      await submit('soon');
+      await workbench.dialogs.waitForToast(charged('soon'));
+      service.control.setScenario('none');
+      // The reminder is due half a minute later by the service's clock, so it is not part of this notification.
+      await finished('soon').waitFor();
+      // A little more, because the service's clock is only known to the second.
+      service.passTime(35_000);
+      await workbench.runCommand('Fine-Tuning: Refresh');
+      const reminder = workbench.dialogs.toast(/The adapter for soon expires in /);
+      await reminder.waitFor();
+      assert.match(await reminder.innerText(), /expires in [12] h and hasn’t been downloaded/);
+      await workbench.screenshot('reminder');
+      const where = await newFolder('soon');
+      await workbench.dialogs.pressInToast(/hasn’t been downloaded/, 'Download');
+      await workbench.quickInput.choosePath(where);
+      await workbench.dialogs.waitForToast(/Downloaded .+ to /);
+      await isAdapter(where);
     });
-    await workbench.reload();
-    await workbench.sideBar.open('Fine-Tuning');
-    await submit('verse');
-    await finished('verse').hover();
-    assert.equal(await finished('verse').getByRole('button', { name: 'Download', exact: true }).count(), 0);
-    await downloaded('verse').waitFor();
-    await workbench.screenshot('downloaded-when-complete');
-    const [own = '', ...others] = await readdir(directory);
-    assert.deepEqual(others, []);
-    assert.match(own, /^verse \w{8}$/);
-    await isAdapter(path.join(directory, own));
+
+    it('start automatically if the settings say so, each into a separate folder, and are not offered then', async () => {
+      const directory = await newFolder('directory');
+      await vscode.set({
+        'fineTuning.downloadDirectory': directory,
+        'fineTuning.downloadWhenComplete': 'always',
+      });
+      await workbench.reload();
+      await workbench.sideBar.open('Fine-Tuning');
+      await submit('verse');
+      await finished('verse').hover();
+      assert.equal(await finished('verse').getByRole('button', { name: 'Download', exact: true }).count(), 0);
+      await downloaded('verse').waitFor();
+      await workbench.screenshot('downloaded-when-complete');
+      const [own = '', ...others] = await readdir(directory);
+      assert.deepEqual(others, []);
+      assert.match(own, /^verse \w{8}$/);
+      await isAdapter(path.join(directory, own));
+    });
   });
 });

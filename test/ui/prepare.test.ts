@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { open, readdir, readFile, writeFile } from 'node:fs/promises';
+import { weekly } from '../helpers/weekly.ts';
 import { Preview } from './preview.ts';
 import { openInSandbox, sandboxLedger } from './sandbox.ts';
 import { charged, walkThroughSteps } from './submission.ts';
@@ -105,36 +106,38 @@ describe('a prepared copy of a dataset', () => {
     await workbench.clearNotifications();
   });
 
-  it('of 120 MB can be canceled, and leaves nothing', async () => {
-    const { dialogs, page, quickInput } = workbench;
-    const rows = Buffer.from(
-      Array.from({ length: 20_000 }, (_, at) =>
-        JSON.stringify({ instruction: `Question ${at}? ${'x'.repeat(200)}`, output: `Answer ${at}.` }),
-      ).join('\n') + '\n',
-    );
-    const handle = await open(file('big.jsonl'), 'w');
-    for (let bytes = 0; bytes + rows.length <= BIG_BYTES; bytes += rows.length) await handle.write(rows);
-    await handle.close();
-    await begin('big.jsonl');
-    await quickInput.pick('Duplicate rows');
-    await quickInput.pick('Convert to chat messages');
-    await page.keyboard.press('Enter');
-    const progress = dialogs.toast('Preparing a copy of big.jsonl');
-    await progress.waitFor();
-    await workbench.screenshot('prepare-progress');
-    await progress.getByRole('button', { name: 'Cancel' }).click();
-    await progress.waitFor({ state: 'hidden' });
-    // A later message of the command would come before the answer to the next one.
-    const explorer = await workbench.sideBar.explorer();
-    await explorer.chooseInContextMenu('faulty.jsonl', 'Check Dataset');
-    await dialogs.waitForToast('faulty.jsonl: 44 rows of chat');
-    assert.deepEqual(
-      (await dialogs.toastTexts()).filter((text) => text.includes('big')),
-      [],
-    );
-    assert.deepEqual(
-      (await files()).filter((name) => !name.startsWith('faulty')),
-      ['big.jsonl'],
-    );
-  });
+  weekly(() =>
+    it('of 120 MB can be canceled, and leaves nothing', async () => {
+      const { dialogs, page, quickInput } = workbench;
+      const rows = Buffer.from(
+        Array.from({ length: 20_000 }, (_, at) =>
+          JSON.stringify({ instruction: `Question ${at}? ${'x'.repeat(200)}`, output: `Answer ${at}.` }),
+        ).join('\n') + '\n',
+      );
+      const handle = await open(file('big.jsonl'), 'w');
+      for (let bytes = 0; bytes + rows.length <= BIG_BYTES; bytes += rows.length) await handle.write(rows);
+      await handle.close();
+      await begin('big.jsonl');
+      await quickInput.pick('Duplicate rows');
+      await quickInput.pick('Convert to chat messages');
+      await page.keyboard.press('Enter');
+      const progress = dialogs.toast('Preparing a copy of big.jsonl');
+      await progress.waitFor();
+      await workbench.screenshot('prepare-progress');
+      await progress.getByRole('button', { name: 'Cancel' }).click();
+      await progress.waitFor({ state: 'hidden' });
+      // A later message of the command would come before the answer to the next one.
+      const explorer = await workbench.sideBar.explorer();
+      await explorer.chooseInContextMenu('faulty.jsonl', 'Check Dataset');
+      await dialogs.waitForToast('faulty.jsonl: 44 rows of chat');
+      assert.deepEqual(
+        (await dialogs.toastTexts()).filter((text) => text.includes('big')),
+        [],
+      );
+      assert.deepEqual(
+        (await files()).filter((name) => !name.startsWith('faulty')),
+        ['big.jsonl'],
+      );
+    }),
+  );
 });
