@@ -47,7 +47,7 @@ describe('a copy, by what the texts say,', () => {
   });
 
   it('does what was shown before, and changes nothing else', async () => {
-    for (let seed = 1; seed <= 6; seed++) {
+    for (let seed = 1; seed <= 3; seed++) {
       const random = new Random(seed);
       const refused = (row: string) => row.includes('I’m sorry');
       const marked = (row: string) => row.includes('<|im_start|>');
