@@ -54,13 +54,13 @@ export const lintPart: Part = {
   isQuiet: true,
 };
 
-/** Mocha's tests without VS Code, in three processes: they wait half of the time. @param args mocha's own arguments */
+/** Mocha's tests without VS Code, in two processes. @param args mocha's own arguments */
 export function mochaPart(name: string, args: readonly string[], limitMs = 2_400_000): Part {
   const output = ['--reporter', script('reporter.ts'), '--reporter-option', `output=${reportFile(name)}`];
   return {
     name,
     command: node,
-    args: [mocha, '--parallel', '--jobs', '3', '--forbid-only', ...output, ...args],
+    args: [mocha, '--parallel', '--jobs', '2', '--forbid-only', ...output, ...args],
     limitMs,
     report: reportFile(name),
   };
