@@ -175,6 +175,8 @@ describe('A preview of a file that is saved', () => {
     panel.send({ type: 'reload', row: 4 });
     await until(() => rowsInCard() === '1');
     assert.deepEqual([list().length, posted('notice').at(-1)?.text], [1, undefined]);
+    // A file that is gone while its texts are read is an error.
+    await until(() => answerInCard() !== '');
     await rm(file);
     didChange();
     await until(() => posted('notice').at(-1)?.canReload);
