@@ -149,7 +149,7 @@ describe('the adapter page', () => {
   it('finds NaN, and what learned nothing, when measuring', async () => {
     await open('with NaN', 'Complete LoRA adapter');
     await measure(/NaN values: 1, infinite values: 0\./);
-    await page.waitForVerdict('Adapter with broken values');
+    await page.waitForVerdict('Adapter with invalid values');
     await open('of the sandbox', 'Sandbox: nothing was trained');
     await measure(/Nothing was learned because A or B is all zeros\./);
   });

@@ -39,7 +39,7 @@ describe('the page that compares answers', () => {
       assert.deepEqual(await page.headline(), [
         'Adapter had more fields right in 13 rows, base model in 0; they tied in 7.',
         'If the two were equally good, a difference this large would come up in < 0.1% of comparisons.',
-        'More fields right isn’t always better. Read the rows.',
+        'Having more fields right isn’t always better. Read the rows.',
       ]);
       assert.deepEqual(await page.table(), [
         ['Same fields', '0 (0%)', '13 (65%)'],

@@ -87,7 +87,7 @@ describe('accounts', () => {
     assert.deepEqual(work.requests, []);
     await quickInput.fill(BARE_KEY);
     await dialogs.waitForModal(/start with “service_”/);
-    await dialogs.press('Use It');
+    await dialogs.press('Send Anyway');
     await quickInput.waitForMessage(/rejected this API key/);
     assert.deepEqual(work.requests, ['GET /api/v1/balance']);
     await workbench.screenshot('wrong-key');

@@ -159,7 +159,7 @@ async function confirmPrefix(host: string): Promise<boolean> {
   );
   const detail = l10n.t('If it’s another service’s key, sending it exposes it.');
   // The first button has the focus.
-  const buttons = { [l10n.t('Enter Another')]: false, [l10n.t('Use It')]: true };
+  const buttons = { [l10n.t('Enter Another')]: false, [l10n.t('Send Anyway')]: true };
   return (await askModal(showWarning, question, detail, buttons)) === true;
 }
 

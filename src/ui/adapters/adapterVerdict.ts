@@ -14,7 +14,7 @@ export function adapterVerdict(
     problems.some((problem) => problem.severity === severity);
   if (measurements !== undefined && measurements.nans + measurements.infinities > 0)
     return error(
-      l10n.t('Adapter with broken values'),
+      l10n.t('Adapter with invalid values'),
       l10n.t('Some values are NaN or infinite.'),
       l10n.t('Check the dataset before a new run.'),
     );
@@ -195,7 +195,7 @@ export function problemSentences({
             module,
           )
         : l10n.t(
-            'Modules that differ in width from other layers; they load only if the base model’s widths match:',
+            'Modules whose width differs from that in other layers; they load only if the base model’s widths match:',
           ),
     'layer-without-weights':
       count === 1

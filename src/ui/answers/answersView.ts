@@ -217,7 +217,7 @@ function headlineOf(comparison: Comparison, sides: Sides): NonNullable<AnswersHe
 /** What the numbers don't show. */
 const NOT_BETTER: Readonly<Record<Comparison['measure'], string>> = {
   exact: l10n.t('Exactly right means identical text, which isn’t always better. Read the rows.'),
-  fields: l10n.t('More fields right isn’t always better. Read the rows.'),
+  fields: l10n.t('Having more fields right isn’t always better. Read the rows.'),
   closer: l10n.t('Closer isn’t always better. Read the rows.'),
 };
 

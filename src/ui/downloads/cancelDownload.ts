@@ -53,6 +53,6 @@ export async function cancelDownload(
 /** Asks whether to discard what was downloaded of an interrupted download. */
 async function confirmDiscard(name: string, view: DownloadView): Promise<boolean> {
   const question = l10n.t('Discard the interrupted download of {0}?', name);
-  const detail = l10n.t('What was downloaded so far ({0}) will be deleted.', downloadShare(view));
+  const detail = l10n.t('The part that has been downloaded ({0}) will be deleted.', downloadShare(view));
   return (await askModal(showWarning, question, detail, { [TERMS.discard]: true })) === true;
 }

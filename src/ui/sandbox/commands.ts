@@ -110,7 +110,7 @@ async function reset(parts: Parts): Promise<CommandResult | undefined> {
 async function confirmReset(): Promise<boolean> {
   const reset = l10n.t('Reset');
   const detail = l10n.t(
-    'Deletes its runs and resets its balance and scenario. Receipts and downloads are kept.',
+    'This deletes its runs and resets its balance and scenario. Receipts and downloads are kept.',
   );
   return (await showWarning(l10n.t('Reset the sandbox?'), { modal: true, detail }, reset)) === reset;
 }

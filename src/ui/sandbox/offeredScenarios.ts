@@ -22,12 +22,12 @@ export function offeredScenarios(): Record<Scenario, { label: string; detail: st
     'rate-limited': {
       label: l10n.t('Too many requests'),
       detail: l10n.t(
-        'The service rejects each request once and asks you to wait 2 s. Runs take longer but are charged.',
+        'The service rejects each request once and asks you to wait 2 seconds. Runs take longer and are charged as usual.',
       ),
     },
     'service-down': {
       label: l10n.t('Service down'),
-      detail: l10n.t('Nothing is charged. Every request fails, and nothing can be read.'),
+      detail: l10n.t('Nothing is charged. Every request fails, so nothing loads.'),
     },
     'insufficient-balance': {
       label: l10n.t('Balance too low'),
@@ -35,7 +35,7 @@ export function offeredScenarios(): Record<Scenario, { label: string; detail: st
     },
     'failed-run': {
       label: l10n.t('Failed run'),
-      detail: l10n.t('New runs are charged and fail. They have no adapter.'),
+      detail: l10n.t('New runs are charged, then fail without an adapter.'),
     },
     'cut-download': {
       label: l10n.t('Interrupted download'),

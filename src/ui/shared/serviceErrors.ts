@@ -211,8 +211,7 @@ const NETWORK: Readonly<Partial<Record<NetworkErrorReason, string>>> = {
 };
 
 function networkSentence(error: NetworkError): string {
-  if (isWithoutTls(error))
-    return l10n.t('Nothing responds over https at this address. Check the service URL.');
+  if (isWithoutTls(error)) return l10n.t('No HTTPS server responded at this address. Check the service URL.');
   return NETWORK[error.reason] ?? l10n.t('The connection to the service was lost.');
 }
 
@@ -253,7 +252,7 @@ function unexpectedSentence({ kind, httpStatus }: UnexpectedResponseError): stri
 function downloadLinkSentence({ failure }: DownloadLinkError): string {
   if (failure instanceof UnexpectedResponseError) {
     if (failure.kind === 'unsafe-link')
-      return l10n.t('The download link is unsafe (not https, or inside your network).');
+      return l10n.t('The download link is unsafe (it doesn’t use HTTPS, or it points inside your network).');
     if (failure.kind === 'compressed')
       return l10n.t('The download server compressed the file, so it couldn’t be verified.');
     return l10n.t('The download link doesn’t lead to the file ({0}).', failure.httpStatus);

@@ -85,7 +85,7 @@ export class OpenSubmissions {
     const choice = await askModal(
       showWarning,
       isOther
-        ? l10n.t('Another account of this service has an open submission of {0}.', name)
+        ? l10n.t('Another account on this service has an open submission of {0}.', name)
         : l10n.t('A submission of {0} is already open.', name),
       isOther
         ? l10n.t(

@@ -116,7 +116,7 @@ describe('API key entry', () => {
       assert.deepEqual(first, [['service_new'], []]);
       const asked = standIn.shown.sentences.findIndex((sentence) => sentence.includes('service_'));
       assert.match(standIn.shown.sentences[asked]!, /Send it to service\.test anyway\?$/);
-      assert.deepEqual(standIn.shown.buttons[asked], ['Enter Another', 'Use It']);
+      assert.deepEqual(standIn.shown.buttons[asked], ['Enter Another', 'Send Anyway']);
       assert.deepEqual(await enter(() => undefined), [['service_new'], []]);
       assert.deepEqual(await enter(([, use]) => use), [['ghp_other'], ['service_new']]);
     });

@@ -615,7 +615,7 @@ describe('submitDataset', () => {
     pending = [pendingOf('idle', submissionOf({ id: 'theirs', dataset, accountId: 'account-2' }))];
     await submit();
     assert.deepEqual(standIn.shown.sentences, [
-      'Another account of this service has an open submission of train.jsonl.',
+      'Another account on this service has an open submission of train.jsonl.',
     ]);
     // Enter presses the first button, which sends nothing.
     assert.deepEqual(standIn.shown.buttons, [['Show Submission', 'Submit Anyway']]);
