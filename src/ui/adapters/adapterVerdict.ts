@@ -190,12 +190,12 @@ export function problemSentences({
     'width-differs':
       count === 1
         ? l10n.t(
-            'Layer {0}’s {1} differs in width from the others; it loads only if the base model’s width matches.',
+            'Layer {0}’s {1} differs in width from other layers; it loads only if the base model’s width matches.',
             layer,
             module,
           )
         : l10n.t(
-            'Modules whose width differs from that in other layers; they load only if the base model’s widths match:',
+            'Modules that differ in width from other layers; they load only if the base model’s widths match:',
           ),
     'layer-without-weights':
       count === 1

@@ -121,7 +121,7 @@ export async function openModelLink(
 ): Promise<CommandResult> {
   const url = modelOf(argument, session?.models.models ?? [])?.[field];
   if (url !== undefined && (await openServiceLink(url))) return { outcome: 'done' };
-  void showInformation(vscode.l10n.t('The service didn’t provide an https link for this.'));
+  void showInformation(vscode.l10n.t('The service didn’t provide an HTTPS link for this.'));
   return { outcome: 'unavailable' };
 }
 

@@ -104,12 +104,12 @@ function failedSentence(name: string, status: string, price: string | undefined,
       : l10n.t('{0}: the service reports “{1}”. It cost {2} of sandbox money.', name, word, price);
   return price === undefined
     ? l10n.t(
-        '{0}: the service reports “{1}”. The price is unknown; contact the service and give the run ID.',
+        '{0}: the service reports “{1}”. The price is unknown; contact the service with its run ID.',
         name,
         word,
       )
     : l10n.t(
-        '{0}: the service reports “{1}”. Charged {2}; contact the service and give the run ID.',
+        '{0}: the service reports “{1}”. Charged {2}; contact the service with its run ID.',
         name,
         word,
         price,

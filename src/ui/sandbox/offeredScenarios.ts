@@ -22,7 +22,7 @@ export function offeredScenarios(): Record<Scenario, { label: string; detail: st
     'rate-limited': {
       label: l10n.t('Too many requests'),
       detail: l10n.t(
-        'The service rejects each request once and asks you to wait 2 seconds. Runs take longer and are charged as usual.',
+        'The service rejects each request once and asks you to wait 2 seconds. Requests take longer; runs are charged as usual.',
       ),
     },
     'service-down': {

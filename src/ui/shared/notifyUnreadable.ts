@@ -15,11 +15,11 @@ const SENTENCES = {
   submission: (file: string, count: number) =>
     count === 1
       ? l10n.t(
-          'You may have been charged: the submission record {0} can’t be read. Compare your balance and runs.',
+          'You may have been charged: the submission record {0} can’t be read. Compare your balance with your runs.',
           file,
         )
       : l10n.t(
-          'You may have been charged: {0} submission records can’t be read. Compare your balance and runs.',
+          'You may have been charged: {0} submission records can’t be read. Compare your balance with your runs.',
           formatCount(count),
         ),
 };

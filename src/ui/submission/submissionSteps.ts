@@ -231,7 +231,7 @@ async function acceptTerms(
     icon: 'warning',
     label: factLine(
       label,
-      l10n.t('{0} (can’t be opened because it isn’t https)', sanitizeServiceText(url, 200)),
+      l10n.t('{0} (can’t be opened because it doesn’t use HTTPS)', sanitizeServiceText(url, 200)),
     ),
     value: 'stay',
   });

@@ -33,7 +33,7 @@ export const CHARGE = {
   unreadable: l10n.t(
     'You may have been charged: the record of an earlier submission of this dataset can’t be read.',
   ),
-  compare: l10n.t('Check your balance against your runs first.'),
+  compare: l10n.t('Compare your balance with your runs first.'),
 } as const;
 
 /** A row of the table: the stage of an open submission, and who works on it. */

@@ -150,7 +150,7 @@ function pricePhrase({ money, earlierOf }: SubmissionContext, label: string, wan
   );
   if (paid?.otherAccount === undefined) return expectedPriceText(estimate);
   const price = l10n.t(
-    '{0} last time, on account {1}',
+    '{0} last time, paid by {1}',
     formatMoney(paid.priceCents, paid.currency),
     sanitizeServiceText(paid.otherAccount),
   );

@@ -213,7 +213,7 @@ describe('RunNotices', () => {
   it('notifies once of a status that reads as an end, whatever an earlier version stored', async () => {
     const { runs } = open();
     runs.details.set('a', {});
-    const unpriced = ' The price is unknown; contact the service and give the run ID.';
+    const unpriced = ' The price is unknown; contact the service with its run ID.';
     const sentence = (word: string) =>
       `my label: the service reports “${word}”.${word === 'Failed' ? unpriced : ''}`;
     for (const [setting, expected] of [
@@ -254,13 +254,13 @@ describe('RunNotices', () => {
     runs.details.set('a', {});
     runs.move(status('a', 'failed'));
     assert.deepEqual(await shown(), [
-      'my label: the service reports “failed”. Charged 12.50 USD; contact the service and give the run ID.',
+      'my label: the service reports “failed”. Charged 12.50 USD; contact the service with its run ID.',
     ]);
     assert.deepEqual(standIn.executed, [['copy', 'a']]);
     runs.details.set('b', { price_cents: 300, assumedCurrency: 'USD' });
     runs.move(status('b', 'failed'));
     assert.deepEqual(await shown(), [
-      'other: the service reports “failed”. Charged 3.00 USD (currency assumed from the balance); contact the service and give the run ID.',
+      'other: the service reports “failed”. Charged 3.00 USD (currency assumed from the balance); contact the service with its run ID.',
     ]);
     const sandbox = open('sandbox');
     sandbox.runs.details.set('a', {});

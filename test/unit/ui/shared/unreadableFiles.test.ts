@@ -26,7 +26,7 @@ describe('UnreadableFiles', () => {
     for (const name of ['a', 'b', 'c']) files.of('submission')(`/storage/submissions/${name}.json`);
     files.of('accounts')('/storage/accounts.json.unreadable-1');
     assert.deepEqual(await pass(), [
-      'You may have been charged: 3 submission records can’t be read. Compare your balance and runs.',
+      'You may have been charged: 3 submission records can’t be read. Compare your balance with your runs.',
       'You may have been charged for open submissions. ' +
         'Your accounts file couldn’t be read and was moved to accounts.json.unreadable-1; sign in again.',
     ]);
@@ -38,7 +38,7 @@ describe('UnreadableFiles', () => {
     files.of('submission')('/storage/submissions/d.json');
     assert.deepEqual(await pass(), [
       'You may have been charged: the submission record d.json can’t be read. ' +
-        'Compare your balance and runs.',
+        'Compare your balance with your runs.',
     ]);
     assert.deepEqual(standIn.executed.map(String), ['revealFileInOS,file:///storage/submissions/d.json']);
   });

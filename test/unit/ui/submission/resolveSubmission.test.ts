@@ -292,7 +292,7 @@ describe('commands for open submissions', () => {
         return [end.outcome, ...standIn.shown.details];
       };
       const first = 'The dataset isn’t deleted.';
-      const again = `${SAID} Check your balance against your runs first.`;
+      const again = `${SAID} Compare your balance with your runs first.`;
       assert.deepEqual(await discard({ kind: 'not-charged' }), ['not-charged', first]);
       assert.deepEqual(await discard({ kind: 'charged', run: { run_id: 'run-9' } }), ['charged', first]);
       assert.deepEqual(callsOf('report'), ['report run-9']);
