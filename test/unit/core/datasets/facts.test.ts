@@ -582,7 +582,7 @@ describe('readFacts', () => {
   });
 
   it('ends when it is canceled, at a change, and without the file', async () => {
-    const lines = Array.from({ length: 60_000 }, (_, at) => JSON.stringify(ask(`${at}`.repeat(20))));
+    const lines = Array.from({ length: 100_000 }, (_, at) => JSON.stringify(ask(`${at}`.repeat(20))));
     const file = await write(lines);
     const stop = new AbortController();
     const canceled = readFacts(file, { signal: stop.signal, onProgress: () => stop.abort() });

@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DiskError } from '../../../../src/core/base/diskError.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
+import type { DatasetChecker } from '../../../../src/core/datasets/checker.ts';
 import { PrepareError, type PrepareFailure } from '../../../../src/core/datasets/copyTypes.ts';
 import { Fingerprints } from '../../../../src/core/datasets/fingerprints.ts';
 import { readFacts, type Reading } from '../../../../src/core/datasets/readFacts.ts';
@@ -12,6 +13,7 @@ import { Reports } from '../../../../src/core/datasets/reports.ts';
 import type { Log } from '../../../../src/ui/shared/log.ts';
 import { useChecker } from '../../../helpers/checker.ts';
 import { golden } from '../../../helpers/golden.ts';
+import { until } from '../../../helpers/runs/support.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
@@ -51,6 +53,7 @@ describe('Prepare Copy', () => {
     answers: readonly (readonly string[] | string | undefined)[],
     preset?: string,
     heldOut?: string,
+    copier: Pick<DatasetChecker, 'prepareCopy' | 'mendableIn'> = checker(),
   ) => {
     const dir = path.join(folder(), `ui-${++made}`);
     await mkdir(dir);
@@ -69,7 +72,7 @@ describe('Prepare Copy', () => {
     };
     const reports = new Reports(checker());
     const result = await prepareDatasetCopy(
-      { reports, checker: checker(), readings, fingerprints, log },
+      { reports, checker: copier, readings, fingerprints, log },
       standIn.Uri.file(file),
       undefined,
       preset,
@@ -382,6 +385,19 @@ describe('Prepare Copy', () => {
       const { result, files } = await run(content, answers);
       assert.deepEqual([result, files], [{ outcome: 'cancelled' }, ['train.jsonl']]);
     }
+  });
+
+  it('ends when canceled in its progress, and says nothing', async () => {
+    const slow = Object.create(checker()) as DatasetChecker;
+    slow.prepareCopy = async (_source, _choices, { signal }) => {
+      await until(() => standIn.shown.titles.includes('Preparing a copy of train.jsonl'));
+      standIn.cancelled.fire();
+      await until(() => signal?.aborted === true);
+      throw new CancelledError();
+    };
+    const work = run(rows([chat('a'), chat('a')]), [''], undefined, undefined, slow);
+    await assert.rejects(work, CancelledError);
+    assert.deepEqual([standIn.shown.sentences, logged], [[], []]);
   });
 
   it('writes nothing if the file changed while the user chose', async () => {
