@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { cp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { root } from '../env/project.ts';
+import { isTaken } from './dialogs.ts';
 import { Preview } from './preview.ts';
 import { VSCode } from './vscode.ts';
-import { comes, succeeds, until } from './waits.ts';
+import { comes, until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 const row = (n: number) =>
@@ -54,15 +55,15 @@ describe('the problems of a dataset', () => {
 
   /** Chooses a quick fix of a problem in the panel, which redraws its rows after every check. */
   async function fix(text: string | RegExp, title: string): Promise<void> {
-    const list = workbench.page.locator('.action-widget .monaco-list-row, .monaco-menu .action-item');
-    const item = list.getByText(title, { exact: true }).first();
+    const menu = workbench.page.locator('.monaco-menu-container');
+    const item = menu.getByRole('menuitem', { name: title, exact: true });
     await until(`the quick fix "${title}" is taken`, async () => {
       await workbench.page.keyboard.press('Escape');
       await problem(text).first().click();
       await workbench.page.keyboard.press('Control+.');
       if (!(await comes(item))) return false;
       await workbench.screenshot(`dataset-fix-${title.split(' ').slice(0, 3).join('-').toLowerCase()}`);
-      return (await succeeds((limit) => item.click(limit))) && comes(list.first(), 'hidden');
+      return (await isTaken(item)) && comes(menu, 'hidden');
     });
   }
 
