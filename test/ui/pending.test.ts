@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { chooseInSandbox, chooseScenario, openInSandbox, sandboxLedger, setClockSpeed } from './sandbox.ts';
 import { ACCEPT, CONTINUE, waitForConfirm, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
-import { actUntil, until } from './waits.ts';
+import { actUntil, startUntil, until } from './waits.ts';
 import type { Workbench } from './workbench.ts';
 
 const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
@@ -30,6 +30,13 @@ describe('open submissions', () => {
 
   const focused = () => runs().root.locator('.monaco-list-row.focused').first();
   const focusedRow = (name: RegExp) => focused().and(runs().row(name));
+
+  /** Focuses the first row. It looks focused before keys reach the view, but then they don't move the focus. */
+  async function focusFirstRow(): Promise<void> {
+    await workbench.runCommand('Fine-Tuning: Focus on Runs View');
+    await actUntil(() => press('End'), focusedRow(/^(?!too poor)/));
+    await actUntil(() => press('Home'), focusedRow(/^too poor, sums\.jsonl, Not charged/));
+  }
 
   /** Saves a screenshot of each state in each theme. */
   async function pictures(states: Record<string, () => Promise<unknown>>): Promise<void> {
@@ -85,7 +92,7 @@ describe('open submissions', () => {
     await quickInput.item(CONTINUE).waitFor();
     assert.equal(await descriptionOf('Label'), 'adding');
     await walkThroughSteps(workbench, { fileName: 'sums.jsonl' });
-    await workbench.dialogs.waitForToast(/sandbox money/);
+    await workbench.dialogs.waitForToast(/submitted adding\. .+ of sandbox money/);
     assert.deepEqual(sandboxLedger(vscode).labels, [`adding ${marker}`]);
     // The tree omits the marker.
     await runs()
@@ -139,19 +146,16 @@ describe('open submissions', () => {
         await workbench.quickInput.waitForTitle('Account');
       },
     });
-    await workbench.runCommand('Fine-Tuning: Focus on Runs View');
-    await press('Home');
-    await focusedRow(/^too poor, sums\.jsonl, Not charged/).waitFor();
-    // The row of an open submission opens its details.
-    await press('Enter');
+    await focusFirstRow();
+    // The row of an open submission opens its details. VS Code loses Enter now and then, and selects no row.
+    const selected = runs().root.locator('[role=treeitem][aria-selected=true]');
+    await actUntil(() => press('Enter'), selected.and(runs().row(/^too poor/)));
     await workbench.quickInput.waitForTitle('Submission of sums.jsonl');
     const actions = (await workbench.quickInput.labels()).map((label) => label.trim()).slice(0, 3);
     assert.deepEqual(actions, ['Continue…', 'Discard…', 'Balance before']);
     await workbench.quickInput.close();
 
-    await workbench.runCommand('Fine-Tuning: Focus on Runs View');
-    await press('Home');
-    await focusedRow(/^too poor/).waitFor();
+    await focusFirstRow();
     // A row may be followed by its children.
     for (let rows = 0; rows < 5 && (await focusedRow(/^Run adding, Completed/).count()) === 0; rows++) {
       const before = await focused().getAttribute('id');
@@ -162,9 +166,8 @@ describe('open submissions', () => {
       });
     }
     await focusedRow(/^Run adding, Completed, Qwen3 8B, .+, 7 days left/).waitFor();
-    await press('Shift+F10');
     const menu = workbench.page.locator('.monaco-menu-container');
-    await menu.getByRole('menuitem', { name: 'Copy Run ID' }).waitFor();
+    await startUntil(() => press('Shift+F10'), menu.getByRole('menuitem', { name: 'Copy Run ID' }));
     assert.deepEqual(
       (await menu.locator('.action-label[aria-label]').allTextContents()).filter((text) => text !== ''),
       ['Download Adapter…', 'Copy Run ID', 'Submit Again…'],
@@ -208,7 +211,7 @@ describe('open submissions', () => {
     // Enter alone goes back.
     await press('Tab');
     await press('Enter');
-    await workbench.dialogs.waitForToast(/sandbox money/);
+    await workbench.dialogs.waitForToast(/submitted too poor\. .+ of sandbox money/);
     await runs().row('too poor, sums.jsonl, Not charged, balance too low').waitFor({ state: 'hidden' });
     const { labels, balanceCents } = sandboxLedger(vscode);
     assert.equal(labels.length, before.labels.length + 1);
